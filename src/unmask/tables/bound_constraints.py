@@ -1,4 +1,4 @@
-"""What is asked of the classes of a release, bound to the sensitive columns of the table that is protected."""
+"""Constraints on the classes of a release, bound to the sensitive columns of the protected table."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def demands_of(
     t: float | None,
     constraints: Sequence[Constraint],
 ) -> tuple[int, tuple[Constraint, ...]]:
-    """The number of rows asked for, and the constraints on the sensitive columns."""
+    """Return k and the constraints on the sensitive columns."""
     for constraint in constraints:
         if not hasattr(constraint, "allows"):
             raise UnmaskError(f"{constraint!r} is no constraint, expected one of those in unmask.tables.constraints")
@@ -51,28 +51,28 @@ class Secret:
     paths: NDArray[np.int32] | None
 
     def moved(self, histogram: csr_array) -> csr_array:
-        """Counts of every level as counts of every rank."""
+        """Return counts of levels as counts of ranks."""
         return csr_array((histogram.data, self.place[histogram.indices], histogram.indptr), shape=histogram.shape)
 
     def each(self, table: Table) -> csr_array:
-        """The rank of every row as a histogram, (n_rows, L)."""
+        """Return the rank of every row as a histogram, (n_rows, L)."""
         codes = self.place[table.column(self.column.name).codes]
         n = codes.size
         return csr_array((np.ones(n, dtype=np.int32), codes, np.arange(n + 1)), shape=(n, self.place.size))
 
     def allows(self, demands: Sequence[Constraint]) -> Callable[[NDArray[Any]], NDArray[np.bool_]]:
-        """The test of histograms of this column, (P, L) to (P,): all demands at once."""
+        """Return the test of histograms of this column, (P, L) to (P,): all demands at once."""
         return lambda histogram: all_allow(demands, histogram, self.overall, paths=self.paths)
 
     def allowed(self, counts: csr_array, demands: Sequence[Constraint]) -> NDArray[np.bool_]:
-        """Which classes satisfy the demands on this column, (J,); counts : (J, L) their rows of each rank."""
+        """Return (J,) True for classes that satisfy the demands on this column; counts : (J, L) rows of each rank."""
         block = max(1, _CELLS // self.overall.size)
         starts = range(0, counts.shape[0], block)
         return np.concatenate([self.allows(demands)(counts[begin : begin + block].toarray()) for begin in starts])
 
 
 def secrets_of(table: Table, demands: Sequence[Constraint]) -> list[Secret]:
-    """The sensitive columns as far as the constraints need them."""
+    """Return the sensitive columns if constraints need them."""
     if not demands:
         return []
     if not table.sensitive:

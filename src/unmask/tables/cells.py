@@ -34,7 +34,7 @@ def parse_levels(
     hierarchy: Hierarchy | None = None,
     known: Sequence[str] = (),
 ) -> Levels:
-    """What the distinct texts of a column mean, in the order given.
+    """Parse the distinct texts of a column, in the order given.
 
     as_type : the type of the column; texts are in its notation, see `types.recognized`.
     order : the atomic values of an ordinal column from lowest to highest.
@@ -203,7 +203,7 @@ def _meanings(
     hierarchy: Hierarchy | None,
     known: Sequence[str],
 ) -> tuple[list[_Meaning], tuple[str, ...]]:
-    """What each text means, and the domain of the column."""
+    """Return the meaning of each text, and the domain of the column."""
     if KIND[as_type] == "numeric":
         return _numeric([_bounds(text, SCALES[as_type], hierarchy) for text in texts], as_type, column), ()
     ordinal = as_type == "ordinal"

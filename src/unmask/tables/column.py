@@ -51,7 +51,7 @@ class Column:
 
     @property
     def type(self) -> Type:
-        """What its values are: number, date, datetime, code, text, ordinal."""
+        """Type of its values: number, date, datetime, code, text, ordinal."""
         return self.levels.type
 
     @cached_property
@@ -64,7 +64,7 @@ class Column:
         return np.flatnonzero((self.counts > 0) & ~self.levels.open(missing))
 
     def take(self, rows: Rows) -> Column:
-        """The column at the given rows, in their order. The levels stay, so that codes remain comparable."""
+        """Select rows in their order. The levels stay, so that codes remain comparable."""
         return replace(self, codes=self.codes[rows])
 
 

@@ -1,4 +1,4 @@
-"""What every class of a protected table must satisfy: a criterion of its histogram of sensitive values, and a bound.
+"""Privacy constraints: a criterion of the sensitive histogram of each class, and a bound.
 
 The criteria are those of `unmask.tables.criteria`, against the distribution over the table that is protected, before
 anything is generalized or suppressed. The comparison has a tolerance of 1e-9, so that a class which meets its bound
@@ -33,7 +33,7 @@ Value = Callable[[Dense, Any, Paths | None], NDArray[Any]]
 
 @dataclass(frozen=True)
 class Comparison:
-    """What a constraint compares: a quantity in words, the good side of its bound, and the field with the bound.
+    """Comparison of a constraint: a quantity in words, the good side of its bound, and the field with the bound.
 
     least, above : which numbers its field may be; whole numbers are from 1.
     """
@@ -47,7 +47,7 @@ class Comparison:
 
 
 class Constraint:
-    """What privacy constraints, frozen dataclasses of their parameters, have in common."""
+    """Interface of privacy constraints, frozen dataclasses of their parameters."""
 
     compares: ClassVar[Comparison]
 
@@ -60,7 +60,7 @@ class Constraint:
                 _check_number(name, getattr(self, name), self.compares)
 
     def value(self, histogram: Histogram, overall: Histogram, *, paths: Paths | None = None) -> NDArray[Any]:
-        """The quantity that is compared, per class (P,).
+        """Return the compared quantity of each class, (P,).
 
         histogram : (P, m) counts of P classes, whole numbers of any dtype. overall : (m,) counts of the whole table.
         paths : (H, m) the node above each value at heights 0 (the value itself) to H - 1 of a hierarchy whose root is
@@ -71,7 +71,7 @@ class Constraint:
         return self.compares.value(Dense(histogram, overall), self, paths)
 
     def allows(self, histogram: Histogram, overall: Histogram, *, paths: Paths | None = None) -> NDArray[np.bool_]:
-        """Whether the value is on the good side of the bound, per class (P,); same arguments as `value`."""
+        """Return (P,) True for classes on the good side of the bound; same arguments as `value`."""
         value, bound = self.value(histogram, overall, paths=paths), bound_of(self)
         if self.compares.sense == "at least":
             good = value >= bound - TOLERANCE
@@ -83,7 +83,7 @@ class Constraint:
 
 
 def bound_of(constraint: Constraint) -> float:
-    """The parameter that the value is compared with.
+    """Return the parameter that the value is compared with.
 
     >>> bound_of(RecursiveL(c=3.0, l=2))
     3.0
@@ -94,7 +94,7 @@ def bound_of(constraint: Constraint) -> float:
 def all_allow(
     constraints: Sequence[Constraint], histogram: Histogram, overall: Histogram, *, paths: Paths | None = None
 ) -> NDArray[np.bool_]:
-    """The conjunction: whether every constraint allows each class, (P,); a class that fails one is not tried again.
+    """Return (P,) True for classes that all constraints allow; a class that fails one is not tried again.
 
     >>> all_allow((KAnonymity(2), DistinctL(2)), np.array([[1, 1], [2, 0], [1, 0]]), np.array([4, 1]))
     array([ True, False, False])

@@ -1,4 +1,4 @@
-"""Whether both halves of the cuts of boxes are allowed: by their sensitive values, and by whose rows they are."""
+"""Tests of cuts: both halves must have enough people and allowed sensitive values."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ Test = Callable[[Halves], NDArray[np.bool_]]
 
 
 def have_people(rows: csr_array, k: int, halves: Halves) -> NDArray[np.bool_]:
-    """Whether both halves of every cut have rows of k people, who may have rows in both.
+    """Return True for cuts with rows of k people in both halves; a person may have rows in both.
 
     rows : (C, P) rows of each person at each point.
 
@@ -64,7 +64,7 @@ def _until(places: NDArray[np.intp], n: int) -> NDArray[np.int64]:
 
 
 def all_pass(table: csr_array, allow: Allows, halves: Halves) -> NDArray[np.bool_]:
-    """Whether the sensitive histograms of both halves of every cut are allowed.
+    """Return True for cuts with allowed sensitive histograms in both halves.
 
     table : (C, m) the histogram of each point. Boxes are taken in groups and their cuts in blocks, so that no dense
     block exceeds `_CELLS` whatever the number of points, boxes and sensitive values.

@@ -45,7 +45,7 @@ class Calendar(Scale):
 
     @abstractmethod
     def day(self, value: float) -> int:
-        """The day of a value."""
+        """Return the day of a value."""
 
     @abstractmethod
     def interval(self, low: float, high: float) -> str:
@@ -63,7 +63,7 @@ class Calendar(Scale):
         return (value, value) if math.isinf(value) else self.ends(*_around(self.day(value), unit))
 
     def write(self, low: float, high: float) -> str:
-        """The name of a period, or `[a, b]` with the coarsest periods that end where the bounds do."""
+        """Return the name of a period, or `[a, b]` with the coarsest periods that have these ends."""
         if math.isinf(low) and math.isinf(high):
             return EVERYTHING
         for unit in PERIODS:
@@ -76,7 +76,7 @@ class Calendar(Scale):
         return self.interval(low, high)
 
     def cover(self, low: float, high: float) -> str:
-        """What a release writes for values from low to high.
+        """Return the released cell of values from low to high.
 
         One value as it is; else the finest period that holds all, from a month upwards (a day, for moments); else an
         interval of whole months, where it has at most 24 of them, or of whole years.
@@ -91,7 +91,7 @@ class Calendar(Scale):
         return _written(self, self.period(low, unit)[0], self.period(high, unit)[1])
 
     def rounded(self, low: float, high: float, unit: str) -> str:
-        """The whole periods of a unit that hold all values from low to high."""
+        """Return the whole periods of a unit that contain all values from low to high."""
         return self.write(self.period(low, unit)[0], self.period(high, unit)[1])
 
 
@@ -108,19 +108,19 @@ class Days(Calendar):
         super().__init__(_PERIOD)
 
     def ends(self, first: int, last: int) -> Bounds:
-        """The days themselves."""
+        """Return the days themselves."""
         return float(first), float(last)
 
     def day(self, value: float) -> int:
-        """The value itself."""
+        """Return the value itself."""
         return int(value)
 
     def after(self, value: float) -> float:
-        """The next day."""
+        """Return the next day."""
         return value + 1
 
     def before(self, value: float) -> float:
-        """The day before."""
+        """Return the previous day."""
         return value - 1
 
     def interval(self, low: float, high: float) -> str:
@@ -145,11 +145,11 @@ class Moments(Calendar):
         return float(first * _DAY), self.before(float((last + 1) * _DAY))
 
     def day(self, value: float) -> int:
-        """The day of a moment."""
+        """Return the day of a moment."""
         return math.floor(value / _DAY)
 
     def value(self, text: str) -> Bounds:
-        """A moment, or first and last value of a period."""
+        """Return a moment, or first and last value of a period."""
         if len(text) <= 10:
             return super().value(text)
         first, _ = super().value(text[:10])
@@ -160,11 +160,11 @@ class Moments(Calendar):
         return moment, moment
 
     def write(self, low: float, high: float) -> str:
-        """A moment to the minute, where its seconds are 0."""
+        """Return a moment, to the minute if its seconds are 0."""
         return self._moment(low) if low == high else super().write(low, high)
 
     def interval(self, low: float, high: float) -> str:
-        """An end that is no moment itself is that next to one: it is written as open."""
+        """Return an interval; an end next to a moment is written as open."""
         from_, open_low = self._written(low, self.before)
         to, open_high = self._written(high, self.after)
         if not (from_ and to):
@@ -190,7 +190,7 @@ DAYS, MOMENTS = Days(), Moments()
 
 @lru_cache(maxsize=1 << 16)
 def _written(calendar: Calendar, low: float, high: float) -> str:
-    """What many boxes are rounded to."""
+    """Cache the texts that many boxes are rounded to."""
     return calendar.write(low, high)
 
 
@@ -249,7 +249,7 @@ _UNCLEAR = re.compile(r"(?<![0-9])([0-9]{1,2})([-/])([0-9]{1,2})\2[0-9]{4}(?![0-
 
 
 def day_orders(texts: Iterable[str]) -> set[str]:
-    """Which orders the dates of a column show: a first part above 12 is a day, so is a second one.
+    """Return the orders that dates of a column show: a first part above 12 is a day, and so is a second one.
 
     "unclear" stands for the dates that show neither. `05.03.1970` is day-first and `1970-03-05` needs no order.
 
@@ -264,7 +264,7 @@ def day_orders(texts: Iterable[str]) -> set[str]:
 
 
 def iso(text: str, order: str = "day-first") -> str:
-    """The text with every date in it as `YYYY-MM-DD`, and every time behind one in two digits; moments in UTC.
+    """Return the text with dates as `YYYY-MM-DD` and times in two digits; moments in UTC.
 
     >>> iso("5.3.1970"), iso("03/05/1970 9:30", "month-first"), iso("1970/03/05T09:30:00+01:00")
     ('1970-03-05', '1970-03-05 09:30', '1970-03-05 08:30:00')
@@ -297,7 +297,7 @@ _MIDNIGHT = re.compile(r" 00:00(?::00(?:\.0+)?)?(?![0-9:])")
 
 
 def without_midnight(text: str) -> str:
-    """The text without times of day that are midnight.
+    """Remove times of day that are midnight.
 
     >>> without_midnight("1970-03-05 00:00:00"), without_midnight("1970-03-05 00:30")
     ('1970-03-05', '1970-03-05 00:30')

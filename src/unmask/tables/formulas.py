@@ -36,7 +36,7 @@ def formula_cells(table: Table) -> dict[str, int]:
 
 
 def escaped(table: Table) -> Table:
-    """The table to be written with an apostrophe before every such cell and name."""
+    """Return the table with an apostrophe before every such cell and name."""
 
     def of(column: Column) -> Column:
         labels = tuple(map(escape, column.levels.labels))

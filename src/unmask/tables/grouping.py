@@ -195,7 +195,7 @@ def commonest(
     *,
     weight: NDArray[np.int64] | None = None,
 ) -> tuple[int, int]:
-    """How many distinct keys there are, and the rows, or their weight, that have the commonest value of their key.
+    """Count distinct keys, and the rows (or their weight) that have the commonest value of their key.
 
     key : (n_rows,) integers, 0 <= key < space; codes : (n_rows,) the value of each row, 0 <= code < n_levels
 

@@ -133,7 +133,7 @@ class Hierarchy:
         return labels
 
     def lowest(self, leaves: Collection[int]) -> str | None:
-        """The label of the lowest node over all given leaves; None where they have no ancestor in common.
+        """Return the label of the lowest node over leaves; None without a common ancestor.
 
         >>> Hierarchy.from_paths([("10", "1*", "*"), ("11", "1*", "*"), ("20", "2*", "*")]).lowest([0, 1])
         '1*'
@@ -144,7 +144,7 @@ class Hierarchy:
         return None
 
     def members(self, node: str) -> frozenset[int]:
-        """The indices of the leaves under a node (a leaf covers itself).
+        """Return the indices of the leaves under a node (a leaf covers itself).
 
         >>> sorted(Hierarchy.from_paths([("a", "*"), ("b", "*")]).members("*"))
         [0, 1]
@@ -155,7 +155,7 @@ class Hierarchy:
             raise UnmaskError(f"the label is not one of the {len(self.nodes)} nodes of the hierarchy") from None
 
     def reorder(self, leaves: Sequence[str]) -> Hierarchy:
-        """The same tree with its leaves in another order.
+        """Return the tree with its leaves in another order.
 
         >>> Hierarchy.from_paths([("a", "*"), ("b", "*")]).reorder(["b", "a"]).leaves
         ('b', 'a')

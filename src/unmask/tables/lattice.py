@@ -135,14 +135,14 @@ class Lattice:
         return _ordered(release, rows[origin], rng)
 
     def released(self, table: Table, levels: Mapping[str, Level], whole: Table | None = None) -> Released:
-        """The release at some levels, its rows as they stand; whole : the table of which these rows are the rest."""
+        """Return the release at levels, in row order; whole : the table of which these rows remain."""
         recoded = _at_levels(table, {name: level for name, level in levels.items() if level != 0})
         good = satisfying(recoded, *demands_of(self.k, self.l, self.t, self.constraints), whole=whole)
         kept = good[recoded.classes.of_row]
         return recoded.take(kept), np.flatnonzero(kept)
 
     def _recoded(self, table: Table, choice: Choice | None) -> Iterator[Released]:
-        """What each round releases, and the rows of the table behind it."""
+        """Yield the release of each round and its source rows."""
         remaining = np.arange(table.n_rows)
         while choice is not None:
             release, origin = self.released(table.take(remaining), choice.levels, table)
@@ -152,7 +152,7 @@ class Lattice:
     def fits(
         self, release: Table, pairing: Pairing, row: NDArray[np.int64], klass: NDArray[np.int64]
     ) -> NDArray[np.bool_]:
-        """Which pairs of people and released classes, of those whose cells agree, the rule allows.
+        """Return True for pairs of people and released classes that the rule allows, of those whose cells agree.
 
         With rounds, of the classes around somebody who is known exactly only the finest: the cells of each column hold
         one another, and a finer one meets fewer of the cells that are known or released. All of them where a missing
@@ -174,8 +174,9 @@ class Lattice:
         return np.asarray(~exact[row] | (wide[klass] == finest[row]))
 
     def choose(self, table: Table) -> Choice:
-        """The node that loses least of those that satisfy everything, or the nodes of the rounds, the first holding the
-        next; FailedError where not even one node for all rows does.
+        """Return the node that loses least of those that satisfy everything, or a chain of nodes, one for each round.
+
+        Raise FailedError if no node for all rows satisfies everything.
         """
         _rows(table)
         complete = table.complete
@@ -197,7 +198,7 @@ def _joined(table: Table, parts: Sequence[Released]) -> Released:
 
 
 def _listed(name: str, given: object) -> tuple[Level, ...]:
-    """The levels of a column; one alone is a list of one."""
+    """Return the levels of a column as a list."""
     if isinstance(given, str | int | float):
         return (given,)
     if not isinstance(given, Sequence) or not given:

@@ -50,7 +50,7 @@ class Ladder:
 
     @classmethod
     def of(cls, column: Column, levels: Sequence[Level] | None) -> Ladder:
-        """The levels given, or all that the column's hierarchy, calendar or codes have."""
+        """Return the given levels, or all levels of the hierarchy, calendar or codes of a column."""
         levels = _usual(column) if levels is None else tuple(levels)
         if not levels:
             raise UnmaskError(f"0 levels of column {column.name!r} are given, expected at least 1")
@@ -60,7 +60,7 @@ class Ladder:
         return cls(levels, code, np.array([len(one.levels) for one in made]), lost, _gone(column))
 
     def above(self, level: int) -> Ladder:
-        """The ladder from one of its levels on."""
+        """Return the ladder from one of its levels on."""
         return replace(
             self, levels=self.levels[level:], code=self.code[level:], cells=self.cells[level:], lost=self.lost[level:]
         )
@@ -88,7 +88,7 @@ def _usual(column: Column) -> tuple[Level, ...]:
 
 
 def _at(column: Column, level: Level) -> Column:
-    """The values of a column, each once, at a level."""
+    """Return the distinct values of a column at a level."""
     every = replace(column, codes=np.arange(len(column.levels), dtype=np.int32))
     if level == 0:
         return every
@@ -104,7 +104,7 @@ def _lost(column: Column, made: Column) -> NDArray[np.float64]:
 
 
 def _gone(column: Column) -> float:
-    """What a suppressed row loses: everything, or nothing where all rows are alike."""
+    """Return the loss of a suppressed row: 1, or 0 if all rows are equal."""
     n = len(column.levels)
     pairs, gone = csr_array((n, n), dtype=np.int64), np.ones(n, dtype=np.int64)
     return Loss.of(column, column, pairs, gone).ncp()
@@ -131,7 +131,7 @@ class Counted:
         return self.sizes if self.owners is None else np.diff(self.owners.indptr)
 
     def take(self, some: NDArray[np.intp]) -> Counted:
-        """Some of the classes, numbered anew."""
+        """Select classes, with new numbers."""
         histograms = tuple(one[some] for one in self.histograms)
         owners = None if self.owners is None else self.owners[some]
         return Counted(np.arange(len(some)), self.sizes[some], histograms, owners)
@@ -152,7 +152,7 @@ class Nodes:
 
     @classmethod
     def of(cls, table: Table, given: Mapping[str, Sequence[Level]], histograms: Sequence[csr_array] = ()) -> Nodes:
-        """The lattice over the levels given, and those that a column has where none are.
+        """Return the lattice over the given levels, or all levels of a column.
 
         >>> table = Table.read({"age": [30, 31, 50], "sex": list("ffm")}, quasi_identifiers=["age", "sex"])
         >>> nodes = Nodes.of(table, {"age": [0, 10, 20]})
@@ -171,11 +171,11 @@ class Nodes:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """How many levels each column has."""
+        """Number of levels of each column."""
         return tuple(len(ladder.levels) for ladder in self.ladders)
 
     def counted(self, node: Node, finer: Counted | None = None) -> Counted:
-        """The classes at a node, counted from those at a finer one, or from the table's."""
+        """Count the classes at a node from those at a finer one, or from those of the table."""
         finer = self.table if finer is None else finer
         of, at = self.together(node, finer.first)
         sizes = np.bincount(of, weights=finer.sizes, minlength=len(at)).astype(np.int64)
@@ -208,7 +208,7 @@ class Nodes:
         yield from self._walk(finest, 0, self.counted(finest))
 
     def _walk(self, node: Node, j: int, found: Counted) -> Iterator[tuple[Node, Counted]]:
-        """The nodes that differ from this one in the columns from j on."""
+        """Yield the nodes that differ from a node in the columns from j on."""
         if j == len(node):
             yield node, found
             return

@@ -50,7 +50,7 @@ class Choice:
 
 
 def in_rounds(asked: Asked, rounds: int) -> Choice:
-    """The best node for all rows; or one that leaves some of them to further rounds, where less is lost so.
+    """Return the best node for all rows, or one that leaves rows to further rounds if this loses less.
 
     The first of n rounds may leave all but an n-th of the rows, and is the best of these, a row that is left counted as
     dropped.
@@ -78,7 +78,7 @@ def in_rounds(asked: Asked, rounds: int) -> Choice:
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """What a protection asks, bound to the table that it protects.
+    """Demands of a protection, bound to the table that it protects.
 
     protection : the `Lattice`
     limit   : rows that may be dropped
@@ -122,11 +122,11 @@ class Asked:
 
     @property
     def inherited(self) -> bool:
-        """Whether a node below one that violates something violates it, too; rules 2 and 3."""
+        """True if a node below a violating one violates the same demand; rules 2 and 3."""
         return self.limit == 0 and all(type(one).__module__ == Constraint.__module__ for one in self.demands)
 
     def allowed(self, counted: Counted, bad: NDArray[np.bool_]) -> bool:
-        """Whether a node without its violating classes is within the limit and the average risk; some row must stay."""
+        """Return True if a node without violating classes is within the limit and the average risk and keeps a row."""
         remaining, max_risk = int(counted.sizes[~bad].sum()), self.protection.average_risk
         safe = max_risk is None or int((~bad).sum()) <= max_risk * remaining * (1 + ROUNDING)
         return safe and remaining > 0 and self.n_rows - remaining <= self.limit
@@ -137,7 +137,7 @@ class Asked:
         return int(self.nodes.table.sizes.sum())
 
     def rest(self, node: Node) -> Asked:
-        """The same of the rows whose classes violate a constraint at a node, over the nodes from there on."""
+        """Return the demands on the rows of violating classes at a node, over the nodes from there on."""
         nodes, table = self.nodes, self.nodes.table
         of, _ = nodes.together(node, table.first)
         remaining = np.flatnonzero(self.violating(nodes.counted(node))[of])
@@ -145,7 +145,7 @@ class Asked:
         return replace(self, nodes=Nodes(ladders, nodes.levels[table.first[remaining]], table.take(remaining)))
 
     def node(self, levels: Mapping[str, Level]) -> Node:
-        """The node of these levels."""
+        """Return the node of levels."""
         return tuple(one.levels.index(levels[name]) for name, one in self._named())
 
     def levels(self, node: Node) -> dict[str, Level]:
@@ -156,19 +156,19 @@ class Asked:
         return zip((column.name for column in self.table.quasi_identifiers), self.nodes.ladders, strict=True)
 
     def added(self, node: Node, counted: Counted, bad: NDArray[np.bool_]) -> float:
-        """What dropping the rows of some classes adds to the certainty penalty of a node."""
+        """Return the certainty penalty that dropping rows of classes adds to a node."""
         penalty = self._gone - self.nodes.lost(node, counted.first[bad], self.weights)
         return float(counted.sizes[bad] @ penalty) / self.n_rows
 
     def joint_loss(self, first: Choice, rest: Choice, remaining: int) -> float:
-        """What a round loses together with the next, whose rows, so many, it counted as dropped."""
+        """Return the joint loss of a round and the next one, whose rows it counted as dropped."""
         if self.protection.loss == "discernibility":
             return first.loss - self.table.n_rows * float(remaining) + rest.loss
         return first.loss + (rest.loss - self._gone) * remaining / self.n_rows
 
     @property
     def _gone(self) -> float:
-        """What a dropped row adds to the certainty penalty."""
+        """Certainty penalty of a dropped row."""
         return float(self.weights @ np.array([ladder.gone for ladder in self.nodes.ladders]))
 
 
@@ -208,7 +208,7 @@ class _Search:
         return replace(self.found, seen=self.seen)
 
     def _first(self, least: float) -> int:
-        """Of the open nodes with the least bound the finest."""
+        """Return the finest of the open nodes with the least bound."""
         return int(np.where(self.bound == least, self._height, np.inf).argmin())
 
     @cached_property
@@ -239,7 +239,7 @@ class _Search:
             low, high = (low, middle - 1) if self._satisfies(path[middle]) else (middle + 1, high)
 
     def _satisfies(self, node: Node) -> bool:
-        """Whether a node satisfies all; of a closed one, whether that is why no better one is coarser."""
+        """Return True if a node satisfies all demands; for a closed one, if that is why no coarser one is better."""
         if np.isfinite(self.bound[node]):
             return self._look(node)
         return self.found is not None and bool(self.least[node] >= self.found.loss)
@@ -259,7 +259,7 @@ class _Search:
         return satisfied
 
     def _counted(self, node: Node) -> Counted:
-        """The classes at a node, from the coarsest finer one that was kept."""
+        """Count the classes at a node from the coarsest finer one in memory."""
         self.seen += 1
         finer = [
             finer_counted for finer_node, finer_counted in self.kept.items() if all(np.less_equal(finer_node, node))
@@ -272,7 +272,7 @@ class _Search:
         return counted
 
     def _loss(self, node: Node, counted: Counted, bad: NDArray[np.bool_]) -> float:
-        """What the node loses; where squares of sizes are counted, they are a bound of all coarser nodes."""
+        """Return the loss of a node; squares of sizes are a bound of all coarser nodes."""
         if self.asked.protection.loss == "gcp":
             return float(self.least[node]) + self.asked.added(node, counted, bad)
         squares = counted.sizes.astype(np.float64) ** 2

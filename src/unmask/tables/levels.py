@@ -105,12 +105,12 @@ class Levels:
 
     @property
     def kind(self) -> Kind:
-        """How its values compare."""
+        """Comparison of its values: numeric, ordinal or categorical."""
         return KIND[self.type]
 
     @property
     def scale(self) -> Scale:
-        """How its numbers are read and written; for a numeric column."""
+        """Notation of the numbers of a numeric column."""
         return SCALES[self.type]
 
     @cached_property
@@ -139,16 +139,16 @@ class Levels:
 
     @property
     def by_prefix(self) -> bool:
-        """Whether beginnings of codes say something; codes of one or two characters are categories."""
+        """True if beginnings of codes have a meaning; codes of one or two characters are categories."""
         return self.type == "code" and self.longest > 2
 
     def mask(self, at: int) -> str:
-        """The masked text of a level such as `123**`, or "" for a level that is none."""
+        """Return the masked text of a level such as `123**`, "" for other levels."""
         label = self.labels[at]
         return label if self.kind != "numeric" and self.place[at] < 0 and MASK.fullmatch(label) else ""
 
     def select(self, at: NDArray[np.intp] | Sequence[int]) -> Levels:
-        """The levels at the given places, in that order; the domain stays."""
+        """Select levels in the given order; the domain stays."""
         index = np.asarray(at, dtype=np.intp)
         missing_at = np.flatnonzero(index == self.missing)
         return replace(
@@ -161,7 +161,7 @@ class Levels:
         )
 
     def on_scale_of(self, other: Levels) -> Levels:
-        """The levels of a numeric column on the finer of its own and another's scale; nan where a label has no meaning.
+        """Return numeric levels on the finer scale of two columns; nan for a label that it cannot read.
 
         So a date meets a moment, and the years of a column that looked like numbers meet dates.
         """

@@ -1,4 +1,4 @@
-"""Which cells of two columns may be the same person's."""
+"""Compatibility of the cells of two columns: pairs that may belong to one person."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def _with_states(match: NDArray[np.bool_], known: Levels, released: Levels, miss
 
 
 def covered(values: tuple[str, ...], levels: Levels) -> sparse.csr_array:
-    """Which of some values each level covers, (len(levels), len(values)): what `compatible` says of exact ones.
+    """Return which values each level covers, (len(levels), len(values)), like `compatible` for exact values.
 
     A missing cell covers none.
 
@@ -135,8 +135,10 @@ def _subsets(known: Levels, released: Levels) -> NDArray[np.bool_]:
 
 
 def _overlapping(left: Sequence[tuple[int, str]], right: Sequence[tuple[int, str]]) -> Iterator[tuple[int, int]]:
-    """The pairs of masks that may hide the same value, each by its place: one shows the beginning of what the other
-    shows, so that only those are compared. A pair that shows the same comes twice.
+    """Yield the pairs of masks that may hide the same value, by their positions.
+
+    The prefix of one begins with the prefix of the other, so only such masks are compared. A pair with equal prefixes
+    comes twice.
     """
     for ours, others, turned in ((left, right, False), (right, left, True)):
         showing = defaultdict(list)
@@ -150,7 +152,7 @@ def _overlapping(left: Sequence[tuple[int, str]], right: Sequence[tuple[int, str
 
 
 def _incidence(levels: Levels, joint: Mapping[str, int]) -> sparse.csr_array:
-    """Which joint values a level covers; `*` is left out, since it also covers what the other side alone knows."""
+    """Return which joint values a level covers; `*` is left out, since it also covers values of the other side."""
     spot = np.fromiter((joint[value] for value in levels.domain), dtype=np.int64, count=len(levels.domain))
     exact = np.flatnonzero(levels.place >= 0)
     wide = np.flatnonzero((levels.place < 0) & ~levels.suppressed)

@@ -1,4 +1,4 @@
-"""What the cells of a table mean: from texts to columns, by what is said of them."""
+"""From texts of cells to columns, by declared or recognized types."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def trees(hierarchies: Mapping[str, Hierarchy | str | PathLike[str]]) -> dict[st
 
 @dataclass(frozen=True, eq=False)
 class Meanings:
-    """How the cells of a table are read; the arguments are those of `Table.read`. like : by name."""
+    """Declared notation of the cells of a table; the arguments are those of `Table.read`. like : by name."""
 
     types: Mapping[str, str]
     orders: Mapping[str, Sequence[str]]
@@ -44,14 +44,14 @@ class Meanings:
     def of(
         self, encoded: Mapping[str, Encoded], *, plain: Collection[str] = ()
     ) -> tuple[dict[str, Column], tuple[str, ...]]:
-        """The columns by name, and what is to be said of how they were read. plain : names of those kept as texts."""
+        """Return columns by name, and notes on reading them. plain : names of columns kept as texts."""
         columns, notes = self.read({name: column for name, column in encoded.items() if name not in plain})
         return columns | {name: _kept(name, encoded[name], self.na or ()) for name in plain}, notes
 
     def read(
         self, encoded: Mapping[str, Encoded], *, n_rows: int | None = None
     ) -> tuple[dict[str, Column], tuple[str, ...]]:
-        """The columns by name, and what is to be said of how they were read. n_rows : see `types.recognized`."""
+        """Return columns by name, and notes on reading them. n_rows : see `types.recognized`."""
         declared = {name: self._declared(name) for name in encoded}
         types = recognized(encoded, declared, na=self.na, decimal=self.decimal, n_rows=n_rows)
         columns = {name: self._column(name, column, declared[name], types[name]) for name, column in encoded.items()}

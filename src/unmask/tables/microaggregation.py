@@ -143,7 +143,7 @@ def _numbers(column: Column) -> Floats:
 
 
 def _deviation(column: Column) -> float:
-    """Of the numbers of a column; 1 where all are equal."""
+    """Return the standard deviation of a column; 1 if all numbers are equal."""
     occurs = (column.counts > 0) & ~(column.levels.gaps | column.levels.unknown)
     x, share = _numbers(column)[occurs], column.counts[occurs] / max(column.counts[occurs].sum(), 1)
     return float(np.sqrt(share @ (x - share @ x) ** 2)) or 1.0

@@ -185,7 +185,7 @@ def _best(
     k: int,
     rng: np.random.Generator | None,
 ) -> tuple[_Boxes, NDArray[np.intp], NDArray[np.int64], NDArray[np.int64]]:
-    """The boxes in the order of their current column, and the best allowable cut of each that has one.
+    """Return the boxes in the order of their current column, and the best allowable cut of each that has one.
 
     A cut is its last item on the left, its box, and the rows on the left. rng : of the relaxed form.
     """
@@ -223,7 +223,7 @@ def _between_children(
     cuts: NDArray[np.intp],
     box: NDArray[np.int64],
 ) -> NDArray[np.bool_]:
-    """Whether a cut separates two children of the lowest common ancestor of all values in its box."""
+    """Return True for cuts that separate two children of the lowest common ancestor of all values in the box."""
     first = points.first[boxes.preference[np.arange(boxes.rows.size), boxes.tried]]
     low, high = first + ranks[boxes.starts[:-1]], first + ranks[boxes.starts[1:] - 1]
     child_level = np.count_nonzero(ancestors[:, low] != ancestors[:, high], axis=0) - 1
@@ -275,13 +275,13 @@ def _split(
 
 
 def _runs(boxes: _Boxes, points: int) -> list[_Boxes]:
-    """The boxes in runs of at most about so many points; none of no boxes."""
+    """Split boxes into runs of at most about so many points."""
     ends = np.flatnonzero(np.diff(boxes.starts[1:] // points, append=-1)) + 1
     return [_run(boxes, begin, end) for begin, end in pairwise([0, *ends.tolist()])]
 
 
 def _run(boxes: _Boxes, begin: int, end: int) -> _Boxes:
-    """The boxes from one to before another."""
+    """Select the boxes from `begin` to before `end`."""
     first, last = boxes.starts[begin], boxes.starts[end]
     selected = slice(begin, end)
     return _Boxes(

@@ -20,7 +20,7 @@ from unmask.tables.table import Table
 
 @dataclass(frozen=True, eq=False)
 class Search:
-    """How a table is cut.
+    """Parameters of the cuts of a table.
 
     rows : for every quasi-identifier (L,) rows of each level that take part. place, trees, span : where its levels are,
     see `recoding.axis`. secrets : the sensitive columns as the constraints see them.
@@ -85,7 +85,7 @@ class Search:
 
 
 def _axis(column: Column, rows: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.int64] | None, float]:
-    """The coordinates of a column's levels, their tree, and the width of those that occur."""
+    """Return the coordinates of the levels of a column, their tree, and the width of those that occur."""
     used = np.flatnonzero(rows).astype(np.int32)
     place, tree = axis(column, used)
     return place, tree, float(np.ptp(place[used]))

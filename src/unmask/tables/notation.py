@@ -25,7 +25,7 @@ _SET_PART = re.compile(r'\s*(?:"((?:[^"]|"")*)"|([^",{}]*[^",{}\s]))\s*(,|$)')
 
 
 def split_set(text: str) -> tuple[str, ...] | None:
-    """The parts of `{a, b}`, quotes removed; None when the text is no set in braces.
+    """Split `{a, b}` into its parts without quotes; None if the text is not a set in braces.
 
     >>> split_set('{a, "b, c"}'), split_set("a, b")
     (('a', 'b, c'), None)
@@ -65,7 +65,7 @@ def format_set(values: Iterable[str]) -> str:
 
 
 def overlap(mask: str, other_mask: str) -> bool:
-    """Whether two masks may hide the same value: one prefix begins with the other, and neither is too short for it.
+    """Return True if two masks may hide the same value: one prefix begins with the other, and both are long enough.
 
     A star hides at most one character, so `12**` may be 12, 123 or 1234.
 
@@ -77,7 +77,7 @@ def overlap(mask: str, other_mask: str) -> bool:
 
 
 def common_beginning(values: Collection[str]) -> str:
-    """The longest text that all values begin with.
+    """Return the longest common prefix of values.
 
     >>> common_beginning(["48163", "48159"])
     '481'
@@ -92,7 +92,7 @@ def common_beginning(values: Collection[str]) -> str:
 
 
 def format_prefix(values: Collection[str], *, width: int) -> str:
-    """The common beginning of codes, with a star for each character that it hides of a code of `width`.
+    """Return the common prefix of codes, with a star for each hidden character of a code of `width`.
 
     A mask among the values counts with the beginning that it shows.
 

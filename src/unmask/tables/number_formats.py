@@ -25,8 +25,9 @@ _NAMES = {".": "points", ",": "commas", "'": "apostrophes", "\u2019": "apostroph
 
 
 def plain(text: str, decimal: Decimal) -> str:
-    """A number with a decimal point and without thousands marks; a text that is no such number is not changed, or no
-    number afterwards either.
+    """Return a number with a decimal point and without thousands marks.
+
+    Another text is not changed, or is not a number afterwards either.
 
     >>> plain("1.234,56", ","), plain("1 234.50", "."), plain("[3,5; 4,5]", ",")
     ('1234.56', '1234.50', '[3.5; 4.5]')
@@ -40,7 +41,7 @@ def plain(text: str, decimal: Decimal) -> str:
 
 
 def decimal_of(texts: Iterable[str]) -> Literal[".", ",", "", "either", "mixed"] | None:
-    """The decimal mark that all texts of a column have in common; None where one is no number with either.
+    """Return the decimal mark of all texts of a column; None if a text is not a number with either mark.
 
     "" : no text shows one. "either": both fit, and differ, as in 1.234 alone. "mixed": some need a point, some a comma.
 
@@ -66,6 +67,6 @@ def decimal_of(texts: Iterable[str]) -> Literal[".", ",", "", "either", "mixed"]
 
 
 def thousands(texts: Iterable[str], decimal: Decimal) -> str:
-    """How the thousands marks of the texts are called; "" where there are none."""
+    """Return the names of the thousands marks of the texts; "" without such marks."""
     names = {_NAMES[match[2]] for text in texts if (match := _GROUPED[decimal].fullmatch(text))}
     return " and ".join(sorted(names))

@@ -295,7 +295,7 @@ def _between(n_bins: int, n: int, share: float, rng: Rng) -> Floats:
 
 
 def _cells(counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], Floats]:
-    """The cell of each level, by the bin of its middle rank; (n_cells, n_bins) ranks of each cell in each bin."""
+    """Return the cell of each level, by the bin of its middle rank, and (n_cells, n_bins) ranks of cells in bins."""
     n = int(counts.sum())
     n_bins = min(CELLS, n)
     middle = np.minimum((np.cumsum(counts) - counts / 2) / n * n_bins, n_bins - 1).astype(np.int64)
@@ -306,7 +306,7 @@ def _cells(counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], Floats]:
 
 
 def _nearest(true: Levels, released: Column) -> NDArray[np.int64]:
-    """The released level that each true one is swapped like: itself where it occurs, else the next in order."""
+    """Return the released level that each true one is swapped like: itself if it occurs, else the next in order."""
     place = {label: position for position, label in enumerate(released.levels.labels) if released.counts[position]}
     occurs = np.array(sorted(place.values()))
     released_values = released.levels.low[occurs] if true.kind == released.levels.kind == "numeric" else occurs

@@ -31,7 +31,7 @@ _UNITS = {"day": "datetime64[D]", "moment": "datetime64[s]"}
 
 
 def form_of(texts: Sequence[str]) -> Usual | None:
-    """How all texts are written; None where one of them is written in another way, or there is none.
+    """Return the form of all texts; None if there are several forms, or no texts.
 
     >>> form_of(["12", "-7"]), form_of(["12.50", "7"]), form_of(["[5, 9]", "7"]), form_of(["007"])
     ('whole', 'decimal', 'span', None)
@@ -70,7 +70,7 @@ def _points(texts: Sequence[str], form: Usual) -> NDArray[np.float64] | None:
 
 
 def labels_of(texts: Sequence[str], form: Usual) -> list[str]:
-    """The shortest text of the value of each.
+    """Return the shortest text of each value.
 
     >>> labels_of(["12.50", "7"], "decimal"), labels_of(["[5, 5]", "[5, 9]"], "span")
     (['12.5', '7'], ['5', '[5, 9]'])

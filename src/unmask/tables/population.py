@@ -1,4 +1,4 @@
-"""How many people are unique in the population, from a sample: three models' guesses, and what the sample alone proves.
+"""Population uniqueness from a sample: estimates of three models, and bounds that the sample alone proves.
 
 What an adversary needs is the probability that a record which is unique in the sample is unique in the population. A
 register counts it. The super-population models below guess it, and on samples of 1 % they differ ten-fold and may all
@@ -80,7 +80,7 @@ class _Spectrum(NamedTuple):
 
 
 def estimate(sizes: NDArray[np.int64] | Sequence[int], *, population_rows: int) -> PopulationUniqueness:
-    """Number of population uniques from the class sizes of a simple random sample.
+    """Estimate the number of population uniques from the class sizes of a simple random sample.
 
     sizes : (J,) rows of each class of the sample; population_rows : N, at least the rows of the sample.
 
@@ -176,7 +176,7 @@ def interval(sizes: NDArray[np.int64], *, population_rows: int) -> tuple[float, 
 
 
 def _drawn(low: float, high: float, rows: float, N: int) -> tuple[float, float]:
-    """How many population uniques are in the sample, if there are `low` to `high` of them."""
+    """Return bounds of the population uniques in the sample, given `low` to `high` of them."""
     from scipy.stats import hypergeom  # not at the top: slow to load, and only this needs it
 
     ends = (np.floor(low), _DRAWS / 2), (np.ceil(high), 1 - _DRAWS / 2)
@@ -188,7 +188,7 @@ def _drawn(low: float, high: float, rows: float, N: int) -> tuple[float, float]:
 
 
 def pitman(sizes: NDArray[np.int64], *, population_rows: int) -> float | None:
-    """Population uniques under Pitman's two-parameter model, or None where its likelihood has no inner maximum.
+    """Estimate population uniques by Pitman's two-parameter model; None if its likelihood has no inner maximum.
 
     The sample is taken as drawn from the Ewens-Pitman partition with 0 <= alpha < 1, theta > -alpha; both by maximum
     likelihood. The expected number of classes of size 1 among N is then, exactly,
@@ -270,7 +270,7 @@ def _fit_pitman(spectrum: _Spectrum) -> tuple[float, float] | None:
 
 
 def zayatz(sizes: NDArray[np.int64], *, population_rows: int) -> float | None:
-    """Population uniques when the population's class sizes are distributed like the sample's; None without uniques.
+    """Estimate population uniques if class sizes are distributed like those of the sample; None without uniques.
 
     P(F=1 | f=1) = P(f=1 | F=1) f_1 / sum_i P(f=1 | F=i) f_i with hypergeometric P(f=1 | F=i) of drawing n of N, and
     the estimate is f_1 P(F=1 | f=1) / pi. Sample classes are smaller than population classes, so small samples are
@@ -310,7 +310,7 @@ def _log_one_drawn(size: NDArray[np.float64], N: float, n: float) -> NDArray[np.
 
 
 def slide_negative_binomial(sizes: NDArray[np.int64], *, population_rows: int) -> float | None:
-    """Population uniques when class sizes are 1 + negative binomial; None where the equations have no solution.
+    """Estimate population uniques if class sizes are 1 + negative binomial; None without a solution.
 
     P(F = j) = C(a + j - 2, j - 1) p^a (1-p)^(j-1). With K classes and every person sampled with probability pi, the
     generating function G(z) = z (p / (1 - (1-p) z))^a gives E f_1 = K pi G'(1-pi) and E f_2 = K pi^2 G''(1-pi) / 2.

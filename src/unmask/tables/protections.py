@@ -41,7 +41,7 @@ Released = tuple[Table, NDArray[np.int64]]
 
 
 def _call(protection: Any) -> str:
-    """The call that rebuilds a protection: its first parameter, and the others where they are not the default."""
+    """Return the call that rebuilds a protection: its first parameter, and others that are not the default."""
     parts = []
     for position, item in enumerate(fields(protection)):
         value = getattr(protection, item.name)
@@ -54,7 +54,7 @@ def _call(protection: Any) -> str:
 def _wherever_cells_agree(
     _protection: Any, _release: Table, _pairing: Pairing, row: NDArray[np.int64], _klass: NDArray[np.int64]
 ) -> NDArray[np.bool_]:
-    """Which pairs of people and released classes, of those whose cells agree, the rule allows: all."""
+    """Allow all pairs of people and released classes whose cells agree."""
     return np.ones(row.size, dtype=np.bool_)
 
 
@@ -117,7 +117,7 @@ class Mondrian:
 
     @property
     def reads_values(self) -> bool:
-        """Whether a cut depends on sensitive values."""
+        """True if a cut depends on sensitive values."""
         return self.l is not None or self.t is not None or bool(self.constraints)
 
     def __call__(self, table: Table, *, rng: np.random.Generator | None = None) -> Released:
@@ -135,7 +135,7 @@ class Mondrian:
         return _release(table, rows, [(levels, code[of_row]) for levels, code in recoded], rng)
 
     def search(self, table: Table, rows: Sequence[NDArray[np.int64]]) -> Search:
-        """How a table is cut whose quasi-identifiers have, for each, so many rows of each level."""
+        """Return the parameters of the cuts of a table; rows : for each quasi-identifier, rows of each level."""
         k, demands = demands_of(self.k, self.l, self.t, self.constraints)
         return Search.of(table, rows, k=k, demands=demands)
 
@@ -274,7 +274,7 @@ class SuppressCells:
     def fits(
         self, release: Table, pairing: Pairing, row: NDArray[np.int64], klass: NDArray[np.int64]
     ) -> NDArray[np.bool_]:
-        """Which pairs of people and released classes, of those whose cells agree, the rule allows.
+        """Return True for pairs of people and released classes that the rule allows, of those whose cells agree.
 
         Rows of one class are suppressed alike, from one column to the next, so of the rows that fit somebody who is
         known in full only those with the fewest `*` can be theirs: they would be among them. All of them where a
@@ -330,7 +330,7 @@ class Generalize:
 
 
 def _at_levels(table: Table, levels: Mapping[str, float | str]) -> Table:
-    """The table with the quasi-identifiers named recoded to levels."""
+    """Recode the named quasi-identifiers to levels."""
     columns = list(table.quasi_identifiers)
     for name, level in levels.items():
         position = _place_of(table, name)
@@ -367,7 +367,7 @@ class Identity:
 
 
 def _rows(table: Table) -> NDArray[np.int64]:
-    """The rows that take part: all, or under "excluded" those without a missing quasi-identifier."""
+    """Return the rows that are protected: all, or under "excluded" those without a missing quasi-identifier."""
     if not table.n_rows:
         raise FailedError("the table has 0 rows, expected at least 1; check the file and how it was read")
     return table.taking_part
@@ -376,7 +376,7 @@ def _rows(table: Table) -> NDArray[np.int64]:
 def _release(
     table: Table, rows: NDArray[np.int64], recoded: Sequence[Recoded], rng: np.random.Generator | None
 ) -> Released:
-    """These rows of the table with their quasi-identifiers recoded (codes by place in `rows`)."""
+    """Release rows of the table with recoded quasi-identifiers (codes by position in `rows`)."""
     columns = tuple(
         replace(column, codes=codes, levels=levels)
         for column, (levels, codes) in zip(table.quasi_identifiers, recoded, strict=True)
@@ -385,7 +385,7 @@ def _release(
 
 
 def _ordered(release: Table, origin: NDArray[np.int64], rng: np.random.Generator | None) -> Released:
-    """The rows in the order of what is released of them, equal ones in random order; origin : the row behind each."""
+    """Sort rows by their released cells, equal ones at random; origin : the source row of each."""
     shuffled = secret_unless(rng).permutation(release.n_rows)
     classes = classes_of(release.written)
     order = shuffled[by_class(classes.of_row[shuffled], len(classes.sizes))]

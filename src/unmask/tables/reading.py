@@ -32,7 +32,7 @@ _LISTED = 40  # column names in a message
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """What was read: columns by name in the order of the source, and a sentence for everything that was guessed.
+    """Columns by name in the order of the source, and notes on what was guessed.
 
     dropped : those not asked for, without those in which every row has a value of its own
     """
@@ -51,7 +51,7 @@ def read_encoded(
     header: Sequence[str] | bool | None = None,
     encoding: str | None = None,
 ) -> Source:
-    """The columns of a source that are asked for, in the source's column and row order.
+    """Read columns of a source in its column and row order.
 
     asked : names that must be there, checked before any row is read; None for all columns.
     dropped : names that must be there; they are looked at for values that rows share.
@@ -97,7 +97,7 @@ AS_TEXT = ("delimiter", "header", "encoding")
 
 
 def column_names(path: str | PathLike[str], *, named: Sequence[str] = (), **as_text: Any) -> list[str]:
-    """The names of the columns of a file, as `read_encoded` reads them; no row is read.
+    """Read the names of the columns of a file as `read_encoded` does, without rows.
 
     as_text : `delimiter`, `header`, `encoding`; named : columns of which one in line 1 makes it a header
     """
@@ -106,7 +106,7 @@ def column_names(path: str | PathLike[str], *, named: Sequence[str] = (), **as_t
 
 
 def first_rows(path: str | PathLike[str], n: int, **as_text: Any) -> Source:
-    """The first n rows of a file, every column as text, as `read_encoded` reads them; as_text : as of `column_names`"""
+    """Read the first n rows of a file, every column as text; as_text : see `column_names`"""
     with engine() as (connection, folder):
         names, relation, notes = _relation(connection, folder, path, (), _as_text(as_text))
         rows = f"(select * from {relation} limit {int(n)})"
@@ -115,7 +115,7 @@ def first_rows(path: str | PathLike[str], n: int, **as_text: Any) -> Source:
 
 @contextmanager
 def engine() -> Iterator[tuple[duckdb.DuckDBPyConnection, str]]:
-    """A private in-memory database and its folder for spilled data; both are gone afterwards.
+    """Open a private in-memory database and its folder for spilled data; both are removed afterwards.
 
     >>> with engine() as (connection, _):
     ...     connection.execute("select 1 + 1").fetchall()
@@ -149,7 +149,7 @@ def check_columns(names: Sequence[str], wanted: Sequence[str], *, where: str, hi
 
 
 class _AsText(NamedTuple):
-    """How a text file is read: what is given of it."""
+    """Given properties of a text file."""
 
     delimiter: str | None
     header: Sequence[str] | bool | None
@@ -176,7 +176,7 @@ def _relation(
     as_text: _AsText,
     named: Sequence[str] = (),
 ) -> _Rows:
-    """The rows of a source; names are checked before rows are touched. named : further columns that may be there"""
+    """Return the rows of a source; check names before rows are read. named : further columns that may be there"""
     if isinstance(source, str | PathLike):
         path, where = Path(os.fspath(source)), _described(source)
         file = prepare_file(path, folder, encoding=as_text.encoding)

@@ -201,7 +201,7 @@ def _unions(column: Column, cells: csr_array) -> tuple[list[str], NDArray[np.int
 
 
 def _cover(column: Column) -> Callable[[list[int]], str]:
-    """The text for some levels: their own if it is one, else a node, or a set of values.
+    """Return the text that covers levels: their own if it is one, else a node, or a set of values.
 
     With another level, one that is no set of known values is everything.
     """
@@ -213,7 +213,7 @@ def _cover(column: Column) -> Callable[[list[int]], str]:
     nodes = tree.nodes if tree is not None and column.cells == "nodes" else None
 
     def cover(inside: list[int]) -> str:
-        """The label of the smallest cell that holds some levels."""
+        """Return the label of the smallest cell that contains levels."""
         if len(inside) == 1 and (nodes is None or levels.labels[inside[0]] in nodes or inside[0] in whole):
             return levels.labels[inside[0]]
         if whole.intersection(inside) or masked.intersection(inside):
@@ -227,7 +227,7 @@ def _cover(column: Column) -> Callable[[list[int]], str]:
 
 
 def _distinct_sets(cells: csr_array) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """A box of each different set of levels, and the number of the set of every box.
+    """Return a box of each distinct set of levels, and the number of the set of every box.
 
     Boxes walk down a trie of sorted levels together, so the work is the number of entries, whatever their range.
     """
@@ -250,13 +250,13 @@ def _distinct_sets(cells: csr_array) -> tuple[NDArray[np.intp], NDArray[np.intp]
 
 
 def generalized(column: Column, level: float | str) -> Recoded:
-    """A column recoded to a level of its hierarchy, bins of a width, periods, with characters hidden, or to `*`."""
+    """Recode a column to a level of its hierarchy, bins of a width, periods, hidden characters, or `*`."""
     levels, code = new_cells(column, _generalized(column, level))
     return levels, code[column.codes]
 
 
 def _generalized(column: Column, level: float | str) -> list[str]:
-    """The new text of each level."""
+    """Return the new text of each level."""
     of_type = column.levels.type
     if level == EVERYTHING:
         return [EVERYTHING] * len(column.levels)
@@ -319,7 +319,7 @@ def _ancestors(column: Column, hierarchy: Hierarchy, level: int) -> list[str]:
 
 
 def _ancestor(levels: Levels, at: int, hierarchy: Hierarchy, level: int) -> str | None:
-    """The cell that covers the ancestors of all values of a level; None when it has a value the tree does not know."""
+    """Return the cell that covers the ancestors of all values of a level; None for a value that is not in the tree."""
     label, upper = levels.labels[at], hierarchy.ancestor[level]
     if label in (MISSING, EVERYTHING):
         return label

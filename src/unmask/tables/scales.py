@@ -50,23 +50,23 @@ class Scale(ABC):
         """Canonical text of the values from low to high, both included; `read` gives back the same bounds."""
 
     def cover(self, low: float, high: float) -> str:
-        """What a release writes for a class whose values reach from low to high: an interval that holds them."""
+        """Return the released cell of a class with values from low to high: an interval that contains them."""
         return self.write(low, high)
 
     def covers(self, lows: NDArray[np.float64], highs: NDArray[np.float64]) -> list[str]:
-        """What a release writes for each of many classes."""
+        """Return the released cell of each class."""
         return [self.cover(low, high) for low, high in zip(lows.tolist(), highs.tolist(), strict=True)]
 
     def after(self, value: float) -> float:
-        """The next value; an infinite one stays."""
+        """Return the next value; an infinite one stays."""
         return value if math.isinf(value) else math.nextafter(value, math.inf)
 
     def before(self, value: float) -> float:
-        """The value before."""
+        """Return the previous value."""
         return value if math.isinf(value) else math.nextafter(value, -math.inf)
 
     def read(self, text: str) -> Bounds | None:
-        """The inclusive bounds of a cell: a value, `[a, b]`, `[a, b)`, `]a, b]`, `a-b`, `a..b`, `<a`, `>=a`, `a+`, `*`.
+        """Return the inclusive bounds of a cell: `a`, `[a, b]`, `[a, b)`, `]a, b]`, `a-b`, `<a`, `>=a`, `a+`, `*`.
 
         So are the words of tables for people: `a to b`, `under a`, `over a`, `a and over`, `a or more`, `a and older`.
         None for any other text.
@@ -117,7 +117,7 @@ class Numbers(Scale):
         super().__init__(NUMBER)
 
     def value(self, text: str) -> Bounds:
-        """The number twice."""
+        """Return the number twice."""
         number = float(text) + 0.0  # no negative zero
         if len(text) > _DIGITS:
             number = _rounded(number)
@@ -143,7 +143,7 @@ class Numbers(Scale):
         return f"{'(' if open_low else '['}{from_}, {to}{')' if open_high else ']'}"
 
     def covers(self, lows: NDArray[np.float64], highs: NDArray[np.float64]) -> list[str]:
-        """What a release writes for each of many classes; whole numbers, the most usual, in a sixth of the time."""
+        """Return the released cell of each class; whole numbers, the most common ones, take a sixth of the time."""
         ends = np.stack((lows, highs))
         if not (ends == np.rint(ends)).all() or (np.abs(ends) >= _WHOLE).any():
             return super().covers(lows, highs)
@@ -152,7 +152,7 @@ class Numbers(Scale):
 
 
 def format_number(value: float) -> str:
-    """The shortest text that reads back as the same number; whole numbers without a decimal point.
+    """Return the shortest text that reads back as the same number; whole numbers have no decimal point.
 
     >>> format_number(20.0), format_number(0.1)
     ('20', '0.1')
@@ -167,7 +167,7 @@ def _rounded(value: float) -> float:
 
 
 def _written(value: float, outwards: float) -> tuple[str, bool]:
-    """A bound as text, and whether it is open: the float next to a number that is shorter, or alone can be read."""
+    """Return a bound as text and True if it is open: next to a number that is shorter, or alone can be read."""
     closed, beyond = format_number(value) if math.isfinite(value) else "", math.nextafter(value, outwards)
     if math.isfinite(beyond) and _rounded(beyond) == beyond:
         open_ = format_number(beyond + 0.0)

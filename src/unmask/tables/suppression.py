@@ -1,4 +1,4 @@
-"""Which cells `*` replaces: the greedy suppression of cells in small classes."""
+"""Greedy suppression of cells in small classes: `*` replaces them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from unmask.tables.table import Table
 
 
 def with_star(column: Column) -> Recoded:
-    """The levels and `*`: the new levels, and the new code of every old one, that of `*` last."""
+    """Add `*` to levels: return the new levels, and the new code of every old one, that of `*` last."""
     return new_cells(column, [*column.levels.labels, EVERYTHING])
 
 
@@ -74,7 +74,7 @@ def _within_budget(
     small: NDArray[np.bool_],
     budget: int,
 ) -> NDArray[np.bool_]:
-    """The small classes, from the smallest upwards, whose cells together fit the budget."""
+    """Return the small classes, from the smallest upwards, whose cells together fit the budget."""
     size = np.zeros(int(of.max()) + 1, dtype=np.int64)
     size[of] = total
     price = np.bincount(of, weights=cost).astype(np.int64)

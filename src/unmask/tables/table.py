@@ -96,7 +96,7 @@ class Table:
         return np.asarray(labels[column.codes])
 
     def head(self, n: int = 5, *, library: str | None = None) -> Any:
-        """The first rows as a data frame."""
+        """Return the first rows as a data frame."""
         return self.take(slice(0, n)).to_frame(library=library)
 
     def _repr_html_(self) -> str:
@@ -105,7 +105,7 @@ class Table:
         return html_table(repr(self), heads, zip(*(first[name] for name in self.names), strict=True))
 
     def to_frame(self, *, library: str | None = None) -> Any:
-        """The table as a data frame: the columns, their order and their types are those of the Parquet file of `write`.
+        """Return a data frame with the columns, order and types of the Parquet file of `write`.
 
         library : "pandas", "polars" or "pyarrow"; the one that the program has imported, else one that is installed
 
@@ -124,7 +124,7 @@ class Table:
 
     @property
     def names(self) -> list[str]:
-        """Of all columns."""
+        """Names of all columns."""
         return [column.name for column in self.columns]
 
     @property
@@ -143,7 +143,7 @@ class Table:
         return tuple(sorted(columns, key=lambda column: place.get(column.name, len(place))))
 
     def _weight_column(self, weight: NDArray[np.float64]) -> Column:
-        """The weight under its name in the source, the one that no other column has."""
+        """Return the weight under its name in the source, which no other column has."""
         name = next((name for name in self.order if name not in self.names), "weight")
         values, codes = np.unique(weight, return_inverse=True)
         texts = [None if np.isnan(value) else repr(value) for value in values.tolist()]
@@ -249,7 +249,7 @@ class Table:
         return {"identity": next(iter(found.values()))[0] if found else len(distinct(key, space)[0]), **right}
 
     def column(self, name: str) -> Column:
-        """The column of that name.
+        """Return the column of a name.
 
         >>> Table.read({"age": [30], "zip": [1]}, quasi_identifiers=["age", "zip"]).column("zpi")
         Traceback (most recent call last):
@@ -259,7 +259,7 @@ class Table:
         return self.columns[self.names.index(name)]
 
     def take(self, rows: Rows) -> Table:
-        """The given rows (numbers, a mask or a slice) in their order; levels stay, so codes remain comparable."""
+        """Select rows (numbers, a mask or a slice) in their order; levels stay, so codes remain comparable."""
         return replace(
             self,
             quasi_identifiers=tuple(column.take(rows) for column in self.quasi_identifiers),

@@ -1,4 +1,4 @@
-"""What type each column is, found in its own texts where nobody says it, and its texts in the type's one notation.
+"""Types of columns, declared or recognized from their texts, and the texts in the notation of the type.
 
 Texts that can be read in two ways are not guessed at: a sentence says so, and how to say which it is. Nothing here
 depends on the order of the rows.
@@ -56,7 +56,7 @@ _LEADING_ZERO = re.compile(r"(?<![0-9.])0[0-9]")
 
 @dataclass(frozen=True)
 class Declared:
-    """What is said about the cells of one column; None is recognized, see `recognized`.
+    """Declared properties of the cells of one column; None is recognized, see `recognized`.
 
     type : its type. days : what stands first in a date such as 03/04/1970. order : the values of an ordinal column.
     like : a column of another table whose type this one has where its texts allow it.
@@ -70,7 +70,7 @@ class Declared:
 
 
 def told(column: str, text: str) -> tuple[Type, DayOrder | None]:
-    """A type as its user says it: its name, for dates with `:day-first` or `:month-first`.
+    """Parse a type as a user writes it: its name, for dates with `:day-first` or `:month-first`.
 
     >>> told("birth", "date:day-first"), told("zip", "code")
     (('date', 'day-first'), ('code', None))
@@ -101,7 +101,7 @@ def recognized(
     decimal: Decimal | None = None,
     n_rows: int | None = None,
 ) -> dict[str, Recognized]:
-    """The type of every column, and its texts in one notation.
+    """Recognize the type of every column, and return its texts in one notation.
 
     na : texts that stand for a missing cell; None takes `MISSING_CODES`, except where a column's order or hierarchy has
         them as values. Unless there are none (`()` or `''`), `MISSING_NUMBERS` do so, too, among numbers and dates.
@@ -149,7 +149,7 @@ class _Column:
     def of(
         cls, name: str, encoded: Encoded, declared: Declared, na: Sequence[str] | None, n_rows: int | None
     ) -> _Column:
-        """What was read; na : texts that are missing cells, None for the usual ones but the column's own values."""
+        """Collect the texts of a column; na : texts of missing cells, None for the common ones except own values."""
         texts = tuple(None if text is None else unicodedata.normalize("NFC", text) for text in encoded.texts)
         rows = np.bincount(encoded.codes, minlength=len(texts)).tolist()
         values = {*(declared.order or ()), *(declared.hierarchy.nodes if declared.hierarchy else ())}
@@ -165,7 +165,7 @@ class _Column:
 
     @cached_property
     def usual(self) -> Usual | None:
-        """How all values are written, if that is the usual way; three decimals may be a group of thousands."""
+        """Form of all values if it is a plain one; three decimals may be a group of thousands."""
         form = form_of(self.values)
         if form == "decimal" and _THREE_DECIMALS.search("\n".join(self.values)):
             return None
@@ -180,7 +180,7 @@ class _Column:
         return decimal_of(self.values) if guessed or self.declared.type == "number" else None
 
     def recognized(self, typed: _Typed, *, counted: bool) -> Recognized:
-        """The texts in the notation of the type."""
+        """Return the texts in the notation of the type."""
         missing_texts = self.gone | self.maybe if KIND[typed.type] == "numeric" else self.gone
         texts = tuple(None if text is None or text in missing_texts else typed.to(text) for text in self.texts)
         return Recognized(
@@ -199,7 +199,7 @@ class _Column:
     # ----- types
 
     def typed(self, mark: str | None, usual: Decimal) -> _Typed:
-        """The type that is said, that of the like column where it fits, or the first that fits."""
+        """Return the declared type, that of the like column if it fits, or the first that fits."""
         if self.declared.type is not None:
             return self._told(self.declared.type, mark, usual)
         if self.declared.order is not None or self.declared.hierarchy is not None:
@@ -264,7 +264,7 @@ class _Column:
         return f"{self.name}: decimal points and decimal commas are mixed, so it is text (--decimal says which it has)"
 
     def _are_numbers(self, mark: str | None) -> bool:
-        """Whether all values are numbers, or spans, in the usual way, with this mark before decimals."""
+        """Return True if all values are plain numbers or spans with this decimal mark."""
         return self.usual in ("whole", "span") or (self.usual == "decimal" and mark == ".")
 
     def _number(self, mark: str | None, usual: Decimal) -> _Typed:
@@ -279,7 +279,7 @@ class _Column:
         return _Typed("number", str if self._are_numbers(decimal) else lambda text: plain(text, decimal), note)
 
     def _keeps_digits(self, number: _Typed, mark: str) -> bool:
-        """Whether there is a number, and none would lose digits as one: postcodes, long identifiers."""
+        """Return True if there are numbers, and none loses digits as a number, like postcodes and long identifiers."""
         if self._are_numbers(mark):
             return True
         texts = [number.to(value) for value in self.values]
@@ -328,12 +328,12 @@ class _Column:
 
 
 def _without_decimals(text: str) -> str:
-    """A code without the decimals that a frame adds to whole numbers beside missing cells."""
+    """Remove the decimals that a frame adds to whole numbers if cells are missing."""
     return re.sub(r"\.0+$", "", text)
 
 
 def _coded(values: Sequence[str]) -> bool:
-    """Whether texts look like codes: diagnoses such as E11.9, or whole numbers beside masks such as `481**`."""
+    """Return True if texts look like codes: diagnoses such as E11.9, or whole numbers and masks such as `481**`."""
     masks = [value for value in values if value.endswith(EVERYTHING)]
     exact = [value for value in values if not value.endswith(EVERYTHING)]
     prefixes = all(_SHOWN.fullmatch(mask.rstrip(EVERYTHING)) for mask in masks)

@@ -51,8 +51,9 @@ class Key(NamedTuple):
 
 
 class CountingUnit(NamedTuple):
-    """What counts as one person. words : the unit, and how it was decided; question : what decides it, if that is open;
-    column : the one that the question is about.
+    """Unit that counts as one person.
+
+    words : the unit, and how it was decided. question : what decides it, if that is open. column : its column.
     """
 
     words: str

@@ -19,7 +19,7 @@ _SEPARATORS = (",", "|", "~")
 
 
 class Masks:
-    """Which of many values a mask such as `123**` may hide: a run of them in the order of their text."""
+    """Index of the values that a mask such as `123**` may hide: a run in the order of their text."""
 
     def __init__(self, values: Sequence[str]) -> None:
         self._values = values
@@ -44,7 +44,7 @@ class Masks:
         )
 
     def hidden_by(self, masks: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The place of a mask, and of a value that it hides, for all such pairs.
+        """Return all pairs of a mask and a value that it hides, by their positions.
 
         >>> Masks(["120", "12", "1200", "20"]).hidden_by(["12*", "2*"])
         (array([0, 0, 1]), array([1, 0, 3]))
@@ -57,7 +57,7 @@ class Masks:
         return mask_of[fits], np.array(self._order, dtype=np.int64)[place[fits]]
 
     def _run(self, prefix: str) -> tuple[int, int]:
-        """Where the values that begin with this begin and end in the order of their text."""
+        """Return the ends of the run of values with a prefix, in the order of their text."""
         begin = bisect_left(self._sorted, prefix)
         return begin, bisect_right(self._sorted, prefix, lo=begin, key=lambda value: value[: len(prefix)])
 
@@ -85,7 +85,7 @@ class Vocabulary:
     def given(
         cls, column: str, *, order: Sequence[str] | None, hierarchy: Hierarchy | None, ordinal: bool
     ) -> Vocabulary:
-        """The values of an order, or of a hierarchy in file order; with both the hierarchy follows the order."""
+        """Return the values of an order, or of a hierarchy in file order; with both the hierarchy follows the order."""
         tree = hierarchy.reorder(order) if hierarchy is not None and order is not None else hierarchy
         domain = tree.leaves if tree is not None else tuple(order or ())
         if len(set(domain)) != len(domain) or not all(domain) or EVERYTHING in domain:
@@ -94,7 +94,7 @@ class Vocabulary:
 
     @classmethod
     def seen(cls, column: str, *, texts: Sequence[str | None], ordinal: bool, known: Sequence[str] = ()) -> Vocabulary:
-        """The values that occur in a column, alone or inside `{...}`; sorted, for an ordinal column as numbers.
+        """Return the values of a column, alone or inside `{...}`; sorted, for an ordinal column as numbers.
 
         known : values known from elsewhere; they may be parts of a set, and are no sets.
         """
@@ -133,7 +133,7 @@ class Vocabulary:
         return self._named(covered) if covered else None
 
     def _covered(self, text: str) -> tuple[int, ...]:
-        """The values of a set, a masked text or an interval; () for none or an unknown one."""
+        """Return the values of a set, a masked text or an interval; () for other texts and unknown values."""
         if MASK.fullmatch(text):
             return self.masks.hidden(text)
         parts = split_set(text) or _split_plain(text, self.parts)
@@ -167,7 +167,7 @@ class Vocabulary:
         return format_set(self.domain[position] for position in covered), covered
 
     def _misread(self, value: str) -> bool:
-        """Whether the bare value would be read as a mask or a set in a column without order or hierarchy."""
+        """Return True if a value would be read as a mask or a set in a column without order or hierarchy."""
         return not self.closed and (_hides(value) or split_set(value) is not None)
 
 

@@ -32,7 +32,7 @@ def check_name(target: Path) -> None:
 
 
 def write_table(columns: Sequence[Column], target: Path, *, force: bool) -> None:
-    """A table of these columns as a file, see `Table.write`."""
+    """Write a table of these columns to a file, see `Table.write`."""
     check_name(target)
     name = target.name.lower()
     if target.exists() and not force:
@@ -65,7 +65,7 @@ _ROWS = 1 << 14
 
 
 class _Lines(list[str]):
-    """What a `csv.writer` writes, line by line."""
+    """Lines that a `csv.writer` writes."""
 
     write = list.append
 
@@ -81,7 +81,7 @@ def _quoted(labels: Sequence[str], delimiter: str, end: str, *, alone: bool) -> 
 
 
 def write_parquet(columns: Sequence[Column], path: Path) -> None:
-    """A Parquet file of these columns, in the types that they had in the source."""
+    """Write a Parquet file of these columns, in the types that they had in the source."""
     types = [stored_type(column) for column in columns]
     names = [column.name for column in columns]
     plain = path.with_suffix(".csv")
