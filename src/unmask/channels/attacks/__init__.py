@@ -1,6 +1,6 @@
-"""What the adversary sees of a channel -> the belief about the secrets. No attack ever sees the truth."""
+"""Attacks on channels: from observations to beliefs about the secrets, without the truth."""
 
-from unmask.channels.attacks.bayes import BayesChannelAttack, draw_answers
+from unmask.channels.attacks.bayes import BayesChannelAttack
 from unmask.channels.attacks.disclosure import (
     LeastSquaresDisclosure,
     Profiles,
@@ -31,7 +31,6 @@ __all__ = [
     "StatisticalDisclosure",
     "SystemAnonymity",
     "bagai_entropy",
-    "draw_answers",
     "edman_degree",
     "expected_leaving",
     "gierlichs_degree",

@@ -1,4 +1,4 @@
-"""The attacker who has no formula for the channel, only labeled samples of it: frequencies and nearest neighbors."""
+"""Attacks that learn from labeled samples of a channel: frequencies and nearest neighbors."""
 
 from __future__ import annotations
 
@@ -11,17 +11,24 @@ from unmask.channels._matrices import Floats, Ints, Sparse
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
 
-BLOCK = 1 << 22
-"""Neighbors that are held at once."""
+MAX_NEIGHBORS = 1 << 22
+"""Neighbors held at once."""
 
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """Secrets and outputs that the adversary drew from the system, or a copy of it.
+    """Secrets and outputs that the adversary drew from the system, or from a copy of it.
 
-    x        : (n_samples,) secret of each sample
-    y        : (n_samples,) its output: a number from 0, or a point, (n_samples,) or (n_samples, d)
-    n_x, n_y : number of secrets and of outputs that exist, seen or not; n_y only where outputs are counted
+    Parameters
+    ----------
+    x : (n_samples,) array
+        Secret of each sample.
+    y : (n_samples,) or (n_samples, d) array
+        Its output: a number from 0, or a point.
+    n_x : int
+        Number of possible secrets.
+    n_y : int, optional
+        Number of possible outputs. Needed by attacks that count outputs.
     """
 
     x: Ints
@@ -40,33 +47,39 @@ class Samples:
         return len(self.x)
 
     @property
-    def mix(self) -> Floats:
-        """(n_x,) share of each secret in the samples: what is believed before anything is seen."""
+    def prior(self) -> Floats:
+        """Return the (n_x,) shares of the secrets in the samples."""
         return np.bincount(self.x, minlength=self.n_x) / len(self)
 
 
 @dataclass(frozen=True)
 class FrequencyAttack:
-    """Which secret produced each output, from how often each did in samples: p(x given y) = (n_xy + s q_x) / (n_y + s).
+    """The attack by frequencies in samples: p(x given y) = (n_xy + s q_x) / (n_y + s).
 
-    smoothing : s, how many imagined samples of the overall mix q of secrets are added to each output; 0 believes the
-                counts. An output that was never seen gets q.
-
-    Called with outputs (n_targets,) and `Samples` that say how many outputs there are. Status `model`; prior q. As a
-    rule ("the most frequent secret of this output") it is the plug-in rule; its held-out error is
-    `unmask.channels.criteria.learned_risk`.
+    q is the prior of the samples; an output that was never seen has the belief q. The attack takes outputs (n_targets,)
+    and `Samples` with a number of outputs. Status `model`. `unmask.channels.criteria.learned_risk` measures the
+    held-out error of its best guess.
 
     Assumes: the samples came through the same channel, of secrets drawn alike.
 
-    Fails when: outputs are many and samples few: one that was seen once is believed, and one that was never seen says
-    nothing.
+    Fails when: outputs are many and samples few: an output that was seen once is believed, and one that was never seen
+    gives no information.
 
+    Parameters
+    ----------
+    smoothing : float
+        s, imagined samples of the prior added to each output. 0 believes the counts.
+
+    References
+    ----------
+    G. Cherubin, K. Chatzikokolakis & C. Palamidessi, "F-BLEAU: fast black-box leakage estimation", S&P 2019, for
+    estimates from frequencies.
+
+    Examples
+    --------
     >>> samples = Samples(np.array([0, 0, 1]), np.array([0, 0, 0]), n_x=2, n_y=2)
     >>> np.exp(FrequencyAttack(smoothing=0.0)(np.array([0, 1]), samples).log_probability).round(3)
     array([0.667, 0.333, 0.667, 0.333])
-
-    G. Cherubin, K. Chatzikokolakis & C. Palamidessi, "F-BLEAU: fast black-box leakage estimation", S&P 2019, for what
-    frequencies estimate.
     """
 
     smoothing: float = 1.0
@@ -75,19 +88,20 @@ class FrequencyAttack:
         _check_smoothing(self.smoothing)
 
     def __call__(self, release: Ints, knowledge: Samples, *, rng: np.random.Generator | None = None) -> Posterior:
-        """The belief about the secret behind each output."""
+        """Return the belief about the secret of each output."""
         if (n_y := knowledge.n_y) is None:
             raise UnmaskError("the samples do not say how many outputs there are, and this attack counts: give n_y")
-        outputs, seen = _numbers(knowledge.y, n_y, "outputs of the samples"), _numbers(release, n_y, "observations")
-        distinct, observation = np.unique(seen, return_inverse=True)
-        tally = csr_array((np.ones(len(knowledge)), (outputs, knowledge.x)), shape=(n_y, knowledge.n_x))
-        mix = knowledge.mix
+        sampled = _check_numbers(knowledge.y, n_y, "outputs of the samples")
+        outputs = _check_numbers(release, n_y, "observations")
+        distinct, observation = np.unique(outputs, return_inverse=True)
+        tally = csr_array((np.ones(len(knowledge)), (sampled, knowledge.x)), shape=(n_y, knowledge.n_x))
+        q = knowledge.prior
         counts = tally[distinct].toarray()
         total = counts.sum(axis=1, keepdims=True)
         s = np.where(total == 0, max(self.smoothing, 1.0), self.smoothing)
         return Posterior.from_dense(
-            (counts + s * mix) / (total + s),
-            prior=mix,
+            (counts + s * q) / (total + s),
+            prior=q,
             observation=observation.astype(np.int64),
             status="model",
             provenance={"attack": "frequencies", "samples": len(knowledge), "smoothing": self.smoothing},
@@ -96,27 +110,35 @@ class FrequencyAttack:
 
 @dataclass(frozen=True)
 class NearestNeighborAttack:
-    """Which secret produced each output, from the k samples whose outputs are nearest: p(x given y) = share of x there.
+    """The attack by nearest neighbors: p(x given y) is the share of x among the k samples of nearest output.
 
-    k         : neighbors; samples that are equally far share the last places, so their order does not matter
-    smoothing : imagined samples of the overall mix that are added to the k
-
-    Called with outputs (n_targets,) or (n_targets, d), numbers with a Euclidean distance, and `Samples` of such. With k
-    growing and k / n -> 0 it approaches the Bayes attacker of any channel, continuous ones included. A k-d tree of the
-    distinct outputs finds the neighbors: of the order of targets x (k + log samples) in few dimensions, of targets x
-    samples in many.
+    Samples of equal distance share the last places, so their order does not matter. The attack takes outputs
+    (n_targets,) or (n_targets, d) and `Samples` of such, with Euclidean distances. With k growing and k / n -> 0 it
+    approaches the Bayes attack on any channel, continuous ones included. A k-d tree of the distinct outputs finds the
+    neighbors: of the order of targets x (k + log samples) in few dimensions, of targets x samples in many.
 
     Assumes: near outputs come from like secrets, and the samples came through the same channel.
 
     Fails when: outputs have many dimensions or unlike scales; with k = 1 it is always sure, and so announces too much.
 
+    Parameters
+    ----------
+    k : int
+        Number of neighbors.
+    smoothing : float
+        Imagined samples of the prior added to the k.
+
+    References
+    ----------
+    C. J. Stone, "Consistent nonparametric regression", Ann. Statist. 1977; G. Cherubin, K. Chatzikokolakis,
+    C. Palamidessi, "F-BLEAU: fast black-box leakage estimation", S&P 2019.
+
+    Examples
+    --------
     >>> samples = Samples(np.array([0, 0, 1]), np.array([0.0, 1.0, 5.0]), n_x=2)
     >>> belief = NearestNeighborAttack()(np.array([0.4, 4.0]), samples)
     >>> np.exp(belief.log_probability), belief.candidate
     (array([1., 1.]), array([0, 1], dtype=int32))
-
-    C. J. Stone, "Consistent nonparametric regression", Ann. Statist. 1977; G. Cherubin, K. Chatzikokolakis,
-    C. Palamidessi, "F-BLEAU: fast black-box leakage estimation", S&P 2019.
     """
 
     k: int = 1
@@ -128,57 +150,53 @@ class NearestNeighborAttack:
         _check_smoothing(self.smoothing)
 
     def __call__(self, release: Floats, knowledge: Samples, *, rng: np.random.Generator | None = None) -> Posterior:
-        """The belief about the secret behind each output."""
-        samples, seen = as_points(knowledge.y), as_points(release)
+        """Return the belief about the secret of each output."""
+        samples, outputs = as_points(knowledge.y), as_points(release)
         if self.k > len(samples):
             raise UnmaskError(f"k is {self.k}, expected 1 to {len(samples)}, the number of samples")
-        if samples.shape[1] != seen.shape[1]:
-            raise UnmaskError(f"the observations have {seen.shape[1]} coordinates, the samples {samples.shape[1]}")
-        distinct, place = np.unique(samples, axis=0, return_inverse=True)
-        place = place.ravel()
-        votes = csr_array((np.ones(len(place)), (place, knowledge.x)), shape=(len(distinct), knowledge.n_x))
-        found = _nearest(seen, distinct, np.bincount(place), self.k) @ votes
+        if samples.shape[1] != outputs.shape[1]:
+            raise UnmaskError(f"the observations have {outputs.shape[1]} coordinates, the samples {samples.shape[1]}")
+        distinct, number = np.unique(samples, axis=0, return_inverse=True)
+        number = number.ravel()
+        secrets = csr_array((np.ones(len(number)), (number, knowledge.x)), shape=(len(distinct), knowledge.n_x))
+        votes = _neighbor_weights(outputs, distinct, np.bincount(number), self.k) @ secrets
         return Posterior.from_dense(
-            (found.toarray() + self.smoothing * knowledge.mix) / (self.k + self.smoothing),
-            prior=knowledge.mix,
+            (votes.toarray() + self.smoothing * knowledge.prior) / (self.k + self.smoothing),
+            prior=knowledge.prior,
             status="model",
             provenance={"attack": "nearest neighbors", "samples": len(knowledge), "k": self.k},
         )
 
 
-def _nearest(seen: Floats, distinct: Floats, weight: Ints, k: int) -> Sparse:
-    """(n_seen, n_distinct) what each sample of an output counts among the k nearest; samples that are tied for the last
-    places share them.
-
-    weight : (n_distinct,) samples of each output
-    """
+def _neighbor_weights(outputs: Floats, distinct: Floats, n_samples: Ints, k: int) -> Sparse:
+    """Return the (n_outputs, n_distinct) weights of a sample among the k nearest; ties share the last places."""
     from scipy.spatial import KDTree  # not at the top: slow to load, and only this needs it
 
     tree, width = KDTree(distinct), min(k + 1, len(distinct))
-    open_ = np.arange(len(seen))
+    pending = np.arange(len(outputs))
     rows, columns, shares = [], [], []
-    while len(open_):
-        still = []
-        for part in np.array_split(open_, -(-len(open_) * width // BLOCK)):
-            distance, index = (np.reshape(one, (len(part), width)) for one in tree.query(seen[part], k=width))
-            enough = np.cumsum(weight[index], axis=1) >= k
+    while len(pending):
+        unsettled = []
+        for part in np.array_split(pending, -(-len(pending) * width // MAX_NEIGHBORS)):
+            distance, index = (np.reshape(table, (len(part), width)) for table in tree.query(outputs[part], k=width))
+            enough = np.cumsum(n_samples[index], axis=1) >= k
             last = distance[np.arange(len(part)), enough.argmax(axis=1)][:, None]
             nearer, tied = distance < last, distance == last
-            left = k - (weight[index] * nearer).sum(axis=1)
-            share = nearer + tied * (left / np.maximum((weight[index] * tied).sum(axis=1), 1))[:, None]
+            remaining = k - (n_samples[index] * nearer).sum(axis=1)
+            share = nearer + tied * (remaining / np.maximum((n_samples[index] * tied).sum(axis=1), 1))[:, None]
             settled = (width == len(distinct)) | (enough[:, -1] & (distance[:, -1] > last[:, 0]))
             row, column = np.nonzero(share * settled[:, None])
             rows.append(part[row])
             columns.append(index[row, column])
             shares.append(share[row, column])
-            still.append(part[~settled])  # more outputs may be as far as the last one
-        open_, width = np.concatenate(still), min(2 * width, len(distinct))
-    at = (np.concatenate(rows), np.concatenate(columns))
-    return csr_array((np.concatenate(shares), at), shape=(len(seen), len(distinct)))
+            unsettled.append(part[~settled])  # more outputs may be as far as the last one
+        pending, width = np.concatenate(unsettled), min(2 * width, len(distinct))
+    entry = (np.concatenate(rows), np.concatenate(columns))
+    return csr_array((np.concatenate(shares), entry), shape=(len(outputs), len(distinct)))
 
 
 def as_points(values: Ints | Floats) -> Floats:
-    """(n, d) outputs as points; numbers have d = 1."""
+    """Return outputs as (n, d) points; numbers have d = 1."""
     points = np.asarray(values, dtype=np.float64)
     points = points[:, None] if points.ndim == 1 else points
     if points.ndim != 2 or not len(points) or not np.all(np.isfinite(points)):
@@ -186,11 +204,11 @@ def as_points(values: Ints | Floats) -> Floats:
     return points
 
 
-def _numbers(values: Ints | Floats, n: int, what: str) -> Ints:
-    seen = np.asarray(values)
-    if seen.ndim != 1 or not len(seen) or seen.min() < 0 or seen.max() >= n:
-        raise UnmaskError(f"the {what} must be output numbers 0..{n - 1}, at least one")
-    return seen.astype(np.int64)
+def _check_numbers(values: Ints | Floats, n: int, name: str) -> Ints:
+    numbers = np.asarray(values)
+    if numbers.ndim != 1 or not len(numbers) or numbers.min() < 0 or numbers.max() >= n:
+        raise UnmaskError(f"the {name} must be output numbers 0..{n - 1}, at least one")
+    return numbers.astype(np.int64)
 
 
 def _check_smoothing(smoothing: float) -> None:

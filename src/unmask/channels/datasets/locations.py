@@ -185,27 +185,6 @@ def to_meters(degrees: Floats, *, center: tuple[float, float]) -> Floats:
     return np.asarray(EARTH_RADIUS * np.stack((np.cos(lat0) * turn, radians[..., 0] - lat0), axis=-1))
 
 
-def to_degrees(meters: Floats, *, center: tuple[float, float]) -> Floats:
-    """Convert meters east and north of a center to latitudes and longitudes: the inverse of `to_meters`.
-
-    Parameters
-    ----------
-    meters : (..., 2) array
-        Meters east and north.
-    center : (float, float)
-        Latitude and longitude of the origin.
-
-    Returns
-    -------
-    (..., 2) array
-        Degrees.
-    """
-    radians = np.asarray(meters, dtype=np.float64) / EARTH_RADIUS
-    lat0, lon0 = np.radians(center)
-    lon = lon0 + radians[..., 0] / np.cos(lat0)
-    return np.asarray(np.degrees(np.stack((lat0 + radians[..., 1], (lon + np.pi) % (2 * np.pi) - np.pi), axis=-1)))
-
-
 @dataclass(frozen=True, eq=False)
 class Visits:
     """Visits of users to the cells of a grid, by user and then by time.
@@ -236,12 +215,6 @@ class Visits:
         """Return the (n_cells,) shares of visits, with `pseudocount` visits added to each cell."""
         counts = np.bincount(self.cell, minlength=len(self.grid)) + pseudocount
         return np.asarray(counts / counts.sum(), dtype=np.float64)
-
-    def prior_by_user(self) -> Sparse:
-        """Return the (n_users, n_cells) shares of each user's visits; rows in the order of `users`."""
-        row = np.searchsorted(self.users, self.user)
-        share = 1.0 / np.bincount(row)[row]
-        return csr_array(coo_array((share, (row, self.cell)), shape=(len(self.users), len(self.grid))))
 
     def transitions(self, *, user: int | None = None, max_seconds: float | None = None) -> Sparse:
         """Count the (n_cells, n_cells) pairs of consecutive visits of a user.

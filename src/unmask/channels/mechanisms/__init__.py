@@ -1,7 +1,7 @@
-"""Protections of one secret at a time: parameters in the fields, and the channel that they make."""
+"""Mechanisms that protect one secret at a time, and their channels."""
 
 from unmask.channels.mechanisms.alphabet import Coin, Generalize, Geometric, RandomizedResponse
-from unmask.channels.mechanisms.planar import PlanarGaussian, PlanarLaplace, PlanarNoise, Shrink, perturb_degrees
+from unmask.channels.mechanisms.planar import PlanarGaussian, PlanarLaplace, PlanarNoise, Shrink
 
 __all__ = [
     "Coin",
@@ -12,5 +12,4 @@ __all__ = [
     "PlanarNoise",
     "RandomizedResponse",
     "Shrink",
-    "perturb_degrees",
 ]

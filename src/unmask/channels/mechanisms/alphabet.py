@@ -1,38 +1,48 @@
-"""Protections of a secret from a finite alphabet: another value is shown with a known probability."""
+"""Mechanisms for secrets of a finite alphabet: another value is shown with a known probability."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from unmask.channels._matrices import Floats, Ints, Sparse
+from unmask.channels._matrices import Floats, Ints, Sparse, distribution
 from unmask.channels.channel import Channel
 from unmask.core.errors import UnmaskError
 from unmask.core.randomness import secret_unless
 
 GUESS_TIE = 1e-12
-"""Guesses whose expected losses differ by less, relative to the largest loss, are equally good."""
+"""Difference of expected losses, relative to the largest loss, below which guesses tie."""
 
 
 @dataclass(frozen=True)
 class RandomizedResponse:
-    """The true one of n values with probability e^epsilon / (e^epsilon + n - 1), each of the others alike.
+    """Randomized response: the true one of n values with probability e^epsilon / (e^epsilon + n - 1), or another one.
 
-    p(y given x) / p(y given x') <= e^epsilon, attained: the best protection of that epsilon under Hamming loss.
-    epsilon : nats, at least 0 (0: the output says nothing; infinity: the truth); n : at least 1 value
+    p(y given x) / p(y given x') <= e^epsilon, attained: the best mechanism of that epsilon under Hamming loss.
 
     Assumes: a person answers once, or gives the same answer again.
 
     Fails when: answers are drawn afresh, for epsilons add up; or a near answer would do, and `Geometric` distorts less.
 
-    >>> RandomizedResponse(np.log(3), 3).channel().p_y_given_x[0]
-    array([0.6, 0.2, 0.2])
+    Parameters
+    ----------
+    epsilon : float
+        Nats, at least 0 (0: no information; infinity: the truth).
+    n : int
+        Number of values, at least 1.
 
+    References
+    ----------
     S. L. Warner, 1965, for n = 2; P. Kairouz, S. Oh, P. Viswanath, "Extremal mechanisms for local differential
     privacy", JMLR 17, 2016, section 4.
+
+    Examples
+    --------
+    >>> RandomizedResponse(np.log(3), 3).channel().p_y_given_x[0]
+    array([0.6, 0.2, 0.2])
     """
 
     epsilon: float
@@ -45,17 +55,17 @@ class RandomizedResponse:
 
     @property
     def keep(self) -> float:
-        """The probability that the true value is shown."""
+        """Return the probability of the true value."""
         return 1.0 / (1.0 + (self.n - 1) * float(np.exp(-self.epsilon)))
 
     def channel(self, prior: Floats | None = None) -> Channel:
-        """(n, n), exact."""
+        """Return the exact (n, n) channel."""
         table = np.full((self.n, self.n), self.keep * float(np.exp(-self.epsilon)))
         np.fill_diagonal(table, self.keep)
         return Channel(table, prior)
 
     def __call__(self, population: Ints, *, rng: np.random.Generator | None = None) -> Ints:
-        """The value shown for each secret of the population, numbers from 0 to n - 1."""
+        """Draw the value shown for each secret, numbers from 0 to n - 1."""
         rng = secret_unless(rng)
         truth = _check_values(population, self.n)
         other = (truth + rng.integers(1, max(self.n, 2), size=truth.shape)) % self.n
@@ -64,23 +74,33 @@ class RandomizedResponse:
 
 @dataclass(frozen=True)
 class Geometric:
-    """The number x from 0 to n - 1 plus discrete Laplace noise, p(k) = (1 - a) / (1 + a) a^|k| with a = e^-epsilon;
-    what falls below 0 or above n - 1 is shown as 0 or n - 1.
+    """The geometric mechanism: a number from 0 to n - 1 plus discrete Laplace noise, cut at 0 and n - 1.
 
-    p(y given x) / p(y given x') <= e^(epsilon |x - x'|), attained at both ends.
-    epsilon : nats for each step, above 0 (infinity: the truth)
+    Noise p(k) = (1 - a) / (1 + a) a^|k| with a = e^-epsilon. p(y given x) / p(y given x') <= e^(epsilon |x - x'|),
+    attained at both ends.
 
     Assumes: secrets need be hidden from those near them, and a person answers once.
 
     Fails when: secrets far apart must not be told apart either: the bound grows with their distance.
 
+    Parameters
+    ----------
+    epsilon : float
+        Nats for each step, above 0 (infinity: the truth).
+    n : int
+        Number of values, at least 1.
+
+    References
+    ----------
+    A. Ghosh, T. Roughgarden, M. Sundararajan, "Universally utility-maximizing privacy mechanisms", SIAM J. Comput. 41,
+    2012, section 2.
+
+    Examples
+    --------
     >>> Geometric(np.log(2), 3).channel().p_y_given_x.round(4)
     array([[0.6667, 0.1667, 0.1667],
            [0.3333, 0.3333, 0.3333],
            [0.1667, 0.1667, 0.6667]])
-
-    A. Ghosh, T. Roughgarden, M. Sundararajan, "Universally utility-maximizing privacy mechanisms", SIAM J. Comput. 41,
-    2012, section 2.
     """
 
     epsilon: float
@@ -92,7 +112,7 @@ class Geometric:
         _check_size(self.n)
 
     def channel(self, prior: Floats | None = None) -> Channel:
-        """(n, n), exact."""
+        """Return the exact (n, n) channel."""
         if self.n == 1:
             return Channel(np.ones((1, 1)), prior)
         a = float(np.exp(-self.epsilon))
@@ -103,7 +123,7 @@ class Geometric:
         return Channel(table, prior)
 
     def __call__(self, population: Ints, *, rng: np.random.Generator | None = None) -> Ints:
-        """The number shown for each secret of the population, numbers from 0 to n - 1."""
+        """Draw the number shown for each secret, from 0 to n - 1."""
         rng = secret_unless(rng)
         truth = _check_values(population, self.n)
         stop = -float(np.expm1(-self.epsilon))
@@ -113,21 +133,31 @@ class Geometric:
 
 @dataclass(frozen=True)
 class Coin:
-    """The truth with probability `keep`, else the best guess that needs no data: argmin_a sum_x p(x) d(a, x).
+    """A coin: the truth with probability `keep`, else the best prior guess argmin_a sum_x p(x) d(a, x).
 
     With R0 the adversary's error before the release, distortion and P_avg are both (1 - keep) R0, for any loss with
     d(x, x) = 0: no channel of that distortion does better on average. But P_min is 0: every output that is not the
-    guess is the truth. Guesses that are equally good share their probability.
+    guess is the truth. Guesses that tie share their probability. `unmask.channels.matched_optimum` has the proof.
 
     Assumes: the adversary's error on average is all that counts.
 
     Fails when: the worst case counts: every output but the guess is the truth, and the adversary knows it.
 
+    Parameters
+    ----------
+    keep : float
+        Probability of the truth.
+
+    References
+    ----------
+    D. Rebollo-Monedero et al. 2012, section IV-D, for two secrets: this mechanism attains the optimum of the average
+    error, with the least worst case.
+
+    Examples
+    --------
     >>> Coin(0.5).channel(np.array([0.25, 0.75])).p_y_given_x
     array([[0.5, 0.5],
            [0. , 1. ]])
-
-    The optimum of average error, with the worst case of least; `unmask.channels.matched_optimum` has the proof.
     """
 
     keep: float
@@ -137,45 +167,53 @@ class Coin:
             raise UnmaskError(f"keep is {self.keep}, expected a probability")
 
     def channel(self, prior: Floats, *, loss: Floats | None = None) -> Channel:
-        """(n_x, n_x), exact.
+        """Return the exact (n_x, n_x) channel.
 
-        prior : (n_x,); loss : (n_x, n_x) d[answer, truth], Hamming when None, where the guess is the likeliest secret.
+        prior : (n_x,) p(x)
+        loss : (n_x, n_x) d[answer, truth], by default Hamming, whose guess is the likeliest secret
         """
-        hidden = Channel(np.ones((len(prior), 1)), prior).prior
-        if loss is not None and np.shape(loss) != (len(hidden), len(hidden)):
-            raise UnmaskError(f"the loss has shape {np.shape(loss)}, expected answers x truths, {len(hidden)} of each")
-        cost = 1.0 - hidden if loss is None else np.asarray(loss, dtype=np.float64) @ hidden
+        p = distribution(prior, len(prior))
+        if loss is not None and np.shape(loss) != (len(p), len(p)):
+            raise UnmaskError(f"the loss has shape {np.shape(loss)}, expected answers x truths, {len(p)} of each")
+        cost = 1.0 - p if loss is None else np.asarray(loss, dtype=np.float64) @ p
         if not np.all(np.isfinite(cost)):
             raise UnmaskError("the loss has entries that are not numbers, expected finite losses")
         scale = 1.0 if loss is None else float(np.max(loss))
         guess = (cost <= cost.min() + GUESS_TIE * scale).astype(np.float64)
-        table = np.tile((1.0 - self.keep) * guess / guess.sum(), (len(hidden), 1))
-        table[np.diag_indices(len(hidden))] += self.keep
-        return Channel(table, hidden)
+        table = np.tile((1.0 - self.keep) * guess / guess.sum(), (len(p), 1))
+        table[np.diag_indices(len(p))] += self.keep
+        return Channel(table, p)
 
     def __call__(self, population: Ints, *, rng: np.random.Generator | None = None) -> Ints:
-        """The value shown for each secret, numbers from 0; the guess is the commonest of the population."""
+        """Draw the value shown for each secret, numbers from 0; the guess is the most common secret."""
         truth = _check_values(population, np.iinfo(np.int64).max)
         return self.channel(np.bincount(truth) / len(truth)).sample(truth, rng=secret_unless(rng))
 
 
 @dataclass(frozen=True)
 class Generalize:
-    """Only the block of the alphabet that the secret lies in is shown: a deterministic channel.
-
-    labels : one for each secret; secrets with equal labels are one block. Blocks are numbered as they first appear.
+    """Generalization: a deterministic channel that shows the block of the secret.
 
     Assumes: the values of a block are alike to everybody.
 
     Fails when: one value of a block is far likelier than the others, or two releases have different blocks: they
     intersect.
 
+    Parameters
+    ----------
+    labels : tuple
+        A label for each secret. Secrets with equal labels form a block. Blocks are numbered by first appearance.
+
+    References
+    ----------
+    M. S. Alvim et al., "The science of quantitative information flow", 2020, chapter 4, for deterministic channels.
+
+    Examples
+    --------
     >>> Generalize(("young", "young", "old")).channel().p_y_given_x.toarray()
     array([[1., 0.],
            [1., 0.],
            [0., 1.]])
-
-    M. S. Alvim et al., "The science of quantitative information flow", 2020, chapter 4, for deterministic channels.
     """
 
     labels: tuple[Hashable, ...]
@@ -185,33 +223,21 @@ class Generalize:
         if not self.labels:
             raise UnmaskError("labels is empty, expected one for each secret")
 
-    @classmethod
-    def of_blocks(cls, blocks: Iterable[Iterable[int]]) -> Generalize:
-        """From the blocks themselves: each secret number from 0 up, in exactly one.
-
-        >>> Generalize.of_blocks([[0, 2], [1]])
-        Generalize(labels=(0, 1, 0))
-        """
-        pairs = sorted((secret, block) for block, members in enumerate(blocks) for secret in members)
-        if [secret for secret, _ in pairs] != list(range(len(pairs))):
-            raise UnmaskError("the blocks do not hold each secret from 0 up exactly once: a partition is expected")
-        return cls(tuple(block for _, block in pairs))
-
     @property
     def block(self) -> Ints:
-        """(n_x,) the number of each secret's block."""
+        """Return the (n_x,) number of each secret's block."""
         number = {label: index for index, label in enumerate(dict.fromkeys(self.labels))}
         return np.array([number[label] for label in self.labels], dtype=np.int64)
 
     def channel(self, prior: Floats | None = None, *, x_labels: Sequence[str] | None = None) -> Channel:
-        """(n_x, n_blocks), sparse, exact; outputs are named by their labels."""
+        """Return the exact, sparse (n_x, n_blocks) channel; outputs have the labels as names."""
         n = len(self.labels)
         names = tuple(str(label) for label in dict.fromkeys(self.labels))
         table: Sparse = csr_array((np.ones(n), (np.arange(n), self.block)), shape=(n, len(names)))
         return Channel(table, prior, x_labels=x_labels, y_labels=names)
 
     def __call__(self, population: Ints, *, rng: np.random.Generator | None = None) -> Ints:
-        """The number of the block of each secret."""
+        """Return the number of the block of each secret."""
         return self.block[_check_values(population, len(self.labels))]
 
 

@@ -1,4 +1,4 @@
-"""Protections of a place: noise on the plane, and its channel between the cells of a grid or between given points."""
+"""Mechanisms for places: noise on the plane, and its channel between cells of a grid or points."""
 
 from __future__ import annotations
 
@@ -10,41 +10,49 @@ from scipy.special import ndtr
 
 from unmask.channels._matrices import Floats
 from unmask.channels.channel import MAX_DENSE_ENTRIES, Channel
-from unmask.channels.datasets.locations import EARTH_RADIUS, Grid
+from unmask.channels.datasets.locations import Grid
 from unmask.core.errors import UnmaskError
 from unmask.core.randomness import secret_unless
 
-STEP = 0.05
-"""Of the trapezoidal rule in the logarithm of the width: cell masses are right to 1e-14 of themselves (to 1e-9 down to
-masses of e^-100)."""
+WIDTH_STEP = 0.05
+"""Step of the trapezoidal rule in the logarithm of the width: relative errors of cell masses are 1e-14 (1e-9 for masses
+down to e^-100)."""
 
 
 class PlanarNoise(Protocol):
-    """What moves points given in meters."""
+    """A mechanism that moves points in meters."""
 
     def __call__(self, population: Floats, *, rng: np.random.Generator | None = None) -> Floats:
-        """(..., 2) meters -> (..., 2) meters."""
+        """Move points (..., 2) in meters."""
         ...
 
 
 @dataclass(frozen=True)
 class PlanarLaplace:
-    """Noise of density epsilon^2 / (2 pi) e^(-epsilon r) at distance r: geo-indistinguishability,
-    p(y given x) / p(y given x') <= e^(epsilon |x - x'|).
+    """Planar Laplace noise, of density epsilon^2 / (2 pi) e^(-epsilon r) at distance r.
 
-    epsilon : nats a meter, above 0 (infinity: the truth)
-    The mean distance is 2 / epsilon, the mean squared distance 6 / epsilon^2.
+    It has geo-indistinguishability, p(y given x) / p(y given x') <= e^(epsilon |x - x'|). The mean distance is
+    2 / epsilon, the mean squared distance 6 / epsilon^2.
 
     Assumes: each place is shown once, and people might be anywhere.
 
     Fails when: a place is shown again and again, for the mean finds it; or few places are possible within the reach of
     the noise.
 
-    >>> moved = PlanarLaplace(epsilon=0.001)(np.zeros((100_000, 2)), rng=np.random.default_rng(0))
-    >>> round(float(np.hypot(*moved.T).mean()), -1)  # meters: 2 / epsilon
-    2000.0
+    Parameters
+    ----------
+    epsilon : float
+        Nats for each meter, above 0 (infinity: the truth).
 
+    References
+    ----------
     M. E. Andrés et al., "Geo-indistinguishability", CCS 2013, section 4.
+
+    Examples
+    --------
+    >>> released = PlanarLaplace(epsilon=0.001)(np.zeros((100_000, 2)), rng=np.random.default_rng(0))
+    >>> round(float(np.hypot(*released.T).mean()), -1)  # meters: 2 / epsilon
+    2000.0
     """
 
     epsilon: float
@@ -54,12 +62,12 @@ class PlanarLaplace:
             raise UnmaskError(f"epsilon is {self.epsilon} a meter, expected above 0")
 
     def channel(self, space: Grid | Floats, prior: Floats | None = None) -> Channel:
-        """Between the cells of a grid, or between points.
+        """Return the channel between the cells of a grid, or between (n, 2) points in meters.
 
-        Grid : p(y given x) is the exact mass of cell y around the center of cell x; what falls outside the grid is
-               shown as the nearest cell. Processing of the noisy point alone, so epsilon holds.
-        (n, 2) points in meters : the density at each point, normalized over the points, p ~ e^(-epsilon |x - y|).
-               Normalizing depends on x: the channel keeps 2 epsilon, not epsilon.
+        Grid: p(y given x) is the exact mass of cell y around the center of cell x. Points outside the grid are shown
+        as the nearest cell. This processes the noisy point alone, so epsilon holds. Points: the density at each point,
+        p ~ e^(-epsilon |x - y|), normalized over the points. The normalization depends on x: the channel has
+        2 epsilon, not epsilon.
 
         The mass has no closed form, but planar Laplace noise is Gaussian noise whose width is drawn from the Maxwell
         distribution of scale 1 / epsilon (its characteristic function is (1 + |t|^2 / epsilon^2)^(-3/2)), so that a
@@ -74,14 +82,14 @@ class PlanarLaplace:
             distance = _distances(space)
             scaled = np.multiply(self.epsilon, distance, out=np.zeros_like(distance), where=distance > 0)
             return Channel(_normalized(-scaled), prior)
-        node = np.arange(-13.0, 3.0, STEP)
+        node = np.arange(-13.0, 3.0, WIDTH_STEP)
         weight = np.exp(3.0 * node - np.exp(2.0 * node) / 2.0)
         with np.errstate(over="ignore"):
             width = np.exp(node) / self.epsilon
         return _on_grid(space, space.points, width, weight / weight.sum(), prior)
 
     def __call__(self, population: Floats, *, rng: np.random.Generator | None = None) -> Floats:
-        """(..., 2) points in meters, each moved by the noise: a uniform angle, a Gamma(2, 1 / epsilon) distance."""
+        """Move points (..., 2) in meters by a uniform angle and a Gamma(2, 1 / epsilon) distance."""
         rng = secret_unless(rng)
         points = _check_points(population)
         radius = rng.gamma(2.0, 1.0 / self.epsilon, size=points.shape[:-1])
@@ -91,20 +99,29 @@ class PlanarLaplace:
 
 @dataclass(frozen=True)
 class PlanarGaussian:
-    """Gaussian noise of standard deviation sigma meters on each axis; mean squared distance 2 sigma^2.
+    """Gaussian noise of standard deviation sigma on each axis, of mean squared distance 2 sigma^2.
 
-    sigma : at least 0 (0: the truth). There is no finite epsilon.
+    It has no finite epsilon.
 
-    Assumes: as `PlanarLaplace` does, and that a squared distance is what an error costs.
+    Assumes: as `PlanarLaplace`, and that the cost of an error is its squared distance.
 
-    Fails when: a guarantee is asked for: the farther a place, the more surely it is ruled out; or a place is shown
+    Fails when: a guarantee is needed: the farther a place, the more surely it is ruled out; or a place is shown
     again and again.
 
-    >>> moved = PlanarGaussian(sigma=1000.0)(np.zeros((100_000, 2)), rng=np.random.default_rng(0))
-    >>> round(float((moved**2).sum(axis=1).mean()) / 1e6, 1)  # km^2: 2 sigma^2
-    2.0
+    Parameters
+    ----------
+    sigma : float
+        Meters, at least 0 (0: the truth).
 
+    References
+    ----------
     D. Rebollo-Monedero et al., "On the measurement of privacy as an attacker's estimation error", 2012, section VI-A.
+
+    Examples
+    --------
+    >>> released = PlanarGaussian(sigma=1000.0)(np.zeros((100_000, 2)), rng=np.random.default_rng(0))
+    >>> round(float((released**2).sum(axis=1).mean()) / 1e6, 1)  # km^2: 2 sigma^2
+    2.0
     """
 
     sigma: float
@@ -113,8 +130,7 @@ class PlanarGaussian:
         _check_width(self.sigma, "sigma")
 
     def channel(self, space: Grid | Floats, prior: Floats | None = None) -> Channel:
-        """Between the cells of a grid (exact masses of the cells, what falls outside goes to the nearest cell), or
-        between (n, 2) points in meters (density at each point, normalized over the points).
+        """Return the channel between the cells of a grid, or between (n, 2) points in meters, as `PlanarLaplace` does.
 
         >>> PlanarGaussian(1.0).channel(Grid(2, 1)).p_y_given_x.round(4)  # Phi(1/2) = 0.6915
         array([[0.6915, 0.3085],
@@ -127,7 +143,7 @@ class PlanarGaussian:
         return Channel(_normalized(np.nan_to_num(squared, nan=0.0, neginf=-np.inf)), prior)
 
     def __call__(self, population: Floats, *, rng: np.random.Generator | None = None) -> Floats:
-        """(..., 2) points in meters, each moved by the noise."""
+        """Move points (..., 2) in meters."""
         rng = secret_unless(rng)
         points = _check_points(population)
         return points + self.sigma * rng.standard_normal(points.shape)
@@ -135,24 +151,35 @@ class PlanarGaussian:
 
 @dataclass(frozen=True)
 class Shrink:
-    """The noisy point, pulled towards the center of the prior: c + a (x + noise - c), a = s^2 / (s^2 + sigma^2).
+    """Gaussian noise with shrinkage towards the center: c + a (x + noise - c), a = s^2 / (s^2 + sigma^2).
 
-    For a Gaussian prior of standard deviation s (`spread`) on each axis around c (`center`) this is the adversary's own
+    For a Gaussian prior of standard deviation s (`spread`) on each axis around c (`center`) this is the adversary's
     best estimate given the noisy point: distortion falls from 2 sigma^2 to 2 s^2 sigma^2 / (s^2 + sigma^2), and
     their error, which is that same number, does not change. Adding noise alone wastes 2 sigma^4 / (s^2 + sigma^2).
-
-    sigma, spread : meters, at least 0 and above 0
 
     Assumes: people are spread as one Gaussian around the center.
 
     Fails when: they live in several towns; and those far from the center, who are moved farthest, still stand out.
 
-    >>> places = np.random.default_rng(1).normal(scale=3000.0, size=(100_000, 2))
-    >>> shown = Shrink(sigma=1000.0, spread=3000.0)(places, rng=np.random.default_rng(0))
-    >>> round(float(((shown - places) ** 2).sum(axis=1).mean()) / 1e6, 1)  # km^2: 2 s^2 sigma^2 / (s^2 + sigma^2)
-    1.8
+    Parameters
+    ----------
+    sigma : float
+        Standard deviation of the noise in meters, at least 0.
+    spread : float
+        Standard deviation of the prior in meters, above 0.
+    center : (float, float)
+        Center of the prior in meters.
 
+    References
+    ----------
     S. M. Kay, "Fundamentals of statistical signal processing: estimation theory", 1993, chapter 12, for this estimate.
+
+    Examples
+    --------
+    >>> places = np.random.default_rng(1).normal(scale=3000.0, size=(100_000, 2))
+    >>> released = Shrink(sigma=1000.0, spread=3000.0)(places, rng=np.random.default_rng(0))
+    >>> round(float(((released - places) ** 2).sum(axis=1).mean()) / 1e6, 1)  # km^2: 2 s^2 sigma^2 / (s^2 + sigma^2)
+    1.8
     """
 
     sigma: float
@@ -166,49 +193,32 @@ class Shrink:
 
     @property
     def factor(self) -> float:
-        """a = spread^2 / (spread^2 + sigma^2), 1 without noise."""
+        """Return a = spread^2 / (spread^2 + sigma^2), 1 without noise."""
         return self.spread**2 / (self.spread**2 + self.sigma**2)
 
     @property
     def distortion(self) -> float:
-        """Mean squared distance under the Gaussian prior, 2 s^2 sigma^2 / (s^2 + sigma^2), in square meters: also
-        the adversary's error.
+        """Return the mean squared distance under the Gaussian prior, 2 s^2 sigma^2 / (s^2 + sigma^2), in square meters.
+
+        It is the adversary's error, too.
         """
         return 2.0 * self.factor * self.sigma**2
 
     def channel(self, space: Grid, prior: Floats | None = None) -> Channel:
-        """Between the cells of a grid: exact masses of the cells, what falls outside goes to the nearest cell."""
+        """Return the channel between the cells of a grid, as `PlanarLaplace` does."""
         center = np.array(self.center)
         mean = center + self.factor * (space.points - center)
         return _on_grid(space, mean, np.array([self.factor * self.sigma]), np.ones(1), prior)
 
     def __call__(self, population: Floats, *, rng: np.random.Generator | None = None) -> Floats:
-        """(..., 2) points in meters, each moved by the noise and then pulled towards the center."""
+        """Move points (..., 2) in meters by the noise, then towards the center."""
         rng = secret_unless(rng)
         noisy = PlanarGaussian(self.sigma)(population, rng=rng)
         return np.asarray(np.array(self.center) + self.factor * (noisy - np.array(self.center)))
 
 
-def perturb_degrees(protection: PlanarNoise, degrees: Floats, *, rng: np.random.Generator) -> Floats:
-    """(..., 2) latitudes and longitudes in degrees, each moved by planar noise in meters at its own latitude.
-
-    For noise, PlanarLaplace and PlanarGaussian; `Shrink` needs its points in meters around its center (`to_meters`).
-    Latitudes must be within 89 degrees of the equator. A move of r meters is right to about r / 6,371,000 of itself
-    times the tangent of the latitude; longitudes are from -180 up to 180.
-    """
-    given = _check_points(degrees)
-    if given.size and not np.abs(given[..., 0]).max() <= 89.0:
-        raise UnmaskError("a latitude is beyond 89 degrees: expected (latitude, longitude) away from the poles")
-    if isinstance(protection, Shrink):
-        raise UnmaskError("Shrink pulls towards a center in meters: turn the points into meters first, by to_meters")
-    move = protection(np.zeros(given.shape), rng=rng) / EARTH_RADIUS
-    lat = given[..., 0] + np.degrees(move[..., 1])
-    lon = given[..., 1] + np.degrees(move[..., 0] / np.cos(np.radians(given[..., 0])))
-    return np.stack((np.clip(lat, -90.0, 90.0), (lon + 180.0) % 360.0 - 180.0), axis=-1)
-
-
 def _on_grid(space: Grid, mean: Floats, width: Floats, weight: Floats, prior: Floats | None) -> Channel:
-    """Masses of the cells under a mixture of round Gaussians: sum_q weight_q East_q (x) North_q."""
+    """Return the masses of cells under a mixture of round Gaussians: sum_q weight_q East_q (x) North_q."""
     if len(space) ** 2 > MAX_DENSE_ENTRIES:
         raise UnmaskError(
             f"the grid has {len(space)} cells, expected at most {int(MAX_DENSE_ENTRIES**0.5)}: use wider or fewer cells"
@@ -223,20 +233,20 @@ def _on_grid(space: Grid, mean: Floats, width: Floats, weight: Floats, prior: Fl
 
 
 def _axis_masses(mean: Floats, edges: Floats, width: Floats) -> Floats:
-    """(n_widths, n_means, n_cells) Gaussian mass of each interval, the outer ones reaching to infinity."""
+    """Return the (n_widths, n_means, n_cells) Gaussian masses of intervals; the outer ones reach to infinity."""
     with np.errstate(divide="ignore"):
         inner = (edges[1:-1] - mean[:, None]) / width[:, None, None]
     ends = np.full((*inner.shape[:2], 1), np.inf)
     low, high = np.concatenate((-ends, inner), axis=2), np.concatenate((inner, ends), axis=2)
-    above = low > 0  # the small tail, where a difference keeps its digits
-    return np.asarray(np.where(above, ndtr(-low) - ndtr(-high), ndtr(high) - ndtr(low)))
+    is_upper = low > 0  # in the small tail a difference keeps its digits
+    return np.asarray(np.where(is_upper, ndtr(-low) - ndtr(-high), ndtr(high) - ndtr(low)))
 
 
 def _distances(points: Floats) -> Floats:
-    given = _check_points(points)
-    if given.ndim != 2 or not len(given):
-        raise UnmaskError(f"the points have shape {given.shape}, expected points x 2")
-    return np.asarray(np.sqrt(((given[:, None, :] - given[None, :, :]) ** 2).sum(axis=-1)))
+    points = _check_points(points)
+    if points.ndim != 2 or not len(points):
+        raise UnmaskError(f"the points have shape {points.shape}, expected points x 2")
+    return np.asarray(np.sqrt(((points[:, None, :] - points[None, :, :]) ** 2).sum(axis=-1)))
 
 
 def _normalized(log_density: Floats) -> Floats:
