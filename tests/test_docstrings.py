@@ -7,6 +7,12 @@ import pytest
 from numpydoc.validate import validate
 
 PACKAGES: tuple[str, ...] = (
+    "unmask.channels",
+    "unmask.channels.attacks",
+    "unmask.channels.criteria",
+    "unmask.channels.datasets",
+    "unmask.channels.design",
+    "unmask.channels.mechanisms",
     "unmask.data",
     "unmask.pseudonyms",
     "unmask.tables.attacks",

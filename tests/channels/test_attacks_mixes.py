@@ -333,7 +333,7 @@ def test_disclosure_of_all_senders_finds_their_favorites():
 
 def test_least_squares_refuses_what_cannot_be_identified():
     always, _ = mix(np.random.default_rng(0), share=1.0)
-    with pytest.raises(UnmaskError, match="sender 0 cannot be told"):
+    with pytest.raises(UnmaskError, match="sender 0 cannot be separated"):
         LeastSquaresDisclosure(senders=(0,)).estimate(always)
     with pytest.raises(UnmaskError, match="in every round"):
         StatisticalDisclosure(senders=(0,)).estimate(always)

@@ -178,14 +178,14 @@ class Channel:
         >>> Channel(np.array([[0.75, 0.25], [0.25, 0.75]])).bayes_risk()
         0.25
         """
-        best = np.zeros(self.n_y)
+        largest = np.zeros(self.n_y)
         matrix = self.p_y_given_x
         if not isinstance(matrix, np.ndarray):
-            np.maximum.at(best, matrix.indices, scale_rows(matrix, self.prior).data)
-            return float(1.0 - best.sum())
+            np.maximum.at(largest, matrix.indices, scale_rows(matrix, self.prior).data)
+            return float(1.0 - largest.sum())
         for rows in _row_blocks(matrix):
-            np.maximum(best, (matrix[rows] * self.prior[rows, None]).max(axis=0), out=best)
-        return float(1.0 - best.sum())
+            np.maximum(largest, (matrix[rows] * self.prior[rows, None]).max(axis=0), out=largest)
+        return float(1.0 - largest.sum())
 
     def mutual_information(self) -> float:
         """Return I(X; Y) = sum p(x) p(y given x) log2(p(y given x) / p(y)) in bits, without a posterior.
@@ -289,14 +289,14 @@ class Channel:
         if secrets.size and (secrets.min() < 0 or secrets.max() >= self.n_x):
             raise UnmaskError(f"a secret to be shown is outside 0..{self.n_x - 1}")
         flat, draw = secrets.ravel(), rng.random(secrets.size)
-        out = np.empty(flat.size, dtype=np.int64)
+        sampled = np.empty(flat.size, dtype=np.int64)
         order = np.argsort(flat, kind="stable")
         values, start = np.unique(flat[order], return_index=True)
         for value, places in zip(values, np.split(order, start[1:]), strict=True):
             outputs, probability = self._row(int(value))
             step = np.cumsum(probability)
-            out[places] = outputs[np.searchsorted(step, draw[places] * step[-1], side="right")]
-        return out.reshape(secrets.shape)
+            sampled[places] = outputs[np.searchsorted(step, draw[places] * step[-1], side="right")]
+        return sampled.reshape(secrets.shape)
 
     def _row(self, x: int) -> tuple[Ints, Floats]:
         matrix = self.p_y_given_x
@@ -438,14 +438,14 @@ def _dense_rows(
         block = np.ascontiguousarray((matrix[:, columns] if all_possible else matrix[np.ix_(secret, columns)]).T)
         target = slice(indptr[start], indptr[min(start + step, len(outputs))])
         is_full = bool(length[start : start + step].min() == len(secret))  # without a mask in half the time
-        listed = ... if is_full else block > 0
+        mask = ... if is_full else block > 0
         with np.errstate(divide="ignore"):
             log_block = np.log(block, out=block)
         log_block += log_prior
         log_block -= log_p_y[start : start + step, None]
         np.minimum(log_block, 0.0, out=log_block)
-        log_p[target] = log_block[listed].ravel()
-        candidate[target] = np.broadcast_to(secret, block.shape)[listed].ravel()
+        log_p[target] = log_block[mask].ravel()
+        candidate[target] = np.broadcast_to(secret, block.shape)[mask].ravel()
     return length, candidate, log_p
 
 

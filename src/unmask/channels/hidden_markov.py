@@ -213,8 +213,8 @@ class HiddenMarkovAttack:
         outputs = knowledge.check(release)
         n_users, n_steps = outputs.shape
         passes = _filter if self.online else _smooth
-        listed = (_list_states(passes(knowledge, traces)[0]) for traces in knowledge.chunks(outputs))
-        length, state, log_p = map(np.concatenate, zip(*listed, strict=True))
+        lists = (_list_states(passes(knowledge, traces)[0]) for traces in knowledge.chunks(outputs))
+        length, state, log_p = map(np.concatenate, zip(*lists, strict=True))
         return closed_belief(
             length,
             state,
@@ -266,8 +266,8 @@ def _best_paths(chain: Chain, traces: Traces, order: Ints, transition: csc_array
     previous = np.zeros((*outputs.shape, len(order)), dtype=np.int32)
     for t in range(outputs.shape[1]):
         if t > 0:
-            best, previous[:, t] = _best_steps(score, transition)
-            score = best + log_emission[outputs[:, t]]
+            arrival, previous[:, t] = _best_steps(score, transition)
+            score = arrival + log_emission[outputs[:, t]]
         top = score.max(axis=1)
         if np.isneginf(top.min()):
             raise _impossible(traces.first + int(np.argmin(top)), t)
@@ -288,10 +288,10 @@ def _best_steps(score: Floats, transition: csc_array) -> tuple[Floats, NDArray[n
     step = score[:, source] + np.log(transition.data)
     top = np.maximum.reduceat(step, start, axis=1)
     entry = np.where(step == np.repeat(top, sizes[reached], axis=1), np.arange(len(source)), len(source))
-    best = np.full((len(score), len(sizes)), -np.inf)
-    previous = np.zeros(best.shape, dtype=np.int32)
-    best[:, reached], previous[:, reached] = top, source[np.minimum.reduceat(entry, start, axis=1)]
-    return best, previous
+    arrival = np.full((len(score), len(sizes)), -np.inf)
+    previous = np.zeros(arrival.shape, dtype=np.int32)
+    arrival[:, reached], previous[:, reached] = top, source[np.minimum.reduceat(entry, start, axis=1)]
+    return arrival, previous
 
 
 def _list_states(belief: Floats) -> tuple[Ints, NDArray[np.int32], Floats]:

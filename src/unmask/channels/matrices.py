@@ -142,7 +142,7 @@ def _tallied(path: Path, lines: Sequence[Sequence[str]]) -> tuple[Matrix, str]:
 
 
 def places(wanted: tuple[str, ...], names: tuple[str, ...], path: Path, what: str) -> NDArray[np.int64]:
-    """Where each wanted name stands in a file that must have the same names, in any order."""
+    """Return the index of each wanted name in a file that must have the same names, in any order."""
     place = {name: i for i, name in enumerate(names)}
     if set(place) != set(wanted) or len(names) != len(wanted):
         raise UnmaskError(f"{path.name} has other {what} than the file before it, expected the same names")
@@ -157,7 +157,7 @@ def read_named(path: Path, secrets: tuple[str, ...], outputs: tuple[str, ...]) -
 
 
 def read_prior(path: Path) -> Prior:
-    """Secrets and their probabilities; a first line whose second cell is a number is no header."""
+    """Read secrets and their probabilities; a first line whose second cell is a number is no header."""
     columns, secrets, table, corner = read_matrix(path)
     if table.shape[1] != 1:
         raise UnmaskError(f"{path.name} has {table.shape[1]} columns of numbers, expected one: secret and probability")
@@ -188,7 +188,7 @@ class Matrix(NamedTuple):
 
 
 def read_matrix(path: Path) -> Matrix:
-    """A file whose first line and first column are names, and all other cells numbers."""
+    """Read a file whose first line and first column are names, and all other cells numbers."""
     return _matrix(path, _numbered(path))
 
 
@@ -225,7 +225,7 @@ def _matrix(path: Path, numbered: Sequence[tuple[int, list[str]]]) -> Matrix:
 
 
 def _rows(path: Path) -> list[tuple[int, list[str]]]:
-    """The lines of a text file (.gz too; commas, semicolons, tabs), a workbook or a Parquet file as texts, numbered."""
+    """Return the numbered lines of a text file (.gz too), a workbook or a Parquet file as texts."""
     with temporary_folder(None) as folder:
         file = prepare_file(path, folder)
         if file.note:
@@ -245,7 +245,7 @@ def _rows(path: Path) -> list[tuple[int, list[str]]]:
 
 
 def _parquet_rows(path: Path) -> list[list[str]]:
-    """The names of the columns and the cells of a Parquet file, as texts."""
+    """Return the names of the columns and the cells of a Parquet file as texts."""
     with engine() as connection:
         try:
             found = connection.execute(f"select * from {scan_parquet([path])}")
@@ -256,9 +256,7 @@ def _parquet_rows(path: Path) -> list[list[str]]:
 
 
 def _summing_to_1(table: NDArray[np.float64], path: Path, what: str) -> tuple[NDArray[np.float64], str]:
-    """The rows, each divided by its sum where that is 1 but for rounding, and a sentence that says so; others as they
-    are where they are no probabilities at all.
-    """
+    """Return rows that sum to 1 within rounding, divided by their sum, and a note; other numbers without change."""
     total = table.sum(axis=1)
     away = np.abs(total - 1)
     off = float(away.max())

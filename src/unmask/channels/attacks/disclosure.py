@@ -232,8 +232,8 @@ class LeastSquaresDisclosure:
         error = np.abs((inverse @ gram)[senders] - np.eye(len(gram))[senders]).max(axis=1)
         if error.max() > MAX_RESOLUTION_ERROR:
             raise UnmaskError(
-                f"the profile of sender {senders[np.argmax(error)]} cannot be told from those of others: the senders "
-                "of these rounds are linearly dependent, as when one is in every round of constant size; add rounds "
+                f"the profile of sender {senders[np.argmax(error)]} cannot be separated from the others: senders of "
+                "these rounds are linearly dependent, as when one is in every round of constant size; add rounds "
                 "without this sender, or use StatisticalDisclosure with a background"
             )
         weights = inverse @ S.T

@@ -314,7 +314,7 @@ def _sinkhorn(W: Floats, iterations: int, tolerance: float) -> MatchingMarginals
 
 def _sum_without_each(values: Floats) -> Floats:
     """Return the sum of each row without the entry itself, from sums from the left and from the right."""
-    left, right = np.zeros_like(values), np.zeros_like(values)
-    np.cumsum(values[:, :-1], axis=1, out=left[:, 1:])
-    np.cumsum(values[:, :0:-1], axis=1, out=right[:, -2::-1])
-    return left + right
+    prefix, suffix = np.zeros_like(values), np.zeros_like(values)
+    np.cumsum(values[:, :-1], axis=1, out=prefix[:, 1:])
+    np.cumsum(values[:, :0:-1], axis=1, out=suffix[:, -2::-1])
+    return prefix + suffix

@@ -19,7 +19,15 @@ STOCHASTIC_TOLERANCE = 1e-6
 
 
 class SystemAnonymity(NamedTuple):
-    """An entropy over matchings in bits, and its share of the largest possible entropy."""
+    """An entropy over matchings and its degree.
+
+    Parameters
+    ----------
+    entropy_bits : float
+        The entropy in bits.
+    degree : float
+        Its share of the largest possible entropy.
+    """
 
     entropy_bits: float
     degree: float

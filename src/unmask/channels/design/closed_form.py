@@ -57,8 +57,12 @@ def coin_channel(prior: ArrayLike, loss: ArrayLike, distortion: float) -> Channe
 
     Parameters
     ----------
-    prior, loss, distortion
-        As in `matched_optimum`.
+    prior : (n,) array
+        p(x).
+    loss : (n, n) array
+        d(answer, truth), as in `matched_optimum`.
+    distortion : float
+        D, at least 0.
 
     Returns
     -------
@@ -89,8 +93,12 @@ def constant_risk_channel(prior: ArrayLike, loss: ArrayLike, distortion: float) 
 
     Parameters
     ----------
-    prior, loss, distortion
-        As in `matched_optimum`.
+    prior : (n,) array
+        p(x).
+    loss : (n, n) array
+        d(answer, truth), as in `matched_optimum`.
+    distortion : float
+        D, at least 0.
 
     Returns
     -------
@@ -118,10 +126,10 @@ def constant_risk_channel(prior: ArrayLike, loss: ArrayLike, distortion: float) 
 def _check_matched(prior: ArrayLike, loss: ArrayLike, distortion: float) -> tuple[Floats, Floats]:
     p = probabilities(prior, "the prior")
     d = check_costs(loss, "loss", (len(p), len(p)))
-    wrong = np.flatnonzero(np.diagonal(d))
-    if wrong.size:
+    nonzero = np.flatnonzero(np.diagonal(d))
+    if nonzero.size:
         raise UnmaskError(
-            f"the loss of the right answer {wrong[0]} is not 0, expected a diagonal of 0: use optimal_mechanism"
+            f"the loss of the right answer {nonzero[0]} is not 0, expected a diagonal of 0: use optimal_mechanism"
         )
     if not distortion >= 0:
         raise UnmaskError(f"the distortion is {distortion}, expected at least 0")
@@ -133,21 +141,21 @@ def _constant_risk_joint(p: Floats, d: Floats, level: float) -> Floats:
     joint, mass, mu = np.zeros((len(p), len(p))), 1.0, p.copy()
     for _ in range(len(p)):
         corner = int(np.argmax(mu))
-        others = np.where(np.arange(len(p)) == corner, 0.0, mu)
-        distance = float(others.sum())  # of mu from the corner, 0 to 1
+        remainder = np.where(np.arange(len(p)) == corner, 0.0, mu)
+        distance = float(remainder.sum())  # of mu from the corner, 0 to 1
         if distance <= 0.0:  # a single secret is left: the level is 0, or rounding passed it
-            _add_output(joint, mass, others, 0.0, corner, d)
+            _add_output(joint, mass, remainder, 0.0, corner, d)
             return joint
-        others /= distance
-        near, far = _crossings(d @ others, d[:, corner], level)
+        remainder /= distance
+        near, far = _crossings(d @ remainder, d[:, corner], level)
         near, far = min(near, distance), max(far, distance)
         share = (far - distance) / (far - near) if far > distance else 1.0
-        _add_output(joint, mass * share, others, near if far > distance else distance, corner, d)
+        _add_output(joint, mass * share, remainder, near if far > distance else distance, corner, d)
         mass *= 1.0 - share
         if far < 1.0 or mass <= 0.0:
-            _add_output(joint, mass, others, far, corner, d)
+            _add_output(joint, mass, remainder, far, corner, d)
             return joint
-        mu = others
+        mu = remainder
     raise AssertionError("each step removes a secret, and the last one returns")
 
 
@@ -160,11 +168,11 @@ def _crossings(at_end: Floats, at_corner: Floats, level: float) -> tuple[float, 
     return float(near), float(far)
 
 
-def _add_output(joint: Floats, mass: float, others: Floats, distance: float, corner: int, d: Floats) -> None:
+def _add_output(joint: Floats, mass: float, remainder: Floats, distance: float, corner: int, d: Floats) -> None:
     """Add an output of this mass to the joint, as its best answer; its belief is this distance from the corner."""
     if mass <= 0.0:
         return
-    belief = distance * others
+    belief = distance * remainder
     belief[corner] = 1.0 - distance
     risks = d @ belief
     best_answer = corner if risks[corner] <= risks.min() * (1 + ANSWER_TIE) else int(np.argmin(risks))

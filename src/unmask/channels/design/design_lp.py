@@ -231,15 +231,15 @@ def _inequalities(program: DesignProgram, x: Any, y: Any, answers: Bools) -> lis
     m, p = answers.shape[1], program.prior[x]
     output, answer = np.nonzero(answers.T)
     by_output = csr_array((np.ones(len(y)), (y, np.arange(len(y)))), shape=(m, len(y)))
-    each = eye_array(m, format="csr")
+    identity = eye_array(m, format="csr")
     gain: Any = coo_array(by_output[output])
     gain.data = -p[gain.col] * program.loss[answer[gain.row], x[gain.col]]
-    rows: list[Rows] = [({"rule": gain, "risk": each[output]}, np.zeros(len(output)))]
+    rows: list[Rows] = [({"rule": gain, "risk": identity[output]}, np.zeros(len(output)))]
     if program.budget is not None:
         rows.append(({"rule": csr_array((p * program.distortion[x, y])[None])}, np.array([program.budget])))
     if program.floor is not None:
-        terms = {"p_y": program.floor * each, "risk": -each}
-        rows.append((terms | ({"shortfall": -each} if program.objective == "shortfall" else {}), np.zeros(m)))
+        terms = {"p_y": program.floor * identity, "risk": -identity}
+        rows.append((terms | ({"shortfall": -identity} if program.objective == "shortfall" else {}), np.zeros(m)))
     if program.min_average is not None:
         rows.append(({"risk": csr_array(-np.ones((1, m)))}, np.array([-program.min_average])))
     rule = eye_array(len(x), format="csr")

@@ -137,39 +137,39 @@ def _solve_at_distortion(problem: RateProblem, target: float, gap: float) -> tup
     answer mixes the last two: R is convex, so a mixture never exceeds the chord. The lower bound is the best of the
     tangents, R(D) >= bound - slope * D.
     """
-    left = problem.minimize(math.inf, gap / 4)
+    low = problem.minimize(math.inf, gap / 4)
     constant = problem.distortion(problem.constant_rule)
-    slack = 1e-12 * max(abs(left.distortion), abs(constant), 1e-300)
-    if target < left.distortion - slack:
+    slack = 1e-12 * max(abs(low.distortion), abs(constant), 1e-300)
+    if target < low.distortion - slack:
         raise UnmaskError(
-            f"the distortion asked for is {target:.9g}, expected at least {left.distortion:.9g}, the least that any "
+            f"the distortion asked for is {target:.9g}, expected at least {low.distortion:.9g}, the least that any "
             "rule reaches: raise it"
         )
-    if target <= left.distortion + slack:
-        return left, max(0.0, left.rate - left.bound)
-    right = RatePoint(problem.constant_rule, 0.0, constant, 0.0)
-    if target >= right.distortion:
-        return right, 0.0
-    lower, best, certified = 0.0, right, math.inf
+    if target <= low.distortion + slack:
+        return low, max(0.0, low.rate - low.bound)
+    high = RatePoint(problem.constant_rule, 0.0, constant, 0.0)
+    if target >= high.distortion:
+        return high, 0.0
+    bound, result, certified = 0.0, high, math.inf
     for _ in range(MAX_TANGENTS):
-        mixed = _mix(problem, left, right, target)
-        if mixed.rate - lower < certified:
-            best, certified = mixed, mixed.rate - lower
-        slope = (left.rate - right.rate) / (right.distortion - left.distortion)
+        mixed = _mix(problem, low, high, target)
+        if mixed.rate - bound < certified:
+            result, certified = mixed, mixed.rate - bound
+        slope = (low.rate - high.rate) / (high.distortion - low.distortion)
         if certified <= gap or slope <= 0:
             break
         point = problem.minimize(slope, gap / 4)
-        lower = max(lower, point.bound - slope * target)
-        certified = best.rate - lower
-        if not left.distortion < point.distortion < right.distortion:
+        bound = max(bound, point.bound - slope * target)
+        certified = result.rate - bound
+        if not low.distortion < point.distortion < high.distortion:
             break
-        left, right = (point, right) if point.distortion <= target else (left, point)
-    return best, max(0.0, certified)
+        low, high = (point, high) if point.distortion <= target else (low, point)
+    return result, max(0.0, certified)
 
 
-def _mix(problem: RateProblem, left: RatePoint, right: RatePoint, target: float) -> RatePoint:
-    share = (target - left.distortion) / (right.distortion - left.distortion)
-    rule = (1 - share) * left.rule + share * right.rule
+def _mix(problem: RateProblem, low: RatePoint, high: RatePoint, target: float) -> RatePoint:
+    share = (target - low.distortion) / (high.distortion - low.distortion)
+    rule = (1 - share) * low.rule + share * high.rule
     return RatePoint(rule, problem.rate(rule), problem.distortion(rule), 0.0)
 
 

@@ -245,7 +245,7 @@ def has_unlisted_answers(loss: Loss, coordinates: ArrayLike | None) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class _Problem:
-    """A program whose largest loss and distortion are 1, the units that undo this, and the loss as it was given."""
+    """A program whose largest loss and distortion are 1, the units that undo this, and the given loss."""
 
     program: DesignProgram
     loss_unit: float
@@ -378,9 +378,9 @@ def _maximize_worst_case_first(
     above = _solve(replace(program, floor=max(worst - AVERAGE_TOLERANCE, program.floor or 0.0)), method)
     if above is None:
         return solution, rule
-    best = _repair(program, above.rule)
-    is_better = _is_valid(program, best) and compute_risks(program, best)[1] >= worst - WORST_CASE_TOLERANCE
-    return above, best if is_better else rule
+    improved = _repair(program, above.rule)
+    is_better = _is_valid(program, improved) and compute_risks(program, improved)[1] >= worst - WORST_CASE_TOLERANCE
+    return above, improved if is_better else rule
 
 
 def _raise_floor(program: DesignProgram, rule: Floats, ceiling: float, answers: Bools) -> Floats:
@@ -391,7 +391,7 @@ def _raise_floor(program: DesignProgram, rule: Floats, ceiling: float, answers: 
     together, kept away from both ends, or the middle.
     """
     low, high, trial = compute_risks(program, rule)[1], ceiling, ceiling
-    best, entries = rule, program.allowed_entries
+    result, entries = rule, program.allowed_entries
     for _ in range(MAX_FLOOR_STEPS):
         width = high - low
         if width <= WORST_CASE_TOLERANCE:
@@ -407,7 +407,7 @@ def _raise_floor(program: DesignProgram, rule: Floats, ceiling: float, answers: 
             candidate = _solve_without_rare_outputs(floored, candidate, answers)
             worst = compute_risks(program, candidate)[1]
         if worst > low:
-            best, low = candidate, worst
+            result, low = candidate, worst
         is_reached = worst >= trial - WORST_CASE_TOLERANCE / 2
         if not is_reached:
             high = min(high, trial)
@@ -417,7 +417,7 @@ def _raise_floor(program: DesignProgram, rule: Floats, ceiling: float, answers: 
         if not is_reached and (reach <= 0.7 * width or high == ceiling):  # otherwise the guesses creep: halve
             guess = _balance_floor(program, candidate, high)
             trial = min(max(guess, low + max(WORST_CASE_TOLERANCE, 0.01 * reach)), high - 0.1 * reach)
-    return best
+    return result
 
 
 def _balance_floor(program: DesignProgram, rule: Floats, floor: float) -> float:
@@ -439,7 +439,7 @@ def _solve_without_rare_outputs(program: DesignProgram, rule: Floats, answers: B
     if solution is None or solution.objective > 10 * SOLVER_TOLERANCE:
         return rule
     candidate = clean_rule(solution.rule, program.prior)
-    return max((rule, candidate), key=lambda each: compute_risks(program, each)[1])
+    return max((rule, candidate), key=lambda option: compute_risks(program, option)[1])
 
 
 def _tighten(program: DesignProgram) -> DesignProgram:

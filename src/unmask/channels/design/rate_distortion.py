@@ -198,15 +198,15 @@ class _SecretProblem:
         return channel, channel
 
     def minimize(self, slope: float, gap: float) -> RatePoint:
-        least = self.d.min(axis=1)
-        excess = self.d - least[:, None]
+        minimum = self.d.min(axis=1)
+        excess = self.d - minimum[:, None]
         kernel = np.where(excess == 0, 1.0, 0.0) if math.isinf(slope) else np.exp(-slope * excess)
         used = self.p > 0
         q, bound = mixture_weights(kernel[used], self.p[used], gap)
         mass = kernel @ q
         # only a secret of prior 0 can find all its outputs unused: any row serves it
         rule = np.where(mass[:, None] > 0, kernel * q / np.where(mass > 0, mass, 1.0)[:, None], q)
-        shift = 0.0 if math.isinf(slope) else slope * float(self.p @ least)
+        shift = 0.0 if math.isinf(slope) else slope * float(self.p @ minimum)
         return RatePoint(rule, self.rate(rule), self.distortion(rule), bound + shift)
 
 
@@ -241,12 +241,12 @@ def mixture_weights(kernel: Floats, p: Floats, gap: float) -> tuple[Floats, floa
     q = np.full(m, 1.0 / m)
     nu = 1.0 / (kernel @ q)
     nu /= 1.1 * float((kernel.T @ (p * nu)).max())
-    best, bound, value = q, -math.inf, math.inf
+    weights, bound, value = q, -math.inf, math.inf
     for _ in range(MAX_NEWTON_STEPS):
         mass = kernel @ q
         primal = -float(p @ np.log(mass / q.sum()))
         if primal < value:
-            best, value = q / q.sum(), primal
+            weights, value = q / q.sum(), primal
         bound = max(bound, _dual_value(kernel, p, nu), _dual_value(kernel, p, 1.0 / mass))
         if value - bound <= gap:
             break
@@ -254,7 +254,7 @@ def mixture_weights(kernel: Floats, p: Floats, gap: float) -> tuple[Floats, floa
         if step is None:
             break
         q, nu = step
-    return best, bound
+    return weights, bound
 
 
 def _dual_value(kernel: Floats, p: Floats, nu: Floats) -> float:
@@ -333,11 +333,11 @@ class _RelatedProblem:
         return float(self.p_released @ (rule * self.d).sum(axis=1))
 
     def minimize(self, slope: float, gap: float) -> RatePoint:
-        least = self.d.min(axis=1, keepdims=True)
+        minimum = self.d.min(axis=1, keepdims=True)
         is_limit = math.isinf(slope)
-        allowed = self.d == least if is_limit else np.ones(self.d.shape, dtype=np.bool_)
-        cost = np.zeros(self.d.shape) if is_limit else slope * (self.d - least)
-        shift = 0.0 if is_limit else slope * float(self.p_released @ least[:, 0])
+        allowed = self.d == minimum if is_limit else np.ones(self.d.shape, dtype=np.bool_)
+        cost = np.zeros(self.d.shape) if is_limit else slope * (self.d - minimum)
+        shift = 0.0 if is_limit else slope * float(self.p_released @ minimum[:, 0])
         state = self._state(allowed / allowed.sum(axis=1, keepdims=True), cost, allowed)
         bound, length = -math.inf, 1.0
         for step in range(MAX_GRADIENT_STEPS):

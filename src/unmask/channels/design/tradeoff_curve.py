@@ -62,8 +62,8 @@ def limit_curve(
         return tuple((budget, min(budget, prior_error)) for budget in budgets), ""
     if max(distortion.shape) > MAX_SECRETS:
         return (), f"there are more than {MAX_SECRETS} secrets or outputs: unmask design solves single points"
-    least, most = float(prior @ distortion.min(axis=1)), float((prior @ distortion).min())
-    budgets = np.linspace(least, max(most, least), LP_POINTS + 1)[1:].tolist()
+    low, high = float(prior @ distortion.min(axis=1)), float((prior @ distortion).min())
+    budgets = np.linspace(low, max(high, low), LP_POINTS + 1)[1:].tolist()
     errors = [largest_error(prior, loss, distortion, budget, coordinates=coordinates) for budget in budgets]
     privacy = np.maximum.accumulate(np.minimum(errors, prior_error)).tolist()
     return tuple(zip(budgets, privacy, strict=True)), ""

@@ -1,7 +1,7 @@
 """Mechanisms that protect one secret at a time, and their channels."""
 
 from unmask.channels.mechanisms.alphabet import Coin, Generalize, Geometric, RandomizedResponse
-from unmask.channels.mechanisms.planar import PlanarGaussian, PlanarLaplace, PlanarNoise, Shrink
+from unmask.channels.mechanisms.planar import PlanarGaussian, PlanarLaplace, Shrink
 
 __all__ = [
     "Coin",
@@ -9,7 +9,6 @@ __all__ = [
     "Geometric",
     "PlanarGaussian",
     "PlanarLaplace",
-    "PlanarNoise",
     "RandomizedResponse",
     "Shrink",
 ]

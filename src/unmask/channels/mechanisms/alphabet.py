@@ -68,8 +68,8 @@ class RandomizedResponse:
         """Draw the value shown for each secret, numbers from 0 to n - 1."""
         rng = secret_unless(rng)
         truth = _check_values(population, self.n)
-        other = (truth + rng.integers(1, max(self.n, 2), size=truth.shape)) % self.n
-        return np.where(rng.random(truth.shape) < self.keep, truth, other)
+        alternative = (truth + rng.integers(1, max(self.n, 2), size=truth.shape)) % self.n
+        return np.where(rng.random(truth.shape) < self.keep, truth, alternative)
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class Geometric:
 
     Assumes: secrets need be hidden from those near them, and a person answers once.
 
-    Fails when: secrets far apart must not be told apart either: the bound grows with their distance.
+    Fails when: secrets far apart must be indistinguishable, too: the bound grows with their distance.
 
     Parameters
     ----------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from scipy.special import ndtr
@@ -17,14 +16,6 @@ from unmask.core.randomness import secret_unless
 WIDTH_STEP = 0.05
 """Step of the trapezoidal rule in the logarithm of the width: relative errors of cell masses are 1e-14 (1e-9 for masses
 down to e^-100)."""
-
-
-class PlanarNoise(Protocol):
-    """A mechanism that moves points in meters."""
-
-    def __call__(self, population: Floats, *, rng: np.random.Generator | None = None) -> Floats:
-        """Move points (..., 2) in meters."""
-        ...
 
 
 @dataclass(frozen=True)
