@@ -14,6 +14,7 @@ PACKAGES: tuple[str, ...] = (
     "unmask.channels.design",
     "unmask.channels.mechanisms",
     "unmask.data",
+    "unmask.economics",
     "unmask.pseudonyms",
     "unmask.tables.attacks",
     "unmask.tables.criteria",

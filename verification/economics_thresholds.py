@@ -10,7 +10,7 @@ from economics_case import LARGEST, READINGS, SETTINGS, case, oracle, sensitivit
 from show import Section, Verdict
 
 from unmask.economics import Thresholds, break_even, exploitation_table, sweep
-from unmask.economics.breakeven import Amount
+from unmask.economics.deterrence import Amount
 
 SWEPT: Final[dict[str, tuple[str, tuple[float, ...], Amount | None]]] = {
     "a": ("access_cost", (0, 50, 100, 200, 300, 400, 500, 600, 700, 800, 900), "access_cost"),

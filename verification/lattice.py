@@ -14,7 +14,7 @@ from functools import cache
 import numpy as np
 from show import Section, Verdict, run
 
-from unmask.economics import Attacker, Expected, Protected, Publisher, PublisherGame, Terms
+from unmask.economics import Attacker, AttackerKind, ProtectedRelease, Publisher, PublisherGame, Terms
 from unmask.tables import Lattice, Table, datasets
 from unmask.tables.lattice_search import Asked
 
@@ -88,8 +88,8 @@ def arx() -> Section:
     direct = n * benefit * utility - paid
     once = Attacker(gain=gain, exploit_cost=cost, max_fines=0, max_tries=1)
     each = zip(groups, utility.tolist(), strict=True)
-    releases = {str(i): Protected(size, kept, people) for i, ((size, people), kept) in enumerate(each)}
-    game = PublisherGame(Publisher(benefit=n * benefit, loss=loss), releases, {"once": Expected(once)})
+    releases = {str(i): ProtectedRelease(size, kept, people) for i, ((size, people), kept) in enumerate(each)}
+    game = PublisherGame(Publisher(benefit=n * benefit, loss=loss), releases, {"once": AttackerKind(once)})
     found = np.array([game.move(name, Terms()).payoff.low for name in releases])
     off = float(np.abs(found - direct).max() / np.abs(direct).max())
     best = found.max()

@@ -128,11 +128,13 @@ def campaign_measures(attacker: Attacker, people: float | None = None) -> tuple[
     Where a campaign is too large to be reckoned, the probability that the target is a candidate at all stands for it:
     no campaign exceeds that.
     """
-    from unmask.economics import campaign, stand_for
+    from unmask.economics import campaign, count_people_per_target
 
     def success(belief: Posterior) -> NDArray[np.float64]:
         try:
-            most = campaign(replace(attacker, discount=1.0), belief, people=stand_for(belief, people)).most_success
+            most = campaign(
+                replace(attacker, discount=1.0), belief, people=count_people_per_target(belief, people)
+            ).most_success
         except UnmaskError:
             return np.where(belief.row_length > 0, 1.0 - belief.unlisted, belief.unlisted)
         of_row = np.zeros(belief.n_observations)

@@ -18,12 +18,12 @@ from unmask.core.posterior import Posterior
 from unmask.economics import (
     Attacker,
     campaign,
+    count_people_per_target,
     price_posterior,
     price_records,
-    stand_for,
 )
-from unmask.economics.arms import Arms
-from unmask.economics.response import Raid
+from unmask.economics.best_response import BestCampaign
+from unmask.economics.groups import Targets
 
 MODULE = importlib.import_module("unmask.economics.campaign")  # the package has the function of that name
 
@@ -291,9 +291,9 @@ def test_targets_of_a_belief_are_attacked_each():
 
 def test_rows_of_the_same_chances_are_one_game():
     rows = np.array([[0.5, 0.3, 0.2, 0.0], [0.0, 0.2, 0.5, 0.3], [0.6, 0.0, 0.0, 0.4], [0.3, 0.5, 0.0, 0.2]])
-    arms = Arms.of(CASE, Posterior.from_dense(rows), None)
+    arms = Targets.of(CASE, Posterior.from_dense(rows), None)
     assert arms.count.tolist() == [1, 3]
-    assert arms.of_target.tolist() == [1, 1, 0, 1]
+    assert arms.group.tolist() == [1, 1, 0, 1]
 
 
 def test_tiny_weights_count_together_whatever_their_order():
@@ -303,7 +303,7 @@ def test_tiny_weights_count_together_whatever_their_order():
     belief = Posterior.from_dense(dense)
     for order in (np.arange(1000), rng.permutation(1000)):
         told = replace(belief, observation=order, weight=weight[order] / weight.sum())
-        count = stand_for(told, 150)
+        count = count_people_per_target(told, 150)
         assert count.sum() == 150
         assert np.abs(count - 150 * told.weight).max() < 1
         for one in range(1, 5):
@@ -313,8 +313,8 @@ def test_tiny_weights_count_together_whatever_their_order():
 
 def test_people_who_were_drawn_stand_for_all():
     belief = Posterior.from_dense(np.eye(4))
-    assert stand_for(belief, None) is None
-    assert stand_for(belief, 10).tolist() == [2, 3, 3, 2]  # half a person is none: together they are ten
+    assert count_people_per_target(belief, None) is None
+    assert count_people_per_target(belief, 10).tolist() == [2, 3, 3, 2]  # half a person is none: together they are ten
     dear = replace(CASE, access_cost=5 * CASE.gain)
     assert not campaign(dear, belief).access
     (alone,), (of_all,) = campaign_measures(dear), campaign_measures(dear, 10)
@@ -332,10 +332,10 @@ def test_a_row_that_is_about_nobody_is_no_group():
         found, bare = campaign(one, more), campaign(one, few)
         assert found.payoff == bare.payoff
         assert found.success_probability == pytest.approx(bare.success_probability)
-    assert len(Arms.of(attacker, more, None).inside) == 1
-    nobody = Raid.of(attacker, Posterior.from_dense(rows), people=[8, 0])
-    assert len(Arms.of(attacker, nobody.who, nobody.people).inside) == 1
-    assert nobody.worth == Raid.of(attacker, few).worth
+    assert len(Targets.of(attacker, more, None).inside) == 1
+    nobody = BestCampaign.of(attacker, Posterior.from_dense(rows), people=[8, 0])
+    assert len(Targets.of(attacker, nobody.targets, nobody.people).inside) == 1
+    assert nobody.worth == BestCampaign.of(attacker, few).worth
 
 
 def test_a_campaign_has_no_clock():
@@ -378,7 +378,7 @@ def test_what_takes_too_many_steps_is_bounded_by_a_plan_without_a_chain(monkeypa
     attacker = Attacker(gain=1000, exploit_cost=5, fine=1300, max_fines=2, detection=(0.1,), prior=0.63)
     sizes = [3, 4, 6, 9]
     exact = campaign(attacker, sizes)
-    monkeypatch.setattr("unmask.economics.chain.MAX_STEPS", 1)
+    monkeypatch.setattr(MODULE, "MAX_STEPS", 1)
     found = campaign(attacker, sizes)
     assert found.payoff <= exact.payoff <= exact.upper <= found.upper
     assert 0 < found.payoff < found.upper

@@ -14,7 +14,6 @@ from unmask.economics import (
     Attacker,
     break_even,
     campaign,
-    campaigner,
     deter,
     exploitation_table,
     price_posterior,
@@ -24,7 +23,8 @@ from unmask.economics import (
     sweep,
     tornado,
 )
-from unmask.economics.deterrence import least_root, least_with
+from unmask.economics.campaign import remove_discount
+from unmask.economics.deterrence import bisect, find_root
 
 AMOUNTS = ("fine", "exploit_cost", "access_cost", "gain")
 VARIANTS = {
@@ -54,14 +54,14 @@ def test_a_root_is_bracketed_as_by_bisection_and_sooner(root, first, shape):
             return line * abs(line)
         return (1.0 if line > 0 else 0.0) if shape == "jump" else max(line, 0.0)
 
-    low, high = least_root(over, first, 1e-6)
+    low, high = find_root(over, first, 1e-6)
     assert low <= root <= high
     assert high - low <= 1e-6 * high
     assert over(high) <= 0
     assert over(low) > 0 or not root
     if shape in ("line", "pieces") and root:
         assert len(probes) <= 14 + abs(math.log2(first / root))
-    assert least_root(lambda _: 1.0, first)[1] == math.inf
+    assert find_root(lambda _: 1.0, first)[1] == math.inf
 
 
 # -------------------------------------------------------------------------------------------------------- break even
@@ -193,7 +193,7 @@ def test_a_bad_amount_is_refused(amount):
 
 
 def risk(attacker, sizes, loss=1.0):
-    return float((campaign(campaigner(attacker), sizes).most_success * loss).sum())
+    return float((campaign(remove_discount(attacker), sizes).most_success * loss).sum())
 
 
 @pytest.mark.parametrize("amount", ["fine", "access_cost"])
@@ -394,6 +394,6 @@ def test_a_bad_change_is_refused(change):
 
 
 def test_where_any_amount_above_nothing_will_do_one_is_found():
-    for low, high in (least_with(lambda value: value > 0, 1.0), least_root(lambda value: 1.0 - 2.0 * (value > 0), 1.0)):
+    for low, high in (bisect(lambda value: value > 0, 1.0), find_root(lambda value: 1.0 - 2.0 * (value > 0), 1.0)):
         assert low == 0
         assert 0 < high < 1e-17

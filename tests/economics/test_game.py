@@ -16,16 +16,16 @@ from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
 from unmask.economics import (
     Attacker,
-    Expected,
-    Protected,
+    AttackerKind,
+    BestCampaign,
+    ProtectedRelease,
     Publisher,
     PublisherGame,
-    Raid,
     Terms,
     read_attacker,
 )
-from unmask.economics.breakeven import breakpoints
-from unmask.economics.groups import counted
+from unmask.economics.deterrence import find_breakpoints
+from unmask.economics.groups import merge_equal_targets
 
 campaigns = importlib.import_module("unmask.economics.campaign")  # the module; the package has the function
 
@@ -33,14 +33,15 @@ ONE = Attacker(gain=1000, exploit_cost=5, fine=500, max_fines=1, detection=(0.05
 TWO = Attacker(gain=4000, exploit_cost=20, fine=500, max_fines=2, detection=(0.2,), prior=0.9)
 SIZES = {"raw": [1, 1, 2], "k2": [2, 2, 3], "k4": [4, 4, 4]}
 RELEASES = {
-    name: Protected(sizes, utility) for (name, sizes), utility in zip(SIZES.items(), (0.9, 0.7, 0.4), strict=True)
+    name: ProtectedRelease(sizes, utility)
+    for (name, sizes), utility in zip(SIZES.items(), (0.9, 0.7, 0.4), strict=True)
 }
 PUBLISHER = Publisher(benefit=1000, loss=600)
 
 
 def game(publisher=PUBLISHER, releases=RELEASES, **attackers):
     attackers = attackers or {"one": ONE}
-    return PublisherGame(publisher, releases, {kind: Expected(attacker) for kind, attacker in attackers.items()})
+    return PublisherGame(publisher, releases, {kind: AttackerKind(attacker) for kind, attacker in attackers.items()})
 
 
 @pytest.mark.parametrize(
@@ -49,7 +50,7 @@ def game(publisher=PUBLISHER, releases=RELEASES, **attackers):
 )
 def test_reference_values_of_one_attacker(release, worth, fine):  # R24
     found = game()
-    assert found.raid(release, "one").worth == pytest.approx((worth, worth), abs=1e-6)
+    assert found.best_campaign(release, "one").worth == pytest.approx((worth, worth), abs=1e-6)
     assert found.break_even_fine(release, "one") == pytest.approx((fine - 500, fine - 500), abs=1e-6)
     assert found.break_even_price(release, "one") == pytest.approx((worth - 50, worth - 50), abs=1e-6)
 
@@ -59,7 +60,7 @@ def test_reference_values_of_one_attacker(release, worth, fine):  # R24
     [("raw", 10383.72, 0.690560), ("k2", 10217.901696, 0.956197), ("k4", 9993.804301, 1.294391)],
 )
 def test_reference_values_of_another(release, worth, fines):  # type B
-    found = game(two=TWO).raid(release, "two")
+    found = game(two=TWO).best_campaign(release, "two")
     assert found.worth == pytest.approx((worth, worth), abs=1e-6)
     assert found.re_identified == pytest.approx((2.7, 2.7))
     assert found.fines == pytest.approx((fines, fines), abs=1e-6)
@@ -71,7 +72,7 @@ def test_small_games_are_the_exhaustive_search():
     for _ in range(8):
         kinds = {name: _gambler(rng) for name in ("a", "b")}
         publisher = Publisher(benefit=2000, loss=300, recovered=0.5, fees=True)
-        releases = {name: Protected(rng.integers(1, 4, 3), float(rng.uniform())) for name in ("coarse", "fine")}
+        releases = {name: ProtectedRelease(rng.integers(1, 4, 3), float(rng.uniform())) for name in ("coarse", "fine")}
         played = game(publisher, releases, **{name: _attacker(one) for name, one in kinds.items()})
         moves = [("coarse", Terms()), ("fine", Terms(price=200, fine=700))]
         values = [_searched(publisher, releases[name], terms, kinds.values()) for name, terms in moves]
@@ -86,7 +87,7 @@ def test_a_regulators_fine_is_within_the_exhaustive_search():
     for _ in range(15):
         who, sizes = _gambler(rng), rng.integers(1, 4, 3)
         chance = float(sum(exhaustive.best(who, sizes.tolist()).named[2:]))
-        low, high = Raid.of(_attacker(who), sizes, at_least=2).reached
+        low, high = BestCampaign.of(_attacker(who), sizes, at_least=2).reached
         assert low - 1e-9 <= chance <= high + 1e-9
         exact += low == high > 0
     assert exact > 4
@@ -105,7 +106,7 @@ def test_a_plan_meets_detection_as_it_is(monkeypatch, states):
         sizes = rng.integers(2, 5, 2)
         seen = replace(who, actual=Fraction(*rng.choice([[1, 50], [1, 2], [9, 10]]).tolist()))
         expected = exhaustive.best(seen, sizes.tolist())
-        found = Raid.of(_attacker(who), sizes, actual=replace(_attacker(who), detection=(float(seen.actual),)))
+        found = BestCampaign.of(_attacker(who), sizes, actual=replace(_attacker(who), detection=(float(seen.actual),)))
         for value, (low, high) in ((expected.people, found.re_identified), (expected.fines, found.fines)):
             assert low - 1e-9 <= value <= high + 1e-9
             assert low == high or not states
@@ -132,7 +133,7 @@ def _alone_in_their_groups(n, fine, believed, actual):
 def test_who_feels_sure_of_a_fine_is_not_fined_for_it(n, fine, believed):
     """They try everybody, sure that the fine is due anyway; how many tries are detected is as it is."""
     planned = Attacker(gain=1000, fine=fine, max_fines=1, detection=(believed,))
-    found = Raid.of(planned, [1] * n, actual=replace(planned, detection=(0.01,)))
+    found = BestCampaign.of(planned, [1] * n, actual=replace(planned, detection=(0.01,)))
     named, fines = _alone_in_their_groups(n, fine, believed, 0.01)
     assert found.re_identified.low == pytest.approx(named, rel=1e-9)
     assert found.fines.low == pytest.approx(fines, rel=1e-9)
@@ -143,11 +144,11 @@ def test_believed_detection_lets_them_attack_and_be_fined():
     actual = replace(ONE, detection=(0.5,), fine=5000.0)
     believed = replace(actual, detection=(0.0,))
     publisher = Publisher(benefit=1000, loss=100, recovered=1.0)
-    played = PublisherGame(publisher, RELEASES, {"naive": Expected(believed, actual=actual)})
+    played = PublisherGame(publisher, RELEASES, {"naive": AttackerKind(believed, actual=actual)})
     response = played.move("k2", Terms(fine=1000)).responses["naive"]
     assert response.attacks
     assert response.fines.low == pytest.approx(1 - 0.5 * 0.5 * 0.5 * 1.0, rel=0.2)  # three people, some tried twice
-    wise = PublisherGame(publisher, RELEASES, {"wise": Expected(actual)}).move("k2", Terms(fine=1000))
+    wise = PublisherGame(publisher, RELEASES, {"wise": AttackerKind(actual)}).move("k2", Terms(fine=1000))
     assert wise.responses["wise"].attacks is False
 
 
@@ -155,7 +156,7 @@ def test_believed_detection_lets_them_attack_and_be_fined():
 def test_who_believes_in_no_detection_is_fined_all_the_same(cap):
     """Two people in groups of 2, tried to the end: 1.37 tries each, half of them detected."""
     actual = replace(ONE, detection=(0.5,), max_fines=cap)
-    found = Raid.of(replace(actual, detection=(0.0,)), [2, 2], actual=actual)
+    found = BestCampaign.of(replace(actual, detection=(0.0,)), [2, 2], actual=actual)
     tries = 2 * (1 + (1 - 0.63 / 2))
     assert found.re_identified == pytest.approx((1.26, 1.26))
     none = 0.5**2 * (0.5 * (1 - 0.315) + 0.315) ** 2
@@ -185,7 +186,7 @@ def _searched(publisher, release, terms, kinds):
     """What a move leaves the publisher, every attacker playing the best of all strategies."""
     left = publisher.benefit * release.utility
     for who in kinds:
-        played = exhaustive.best(replace(who, fine=who.fine + int(terms.fine)), release.who.tolist())
+        played = exhaustive.best(replace(who, fine=who.fine + int(terms.fine)), release.targets.tolist())
         if played.worth > 30 + int(terms.price):
             left += terms.price + float(played.fines) * terms.fine / 2 - publisher.loss * float(played.people)
     return left
@@ -193,7 +194,7 @@ def _searched(publisher, release, terms, kinds):
 
 def test_a_fine_of_50000_does_not_stop_a_campaign():
     """k=10 with it was said to leave nobody re-identified and the publisher 23,500; it is looted."""
-    releases = {"k=10": Protected([10] * 100, 0.8), "k=60": Protected([60] * 100, 0.5)}
+    releases = {"k=10": ProtectedRelease([10] * 100, 0.8), "k=60": ProtectedRelease([60] * 100, 0.5)}
     played = game(Publisher(benefit=30_000, loss=5000, audit_cost=500), releases, case=read_attacker("case-study"))
     move = played.move("k=10", Terms(fine=40_000))
     assert move.payoff == pytest.approx((-291_500.0, -291_500.0))
@@ -216,7 +217,9 @@ def test_one_try_is_the_game_of_arx():
             if left > 0:
                 kept.append(size)
                 expected += left
-        played = game(Publisher(benefit=benefit * len(kept), loss=loss), {"kept": Protected(kept, 0.7)}, arx=attacker)
+        played = game(
+            Publisher(benefit=benefit * len(kept), loss=loss), {"kept": ProtectedRelease(kept, 0.7)}, arx=attacker
+        )
         payoff = played.move("kept", Terms()).payoff
         assert payoff == pytest.approx((expected, expected), rel=1e-9)
 
@@ -230,8 +233,8 @@ def test_the_order_of_prices_and_fines_is_no_information():
 
 
 def test_more_people_than_there_are_are_never_reached():
-    assert Raid.of(TWO, [1, 2], at_least=10**13).reached == (0.0, 0.0)
-    assert Raid.of(replace(TWO, max_fines=0), [1, 2], at_least=10**13).reached == (0.0, 0.0)
+    assert BestCampaign.of(TWO, [1, 2], at_least=10**13).reached == (0.0, 0.0)
+    assert BestCampaign.of(replace(TWO, max_fines=0), [1, 2], at_least=10**13).reached == (0.0, 0.0)
 
 
 def test_only_break_even_prices_matter():
@@ -255,10 +258,10 @@ def test_breakpoints_of_a_campaigns_worth_in_the_fine():  # R26
 
     def line(fine):
         solved.append(fine)
-        found = game(one=replace(ONE, fine=fine)).raid("k4", "one")
+        found = game(one=replace(ONE, fine=fine)).best_campaign("k4", "one")
         return found.worth.low, -found.fines.low
 
-    assert breakpoints(line, 1.0, 20_000.0) == pytest.approx([4282.5254, 4897.2504, 5511.9754], abs=1e-4)
+    assert find_breakpoints(line, 1.0, 20_000.0) == pytest.approx([4282.5254, 4897.2504, 5511.9754], abs=1e-4)
     assert len(solved) == 7
 
 
@@ -280,17 +283,17 @@ def test_the_best_move_is_the_first_of_all(income, terms):
 
 def test_no_more_people_are_reached_than_where_all_are_tried():
     case = replace(read_attacker("case-study"), detection_growth=0.0, max_fines=3, fine=150_000)
-    found = Raid.of(case, [60] * 100, at_least=80)
+    found = BestCampaign.of(case, [60] * 100, at_least=80)
     assert found.worth.low < found.worth.high
     assert 0 < found.reached.high <= binom.sf(79, 100, 0.63) + 1e-9  # Markov's inequality: 0.79
 
 
 def test_a_regulators_fine_needs_the_whole_distribution():
-    found = Raid.of(replace(ONE, exploit_cost=0.0), [4] * 20, at_least=15)
+    found = BestCampaign.of(replace(ONE, exploit_cost=0.0), [4] * 20, at_least=15)
     chance = binom.sf(14, 20, 0.63)
     assert found.reached == pytest.approx((chance, chance))
     publisher = Publisher(benefit=0, loss=0, penalty=1000, threshold=15)
-    played = game(publisher, {"k4": Protected([4] * 20)}, one=replace(ONE, exploit_cost=0.0))
+    played = game(publisher, {"k4": ProtectedRelease([4] * 20)}, one=replace(ONE, exploit_cost=0.0))
     assert played.move("k4", Terms()).payoff.low == pytest.approx(-1000 * chance)
 
 
@@ -302,10 +305,10 @@ def test_what_is_not_known_is_an_interval(monkeypatch):
             ONE, fine=float(rng.uniform(300, 1500)), detection=(float(rng.choice([0.3, 0.6])),), prior=0.3
         )
         sizes = rng.integers(2, 6, 2)
-        exact = Raid.of(attacker, sizes, at_least=1)
+        exact = BestCampaign.of(attacker, sizes, at_least=1)
         with monkeypatch.context() as patched:
             patched.setattr(campaigns, "EXACT_STATES", 0)
-            bounds = Raid.of(attacker, sizes, at_least=1)
+            bounds = BestCampaign.of(attacker, sizes, at_least=1)
             found = {name: getattr(bounds, name) for name in ("worth", "re_identified", "fines")}
         for name, (low, high) in found.items():
             assert low - 1e-7 <= getattr(exact, name).low <= high + 1e-7
@@ -317,7 +320,7 @@ def test_an_open_answer_leaves_the_payoff_open():
     attacker = replace(
         ONE, gain=8000, exploit_cost=10, detection=(0.01,), fine=150_000.0, max_fines=3, access_cost=14_045.0
     )
-    move = game(PUBLISHER, {"k60": Protected([60] * 100)}, one=attacker).move("k60", Terms())
+    move = game(PUBLISHER, {"k60": ProtectedRelease([60] * 100)}, one=attacker).move("k60", Terms())
     assert move.responses["one"].attacks is None
     assert move.payoff.low < move.payoff.high == 1000.0
 
@@ -331,8 +334,8 @@ def test_an_open_answer_leaves_the_payoff_open():
         (lambda: Publisher(benefit=1, loss=1, threshold=0), "threshold"),
         (lambda: Terms(audit=0), "audit"),
         (lambda: Terms(fine=-1.0), "fine"),
-        (lambda: Protected([1], 1.5), "utility"),
-        (lambda: Expected(ONE, -1), "number"),
+        (lambda: ProtectedRelease([1], 1.5), "utility"),
+        (lambda: AttackerKind(ONE, -1), "number"),
         (lambda: game(PUBLISHER, {}), "at least one protection"),
     ],
 )
@@ -342,27 +345,29 @@ def test_impossible_games_are_refused(make, said):
 
 
 def test_a_game_with_another_release_of_that_name_plays_another_campaign():
-    game = PublisherGame(Publisher(benefit=1, loss=1), {"raw": Protected([1, 1], 1.0)}, {"someone": Expected(ONE)})
-    before = game.raid("raw", "someone").worth
-    other = replace(game, protections={"raw": Protected([50, 50], 1.0)}).raid("raw", "someone").worth
+    game = PublisherGame(
+        Publisher(benefit=1, loss=1), {"raw": ProtectedRelease([1, 1], 1.0)}, {"someone": AttackerKind(ONE)}
+    )
+    before = game.best_campaign("raw", "someone").worth
+    other = replace(game, protections={"raw": ProtectedRelease([50, 50], 1.0)}).best_campaign("raw", "someone").worth
     assert other.high < before.low
 
 
 def test_people_who_are_alike_are_one_group_of_a_campaign():
     rows = np.array([[0.5, 0.5, 0.0], [0.0, 0.5, 0.5], [0.0, 0.3, 0.0], [0.25, 0.25, 0.25]])
     belief = Posterior.from_dense(np.column_stack([rows, np.zeros((4, 1))]))
-    alike, people = counted(belief, None)
+    alike, people = merge_equal_targets(belief, None)
     assert len(alike.size) == 3 < belief.n_targets == people.sum()
-    both = [Raid.of(TWO, who, people=n, at_least=2) for who, n in ((belief, None), (alike, people))]
+    both = [BestCampaign.of(TWO, who, people=n, at_least=2) for who, n in ((belief, None), (alike, people))]
     for name in ("worth", "re_identified", "fines", "reached"):
         assert getattr(both[0], name) == pytest.approx(getattr(both[1], name), rel=1e-6)
     unlike = Posterior.from_dense(np.array([[0.7, 0.3]]))
-    assert counted(unlike, None) == (unlike, None)
+    assert merge_equal_targets(unlike, None) == (unlike, None)
 
 
 @pytest.mark.parametrize(("people", "why"), [([1.5, 1], "whole numbers"), ([-1, 2], "whole numbers"), ([1], "shape")])
 @pytest.mark.parametrize("who", [[1, 2], Posterior.from_dense(np.array([[0.5, 0.5], [0.0, 1.0]]))])
 def test_counts_of_people_that_cannot_be_are_refused(who, people, why):
-    played = PublisherGame(PUBLISHER, {"raw": Protected(who, people=people)}, {"someone": Expected(ONE)})
+    played = PublisherGame(PUBLISHER, {"raw": ProtectedRelease(who, people=people)}, {"someone": AttackerKind(ONE)})
     with pytest.raises(UnmaskError, match=why):
-        _ = played.raid("raw", "someone").worth
+        _ = played.best_campaign("raw", "someone").worth

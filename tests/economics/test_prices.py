@@ -17,11 +17,9 @@ from unmask.economics import (
     Attacker,
     Prices,
     exploitation_table,
-    journalist,
     one_shot,
     price_posterior,
     price_records,
-    prosecutor,
 )
 
 PAPER = replace(CASE, prior=6018999 / 9553967)  # people of age, and all people, of the case study
@@ -288,12 +286,16 @@ def test_nobody_is_accessed_for_an_empty_group():
         assert (price.access[0], price.payoff[0], price.success_probability[0], price.expected_tries[0]) == (0, 0, 0, 0)
 
 
+def journalist(prior):
+    return Attacker(gain=1.0, max_fines=0, max_tries=1, prior=prior)
+
+
 def test_prosecutor_journalist_and_marketer():
     sizes = np.array([1, 2, 5, 5, 1000])
-    assert price_records(prosecutor(), sizes).success_probability == pytest.approx(1 / sizes, rel=1e-15)
+    assert price_records(journalist(1.0), sizes).success_probability == pytest.approx(1 / sizes, rel=1e-15)
     assert price_records(journalist(0.4), sizes).success_probability == pytest.approx(0.4 / sizes, rel=1e-15)
     # every record of a file of classes 3, 2, 1: the mean is classes / people
-    assert price_records(prosecutor(), [3, 3, 3, 2, 2, 1]).risk().mean() == pytest.approx(3 / 6, rel=1e-15)
+    assert price_records(journalist(1.0), [3, 3, 3, 2, 2, 1]).risk().mean() == pytest.approx(3 / 6, rel=1e-15)
 
 
 @pytest.mark.parametrize("discount", [1.0, 0.9])

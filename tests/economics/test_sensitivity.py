@@ -7,8 +7,8 @@ import pytest
 from unmask.core.errors import UnmaskError
 from unmask.economics import (
     Attacker,
-    Expected,
-    Protected,
+    AttackerKind,
+    ProtectedRelease,
     Publisher,
     PublisherGame,
     Range,
@@ -19,12 +19,12 @@ from unmask.economics import (
 BROKER = Attacker(gain=1000, exploit_cost=5, fine=500, max_fines=1, detection=(0.05,), access_cost=50)
 INSURER = Attacker(gain=400, exploit_cost=2, fine=2000, max_fines=1, detection=(0.6, 0.8), prior=0.7)
 RELEASES = {
-    "raw": Protected([1, 1, 2], 0.9),
-    "k3": Protected([3] * 3, 0.72),
-    "k5": Protected([5] * 3, 0.5),
+    "raw": ProtectedRelease([1, 1, 2], 0.9),
+    "k3": ProtectedRelease([3] * 3, 0.72),
+    "k5": ProtectedRelease([5] * 3, 0.5),
 }
 PUBLISHER = Publisher(benefit=6000, loss=900, penalty=300, threshold=3, audit_cost=20, recovered=0.6, fees=True)
-KINDS = {"broker": Expected(BROKER), "insurer": Expected(INSURER, 2)}
+KINDS = {"broker": AttackerKind(BROKER), "insurer": AttackerKind(INSURER, 2)}
 GAME = PublisherGame(PUBLISHER, RELEASES, KINDS)
 TERMS = {"prices": (0.0, 4000.0), "fines": (0.0, 3000.0)}
 
@@ -35,11 +35,11 @@ def by_hand(of, parameter, value):
         return PublisherGame(replace(PUBLISHER, **{parameter: value}), RELEASES, KINDS)
     one = KINDS[of]
     if parameter == "number":
-        return PublisherGame(PUBLISHER, RELEASES, {**KINDS, of: Expected(one.attacker, value)})
+        return PublisherGame(PUBLISHER, RELEASES, {**KINDS, of: AttackerKind(one.attacker, value)})
     now = one.attacker.detection
     changed = {"detection": tuple(min(q * value / now[0], 1.0) for q in now)} if parameter == "detection" else {}
     attacker = replace(one.attacker, **(changed or {parameter: value}))
-    return PublisherGame(PUBLISHER, RELEASES, {**KINDS, of: Expected(attacker, one.number)})
+    return PublisherGame(PUBLISHER, RELEASES, {**KINDS, of: AttackerKind(attacker, one.number)})
 
 
 def test_each_end_is_the_game_played_with_that_value():
@@ -71,7 +71,7 @@ def test_every_number_that_can_matter_has_a_line():
 
 
 def test_fines_that_nobody_pays_have_no_line():
-    free = PublisherGame(PUBLISHER, RELEASES, {"broker": Expected(replace(BROKER, max_fines=0))})
+    free = PublisherGame(PUBLISHER, RELEASES, {"broker": AttackerKind(replace(BROKER, max_fines=0))})
     assert {"fine", "detection"}.isdisjoint(row.input.parameter for row in sensitivity(free))
 
 
@@ -86,12 +86,12 @@ def test_a_range_stands_in_place_of_half_and_double():
 def test_of_detection_the_belief_changes_and_of_all_else_both():
     """Who is caught as it is plans with what they believe."""
     believes = replace(BROKER, detection=(0.01,))
-    game = PublisherGame(PUBLISHER, RELEASES, {"broker": Expected(believes, 1, BROKER)})
+    game = PublisherGame(PUBLISHER, RELEASES, {"broker": AttackerKind(believes, 1, BROKER)})
     rows = {row.input.parameter: row for row in sensitivity(game, **TERMS)}
     assert rows["detection"].value == 0.01
     for name, kind in (
-        ("detection", Expected(replace(believes, detection=(0.02,)), 1, BROKER)),
-        ("gain", Expected(replace(believes, gain=2000), 1, replace(BROKER, gain=2000))),
+        ("detection", AttackerKind(replace(believes, detection=(0.02,)), 1, BROKER)),
+        ("gain", AttackerKind(replace(believes, gain=2000), 1, replace(BROKER, gain=2000))),
     ):
         there = PublisherGame(PUBLISHER, RELEASES, {"broker": kind}).moves(**TERMS)[0]
         assert (rows[name].best[1].payoff, rows[name].best[1].terms) == (there.payoff, there.terms)
@@ -122,7 +122,7 @@ def test_ranges_that_cannot_be_are_sentences():
 
 def test_terms_that_no_longer_deter_change_the_decision():
     """The protection stays the best, and more must be asked for it."""
-    game = PublisherGame(Publisher(benefit=6000, loss=900), RELEASES, {"broker": Expected(BROKER)})
+    game = PublisherGame(Publisher(benefit=6000, loss=900), RELEASES, {"broker": AttackerKind(BROKER)})
     row = next(row for row in sensitivity(game, fines=(0.0, 90_000.0)) if row.input.parameter == "gain")
     taken = game.moves(fines=(0.0, 90_000.0))[0]
     assert row.loss[0] == 0

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from tests.envelopes import parsed
 from unmask.cli import main
 from unmask.core.errors import UnmaskError
-from unmask.economics import Attacker, Expected, Protected, Publisher, PublisherGame, Raid, Terms
+from unmask.economics import Attacker, AttackerKind, BestCampaign, ProtectedRelease, Publisher, PublisherGame, Terms
 from unmask.graphs import Ensemble, Rematch
 from unmask.plan import Cell
 from unmask.reports import render
@@ -119,14 +119,16 @@ def test_every_number_of_a_document_has_both_ends(found):
 
 def test_terms_that_only_just_keep_somebody_away_are_advised_with_a_margin():
     broker = Attacker(gain=1000, exploit_cost=5, fine=500, max_fines=1, detection=(0.05,), access_cost=50)
-    game = PublisherGame(Publisher(benefit=6000, loss=900), {"raw": Protected([1, 1, 2])}, {"broker": Expected(broker)})
+    game = PublisherGame(
+        Publisher(benefit=6000, loss=900), {"raw": ProtectedRelease([1, 1, 2])}, {"broker": AttackerKind(broker)}
+    )
     said = replace(stated(EASY, Path()), terms={"prices": (0.0,), "fines": (0.0, 30_000.0), "audits": (1.0,)})
     moves = game.moves(**said.terms)
     advised = safer_offer(game, said, offer_of(game, moves[0]))
     assert advised.fine == pytest.approx(moves[0].terms.fine * 1.01)
     assert [one.attacks for one in advised.answers] == [False]
     dearer = replace(broker, gain=1005)  # half a percent more for each person
-    again = replace(game, attackers={"broker": Expected(dearer)})
+    again = replace(game, attackers={"broker": AttackerKind(dearer)})
     assert again.response("raw", "broker", moves[0].terms).attacks
     assert again.response("raw", "broker", Terms(fine=advised.fine)).attacks is False
     assert safer_offer(game, said, offer_of(game, game.move("raw", Terms(fine=30_000)))) is None
@@ -149,11 +151,11 @@ def test_advice_says_who_attacks_when_it_is_played_again(found):
 @pytest.mark.parametrize("price", [0.0, 300.0])
 def test_a_curve_of_several_kinds_is_the_game_at_its_fines(price, recovered):
     kinds = {
-        name: Expected(Attacker(gain=gain, exploit_cost=5, fine=500, max_fines=cap, detection=(q,), access_cost=50))
+        name: AttackerKind(Attacker(gain=gain, exploit_cost=5, fine=500, max_fines=cap, detection=(q,), access_cost=50))
         for name, gain, cap, q in (("a", 1000, 1, 0.05), ("b", 600, 2, 0.2), ("c", 300, math.inf, 0.3))
     }
     publisher = Publisher(benefit=6000, loss=900, recovered=recovered)
-    game = PublisherGame(publisher, {"raw": Protected([1, 1, 2]), "k3": Protected([3, 3, 3], 0.6)}, kinds)
+    game = PublisherGame(publisher, {"raw": ProtectedRelease([1, 1, 2]), "k3": ProtectedRelease([3, 3, 3], 0.6)}, kinds)
     said = replace(stated(EASY, Path()), terms={"prices": (price, 900.0), "fines": (0.0,), "audits": (1.0,)})
     for curve in curves_of(game, said, ["raw", "k3"]):
         moves = [game.move(curve.protection, Terms(price=price, fine=fine)) for fine in curve.fines]
@@ -273,7 +275,7 @@ def test_a_lattice_is_a_protection_of_its_own(tmp_path, monkeypatch):
     belief = first_belief(path)
     assert [one.protection for one in found.stopping] == ["Lattice"]
     free = Attacker(gain=40, exploit_cost=2, max_fines=0)
-    assert found.stopping[0].announced == pytest.approx(Raid.of(free, belief).re_identified.high)
+    assert found.stopping[0].announced == pytest.approx(BestCampaign.of(free, belief).re_identified.high)
 
 
 def test_damaged_files_of_a_study_are_made_again_or_named(studied, tmp_path):

@@ -20,17 +20,17 @@ from unmask.economics import (
     Prices,
     break_even,
     campaign,
+    count_people_per_target,
     exploitation_table,
     price_posterior,
     price_records,
     read_attacker,
     risk_by_fine,
-    stand_for,
     stopping_fine,
     tornado,
 )
-from unmask.economics.attacker import parameters
-from unmask.economics.groups import Who, candidates_tried
+from unmask.economics.attacker import list_parameters
+from unmask.economics.groups import TargetInput, count_candidates
 from unmask.economics.profile import EMBEDDED
 from unmask.measures.base import weighted_quantiles
 from unmask.reports.facts.price import Price, PriceCurve, ReleasePrice, Swing
@@ -82,7 +82,7 @@ def price_releases(
     return Price(
         source=motive.source,
         assumed=motive.assumed,
-        parameters=parameters(attacker),
+        parameters=list_parameters(attacker),
         thresholds=table.thresholds,
         curve=_curve(table),
         releases=releases,
@@ -108,7 +108,7 @@ def price_release(
     share = belief.observation_weight
     stops = break_even(attacker, belief)[share > 0]
     attacked = share * prices.access
-    counts = stand_for(belief, people)
+    counts = count_people_per_target(belief, people)
     all_at_once = together(attacker, belief, lambda x: min(1.0, float(belief.weight @ x)), people=counts)
 
     def of_attacked(value: NDArray[np.float64]) -> float:
@@ -125,7 +125,7 @@ def price_release(
         tries=of_attacked(prices.expected_tries),
         fines=of_attacked(prices.expected_fines),
         cost=of_attacked(_spent(attacker, prices)),
-        largest_attacked=int(candidates_tried(belief)[attacked > 0].max(initial=0)),
+        largest_attacked=int(count_candidates(belief)[attacked > 0].max(initial=0)),
         stopping_fine=float(stops.max(initial=0.0)),
         campaign_payoff=all_at_once.payoff,
         campaign_upper=all_at_once.upper,
@@ -152,7 +152,11 @@ class Together:
 
 
 def together(
-    attacker: Attacker, who: Who, mean: Callable[[NDArray[np.float64]], float], *, people: ArrayLike | None = None
+    attacker: Attacker,
+    who: TargetInput,
+    mean: Callable[[NDArray[np.float64]], float],
+    *,
+    people: ArrayLike | None = None,
 ) -> Together:
     """What one campaign does. mean : over the targets; people : how many each of them stands for."""
     try:
@@ -192,7 +196,7 @@ def _typical_size(attacker: Attacker, beliefs: Iterable[Posterior]) -> int:
     for belief in beliefs:
         attacked = price_posterior(attacker, belief).access[belief.observation]
         if attacked.any():
-            tried = candidates_tried(belief)[belief.observation][attacked].astype(np.float64)
+            tried = count_candidates(belief)[belief.observation][attacked].astype(np.float64)
             return max(1, int(weighted_quantiles(tried, belief.weight[attacked], (0.5,))[0]))
     return 1
 

@@ -1,4 +1,4 @@
-"""Recursions over tries and fines, compiled: import this where one runs."""
+"""Compiled recursions over tries and fines. Import this module in the function that runs one."""
 
 from __future__ import annotations
 
@@ -15,42 +15,43 @@ def plans(
     tries: NDArray[np.int64],
     start: NDArray[np.int64],
     chance: Floats,
-    before: Floats,
+    previous: Floats,
     stakes: Floats,
     margin: Floats,
     detection: Floats,
     fined: Floats,
     clock: Floats,
     ends: bool,
-    kept: int,
+    n_plans: int,
 ) -> Floats:
-    """(kept, 8, n_games) the best plan of each game with 0, 1, ... fines paid, backward over its tries; rows as in
-    `exploitation`.
+    """Return (n_plans, 8, n_groups) the best plan of each group with 0, 1, ... fines paid, backward over its tries.
 
-    tries     : (n_games,) tries at most
-    chance, before : chance of a try and of all before it, from `start` on; one chance for all tries where `before` is
-                empty
-    stakes    : (3, n_games) gain, cost of a try, fine
-    margin    : (n_games,) what a try must be worth
-    detection : q_j; after its last entry every fine is as good as paid, and the rest of the group is worth `free`
-    fined     : (n_levels,) 1 where, with so many fines paid, a detection is fined; the last level is never left
-    clock     : discount, and what it makes of a gain and of a fine
-    ends      : whether a detection ends the attack
+    Rows are those of `solve_plans`.
+
+    tries     : (n_groups,) largest number of tries
+    chance, previous : chance of a try and of all earlier ones, from `start` on; if `previous` is empty, a group has one
+                chance for all tries
+    stakes    : (3, n_groups) gain, cost of a try, fine
+    margin    : (n_groups,) least worth of a try
+    detection : q_j; after its last entry every fine is as good as paid, and the rest of the group is not fined
+    fined     : (n_levels,) 1 if a detection is fined after so many fines; the last level is never left
+    clock     : discount, and its factors of a gain and of a fine
+    ends      : True if a detection ends the attack
     """
     levels, (gamma, b_gain, b_fine) = len(fined), clock
-    found = np.zeros((kept, 8, len(tries)))
+    plan = np.zeros((n_plans, 8, len(tries)))
     state = np.empty((levels, 8))
     for i in range(len(tries)):
         gain, cost, fine = stakes[:, i]
         last = min(tries[i], len(detection))
         state[:] = 0.0
         if last < tries[i]:
-            rest = _free(tries[i], last, chance[start[i]], gain, cost)
+            rest = _solve_unfined(tries[i], last, chance[start[i]], gain, cost)
             for p in range(levels):
                 copy_into(state[p], rest)
         for j in range(last - 1, -1, -1):
-            if len(before):
-                hit, large = chance[start[i] + j], 1.0 - before[start[i] + j]
+            if len(previous):
+                hit, large = chance[start[i] + j], 1.0 - previous[start[i] + j]
             else:
                 hit, large = chance[start[i]], 1.0 - j * chance[start[i]]
             q = detection[j]
@@ -75,13 +76,13 @@ def plans(
                 state[p, 4] += b_gain * hit
                 state[p, 5] += large
                 state[p, 6] += b_fine * paid
-        for p in range(kept):
-            copy_into(found[p, :, i], state[p])
-    return found
+        for p in range(n_plans):
+            copy_into(plan[p, :, i], state[p])
+    return plan
 
 
 @compiled
-def plans_in_doubt(
+def uncertain_plans(
     tries: NDArray[np.int64],
     hit: Floats,
     stakes: Floats,
@@ -90,18 +91,18 @@ def plans_in_doubt(
     fined: Floats,
     looks: Floats,
 ) -> Floats:
-    """(8, n_games) the best plan of each game of equal candidates, some of whom look right; rows as in `exploitation`.
+    """Return (8, n_groups) the best plan of each group of equal candidates, some of whom look right.
 
-    hit       : (n_games,) chance that a try is right and noticed, v / N
+    hit       : (n_groups,) chance that a try is right and noticed, v / N
     stakes, margin, fined : as in `plans`
     detection : (most tries, n_levels) q after j tries and p fines
-    looks     : v, f and what a wrong claim costs
+    looks     : v, f and the cost of a wrong claim
 
     After j tries, k of which looked right, every person not tried weighs 1, a tried one (1 - v) / (1 - f), and one who
     looked right v / f; W is the sum over all N. So the next one looks right with probability (v + f (W - 1)) / W, and
-    whoever looked right is with probability v / (f W). Without false alarms who looks right is.
+    a candidate who looked right is right with probability v / (f W), and surely without false alarms.
     """
-    found = np.zeros((8, len(tries)))
+    plan = np.zeros((8, len(tries)))
     levels, (v, f, claim) = len(fined), looks
     wrong, right = (1.0 - v) / (1.0 - f), v / f if f > 0 else 0.0
     for i in range(len(tries)):
@@ -140,61 +141,61 @@ def plans_in_doubt(
                     state[k, p] = 0.0
                     state[k, p, 0], state[k, p, 1] = stops, sure if stops > 0 else 0.0
         for row in range(4):
-            found[row, i] = state[0, 0, row]
-        found[4:7, i], found[7, i] = found[1:4, i], state[0, 0, 4]
-    return found
+            plan[row, i] = state[0, 0, row]
+        plan[4:7, i], plan[7, i] = plan[1:4, i], state[0, 0, 4]
+    return plan
 
 
 @inner
-def _free(end: int, j: int, hit: float, gain: float, cost: float) -> Floats:
-    """The tries from j on without any fine, candidates alike, money undiscounted: all of them or none."""
+def _solve_unfined(end: int, j: int, hit: float, gain: float, cost: float) -> Floats:
+    """Return the tries from j on without fine and discount, for equal candidates: all of them or none."""
     rest = np.zeros(8)
-    left = end - j
-    large = left - hit * (left * (end + j - 1) / 2)
-    value = gain * hit * left - cost * large
+    n = end - j
+    large = n - hit * (n * (end + j - 1) / 2)
+    value = gain * hit * n - cost * large
     if value > 0:
-        rest[0], rest[1], rest[2], rest[4], rest[5], rest[7] = value, hit * left, large, hit * left, large, left
+        rest[0], rest[1], rest[2], rest[4], rest[5], rest[7] = value, hit * n, large, hit * n, large, n
     return rest
 
 
 @compiled
-def listed(
-    tries: NDArray[np.int64], first: NDArray[np.int64], chance: Floats, before: Floats, money: Floats
+def list_tries(
+    tries: NDArray[np.int64], first: NDArray[np.int64], chance: Floats, previous: Floats, money: Floats
 ) -> tuple[Floats, Floats, Floats, Floats, Floats]:
-    """Arms try by try, one after another, each with an entry more for its end; see `arms.Listed`.
+    """Return groups try by try, one after another, each with an entry more for its end; see `TryList`.
 
-    first, chance, before : as `start`, `chance` and `before` of `plans`
-    money : gain, cost of a try, cost of linking, what trying on must be worth more
-    Without fines an arm is tried to the first best place to stop.
+    first, chance, previous : as `start`, `chance` and `previous` of `plans`
+    money : gain, cost of a try, cost of linking, least excess of a further try
+    Without fines a group is tried up to the first of the best stops.
     """
     gain, cost, link, margin = money
     n = int(tries.sum()) + len(tries)
-    hit, large, free, named, tried = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n)
-    sure, made, money_made = np.zeros(n), np.zeros(n), np.zeros(n)
+    hit, large, unfined, success, tried = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n)
+    sum_hit, sum_large, profit = np.zeros(n), np.zeros(n), np.zeros(n)
     at = 0
     for i in range(len(tries)):
         end = at + tries[i]
         for j in range(tries[i]):
-            k = first[i] + j if len(before) else first[i]
+            k = first[i] + j if len(previous) else first[i]
             hit[at + j] = chance[k]
-            large[at + j] = 1.0 - before[k] if len(before) else 1.0 - j * chance[k]
+            large[at + j] = 1.0 - previous[k] if len(previous) else 1.0 - j * chance[k]
         large[end] = large[end - 1] - hit[end - 1]
         for k in range(at, end):
-            sure[k + 1], made[k + 1] = sure[k] + hit[k], made[k] + large[k]
-            money_made[k + 1] = money_made[k] + (gain * hit[k] - cost * large[k])
+            sum_hit[k + 1], sum_large[k + 1] = sum_hit[k] + hit[k], sum_large[k] + large[k]
+            profit[k + 1] = profit[k] + (gain * hit[k] - cost * large[k])
         stop = end
         for k in range(end, at - 1, -1):
-            if money_made[k] >= money_made[stop]:
+            if profit[k] >= profit[stop]:
                 stop = k
-            free[k] = money_made[stop] - money_made[k]
-            if free[k] <= margin:
-                free[k] = 0.0
+            unfined[k] = profit[stop] - profit[k]
+            if unfined[k] <= margin:
+                unfined[k] = 0.0
             if k == at:
-                free[k] = max(free[k] - link, 0.0)
-            if free[k] > 0:
-                named[k], tried[k] = sure[stop] - sure[k], made[stop] - made[k]
+                unfined[k] = max(unfined[k] - link, 0.0)
+            if unfined[k] > 0:
+                success[k], tried[k] = sum_hit[stop] - sum_hit[k], sum_large[stop] - sum_large[k]
         at = end + 1
-    return hit, large, free, named, tried
+    return hit, large, unfined, success, tried
 
 
 @compiled
@@ -203,17 +204,17 @@ def exponential(
     count: NDArray[np.int64],
     hit: Floats,
     large: Floats,
-    caught: Floats,
-    free: Floats,
+    detection: Floats,
+    unfined: Floats,
     rate: float,
     fine: float,
     single: bool,
 ) -> float:
-    """log prod A_i(0) of bound U4, A(j) = max(exp(-rate f(j)), (1 - q_j (1 - e)) (s_j + (1 - s_j) A(j + 1))).
+    """Return log prod A_i(0) of bound U4, A(j) = max(exp(-rate f(j)), (1 - q_j (1 - e)) (s_j + (1 - s_j) A(j + 1))).
 
     A is 1 at the end; e = exp(-rate fine), 0 with a cap of 1 (`single`).
 
-    count : (m,) how many of each arm; all else as in `chain`
+    count : (m,) targets of each group; all else as in `chain`
     """
     e = 0.0 if single else np.exp(-rate * fine)
     total = 0.0
@@ -221,42 +222,42 @@ def exponential(
         a = 1.0
         for k in range(start[i + 1] - 2, start[i] - 1, -1):
             s = hit[k] / large[k]
-            detected = caught[k - start[i]] * (1.0 - e)
-            a = max(np.exp(-rate * free[k] / large[k]), (1.0 - detected) * (s + (1.0 - s) * a))
+            detected = detection[k - start[i]] * (1.0 - e)
+            a = max(np.exp(-rate * unfined[k] / large[k]), (1.0 - detected) * (s + (1.0 - s) * a))
         total += count[i] * np.log(a)
     return total
 
 
 @compiled
-def sums(chance: Floats, count: NDArray[np.int64]) -> Floats:
-    """(n + 1,) the sum of independent counts, n or more in the last entry; by squaring.
+def sum_counts(chance: Floats, count: NDArray[np.int64]) -> Floats:
+    """Return (n + 1,) the distribution of a sum of independent counts, n or more in the last entry; by squaring.
 
-    chance : (n + 1, m) of a count of each kind; count : (m,) how many there are of it
+    chance : (n + 1, m) distribution of a count of each kind; count : (m,) number of counts of the kind
     """
     n = len(chance)
-    total, power, made = np.zeros(n), np.zeros(n), np.zeros(n)
+    total, power, result = np.zeros(n), np.zeros(n), np.zeros(n)
     total[0] = 1.0
     for i in range(len(count)):
         copy_into(power, chance[:, i])
         times = count[i]
         while times:
             if times & 1:
-                _add(total, power, made)
-                copy_into(total, made)
+                _convolve(total, power, result)
+                copy_into(total, result)
             times >>= 1
             if times:
-                _add(power, power, made)
-                copy_into(power, made)
+                _convolve(power, power, result)
+                copy_into(power, result)
     return total
 
 
 @inner
-def _add(one: Floats, two: Floats, made: Floats) -> None:
-    """The sum of two counts, what is more than the last in the last."""
-    made[:] = 0.0
-    last, tail = len(made) - 1, 0.0
+def _convolve(left: Floats, right: Floats, result: Floats) -> None:
+    """Write the distribution of the sum of two counts, larger sums in the last entry."""
+    result[:] = 0.0
+    last, tail = len(result) - 1, 0.0
     for a in range(last + 1):
-        tail += two[last - a]
+        tail += right[last - a]
         for b in range(last - a):
-            made[a + b] += one[a] * two[b]
-        made[last] += one[a] * tail
+            result[a + b] += left[a] * right[b]
+        result[last] += left[a] * tail

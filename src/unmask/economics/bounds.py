@@ -1,189 +1,282 @@
-"""What no campaign can exceed: upper bounds on the value of all groups together, under one cap on fines.
+"""Upper bounds on a campaign under one cap on fines, and bounds for attackers who are uncertain.
 
-F is the value of the release to somebody who cannot be fined, f_i that of arm i, V_i(c, n) that of arm i alone at a
-fine c with a cap of n; every bound holds for any belief, any detection and with costs of linking.
+F is the value of the release to an attacker who cannot be fined, f_i that of group i, V_i(c, n) that of group i alone
+at a fine c with a cap of n, D the number of detected tries. Every bound holds for any belief, any detection and with
+costs of linking.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import cache, partial
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.economics.arms import Arms
-from unmask.economics.exploitation import CLEAN, FINES, VALUE, Floats
+from unmask.economics.attacker import Attacker, Floats
+from unmask.economics.groups import Targets
+from unmask.economics.plan import CLEAN, FINES, SUCCESS, TRIES, VALUE
 
-LEAST = -1e-9
-"""Pseudo-chances below are no rounding errors: the bound is then not given."""
+MIN_CHANCE: Final = -1e-9
+"""Pseudo-chances below are not rounding errors: the bound does not hold then."""
 
-RATES = np.linspace(-3.0, 9.0, 49)
-"""log(L C_p) that are looked at first."""
+LOG_RATES: Final = np.linspace(-3.0, 9.0, 49)
+"""Grid of log(L C_p) of the exponential bound."""
 
-MOST_LISTED = 10**6
-"""Tries of all distinct arms up to which bounds that go through them are given."""
+MAX_EXPONENT: Final = 700.0
+"""Exponent beyond which exp overflows."""
 
-MOST_PARTITIONED = 6
-"""Arms of which all partitions into blocks are looked at."""
+MAX_LISTED_TRIES: Final = 10**6
+"""Largest number of tries of all distinct groups for bounds that go through them."""
+
+CELLS: Final = 16
+"""Number of parts of equal probability that the belief about detection is cut into."""
 
 
-def convolved(arms: Arms, cap: int) -> tuple[float, bool]:
-    """U1, and whether it is attained by trying everything, in any order.
+class Outcome(NamedTuple):
+    """Results of a plan: probability that each group's target is re-identified, expected tries and fines in all."""
 
-    Own losses f_i - V_i(C_p, k), k = 0..n, are C_p times the expected number of fines of an arm, capped at k; these
-    numbers of fines, as if they were independent: V <= F - C_p E min(n, D_1 + ... + D_m). Attained if every arm alone
-    tries at every k all that it would try without fines.
+    success: Floats
+    tries: float
+    fines: float
+
+
+@dataclass(frozen=True, eq=False)
+class CampaignPlan:
+    """A plan: its value after access, and the function that computes its outcome when it is needed."""
+
+    value: float
+    play: Callable[[], Outcome]
+
+    @cached_property
+    def outcome(self) -> Outcome:
+        """Return the outcome."""
+        return self.play()
+
+
+Solve = Callable[[Targets], tuple[CampaignPlan, float]]
+"""A function from targets to the best plan that is found, and an upper bound on all plans, access paid."""
+
+
+def plan_all_tries(targets: Targets, value: float, fines: float) -> CampaignPlan:
+    """Return the plan that makes all tries which are worth it without fines."""
+    return CampaignPlan(
+        value, lambda: Outcome(targets.unfined[SUCCESS], float(targets.count @ targets.unfined[TRIES]), fines)
+    )
+
+
+def bound_by_convolution(targets: Targets, cap: int) -> tuple[float, bool]:
+    """Return bound U1, and True if it is attained by making all tries, in any order.
+
+    Losses f_i - V_i(C_p, k) of the groups alone, k = 0..n, are C_p times the expected number of fines of a group,
+    capped at k. As if these numbers were independent: V <= F - C_p E min(n, D_1 + ... + D_m). It is attained if every
+    group alone is tried at every k as without fines.
     """
-    plans = arms.own_by_cap(cap)[1:]
-    loss = np.concatenate([np.zeros((1, len(arms))), arms.free[VALUE] - plans[:, VALUE]])
-    certain = bool(np.all(plans[:, CLEAN] == arms.free[CLEAN]))
-    total = float(arms.count @ arms.free[VALUE])
-    fines = _expected_fines(loss / arms.attacker.fine, arms.count)
-    return (total if fines is None else total - arms.attacker.fine * fines), certain and fines is not None
+    plans = targets.solve_alone_by_cap(cap)[1:]
+    loss = np.concatenate([np.zeros((1, len(targets))), targets.unfined[VALUE] - plans[:, VALUE]])
+    is_attained = bool(np.all(plans[:, CLEAN] == targets.unfined[CLEAN]))
+    fines = _expect_fines(loss / targets.attacker.fine, targets.count)
+    if fines is None:
+        return targets.unfined_value, False
+    return targets.unfined_value - targets.attacker.fine * fines, is_attained
 
 
-def fines_of_all(arms: Arms, cap: int) -> float:
-    """Fines to expect, at most `cap`, of trying all that is worth it without fines."""
-    fines = _expected_fines(arms.own_by_cap(cap, np.zeros(len(arms)))[:, FINES], arms.count)
+def expect_all_fines(targets: Targets, cap: int) -> float:
+    """Return the expected fines, at most `cap`, of all tries that are worth it without fines."""
+    fines = _expect_fines(targets.solve_alone_by_cap(cap, np.zeros(len(targets)))[:, FINES], targets.count)
     assert fines is not None
     return fines
 
 
-def _expected_fines(capped: Floats, count: NDArray[np.int64]) -> float | None:
-    """E min(n, sum of all D), from E min(k, D_i) for k = 0..n; None if these are no expectations."""
-    from unmask.economics._kernels import sums
+def _expect_fines(capped: Floats, count: NDArray[np.int64]) -> float | None:
+    """Return E min(n, sum of all D) from E min(k, D_i) for k = 0..n; None if these are not expectations."""
+    from unmask.economics._kernels import sum_counts
 
     n = len(capped) - 1
     tail = np.diff(capped, axis=0)  # P(D > r)
     chance = np.concatenate(([np.ones(tail.shape[1]) - tail[0]], -np.diff(tail, axis=0), tail[-1:]))
-    if chance.min(initial=0.0) < LEAST:
+    if chance.min(initial=0.0) < MIN_CHANCE:
         return None
     if n == 1:
         return float(1.0 - np.prod(np.maximum(chance[0], 0.0) ** count))
-    total = sums(np.maximum(chance, 0.0), count)
-    return float(n - (n - np.arange(n + 1)) @ total)
+    return float(n - (n - np.arange(n + 1)) @ sum_counts(np.maximum(chance, 0.0), count))
 
 
-def blocks(arms: Arms, cap: int) -> Iterator[float]:
-    """U2 and U2': the fine is split among the arms of a block, blocks are convolved as in U1.
-
-    With shares w_i that sum to 1 in a block, its loss is the sum of f_i - V_i(w_i C_p, k). One block of all; runs of
-    2, 4, ... equal arms; all partitions where arms are few.
-    """
-    fine, free, count = arms.attacker.fine, arms.free[VALUE], arms.count
-    total = float(count @ free)
-    yield float(count @ arms.own(cap, fine * free / total)[VALUE])
-    run = 2
-    while run <= count.max():
-        length = np.minimum(run, count)
-        loss = _losses(arms, fine / length, cap) * length / fine
-        rest = count % length
-        ragged = _losses(arms, fine / np.maximum(rest, 1), cap) * rest / fine
-        some = rest > 0
-        fines = _expected_fines(
-            np.concatenate([loss, ragged[:, some]], axis=1),
-            np.concatenate([count // length, np.ones(int(some.sum()), dtype=np.int64)]),
-        )
-        if fines is not None:
-            yield total - fine * fines
-        run *= 2
-    if 2 < count.sum() <= MOST_PARTITIONED:
-        each = np.repeat(np.arange(len(arms)), count).tolist()
-        lost = cache(partial(_lost, arms, cap))  # a block is in many partitions
-        for partition in _partitions(len(each)):
-            yield _partitioned(arms, [lost(tuple(each[i] for i in block)) for block in partition])
-
-
-def _losses(arms: Arms, fine: Floats, cap: int) -> Floats:
-    """(cap + 1, m) f_i - V_i(fine_i, k)."""
-    return np.concatenate([np.zeros((1, len(arms))), arms.free[VALUE] - arms.own_by_cap(cap, fine)[1:, VALUE]])
-
-
-def _partitions(n: int) -> Iterator[list[list[int]]]:
-    """All partitions of 0..n-1 but those into singletons and into one block."""
-
-    def grown(at: int, so_far: list[list[int]]) -> Iterator[list[list[int]]]:
-        if at == n:
-            yield [list(block) for block in so_far]
-            return
-        for block in so_far:
-            block.append(at)
-            yield from grown(at + 1, so_far)
-            block.pop()
-        yield from grown(at + 1, [*so_far, [at]])
-
-    return (found for found in grown(0, []) if 1 < len(found) < n)
-
-
-def _lost(arms: Arms, cap: int, block: tuple[int, ...]) -> Floats:
-    """(cap + 1,) what a block of arms loses, in fines, with the fine split among them."""
-    fine, free = arms.attacker.fine, arms.free[VALUE]
-    members = np.bincount(block, minlength=len(arms)).astype(np.float64)
-    return _losses(arms, fine * (free / (members @ free)), cap) @ members / fine
-
-
-def _partitioned(arms: Arms, losses: list[Floats]) -> float:
-    """U2' of one partition of the single arms, from what each of its blocks loses."""
-    fines = _expected_fines(np.stack(losses, axis=1), np.ones(len(losses), dtype=np.int64))
-    total = float(arms.count @ arms.free[VALUE])
-    return total if fines is None else total - arms.attacker.fine * fines
-
-
-def residual(arms: Arms) -> float:
-    """U3: with s = C_p - sum of max_j f_i(j) > 0 and c_i = s + max_j f_i(j), the cap lowered to 1,
+def bound_by_residual(targets: Targets) -> float:
+    """Return bound U3: with s = C_p - sum of max_j f_i(j) > 0 and c_i = s + max_j f_i(j), the cap lowered to 1,
 
         V <= F - C_p + s prod_i (V_i(c_i, 1) - f_i + c_i) / s
 
-    by prod (1 + a_i) >= 1 + sum a_i. It shows that no attack pays where no arm is worth its own residual fine.
+    by prod (1 + a_i) >= 1 + sum a_i. It shows that no attack pays if no group is worth its own residual fine.
     """
-    fine, free, count = arms.attacker.fine, arms.free[VALUE], arms.count
-    listed = arms.listed
-    worth = np.divide(listed.free, listed.large, out=np.zeros_like(listed.free), where=listed.free > 0)
-    most = np.maximum.reduceat(worth, listed.start[:-1])
+    fine, count, tries = targets.attacker.fine, targets.count, targets.try_list
+    worth = np.divide(tries.unfined, tries.large, out=np.zeros_like(tries.unfined), where=tries.unfined > 0)
+    most = np.maximum.reduceat(worth, tries.start[:-1])
     rest = fine - float(count @ most)
     if rest <= 0:
         return np.inf
-    own = arms.own(1, rest + most)[VALUE]
-    ratio = float(count @ np.log((own - free + rest + most) / rest))
-    return float(count @ free) - fine + (rest * np.exp(ratio) if ratio < 700 else np.inf)
+    values = targets.solve_alone(1, rest + most)[VALUE]
+    ratio = float(count @ np.log((values - targets.unfined[VALUE] + rest + most) / rest))
+    return targets.unfined_value - fine + (rest * np.exp(ratio) if ratio < MAX_EXPONENT else np.inf)
 
 
-def exponential(arms: Arms, cap: int) -> float:
-    """U4: V <= F - n C_p + exp(L n C_p - 1) / L prod_i A_i(0) for every L > 0, least over L; see `_kernels`.
+def bound_by_exponential(targets: Targets, cap: int) -> float:
+    """Return bound U4: V <= F - n C_p + exp(L n C_p - 1) / L prod_i A_i(0) for every L > 0, least over L.
 
-    By y+ <= exp(L y - 1) / L at y = (k - D) C_p - F. For n = 1 a detection ends A, and L >= 1 / C_p.
+    By y+ <= exp(L y - 1) / L at y = (k - D) C_p - F; A is in `_kernels`. For n = 1 a detection ends A, and
+    L >= 1 / C_p.
     """
     from unmask.economics import _kernels
 
-    fine, total = arms.attacker.fine, float(arms.count @ arms.free[VALUE])
-    listed = arms.listed
-    tries = listed.start, arms.count, listed.hit, listed.large, listed.caught, listed.free
+    fine, total, tries = targets.attacker.fine, targets.unfined_value, targets.try_list
+    entries = tries.start, targets.count, tries.hit, tries.large, tries.detection, tries.unfined
 
     def bound(log_rate: float) -> float:
         rate = float(np.exp(log_rate)) / fine
-        logs = _kernels.exponential(*tries, rate, fine, cap == 1)
+        logs = _kernels.exponential(*entries, rate, fine, cap == 1)
         exponent = rate * cap * fine - 1 + logs
-        return total - cap * fine + (float(np.exp(exponent)) / rate if exponent <= 700 else np.inf)
+        return total - cap * fine + (float(np.exp(exponent)) / rate if exponent <= MAX_EXPONENT else np.inf)
 
-    rates = RATES[RATES >= 0] if cap == 1 else RATES
-    return _least(bound, rates.tolist())
+    rates = LOG_RATES[LOG_RATES >= 0] if cap == 1 else LOG_RATES
+    return _minimize(bound, rates.tolist())
 
 
-def _least(bound: Callable[[float], float], at: list[float]) -> float:
-    """The least value on a grid, refined around its place."""
-    best = min(at, key=bound)
-    step = at[1] - at[0]
-    value = bound(best)
+def is_listable(targets: Targets) -> bool:
+    """Return True if the groups are few enough to go through their tries many times."""
+    return int(targets.tries.sum()) <= MAX_LISTED_TRIES
+
+
+def _minimize(function: Callable[[float], float], grid: list[float]) -> float:
+    """Return the least value on a grid, refined around its position."""
+    best = min(grid, key=function)
+    step = grid[1] - grid[0]
+    value = function(best)
     while step > 1e-7:
         step /= 2
-        for place in (best - step, best + step):
-            if place >= at[0] and (found := bound(place)) < value:
-                best, value = place, found
+        for neighbor in (best - step, best + step):
+            if neighbor >= grid[0] and (neighbor_value := function(neighbor)) < value:
+                best, value = neighbor, neighbor_value
                 break
     return value
 
 
-def listable(arms: Arms) -> bool:
-    """Whether the arms are few enough to go through their tries many times."""
-    return int(arms.tries.sum()) <= MOST_LISTED
+# --- uncertain attackers ----------------------------------------------------------------------------------------------
+
+
+def solve_false_alarms(targets: Targets, solve: Solve) -> tuple[CampaignPlan, float]:
+    """Return the better of two plans under a cap on fines and false alarms, and the least of two bounds.
+
+    Plans: make all tries that are worth it without fines, F - C_p E min(n, D); or attack each target as if fines had no
+    end, which pays no less with an end.
+    Bounds: U1; and the campaign without false alarms, whose attacker can pretend to be alarmed: the right candidate is
+    paid for as soon as they look right, and no other is claimed.
+    """
+    cap, fine = int(targets.attacker.max_fines), targets.attacker.fine
+    certain = _change_attacker(targets, false_alarms=0.0, false_claim_cost=0.0)
+    upper = min(bound_by_convolution(targets, cap)[0], solve(certain)[1])
+    fines = expect_all_fines(targets, cap)
+    plans = [plan_all_tries(targets, targets.unfined_value - fine * fines, fines), _plan_uncapped(targets)]
+    plan = max(plans, key=lambda plan: plan.value)
+    return plan, max(upper, plan.value)
+
+
+def solve_learning(targets: Targets, solve: Solve) -> tuple[CampaignPlan, float]:
+    """Return the best of some plans that learn nothing, and an upper bound by attackers who know the detection.
+
+    upper : the integral of V(q) over the belief. V falls with q, so no cell exceeds its lower end; with one fine or
+            without end V is convex, as the greatest of plans' worths b^t and q that are, and no cell exceeds the line
+            between its ends. And V(a / (a + b + all tries)): no history makes detection less likely, and an attacker
+            who is detected less can pretend to be detected more
+    plans : all tries that are worth it without fines, F - C_p E min(n, D): E min(n, D) is concave in q, so no cell
+            exceeds the one at its mean. Each target alone as if detection were its mean and fines had no end: fines are
+            then linear in q. V at the mean if all n fines fell due at once: with one fine a plan is worth
+            F - C_p + E b^t (C_p - F(x_t)), convex in q, and n fines at the first detection are no less
+    Of the last plan, success, tries and fines are those at the mean.
+    """
+    attacker, (edges, mass, mean) = targets.attacker, cut_belief(targets.attacker)
+    n_tries = float(targets.count @ targets.tries)
+    if attacker.max_fines >= n_tries:  # the cap is never reached
+        targets = _change_attacker(targets, max_fines=math.inf)
+    cap, total = targets.attacker.max_fines, targets.unfined_value
+    if attacker.fine == 0:
+        return plan_all_tries(targets, total, _expect_believed_fines(targets, cap, mass, mean)), total
+    is_convex = cap in (1, math.inf)
+    bounds = [_bound_known(_know_detection(targets, q), solve) for q in (edges if is_convex else edges[:-1]).tolist()]
+    if is_convex:
+        width = np.diff(edges)
+        share = np.divide(mean - edges[:-1], width, out=np.zeros(len(mass)), where=width > 0)
+        worth = np.array(bounds[:-1]) * (1 - share) + np.array(bounds[1:]) * share
+    else:
+        worth = np.array(bounds)
+    a, b = attacker.detection_prior or (0.0, 1.0)
+    least_detection = a / (a + b + n_tries)
+    upper = min(float(mass @ worth), solve(_know_detection(targets, least_detection))[1])
+    fines = _expect_believed_fines(targets, cap, mass, mean)
+    plans = [
+        _plan_uncapped(_know_detection(targets, attacker.mean_detection)),
+        plan_all_tries(targets, total - attacker.fine * fines, fines),
+    ]
+    if cap < math.inf:
+        at_once = _know_detection(targets, attacker.mean_detection, max_fines=1, fine=cap * attacker.fine)
+        plans.append(solve(at_once)[0])
+    plan = max(plans, key=lambda plan: plan.value)
+    return plan, max(min(upper, total), plan.value)
+
+
+def cut_belief(attacker: Attacker) -> tuple[Floats, Floats, Floats]:
+    """Return the ends (n + 1,), probability (n,) and mean (n,) of about equally likely parts of `detection_prior`.
+
+    >>> edges, mass, mean = cut_belief(Attacker(gain=1, fine=1, max_fines=1, detection_prior=(1, 19)))
+    >>> len(mass), round(float(mass.sum()), 12), round(float(mass @ mean), 12)
+    (16, 1.0, 0.05)
+    """
+    from scipy.special import betainc, betaincinv
+
+    a, b = attacker.detection_prior or (0.0, 1.0)
+    if not a or not b:
+        q = attacker.mean_detection
+        return np.array([q, q]), np.ones(1), np.array([q])
+    edges = np.unique(betaincinv(a, b, np.linspace(0.0, 1.0, CELLS + 1)))
+    mass = np.diff(betainc(a, b, edges))
+    weighted = np.diff(betainc(a + 1, b, edges)) * a / (a + b)
+    mean = np.divide(weighted, mass, out=edges[:-1].copy(), where=mass > 0)
+    return edges, mass, np.clip(mean, edges[:-1], edges[1:])
+
+
+def _change_attacker(targets: Targets, **changes: object) -> Targets:
+    """Return the targets of an attacker with other parameters, without cached work."""
+    attacker = replace(targets.attacker, **changes)  # type: ignore[arg-type]
+    return replace(targets, attacker=attacker, original=None)
+
+
+def _know_detection(targets: Targets, q: float, **changes: object) -> Targets:
+    """Return the targets of an attacker who knows the probability of detection."""
+    return _change_attacker(targets, detection_prior=None, detection=(q,), **changes)
+
+
+def _bound_known(targets: Targets, solve: Solve) -> float:
+    """Return an upper bound with known detection: one of the cheap ones if fines are capped."""
+    attacker = targets.attacker
+    if attacker.false_alarms or not attacker.capped:
+        return solve(targets)[1]
+    cap = int(attacker.max_fines)
+    upper = bound_by_convolution(targets, cap)[0]
+    return min(upper, bound_by_exponential(targets, cap)) if is_listable(targets) else upper
+
+
+def _expect_believed_fines(targets: Targets, cap: float, mass: Floats, mean: Floats) -> float:
+    """Return an upper bound on the expected fines of all tries that are worth it without fines."""
+    if cap == math.inf:
+        return float(targets.count @ targets.unfined[TRIES]) * float(mass @ mean)
+    return float(mass @ [expect_all_fines(_know_detection(targets, q), int(cap)) for q in mean.tolist()])
+
+
+def _plan_uncapped(targets: Targets) -> CampaignPlan:
+    """Return the plan against each target as if fines had no end; its fines are an upper bound."""
+    plan = targets.solve_alone(math.inf)
+    value, tries, fines = (float(targets.count @ plan[row]) for row in (VALUE, TRIES, FINES))
+    cap = targets.attacker.max_fines
+    return CampaignPlan(value, lambda: Outcome(plan[SUCCESS], tries, min(fines, cap)))

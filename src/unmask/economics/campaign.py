@@ -1,41 +1,79 @@
-"""Many targets at once: the outside data are paid for once, and fines may be capped for the whole campaign."""
+"""Campaigns against many targets: the outside data are paid for once, and fines may be capped for all together."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from functools import partial
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from itertools import permutations
+from typing import Final
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from unmask.core.errors import UnmaskError
-from unmask.core.posterior import Posterior
-from unmask.economics import bounds, doubt
-from unmask.economics.arms import Arms
-from unmask.economics.attacker import Attacker
-from unmask.economics.chain import EXACT_STATES, Chains, Plan, Played, TooManyStepsError, jointly, states
-from unmask.economics.exploitation import CLEAN, FINES, SUCCESS, TIE, TRIES, VALUE, Floats
-from unmask.economics.groups import Who, candidates_tried, chance_inside
+from unmask.economics.attacker import Attacker, Floats
+from unmask.economics.bounds import (
+    CampaignPlan,
+    Outcome,
+    bound_by_convolution,
+    bound_by_exponential,
+    bound_by_residual,
+    expect_all_fines,
+    is_listable,
+    plan_all_tries,
+    solve_false_alarms,
+    solve_learning,
+)
+from unmask.economics.groups import TargetInput, Targets
+from unmask.economics.plan import CLEAN, FINES, SUCCESS, TIE, TRIES, VALUE
 
-DETECTION = ("detection", "detection_base", "detection_growth", "audit_rate", "audit_every")
-"""Parameters by which tries are detected."""
+DETECTION: Final = ("detection", "detection_base", "detection_growth", "audit_rate", "audit_every")
+"""Parameters of the probability that a try is detected."""
 
-ROUNDING = 1e-12
-"""Share of the value without fines by which two bounds that meet may differ."""
+ROUNDING: Final = 1e-12
+"""Share of the value without fines by which two equal bounds may differ."""
+
+MAX_STEPS: Final = 10**8
+"""Largest number of tries times fines of all orders of a campaign together; seconds."""
+
+STEP_COST: Final = 500
+"""Cost of a further group next to its tries, in steps."""
+
+SURE: Final = 1e-13
+"""Share of all fines: if only this share is uncertain, the rest is as if no fine were left."""
+
+EXACT_STATES: Final = 2 * 10**6
+"""Largest number of states of the search of all interleavings."""
+
+MAX_PERMUTED: Final = 5
+"""Largest number of targets of which every order is tried."""
+
+Tape = tuple[NDArray[np.int64], Floats, NDArray[np.bool_]]
+"""The turns of a chain, see `_chains.chain`."""
 
 
 @dataclass(frozen=True, eq=False)
 class Campaign:
-    """One attack on many targets: the best plan found, and what no plan can exceed.
+    """One attack on many targets: the best plan that was found, and an upper bound on all plans.
 
-    access              : whether that plan is worth the outside data
-    payoff              : its expected payoff, at least 0: a lower bound on the best campaign's
-    upper               : no campaign pays more; 0 where it is certain that none pays
-    success_probability : (n,) chance that the plan re-identifies each target
-    most_success        : (n,) no best campaign re-identifies a target with a higher chance
-    expected_tries      : exploits to expect in all
-    expected_fines      : fines to expect in all
+    Parameters
+    ----------
+    access : bool
+        True if the plan is worth the outside data.
+    payoff : float
+        Expected payoff of the plan, at least 0: a lower bound on the best campaign's.
+    upper : float
+        Upper bound on the payoff of every campaign; 0 if surely none pays.
+    success_probability : (n,) array
+        Probability that the plan re-identifies each target.
+    most_success : (n,) array
+        Upper bound on that probability under every best campaign.
+    expected_tries : float
+        Expected exploits in all.
+    expected_fines : float
+        Expected fines in all.
     """
 
     access: bool
@@ -48,210 +86,348 @@ class Campaign:
 
     @property
     def exact(self) -> bool:
-        """Whether the bounds meet: no campaign pays more than this plan."""
+        """Return True if the bounds meet: no campaign pays more than this plan."""
         return self.upper == self.payoff
 
 
-def campaign(attacker: Attacker, who: Who, *, people: ArrayLike | None = None) -> Campaign:
-    """The attack on all targets together: access is paid once, `max_fines` and an arrest hold for the whole campaign.
+def campaign(attacker: Attacker, targets: TargetInput, *, people: ArrayLike | None = None) -> Campaign:
+    """Compute the attack on all targets together: access is paid once, fines are capped for all, an arrest ends all.
 
-    people : how many people each target stands for, whole numbers; None for one each
+    With uncapped fines the targets are separate once access is paid, and the result is exact. Capped fines are a
+    bandit with the fines as its clock, for which no index is optimal: it can pay to leave a group, try another one and
+    come back. There are two bounds then:
 
-    Uncapped fines: once access is paid the targets are separate, and what is worth trying is tried; exact. Capped
-    fines: a bandit whose clock is the fines, for which no index is optimal; leaving a group, trying another one and
-    coming back can pay. So two bounds:
-
-    payoff : the best of several plans (`chain`): the groups in some order, each left where that pays and taken up again
-             once nothing more is fined; all interleavings where these are at most 2 million states
+    payoff : the best of several plans: the groups in some order, each left if that pays and taken up again once nothing
+             more is fined; all interleavings if these are at most 2 million states
     upper  : the least of several relaxations (`bounds`)
 
-    Where a chain would take more than 1e8 steps, `payoff` is that of trying all that is worth it without fines.
+    If a chain would take more than 1e8 steps, `payoff` is that of all tries which are worth it without fines. The
+    bounds meet in nine of ten random games of few groups and, to rounding, in releases of realistic size, unless the
+    fine is about as high as the worth of all groups together. An arrest is a fine after which nothing follows; `payoff`
+    is then a chain without return, `upper` the sum of the groups' worths alone. Targets are taken as independent given
+    the release.
 
-    They meet in nine of ten random games of few groups and, to rounding, in releases of realistic size, unless the fine
-    is about as high as all groups together are worth. An arrest is a fine after which nothing follows; `payoff` is then
-    a chain without return, `upper` the sum of what groups are worth alone. Targets are taken as independent given the
-    release. Nothing is discounted, since the steps have no common clock; UnmaskError for a discount below 1.
+    Parameters
+    ----------
+    attacker : Attacker
+        The attacker, without a discount: the steps of a campaign have no common clock.
+    targets : (n,) array_like of int or Posterior
+        Group sizes, or a belief.
+    people : (n,) array_like of int, optional
+        Number of people behind each target; None for one each.
 
+    Returns
+    -------
+    Campaign
+        The best plan that was found, and the bound.
+
+    Raises
+    ------
+    UnmaskError
+        If the attacker has a discount below 1, or attacks on ties.
+
+    Examples
+    --------
     >>> from unmask.economics import read_attacker
     >>> case = replace(read_attacker("case-study"), detection_growth=0.0)
     >>> [campaign(case, [100] * n).access for n in (1, 2, 50)]
     [False, True, True]
-    >>> found = campaign(case, [60] * 50)
-    >>> round(found.payoff, 2), round(found.upper, 2), found.exact
+    >>> result = campaign(case, [60] * 50)
+    >>> round(result.payoff, 2), round(result.upper, 2), result.exact
     (221192.5, 221192.5, True)
     """
     if attacker.discount != 1:
         raise UnmaskError(f"the discount is {attacker.discount:g}, expected 1: a campaign has no common clock")
     if attacker.ties == "attack":
         raise UnmaskError('ties is "attack", and campaigns are computed for ties = "walk_away" only; leave ties out')
-    return attack(Arms.of(attacker, who, people))
+    return attack(Targets.of(attacker, targets, people))
 
 
-def campaigner(attacker: Attacker) -> Attacker:
-    """The attacker who plans a campaign: nothing is discounted, and what is worth nothing is left alone."""
+def remove_discount(attacker: Attacker) -> Attacker:
+    """Return the attacker who plans a campaign: no discount, and ties walk away."""
     return replace(attacker, discount=1.0, ties="walk_away")
 
 
-def stand_for(belief: Posterior, people: float | None) -> Floats | None:
-    """(n_targets,) how many people each target of a belief stands for, `people` in all: whole numbers in proportion to
-    the weights, within one of it. None for one each.
+def attack(targets: Targets, actual: Attacker | None = None) -> Campaign:
+    """Return the campaign against these targets.
 
-    So are those of all targets together who have as many candidates and are as likely among them, whatever the order of
-    the targets: of a thousand who stand for half a person each, five hundred count.
+    actual : the attacker with the actual detection, if they believe otherwise. Payoffs are then those that they
+             believe in; success, tries and fines are the outcome of their plan.
     """
-    if people is None:
-        return None
-    row = belief.observation
-    alike = np.lexsort((row, chance_inside(belief)[row], candidates_tried(belief)[row]))
-    found = np.empty(len(row))
-    found[alike] = np.diff(np.rint(np.cumsum(belief.weight[alike]) * people), prepend=0.0)
-    return found
+    return to_campaign(targets, *solve(targets, actual))
 
 
-def attack(arms: Arms, actual: Attacker | None = None) -> Campaign:
-    """The campaign against these arms. actual: the attacker as they are detected, where they believe otherwise; payoffs
-    are then what they believe, and success, tries and fines what comes of that plan.
-    """
-    return played(arms, *solved(arms, actual))
-
-
-def solved(arms: Arms, actual: Attacker | None = None) -> tuple[Plan, float]:
-    """The best plan found, and what no plan exceeds, access paid."""
-    if arms.attacker.in_doubt and actual is not None:
+def solve(targets: Targets, actual: Attacker | None = None) -> tuple[CampaignPlan, float]:
+    """Return the best plan that is found, and an upper bound on all plans, access paid."""
+    if targets.attacker.is_uncertain and actual is not None:
         raise UnmaskError("who learns detection, or may claim a wrong candidate, is not weighed with mistaken beliefs")
-    return _best(arms, actual)
+    if _are_separate(targets):
+        return _solve_separate(targets, actual)
+    if targets.attacker.learns:
+        return solve_learning(targets, solve)
+    return solve_false_alarms(targets, solve) if targets.attacker.is_uncertain else _solve_capped(targets, actual)
 
 
-def left(arms: Arms, plan: Plan, upper: float) -> tuple[float, float]:
-    """What the best campaign is left with at least and at most; the same where the bounds meet, 0 where none pays."""
-    price, tie = arms.attacker.access_cost, TIE * arms.attacker.gain
+def bound_payoff(targets: Targets, plan: CampaignPlan, upper: float) -> tuple[float, float]:
+    """Return the bounds on the payoff less the access; equal if the bounds meet, 0 if no campaign pays."""
+    price, tie = targets.attacker.access_cost, TIE * targets.attacker.gain
     payoff = float(plan.value) - price if plan.value - price > tie else 0.0
-    exact = upper - plan.value <= ROUNDING * float(arms.count @ arms.free[VALUE])
-    return payoff, payoff if exact or upper - price <= tie else max(float(upper) - price, payoff)
+    is_exact = upper - plan.value <= ROUNDING * targets.unfined_value
+    return payoff, payoff if is_exact or upper - price <= tie else max(float(upper) - price, payoff)
 
 
-def played(arms: Arms, plan: Plan, upper: float) -> Campaign:
-    """What comes of a plan."""
-    payoff, most = left(arms, plan, upper)
-    access, possible = payoff > 0, most > 0
-    success = plan.success if access else np.zeros(len(arms))
-    inside = arms.inside if possible else np.zeros(len(arms))
+def to_campaign(targets: Targets, plan: CampaignPlan, upper: float) -> Campaign:
+    """Return the campaign of a plan."""
+    payoff, limit = bound_payoff(targets, plan, upper)
+    access = payoff > 0
+    nothing = Outcome(np.zeros(len(targets)), 0.0, 0.0)
+    outcome = plan.outcome if access else nothing
+    inside = targets.inside if limit > 0 else nothing.success
     return Campaign(
         access=access,
         payoff=payoff,
-        upper=most,
-        success_probability=_of_targets(arms, success),
-        most_success=_of_targets(arms, success if most == payoff else inside),
-        expected_tries=float(plan.tries) if access else 0.0,
-        expected_fines=float(plan.fines) if access else 0.0,
+        upper=limit,
+        success_probability=_spread(targets, outcome.success),
+        most_success=_spread(targets, outcome.success if limit == payoff else inside),
+        expected_tries=float(outcome.tries),
+        expected_fines=float(outcome.fines),
     )
 
 
-def _best(arms: Arms, actual: Attacker | None = None) -> tuple[Plan, float]:
-    """As in `solved`."""
-    if _is_separate(arms):
-        return _separate(arms, actual)
-    if arms.attacker.learns:
-        return doubt.learned(arms, _best)
-    return doubt.alarmed(arms, _best) if arms.attacker.in_doubt else _together(arms, actual)
-
-
-def _of_targets(arms: Arms, value: Floats) -> Floats:
-    """(n_targets,) a value of each arm, 0 where a target is in none."""
+def _spread(targets: Targets, value: Floats) -> Floats:
+    """Return (n_targets,) a probability of each group, 0 for a target without a group."""
     padded = np.append(np.minimum(value, 1.0), 0.0)
-    return np.asarray(padded[arms.of_target])
+    return np.asarray(padded[targets.group])
 
 
-def _is_separate(arms: Arms) -> bool:
-    """Whether nothing but access joins the targets: fines that cannot run out, or none; or one target alone."""
-    attacker = arms.attacker
-    if attacker.arrest or attacker.learns or arms.count.sum() <= 1:
-        return bool(arms.count.sum() <= 1)
-    return not (attacker.capped and attacker.fine > 0 and attacker.max_fines < float(arms.count @ arms.tries))
+def _are_separate(targets: Targets) -> bool:
+    """Return True if only access joins the targets: fines cannot run out, nothing is fined, or there is one target."""
+    attacker = targets.attacker
+    if attacker.arrest or attacker.learns or targets.count.sum() <= 1:
+        return bool(targets.count.sum() <= 1)
+    n_tries = float(targets.count @ targets.tries)
+    return not (attacker.capped and attacker.fine > 0 and attacker.max_fines < n_tries)
 
 
-def _separate(arms: Arms, actual: Attacker | None) -> tuple[Played, float]:
-    attacker = arms.attacker
-    plan = arms.own(attacker.max_fines, arrest=attacker.arrest)
-    totals = (float(arms.count @ plan[row]) for row in (VALUE, TRIES, FINES))
-    value, tries, fines = totals
+def _solve_separate(targets: Targets, actual: Attacker | None) -> tuple[CampaignPlan, float]:
+    attacker = targets.attacker
+    plan = targets.solve_alone(attacker.max_fines, arrest=attacker.arrest)
+    value, tries, fines = (float(targets.count @ plan[row]) for row in (VALUE, TRIES, FINES))
     if actual is None or not tries or not (attacker.arrest or attacker.max_fines):
-        return Played(value, plan[SUCCESS], tries, fines), value
-    caught = actual.detection_at(int(arms.tries.max()))
-    if attacker.arrest or (attacker.capped and attacker.max_fines < arms.tries.max()):  # one target alone
-        return Chains(arms, 0 if attacker.arrest else int(attacker.max_fines)).played((0,), caught), value
-    places = zip(arms.listed.start, plan[CLEAN].astype(np.int64), strict=False)  # fines change nothing in the plan
-    fined = np.array([arms.listed.large[start : start + n] @ caught[:n] for start, n in places])
-    return Played(value, plan[SUCCESS], tries, float(arms.count @ fined)), value
+        return CampaignPlan(value, lambda: Outcome(plan[SUCCESS], tries, fines)), value
+    detection = actual.detection_at(int(targets.tries.max()))
+    if attacker.arrest or (attacker.capped and attacker.max_fines < targets.tries.max()):  # one target alone
+        search = ChainSearch(targets, 0 if attacker.arrest else int(attacker.max_fines))
+        return search.make_plan(search.find_best_order(math.inf), detection), value
+    entries = zip(targets.try_list.start, plan[CLEAN].astype(np.int64), strict=False)  # fines do not change the plan
+    detected = np.array([targets.try_list.large[start : start + n] @ detection[:n] for start, n in entries])
+    return CampaignPlan(value, lambda: Outcome(plan[SUCCESS], tries, float(targets.count @ detected))), value
 
 
-def _together(arms: Arms, actual: Attacker | None = None) -> tuple[Plan, float]:
-    """The best plan found and the least upper bound; looked for until they meet."""
-    attacker = arms.attacker
-    total = float(arms.count @ arms.free[VALUE])
+def _solve_capped(targets: Targets, actual: Attacker | None = None) -> tuple[CampaignPlan, float]:
+    """Return the best plan that is found and the least upper bound, searched until they meet."""
+    attacker = targets.attacker
     cap = 0 if attacker.arrest else int(attacker.max_fines)
-    caught = None if actual is None else actual.detection_at(int(arms.tries.max()))
-    upper, certain = _first_bound(arms, cap)
-    if certain:
-        fines = (total - upper) / attacker.fine if actual is None else bounds.fines_of_all(_detected(arms, actual), cap)
-        return Played(upper, arms.free[SUCCESS], float(arms.count @ arms.free[TRIES]), fines), upper
+    detection = None if actual is None else actual.detection_at(int(targets.tries.max()))
+    upper, is_attained = _bound_first(targets, cap)
+    if is_attained:
+        fines = (targets.unfined_value - upper) / attacker.fine
+        if actual is not None:
+            fines = expect_all_fines(_with_detection(targets, actual), cap)
+        return plan_all_tries(targets, upper, fines), upper
     try:
-        return _chained(arms, cap, upper, caught)
+        return _solve_chain(targets, cap, upper, detection)
     except TooManyStepsError:
         if attacker.arrest:
             raise
-        return _everything(arms, cap, actual), min([upper, *(bound() for bound in _more_bounds(arms, cap))])
+        return _plan_without_chain(targets, cap, actual), min(
+            [upper, *(bound() for bound in _list_bounds(targets, cap))]
+        )
 
 
-def _everything(arms: Arms, cap: int, actual: Attacker | None) -> Played:
-    """All is tried that is worth it without fines, or nothing; a plan of which no chain is needed."""
-    total, fine = float(arms.count @ arms.free[VALUE]), arms.attacker.fine
-    value = total - fine * bounds.fines_of_all(arms, cap)
+def _plan_without_chain(targets: Targets, cap: int, actual: Attacker | None) -> CampaignPlan:
+    """Return the plan of all tries that are worth it without fines, or of none."""
+    fines = expect_all_fines(targets, cap)
+    value = targets.unfined_value - targets.attacker.fine * fines
     if value <= 0:
-        return Played(0.0, np.zeros(len(arms)), 0.0, 0.0)
-    fines = bounds.fines_of_all(arms if actual is None else _detected(arms, actual), cap)
-    return Played(value, arms.free[SUCCESS], float(arms.count @ arms.free[TRIES]), fines)
+        return CampaignPlan(0.0, lambda: Outcome(np.zeros(len(targets)), 0.0, 0.0))
+    return plan_all_tries(
+        targets, value, fines if actual is None else expect_all_fines(_with_detection(targets, actual), cap)
+    )
 
 
-def _chained(arms: Arms, cap: int, upper: float, caught: Floats | None) -> tuple[Plan, float]:
-    """The best chain that is found, and the least bound; TooManyStepsError where chains would take too long."""
-    attacker, meets = arms.attacker, ROUNDING * float(arms.count @ arms.free[VALUE])
-    chains = Chains(arms, cap)
-    order = chains.best(upper - meets)
-    for bound in _more_bounds(arms, cap):
-        if upper - chains.found[order] <= meets:
+def _solve_chain(targets: Targets, cap: int, upper: float, detection: Floats | None) -> tuple[CampaignPlan, float]:
+    """Return the best chain that is found, and the least bound; raise TooManyStepsError if chains take too long."""
+    gap = ROUNDING * targets.unfined_value
+    search = ChainSearch(targets, cap)
+    order = search.find_best_order(upper - gap)
+    value = search.values[order]
+    for bound in _list_bounds(targets, cap):
+        if upper - value <= gap:
             break
         upper = min(upper, bound())
-    if upper - chains.found[order] > meets:
-        if states(arms, cap) <= EXACT_STATES:
-            plan = jointly(arms, cap, caught)
-            return plan, plan.value
-        order = chains.exchanged(order, upper - meets)
-        if not attacker.arrest and upper - chains.found[order] > meets:
-            upper = min(upper, *bounds.blocks(arms, cap))
-    late = chains.late(order, caught)
-    return late, max(upper, late.value)
+    if upper - value > gap and count_states(targets, cap) <= EXACT_STATES:
+        plan = solve_jointly(targets, cap, detection)
+        return plan, plan.value
+    return search.make_plan(order, detection), max(upper, value)
 
 
-def _detected(arms: Arms, actual: Attacker) -> Arms:
-    """The arms for who is detected as somebody else is."""
-    return replace(arms, attacker=replace(arms.attacker, **{name: getattr(actual, name) for name in DETECTION}))
+def _with_detection(targets: Targets, actual: Attacker) -> Targets:
+    """Return the targets of an attacker with the detection of another."""
+    changes = {name: getattr(actual, name) for name in DETECTION}
+    return replace(targets, attacker=replace(targets.attacker, **changes), original=None)
 
 
-def _first_bound(arms: Arms, cap: int) -> tuple[float, bool]:
-    """U1 and whether it is attained; with an arrest the sum of what the arms are worth alone."""
-    if not arms.attacker.arrest:
-        return bounds.convolved(arms, cap)
-    own = arms.own(arms.attacker.max_fines, arrest=True)
-    return float(arms.count @ own[VALUE]), False
+def _bound_first(targets: Targets, cap: int) -> tuple[float, bool]:
+    """Return U1 and True if it is attained; with an arrest the sum of the groups' worths alone."""
+    if not targets.attacker.arrest:
+        return bound_by_convolution(targets, cap)
+    plan = targets.solve_alone(targets.attacker.max_fines, arrest=True)
+    return float(targets.count @ plan[VALUE]), False
 
 
-def _more_bounds(arms: Arms, cap: int) -> Iterator[Callable[[], float]]:
-    """The bounds that cost little, and go through the tries."""
-    if arms.attacker.arrest:
-        if arms.attacker.max_fines and arms.attacker.fine > 0:
-            yield lambda: _together(arms.facing(arrest=False, max_fines=1))[1]
-        return
-    if bounds.listable(arms):
-        yield partial(bounds.residual, arms)
-        yield partial(bounds.exponential, arms, cap)
+def _list_bounds(targets: Targets, cap: int) -> Iterator[Callable[[], float]]:
+    """Yield the bounds that cost little, and go through the tries."""
+    if targets.attacker.arrest:
+        if targets.attacker.max_fines and targets.attacker.fine > 0:
+            yield lambda: _solve_capped(targets.with_attacker(arrest=False, max_fines=1))[1]
+    elif is_listable(targets):
+        yield partial(bound_by_residual, targets)
+        yield partial(bound_by_exponential, targets, cap)
+
+
+# --- chains: groups one after another, left early and taken up again --------------------------------------------------
+
+
+class TooManyStepsError(UnmaskError):
+    """A chain that would take too long."""
+
+
+@dataclass
+class ChainSearch:
+    """Chains over the groups under a cap on fines, and the steps that they took; see `_chains.add_group`.
+
+    cap    : fines in all; with an arrest 0, and a detection ends the campaign
+    values : value of each order that was tried
+    taken  : steps of each
+    """
+
+    targets: Targets
+    cap: int
+    steps: float = 0.0
+    values: dict[tuple[int, ...], float] = field(default_factory=dict)
+    taken: dict[tuple[int, ...], float] = field(default_factory=dict)
+
+    def find_best_order(self, enough: float) -> tuple[int, ...]:
+        """Return the best of several orders by value; stop at the first one that is worth `enough`.
+
+        Smallest N = size / inside first; highest index first, the fine that just stops the attack on a group alone;
+        all orders of a few targets.
+        """
+        for order in self._list_orders():
+            if order not in self.values:
+                steps = self.steps
+                self.values[order] = self._fill(order, self._make_tape(0, 0))[0]
+                self.taken[order] = self.steps - steps
+            if self.values[order] >= enough:
+                break
+        return max(self.values, key=lambda order: self.values[order])
+
+    def _list_orders(self) -> Iterator[tuple[int, ...]]:
+        people = self.targets.size / self.targets.inside
+        yield tuple(np.argsort(people, kind="stable").tolist())
+        if len(self.targets) == 1:
+            return
+        index = np.array([float(f"{fine:.11e}") for fine in self.targets.stopping_fine])
+        yield tuple(np.lexsort((people, -index)).tolist())
+        if self.targets.count.sum() <= MAX_PERMUTED:
+            groups = np.repeat(np.arange(len(self.targets)), self.targets.count).tolist()
+            yield from dict.fromkeys(permutations(groups))
+
+    def make_plan(self, order: tuple[int, ...], detection: Floats | None = None) -> CampaignPlan:
+        """Return the plan of an order; raise TooManyStepsError if its outcome, two passes, would take too long."""
+        self._add_steps(2 * self.taken[order])
+        return CampaignPlan(self.values[order], partial(replace(self, steps=0.0).play, order, detection))
+
+    def play(self, order: Sequence[int], detection: Floats | None = None) -> Outcome:
+        """Return the outcome of an order; detection: the actual q_j, if the attacker believes otherwise."""
+        from unmask.economics._chains import forward, revise_fines
+
+        targets, tries = self.targets, self.targets.try_list
+        _, turns, rows = self._fill(order, self._make_tape(0, 0))
+        tape = self._make_tape(turns, rows)
+        self._fill(order, tape)
+        entries = tries.start, tries.hit, tries.large, tries.detection if detection is None else detection
+        if detection is not None:
+            revise_fines(*entries, targets.attacker.arrest, tape)
+        unfined = tries.unfined_success, tries.unfined_tries, self._unfined
+        success, n_tries, fines = forward(*entries, *unfined, targets.attacker.arrest, detection is not None, tape)
+        if targets.attacker.arrest and not targets.attacker.max_fines:
+            fines = 0.0
+        return Outcome(success / targets.count, n_tries, fines)
+
+    @cached_property
+    def _unfined(self) -> Floats:
+        """Return (3, m) value, success and tries of each group without any fine."""
+        return np.ascontiguousarray(self.targets.unfined[[VALUE, SUCCESS, TRIES]])
+
+    def _make_tape(self, turns: int, rows: int) -> Tape:
+        """Return room for so many turns and tries of a chain."""
+        levels = self.cap + 1
+        return np.zeros((turns, 3), dtype=np.int64), np.zeros((turns, levels)), np.zeros((rows, levels), dtype=np.bool_)
+
+    def _fill(self, order: Sequence[int], tape: Tape) -> tuple[float, int, int]:
+        """Return the value of a chain, its turns and its tries; the tape is filled as far as it has room."""
+        from unmask.economics._chains import chain
+
+        targets, tries, attacker = self.targets, self.targets.try_list, self.targets.attacker
+        entries = tries.start, tries.hit, tries.large, tries.detection, tries.unfined, self._unfined
+        fine = attacker.fine if attacker.max_fines else 0.0
+        money = np.array([attacker.gain, attacker.exploit_cost, fine, attacker.link_cost, TIE * attacker.gain])
+        limits = np.array([MAX_STEPS - self.steps, STEP_COST, SURE])
+        index = targets.stopping_fine if not attacker.arrest else np.zeros(len(targets))
+        value, steps, turns, rows = chain(
+            np.array(order), self._count_repeats(order), *entries, index, money, limits, self.cap, attacker.arrest, tape
+        )
+        self._add_steps(steps)
+        return value, turns, rows
+
+    def _add_steps(self, steps: float) -> None:
+        """Count steps; raise TooManyStepsError beyond the limit."""
+        self.steps += steps
+        if self.steps > MAX_STEPS:
+            raise TooManyStepsError(
+                f"a campaign with capped fines needs more than {MAX_STEPS:.0e} steps for these groups: give max_tries, "
+                "or fewer targets"
+            )
+
+    def _count_repeats(self, order: Sequence[int]) -> NDArray[np.int64]:
+        """Return the targets of each turn: all of a group, unless the order has each target for itself."""
+        is_single = len(order) == self.targets.count.sum()
+        return np.ones(len(order), dtype=np.int64) if is_single else self.targets.count[np.array(order)]
+
+
+def count_states(targets: Targets, cap: int) -> float:
+    """Return the number of states of the joint decision process."""
+    levels = 1 if targets.attacker.arrest else cap + 1
+    return math.exp(min(float(targets.count @ np.log(targets.tries + 1.0)), 700.0)) * levels
+
+
+def solve_jointly(targets: Targets, cap: int, detection: Floats | None = None) -> CampaignPlan:
+    """Return the best of all campaigns, with every interleaving, by one backward sweep over all states."""
+    from unmask.economics import _chains
+
+    attacker, tries = targets.attacker, targets.try_list
+    groups = np.repeat(np.arange(len(targets)), targets.count)
+    hit, planned = np.zeros((len(groups), len(tries.detection))), np.tile(tries.detection, (len(groups), 1))
+    for row, group in enumerate(groups.tolist()):
+        entries = slice(tries.start[group], tries.start[group + 1] - 1)
+        hit[row, : targets.tries[group]] = tries.hit[entries] / tries.large[entries]
+    fine = attacker.fine if attacker.max_fines else 0.0
+    money = np.array([attacker.gain, attacker.exploit_cost, fine, TIE * attacker.gain])
+    link = np.full(len(groups), attacker.link_cost)
+    actual = tries.detection if detection is None else detection
+    table = hit, planned, actual, money, link
+    value, named, n_tries, fines = _chains.search_jointly(targets.tries[groups], *table, cap, attacker.arrest)
+    success = np.bincount(groups, weights=named, minlength=len(targets)) / targets.count
+    return CampaignPlan(value, lambda: Outcome(success, n_tries, fines if attacker.max_fines else 0.0))

@@ -1,4 +1,4 @@
-"""Turned round: which fine, price or gain decides whether they attack, and which parameter sways them."""
+"""Deterrence: the fine, price or gain that decides whether an attack pays, and the inputs that matter most."""
 
 from __future__ import annotations
 
@@ -6,48 +6,125 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from unmask.core.errors import UnmaskError
-from unmask.economics.arms import Arms
-from unmask.economics.attacker import Attacker, amounts, as_number
-from unmask.economics.campaign import attack, campaigner
-from unmask.economics.exploitation import Floats
-from unmask.economics.groups import Who
-from unmask.economics.prices import Thresholds, exploitation_table
+from unmask.economics.attacker import Attacker, Floats, as_amounts, as_number
+from unmask.economics.campaign import attack, remove_discount
+from unmask.economics.groups import TargetInput, Targets, group_targets
+from unmask.economics.plan import VALUE, CandidateGroups
+from unmask.economics.prices import Thresholds, exploitation_table, find_break_even, solve_linked_plans
 from unmask.economics.records import price_records
+
+Amount = Literal["fine", "exploit_cost", "access_cost", "gain"]
 
 PRECISION: Final = 1e-7
 """Relative width at which a bisection stops."""
 
 SMALLEST_AMOUNT: Final = 2.0**-60
-"""The amount below which none is looked for: one of any size may do, and none at all may not."""
+"""Least amount of a search that is not 0."""
 
 LARGEST_AMOUNT: Final = 2.0**60
-"""A fine or price above which none is looked for."""
+"""Largest fine or price of a search."""
+
+SLOPE_PRECISION: Final = 1e-10
+"""Share of the money at stake below which two plans are equally good."""
+
+MAX_BREAKPOINTS: Final = 100
+"""Largest number of breakpoints of one function."""
+
+
+def break_even(attacker: Attacker, targets: TargetInput, amount: Amount = "fine") -> Floats:
+    """Compute the amount at which an attack on a target alone is worth nothing, all other inputs as they are.
+
+    The payoff is convex and piecewise linear in each amount. Newton's method from the attacked side is therefore exact
+    after finitely many steps; its slopes come with the plan (envelope theorem).
+
+    Parameters
+    ----------
+    attacker : Attacker
+        The attacker.
+    targets : (n,) array_like of int or Posterior
+        Group sizes, or a belief.
+    amount : {"fine", "exploit_cost", "access_cost", "gain"}
+        The input that is searched.
+
+    Returns
+    -------
+    (n,) array
+        For the first three the least amount that deters, 0 if none is needed, inf if none deters. For the gain the
+        largest one that does not attract; inf for a group without candidates.
+
+    Examples
+    --------
+    >>> from unmask.economics import read_attacker
+    >>> case = replace(read_attacker("case-study"), detection_growth=0.0)
+    >>> break_even(case, [1, 5, 50]).round()
+    array([490508., 132620.,  16143.])
+    """
+    if amount not in get_args(Amount):
+        raise UnmaskError(f"amount is {amount!r}, expected one of {', '.join(get_args(Amount))}")
+    if amount == "access_cost":
+        plan = group_targets(attacker, targets).spread(lambda groups: solve_linked_plans(attacker, groups))
+        return np.asarray(attacker.discount * plan[VALUE])
+    if amount == "gain":
+        free = replace(attacker, gain=1.0, access_cost=0.0, link_cost=0.0, exploit_cost=0.0, fine=0.0)
+        gains = group_targets(free, targets).spread(
+            lambda groups: _break_even_gain(attacker, groups)[None], otherwise=math.inf
+        )
+        return np.asarray(gains[0])
+    free = replace(attacker, fine=0.0) if amount == "fine" else replace(attacker, exploit_cost=0.0)
+    amounts = group_targets(free, targets).spread(
+        lambda groups: find_break_even(attacker, groups, np.zeros(len(groups.size)), amount)[None]
+    )
+    return np.asarray(amounts[0])
+
+
+def _break_even_gain(attacker: Attacker, groups: CandidateGroups) -> Floats:
+    hit = groups.hit(0, slice(0, len(groups.size)))
+    paid = attacker.access_cost + attacker.link_cost + attacker.exploit_cost + attacker.fine
+    start = np.where(hit > 0, 2 * paid / (np.where(hit > 0, hit, 1.0) * attacker.discount**4), 0.0)
+    return np.where(hit > 0, find_break_even(attacker, groups, start, "gain"), math.inf)
 
 
 def deter(
     attacker: Attacker,
-    who: Who,
+    targets: TargetInput,
     budget: float,
     *,
     amount: Literal["fine", "access_cost"] = "fine",
     loss: ArrayLike = 1.0,
 ) -> float:
-    """A fine, or access price, with which no campaign brings the risk of a file above `budget`; the least found.
+    """Find a fine, or a price of access, with which no campaign brings the risk of a file above a budget.
 
-    The risk is the sum over targets of loss times the highest chance with which a best campaign re-identifies them
-    (`Campaign.most_success`): one attacker faces them all, pays for access once, and is fined `max_fines` times in all.
+    The risk is the sum over targets of the loss times `Campaign.most_success`: one attacker faces them all, pays for
+    access once, and is fined `max_fines` times in all. The payoff falls with a fine or a price. An amount that deters
+    every campaign is therefore never too high by more than the gap of its bounds. If some targets may be
+    re-identified, a lower amount that does as well may exist.
 
-    loss : (n,) or one number, what the publisher loses when a target is re-identified
-    The payoff falls with a fine or a price, so that an amount that keeps every campaign away is never too high by more
-    than its bounds are apart; where some are to be re-identified, a lower amount that does as well may exist. inf where
-    2^60 is not enough. The amount returned meets the budget; one that is smaller by a 1e-7th may not.
+    Parameters
+    ----------
+    attacker : Attacker
+        The attacker.
+    targets : (n,) array_like of int or Posterior
+        Group sizes, or a belief.
+    budget : float
+        Largest risk.
+    amount : {"fine", "access_cost"}
+        The input that is searched.
+    loss : (n,) array_like
+        Loss of the publisher for each target, or one number.
 
+    Returns
+    -------
+    float
+        The least amount that is found, with a relative width of 1e-7; inf if 2^60 is not enough.
+
+    Examples
+    --------
     >>> case = Attacker(
     ...     gain=8000, exploit_cost=10, max_fines=math.inf, fine=1000, detection_base=-4.59, detection_growth=0.0
     ... )
@@ -58,17 +135,17 @@ def deter(
         raise UnmaskError(f"the risk budget is {budget:g}, expected at least 0")
     if amount not in ("fine", "access_cost"):
         raise UnmaskError(f"amount is {amount!r}, expected fine or access_cost")
-    arms = Arms.of(campaigner(with_parameter(attacker, amount, 0.0)), who, None)
-    losses = amounts("loss", loss, len(arms.of_target))
+    known = Targets.of(remove_discount(with_parameter(attacker, amount, 0.0)), targets, None)
+    losses = as_amounts("loss", loss, len(known.group))
 
     def meets(value: float) -> bool:
-        return float(attack(arms.facing(**{amount: value})).most_success @ losses) <= budget
+        return float(attack(known.with_attacker(**{amount: value})).most_success @ losses) <= budget
 
-    return least_with(meets, 1.0)[1]
+    return bisect(meets, 1.0)[1]
 
 
-def least_with(holds: Callable[[float], bool], first: float, precision: float = PRECISION) -> tuple[float, float]:
-    """The ends of a narrow bracket: it does not hold at the first, it holds at the second; probes double."""
+def bisect(holds: Callable[[float], bool], first: float, precision: float = PRECISION) -> tuple[float, float]:
+    """Return a narrow bracket: the condition fails at the first amount and holds at the second; probes double."""
     if holds(0.0):
         return 0.0, 0.0
     low, high = 0.0, first
@@ -82,93 +159,184 @@ def least_with(holds: Callable[[float], bool], first: float, precision: float = 
     return low, high
 
 
-def least_root(over: Callable[[float], float], first: float, precision: float = PRECISION) -> tuple[float, float]:
-    """The same for what is no more than 0: `least_with(lambda value: over(value) <= 0, ...)`, with few probes where
-    `over` is about convex and falls.
+def find_root(function: Callable[[float], float], first: float, precision: float = PRECISION) -> tuple[float, float]:
+    """Return the same bracket for function(amount) <= 0, with few probes if the function is about convex and falls.
 
-    The line through the last two places above 0 meets 0 before such a function does, and where it is a line at once:
-    probes are a little beyond that place and before it. Where that halves the bracket less than once, its middle is.
+    The line through the last two amounts above 0 meets 0 earlier than such a function does, and at the root of a line:
+    probes are a little beyond and below that amount. If that halves the bracket less than once, its middle is probed.
     """
-    low, above, high, slope = 0.0, over(0.0), math.inf, 0.0
+    low, above, high, slope = 0.0, function(0.0), math.inf, 0.0
     if above <= 0:
         return 0.0, 0.0
 
-    def probe(value: float) -> None:
+    def probe(amount: float) -> None:
         nonlocal low, above, high, slope
-        left = over(value)
-        if left <= 0:
-            high = min(high, value)
-        elif value > low:
-            slope, low, above = (above - left) / (value - low), value, left
+        value = function(amount)
+        if value <= 0:
+            high = min(high, amount)
+        elif amount > low:
+            slope, low, above = (above - value) / (amount - low), amount, value
 
-    def wide() -> bool:
+    def is_wide() -> bool:
         return high == math.inf or high - low > precision * max(high, SMALLEST_AMOUNT)
 
     probe(first)
-    while wide():
-        before = high - low
+    while is_wide():
+        width = high - low
         if slope > 0:
             root = low + above / slope
-            for beside in (root * (1 + precision / 3), root * (1 - precision / 3)):
-                if low < beside < high and wide():
-                    probe(beside)
-        if high == math.inf or high - low > before / 2:
+            for amount in (root * (1 + precision / 3), root * (1 - precision / 3)):
+                if low < amount < high and is_wide():
+                    probe(amount)
+        if high == math.inf or high - low > width / 2:
             probe(2 * low if high == math.inf else (low + high) / 2)
         if low > LARGEST_AMOUNT:
             return low, math.inf
     return low, high
 
 
-class StoppingFine(NamedTuple):
-    """The fine that stops every campaign, as far as it is known.
+def find_breakpoints(line: Callable[[float], tuple[float, float]], low: float, high: float) -> list[float]:
+    """Return the ascending amounts at which a convex piecewise linear function changes its slope.
 
-    pays  : a campaign pays at this fine, and at any smaller one; 0 where none pays without a fine
-    stops : no campaign pays at this fine, or at any higher one; inf where no fine stops them all
+    line : amount -> value and slope; at most 2 calls for each breakpoint and 1 more, as the tangents of two amounts
+           meet at a breakpoint if the function is as low there as they are
+
+    M. Eisner and D. Severance, "Mathematical techniques for efficient record segmentation", 1976.
+
+    >>> find_breakpoints(lambda x: (max(0.0, 6 - 2 * x, 4 - x), -2.0 if x < 2 else -1.0 if x < 4 else 0.0), 0, 10)
+    [2.0, 4.0]
+    """
+    breakpoints: list[float] = []
+    spans = [((low, *line(low)), (high, *line(high)))]
+    while spans and len(breakpoints) < MAX_BREAKPOINTS:
+        (a, value_a, slope_a), (b, value_b, slope_b) = spans.pop()
+        if slope_b - slope_a <= SLOPE_PRECISION * abs(slope_a):
+            continue
+        meet = (value_a - slope_a * a - value_b + slope_b * b) / (slope_b - slope_a)
+        value, slope = line(meet)
+        if not a < meet < b or value <= value_a + slope_a * (meet - a) + SLOPE_PRECISION * abs(value_a):
+            breakpoints.append(min(max(meet, a), b))
+        else:
+            spans += [((a, value_a, slope_a), (meet, value, slope)), ((meet, value, slope), (b, value_b, slope_b))]
+    return sorted(breakpoints)
+
+
+class StoppingFine(NamedTuple):
+    """Bounds on the fine that stops every campaign.
+
+    Parameters
+    ----------
+    pays : float
+        A campaign pays at this fine, and at any smaller one; 0 if none pays without a fine.
+    stops : float
+        No campaign pays at this fine, or at any higher one; inf if no fine stops them all.
     """
 
     pays: float
     stops: float
 
 
-def stopping_fine(attacker: Attacker, who: Who, *, people: ArrayLike | None = None) -> StoppingFine:
-    """Between which fines the one lies that just stops a campaign against all targets; n fines of it in all.
+def stopping_fine(attacker: Attacker, targets: TargetInput, *, people: ArrayLike | None = None) -> StoppingFine:
+    """Bound the fine that just stops a campaign against all targets.
 
-    With F the value of the release to somebody who cannot be fined, n fines of C_p cost at most n C_p: the attack pays
-    whenever F - n C_p exceeds the price of access. people : how many people each target stands for, see `campaign`.
+    With F the value of the release to an attacker who cannot be fined, n fines of C_p cost at most n C_p: the attack
+    pays whenever F - n C_p exceeds the price of access.
 
+    Parameters
+    ----------
+    attacker : Attacker
+        The attacker.
+    targets : (n,) array_like of int or Posterior
+        Group sizes, or a belief.
+    people : (n,) array_like of int, optional
+        Number of people behind each target, see `campaign`.
+
+    Returns
+    -------
+    StoppingFine
+        The bounds.
+
+    Examples
+    --------
     >>> from unmask.economics import read_attacker
     >>> case = read_attacker("case-study")
     >>> round(stopping_fine(case, [60]).stops), round(stopping_fine(case, [60] * 50).stops)
     (8229, 238383)
     """
-    arms = Arms.of(campaigner(attacker), who, people)
+    known = Targets.of(remove_discount(attacker), targets, people)
 
     @cache
-    def against(fine: float) -> tuple[bool, bool]:
-        """Whether a campaign is known to pay, and whether one may."""
-        found = attack(arms.facing(fine=fine))
-        return found.access, found.upper > 0
+    def is_paying(fine: float) -> tuple[bool, bool]:
+        """Return True if a campaign surely pays, and True if one may."""
+        campaign = attack(known.with_attacker(fine=fine))
+        return campaign.access, campaign.upper > 0
 
     first = max(attacker.fine, 1.0)
-    stops = least_with(lambda fine: not against(fine)[1], first)
-    pays = stops if math.isinf(stops[1]) else least_with(lambda fine: not against(fine)[0], first)
+    stops = bisect(lambda fine: not is_paying(fine)[1], first)
+    pays = stops if math.isinf(stops[1]) else bisect(lambda fine: not is_paying(fine)[0], first)
     return StoppingFine(pays[0], stops[1])
 
 
-def risk_by_fine(attacker: Attacker, who: Who, fines: ArrayLike, *, people: ArrayLike | None = None) -> Floats:
-    """(n_fines, n_targets) the highest chance with which a best campaign re-identifies each target, at each fine."""
-    arms = Arms.of(campaigner(attacker), who, people)
-    return np.stack([attack(arms.facing(fine=float(fine))).most_success for fine in np.asarray(fines)])
+def risk_by_fine(
+    attacker: Attacker, targets: TargetInput, fines: ArrayLike, *, people: ArrayLike | None = None
+) -> Floats:
+    """Compute the highest probability with which a best campaign re-identifies each target, at each fine.
+
+    Parameters
+    ----------
+    attacker : Attacker
+        The attacker.
+    targets : (n_targets,) array_like of int or Posterior
+        Group sizes, or a belief.
+    fines : (n_fines,) array_like
+        Fines.
+    people : (n_targets,) array_like of int, optional
+        Number of people behind each target, see `campaign`.
+
+    Returns
+    -------
+    (n_fines, n_targets) array
+        Probabilities.
+    """
+    known = Targets.of(remove_discount(attacker), targets, people)
+    return np.stack([attack(known.with_attacker(fine=float(fine))).most_success for fine in np.asarray(fines)])
 
 
 def sweep(attacker: Attacker, parameter: str, values: Sequence[float], max_size: int) -> list[Thresholds]:
-    """The sizes that escape, at each value of one parameter of the attacker (Figure 10)."""
+    """Compute the sizes that escape at each value of one parameter of the attacker (Figure 10).
+
+    Parameters
+    ----------
+    attacker : Attacker
+        The attacker.
+    parameter : str
+        A field of `Attacker`, or "detection", see `tornado`.
+    values : sequence of float
+        Values of the parameter.
+    max_size : int
+        Largest group size.
+
+    Returns
+    -------
+    list of Thresholds
+        Thresholds at each value.
+    """
     return [exploitation_table(with_parameter(attacker, parameter, value), max_size).thresholds for value in values]
 
 
 @dataclass(frozen=True)
-class Sway:
-    """The payoff of one group with a parameter lower and higher, all others as they are."""
+class TornadoRow:
+    """Payoff of one group with a lower and a higher parameter, all others as they are.
+
+    Parameters
+    ----------
+    parameter : str
+        Name of the parameter.
+    low, high : float
+        The two values.
+    payoff_low, payoff_high : float
+        Payoffs at these values.
+    """
 
     parameter: str
     low: float
@@ -177,51 +345,63 @@ class Sway:
     payoff_high: float
 
 
-def tornado(attacker: Attacker, size: int, change: float = 0.1) -> list[Sway]:
-    """How far the payoff of a group of `size` moves when a parameter is lower or higher by the share `change`.
+def tornado(attacker: Attacker, size: int, change: float = 0.1) -> list[TornadoRow]:
+    """Compute the payoff of a group with each parameter lower and higher by a share.
 
-    Amounts, prior, and "detection", the chance of the first try that can be detected: a schedule is scaled to it, of a
-    sigmoid the base is moved. Parameters that are 0 are left out; the widest swing comes first. Each end is solved
-    anew, so that a change of plan counts.
+    Parameters are the amounts, the prior, and "detection", the probability that the first try that can be detected is:
+    a schedule is scaled to it, of a sigmoid the base is moved. Each end is solved anew: a change of plan counts.
+
+    Parameters
+    ----------
+    attacker : Attacker
+        The attacker.
+    size : int
+        Size of the group.
+    change : float
+        Share between 0 and 1.
+
+    Returns
+    -------
+    list of TornadoRow
+        Parameters above 0, the widest swing first.
     """
     if not 0 < change < 1:
         raise UnmaskError(f"the change is {change:g}, expected a share between 0 and 1")
-    found = []
+    rows = []
     for parameter in ("gain", "access_cost", "link_cost", "exploit_cost", "fine", "prior", "detection"):
-        now = first_detection(attacker) if parameter == "detection" else getattr(attacker, parameter)
-        low, high = now * (1 - change), now * (1 + change)
+        value = first_detection(attacker) if parameter == "detection" else getattr(attacker, parameter)
+        low, high = value * (1 - change), value * (1 + change)
         if parameter in ("prior", "detection"):
             high = min(high, 1.0)
-        if now > 0:
-            ends = [
-                float(price_records(with_parameter(attacker, parameter, value), [size]).payoff[0])
-                for value in (low, high)
+        if value > 0:
+            payoffs = [
+                float(price_records(with_parameter(attacker, parameter, end), [size]).payoff[0]) for end in (low, high)
             ]
-            found.append(Sway(parameter, low, high, *ends))
-    return sorted(found, key=lambda sway: -abs(sway.payoff_high - sway.payoff_low))
+            rows.append(TornadoRow(parameter, low, high, *payoffs))
+    return sorted(rows, key=lambda row: -abs(row.payoff_high - row.payoff_low))
 
 
 def with_parameter(attacker: Attacker, parameter: str, value: float) -> Attacker:
-    """The attacker with one parameter changed; "detection" is the first chance to be detected, see `tornado`."""
+    """Return the attacker with one parameter changed; "detection" as in `tornado`."""
     if parameter != "detection":
         if parameter not in (item.name for item in fields(Attacker)):
             raise UnmaskError(f"{parameter!r} is no parameter of an attacker; give one, such as fine or gain")
         changes: dict[str, Any] = {parameter: value}
         return replace(attacker, **changes)
-    now = first_detection(attacker)
+    first = first_detection(attacker)
     if attacker.detection_prior is not None:
         weight = sum(attacker.detection_prior)
         return replace(attacker, detection_prior=(value * weight, (1 - value) * weight))
-    if attacker.detection is not None and now > 0:
-        return replace(attacker, detection=tuple(min(1.0, q * value / now) for q in attacker.detection))
+    if attacker.detection is not None and first > 0:
+        return replace(attacker, detection=tuple(min(1.0, q * value / first) for q in attacker.detection))
     if attacker.detection_base is None or attacker.detection_growth is None or not 0 < value < 1:
         return replace(attacker, detection=(value,), detection_base=None, detection_growth=None)
-    first = math.log(value / (1 - value)) - attacker.detection_growth * (attacker.audit_every - 1)
-    return replace(attacker, detection_base=first)
+    base = math.log(value / (1 - value)) - attacker.detection_growth * (attacker.audit_every - 1)
+    return replace(attacker, detection_base=base)
 
 
 def first_detection(attacker: Attacker) -> float:
-    """The chance of the first try that can be detected, 0 if none can."""
+    """Return the probability that the first try that can be detected is; 0 if none can."""
     length = 1 if attacker.detection is None else len(attacker.detection)
     chances = attacker.detection_at(length * attacker.audit_every)
     return float(next((q for q in chances if q > 0), 0.0))

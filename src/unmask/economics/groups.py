@@ -1,9 +1,11 @@
-"""Who is attacked: the distinct groups of candidates behind a list of sizes, or behind a belief."""
+"""Groups of candidates behind a list of sizes or a belief, and the targets that share each group."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,14 +13,43 @@ from numpy.typing import ArrayLike, NDArray
 from unmask.core.csr_rows import segment_max
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
-from unmask.economics.attacker import Attacker, numbers
-from unmask.economics.exploitation import CLEAN, Alike, Floats, Games, Ranked
-from unmask.economics.prices import distinct_sizes, group_sizes, plans_by_size
+from unmask.economics.attacker import Attacker, Floats, as_numbers, with_fines
+from unmask.economics.plan import (
+    CLEAN,
+    TIE,
+    VALUE,
+    CandidateGroups,
+    Sorted,
+    Stakes,
+    Uniform,
+    list_chances,
+    refuse_too_large,
+)
+from unmask.economics.prices import (
+    check_group_sizes,
+    find_break_even,
+    find_distinct_sizes,
+    solve_linked_plans,
+    solve_linked_plans_by_cap,
+    solve_plans_by_size,
+)
+
+LOG_TIE: Final = 1e-5
+"""Difference of log-probabilities below which candidates are equally likely: a few last digits of float32."""
+
+NEGLIGIBLE: Final = 1e-9
+"""Chance below which the candidates at the end of a list do not count."""
+
+BLOCK_ENTRIES: Final = 2**24
+"""Largest number of candidates of different chance in memory at once."""
+
+TRY_BYTES: Final = 100.0
+"""Memory of a listed try, with all that is needed to list it."""
 
 
 @dataclass(frozen=True, eq=False)
-class Grouped:
-    """Targets, each of whom is one of so many equal candidates with a probability of their own.
+class UniformTargets:
+    """Targets that are each one of equally likely candidates.
 
     size, inside : (n,) candidates, at least 1; probability that the target is one of them
     """
@@ -27,171 +58,197 @@ class Grouped:
     inside: Floats
 
 
-Who = ArrayLike | Posterior | Grouped
-"""Who is attacked: (n,) group sizes, or a belief; of a belief what is found is (n_observations,) where one target is
-attacked at a time, and (n_targets,) where one campaign faces all.
+TargetInput = ArrayLike | Posterior | UniformTargets
+"""Targets of an attack: (n,) group sizes, or a belief. Results of a belief are (n_observations,) for attacks on one
+target at a time, and (n_targets,) for one campaign against all.
 """
 
-LOG_TIE = 1e-5
-"""Candidates whose log-probabilities differ by less are alike: a few units of float32 in the last place."""
-
-NEGLIGIBLE = 1e-9
-"""Chance below which the candidates at the end of a list are not told apart from none."""
-
-BLOCK_ENTRIES = 2**24
-"""Candidates of different chance that are held in memory at once."""
-
 
 @dataclass(frozen=True, eq=False)
-class Group:
-    """Games of one kind, and the members that play them: member[i] of the list plays game[i]."""
+class GroupMembers:
+    """Groups of one class, and their members: member[i] of the list has group[i]."""
 
-    games: Games
+    groups: CandidateGroups
     member: NDArray[np.int64]
-    game: NDArray[np.int64]
+    group: NDArray[np.int64]
 
-    def spread(self, of_member: NDArray[np.int64]) -> Group:
-        """The same games for others: `of_member` of them is the member here that each plays the game of."""
-        game = np.full(int(of_member.max(initial=-1)) + 1, -1)
-        game[self.member] = self.game
-        played = game[of_member]
-        member = np.flatnonzero(played >= 0)
-        return Group(self.games, member, played[member])
+    def spread(self, of_member: NDArray[np.int64]) -> GroupMembers:
+        """Return the same groups for other members: of_member[i] is the member here whose group member i shares."""
+        group = np.full(int(of_member.max(initial=-1)) + 1, -1)
+        group[self.member] = self.group
+        group_of_member = group[of_member]
+        member = np.flatnonzero(group_of_member >= 0)
+        return GroupMembers(self.groups, member, group_of_member[member])
 
 
 @dataclass(frozen=True, eq=False)
-class Groups:
-    """The groups behind a list of n members; whoever is in none of them is worth nothing to the attacker."""
+class Grouping:
+    """The groups behind a list of n members; a member without a group is worth nothing to the attacker."""
 
     n: int
-    parts: tuple[Group, ...]
+    parts: tuple[GroupMembers, ...]
 
-    def spread(self, value: Callable[[Games], Floats], *, otherwise: float = 0.0) -> Floats:
-        """(k, n) a value of each game, (k, n_games), handed to the members that play it."""
-        out: Floats | None = None
+    def spread(self, compute: Callable[[CandidateGroups], Floats], *, otherwise: float = 0.0) -> Floats:
+        """Return (k, n) values of the members from a function that computes (k, n_groups) values of groups."""
+        result: Floats | None = None
         for part in self.parts:
-            found = value(part.games)
-            out = np.full((len(found), self.n), otherwise) if out is None else out
-            out[:, part.member] = found[:, part.game]
-        return np.full((8, self.n), otherwise) if out is None else out
+            values = compute(part.groups)
+            result = np.full((len(values), self.n), otherwise) if result is None else result
+            result[:, part.member] = values[:, part.group]
+        return np.full((8, self.n), otherwise) if result is None else result
 
 
-def groups_of(attacker: Attacker, who: Who) -> Groups:
-    """The distinct games behind group sizes (with the attacker's prior), or behind the observations of a belief.
+def group_targets(attacker: Attacker, targets: TargetInput) -> Grouping:
+    """Return the distinct groups behind group sizes (with the attacker's prior), or behind a belief's observations.
 
     Groups so large that the attacker would leave them alone even if the target were surely inside are left out.
     """
-    if isinstance(who, Posterior):
-        return _of_belief(attacker, who)
-    if isinstance(who, Grouped):
-        return Groups(len(who.size), _alike(attacker, np.arange(len(who.size)), who.size, who.inside))
-    distinct, of_member = distinct_sizes(group_sizes(who))
-    parts = _alike(attacker, np.arange(len(distinct)), distinct, np.full(len(distinct), attacker.prior))
-    return Groups(len(of_member), tuple(part.spread(of_member) for part in parts))
+    if isinstance(targets, Posterior):
+        return _group_belief(attacker, targets)
+    if isinstance(targets, UniformTargets):
+        n = len(targets.size)
+        return Grouping(n, _group_uniform(attacker, np.arange(n), targets.size, targets.inside))
+    distinct, of_member = find_distinct_sizes(check_group_sizes(targets))
+    parts = _group_uniform(attacker, np.arange(len(distinct)), distinct, np.full(len(distinct), attacker.prior))
+    return Grouping(len(of_member), tuple(part.spread(of_member) for part in parts))
 
 
-def counted(who: Who, people: ArrayLike | None) -> tuple[Who, ArrayLike | None]:
-    """The same targets for a campaign, each distinct group once; people: how many each stands for.
+def merge_equal_targets(targets: TargetInput, people: ArrayLike | None) -> tuple[TargetInput, ArrayLike | None]:
+    """Return each distinct group of a belief once, and the number of people with it; other targets unchanged.
 
-    Of a belief whose candidates are alike in every row; any other is returned as it is.
+    It needs a belief with equally likely candidates in every row.
 
     >>> belief = Posterior.from_dense(np.array([[0.5, 0.5, 0.0], [0.0, 0.5, 0.5], [0.0, 0.0, 1.0]]))
-    >>> found, people = counted(belief, None)
-    >>> found.size, people
+    >>> merged, people = merge_equal_targets(belief, None)
+    >>> merged.size, people
     (array([1, 2]), array([1, 2]))
     """
-    if not isinstance(who, Posterior) or who.status == "scores" or not alike_rows(who).all():
-        return who, people
-    pairs = np.stack([candidates_tried(who).astype(np.float64), chance_inside(who)])[:, who.observation]
-    (size, inside), of_target = np.unique(pairs, axis=1, return_inverse=True)
-    count = np.bincount(of_target, weights=people_of(people, len(of_target)), minlength=len(size)).astype(np.int64)
-    some = size > 0
-    if not some.any():
-        return who, people
-    return Grouped(size[some].astype(np.int64), inside[some]), count[some]
+    if not isinstance(targets, Posterior) or targets.status == "scores" or not find_uniform_rows(targets).all():
+        return targets, people
+    pairs = np.stack([count_candidates(targets).astype(np.float64), compute_inside_probability(targets)])
+    (size, inside), of_target = np.unique(pairs[:, targets.observation], axis=1, return_inverse=True)
+    weights = check_people(people, len(of_target))
+    count = np.bincount(of_target, weights=weights, minlength=len(size)).astype(np.int64)
+    is_candidate = size > 0
+    if not is_candidate.any():
+        return targets, people
+    return UniformTargets(size[is_candidate].astype(np.int64), inside[is_candidate]), count[is_candidate]
 
 
-def people_of(people: ArrayLike | None, n_targets: int) -> Floats:
-    """(n_targets,) how many people each target stands for."""
+def check_people(people: ArrayLike | None, n_targets: int) -> Floats:
+    """Return (n_targets,) the number of people behind each target; raise UnmaskError if these are not counts."""
     if people is None:
         return np.ones(n_targets)
-    given = numbers("people", people)
-    if given.ndim and given.shape != (n_targets,):
-        raise UnmaskError(f"people has the shape {given.shape}, expected one count for each of {n_targets} targets")
-    given = np.broadcast_to(given, (n_targets,))
-    if not (np.all(given >= 0) and np.all(given == np.rint(given)) and np.all(given < 2**53)):
+    counts = as_numbers("people", people)
+    if counts.ndim and counts.shape != (n_targets,):
+        raise UnmaskError(f"people has the shape {counts.shape}, expected one count for each of {n_targets} targets")
+    counts = np.broadcast_to(counts, (n_targets,))
+    if not (np.all(counts >= 0) and np.all(counts == np.rint(counts)) and np.all(counts < 2**53)):
         raise UnmaskError("the counts of people are not whole numbers of at least 0, one for each target")
-    return given
+    return counts
 
 
-def candidates_tried(belief: Posterior) -> NDArray[np.int64]:
-    """(n_observations,) candidates of a row: those listed, and those who share what is not listed."""
-    return belief.row_length + np.where(_shared(belief), belief.n_unlisted, 0)
+def count_people_per_target(belief: Posterior, people: float | None) -> Floats | None:
+    """Return the number of people behind each target of a belief, so that `people` people are behind all.
+
+    The counts are whole numbers in proportion to the weights, within one of it. The same holds for all targets
+    together with equally many, equally likely candidates, in any order: of a thousand targets with half a person each,
+    five hundred count.
+
+    Parameters
+    ----------
+    belief : Posterior
+        The belief, with the weights of its targets.
+    people : float or None
+        Number of people in all; None for one each.
+
+    Returns
+    -------
+    (n_targets,) array or None
+        Counts; None for one each.
+    """
+    if people is None:
+        return None
+    row = belief.observation
+    order = np.lexsort((row, compute_inside_probability(belief)[row], count_candidates(belief)[row]))
+    counts = np.empty(len(row))
+    counts[order] = np.diff(np.rint(np.cumsum(belief.weight[order]) * people), prepend=0.0)
+    return counts
 
 
-def chance_inside(belief: Posterior) -> Floats:
-    """(n_observations,) probability of the candidates that can be tried; the rest is "none of these"."""
+def count_candidates(belief: Posterior) -> NDArray[np.int64]:
+    """Return (n_observations,) the candidates of a row: those listed, and those who share the unlisted belief."""
+    return belief.row_length + np.where(_shares_unlisted(belief), belief.n_unlisted, 0)
+
+
+def compute_inside_probability(belief: Posterior) -> Floats:
+    """Return (n_observations,) the probability of the candidates that can be tried; the rest is "none of these"."""
     listed = np.where(belief.row_length > 0, 1.0 - belief.unlisted, 0.0)
-    return np.asarray(np.clip(listed + np.where(_shared(belief), belief.unlisted, 0.0), 0.0, 1.0))
+    return np.asarray(np.clip(listed + np.where(_shares_unlisted(belief), belief.unlisted, 0.0), 0.0, 1.0))
 
 
-def alike_rows(belief: Posterior) -> NDArray[np.bool_]:
-    """(n_observations,) whether all candidates of a row that can be tried are equally likely."""
+def find_uniform_rows(belief: Posterior) -> NDArray[np.bool_]:
+    """Return (n_observations,) a mask of the rows with equally likely candidates."""
     log_p = belief.log_probability.astype(np.float64)
     highest = segment_max(log_p, belief.indptr, empty=0.0)
-    alike = highest + segment_max(-log_p, belief.indptr, empty=0.0) <= LOG_TIE
-    return np.asarray(alike & ((belief.row_length == 0) | ~_shared(belief)))
+    is_uniform = highest + segment_max(-log_p, belief.indptr, empty=0.0) <= LOG_TIE
+    return np.asarray(is_uniform & ((belief.row_length == 0) | ~_shares_unlisted(belief)))
 
 
-def _shared(belief: Posterior) -> NDArray[np.bool_]:
+def _shares_unlisted(belief: Posterior) -> NDArray[np.bool_]:
     return (belief.n_unlisted > 0) & (belief.unlisted > 0)
 
 
-def _alike(attacker: Attacker, member: NDArray[np.int64], size: NDArray[np.int64], inside: Floats) -> tuple[Group, ...]:
-    """Games of equal candidates, each distinct pair of size and chance once."""
-    pairs, game = np.unique(np.stack([size.astype(np.float64), inside]), axis=1, return_inverse=True)
+def _group_uniform(
+    attacker: Attacker, member: NDArray[np.int64], size: NDArray[np.int64], inside: Floats
+) -> tuple[GroupMembers, ...]:
+    """Return the groups of equal candidates, each distinct pair of size and chance once."""
+    pairs, group = np.unique(np.stack([size.astype(np.float64), inside]), axis=1, return_inverse=True)
     distinct = np.unique(size)
     fines = attacker.max_fines if attacker.fine > 0 or attacker.arrest else 0  # counting fines of 0 would cost time
-    certain = plans_by_size(replace(attacker, prior=1.0, max_fines=fines), distinct)[CLEAN] > 0
-    worth = certain[np.searchsorted(distinct, pairs[0].astype(np.int64))]
-    kept = worth[game]
-    games = Alike(pairs[0, worth].astype(np.int64), pairs[1, worth] * attacker.confirmation)
-    return (Group(games, member[kept], (np.cumsum(worth) - 1)[game[kept]]),) if kept.any() else ()
+    certain = solve_plans_by_size(replace(attacker, prior=1.0, max_fines=fines), distinct)[CLEAN] > 0
+    is_worthwhile = certain[np.searchsorted(distinct, pairs[0].astype(np.int64))]
+    has_group = is_worthwhile[group]
+    groups = Uniform(pairs[0, is_worthwhile].astype(np.int64), pairs[1, is_worthwhile] * attacker.confirmation)
+    if not has_group.any():
+        return ()
+    return (GroupMembers(groups, member[has_group], (np.cumsum(is_worthwhile) - 1)[group[has_group]]),)
 
 
-def _of_belief(attacker: Attacker, belief: Posterior) -> Groups:
-    """Rows whose candidates are alike become pairs of size and chance; the others are ranked, likeliest first.
+def _group_belief(attacker: Attacker, belief: Posterior) -> Grouping:
+    """Return pairs of size and chance for rows of equal candidates; the others are sorted, likeliest first.
 
-    What is not listed is "none of these" where it is not known how many share it.
+    The unlisted belief is "none of these" if it is not known how many candidates share it.
     """
     if belief.status == "scores":
         raise UnmaskError(
             "an attack that gives scores cannot be priced, a price needs probabilities: calibrate it first"
         )
-    alike = alike_rows(belief)
-    rows = np.flatnonzero(alike)
-    parts = _alike(attacker, rows, candidates_tried(belief)[rows], chance_inside(belief)[rows])
-    return Groups(belief.n_observations, (*parts, *_ranked(attacker, belief, np.flatnonzero(~alike))))
+    is_uniform = find_uniform_rows(belief)
+    rows = np.flatnonzero(is_uniform)
+    sizes, inside = count_candidates(belief)[rows], compute_inside_probability(belief)[rows]
+    parts = _group_uniform(attacker, rows, sizes, inside)
+    return Grouping(belief.n_observations, (*parts, *_group_sorted(attacker, belief, np.flatnonzero(~is_uniform))))
 
 
-def _ranked(attacker: Attacker, belief: Posterior, rows: NDArray[np.int64]) -> list[Group]:
-    """Games of unequal candidates, in blocks that fit in memory."""
-    parts: list[Group] = []
+def _group_sorted(attacker: Attacker, belief: Posterior, rows: NDArray[np.int64]) -> list[GroupMembers]:
+    """Return the groups of unequal candidates, in blocks that fit in memory."""
+    parts: list[GroupMembers] = []
     chances: list[Floats] = []
     members: list[int] = []
-    held = 0
+    n_entries = 0
     for row in rows.tolist():
-        chances.append(_worth_trying(attacker, belief, row))
+        chances.append(_sort_chances(attacker, belief, row))
         members.append(row)
-        held += len(chances[-1])
-        if held > BLOCK_ENTRIES or row == rows[-1]:
-            parts.append(_ranked_group(chances, members))
-            chances, members, held = [], [], 0
+        n_entries += len(chances[-1])
+        if n_entries > BLOCK_ENTRIES or row == rows[-1]:
+            parts.append(_make_sorted(chances, members))
+            chances, members, n_entries = [], [], 0
     return parts
 
 
-def _worth_trying(attacker: Attacker, belief: Posterior, row: int) -> Floats:
-    """The chances of a row's candidates, descending, until no later one is worth its cost even without a fine."""
+def _sort_chances(attacker: Attacker, belief: Posterior, row: int) -> Floats:
+    """Return the chances of a row's candidates, descending, until no later one is worth its cost without a fine."""
     entries = slice(belief.indptr[row], belief.indptr[row + 1])
     p = np.exp(belief.log_probability[entries].astype(np.float64))
     p = p if belief.multiplicity is None else np.repeat(p, belief.multiplicity[entries])
@@ -199,24 +256,169 @@ def _worth_trying(attacker: Attacker, belief: Posterior, row: int) -> Floats:
     if (n := int(belief.n_unlisted[row])) > 0 and belief.unlisted[row] > 0:
         p = np.concatenate([p, np.full(n, belief.unlisted[row] / n)])
     p = attacker.confirmation * np.sort(p)[::-1]
-    tried = np.cumsum(p)
-    p = p[: int(np.searchsorted(tried, tried[-1] - NEGLIGIBLE)) + 1]
-    at_large = 1.0 - np.concatenate(([0.0], tried[: len(p) - 1]))
+    total = np.cumsum(p)
+    p = p[: int(np.searchsorted(total, total[-1] - NEGLIGIBLE)) + 1]
+    at_large = 1.0 - np.concatenate(([0.0], total[: len(p) - 1]))
     profit = np.cumsum(attacker.gain * p - attacker.exploit_cost * at_large)
     best_later = np.maximum.accumulate(profit[::-1])[::-1]
-    before = np.concatenate(([0.0], profit[:-1]))
-    worth = np.flatnonzero(best_later >= before)
-    return p[: int(worth[-1]) + 1 if len(worth) else 0]
+    profit_so_far = np.concatenate(([0.0], profit[:-1]))
+    worthwhile = np.flatnonzero(best_later >= profit_so_far)
+    return p[: int(worthwhile[-1]) + 1 if len(worthwhile) else 0]
 
 
-def _ranked_group(chances: list[Floats], members: list[int]) -> Group:
-    place: dict[bytes, int] = {}
-    game = np.array([place.setdefault(chance.tobytes(), len(place)) for chance in chances])
-    chances = [np.frombuffer(one) for one in place]
+def _make_sorted(chances: list[Floats], members: list[int]) -> GroupMembers:
+    index: dict[bytes, int] = {}
+    group = np.array([index.setdefault(chance.tobytes(), len(index)) for chance in chances])
+    chances = [np.frombuffer(data) for data in index]
     size = np.array([len(chance) for chance in chances])
     order = np.argsort(size, kind="stable")
     chance = np.concatenate([chances[i] for i in order])
     start = np.concatenate(([0], np.cumsum(size[order])[:-1]))
     total = np.concatenate(([0.0], np.cumsum(chance)))
-    before = total[:-1] - np.repeat(total[start], size[order])
-    return Group(Ranked(size[order], start, chance, before), np.asarray(members), np.argsort(order)[game])
+    previous = total[:-1] - np.repeat(total[start], size[order])
+    return GroupMembers(Sorted(size[order], start, chance, previous), np.asarray(members), np.argsort(order)[group])
+
+
+# --- the targets of a campaign ----------------------------------------------------------------------------------------
+
+
+class TryList(NamedTuple):
+    """Groups try by try, one after another; each has an entry more than tries, which is its end.
+
+    start     : (m + 1,) first entry of each group
+    hit       : h_j, 0 at the end
+    large     : S_j
+    detection : (largest number of tries,) q_j of every group
+    unfined   : S_j f(j), worth of the group from failure j on without any fine
+    unfined_success, unfined_tries : success and tries of that
+    """
+
+    start: NDArray[np.int64]
+    hit: Floats
+    large: Floats
+    detection: Floats
+    unfined: Floats
+    unfined_success: Floats
+    unfined_tries: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Targets:
+    """The distinct groups of a campaign that are worth something without any fine, and the targets of each.
+
+    count    : (m,) targets of each group
+    group    : (n_targets,) index of the group of each target, -1 for none
+    original : targets of an attacker who differs only in fines and access, and shares the work without fines
+    """
+
+    attacker: Attacker
+    parts: tuple[CandidateGroups, ...]
+    count: NDArray[np.int64]
+    group: NDArray[np.int64]
+    original: Targets | None = field(default=None, repr=False)
+
+    @classmethod
+    def of(cls, attacker: Attacker, targets: TargetInput, people: ArrayLike | None) -> Targets:
+        """Return the targets behind group sizes or a belief, `people` people behind each."""
+        unfined = replace(attacker, fine=0.0, arrest=False, max_fines=0)
+        grouping = group_targets(unfined, targets)
+        of_member = targets.observation if isinstance(targets, Posterior) else np.arange(grouping.n)
+        weights = check_people(people, len(of_member))
+        is_target = np.bincount(of_member, weights=weights, minlength=grouping.n) > 0
+        group, parts, m = np.full(grouping.n, -1), [], 0
+        for part in grouping.parts:
+            worth = solve_linked_plans(unfined, part.groups)[VALUE] > 0
+            worth &= np.bincount(part.group, weights=is_target[part.member], minlength=len(worth)) > 0
+            group[part.member] = np.where(worth, np.cumsum(worth) - 1 + m, -1)[part.group]
+            parts.append(part.groups.take(np.flatnonzero(worth)))
+            m += int(worth.sum())
+        group = group[of_member]
+        count = np.bincount(group[group >= 0], weights=weights[group >= 0], minlength=m)
+        return cls(attacker, tuple(parts), np.rint(count).astype(np.int64), group)
+
+    def with_attacker(self, **changes: float) -> Targets:
+        """Return the targets of an attacker with another fine, cap, arrest or price of access."""
+        attacker = replace(self.attacker, **changes)  # type: ignore[arg-type]
+        return replace(self, attacker=attacker, original=self.original or self)
+
+    def __len__(self) -> int:
+        return len(self.count)
+
+    def solve_alone(self, cap: float, fine: Floats | None = None, *, arrest: bool = False) -> Floats:
+        """Return (8, m) the best plan of each group alone, with a cap and a fine of its own, linking included."""
+        attacker = with_fines(self.attacker, cap, arrest)
+        plans = [solve_linked_plans(attacker, *part) for part in self._pair_with_fines(fine)]
+        return np.concatenate([np.zeros((8, 0)), *plans], axis=-1)
+
+    def solve_alone_by_cap(self, cap: int, fine: Floats | None = None) -> Floats:
+        """Return (cap + 1, 8, m) the same for every cap from 0 to this one."""
+        attacker = with_fines(self.attacker, cap, False)
+        plans = [solve_linked_plans_by_cap(attacker, *part) for part in self._pair_with_fines(fine)]
+        return np.concatenate([np.zeros((cap + 1, 8, 0)), *plans], axis=-1)
+
+    def _pair_with_fines(self, fine: Floats | None) -> Iterator[tuple[CandidateGroups, Stakes | None]]:
+        for groups, part in self._list_parts():
+            yield groups, None if fine is None else Stakes(fine=fine[part])
+
+    def _list_parts(self) -> Iterator[tuple[CandidateGroups, slice]]:
+        start = 0
+        for groups in self.parts:
+            yield groups, slice(start, start + len(groups.size))
+            start += len(groups.size)
+
+    @cached_property
+    def unfined(self) -> Floats:
+        """Return (8, m) the plan of each group without any fine."""
+        return self.solve_alone(0) if self.original is None else self.original.unfined
+
+    @cached_property
+    def unfined_value(self) -> float:
+        """Return F, the worth of all targets without any fine."""
+        return float(self.count @ self.unfined[VALUE])
+
+    @cached_property
+    def size(self) -> NDArray[np.int64]:
+        """Return (m,) numbers of candidates."""
+        return np.concatenate([np.zeros(0, dtype=np.int64), *(groups.size for groups in self.parts)])
+
+    @cached_property
+    def tries(self) -> NDArray[np.int64]:
+        """Return (m,) largest numbers of tries."""
+        limit = self.attacker.max_tries
+        return self.size if limit is None else np.asarray(np.minimum(self.size, limit))
+
+    @cached_property
+    def inside(self) -> Floats:
+        """Return (m,) chances that the target is one of the candidates that may be tried."""
+        if self.original is not None:
+            return self.original.inside
+        chances = [
+            float(1.0 - groups.at_large(j, slice(i, i + 1))[0] + groups.hit(j, slice(i, i + 1))[0])
+            for groups, part in self._list_parts()
+            for i, j in enumerate((self.tries[part] - 1).tolist())
+        ]
+        return np.asarray(np.minimum(np.array(chances), 1.0))
+
+    @cached_property
+    def try_list(self) -> TryList:
+        """Return the groups try by try."""
+        if self.original is not None:
+            return self.original.try_list
+        from unmask.economics._kernels import list_tries
+
+        refuse_too_large(TRY_BYTES * float(self.tries.sum()), 0.0)
+        attacker = self.attacker
+        money = np.array([attacker.gain, attacker.exploit_cost, attacker.link_cost, TIE * attacker.gain])
+        lists = [list_tries(self.tries[part], *list_chances(groups), money) for groups, part in self._list_parts()]
+        hit, large, unfined, success, tries = (np.concatenate(values) for values in zip(*lists, strict=True))
+        start = np.concatenate(([0], np.cumsum(self.tries + 1)))
+        return TryList(start, hit, large, attacker.detection_at(int(self.tries.max())), unfined, success, tries)
+
+    @cached_property
+    def stopping_fine(self) -> Floats:
+        """Return (m,) the fines that just stop the attack on a group alone with a cap of 1; inf if no fine does."""
+        if self.original is not None:
+            return self.original.stopping_fine
+        attacker = replace(self.attacker, access_cost=0.0, max_fines=1, arrest=False)
+        fines = [find_break_even(attacker, groups, np.zeros(len(groups.size)), "fine") for groups in self.parts]
+        return np.concatenate(fines)

@@ -1,16 +1,16 @@
-"""What an attack is worth to the attacker and does to the targets: by size of group, and for a file of records."""
+"""Prices of an attack: payoff of the attacker and risk of the targets, by size of the group."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from typing import NamedTuple
+from typing import Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unmask.core.errors import UnmaskError
-from unmask.economics.attacker import Attacker, amounts, is_whole
-from unmask.economics.exploitation import (
+from unmask.economics.attacker import Attacker, Floats, as_amounts, is_whole
+from unmask.economics.plan import (
     CLEAN,
     COST_SLOPE,
     FINE_SLOPE,
@@ -20,27 +20,34 @@ from unmask.economics.exploitation import (
     TIE,
     TRIES,
     VALUE,
-    Alike,
-    Floats,
-    Games,
+    CandidateGroups,
     Stakes,
-    exploit,
-    exploit_by_cap,
+    Uniform,
+    count_steps,
+    is_better,
     refuse_too_large,
-    steps,
-    worthwhile,
+    solve_plans,
+    solve_plans_by_cap,
 )
 
-FIRST_PROBE = 64
+FIRST_PROBE: Final = 64
 """Group sizes are solved up to this one at first, then twice as far, until the largest is worth nothing."""
+
+NEWTON_STEPS: Final = 200
+"""Largest number of Newton steps: the payoff is piecewise linear in an amount, each step leaves one piece."""
 
 
 class Thresholds(NamedTuple):
-    """First sizes of a group that escape; None where no size of the table does.
+    """Smallest group sizes that escape; None if every size of the table is attacked.
 
-    exhausted : smallest size of which not every candidate is tried, with the outside data at hand
-    attacked  : smallest size that is not attacked, with the outside data still to be paid for
-    sunk      : smallest size that is not attacked with the outside data at hand
+    Parameters
+    ----------
+    exhausted : int or None
+        Smallest size of which not every candidate is tried, with the outside data at hand.
+    attacked : int or None
+        Smallest size that is not attacked, with the outside data still to be paid for.
+    sunk : int or None
+        Smallest size that is not attacked with the outside data at hand.
     """
 
     exhausted: int | None
@@ -50,19 +57,33 @@ class Thresholds(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Prices:
-    """The optimal attack on each of n targets, before the outside data is paid for and once that is sunk cost.
+    """Optimal attacks on n targets, before the outside data is paid for and with the outside data at hand.
 
-    access                   : (n,) whether the outside data are paid for
-    payoff                   : (n,) expected payoff, at least 0; discounted as `Attacker.discount` says
-    sunk_payoff              : (n,) the same with the outside data at hand
-    success_probability      : (n,) P_reid, chance that the target is re-identified, equation (5); never discounted
-    sunk_success_probability : (n,) the same with the outside data at hand
-    expected_tries           : (n,) exploits to expect
-    clean_tries              : (n,) exploits if never caught and never lucky
-    expected_fines           : (n,) fines to expect
+    If access is decided on a belief about the size of the group, `payoff` is the expectation under this belief.
+    Everything else is the outcome at the actual size.
 
-    W. Xia et al., "Process-driven data privacy", 2015. Where access is decided on a belief about the size of the group,
-    `payoff` is what they expect and everything else is what happens at the size that they find.
+    Parameters
+    ----------
+    access : (n,) array
+        True if the outside data are paid for.
+    payoff : (n,) array
+        Expected payoff, at least 0, discounted by `Attacker.discount`.
+    sunk_payoff : (n,) array
+        The same with the outside data at hand.
+    success_probability : (n,) array
+        P_reid, probability that the target is re-identified, equation (5); never discounted.
+    sunk_success_probability : (n,) array
+        The same with the outside data at hand.
+    expected_tries : (n,) array
+        Expected exploits.
+    clean_tries : (n,) array
+        Exploits if never caught and never lucky.
+    expected_fines : (n,) array
+        Expected number of fines.
+
+    References
+    ----------
+    W. Xia et al., "Process-driven data privacy", 2015.
     """
 
     access: NDArray[np.bool_]
@@ -81,22 +102,32 @@ class Prices:
         return f"{type(self).__name__}({len(self)} targets, {np.count_nonzero(self.access)} attacked)"
 
     def take(self, target: NDArray[np.int64]) -> Prices:
-        """The prices of these targets, in their order."""
+        """Return the prices of these targets, in their order."""
         return Prices(**{item.name: getattr(self, item.name)[target] for item in fields(Prices)})
 
     def risk(self, loss: ArrayLike = 1.0) -> Floats:
-        """(n,) P_reid times the publisher's loss when the target is re-identified, equation (1)."""
-        return self.success_probability * amounts("loss", loss, len(self))
+        """Return (n,) P_reid times the publisher's loss of a re-identified target, equation (1)."""
+        return self.success_probability * as_amounts("loss", loss, len(self))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ExploitationTable(Prices):
     """`Prices` by size of the group, index 0..max_size, with the slopes of the payoff and the sizes that escape.
 
-    slope : name of an amount -> (max_size + 1,) derivative of `payoff` in it: discounted success for the gain, minus
-            discounted tries for exploit_cost, minus discounted fines for fine, minus 1 for access_cost, minus
-            the discount for link_cost; 0 where access is not paid for. The payoff is the sum of amount times slope
-            (envelope theorem).
+    Parameters
+    ----------
+    access, payoff, sunk_payoff, success_probability, sunk_success_probability : (max_size + 1,) array
+        As in `Prices`.
+    expected_tries, clean_tries, expected_fines : (max_size + 1,) array
+        As in `Prices`.
+    attacker : Attacker
+        The attacker.
+    slope : dict of str to (max_size + 1,) array
+        Name of an amount -> derivative of `payoff` in it, 0 without access: discounted success for the gain, minus
+        discounted tries for exploit_cost, minus discounted fines for fine, minus 1 for access_cost, minus the discount
+        for link_cost. The payoff is the sum of amount times slope (envelope theorem).
+    thresholds : Thresholds
+        Sizes that escape.
     """
 
     attacker: Attacker
@@ -105,16 +136,34 @@ class ExploitationTable(Prices):
 
     @property
     def rises(self) -> NDArray[np.int64]:
-        """Sizes at which P_reid, with the data at hand, is larger than in the group that is smaller by one."""
+        """Return the sizes with a larger sunk P_reid than the group that is smaller by one."""
         return np.flatnonzero(np.diff(self.sunk_success_probability[1:]) > TIE) + 2
 
 
 def exploitation_table(attacker: Attacker, max_size: int) -> ExploitationTable:
-    """The optimal attack on a group of every size from 0 to `max_size`, the size known to the attacker.
+    """Compute the optimal attack on a group of every size that the attacker knows.
 
-    The value falls with the size whatever the detection and the cap on fines, so the table stops where it is 0.
-    UnmaskError beyond 2 GiB, or beyond MAX_STEPS of recursion in all.
+    The value falls with the size for any detection and any cap on fines, so the table stops at the first 0.
 
+    Parameters
+    ----------
+    attacker : Attacker
+        The attacker.
+    max_size : int
+        Largest size of the table, which begins with 0.
+
+    Returns
+    -------
+    ExploitationTable
+        Prices by size.
+
+    Raises
+    ------
+    UnmaskError
+        If the table takes more than 2 GiB, or more than `MAX_STEPS` of recursion in all.
+
+    Examples
+    --------
     >>> from unmask.economics import read_attacker
     >>> case = replace(read_attacker("case-study"), detection_growth=0.0)
     >>> table = exploitation_table(case, 120)
@@ -125,32 +174,32 @@ def exploitation_table(attacker: Attacker, max_size: int) -> ExploitationTable:
     """
     if not is_whole(max_size, at_least=0):
         raise UnmaskError(f"the largest group size is {max_size!r}, expected a whole number of at least 0")
-    plan = plans_by_size(attacker, np.arange(max_size + 1))
-    prices = prices_of(attacker, plan, plan[VALUE])
-    slope, thresholds = _slopes(attacker, plan, prices.access), _thresholds(plan, prices.access)
+    plan = solve_plans_by_size(attacker, np.arange(max_size + 1))
+    prices = to_prices(attacker, plan, plan[VALUE])
+    slope, thresholds = _compute_slopes(attacker, plan, prices.access), _find_thresholds(plan, prices.access)
     return ExploitationTable(**vars(prices), attacker=attacker, slope=slope, thresholds=thresholds)
 
 
-def group_sizes(sizes: ArrayLike) -> NDArray[np.int64]:
-    """(n,) sizes of groups as whole numbers of at least 0; UnmaskError for anything else."""
+def check_group_sizes(sizes: ArrayLike) -> NDArray[np.int64]:
+    """Return (n,) group sizes as whole numbers of at least 0; raise UnmaskError for anything else."""
     try:
-        given = np.asarray(sizes)
+        values = np.asarray(sizes)
     except ValueError:
         raise UnmaskError("the group sizes are a list of lists, expected a list of numbers") from None
-    if given.ndim != 1:
-        raise UnmaskError(f"the group sizes have {given.ndim} axes, expected a list of numbers")
-    if given.dtype.kind not in "iuf" and given.size:
-        raise UnmaskError(f"the group sizes are of type {given.dtype}, expected whole numbers of at least 0")
-    if given.size and not (given.min() >= 0 and given.max() < 2**62):
+    if values.ndim != 1:
+        raise UnmaskError(f"the group sizes have {values.ndim} axes, expected a list of numbers")
+    if values.dtype.kind not in "iuf" and values.size:
+        raise UnmaskError(f"the group sizes are of type {values.dtype}, expected whole numbers of at least 0")
+    if values.size and not (values.min() >= 0 and values.max() < 2**62):
         raise UnmaskError("a group size is negative, missing or infinite, expected whole numbers of at least 0")
-    whole = given.astype(np.int64, copy=False)
-    if given.dtype.kind == "f" and np.any(whole != given):
+    whole = values.astype(np.int64, copy=False)
+    if values.dtype.kind == "f" and np.any(whole != values):
         raise UnmaskError("a group size is a fraction, expected whole numbers of at least 0")
     return whole
 
 
-def distinct_sizes(counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Ascending distinct sizes, and which of them each record has; counted where the sizes are not far apart."""
+def find_distinct_sizes(counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the ascending distinct sizes and the index of each record's size; counted if sizes are close together."""
     if counts.max(initial=0) > 16 * len(counts) + FIRST_PROBE:
         distinct, of_record = np.unique(counts, return_inverse=True)
         return distinct, of_record
@@ -158,76 +207,74 @@ def distinct_sizes(counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArra
     return np.flatnonzero(present), (np.cumsum(present) - 1)[counts]
 
 
-def plans_by_size(attacker: Attacker, sizes: NDArray[np.int64]) -> Floats:
-    """(8, n_sizes) the optimal plan with the data at hand, for ascending group sizes.
+def solve_plans_by_size(attacker: Attacker, sizes: NDArray[np.int64]) -> Floats:
+    """Return (8, n_sizes) the optimal plans with the data at hand, for ascending group sizes.
 
-    Zeros from the first worthless size on: the value falls with the size, whatever detection, cap and discount are.
+    From the first worthless size on they are 0: the value falls with the size for any detection, cap and discount.
     """
     plan = np.zeros((8, len(sizes)))
-    end = bound_on_size(attacker, int(sizes.max(initial=0)))
+    end = bound_group_size(attacker, int(sizes.max(initial=0)))
     low, high, spent = 0, FIRST_PROBE, 0.0
     while low < end:
         probe = min(high, end) - 1
         first, last = np.searchsorted(sizes, [low, probe])
-        block = np.append(sizes[first:last], probe)
-        games = Alike(block, np.full(len(block), attacker.prior * attacker.confirmation))
-        spent += steps(attacker, games)
+        groups = _make_uniform(attacker, np.append(sizes[first:last], probe))
+        spent += count_steps(attacker, groups)
         refuse_too_large(8.0 * 8 * len(sizes), spent)
-        found = sunk_plans(attacker, games)
-        known = min(int(np.searchsorted(sizes, probe, side="right")), len(sizes))
-        plan[:, first:known] = found[:, : known - first]
-        if found[CLEAN, -1] == 0:
+        block = solve_linked_plans(attacker, groups)
+        end_of_block = min(int(np.searchsorted(sizes, probe, side="right")), len(sizes))
+        plan[:, first:end_of_block] = block[:, : end_of_block - first]
+        if block[CLEAN, -1] == 0:
             break
         low, high = high, 2 * high
     return plan
 
 
-def bound_on_size(attacker: Attacker, most: int) -> int:
-    """A size from which on no group is tried even without fines, false alarms and discount; at most `most` + 1."""
+def bound_group_size(attacker: Attacker, largest: int) -> int:
+    """Return a size from which on no group is tried without fines, false alarms and discount; at most `largest` + 1."""
     free = {"fine": 0.0, "max_fines": 0, "arrest": False, "discount": 1.0, "false_alarms": 0.0}
     unfined = replace(attacker, **free)  # type: ignore[arg-type]
     size = FIRST_PROBE
-    while size <= most and sunk_plans(unfined, _one(attacker, size))[CLEAN, 0] > 0:
+    while size <= largest and solve_linked_plans(unfined, _make_uniform(attacker, np.array([size])))[CLEAN, 0] > 0:
         size *= 2
-    return min(size, most + 1)
+    return min(size, largest + 1)
 
 
-def _one(attacker: Attacker, size: int) -> Alike:
-    return Alike(np.array([size]), np.array([attacker.prior * attacker.confirmation]))
+def _make_uniform(attacker: Attacker, sizes: NDArray[np.int64]) -> Uniform:
+    return Uniform(sizes, np.full(len(sizes), attacker.prior * attacker.confirmation))
 
 
-def accessed(attacker: Attacker, games: Games, stakes: Stakes | None = None) -> Floats:
-    """(8, n_games) the optimal plan, worth less the price of linking and access; its discounted rows as of today."""
-    plan = exploit(attacker, games, stakes)
+def solve_accessed_plans(attacker: Attacker, groups: CandidateGroups, stakes: Stakes | None = None) -> Floats:
+    """Return (8, n_groups) the optimal plans less the price of linking and access; discounted rows as of today."""
+    plan = solve_plans(attacker, groups, stakes)
     plan[[VALUE, GAIN_SLOPE, COST_SLOPE, FINE_SLOPE]] *= attacker.discount ** (1 + attacker.link_delay)
     plan[VALUE] -= attacker.discount * attacker.link_cost
     plan[VALUE] -= attacker.access_cost
     return plan
 
 
-def sunk_plans(attacker: Attacker, games: Games, stakes: Stakes | None = None) -> Floats:
-    """(8, n_games) the optimal plan with the data at hand: linking is paid for, or everything is 0."""
-    return _linked(attacker, exploit(attacker, games, stakes), stakes)
+def solve_linked_plans(attacker: Attacker, groups: CandidateGroups, stakes: Stakes | None = None) -> Floats:
+    """Return (8, n_groups) the optimal plans with the data at hand: linking is paid for, or everything is 0."""
+    return _pay_for_link(attacker, solve_plans(attacker, groups, stakes), stakes)
 
 
-def sunk_plans_by_cap(attacker: Attacker, games: Games, stakes: Stakes | None = None) -> Floats:
-    """(max_fines + 1, 8, n_games) the same for every cap on fines from 0 to that of the attacker."""
-    return np.stack([_linked(attacker, plan, stakes) for plan in exploit_by_cap(attacker, games, stakes)])
+def solve_linked_plans_by_cap(attacker: Attacker, groups: CandidateGroups, stakes: Stakes | None = None) -> Floats:
+    """Return (max_fines + 1, 8, n_groups) the same for every cap on fines from 0 to that of the attacker."""
+    return np.stack([_pay_for_link(attacker, plan, stakes) for plan in solve_plans_by_cap(attacker, groups, stakes)])
 
 
-def _linked(attacker: Attacker, plan: Floats, stakes: Stakes | None) -> Floats:
+def _pay_for_link(attacker: Attacker, plan: Floats, stakes: Stakes | None) -> Floats:
     step = attacker.discount**attacker.link_delay
     plan[[VALUE, GAIN_SLOPE, COST_SLOPE, FINE_SLOPE]] *= step
     plan[VALUE] -= attacker.link_cost
-    tried = plan[CLEAN] > 0
     gain = attacker.gain if stakes is None or stakes.gain is None else stakes.gain
-    return np.where(tried & worthwhile(attacker, plan[VALUE], 0.0, gain), plan, 0.0)
+    return np.where((plan[CLEAN] > 0) & is_better(attacker, plan[VALUE], 0.0, gain), plan, 0.0)
 
 
-def prices_of(attacker: Attacker, plan: Floats, expected: Floats) -> Prices:
-    """Prices of plans with the data at hand, accessed where the payoff `expected` after access is worth the access."""
+def to_prices(attacker: Attacker, plan: Floats, expected: Floats) -> Prices:
+    """Return the prices of linked plans, accessed if the `expected` payoff after access is worth the access."""
     payoff = attacker.discount * expected - attacker.access_cost
-    access = ((expected > 0) | (plan[CLEAN] > 0)) & worthwhile(attacker, payoff, 0.0, attacker.gain)
+    access = ((expected > 0) | (plan[CLEAN] > 0)) & is_better(attacker, payoff, 0.0, attacker.gain)
     success = np.minimum(plan[SUCCESS], 1.0)  # sums of rounded chances
     return Prices(
         access=access,
@@ -241,7 +288,30 @@ def prices_of(attacker: Attacker, plan: Floats, expected: Floats) -> Prices:
     )
 
 
-def _slopes(attacker: Attacker, plan: Floats, access: NDArray[np.bool_]) -> dict[str, Floats]:
+def find_break_even(
+    attacker: Attacker, groups: CandidateGroups, start: Floats, amount: Literal["fine", "exploit_cost", "gain"]
+) -> Floats:
+    """Return (n_groups,) the amounts at which access is worth its price; inf if no amount is.
+
+    Newton's method on the payoff, which is convex in the amount, from amounts at which it is above 0.
+    """
+    row = {"fine": FINE_SLOPE, "exploit_cost": COST_SLOPE, "gain": GAIN_SLOPE}[amount]
+    root, spent, is_gain = start, 0.0, amount == "gain"
+    for _ in range(NEWTON_STEPS):
+        stakes = Stakes(**{amount: np.where(np.isinf(root), 0.0, root)})
+        spent += count_steps(attacker, groups, stakes)
+        refuse_too_large(0, spent)
+        balance, slope = solve_accessed_plans(attacker, groups, stakes)[[VALUE, row]]
+        is_above = balance > TIE * (root if is_gain else attacker.gain)
+        is_above &= np.isfinite(root) & ((slope > 0) | (not is_gain))
+        if not is_above.any():
+            break
+        step = (-balance if is_gain else balance) / np.where(slope > 0, slope, 1.0)
+        root = np.where(is_above, np.where(slope > 0, root + step, np.inf), root)
+    return root
+
+
+def _compute_slopes(attacker: Attacker, plan: Floats, access: NDArray[np.bool_]) -> dict[str, Floats]:
     gamma, linked = attacker.discount, plan[CLEAN] > 0
     slope = {
         "gain": gamma * plan[GAIN_SLOPE],
@@ -253,11 +323,10 @@ def _slopes(attacker: Attacker, plan: Floats, access: NDArray[np.bool_]) -> dict
     return {name: np.where(access, value, 0.0) for name, value in slope.items()}
 
 
-def _thresholds(plan: Floats, access: NDArray[np.bool_]) -> Thresholds:
-    every = np.arange(plan.shape[1])
+def _find_thresholds(plan: Floats, access: NDArray[np.bool_]) -> Thresholds:
+    def find_first(escapes: NDArray[np.bool_]) -> int | None:
+        sizes = np.flatnonzero(escapes[1:])
+        return int(sizes[0]) + 1 if len(sizes) else None
 
-    def first(escapes: NDArray[np.bool_]) -> int | None:
-        found = np.flatnonzero(escapes[1:])
-        return int(found[0]) + 1 if len(found) else None
-
-    return Thresholds(first(plan[CLEAN] < every), first(~access), first(plan[CLEAN] == 0))
+    sizes = np.arange(plan.shape[1])
+    return Thresholds(find_first(plan[CLEAN] < sizes), find_first(~access), find_first(plan[CLEAN] == 0))

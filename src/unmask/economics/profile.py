@@ -1,4 +1,4 @@
-"""Attackers in files: the `[attacker]` table of a TOML file, and the one that comes with the package."""
+"""Attackers in files: the `[attacker]` table of a TOML file, and the embedded one of the package."""
 
 from __future__ import annotations
 
@@ -11,21 +11,38 @@ from pathlib import Path
 from typing import Any, Final
 
 from unmask.core.errors import FailedError, UnmaskError, nearest
-from unmask.economics.attacker import Attacker, parameters
+from unmask.economics.attacker import Attacker, list_parameters
 from unmask.files import read_toml
 
 EMBEDDED: Final = "case-study"
-"""The name of the attacker that comes with the package. Its figures are an assumption, taken from the paper's case."""
+"""Name of the attacker that comes with the package. The figures are an assumption, taken from the paper's case."""
 
 UNLIMITED: Final = "unlimited"
 
 
 def read_attacker(source: str | Path) -> Attacker:
-    """The attacker in the `[attacker]` table of a TOML file, or the embedded one for the name "case-study".
+    """Read the attacker of a TOML file, or the embedded one.
 
-    Keys are the names of `Attacker`, `profile` among them; max_fines may be "unlimited". Unknown keys are refused.
-    FailedError where the file cannot be read, UnmaskError where it does not describe an attacker.
+    Parameters
+    ----------
+    source : str or Path
+        A TOML file with an `[attacker]` table, or "case-study". Keys are the names of `Attacker`, with `profile`;
+        max_fines may be "unlimited".
 
+    Returns
+    -------
+    Attacker
+        The attacker.
+
+    Raises
+    ------
+    FailedError
+        If the file cannot be read.
+    UnmaskError
+        If the file does not describe an attacker, or has an unknown key.
+
+    Examples
+    --------
     >>> read_attacker("case-study").gain
     8000.0
     """
@@ -33,18 +50,18 @@ def read_attacker(source: str | Path) -> Attacker:
 
 
 def attacker_table(source: str | Path) -> dict[str, Any]:
-    """The `[attacker]` table of a TOML file, or the embedded one, as it stands there."""
+    """Return the `[attacker]` table of a TOML file, or the embedded one, unchecked."""
     name = str(source)
     embedded = files("unmask.economics").joinpath(f"{EMBEDDED}.toml")
-    given = tomllib.loads(embedded.read_text("utf-8")) if name == EMBEDDED else read_toml(Path(source), "attacker")
-    table = given.get("attacker")
+    document = tomllib.loads(embedded.read_text("utf-8")) if name == EMBEDDED else read_toml(Path(source), "attacker")
+    table = document.get("attacker")
     if not isinstance(table, dict):
         raise UnmaskError(f"attacker {name!r} has no table [attacker]; put the parameters below that line")
     return table
 
 
 def attacker_of(table: Mapping[str, Any], name: str) -> Attacker:
-    """The attacker with the parameters of such a table; `name` is what errors call it."""
+    """Return the attacker with the parameters of such a table; errors call it `name`."""
     known = list(inspect.signature(Attacker).parameters)
     for key in table:
         if key not in known:
@@ -56,19 +73,32 @@ def attacker_of(table: Mapping[str, Any], name: str) -> Attacker:
 
 
 def write_attacker(attacker: Attacker, path: str | Path) -> None:
-    """Write the `[attacker]` table; what `read_attacker` reads from it is the same attacker."""
-    lines = ["[attacker]", *(f"{name} = {_toml(value)}" for name, value in parameters(attacker).items())]
+    """Write the `[attacker]` table, from which `read_attacker` reads the same attacker.
+
+    Parameters
+    ----------
+    attacker : Attacker
+        The attacker.
+    path : str or Path
+        The file, which is overwritten.
+
+    Raises
+    ------
+    FailedError
+        If the file cannot be written.
+    """
+    lines = ["[attacker]", *(f"{name} = {_to_toml(value)}" for name, value in list_parameters(attacker).items())]
     try:
         Path(path).write_text("\n".join(lines) + "\n", encoding="utf-8")
     except OSError as error:
         raise FailedError(f"{path} cannot be written: {error.strerror}; check the path") from None
 
 
-def _toml(value: object) -> str:
+def _to_toml(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
         return f'"{value}"'
     if isinstance(value, tuple):
-        return f"[{', '.join(map(_toml, value))}]"
+        return f"[{', '.join(map(_to_toml, value))}]"
     return f'"{UNLIMITED}"' if value == math.inf else repr(value)

@@ -10,20 +10,20 @@ from typing import Any, Final
 from unmask.core.errors import UnmaskError
 from unmask.economics.attacker import as_number
 from unmask.economics.deterrence import first_detection, with_parameter
-from unmask.economics.game import Expected, Move, PublisherGame
+from unmask.economics.game import AttackerKind, Move, PublisherGame
 
 PUBLISHER: Final = "publisher"
 """Owner of the inputs that belong to no attacker."""
 
-OF_PUBLISHER: Final = ("benefit", "loss", "penalty", "audit_cost", "recovered")
+PUBLISHER_INPUTS: Final = ("benefit", "loss", "penalty", "audit_cost", "recovered")
 
-OF_ATTACKER: Final = ("number", "gain", "access_cost", "link_cost", "exploit_cost", "fine", "prior", "detection")
+ATTACKER_INPUTS: Final = ("number", "gain", "access_cost", "link_cost", "exploit_cost", "fine", "prior", "detection")
 
 PROBABILITIES: Final = frozenset({"recovered", "prior", "detection"})
 """Inputs that are at most 1."""
 
-GAP: Final = 1e-9
-"""Share of a payoff by which another one may be higher and be the same."""
+EQUAL_PAYOFFS: Final = 1e-9
+"""Relative difference below which two payoffs are the same."""
 
 
 @dataclass(frozen=True)
@@ -32,12 +32,12 @@ class Range:
 
     Parameters
     ----------
-    of
+    of : str
         The kind of attacker, or "publisher".
-    parameter
-        One of `OF_PUBLISHER` or `OF_ATTACKER`; "number" counts the attackers of the kind, "detection" is the
+    parameter : str
+        One of `PUBLISHER_INPUTS` or `ATTACKER_INPUTS`; "number" counts the attackers of the kind, "detection" is the
         probability that the first try is detected.
-    low, high
+    low, high : float
         The two values.
     """
 
@@ -47,11 +47,11 @@ class Range:
     high: float
 
     def __post_init__(self) -> None:
-        if self.parameter not in (*OF_PUBLISHER, *OF_ATTACKER):
-            expected = ", ".join((*OF_PUBLISHER, *OF_ATTACKER))
+        if self.parameter not in (*PUBLISHER_INPUTS, *ATTACKER_INPUTS):
+            expected = ", ".join((*PUBLISHER_INPUTS, *ATTACKER_INPUTS))
             raise UnmaskError(f"{self.parameter!r} cannot be a range; expected one of {expected}")
-        if (self.of == PUBLISHER) != (self.parameter in OF_PUBLISHER):
-            owner = "the publisher has" if self.parameter in OF_PUBLISHER else "an attacker has"
+        if (self.of == PUBLISHER) != (self.parameter in PUBLISHER_INPUTS):
+            owner = "the publisher has" if self.parameter in PUBLISHER_INPUTS else "an attacker has"
             raise UnmaskError(f"{self.parameter} is a number that {owner}, and a range of it was given for {self.of}")
         if not as_number(self.parameter, self.low) < as_number(self.parameter, self.high):
             raise UnmaskError(f"{self.parameter} is from {self.low:g} to {self.high:g}, expected a rising range")
@@ -68,14 +68,14 @@ class Sensitivity:
 
     Parameters
     ----------
-    input
+    input : Range
         The input and its two values.
-    value
+    value : float
         The value of the game.
-    best
+    best : tuple of Move
         The best move at the low and at the high value.
-    payoff
-        The least payoff at these values of the move that is best at `value`.
+    payoff : tuple of float
+        The lower bound on the payoff, at these values, of the move that is best at `value`.
     """
 
     input: Range
@@ -85,9 +85,9 @@ class Sensitivity:
 
     @property
     def loss(self) -> tuple[float, float]:
-        """Compute the payoff that the decision forgoes at each end; 0 where it stays the best."""
-        gaps = [(move.payoff.low - own, own) for move, own in zip(self.best, self.payoff, strict=True)]
-        low, high = (gap if gap > GAP * abs(own) else 0.0 for gap, own in gaps)
+        """Compute the payoff that the decision forgoes at each end; 0 if it stays the best."""
+        gaps = [(move.payoff.low - payoff, payoff) for move, payoff in zip(self.best, self.payoff, strict=True)]
+        low, high = (gap if gap > EQUAL_PAYOFFS * abs(payoff) else 0.0 for gap, payoff in gaps)
         return low, high
 
 
@@ -96,11 +96,11 @@ def sensitivity(game: PublisherGame, ranges: Sequence[Range] = (), **terms: Sequ
 
     Parameters
     ----------
-    game
+    game : PublisherGame
         The game.
-    ranges
+    ranges : sequence of Range
         Values of some inputs. Every other input above 0 is halved and doubled, a probability up to 1.
-    terms
+    **terms : sequence of float
         `prices`, `fines` and `audits` as in `PublisherGame.moves`.
 
     Returns
@@ -108,45 +108,45 @@ def sensitivity(game: PublisherGame, ranges: Sequence[Range] = (), **terms: Sequ
     tuple of Sensitivity
         One for each input, the greatest loss first.
     """
-    for one in ranges:
-        if one.of != PUBLISHER and one.of not in game.attackers:
-            raise UnmaskError(f"{one.of} is no attacker of this game; expected one of {', '.join(game.attackers)}")
+    for item in ranges:
+        if item.of != PUBLISHER and item.of not in game.attackers:
+            raise UnmaskError(f"{item.of} is no attacker of this game; expected one of {', '.join(game.attackers)}")
     choice = game.best_move(**terms)
     rows = []
-    for value, one in _inputs(game, {(one.of, one.parameter): one for one in ranges}):
-        games = [_at(game, one, end) for end in (one.low, one.high)]
-        low, high = (there.best_move(**terms) for there in games)
-        own = [there.move(choice.protection, choice.terms).payoff.low for there in games]
-        rows.append(Sensitivity(one, value, (low, high), (own[0], own[1])))
+    for value, item in _list_inputs(game, {(item.of, item.parameter): item for item in ranges}):
+        games = [_change_game(game, item, end) for end in (item.low, item.high)]
+        low, high = (changed.best_move(**terms) for changed in games)
+        payoffs = [changed.move(choice.protection, choice.terms).payoff.low for changed in games]
+        rows.append(Sensitivity(item, value, (low, high), (payoffs[0], payoffs[1])))
     return tuple(sorted(rows, key=lambda row: -max(row.loss)))
 
 
-def _inputs(game: PublisherGame, ranges: dict[tuple[str, str], Range]) -> Iterator[tuple[float, Range]]:
+def _list_inputs(game: PublisherGame, ranges: dict[tuple[str, str], Range]) -> Iterator[tuple[float, Range]]:
     """Yield the value and the range of each input that has a range or can make a difference."""
-    values: dict[tuple[str, str], Any] = {(PUBLISHER, name): getattr(game.publisher, name) for name in OF_PUBLISHER}
+    values: dict[tuple[str, str], Any] = {(PUBLISHER, name): getattr(game.publisher, name) for name in PUBLISHER_INPUTS}
     idle = set()
     for kind, expected in game.attackers.items():
         attacker = expected.attacker
-        known = {"number": expected.number, "detection": first_detection(attacker)}
-        values |= {(kind, name): known.get(name, getattr(attacker, name, None)) for name in OF_ATTACKER}
-        idle |= {(kind, "prior")} if attacker.prior == 1 else set()  # a belief has the chance of its own
+        derived = {"number": expected.number, "detection": first_detection(attacker)}
+        values |= {(kind, name): derived.get(name, getattr(attacker, name, None)) for name in ATTACKER_INPUTS}
+        idle |= {(kind, "prior")} if attacker.prior == 1 else set()  # the chance of a belief is in the belief
         idle |= set() if attacker.arrest or attacker.max_fines else {(kind, "fine"), (kind, "detection")}
     for key, value in values.items():
-        most = 1.0 if key[1] in PROBABILITIES else sys.float_info.max
+        limit = 1.0 if key[1] in PROBABILITIES else sys.float_info.max
         if key in ranges or (value and key not in idle):
-            yield float(value), ranges.get(key) or Range(*key, value / 2, min(2 * value, most))
+            yield float(value), ranges.get(key) or Range(*key, value / 2, min(2 * value, limit))
 
 
-def _at(game: PublisherGame, one: Range, value: float) -> PublisherGame:
+def _change_game(game: PublisherGame, item: Range, value: float) -> PublisherGame:
     """Change one input of a game; campaigns that were solved stay solved."""
-    changes: dict[str, Any] = {one.parameter: value}
-    if one.of == PUBLISHER:
+    changes: dict[str, Any] = {item.parameter: value}
+    if item.of == PUBLISHER:
         return replace(game, publisher=replace(game.publisher, **changes))
-    changed = _changed(game.attackers[one.of], one.parameter, value)
-    return replace(game, attackers={**game.attackers, one.of: changed})
+    kind = _change_kind(game.attackers[item.of], item.parameter, value)
+    return replace(game, attackers={**game.attackers, item.of: kind})
 
 
-def _changed(kind: Expected, name: str, value: float) -> Expected:
+def _change_kind(kind: AttackerKind, name: str, value: float) -> AttackerKind:
     """Change one input of a kind; of detection only the belief of the attacker changes."""
     if name == "number":
         return replace(kind, number=value)

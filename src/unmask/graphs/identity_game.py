@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unmask.core.errors import UnmaskError
-from unmask.economics.attacker import Floats, amounts, is_whole, numbers
+from unmask.economics.attacker import Floats, as_amounts, as_numbers, is_whole
 
 __all__ = ["Equilibrium", "acceptance", "best_assignment", "equilibrium", "expected_loss", "worst_loss"]
 
@@ -86,7 +86,7 @@ def equilibrium(y: int, *, loss: ArrayLike = 1.0, gain: ArrayLike = 1.0) -> Equi
     """
     if not is_whole(y, at_least=1):
         raise UnmaskError(f"y is {y!r}, expected a whole number of identities of at least 1")
-    losses, gains = amounts("loss", loss, int(y)), amounts("gain", gain, int(y))
+    losses, gains = as_amounts("loss", loss, int(y)), as_amounts("gain", gain, int(y))
     for name, values in (("loss", losses), ("gain", gains)):
         if not (values > 0).all():
             raise UnmaskError(f"a {name} is 0, expected above 0: at stake nothing, there is no game to play")
@@ -132,7 +132,7 @@ def acceptance(discovery: ArrayLike, decision: Decision = "uniform") -> Floats:
         return _enumerated(P, decision)
     if isinstance(decision, Mapping):
         return _enumerated(P, _looked_up(decision))
-    table = numbers("the decision", decision)
+    table = as_numbers("the decision", decision)
     if table.shape == P.shape:
         if not ((table >= 0).all() and table.sum() <= 1 + SLACK):
             raise UnmaskError("the acceptances of the decision are below 0 or sum to more than 1; give probabilities")
@@ -172,7 +172,7 @@ def _enumerated(P: Floats, decide: Callable[[NDArray[np.bool_]], ArrayLike]) -> 
         )
     states = [(False, True) if 0 < p < 1 else (bool(p),) for p in P]
     sets = np.array(list(itertools.product(*states)), dtype=bool)
-    rows = [numbers("a decision", decide(m)) for m in sets]
+    rows = [as_numbers("a decision", decide(m)) for m in sets]
     wrong = next((row.shape for row in rows if row.shape != P.shape), None)
     if wrong is not None:
         raise UnmaskError(f"a decision has shape {wrong}, expected {P.shape}, one chance per identity")
@@ -209,7 +209,7 @@ def expected_loss(
         raise UnmaskError(
             f"there are {len(r)} assignments and {len(alpha)} discoveries, expected one each per identity"
         )
-    return float(r @ (alpha * amounts("loss", loss, len(r))))
+    return float(r @ (alpha * as_amounts("loss", loss, len(r))))
 
 
 def best_assignment(discovery: ArrayLike, decision: Decision = "uniform", *, loss: ArrayLike = 1.0) -> Floats:
@@ -224,7 +224,7 @@ def best_assignment(discovery: ArrayLike, decision: Decision = "uniform", *, los
     array([0. , 0.5, 0.5])
     """
     alpha = acceptance(discovery, decision)
-    price = alpha * amounts("loss", loss, len(alpha))
+    price = alpha * as_amounts("loss", loss, len(alpha))
     best = price <= price.min() * (1 + TIE)
     return np.asarray(best / best.sum())
 
@@ -254,7 +254,7 @@ def worst_loss(assignment: ArrayLike, *, discovery: ArrayLike | None = None, los
     P = np.ones_like(r) if discovery is None else _probabilities("discovery", discovery)
     if P.shape != r.shape:
         raise UnmaskError(f"there are {len(r)} assignments and {len(P)} discoveries, expected one each per identity")
-    value = r * amounts("loss", loss, len(r))
+    value = r * as_amounts("loss", loss, len(r))
     order = np.argsort(-value, kind="stable")
     missed = np.concatenate([[1.0], np.cumprod(1 - P[order])[:-1]])
     return float(value[order] @ (P[order] * missed))
@@ -264,7 +264,7 @@ def worst_loss(assignment: ArrayLike, *, discovery: ArrayLike | None = None, los
 
 
 def _probabilities(name: str, values: ArrayLike, *, sums: bool = False) -> Floats:
-    found = numbers(name, values)
+    found = as_numbers(name, values)
     if found.ndim != 1 or not len(found):
         raise UnmaskError(f"{name} has shape {found.shape}, expected one probability per identity")
     if not ((found >= 0) & (found <= 1)).all():

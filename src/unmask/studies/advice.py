@@ -48,7 +48,9 @@ def _answer(game: PublisherGame, move: Move, kind: str) -> Answer:
     one, expects = move.responses[kind], None
     if game.attackers[kind].actual is not None and one.attacks is not False:
         terms = move.terms
-        expects = game.raid(move.protection, kind, fine=terms.fine, audit=terms.audit, believed=True).re_identified
+        expects = game.best_campaign(
+            move.protection, kind, fine=terms.fine, audit=terms.audit, believed=True
+        ).re_identified
     return Answer(kind, one.attacks, one.payoff, one.re_identified, expects)
 
 
@@ -135,7 +137,7 @@ def _curve(game: PublisherGame, name: str, said: Stated, common: Sequence[float]
     every: set[float] = set().union(*ends.values()) if game.publisher.recovered else set()
     each = [_by_fine(game, name, kind, price, {*common, *own, *every}) for kind, own in ends.items()]
     fines = np.array(sorted(set().union(*each)))
-    left, least = np.full(len(fines), game.kept(name, Terms())), np.zeros(len(fines))
+    left, least = np.full(len(fines), game.net_benefit(name, Terms())), np.zeros(len(fines))
     for found in each:
         own = np.array(sorted(found))
         brought, prices = np.array([found[fine] for fine in own.tolist()]).T
@@ -157,7 +159,7 @@ def _by_fine(
     """Fine -> what a kind brings at a price, and the least price that keeps them away; some more where it jumps, as
     far as campaigns are known.
     """
-    alone, kept = replace(game, attackers={kind: game.attackers[kind]}), game.kept(name, Terms())
+    alone, kept = replace(game, attackers={kind: game.attackers[kind]}), game.net_benefit(name, Terms())
     stops, known = game.break_even_fine(name, kind).high, not game.publisher.recovered
 
     def at_fine(fine: float) -> tuple[float, float]:

@@ -9,24 +9,28 @@ from itertools import product
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from unmask.core.distinct_rows import group_rows
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
 from unmask.document import in_document, load
 from unmask.economics import (
-    Expected,
+    AttackerKind,
     Move,
-    Protected,
+    ProtectedRelease,
     Publisher,
     PublisherGame,
     Terms,
-    one_by_one,
+    campaign,
+    one_shot,
     play_out,
+    price_records,
 )
-from unmask.economics.attacker import Attacker, parameters
+from unmask.economics.attacker import Attacker, list_parameters
+from unmask.economics.campaign import remove_discount
 from unmask.economics.game import WITHHELD
-from unmask.economics.groups import alike_rows, candidates_tried, chance_inside
+from unmask.economics.groups import compute_inside_probability, count_candidates, find_uniform_rows
 from unmask.files import read_json
 from unmask.plan import NOTHING, Cell, Plan, unknown
 from unmask.reports.facts.game import (
@@ -49,6 +53,12 @@ from unmask.studies.run import GAME, JOURNAL
 from unmask.studies.stated import Stated, stated
 from unmask.version import __version__
 from unmask.writing import whole, write_text
+
+SIZE_DRAWS = 16
+"""Number of draws of all group sizes for a campaign that does not know them when it pays for the data."""
+
+EQUAL_RISKS = 1e-9
+"""Difference below which two probabilities are the same."""
 
 Releases = Mapping[str, Mapping[str, Faced]]
 """Protection -> adversary -> its release, as they face it."""
@@ -171,13 +181,13 @@ def _cells(plan: Plan, said: Stated) -> list[Cell]:
     ]
 
 
-def _protected(releases: Releases, plan: Plan, said: Stated) -> dict[str, Protected]:
+def _protected(releases: Releases, plan: Plan, said: Stated) -> dict[str, ProtectedRelease]:
     """What attackers of each kind face, and the utility, of each protection."""
     found = {}
     for name, own in releases.items():
         of = {adversary: group_rows(one.belief).posterior for adversary, one in own.items()}
         who = {kind: of[_whose(kind, said, plan)] for kind in said.adversary}
-        found[name] = Protected(who, min(max(next(iter(own.values())).utility, 0.0), 1.0))
+        found[name] = ProtectedRelease(who, min(max(next(iter(own.values())).utility, 0.0), 1.0))
     return found
 
 
@@ -187,7 +197,7 @@ def _whose(kind: str, said: Stated, plan: Plan) -> str:
 
 def _kind(kind: str, said: Stated, plan: Plan) -> Kind:
     expected = said.attackers[kind]
-    told = parameters(expected.actual or expected.attacker)
+    told = list_parameters(expected.actual or expected.attacker)
     told |= {"believed_detection": expected.attacker.detection} if expected.actual else {}
     del told["prior"]
     return Kind(kind, expected.number, _whose(kind, said, plan), told, kind in said.assumed)
@@ -196,7 +206,7 @@ def _kind(kind: str, said: Stated, plan: Plan) -> Kind:
 def _stopping(game: PublisherGame, name: str, kind: str, found: Faced) -> Stopping:
     """What stops a kind, and whom they re-identify where nobody fines them: as they believe, and in truth."""
     free = replace(game.attackers[kind].attacker, max_fines=0, access_cost=0.0)
-    unfined = replace(game, attackers={kind: Expected(free)}).raid(name, kind)
+    unfined = replace(game, attackers={kind: AttackerKind(free)}).best_campaign(name, kind)
     return Stopping(
         name,
         kind,
@@ -209,7 +219,7 @@ def _stopping(game: PublisherGame, name: str, kind: str, found: Faced) -> Stoppi
 
 def _in_kinds(game: PublisherGame, name: str, kind: str) -> Posterior:
     """What a kind believes of a protection, a row for each kind of observation."""
-    belief = game.protections[name].faced_by(kind)
+    belief = game.protections[name].targets_of(kind)
     assert isinstance(belief, Posterior)
     return belief
 
@@ -217,30 +227,47 @@ def _in_kinds(game: PublisherGame, name: str, kind: str) -> Posterior:
 def _alone(game: PublisherGame, name: str, kind: str, found: Faced) -> Alone | None:
     """One person at a time beside one campaign, as far as candidates are alike and are people behind records."""
     belief = found.belief
-    if game.attackers[kind].attacker.in_doubt:
+    if game.attackers[kind].attacker.is_uncertain:
         return None  # the models of one person at a time know neither doubt
-    inside, row = chance_inside(belief), belief.observation
-    if not (alike_rows(_in_kinds(game, name, kind)).all() and inside.any()):
+    inside, row = compute_inside_probability(belief), belief.observation
+    if not (find_uniform_rows(_in_kinds(game, name, kind)).all() and inside.any()):
         return None
     share = np.bincount(row, minlength=belief.n_observations)[row] / len(row)
-    sizes = candidates_tried(belief)[row]
-    attacker = replace(game.attackers[kind].attacker, prior=float(inside[row][sizes > 0].mean()))
-    one = one_by_one(attacker, sizes, population=belief.n_candidates, cell_probability=share)
+    sizes = count_candidates(belief)[row]
+    attacker = remove_discount(replace(game.attackers[kind].attacker, prior=float(inside[row][sizes > 0].mean())))
+    one_try = price_records(one_shot(attacker), sizes)
+    known = price_records(attacker, sizes)
+    unknown_sizes = price_records(
+        attacker, sizes, population=belief.n_candidates, cell_probability=share, belief="binomial"
+    )
+    together = campaign(attacker, sizes)
+    tries = known.clean_tries * known.access
+    n_all, n_some = int(np.sum((tries > 0) & (tries >= sizes))), int(np.sum((tries > 0) & (tries < sizes)))
+    change = unknown_sizes.success_probability - known.success_probability
+    is_spared = known.success_probability <= EQUAL_RISKS
     return Alone(
         protection=name,
         kind=kind,
         people=len(row),
         inside=attacker.prior * float((sizes > 0).sum()),
-        one_try=float(one.one_try.success_probability.sum()),
-        known=float(one.known.success_probability.sum()),
-        unknown=float(one.unknown.success_probability.sum()),
-        campaign=float(one.campaign.success_probability.sum()),
-        blind=one.blind,
-        tried=one.tried,
-        changed=one.changed,
-        spared=one.spared,
-        reach=one.reach,
+        one_try=float(one_try.success_probability.sum()),
+        known=float(known.success_probability.sum()),
+        unknown=float(unknown_sizes.success_probability.sum()),
+        campaign=float(together.success_probability.sum()),
+        blind=_pays_without_sizes(attacker, belief.n_candidates, share),
+        tried=(n_all, n_some, len(sizes) - n_all - n_some),
+        changed=(int(np.sum(change < -EQUAL_RISKS)), int(np.sum(change > EQUAL_RISKS))),
+        spared=(int(is_spared.sum()), float(together.success_probability[is_spared].sum())),
+        reach=int(sizes[known.access].max(initial=0)),
     )
+
+
+def _pays_without_sizes(attacker: Attacker, population: int, shares: NDArray[np.float64]) -> bool:
+    """Return True if the outside data are worth their price to a campaign that learns the sizes by paying."""
+    rng, free = np.random.default_rng(0), replace(attacker, access_cost=0.0)
+    distinct, people = np.unique(shares, return_counts=True)
+    payoffs = [campaign(free, rng.binomial(population, distinct), people=people).payoff for _ in range(SIZE_DRAWS)]
+    return bool(np.mean(payoffs) > attacker.access_cost)
 
 
 def _realized(free: Attacker, found: Faced) -> float | None:

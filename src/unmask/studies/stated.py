@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from unmask.core.errors import UnmaskError
-from unmask.economics import Expected, Publisher, Range
+from unmask.economics import AttackerKind, Publisher, Range
 from unmask.economics.attacker import Attacker, as_number
 from unmask.economics.profile import EMBEDDED, attacker_of, attacker_table
 from unmask.economics.sensitivity import PUBLISHER
@@ -36,7 +36,7 @@ class Stated:
 
     publisher: Publisher
     terms: Mapping[str, tuple[float, ...]]
-    attackers: Mapping[str, Expected]
+    attackers: Mapping[str, AttackerKind]
     adversary: Mapping[str, str]
     assumed: frozenset[str]
     ranges: tuple[Range, ...]
@@ -98,7 +98,7 @@ def _kinds(given: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     return kinds
 
 
-def _expected(kind: str, entry: Mapping[str, Any], folder: Path, ranges: list[Range]) -> Expected:
+def _expected(kind: str, entry: Mapping[str, Any], folder: Path, ranges: list[Range]) -> AttackerKind:
     """A kind of attacker: a profile, changed by what stands beside it."""
     if "prior" in entry:
         raise UnmaskError(
@@ -113,10 +113,10 @@ def _expected(kind: str, entry: Mapping[str, Any], folder: Path, ranges: list[Ra
     known = _detected({**base, **own}, own.get("detection"))
     actual = _campaigning(attacker_of(known, kind), kind)
     if believed is None:
-        return Expected(actual, number)
+        return AttackerKind(actual, number)
     if any(one.of == kind and one.parameter == "detection" for one in ranges):
         raise UnmaskError(f"detection of {kind!r} is a range, and what they believe of it is another; leave one out")
-    return Expected(attacker_of(_detected(known, believed), kind), number, actual)
+    return AttackerKind(attacker_of(_detected(known, believed), kind), number, actual)
 
 
 def _campaigning(attacker: Attacker, kind: str) -> Attacker:

@@ -12,7 +12,7 @@ from tests.economics import literal
 from tests.economics.case import CASE
 from unmask import UnmaskError
 from unmask.economics import Attacker, exploitation_table
-from unmask.economics.exploitation import (
+from unmask.economics.plan import (
     CLEAN,
     COST_SLOPE,
     FINE_SLOPE,
@@ -21,11 +21,11 @@ from unmask.economics.exploitation import (
     SUCCESS,
     TRIES,
     VALUE,
-    Alike,
-    Ranked,
+    Sorted,
     Stakes,
-    exploit,
-    exploit_by_cap,
+    Uniform,
+    solve_plans,
+    solve_plans_by_cap,
 )
 
 amounts = st.one_of(st.just(0.0), st.floats(0.5, 100))
@@ -63,7 +63,7 @@ def attackers(draw, *, ties=("walk_away",)):
 
 def alike(attacker, *sizes):
     """Groups of these sizes, with the attacker's own chance that the target is inside."""
-    return Alike(np.array(sizes), np.full(len(sizes), attacker.prior * attacker.confirmation))
+    return Uniform(np.array(sizes), np.full(len(sizes), attacker.prior * attacker.confirmation))
 
 
 def linked(attacker, plan):
@@ -79,7 +79,7 @@ def linked(attacker, plan):
 @given(attacker=attackers(), size=st.integers(1, 24))
 def test_the_optimal_plan_is_that_of_a_decision_tree(attacker, size):
     tree = literal.decision_tree(attacker, size)
-    payoff, success, tries, fines = linked(attacker, exploit(attacker, alike(attacker, size)))[:, 0]
+    payoff, success, tries, fines = linked(attacker, solve_plans(attacker, alike(attacker, size)))[:, 0]
     assert payoff == pytest.approx(tree.payoff_sunk, abs=1e-9 * attacker.gain)
     if tree.payoff_sunk > 1e-6 * attacker.gain:  # else both are a step from a tie, and rounding decides
         assert (success, tries, fines) == pytest.approx((tree.success, tree.tries, tree.fines), abs=1e-5)
@@ -93,8 +93,8 @@ def test_unequal_candidates_are_tried_as_in_a_decision_tree(attacker, weights, i
     tree = literal.decision_tree(attacker, len(chance), probabilities=chance.tolist())
     noticed = chance * attacker.confirmation
     before = np.concatenate(([0.0], np.cumsum(noticed)[:-1]))
-    games = Ranked(np.array([len(chance)]), np.array([0]), noticed, before)
-    payoff, success, tries, fines = linked(attacker, exploit(attacker, games))[:, 0]
+    games = Sorted(np.array([len(chance)]), np.array([0]), noticed, before)
+    payoff, success, tries, fines = linked(attacker, solve_plans(attacker, games))[:, 0]
     assert payoff == pytest.approx(tree.payoff_sunk, abs=1e-9 * attacker.gain)
     if tree.payoff_sunk > 1e-6 * attacker.gain:
         assert (success, tries, fines) == pytest.approx((tree.success, tree.tries, tree.fines), abs=1e-5)
@@ -107,38 +107,38 @@ def test_plans_of_every_cap_are_those_of_each_alone(attacker, sizes, most, ranke
         chance = [np.sort(rng.dirichlet(np.ones(size)))[::-1] * attacker.prior for size in sorted(sizes)]
         start = np.cumsum([0, *(len(one) for one in chance[:-1])])
         before = [np.cumsum(one) - one for one in chance]
-        games = Ranked(games.size, start, np.concatenate(chance), np.concatenate(before))
-    found = exploit_by_cap(replace(attacker, max_fines=most), games)
+        games = Sorted(games.size, start, np.concatenate(chance), np.concatenate(before))
+    found = solve_plans_by_cap(replace(attacker, max_fines=most), games)
     assert found.shape == (most + 1, 8, len(sizes))
     for cap, plan in enumerate(found):
-        assert plan == pytest.approx(exploit(replace(attacker, max_fines=cap), games), rel=1e-9, abs=1e-9)
+        assert plan == pytest.approx(solve_plans(replace(attacker, max_fines=cap), games), rel=1e-9, abs=1e-9)
 
 
 def test_groups_solved_together_are_groups_solved_alone():
     for attacker in (CASE, replace(CASE, max_fines=math.inf), replace(CASE, max_fines=3, detection_growth=0.2)):
-        together = exploit(attacker, alike(attacker, 1, 2, 2, 9, 40, 70))
+        together = solve_plans(attacker, alike(attacker, 1, 2, 2, 9, 40, 70))
         for i, size in enumerate((1, 2, 2, 9, 40, 70)):
-            assert together[:, i] == pytest.approx(exploit(attacker, alike(attacker, size))[:, 0], abs=1e-9)
+            assert together[:, i] == pytest.approx(solve_plans(attacker, alike(attacker, size))[:, 0], abs=1e-9)
 
 
 def test_an_empty_group_is_worth_nothing():
     for attacker in (CASE, replace(CASE, max_fines=math.inf), replace(CASE, max_fines=math.inf, detection_growth=0.1)):
-        plan = exploit(attacker, Alike(np.array([0, 3]), np.array([0.0, 0.63])))
+        plan = solve_plans(attacker, Uniform(np.array([0, 3]), np.array([0.0, 0.63])))
         assert plan[:, 0].tolist() == [0] * 8
         assert plan[VALUE, 1] > 0
 
 
 def test_no_groups_have_no_plans():
-    assert exploit(CASE, Alike(np.array([], dtype=np.int64), np.array([]))).shape == (8, 0)
+    assert solve_plans(CASE, Uniform(np.array([], dtype=np.int64), np.array([]))).shape == (8, 0)
 
 
 @pytest.mark.parametrize("max_fines", [0, 1, 2, math.inf])
 def test_a_target_surely_inside_is_found_by_the_last_try_at_the_latest(max_fines):
     attacker = replace(CASE, prior=1.0, max_fines=max_fines, detection_growth=0.01)
-    plan = exploit(attacker, alike(attacker, 1, 5, 30))
+    plan = solve_plans(attacker, alike(attacker, 1, 5, 30))
     assert plan[SUCCESS, :2] == pytest.approx([1, 1], abs=1e-12)
     assert plan[TRIES, 0] == 1.0
-    free = exploit(replace(attacker, fine=0, exploit_cost=0), alike(attacker, 1, 5, 30))
+    free = solve_plans(replace(attacker, fine=0, exploit_cost=0), alike(attacker, 1, 5, 30))
     assert free[SUCCESS] == pytest.approx([1, 1, 1], abs=1e-14)
     assert free[TRIES] == pytest.approx([1, 3, 15.5], abs=1e-12)  # the mean place of the target
 
@@ -160,7 +160,7 @@ def test_the_closed_form_is_the_open_loop_is_the_recursion(attacker, chance, siz
     assert closed.constant_detection
     assert not open_loop.constant_detection
     games = alike(closed, *sorted(sizes))
-    plans = [exploit(variant, games) for variant in (closed, open_loop, recursion)]
+    plans = [solve_plans(variant, games) for variant in (closed, open_loop, recursion)]
     clear = plans[0][VALUE] > 1e-6 * attacker.gain
     for plan in plans[1:]:
         assert plan[VALUE] == pytest.approx(plans[0][VALUE], abs=1e-10 * attacker.gain)
@@ -175,7 +175,7 @@ def test_a_cap_that_is_never_reached_is_no_cap(discount, growth):
     sizes = range(1, 70)
     free = replace(CASE, max_fines=math.inf, discount=discount, detection_growth=growth)
     a, b, c = (
-        exploit(replace(free, max_fines=cap), alike(free, *sizes)) for cap in (math.inf, 10**3, 60)
+        solve_plans(replace(free, max_fines=cap), alike(free, *sizes)) for cap in (math.inf, 10**3, 60)
     )  # 10**3 cannot run out; 60 of 69 tries needs the recursion
     assert np.array_equal(a, b)
     assert c == pytest.approx(a, rel=1e-11, abs=1e-8)
@@ -185,8 +185,8 @@ def test_a_cap_that_is_never_reached_is_no_cap(discount, growth):
 def test_a_discount_close_to_1_is_close_to_no_discount(below_1):
     sizes = [1, 2, 40, 64]
     free = replace(CASE, max_fines=math.inf)
-    patient = exploit(free, alike(free, *sizes))
-    nearly = exploit(replace(free, discount=1 - below_1), alike(free, *sizes))
+    patient = solve_plans(free, alike(free, *sizes))
+    nearly = solve_plans(replace(free, discount=1 - below_1), alike(free, *sizes))
     # the value moves by at most (all that is paid) * (number of steps) * (1 - discount)
     assert nearly[VALUE] == pytest.approx(patient[VALUE], abs=1e-8 + 64 * 20_000 * below_1)
 
@@ -203,7 +203,7 @@ def test_value_in_closed_form(discount):
         ramp = 1 - g * discount ** (g - 1) + (g - 1) * discount**g
         value = ((gain - cost * people) * (1 - discount**g) / (1 - discount)) / people
         value += cost * discount * ramp / (1 - discount) ** 2 / people
-    plan = exploit(attacker, alike(attacker, *g.tolist()))
+    plan = solve_plans(attacker, alike(attacker, *g.tolist()))
     assert plan[VALUE] == pytest.approx(np.maximum(value, 0), abs=1e-8)
     assert set(plan[CLEAN][value > 1e-6] - g[value > 1e-6]) == {0}
 
@@ -214,7 +214,7 @@ def test_constant_detection_without_a_cap_is_all_or_nothing(attacker, size):
     # Finding 2 of Xia et al. 2015
     constant = {"audit_every": 1, "detection_base": None, "detection_growth": None, "detection": (0.2, 0.2)}
     attacker = replace(attacker, max_fines=math.inf, arrest=False, max_tries=None, **constant)
-    assert exploit(attacker, alike(attacker, size))[CLEAN, 0] in (0, size)
+    assert solve_plans(attacker, alike(attacker, size))[CLEAN, 0] in (0, size)
     tree = literal.decision_tree(replace(attacker, link_cost=0), size)
     tried_all = tree.tries == pytest.approx(size - attacker.prior * attacker.confirmation * (size - 1) / 2)
     assert tree.tries == 0 or tried_all
@@ -223,7 +223,7 @@ def test_constant_detection_without_a_cap_is_all_or_nothing(attacker, size):
 def test_a_capped_fine_can_make_him_stop_half_way():
     # four tries of five, and then all of them if he was caught: the example against Finding 3
     attacker = Attacker(gain=6487, exploit_cost=28, fine=3988, max_fines=1, prior=0.29, detection=(0.119,))
-    assert exploit(attacker, alike(attacker, 5))[CLEAN, 0] == 4
+    assert solve_plans(attacker, alike(attacker, 5))[CLEAN, 0] == 4
 
 
 # ------------------------------------------------------------------------------------------------ far in the future
@@ -243,7 +243,7 @@ FREE = Attacker(gain=8000, max_fines=0, discount=0.9, prior=0.63)
 )
 def test_costless_tries_are_all_made_however_late_they_come(attacker):
     # after 262 steps at 0.9 a unit is worth 1e-12 of itself; each further try still brings more than it costs
-    plan = exploit(attacker, alike(attacker, 1000))
+    plan = solve_plans(attacker, alike(attacker, 1000))
     assert plan[SUCCESS, 0] == pytest.approx(0.63, abs=1e-12)
     assert plan[CLEAN, 0] == 1000
 
@@ -260,20 +260,20 @@ def test_a_loss_that_comes_late_is_still_a_loss():
         ties="attack",
     )
     tree = literal.decision_tree(late, 500)
-    plan = exploit(late, alike(late, 500))
+    plan = solve_plans(late, alike(late, 500))
     assert (plan[SUCCESS, 0], plan[TRIES, 0]) == pytest.approx((tree.success, tree.tries), rel=1e-9)
     assert plan[CLEAN, 0] == 300
 
 
 def test_an_arrest_that_is_likely_does_not_hide_the_later_tries():
     attacker = Attacker(gain=100, max_fines=0, detection=(0.6,), arrest=True)
-    assert exploit(attacker, alike(attacker, 60))[CLEAN, 0] == 60
+    assert solve_plans(attacker, alike(attacker, 60))[CLEAN, 0] == 60
 
 
 def test_steps_too_far_to_matter_do_not_upset_anything():
     # 0.5 ** 2000 is 0 in floating point
     attacker = Attacker(gain=1e6, exploit_cost=0.01, fine=1, max_fines=math.inf, detection=(0, 0.1), discount=0.5)
-    plan = exploit(attacker, alike(attacker, 10, 2000))
+    plan = solve_plans(attacker, alike(attacker, 10, 2000))
     assert np.all(np.isfinite(plan))
     tree = literal.decision_tree(replace(attacker, max_fines=0, exploit_cost=0.11), 2000)  # the fine is sure to come
     assert plan[VALUE, 1] == pytest.approx(tree.payoff_sunk / 0.5, rel=1e-3)
@@ -286,24 +286,24 @@ def test_steps_too_far_to_matter_do_not_upset_anything():
 def test_a_tie_is_broken_as_the_attacker_says(audit_every):
     # prosecutor with one try at 5 for a chance of 1/2 of 10: worth exactly nothing
     fair = Attacker(gain=10, exploit_cost=5, max_fines=0, max_tries=1, audit_every=audit_every)
-    assert exploit(fair, alike(fair, 2))[:, 0].tolist() == [0] * 8
+    assert solve_plans(fair, alike(fair, 2))[:, 0].tolist() == [0] * 8
     prudent = replace(fair, ties="attack")
-    assert exploit(prudent, alike(prudent, 2))[[VALUE, SUCCESS, TRIES, CLEAN], 0].tolist() == [0, 0.5, 1, 1]
-    assert exploit(prudent, alike(prudent, 3))[SUCCESS, 0] == 0
+    assert solve_plans(prudent, alike(prudent, 2))[[VALUE, SUCCESS, TRIES, CLEAN], 0].tolist() == [0, 0.5, 1, 1]
+    assert solve_plans(prudent, alike(prudent, 3))[SUCCESS, 0] == 0
 
 
 def test_a_tie_on_the_way_is_broken_as_well():
     # 4 candidates, gain 12, cost 3 at the first try, 1/4 * 12 = 3: the first is a tie, each later one a profit of
     # (12 - 3 * 4 * (1 - j/4)) / 4; with a cost that only the last try repays, all of them are a tie.
     attacker = Attacker(gain=12, exploit_cost=3, max_fines=0, detection=(0.0, 0.1))
-    assert exploit(attacker, alike(attacker, 4))[CLEAN, 0] == 4
+    assert solve_plans(attacker, alike(attacker, 4))[CLEAN, 0] == 4
     # gain 5: increments -10/4+5/4, ... sum over 4 tries: 5 - 2 * (1 + 3/4 + 1/2 + 1/4) = 0
     even = Attacker(gain=5, exploit_cost=2, max_fines=0, detection=(0.0, 0.1))
     capped = replace(even, max_fines=2, detection=(0.0,))
     for attacker in (even, replace(even, detection=None), capped):
-        assert exploit(attacker, alike(attacker, 4))[CLEAN, 0] == 0
+        assert solve_plans(attacker, alike(attacker, 4))[CLEAN, 0] == 0
         prudent = replace(attacker, ties="attack")
-        plan = exploit(prudent, alike(prudent, 4))[:, 0]
+        plan = solve_plans(prudent, alike(prudent, 4))[:, 0]
         assert plan[[SUCCESS, TRIES, CLEAN]].tolist() == [1, 2.5, 4]
         assert plan[VALUE] == pytest.approx(0, abs=1e-12)
 
@@ -313,8 +313,8 @@ def test_currency_does_not_matter(gain):
     scale = gain / 8000
     other = replace(CASE, gain=gain, exploit_cost=10 * scale, fine=10_000 * scale)
     sizes = (1, 14, 40, 88, 90, 91)
-    assert exploit(other, alike(other, *sizes))[SUCCESS] == pytest.approx(
-        exploit(CASE, alike(CASE, *sizes))[SUCCESS], abs=1e-9
+    assert solve_plans(other, alike(other, *sizes))[SUCCESS] == pytest.approx(
+        solve_plans(CASE, alike(CASE, *sizes))[SUCCESS], abs=1e-9
     )
 
 
@@ -324,14 +324,14 @@ def test_currency_does_not_matter(gain):
 @settings(max_examples=100, deadline=None)
 @given(attacker=attackers(), sizes=st.lists(st.integers(1, 30), min_size=1, max_size=4))
 def test_the_value_is_the_sum_of_amount_times_slope(attacker, sizes):
-    plan = exploit(attacker, alike(attacker, *sorted(sizes)))
+    plan = solve_plans(attacker, alike(attacker, *sorted(sizes)))
     value = attacker.gain * plan[GAIN_SLOPE] - attacker.exploit_cost * plan[COST_SLOPE]
     value -= attacker.fine * plan[FINE_SLOPE]
     assert plan[VALUE] == pytest.approx(value, abs=1e-12 * (attacker.gain + 30 * (attacker.fine + 100)))
 
 
 def test_without_a_discount_the_slopes_are_the_plan():
-    plan = exploit(CASE, alike(CASE, *range(1, 95)))
+    plan = solve_plans(CASE, alike(CASE, *range(1, 95)))
     assert np.array_equal(plan[GAIN_SLOPE], plan[SUCCESS])
     assert np.array_equal(plan[COST_SLOPE], plan[TRIES])
     assert np.array_equal(plan[FINE_SLOPE], plan[FINES])
@@ -343,11 +343,11 @@ def test_the_slopes_are_finite_differences(max_fines, growth):
     attacker = replace(CASE, max_fines=max_fines, detection_growth=growth, discount=0.97)
     sizes = np.array([1, 7, 13, 20])
     games = alike(attacker, *sizes.tolist())
-    plan = exploit(attacker, games)
+    plan = solve_plans(attacker, games)
     for amount, slope in (("gain", plan[GAIN_SLOPE]), ("exploit_cost", -plan[COST_SLOPE]), ("fine", -plan[FINE_SLOPE])):
         step = 1e-4 * getattr(attacker, amount)
         high, low = (
-            exploit(replace(attacker, **{amount: getattr(attacker, amount) + sign * step}), games)[VALUE]
+            solve_plans(replace(attacker, **{amount: getattr(attacker, amount) + sign * step}), games)[VALUE]
             for sign in (1, -1)
         )
         assert slope == pytest.approx((high - low) / (2 * step), rel=1e-6)
@@ -356,10 +356,10 @@ def test_the_slopes_are_finite_differences(max_fines, growth):
 def test_stakes_of_each_game_are_those_of_attackers_one_by_one():
     for attacker in (CASE, replace(CASE, max_fines=math.inf), replace(CASE, max_fines=math.inf, detection_growth=0.1)):
         gains, costs, fines = np.array([8000.0, 500, 2]), np.array([0.0, 3, 50]), np.array([10_000.0, 0, 70])
-        plan = exploit(attacker, alike(attacker, 4, 4, 9), Stakes(gain=gains, exploit_cost=costs, fine=fines))
+        plan = solve_plans(attacker, alike(attacker, 4, 4, 9), Stakes(gain=gains, exploit_cost=costs, fine=fines))
         for i, size in enumerate((4, 4, 9)):
             own = replace(attacker, gain=gains[i], exploit_cost=costs[i], fine=fines[i])
-            assert plan[:, i] == pytest.approx(exploit(own, alike(own, size))[:, 0], abs=1e-9)
+            assert plan[:, i] == pytest.approx(solve_plans(own, alike(own, size))[:, 0], abs=1e-9)
 
 
 # ------------------------------------------------------------------------------------------------------ theorems
@@ -369,7 +369,7 @@ def test_stakes_of_each_game_are_those_of_attackers_one_by_one():
 @given(attacker=attackers())
 def test_the_value_falls_with_the_size_of_the_group(attacker):
     # for every detection schedule, falling and audited ones included, every cap and every discount
-    value = exploit(attacker, alike(attacker, *range(1, 41)))[VALUE]
+    value = solve_plans(attacker, alike(attacker, *range(1, 41)))[VALUE]
     assert np.all(np.diff(value) <= 1e-11 * (attacker.gain + attacker.fine))
 
 
@@ -392,7 +392,7 @@ def test_the_value_never_rises_with_detection_at_any_try(attacker, more, at):
     harder = q.copy()
     harder[at] = min(1.0, q[at] * more)
     easy, hard = (
-        exploit(a, alike(a, *range(1, 25)))[VALUE]
+        solve_plans(a, alike(a, *range(1, 25)))[VALUE]
         for schedule in (q, harder)
         for a in [
             replace(attacker, audit_every=1, detection_base=None, detection_growth=None, detection=tuple(schedule))
@@ -410,7 +410,7 @@ def test_more_detection_can_raise_the_risk():
         h0 = {0.1192: -2.0, 0.1301: -1.9}[first]
         own = replace(attacker, detection_base=h0)
         assert own.detection_at(1)[0] == pytest.approx(first, abs=5e-5)
-        plan = exploit(own, alike(own, 40))[:, 0]
+        plan = solve_plans(own, alike(own, 40))[:, 0]
         assert plan[VALUE] == pytest.approx(payoff, abs=0.005)
         assert plan[SUCCESS] == pytest.approx(success, abs=5e-5)
         tree = literal.decision_tree(own, 40)
@@ -437,19 +437,19 @@ def test_a_larger_group_can_raise_the_risk():
 def test_plans_of_too_many_fines_are_refused_at_once():
     many = replace(CASE, max_fines=10**5)
     with pytest.raises(UnmaskError, match=r"steps.*max_tries"):
-        exploit(many, alike(many, *range(200_000, 200_400)))
+        solve_plans(many, alike(many, *range(200_000, 200_400)))
 
 
 @pytest.mark.parametrize("max_fines", [3, math.inf])
 def test_plans_of_too_many_steps_are_refused_at_once(monkeypatch, max_fines):
-    monkeypatch.setattr("unmask.economics.exploitation.MAX_BYTES", 2**24)
+    monkeypatch.setattr("unmask.economics.plan.MAX_BYTES", 2**24)
     endless = replace(CASE, max_fines=max_fines, detection_base=-25.0, detection_growth=1e-9)
     with pytest.raises(UnmaskError, match=r"(steps|GiB).*max_tries"):
-        exploit(endless, alike(endless, *[10**9] * 100))
+        solve_plans(endless, alike(endless, *[10**9] * 100))
 
 
 def test_a_billion_candidates_in_closed_form():
     free = Attacker(gain=1, max_fines=0, prior=0.5)
-    plan = exploit(free, alike(free, 10**9))[:, 0]
+    plan = solve_plans(free, alike(free, 10**9))[:, 0]
     assert plan[[SUCCESS, CLEAN]].tolist() == [0.5, 1e9]
     assert plan[TRIES] == pytest.approx(1e9 - 0.25 * (1e9 - 1), rel=1e-14)

@@ -13,8 +13,8 @@ from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
 from unmask.economics import (
     Attacker,
-    Expected,
-    Protected,
+    AttackerKind,
+    ProtectedRelease,
     Publisher,
     PublisherGame,
     Terms,
@@ -187,7 +187,9 @@ def test_whoever_is_not_fined_has_nothing_to_learn():
 
 def test_a_move_against_them_has_two_ends():
     who = replace(PAPER, detection=None, detection_prior=(1, 19))
-    game = PublisherGame(Publisher(benefit=1e6, loss=500), {"k=5": Protected([5] * 40)}, {"someone": Expected(who)})
+    game = PublisherGame(
+        Publisher(benefit=1e6, loss=500), {"k=5": ProtectedRelease([5] * 40)}, {"someone": AttackerKind(who)}
+    )
     move = game.move("k=5", Terms())
     named = move.responses["someone"].re_identified
     assert 0 < named.low <= 40 * 0.63 <= named.high + 1e-9
@@ -223,7 +225,7 @@ def test_what_cannot_be_is_refused(said, why):
 def test_mistaken_beliefs_do_not_go_with_doubt():
     doubtful = replace(PAPER, false_alarms=0.1)
     with pytest.raises(UnmaskError, match="believed_detection"):
-        Expected(doubtful, actual=PAPER)
+        AttackerKind(doubtful, actual=PAPER)
 
 
 def test_a_document_says_it():

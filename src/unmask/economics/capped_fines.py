@@ -1,0 +1,156 @@
+"""Closed forms of capped fines: equal candidates, constant detection, undiscounted money, groups of any size.
+
+With k fines left and j failures the next try brings, unconditionally:
+
+    d_k(j) = G h - S_j (C_e + q C_p) + q T_{k-1}(j+1),    T_k(j) = max(0, d_k(j) + (1 - q) T_k(j+1)),   S_j = 1 - j h
+
+and T_0, the rest of the group without any fine, is all of it or nothing. Two cases need no recursion:
+
+* One fine is left (k = 1). d_1 is a concave parabola: tries go on until the last j with d_1(j) > 0, or nothing.
+* Another try is worth something at every j until the last try. Then it solves the recursion; see `is_whole`.
+
+Otherwise d_k may be above 0, below and above again (a group of 62, n = 5, q = .23), and a recursion decides.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+BLOCK_PARTS = 16
+"""Number of parts that a block of tries is split into."""
+
+MAX_BLOCKS = 2**14
+"""Largest number of blocks in memory at once."""
+
+MIN_DETECTION = 1e-100
+"""Probability of detection below which the tries before a fine do not change; its square underflows."""
+
+
+@dataclass(frozen=True, eq=False)
+class FlatGroups:
+    """Groups of equal candidates, (n_groups,) each: chance h of a try, largest number of tries, and the money.
+
+    q      : chance that a try is detected, above 0 and below 1
+    margin : least worth of a plan
+    """
+
+    hit: Floats
+    tries: Floats
+    gain: Floats
+    cost: Floats
+    fine: Floats
+    q: float
+    margin: Floats
+
+    def take(self, groups: NDArray[np.bool_] | NDArray[np.int64]) -> FlatGroups:
+        """Return some of the groups."""
+        money = (self.gain[groups], self.cost[groups], self.fine[groups])
+        return FlatGroups(self.hit[groups], self.tries[groups], *money, self.q, self.margin[groups])
+
+    def is_whole(self, cap: int) -> NDArray[np.bool_]:
+        """Return a mask of the groups of which surely all are tried or none: the rest is worth more than 0 at every j.
+
+        Without a fine the rest is worth phi_j, which is concave in j, and its fines cost C_p q sum of S_i P(fewer than
+        n fines in i - j tries), which falls with j. So phi at both ends of a block above the fines at its beginning
+        settles the block, and nothing is open after the first try that pays although it is fined. If all tries pay
+        although every detection is fined, no block is needed.
+        """
+        start = np.zeros_like(self.tries)
+        first = np.floor(np.clip(self._find_first_paying(), 0.0, self.tries))
+        settled = self._rest(start) > (self.q * self.fine) * self._tried(start) + self.margin
+        nothing = self._rest(start) <= 0
+        unclear = np.flatnonzero(~settled & ~nothing & (first < self.tries))
+        settled[unclear] = self.take(unclear)._are_settled(first[unclear], cap)
+        return np.asarray(settled | nothing)
+
+    def _find_first_paying(self) -> Floats:
+        """Return the j from which on a try pays although it is fined; beyond the last try if none does."""
+        paid = self.cost + self.q * self.fine
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            j = (1 - self.gain * self.hit / paid) / self.hit + 1
+        return np.where(self._next(self.tries - 1) > self.margin, np.nan_to_num(j), self.tries)
+
+    def _are_settled(self, end: Floats, cap: int) -> NDArray[np.bool_]:
+        """Return a mask of the groups with every block of [0, end) settled; open blocks are split until one fails."""
+        group, low, high = np.arange(len(end)), np.zeros_like(end), end
+        fails = np.zeros(len(end), dtype=bool)
+        while len(group) and len(group) < MAX_BLOCKS:
+            j = np.floor(low + np.linspace(0, 1, BLOCK_PARTS + 1)[:, None] * (high - low))
+            flat = self.take(group)
+            fined, places = flat._expect_until_cap(flat.tries - j, cap)
+            fines = flat.fine * self.q * ((1 - j * flat.hit) * fined - flat.hit * places) + flat.margin
+            rest = flat._rest(j)
+            fails[group[(rest <= fines)[:-1].any(axis=0)]] = True
+            later = np.where(j[1:] - j[:-1] > 1, rest[1:], np.inf)  # a block of one try ends before the next begins
+            block, column = np.nonzero((np.minimum(rest[:-1], later) <= fines[:-1]) & ~fails[group])
+            group, low, high = group[column], j[block, column], j[block + 1, column]
+        fails[group] = True
+        return ~fails
+
+    def solve_plans(self, cap: int) -> Floats:
+        """Return (4, n_groups) success, tries, fines of the best plan, and its tries if never caught and never lucky.
+
+        It holds for groups that are tried as a whole or not at all, and for a cap of 1.
+        """
+        clean = self._find_last_paying() if cap == 1 else self.tries
+        stopped = np.exp(clean * np.log1p(-self.q)) * (clean < self.tries)  # the only fine was not paid earlier
+        fined, places = self._expect_until_cap(clean, cap)
+        success = self.hit * (self.tries - stopped * (self.tries - clean))
+        tries = self._tried(np.zeros_like(clean)) - stopped * self._tried(clean)
+        fines = self.q * (fined - self.hit * places)
+        worth = self.gain * success - self.cost * tries - self.fine * fines > self.margin
+        return np.where(worth & (self._rest(np.zeros_like(clean)) > 0), np.stack([success, tries, fines, clean]), 0.0)
+
+    def _next(self, j: Floats) -> Floats:
+        """Return the worth of a try, less its cost and its fine."""
+        return np.asarray(self.gain * self.hit - (1 - j * self.hit) * (self.cost + self.q * self.fine))
+
+    def _tried(self, j: Floats) -> Floats:
+        """Return the expected tries from failure j on, if all are made."""
+        left = self.tries - j
+        return np.asarray(left - self.hit * left * (self.tries + j - 1) / 2)
+
+    def _rest(self, j: Floats) -> Floats:
+        """Return T_0(j), the worth of the rest of the group without any fine."""
+        return np.maximum(self.gain * self.hit * (self.tries - j) - self.cost * self._tried(j), 0.0)
+
+    def _find_last_paying(self) -> Floats:
+        """Return m_1, the try after the last one that pays, from the peak of the parabola on; 0 for none."""
+
+        def pays(j: Floats) -> NDArray[np.bool_]:
+            return np.asarray(self._next(j) + self.q * self._rest(j + 1) > self.margin)
+
+        steep = self.q * self.cost * self.hit / 2  # d_1 falls by steep j^2, and rises by slope j
+        slope = self.hit * (self.cost + self.q * self.fine) - self.q * (self.gain * self.hit - self.cost) - steep
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            peak = np.where(steep > 0, np.round(slope / (2 * steep)), np.where(slope > 0, np.inf, 0.0))
+        low, top = np.clip(peak, 0.0, self.tries - 1), self.tries.copy()
+        worthless = ~pays(low)
+        while np.any(top - low > 1):
+            middle = np.floor((low + top) / 2)
+            is_paying = pays(middle)
+            low, top = np.where(is_paying, middle, low), np.where(is_paying, top, middle)
+        return np.where(worthless, 0.0, low + 1)
+
+    def _expect_until_cap(self, length: Floats, cap: int) -> tuple[Floats, Floats]:
+        """Return the expected tries of `length` up to fine number `cap`, and the sum of their positions.
+
+        P(e fines in i tries), summed over i < length, is I_q(e + 1, length - e) / q; with weights i it is
+        (e + 1) I_q(e + 2, length - e) / q^2 less that sum. I_q is the regularized incomplete beta function.
+        """
+        from scipy.special import betainc
+
+        q, tries, places = max(self.q, MIN_DETECTION), np.zeros_like(length), np.zeros_like(length)
+        for e in range(min(cap, int(length.max(initial=0.0)))):
+            is_long = length > e
+            rest = np.where(is_long, length - e, 1.0)
+            expected = np.where(is_long, betainc(e + 1, rest, q) / q, 0.0)
+            tries += expected
+            places += np.where(is_long, (e + 1) * betainc(e + 2, rest, q) / q**2, 0.0) - expected
+        return tries, places

@@ -1,0 +1,366 @@
+"""Optimal plans against groups of candidates: all groups together, one backward or forward pass.
+
+The Bellman equation of the exploitation phase, multiplied by the chance S_j that the target is still at large after j
+failures, has no division and telescopes (every try succeeds with the same unconditional chance):
+
+    U_p(j) = max(0, b_G G h_j - S_j (C_e + b_P q_j C_p [p < n_f]) + gamma (q_j U_p+1(j+1) + (1 - q_j) U_p(j+1)))
+
+with h_j = S_j - S_{j+1} the chance that try j succeeds, b = gamma^delay, U = 0 when no candidate is left.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.core.errors import UnmaskError
+from unmask.economics.attacker import Attacker, Floats, with_fines
+from unmask.economics.capped_fines import FlatGroups
+
+TIE: Final = 1e-12
+"""Share of the gain below which two payoffs are the same."""
+
+MAX_BYTES: Final = 2**31
+"""Memory that plans may take."""
+
+MAX_STEPS: Final = 10**10
+"""Largest number of tries times fines of a call, all passes together; some minutes."""
+
+MAX_CLOSED_FORM_FINES: Final = 1000
+"""Largest cap on fines of the closed form, which goes through the fines one by one."""
+
+FIRST_REACH: Final = 2**12
+"""Number of tries up to which a recursion does not look for the try at which all fines are paid."""
+
+SURE_FINES: Final = 1e-15
+"""Share of a gain: all fines count as paid if what is open is worth less."""
+
+VALUE, SUCCESS, TRIES, FINES, GAIN_SLOPE, COST_SLOPE, FINE_SLOPE, CLEAN = range(8)
+"""Rows of a plan; the slopes are the discounted success, tries and fines."""
+
+
+class CandidateGroups(Protocol):
+    """Groups of candidates, ascending by size, in the order in which their candidates are tried."""
+
+    @property
+    def size(self) -> NDArray[np.int64]:
+        """Return (n_groups,) ascending numbers of candidates."""
+
+    def hit(self, j: int, groups: slice) -> Floats:
+        """Return h_j, the unconditional chance that try j succeeds."""
+
+    def at_large(self, j: int, groups: slice) -> Floats:
+        """Return S_j, the chance that j tries have not succeeded."""
+
+    def take(self, group: NDArray[np.int64]) -> CandidateGroups:
+        """Return these groups, ascending; a group may be taken several times."""
+
+
+@dataclass(frozen=True, eq=False)
+class Uniform:
+    """Groups of equally likely candidates: h_j = inside / size and S_j = 1 - j inside / size.
+
+    inside : (n_groups,) chance that the target is one of the candidates and, when tried, is noticed
+    """
+
+    size: NDArray[np.int64]
+    inside: Floats
+
+    def hit(self, j: int, groups: slice) -> Floats:  # noqa: ARG002 the chance is the same at every try
+        """Return inside / size."""
+        return self.inside[groups] / self.size[groups]
+
+    def at_large(self, j: int, groups: slice) -> Floats:
+        """Return (size - j inside) / size."""
+        return (self.size[groups] - j * self.inside[groups]) / self.size[groups]
+
+    def take(self, group: NDArray[np.int64]) -> Uniform:
+        """Return these groups."""
+        return Uniform(self.size[group], self.inside[group])
+
+
+@dataclass(frozen=True, eq=False)
+class Sorted:
+    """Groups of unequal candidates, the likeliest first: h_j is the j-th largest chance, S_j = 1 - h_0 ... - h_{j-1}.
+
+    start    : (n_groups,) first entry of each group
+    chance   : (n_entries,) chances, descending within a group
+    previous : (n_entries,) sum of the chances that precede an entry in its group
+    """
+
+    size: NDArray[np.int64]
+    start: NDArray[np.int64]
+    chance: Floats
+    previous: Floats
+
+    def hit(self, j: int, groups: slice) -> Floats:
+        """Return the j-th largest chance."""
+        return self.chance[self.start[groups] + j]
+
+    def at_large(self, j: int, groups: slice) -> Floats:
+        """Return 1 - the chances of the j likeliest."""
+        return 1.0 - self.previous[self.start[groups] + j]
+
+    def take(self, group: NDArray[np.int64]) -> Sorted:
+        """Return these groups; the chances are shared."""
+        return Sorted(self.size[group], self.start[group], self.chance, self.previous)
+
+
+@dataclass(frozen=True, eq=False)
+class Stakes:
+    """The money of each group that differs from the attacker's; None for the attacker's own."""
+
+    gain: Floats | None = None
+    exploit_cost: Floats | None = None
+    fine: Floats | None = None
+
+
+def solve_plans(attacker: Attacker, groups: CandidateGroups, stakes: Stakes | None = None) -> Floats:
+    """Return (8, n_groups) the optimal plan once the target is linked.
+
+    Rows: value, success, tries, fines, then discounted success, tries and fines (the slopes in gain, exploit cost and
+    fine), and the tries if never caught and never lucky (in groups beyond 4,096, if that has a chance above 1e-15).
+    All rows are 0 if nothing is tried. UnmaskError if the recursion needs more than MAX_STEPS.
+
+    Constant detection of equal candidates has closed forms: all candidates or none if fines cannot run out,
+    thresholds if they can. All else is a recursion.
+    """
+    money = _resolve_stakes(attacker, groups, stakes)
+    if attacker.is_uncertain:
+        return _solve_uncertain(attacker, groups, money)
+    if not isinstance(groups, Uniform):
+        return _recurse(attacker, groups, money)
+    if not _can_run_out(attacker, groups):
+        if _is_all_or_nothing(attacker):
+            return _solve_all_or_nothing(attacker, groups, *money)
+        return _recurse(attacker, groups, money)
+    flat = _to_flat(attacker, groups, money)
+    if flat is None:
+        return _recurse(attacker, groups, money)
+    cap = int(attacker.max_fines)
+    plan = np.zeros((8, len(groups.size)))
+    closed = flat.is_whole(cap) | (attacker.max_fines == 1)
+    plan[:, closed] = _solve_closed(flat.take(closed), cap)
+    if not closed.all():
+        plan[:, ~closed] = _recurse(attacker, groups.take(np.flatnonzero(~closed)), money[:, ~closed])
+    return plan
+
+
+def solve_plans_by_cap(attacker: Attacker, groups: CandidateGroups, stakes: Stakes | None = None) -> Floats:
+    """Return (max_fines + 1, 8, n_groups) the plans for a cap of 0, 1, ..., max_fines fines.
+
+    One recursion solves them all: with p of n fines paid the plan goes on like one with a cap of n - p.
+    """
+    money, caps = _resolve_stakes(attacker, groups, stakes), np.arange(int(attacker.max_fines) + 1)
+    is_flat = isinstance(groups, Uniform) and _to_flat(attacker, groups, money) is not None
+    if attacker.is_uncertain or attacker.arrest or is_flat:
+        attackers = (with_fines(attacker, int(cap), attacker.arrest) for cap in caps)
+        return np.stack([solve_plans(capped, groups, stakes) for capped in attackers])
+    last = min(int(caps[-1]), int(_limit_tries(attacker, groups).max(initial=0)))  # no more fines than tries
+    plans = _recurse_by_fines(attacker, groups, money, last + 1, n_plans=last + 1)[::-1]
+    return np.asarray(plans[np.minimum(caps, last)])
+
+
+def count_steps(attacker: Attacker, groups: CandidateGroups, stakes: Stakes | None = None) -> float:
+    """Return the steps of the recursion that `solve_plans` takes; 0 if all is closed form."""
+    tries, money = _limit_tries(attacker, groups), _resolve_stakes(attacker, groups, stakes)
+    if attacker.is_uncertain:
+        return _count_uncertain_steps(attacker, tries)
+    if isinstance(groups, Uniform) and not _can_run_out(attacker, groups):
+        return 0.0 if _is_all_or_nothing(attacker) else float(tries.sum())
+    flat = _to_flat(attacker, groups, money) if isinstance(groups, Uniform) else None
+    if flat is not None:
+        tries = tries[~flat.is_whole(int(attacker.max_fines)) & (attacker.max_fines > 1)]
+    levels = attacker.max_fines + 1 if _can_run_out(attacker, groups) else 1
+    return float(np.minimum(tries, _find_reach(attacker, groups, money)).sum() * levels) if len(tries) else 0.0
+
+
+def _resolve_stakes(attacker: Attacker, groups: CandidateGroups, stakes: Stakes | None) -> Floats:
+    """Return (3, n_groups) gain, cost of a try and fine."""
+    stakes = stakes or Stakes()
+    pairs = ((stakes.gain, attacker.gain), (stakes.exploit_cost, attacker.exploit_cost), (stakes.fine, attacker.fine))
+    n = len(groups.size)
+    return np.stack(
+        [np.broadcast_to(np.asarray(usual if amount is None else amount, dtype=float), n) for amount, usual in pairs]
+    )
+
+
+def _limit_tries(attacker: Attacker, groups: CandidateGroups) -> NDArray[np.int64]:
+    return groups.size if attacker.max_tries is None else np.minimum(groups.size, attacker.max_tries)
+
+
+def _can_run_out(attacker: Attacker, groups: CandidateGroups) -> bool:
+    """Return True if fines can run out in one of the groups."""
+    return attacker.capped and attacker.max_fines < _limit_tries(attacker, groups).max(initial=0)
+
+
+def _is_all_or_nothing(attacker: Attacker) -> bool:
+    return (attacker.constant_detection or attacker.max_fines == 0) and not attacker.arrest
+
+
+def is_better(attacker: Attacker, value: Floats, other: Floats | float, gain: Floats | float) -> NDArray[np.bool_]:
+    """Return a mask of the values that are better than another one, ties as the attacker breaks them."""
+    return np.asarray(value > other + _compute_margin(attacker, np.asarray(gain)))
+
+
+def _compute_margin(attacker: Attacker, gain: Floats) -> Floats:
+    """Return the least excess of a better plan."""
+    return np.asarray(TIE * gain if attacker.ties == "walk_away" else np.nextafter(-TIE * gain, -np.inf))
+
+
+def _to_flat(attacker: Attacker, groups: Uniform, money: Floats) -> FlatGroups | None:
+    """Return the groups for closed forms; None if detection or the clock excludes these."""
+    if not attacker.constant_detection or attacker.discount != 1 or attacker.max_fines > MAX_CLOSED_FORM_FINES:
+        return None
+    q = float(attacker.detection_at(1)[0])
+    if not 0 < q < 1:
+        return None
+    tries = _limit_tries(attacker, groups).astype(np.float64)
+    gain, cost, fine = money
+    hit = groups.inside / np.maximum(groups.size, 1)
+    return FlatGroups(hit, tries, gain, cost, fine, q, _compute_margin(attacker, gain))
+
+
+def _solve_closed(flat: FlatGroups, cap: int) -> Floats:
+    success, tries, fines, clean = flat.solve_plans(cap)
+    value = flat.gain * success - flat.cost * tries - flat.fine * fines
+    return np.stack([value, success, tries, fines, success, tries, fines, clean])
+
+
+def _recurse(attacker: Attacker, groups: CandidateGroups, money: Floats) -> Floats:
+    """Return the plans with no fine paid yet."""
+    levels = int(attacker.max_fines) + 1 if _can_run_out(attacker, groups) else 1
+    plan: Floats = _recurse_by_fines(attacker, groups, money, levels, n_plans=1)[0]
+    return plan
+
+
+def _recurse_by_fines(
+    attacker: Attacker, groups: CandidateGroups, money: Floats, levels: int, *, n_plans: int
+) -> Floats:
+    """Return (n_plans, 8, n_groups) the plans with 0, 1, ... fines paid, backward over the tries and the fines.
+
+    With one level all detections are fined, or none.
+    """
+    from unmask.economics._kernels import plans  # numba is imported by the first kernel that runs
+
+    tries, reach = _limit_tries(attacker, groups), _find_reach(attacker, groups, money)
+    refuse_too_large(8.0 * 8 * (len(tries) + levels), float(np.minimum(tries, reach).sum()) * levels)
+    fined = np.ones(levels)
+    fined[-1] = float(levels == 1 and attacker.max_fines > 0)
+    clock = np.array([attacker.discount, *_compute_delays(attacker)])
+    detection, margin = attacker.detection_at(reach), _compute_margin(attacker, money[0])
+    money, ends = np.ascontiguousarray(money), attacker.arrest
+    return np.asarray(plans(tries, *list_chances(groups), money, margin, detection, fined, clock, ends, n_plans))
+
+
+def _solve_uncertain(attacker: Attacker, groups: CandidateGroups, money: Floats) -> Floats:
+    """Go backward over the tries, those that looked right, and the fines, which change the belief about detection."""
+    from unmask.economics._kernels import uncertain_plans
+
+    if not isinstance(groups, Uniform):
+        raise UnmaskError(
+            "false_alarms and detection_prior are weighed where all candidates of a target are equally likely, and "
+            "this belief ranks them; leave both out"
+        )
+    tries = _limit_tries(attacker, groups)
+    most = int(tries.max(initial=0))
+    levels = _count_uncertain_levels(attacker, most)
+    refuse_too_large(8.0 * 5 * (most + 2) * levels, _count_uncertain_steps(attacker, tries))
+    detection = np.repeat(attacker.detection_at(most)[:, None], levels, axis=1)
+    if attacker.learns and attacker.detection_prior is not None:
+        a, b = attacker.detection_prior
+        detection = (a + np.arange(levels)) / (a + b + np.arange(most)[:, None])
+    fined = (np.arange(levels) < attacker.max_fines).astype(np.float64)
+    looks = np.array([attacker.confirmation, attacker.false_alarms, attacker.false_claim_cost])
+    hit, margin = groups.inside / np.maximum(groups.size, 1), _compute_margin(attacker, money[0])
+    plan = uncertain_plans(tries, hit, np.ascontiguousarray(money), margin, np.minimum(detection, 1.0), fined, looks)
+    return np.asarray(np.where(groups.size > 0, plan, 0.0))
+
+
+def _count_uncertain_levels(attacker: Attacker, most: int) -> int:
+    """Return the number of distinct counts of fines: those that are paid, or that change the belief, and no fine."""
+    is_counted = attacker.learns or (attacker.capped and attacker.max_fines < most)
+    return int(min(attacker.max_fines, most)) + 1 if is_counted else 1
+
+
+def _count_uncertain_steps(attacker: Attacker, tries: NDArray[np.int64]) -> float:
+    levels = _count_uncertain_levels(attacker, int(tries.max(initial=0)))
+    return float((tries.astype(np.float64) ** (2 if attacker.false_alarms else 1)).sum()) * levels
+
+
+def list_chances(groups: CandidateGroups) -> tuple[NDArray[np.int64], Floats, Floats]:
+    """Return starts, chances and their preceding sums; the last is empty if a group has one chance for all tries."""
+    if isinstance(groups, Sorted):
+        return groups.start, groups.chance, groups.previous
+    assert isinstance(groups, Uniform)
+    return np.arange(len(groups.size)), groups.inside / np.maximum(groups.size, 1), np.empty(0)
+
+
+def _find_reach(attacker: Attacker, groups: CandidateGroups, money: Floats) -> int:
+    """Return the tries after which all fines are paid but for a chance worth 1e-15 gains; all tries without fines.
+
+    The number of fines in K tries is a sum of independent trials with mean mu = q_0 + ... + q_{K-1}, and for
+    n - 1 <= mu - 1 it is at most n - 1 with no more than the Poisson chance of it (Anderson, Samuels 1967).
+    """
+    from scipy.special import gammainccinv
+
+    most = int(_limit_tries(attacker, groups).max(initial=0))
+    gain, n, fine = float(money[0].min(initial=math.inf)), attacker.max_fines, float(money[2].max(initial=0.0))
+    is_plain = _can_run_out(attacker, groups) and isinstance(groups, Uniform) and attacker.discount == 1
+    if not (is_plain and fine > 0 and gain > 0 and most > FIRST_REACH):
+        return most
+    mean = max(float(gammainccinv(n, min(SURE_FINES * gain / (n * fine), 0.5))), n)
+    length = FIRST_REACH
+    while True:
+        refuse_too_large(4.0 * 8 * length, float(length) * len(groups.size))
+        enough = np.flatnonzero(np.cumsum(attacker.detection_at(length)) >= mean)
+        if len(enough) or length == most:
+            return int(enough[0]) + 1 if len(enough) else most
+        length = min(most, 4 * length)
+
+
+def _solve_all_or_nothing(attacker: Attacker, groups: Uniform, gain: Floats, cost: Floats, fine: Floats) -> Floats:
+    """Return the plans of constant detection and constant fines in closed form: all candidates are tried, or none."""
+    size, inside, gamma = groups.size, groups.inside, attacker.discount
+    b_gain, b_fine = _compute_delays(attacker)
+    tries = _limit_tries(attacker, groups).astype(np.float64)
+    q = float(attacker.detection_at(1)[0]) if attacker.max_fines > 0 else 0.0
+    hit = inside / np.maximum(size, 1)
+    large = tries - hit * (tries * (tries - 1) / 2)
+    steps = tries if gamma == 1 else np.expm1(tries * math.log(gamma)) / (gamma - 1)  # sum of gamma^j
+    ramp = _sum_ramp(tries, steps, gamma)
+    slopes = b_gain * hit * steps, steps - hit * ramp, b_fine * q * (steps - hit * ramp)
+    value = gain * slopes[0] - cost * slopes[1] - fine * slopes[2]
+    plan = np.stack([value, hit * tries, large, q * large, *slopes, tries])
+    return np.where(is_better(attacker, value, 0.0, gain) & (size > 0), plan, 0.0)
+
+
+def _sum_ramp(tries: Floats, steps: Floats, gamma: float) -> Floats:
+    """Return the sum of j gamma^j over j < tries; by its series if the closed form would cancel."""
+    d, ones = 1 - gamma, tries * (tries - 1) / 2
+    squares, cubes = ones * (2 * tries - 1) / 3, ones**2
+    series = ones - d * squares + d**2 * (cubes - squares) / 2
+    if d == 0:
+        return ones
+    return np.where(tries * d < 1e-3, series, (gamma * steps - tries * gamma**tries) / d)
+
+
+def _compute_delays(attacker: Attacker) -> tuple[float, float]:
+    return attacker.discount**attacker.gain_delay, attacker.discount**attacker.fine_delay
+
+
+def refuse_too_large(n_bytes: float, n_steps: float) -> None:
+    """Raise UnmaskError for plans that take too much memory, or minutes; `n_steps` counts every pass so far."""
+    if n_bytes > MAX_BYTES:
+        raise UnmaskError(
+            f"the plans need {n_bytes / 2**30:.1f} GiB, expected at most {MAX_BYTES / 2**30:.0f}: give max_tries or "
+            "fewer groups"
+        )
+    if n_steps > MAX_STEPS:
+        raise UnmaskError(
+            f"the plans need {n_steps:.0e} steps, expected at most {MAX_STEPS:.0e}: give max_tries or smaller groups"
+        )
