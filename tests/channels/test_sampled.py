@@ -9,7 +9,7 @@ from click.testing import CliRunner
 import unmask
 from unmask.channels import Channel
 from unmask.channels.criteria.samples import counted_information
-from unmask.channels.matrices import read_channels
+from unmask.channels.matrix_files import read_channels
 from unmask.cli import main
 
 

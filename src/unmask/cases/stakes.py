@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unmask.channels import Channel
-from unmask.channels.matrices import places, read_matrix, read_named
+from unmask.channels.matrix_files import match_names, read_matrix, read_named
 from unmask.core.errors import UnmaskError
 from unmask.measures.losses import LOSS_NAMES, Loss, LossName, as_matrix
 
@@ -120,9 +120,9 @@ def _of_file(path: Path, secrets: tuple[str, ...]) -> Stakes:
     if not path.suffix and not os.path.lexists(path):
         raise UnmaskError(f"the loss {str(path)!r} is neither a file nor one of {', '.join(LOSS_NAMES)}")
     columns, lines, table, _ = read_matrix(path)
-    table = table[:, places(secrets, columns, path, "secrets")]
+    table = table[:, match_names(secrets, columns, path, "secrets")]
     same = set(lines) == set(secrets)
-    return Stakes(table[places(secrets, lines, path, "answers")]) if same else Stakes(table, answers=lines)
+    return Stakes(table[match_names(secrets, lines, path, "answers")]) if same else Stakes(table, answers=lines)
 
 
 def _points(

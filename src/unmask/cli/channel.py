@@ -67,7 +67,7 @@ def audit_channel(
     unmask audit channel a.csv b.csv --prior prior.csv --loss euclidean --coordinates places.csv --report out.html
     """
     from unmask.cases.channels import UNIFORM, audit
-    from unmask.channels.matrices import read_channels
+    from unmask.channels.matrix_files import read_channels
 
     names = stems(channels)
     given, notes = read_channels(channels, prior, evidence=evidence)
@@ -110,7 +110,7 @@ def design(
     from functools import partial
 
     from unmask.channels import optimal_mechanism
-    from unmask.channels.matrices import read_prior
+    from unmask.channels.matrix_files import read_prior
 
     refuse_to_overwrite(curve, force=force, stream=output)
     if as_json and output == STANDARD_OUTPUT:
@@ -146,7 +146,7 @@ def _minded(
 ) -> tuple[Stakes, NDArray[np.float64], tuple[str, ...]]:
     """What errors cost the adversary, what outputs cost the user, and the names of the outputs."""
     from unmask.cases.stakes import stakes_of
-    from unmask.channels.matrices import read_named
+    from unmask.channels.matrix_files import read_named
     from unmask.measures.losses import LOSS_NAMES
 
     stakes = stakes_of(loss, secrets, coordinates=coordinates)

@@ -90,7 +90,7 @@ def read_channel(source: Any, *, prior: Any = None) -> Channel:
     array([0.55, 0.45])
     """
     from unmask.channels import Channel
-    from unmask.channels.matrices import read_channels
+    from unmask.channels.matrix_files import read_channels
 
     secrets = outputs = None
     if isinstance(source, str | os.PathLike):
