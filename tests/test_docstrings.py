@@ -1,5 +1,6 @@
 """Docstrings of the public API follow numpydoc: every parameter is described, and what is returned."""
 
+import enum
 import importlib
 import inspect
 
@@ -15,6 +16,11 @@ PACKAGES: tuple[str, ...] = (
     "unmask.channels.mechanisms",
     "unmask.data",
     "unmask.economics",
+    "unmask.graphs.attacks",
+    "unmask.graphs.criteria",
+    "unmask.graphs.evaluation",
+    "unmask.graphs.knowledge",
+    "unmask.graphs.protections",
     "unmask.pseudonyms",
     "unmask.tables.attacks",
     "unmask.tables.criteria",
@@ -27,6 +33,13 @@ summary ends with a period and starts with an infinitive; yielded values are des
 """
 
 
+def is_documented_by_parameters(member: object) -> bool:
+    """Return True for a function or a class with parameters of its own: an enumeration or a protocol has none."""
+    if inspect.isclass(member):
+        return not issubclass(member, enum.Enum) and not getattr(member, "_is_protocol", False)
+    return inspect.isfunction(member)
+
+
 def list_public_names() -> list[str]:
     """Return the qualified names of the classes and functions that the packages export."""
     modules = [importlib.import_module(package) for package in PACKAGES]
@@ -34,7 +47,7 @@ def list_public_names() -> list[str]:
         f"{module.__name__}.{name}"
         for module in modules
         for name in module.__all__
-        if inspect.isclass(getattr(module, name)) or inspect.isfunction(getattr(module, name))
+        if is_documented_by_parameters(getattr(module, name))
     ]
 
 

@@ -24,7 +24,12 @@ T = TypeVar("T")
 class SeedPairs(NamedTuple):
     """People whom the adversary has re-identified before they start: source[i] is target[i], or so they believe.
 
-    source, target : (n,) int64 node numbers, each at most once
+    Parameters
+    ----------
+    source : (n,) int64 array
+        Node numbers, each at most once.
+    target : (n,) int64 array
+        Node numbers, each at most once.
     """
 
     source: NDArray[np.int64]

@@ -32,21 +32,32 @@ class GraphMatching:
     shared: the belief is the mean over all exchanges within a color on both sides, and only nodes whose match is the
     same in all of them are mapped. A node without neighbors keeps the prior.
 
-    largest : nodes of the larger graph at most; all pairs of nodes are compared, and the work of an assignment grows
-              with the third power of the nodes
-    steps   : at most; `sweeps` is the number of nodes mapped, in one pass, and `visits` the pairs of nodes
+    Parameters
+    ----------
+    largest : int
+        Largest number of nodes of a graph. All pairs of nodes are compared, and the work of an assignment grows
+        with the third power of the nodes.
+    steps : int
+        Largest number of steps. `sweeps` is the number of nodes mapped, in one pass, and `visits` the pairs of
+        nodes.
 
+    Notes
+    -----
     Assumes: both graphs have nearly the same people and edges.
 
     Fails when: many people are in one graph alone: they are mapped all the same; or the graphs are large.
 
+    References
+    ----------
+    J. T. Vogelstein et al., "Fast approximate quadratic programming for graph matching", PLoS ONE 2015; seeds and
+    padding: D. E. Fishkind et al., "Seeded graph matching", Pattern Recognition 2019, sections 2-3.
+
+    Examples
+    --------
     >>> from unmask.graphs.graph import SocialGraph
     >>> kite = SocialGraph.from_edges([0, 0, 1, 2], [1, 2, 2, 3])
     >>> GraphMatching()(kite, Auxiliary(kite, (np.array([0]), np.array([0])))).mapping
     array([0, 1, 2, 3], dtype=int32)
-
-    J. T. Vogelstein et al., "Fast approximate quadratic programming for graph matching", PLoS ONE 2015; seeds and
-    padding: D. E. Fishkind et al., "Seeded graph matching", Pattern Recognition 2019, sections 2-3.
     """
 
     largest: Count = 2000

@@ -41,15 +41,15 @@ class Matching(Posterior):
 
     Parameters
     ----------
+    indptr, candidate, log_probability, unlisted, n_unlisted, observation, weight, n_candidates, \
+log_prior, status, provenance, candidate_label, representative : see `Posterior`
+        Fields of every posterior.
     mapping : (n_observations,) int32 array
         Target node of each source node, -1 if the attack leaves it unmapped.
     sweeps : (n_sweeps,) int64 array
         Matches made or changed in each pass over the nodes. The last entry is 0 unless the number of passes was capped.
     visits : int
         Candidates visited in all passes, repetitions included: the work done.
-    indptr, candidate, log_probability, unlisted, n_unlisted, observation, weight, n_candidates, log_prior, status, \
-provenance : see `Posterior`
-        The fields of every posterior.
     """
 
     mapping: NDArray[np.int32]

@@ -52,11 +52,6 @@ class Climb:
     Of a similarity that the adversary has, l(u, c) is its log-likelihood ratio, see `Similarity.ratios`: P begins with
     exp(8 l / scale), and Q has exp((3 + t) (H / s + l / scale)), both scaled as above.
 
-    gamma : how much degrees are discounted, at least 0: 0 where the target is a small, thinned part of the source, .5
-            where edges between strangers go by degree in both, .25 between them
-    scale : the log-likelihood ratio of a similarity that counts as much as s does, above 0; the smaller, the more the
-            similarity is trusted against the edges
-
     After the steps 4, 8 and 14 pairs are dropped whose P is below 1 % of the largest of their u; the mean of s still
     counts them. Differences of H below 1e-5 of the largest of u count as ties, as they may be rounding.
 
@@ -64,20 +59,35 @@ class Climb:
     50 times pairs times mean degree in all steps, half of it for pairs that are dropped. Memory: some 30 bytes a pair
     beside the graphs.
 
+    Parameters
+    ----------
+    gamma : float
+        Discount of degrees, at least 0: 0 if the target is a small, thinned part of the source, .5 if edges between
+        strangers depend on degrees in both graphs, .25 between them.
+    scale : float
+        Log-likelihood ratio of a similarity that counts as much as s does, above 0; the smaller, the more the
+        similarity is trusted against the edges.
+
+    Notes
+    -----
     Assumes: most right pairs are in the support, and people with an edge in one graph are likelier than strangers to
     have one in the other.
 
     Fails when: most people are in one graph alone: they are mapped too, and nothing in P tells that they are absent.
 
-    >>> from unmask.graphs.graph import SocialGraph
-    >>> kite = SocialGraph.from_edges([0, 0, 1, 1, 2, 3, 4], [1, 2, 2, 3, 3, 4, 5])
-    >>> Climb()(kite, Auxiliary(kite, (np.array([0, 1]), np.array([0, 1])))).mapping
-    array([0, 1, 2, 3, 4, 5], dtype=int32)
-
+    References
+    ----------
     Frank-Wolfe for graph matching: J. T. Vogelstein et al., "Fast approximate quadratic programming for graph
     matching", PLoS ONE 2015; falling temperature: S. Gold & A. Rangarajan, "A graduated assignment algorithm for graph
     matching", PAMI 1996; projection by Sinkhorn: E. Onaran & S. Villar, "Projected power iteration for network
     alignment", SPIE 2017; walks from seeds as features: Z. Zeng et al., "PARROT", WWW 2023.
+
+    Examples
+    --------
+    >>> from unmask.graphs.graph import SocialGraph
+    >>> kite = SocialGraph.from_edges([0, 0, 1, 1, 2, 3, 4], [1, 2, 2, 3, 3, 4, 5])
+    >>> Climb()(kite, Auxiliary(kite, (np.array([0, 1]), np.array([0, 1])))).mapping
+    array([0, 1, 2, 3, 4, 5], dtype=int32)
     """
 
     gamma: Annotated[float, Range(0)] = 0.25

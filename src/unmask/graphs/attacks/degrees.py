@@ -21,18 +21,27 @@ class DegreeMatching:
     A person of degree d is any of the released nodes whose degree is nearest to d, alike; two are matched if each is
     the only one nearest to the other. Seeds are no candidates for others.
 
-    listed : candidates of a person, at most; who has more keeps the prior
+    Parameters
+    ----------
+    listed : int
+        Largest number of candidates of a person; a person with more keeps the prior.
 
+    Notes
+    -----
     Assumes: degrees are about the same in both networks.
 
     Fails when: degrees are shared by many, as low ones are, or the networks differ: other attacks see all that it sees.
 
+    References
+    ----------
+    K. Liu, E. Terzi, "Towards identity anonymization on graphs", SIGMOD 2008, section 1; M. Hay et al., "Resisting
+    structural re-identification in anonymized social networks", VLDB 2008, the vertex refinement query H_1.
+
+    Examples
+    --------
     >>> star = SocialGraph.from_edges([0, 0, 0], [1, 2, 3])
     >>> DegreeMatching()(star, Auxiliary(star, (np.array([1]), np.array([1])))).mapping
     array([ 0,  1, -1, -1], dtype=int32)
-
-    K. Liu, E. Terzi, "Towards identity anonymization on graphs", SIGMOD 2008, section 1; M. Hay et al., "Resisting
-    structural re-identification in anonymized social networks", VLDB 2008, the vertex refinement query H_1.
     """
 
     listed: Count = 10

@@ -58,16 +58,26 @@ class Success(NamedTuple):
 class Announced(Matching):
     """The belief of `Ensemble`: matches, and the probability that each is right if the person is in the target.
 
-    if_there    : (n_observations,) probability that the match is right if the person is in the target; nan without a
-                  match, and of seeds, which are given
-    confidence  : `calibrated` where withheld seeds support the probabilities, `bound` where they are too few for more
-                  than an upper bound, `scores` where no probability is announced
-    estimate    : success of withheld seeds; None where they are too few
-    dispersion  : how the seeds are spread; None where it was not tested
-    max_present : share of the people who are no seeds that can be in the target at most, by its number of nodes
-    refused     : why no probability is announced, a sentence each
-
     The belief lists P(c | in the target), of everybody. Its status is `scores`, as nothing tells who is absent.
+
+    Parameters
+    ----------
+    indptr, candidate, log_probability, unlisted, n_unlisted, observation, weight, n_candidates, \
+log_prior, status, provenance, candidate_label, representative, mapping, sweeps, visits : see `Matching`
+        Fields of every matching.
+    if_there : (n_observations,) float64 array
+        Probability that the match is right if the person is in the target; nan without a match, and for seeds.
+    confidence : {"calibrated", "bound", "scores"}
+        `calibrated` if withheld seeds support the probabilities; `bound` if they are too few for more than an upper
+        bound; `scores` if no probability is announced.
+    estimate : SuccessEstimate or None
+        Success of withheld seeds; None if they are too few.
+    dispersion : SeedDispersion or None
+        Dispersion of the seeds; None if it was not tested.
+    max_present : float
+        Largest possible share of other people who are in the target, by its number of nodes.
+    refused : tuple of str
+        Reasons why no probability is announced, a sentence each.
     """
 
     if_there: NDArray[np.float64]
@@ -119,31 +129,43 @@ class Ensemble:
     Nothing tells who is absent. For the share of right matches among everybody, `Success.of_anybody_high` is a bound
     from the number of nodes alone, and not an estimate.
 
-    rounds    : 8; with fewer, which are rounds without a fifth of the seeds and the one from all seeds, no probability
-                is announced. With fewer than 10 seeds there is nothing to leave out, and one round
-    seeds_are : `sample`: a random sample of the people in both graphs; `chosen`: by degree, say, so that others are not
-                re-identified as often as withheld seeds; `guessed`: found without the truth (`Guessed` always are)
-    listed    : candidates that the belief lists of a node, at most
-    folder    : keeps the rounds that are finished, so that the same attack goes on after an interruption with the next
-                one; see `load_round`. What is announced is the same
-    progress  : is told of each round, and which share of withheld seeds is matched rightly so far: first by `Rematch`,
-                as soon as one of its steps changes little
-
     Draws the parts and exact ties from `rng`, from a fixed seed where there is none. No truth is used.
 
+    Parameters
+    ----------
+    rounds : int
+        Number of rounds. With fewer than 8, which are rounds without a fifth of the seeds and the one from all
+        seeds, no probability is announced. With fewer than 10 seeds there is one round.
+    seeds_are : SeedsAre
+        `sample`: a random sample of the people in both graphs; `chosen`: by degree, say, so that others are not
+        re-identified as often as withheld seeds; `guessed`: found without the truth (`Guessed` always are)
+    listed : int
+        Largest number of candidates that the belief lists of a node.
+    folder : Path or None
+        Cache of finished rounds, from which the same attack resumes after an interruption, with the same results.
+    progress : Callable[[str], None] or None
+        Called with a text before each round: the share of withheld seeds that is matched rightly so far, first by
+        `Rematch`, as soon as one of its steps changes little.
+
+    Notes
+    -----
     Assumes: what the attacks assume; that seeds are right. Where some are wrong, all numbers come out too low.
 
     Fails when: no attack gets beyond its seeds; or seeds are no random sample in a way that neither their degrees nor
     their places in the networks show.
 
+    References
+    ----------
+    Bagging: L. Breiman, "Bagging predictors", Machine Learning 1996; the logit: D. McFadden, "Conditional logit
+    analysis of qualitative choice behavior", 1974.
+
+    Examples
+    --------
     >>> from unmask.graphs.graph import SocialGraph
     >>> kite = SocialGraph.from_edges([0, 0, 1, 1, 2, 3, 4], [1, 2, 2, 3, 3, 4, 5])
     >>> belief = Ensemble()(kite, Auxiliary(kite, (np.array([0, 1]), np.array([0, 1]))))
     >>> belief.mapping, belief.confidence  # two seeds are too few to announce a probability
     (array([0, 1, 2, 3, 4, 5], dtype=int32), 'scores')
-
-    Bagging: L. Breiman, "Bagging predictors", Machine Learning 1996; the logit: D. McFadden, "Conditional logit
-    analysis of qualitative choice behavior", 1974.
     """
 
     rounds: Count = ROUNDS

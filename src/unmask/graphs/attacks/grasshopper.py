@@ -36,19 +36,38 @@ class Grasshopper:
     nodes were mapped to, so that a match, a seed too, may be moved or dropped. Steps end when none changes the
     mapping, or at `max_steps`, for the mapping may oscillate.
 
+    Parameters
+    ----------
+    theta : float
+        Least eccentricity of a match, at least 0.
+    weighting : {"released", "printed"}
+        Formula of the weights, see above.
+    max_steps : int
+        Largest number of steps.
+    listed : int
+        Largest number of candidates that the belief lists of a node.
+    threads : int
+        Number of threads; they change no result.
+
+    Notes
+    -----
     Assumes: as `Nar09` does, and that right matches have neighbors who are mapped alike.
 
     Fails when: seeds are too few to spread; nodes of few neighbors get equal scores, which are refused; the mapping may
     oscillate.
 
+    References
+    ----------
+    B. Simon, G. G. Gulyas & S. Imre, "Analysis of Grasshopper, a novel social network de-anonymization algorithm",
+    2014; G. G. Gulyas, "Protecting privacy against structural de-anonymization attacks in social networks",
+    2015, algorithm 3.
+
+    Examples
+    --------
     >>> from unmask.graphs.graph import SocialGraph
     >>> kite = SocialGraph.from_edges([0, 0, 1, 2], [1, 2, 2, 3])
     >>> Grasshopper()(kite, Auxiliary(kite, (np.array([0, 1]), np.array([0, 1])))).mapping
     array([ 0,  1,  2, -1], dtype=int32)
-
-    B. Simon, G. G. Gulyas & S. Imre, "Analysis of Grasshopper, a novel social network de-anonymization algorithm",
-    2014; G. G. Gulyas, "Protecting privacy against structural de-anonymization attacks in social networks",
-    2015, algorithm 3.
     """
 
     theta: Theta = 0.01

@@ -25,7 +25,13 @@ class Identities(Matching):
     A person who was found in k rounds has the mean of the k beliefs of those rounds: where they were certain, 1 / k for
     each identity. One who was never found has the belief of the last round.
 
-    rounds : (n_rounds, n_observations) int32, the target node found in each round, -1 for none; seeds are in the first
+    Parameters
+    ----------
+    indptr, candidate, log_probability, unlisted, n_unlisted, observation, weight, n_candidates, \
+log_prior, status, provenance, candidate_label, representative, mapping, sweeps, visits : see `Matching`
+        Fields of every matching.
+    rounds : (n_rounds, n_observations) int32 array
+        Target node found in each round, -1 for none; seeds are in the first.
     """
 
     rounds: NDArray[np.int32]
@@ -56,13 +62,26 @@ class Iterated:
     people who have no further identity, and wrongly: judge them by the belief of each round or for people of interest.
     It is meant for attacks that keep their matches: `Grasshopper` cannot tell a copy from the original.
 
-    attack : what is run in each round
-    rounds : at most, at least 1
+    Parameters
+    ----------
+    attack : Attack
+        Attack that is run in each round.
+    rounds : int
+        Largest number of rounds, at least 1.
 
+    Notes
+    -----
     Assumes: a first match is one identity of a person, and the others lie among the same people.
 
     Fails when: the first match is wrong, or the person has one identity: what is found then is mostly wrong.
 
+    References
+    ----------
+    G. G. Gulyas, "Protecting privacy against structural de-anonymization attacks in social networks", 2015, section
+    6.3 (there for one person at a time).
+
+    Examples
+    --------
     >>> from unmask.graphs.graph import SocialGraph
     >>> person = SocialGraph.from_edges([0, 0, 0], [1, 2, 3])
     >>> split = SocialGraph.from_edges([0, 0, 4], [1, 2, 3])  # node 0 to two friends and node 4 to the third
@@ -70,9 +89,6 @@ class Iterated:
     >>> Iterated(Nar09(), rounds=2)(split, known).rounds
     array([[ 0,  1,  2,  3],
            [ 4, -1, -1, -1]], dtype=int32)
-
-    G. G. Gulyas, "Protecting privacy against structural de-anonymization attacks in social networks", 2015, section
-    6.3 (there for one person at a time).
     """
 
     attack: Attack = field(default_factory=Nar09)

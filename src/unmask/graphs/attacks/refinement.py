@@ -26,19 +26,29 @@ class Refinement:
     nodes that are like them in the last round in which any is, with the same probability; two are matched if nobody
     else is like either.
 
-    listed : candidates of a person, at most; who has more keeps the prior
-    rounds : how many edges far it looks, at most
+    Parameters
+    ----------
+    listed : int
+        Largest number of candidates of a person; a person with more keeps the prior.
+    rounds : int
+        Largest distance in edges that it compares.
 
+    Notes
+    -----
     Assumes: what is around many people is the same in both networks, edge by edge.
 
     Fails when: near everybody some edge is in one network alone; other attacks then find those to whom seeds lead.
 
+    References
+    ----------
+    M. Hay et al., "Resisting structural re-identification in anonymized social networks", VLDB 2008, the vertex
+    refinement queries H_i; of graphs that differ, the deepest query that both answer.
+
+    Examples
+    --------
     >>> apart = SocialGraph.from_edges([0, 1, 2, 0, 4], [1, 2, 0, 3, 5])  # a triangle with a tail, and a pair
     >>> Refinement()(apart, Auxiliary(apart, (np.array([4]), np.array([4])))).mapping
     array([ 0, -1, -1,  3,  4,  5], dtype=int32)
-
-    M. Hay et al., "Resisting structural re-identification in anonymized social networks", VLDB 2008, the vertex
-    refinement queries H_i; of graphs that differ, the deepest query that both answer.
     """
 
     listed: Count = 10

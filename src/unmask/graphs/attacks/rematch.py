@@ -51,22 +51,6 @@ class Rematch:
     A match is a pair that is best for both, by at least `margin` over either's next best, and at least `floor`; ties,
     and so structural twins, are refused at any margin. Seeds are neither asked about nor candidates.
 
-    margin     : log-odds, at least 0
-    floor      : log-odds, -inf for none; at 0 the model holds a match to be as likely as not
-    steps      : at most; fewer where a step changes nothing. The mapping may go on swinging between near ties.
-    assignment : `mutual`; or `greedy`: each step maps the mutual best pairs over and over among the nodes that are
-                 left. It finds more, most where nearly everybody is in both graphs, and more of it is wrong.
-    forced     : nobody abstains: what the last step leaves over is mapped too, one to one, by falling log-odds, exact
-                 ties by a scramble of the node numbers
-    reach      : the mapped neighbors of a node propose candidates (the nodes next to their images) from the one with
-                 the least connected image on, as long as `reach` candidates are proposed at most, repetitions
-                 included; those of the least degree always do. The others, hubs, still are witnesses of what was
-                 proposed. A large reach changes next to nothing but the work.
-    listed     : candidates that are kept of a node, and listed by the belief, at most; those that tie across that limit
-                 or have less than exp(-40) of the odds of the best are left out
-    progress   : is told the mapping, (n_source,) target nodes and -1, of the first step that changes less than 5 % of
-                 it, else of the last
-
     The belief is of status `scores`: p(c) = exp(log-odds) / (1 + sum of exp(log-odds)) given the final mapping, for
     mapped nodes too, with 1 for none of the candidates; what is not listed is shared by all other target nodes. Seeds
     are certain. It would be a probability if edges were kept at random; on real networks it is over-sure, the more so
@@ -74,18 +58,50 @@ class Rematch:
 
     Work: at most about `reach` visits a node and step, and as many reads of scattered memory.
 
+    Parameters
+    ----------
+    margin : float
+        Least difference of log-odds to the next best, at least 0.
+    floor : float
+        Least log-odds of a match, -inf for none; at 0 the model holds a match to be as likely as not.
+    steps : int
+        Largest number of steps; fewer if a step changes nothing. The mapping may oscillate between near ties.
+    assignment : Assignment
+        `mutual`; or `greedy`: each step maps the mutual best pairs over and over among the nodes that are left. It
+        finds more, most where nearly everybody is in both graphs, and more of it is wrong.
+    forced : bool
+        No node stays unmapped: what the last step leaves over is mapped too, one to one, by falling log-odds,
+        exact ties by a scramble of the node numbers.
+    reach : int
+        The mapped neighbors of a node propose candidates (the nodes next to their images) from the one with the
+        least connected image on, as long as `reach` candidates are proposed at most, repetitions included; those of
+        the least degree always do. The others, hubs, still are witnesses of what was proposed. A large reach
+        changes next to nothing but the work.
+    listed : int
+        Largest number of candidates of a node that are stored and listed by the belief; those that tie across it or
+        have less than exp(-40) of the odds of the best are left out.
+    progress : callable or None
+        Called with the mapping, (n_source,) target nodes and -1, of the first step that changes less than 5 % of it,
+        else of the last.
+
+    Notes
+    -----
     Assumes: each edge was kept on its own, and edges between strangers depend on their degrees alone.
 
     Fails when: communities make edges between strangers likelier than their degrees do: it is then over-sure, most of
     people without a counterpart.
 
+    References
+    ----------
+    The likelihood of a match as in P. Pedarsani, D. Figueiredo & M. Grossglauser, "A Bayesian method for matching two
+    similar graphs without seeds", Allerton 2013, here with seeds, chance edges by degree, and revision.
+
+    Examples
+    --------
     >>> from unmask.graphs.graph import SocialGraph
     >>> kite = SocialGraph.from_edges([0, 0, 1, 1, 2, 3, 4], [1, 2, 2, 3, 3, 4, 5])
     >>> Rematch()(kite, Auxiliary(kite, (np.array([0, 1]), np.array([0, 1])))).mapping
     array([0, 1, 2, 3, 4, 5], dtype=int32)
-
-    The likelihood of a match as in P. Pedarsani, D. Figueiredo & M. Grossglauser, "A Bayesian method for matching two
-    similar graphs without seeds", Allerton 2013, here with seeds, chance edges by degree, and revision.
     """
 
     margin: Annotated[float, Range(0)] = 0.5
@@ -162,9 +178,24 @@ def log_odds(
     its source node and none of them, given the other matches; a match does not vouch for itself. (n_source,), -inf
     where the source node is not mapped, finite elsewhere. Seeds are scored like any other match.
 
-    mapping : (auxiliary.n_nodes,) target node of each auxiliary node, each at most once, -1 where there is none
-    reach   : as in `Rematch`
+    Parameters
+    ----------
+    target : SocialGraph
+        The released graph.
+    auxiliary : SocialGraph
+        The adversary's own graph.
+    mapping : (auxiliary.n_nodes,) int array
+        Target node of each auxiliary node, each at most once, -1 where there is none.
+    reach : int
+        As in `Rematch`.
 
+    Returns
+    -------
+    float64 array
+        Natural log-odds of each match; -inf for unmapped nodes.
+
+    Examples
+    --------
     >>> from unmask.graphs.graph import SocialGraph
     >>> kite = SocialGraph.from_edges([0, 0, 1, 1, 2, 3, 4], [1, 2, 2, 3, 3, 4, 5])
     >>> right, swapped = np.array([0, 1, 2, 3, 4, -1]), np.array([0, 1, 2, 4, 3, -1])

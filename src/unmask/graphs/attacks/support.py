@@ -32,12 +32,23 @@ _TIE = 1e-6  # profiles are 32-bit numbers of length 1
 class Support:
     """Pairs of nodes that may be mapped to each other, with the graphs and the seeds: what any number of climbs run on.
 
-    source, target : the adversary's graph and the release
-    image          : (n_source,) int32, the target node of each seed, -1 of all others
-    indptr         : (n_source + 1,) the candidates of node u are candidate[indptr[u]:indptr[u + 1]]
-    candidate      : (n_pairs,) int32, ascending within a node; a seed has its image alone
-    ratio          : (n_pairs,) log-likelihood ratios of the adversary's similarity; None where it tells nothing
+    Parameters
+    ----------
+    source : SocialGraph
+        The adversary's graph.
+    target : SocialGraph
+        The release.
+    image : (n_source,) int32 array
+        The target node of each seed, -1 of all others.
+    indptr : (n_source + 1,) int64 array
+        The candidates of node u are candidate[indptr[u]:indptr[u + 1]].
+    candidate : (n_pairs,) int32 array
+        Target node of each pair, ascending within a node; a seed has its image alone.
+    ratio : (n_pairs,) array or None
+        Log-likelihood ratios of the adversary's similarity; None where it tells nothing.
 
+    Examples
+    --------
     >>> kite = SocialGraph.from_edges([0, 0, 1, 2], [1, 2, 2, 3])
     >>> Support.of(kite, Auxiliary(kite, (np.array([0, 1]), np.array([0, 1]))))
     Support(4 pairs of 2 free nodes, 2 seeds)

@@ -17,14 +17,28 @@ def structural_equivalence(graph: SocialGraph, *, directed: bool = False) -> NDA
     them leaves the graph as it is, so no adversary who sees the structure alone can tell which is which. Nodes without
     a neighbor are one class. Neighbor sets are compared by sums of 64-bit tokens.
 
-    directed : whether they must also link to, and be linked by, the same; where the graph has directions
+    Parameters
+    ----------
+    graph : SocialGraph
+        Graph.
+    directed : bool
+        Whether they must also link to, and be linked by, the same; where the graph has directions.
 
+    Returns
+    -------
+    int64 array
+        Class of each node, numbered from 0.
+
+    References
+    ----------
+    A class of k nodes that are not adjacent is what G. Gulyas, 2015, definition 4, calls (k, 2)-anonymous.
+    F. Lorrain, H. C. White, "Structural equivalence of individuals in social networks", J. Math. Sociology 1971.
+
+    Examples
+    --------
     >>> star = SocialGraph.from_edges([0, 0, 0, 4], [1, 2, 3, 5])
     >>> class_sizes(structural_equivalence(star))
     array([1, 3, 3, 3, 2, 2])
-
-    A class of k nodes that are not adjacent is what G. Gulyas, 2015, definition 4, calls (k, 2)-anonymous.
-    F. Lorrain, H. C. White, "Structural equivalence of individuals in social networks", J. Math. Sociology 1971.
     """
     mutual = 3  # the way of a link in both directions, which an edge is where there are no directions
     way = graph.way if directed and graph.way is not None else mutual
@@ -43,13 +57,27 @@ def color_classes(graph: SocialGraph) -> NDArray[np.int64]:
     starts from degrees and looks ever further, without seeds. Nodes that some automorphism maps to each other are in
     one class, and twins are such nodes, so that n_nodes >= twin classes >= orbits >= color classes.
 
-    >>> path = SocialGraph.from_edges([0, 1, 2, 3], [1, 2, 3, 4])
-    >>> class_sizes(color_classes(path))
-    array([2, 2, 1, 2, 2])
+    Parameters
+    ----------
+    graph : SocialGraph
+        Graph.
 
+    Returns
+    -------
+    int64 array
+        Class of each node, numbered from 0.
+
+    References
+    ----------
     M. Hay et al., "Resisting structural re-identification in anonymized social networks", VLDB 2008, vertex refinement
     queries H_i for i to infinity; C. Berkholz et al., "Tight lower and upper bounds for the complexity of canonical
     color refinement", 2013.
+
+    Examples
+    --------
+    >>> path = SocialGraph.from_edges([0, 1, 2, 3], [1, 2, 3, 4])
+    >>> class_sizes(color_classes(path))
+    array([2, 2, 1, 2, 2])
     """
     return refine(graph.indptr, graph.neighbor)
 
@@ -57,6 +85,18 @@ def color_classes(graph: SocialGraph) -> NDArray[np.int64]:
 def class_sizes(classes: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return (n,) the number of nodes, itself among them, in the class of each node: its anonymity set.
 
+    Parameters
+    ----------
+    classes : int64 array
+        Class of each node.
+
+    Returns
+    -------
+    int64 array
+        Number of nodes in the class of each node, its anonymity set.
+
+    Examples
+    --------
     >>> class_sizes(np.array([0, 1, 0]))
     array([2, 1, 2])
     """
@@ -70,11 +110,25 @@ def degree_anonymity(graph: SocialGraph) -> NDArray[np.int64]:
     The graph is k-degree anonymous for k up to the least of them: an adversary who knows nothing but the degree of a
     node finds it with probability 1 over its number.
 
+    Parameters
+    ----------
+    graph : SocialGraph
+        Graph.
+
+    Returns
+    -------
+    int64 array
+        Number of nodes with the degree of each node, itself included.
+
+    References
+    ----------
+    K. Liu, E. Terzi, "Towards identity anonymization on graphs", SIGMOD 2008, definition 2.
+
+    Examples
+    --------
     >>> star = SocialGraph.from_edges([0, 0, 0], [1, 2, 3])
     >>> degree_anonymity(star)
     array([1, 3, 3, 3])
-
-    K. Liu, E. Terzi, "Towards identity anonymization on graphs", SIGMOD 2008, definition 2.
     """
     sizes: NDArray[np.int64] = np.bincount(graph.degree)[graph.degree]
     return sizes
@@ -83,16 +137,29 @@ def degree_anonymity(graph: SocialGraph) -> NDArray[np.int64]:
 def spearman(score: NDArray[np.floating | np.integer], anonymity: NDArray[np.floating | np.integer]) -> float | None:
     """Return the rank correlation of the success of an attack with a criterion, in [-1, 1]; ties share their mean rank.
 
-    score     : (n,) how often each node is found, `Score.score` or `Score.hit_share`
-    anonymity : (n,) a criterion of the same nodes; a good one has a correlation near -1, the degree near 1
-
     Nodes for which either is nan are left out; None where fewer than two are left, or all of them tie.
 
-    >>> spearman(np.array([3, 0, 1, 2]), np.array([0.1, np.nan, 0.5, 0.4]))
-    -1.0
+    Parameters
+    ----------
+    score : (n,) array
+        How often each node is found, `Score.score` or `Score.hit_share`.
+    anonymity : (n,) array
+        a criterion of the same nodes; a good one has a correlation near -1, the degree near 1.
 
+    Returns
+    -------
+    float or None
+        Rank correlation; None with fewer than two nodes, or if all tie.
+
+    References
+    ----------
     C. Spearman, "The proof and measurement of association between two things", 1904; used like this by G. Gulyas, 2015,
     section 4.1.2.
+
+    Examples
+    --------
+    >>> spearman(np.array([3, 0, 1, 2]), np.array([0.1, np.nan, 0.5, 0.4]))
+    -1.0
     """
     if score.shape != anonymity.shape or score.ndim != 1:
         raise UnmaskError(f"there are {score.size} scores for {anonymity.size} nodes, expected one for each")

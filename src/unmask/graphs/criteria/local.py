@@ -31,20 +31,33 @@ def local_anonymity(graph: SocialGraph, variant: Variant = "A") -> NDArray[np.fl
     A, B, C: a low value says that the node is easily found. "degree" points the other way: a node with many neighbors
     is easily found. A is in (0, 1], C in (0, 1], B is above 0.
 
-    Returns (n_nodes,) float64, A to C rounded to 12 decimals, so that nodes in like places tie. Where V2_i is empty
-    (no neighbor, or none who has another one) A, B and C are undefined and nan. sigma is 0 where V2_i has one node.
+    Parameters
+    ----------
+    graph : SocialGraph
+        Graph.
+    variant : Variant
+        Variant of the measure.
 
-    >>> path = SocialGraph.from_edges([0, 1, 2, 3], [1, 2, 3, 4])
-    >>> local_anonymity(path)
-    array([0.70710678, 0.5       , 0.70710678, 0.5       , 0.70710678])
-    >>> local_anonymity(path, "degree")
-    array([1., 2., 2., 2., 1.])
+    Returns
+    -------
+    float64 array
+        Anonymity of each node, rounded to 12 decimals.
 
+    References
+    ----------
     The sum needs no walk over two hops: sum over k of CosSim(i, k) = sum over x in V_i of (sum over k in V_x of
     |V_k|^(-1/2) - |V_i|^(-1/2)) / |V_i|^(1/2), two products of a sparse matrix and a vector.
 
     G. Gulyas, "Protecting privacy against structural de-anonymization attacks in social networks", 2015, section 4.1.1;
     neighbors that close a triangle, and sigma over absolute differences, as in the program that made its figures.
+
+    Examples
+    --------
+    >>> path = SocialGraph.from_edges([0, 1, 2, 3], [1, 2, 3, 4])
+    >>> local_anonymity(path)
+    array([0.70710678, 0.5       , 0.70710678, 0.5       , 0.70710678])
+    >>> local_anonymity(path, "degree")
+    array([1., 2., 2., 2., 1.])
     """
     return local_anonymities(graph, [variant])[variant]
 
@@ -52,6 +65,20 @@ def local_anonymity(graph: SocialGraph, variant: Variant = "A") -> NDArray[np.fl
 def local_anonymities(graph: SocialGraph, variants: Iterable[Variant]) -> dict[Variant, NDArray[np.float64]]:
     """`local_anonymity` in several variants, for the work of one.
 
+    Parameters
+    ----------
+    graph : SocialGraph
+        Graph.
+    variants : Iterable[Variant]
+        Variants to compute.
+
+    Returns
+    -------
+    array
+        Values of each variant.
+
+    Examples
+    --------
     >>> list(local_anonymities(SocialGraph.from_edges([0, 1], [1, 2]), ["A", "degree"]).values())
     [array([ 1., nan,  1.]), array([1., 2., 1.])]
     """

@@ -23,8 +23,12 @@ _EXACT: Final = 50  # nodes of the largest piece of a neighborhood that is compa
 class NeighborhoodAnonymity:
     """Nodes with a neighborhood like that of each node.
 
-    size  : (n_nodes,) number of nodes, itself among them, whose neighbors are tied to each other in the same way
-    exact : (n_nodes,) whether the size is exact; where it is not, it is an upper bound
+    Parameters
+    ----------
+    size : (n_nodes,) int64 array
+        Number of nodes, itself among them, whose neighbors are tied to each other in the same way.
+    exact : (n_nodes,) bool array
+        Whether the size is exact; where it is not, it is an upper bound.
     """
 
     size: NDArray[np.int64]
@@ -42,12 +46,26 @@ def neighborhood_anonymity(graph: SocialGraph) -> NeighborhoodAnonymity:
     pieces all of whose nodes differ; other pieces that it finds alike are compared node by node if they have at most
     50 nodes. Larger ones count as alike: the size is then an upper bound, and `exact` False.
 
+    Parameters
+    ----------
+    graph : SocialGraph
+        Graph.
+
+    Returns
+    -------
+    NeighborhoodAnonymity
+        Number of nodes with an isomorphic neighborhood, and whether it is exact.
+
+    References
+    ----------
+    B. Zhou, J. Pei, "Preserving privacy in social networks against neighborhood attacks", ICDE 2008. Which graphs
+    color refinement identifies: V. Arvind et al., "On the power of color refinement", 2015.
+
+    Examples
+    --------
     >>> bow_tie = SocialGraph.from_edges([0, 0, 1, 0, 0, 3, 4], [1, 2, 2, 3, 4, 4, 5])
     >>> neighborhood_anonymity(bow_tie).size
     array([1, 3, 3, 3, 1, 1])
-
-    B. Zhou, J. Pei, "Preserving privacy in social networks against neighborhood attacks", ICDE 2008. Which graphs
-    color refinement identifies: V. Arvind et al., "On the power of color refinement", 2015.
     """
     from unmask.graphs.criteria._kernels import neighborhood_edges  # numba is imported where a kernel runs
 

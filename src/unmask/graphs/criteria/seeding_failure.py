@@ -81,12 +81,26 @@ def clique_failure(
     neighbors may differ too and others in the clique may separate. g_i / p_i does not fall with p_i, so that joining
     identities never raises the failure: of all divisions with an identity of p_i, that into two fails least (5.12).
 
-    degree        : one number or (n,), N, contacts before the separation, at least k - 1
-    probabilities : (y,) p_i, see `Model`
-    clique_size   : k, at least 2
-    tolerance     : epsilon, in [0, 1): how much smaller, as a share, a degree may be and still be taken for the same
-    Returns a number for a number, (n,) for (n,).
+    Parameters
+    ----------
+    degree : int or (n,) int array
+        One number or (n,), N, contacts before the separation, at least k - 1.
+    probabilities : (y,) array-like
+        p_i, see `Model`.
+    clique_size : int
+        k, at least 2.
+    tolerance : float
+        epsilon, in [0, 1): how much smaller, as a share, a degree may be and still be taken for the same.
+    model : Model
+        How contacts are assigned to identities, see `Model`.
 
+    Returns
+    -------
+    float or (n,) array
+        Probability of failure, one for each degree.
+
+    Examples
+    --------
     >>> clique_failure([10, 100, 1000], [0.1, 0.9]).round(3)
     array([0.651, 0.95 , 1.   ])
     """
@@ -116,6 +130,22 @@ def intact_cliques(separating: float, clique_size: int = 4, probabilities: Array
     is the print's theoretical limit. Its simulation with two even identities and P(Y = 2) = 0.2 counts those left
     unbroken, 51.3 to 55.2 %, and this gives 0.85^4.
 
+    Parameters
+    ----------
+    separating : float
+        Share of the users who separate, 0 to 1.
+    clique_size : int
+        Number of members, at least 2.
+    probabilities : array-like
+        p_i of each identity.
+
+    Returns
+    -------
+    float
+        Expected share of intact cliques.
+
+    Examples
+    --------
     >>> round(intact_cliques(0.2), 4), round(intact_cliques(0.2, probabilities=[0.5, 0.5]), 4)
     (0.4096, 0.522)
     """
@@ -148,15 +178,30 @@ def top_failure(
     and the relative error stays below 1e-8 up to a degree of 1e5.
     realistic: prod_i P(Bin(N, p_i) < border).
 
-    degree        : one number or (n,), N, contacts before the separation
-    probabilities : (y,) p_i, see `Model`
-    border        : the smallest degree in reach, at least 1; see `top_border`
-    Returns a number for a number, (n,) for (n,).
+    Parameters
+    ----------
+    degree : int or (n,) int array
+        One number or (n,), N, contacts before the separation.
+    probabilities : (y,) array-like
+        p_i, see `Model`.
+    border : int
+        The smallest degree in reach, at least 1; see `top_border`.
+    model : Model
+        How contacts are assigned to identities, see `Model`.
 
+    Returns
+    -------
+    float or (n,) array
+        Probability of failure, one for each degree.
+
+    References
+    ----------
+    B. Levin, "A representation for multinomial cumulative distribution functions", Annals of Statistics 9, 1981.
+
+    Examples
+    --------
     >>> top_failure([311, 328, 329], [0.5, 0.5], border=165).round(3)
     array([0.693, 0.044, 0.   ])
-
-    B. Levin, "A representation for multinomial cumulative distribution functions", Annals of Statistics 9, 1981.
     """
     p, N = _shares(probabilities, model), _degrees(degree)
     _check_whole("border", border, at_least=1)
@@ -174,6 +219,20 @@ def top_border(degrees: ArrayLike, size: int) -> int:
 
     All nodes that tie with it are in reach.
 
+    Parameters
+    ----------
+    degrees : array-like
+        Degrees of all nodes.
+    size : int
+        Number of nodes, at least 1.
+
+    Returns
+    -------
+    int
+        Degree of the `size`-th node.
+
+    Examples
+    --------
     >>> top_border([9, 7, 7, 7, 3, 1], size=2)
     7
     """
@@ -275,9 +334,20 @@ def overall_failure(identities: ArrayLike, failure: Callable[[int], Any]) -> flo
 
     P(Y = 0) + sum_{y >= 1} P(failure | Y = y) P(Y = y): who has no identity in the release is not found.
 
-    identities : (y_max + 1,) P(Y = 0), P(Y = 1), ..., summing to 1
-    failure    : y -> P(failure | Y = y), asked only for y >= 1 that occur
+    Parameters
+    ----------
+    identities : (y_max + 1,) array-like
+        P(Y = 0), P(Y = 1), ..., summing to 1.
+    failure : Callable[[int], Any]
+        y -> P(failure | Y = y), asked only for y >= 1 that occur.
 
+    Returns
+    -------
+    float
+        Probability of failure.
+
+    Examples
+    --------
     >>> even = lambda y: clique_failure(40, [1 / y] * y)
     >>> round(overall_failure([0.1, 0.6, 0.2, 0.1], even), 3)
     0.4

@@ -17,11 +17,25 @@ def most_recall(pair: Pair, seeds: SeedPairs | None = None, *, directed: bool = 
     one-to-one mapping holds at most min(s, k) of them. The bound is the mean over the people who are in both graphs and
     not seeds; None where there are none. It is over the numbering of the nodes: a single run may be lucky.
 
-    directed : whether the attack sees which way links go, in both graphs: then twins are fewer
-
     Only twins are counted: a graph with other symmetries hides people better than the bound says. For an adversary who
     has a perfect copy of a graph, pass that graph twice; the bound is then twin classes / n_nodes.
 
+    Parameters
+    ----------
+    pair : Pair
+        Both graphs and the truth.
+    seeds : SeedPairs or None
+        Pairs that the adversary knows.
+    directed : bool
+        Whether the attack sees which way links go, in both graphs: then twins are fewer.
+
+    Returns
+    -------
+    float or None
+        Upper bound; None without findable people.
+
+    Examples
+    --------
     >>> from unmask.graphs.graph import SocialGraph
     >>> star = SocialGraph.from_edges([0, 0, 0], [1, 2, 3])
     >>> most_recall(Pair(star, star, np.arange(4)))

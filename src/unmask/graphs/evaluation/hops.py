@@ -30,8 +30,22 @@ def hop_distance(target: SocialGraph, mapping: NDArray[np.integer], truth: NDArr
     0 is a hit. `UNNAMED` (-1) where nobody is named or the person is not in the target, `UNREACHABLE` (-2) where no
     path leads from one to the other; neither is a distance, leave both out of a mean.
 
-    mapping, truth : (n_source,) target nodes, -1 for nobody
+    Parameters
+    ----------
+    target : SocialGraph
+        The released graph.
+    mapping : (n_source,) int array
+        Target nodes, -1 for nobody.
+    truth : (n_source,) int array
+        Target nodes, -1 for nobody.
 
+    Returns
+    -------
+    int64 array
+        Hops; `UNNAMED` or `UNREACHABLE` if undefined.
+
+    Examples
+    --------
     >>> path = SocialGraph.from_edges([0, 1, 3], [1, 2, 4])
     >>> hop_distance(path, np.array([2, 1, -1, 4]), np.array([0, 1, 2, 0]))
     array([ 2,  0, -1, -2])
@@ -50,6 +64,22 @@ def expected_hop_distance(target: SocialGraph, belief: Posterior, truth: NDArray
     `UNREACHABLE` where no listed candidate is in that component. The mass of "none of these" has no place in the
     graph, and no part in D.
 
+    Parameters
+    ----------
+    target : SocialGraph
+        The released graph.
+    belief : Posterior
+        Belief of an attack.
+    truth : int array
+        Right target nodes, -1 if the person is not in the target.
+
+    Returns
+    -------
+    float64 array
+        Expected hops; `UNNAMED` or `UNREACHABLE` if undefined.
+
+    Examples
+    --------
     >>> from unmask.graphs import Auxiliary, Nar09
     >>> star = SocialGraph.from_edges([0, 0, 0], [1, 2, 3])
     >>> belief = Nar09()(star, Auxiliary(star, (np.array([0]), np.array([0]))))
@@ -75,7 +105,17 @@ def hop_error(target: SocialGraph, asked: NDArray[np.bool_]) -> Measure:
 
     Before the release it is that of random nodes, for some of those people.
 
-    asked : (n_source,)
+    Parameters
+    ----------
+    target : SocialGraph
+        The released graph.
+    asked : (n_source,) bool array
+        Mask of the people to measure.
+
+    Returns
+    -------
+    Measure
+        The measure.
     """
     rng, guess_people = np.random.default_rng(0), np.zeros(len(asked), dtype=np.bool_)
     guess_people[rng.permutation(np.flatnonzero(asked))[:GUESSES]] = True

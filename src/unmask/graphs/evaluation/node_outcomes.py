@@ -31,15 +31,29 @@ class Outcome(IntEnum):
 def outcomes(mapping: NDArray[np.integer], truth: NDArray[np.integer], seed_source: ArrayLike) -> NDArray[np.int8]:
     """Return (n_source,) the `Outcome` of each source node.
 
-    mapping     : (n_source,) the target node that the attack names, -1 where it names none
-    truth       : (n_source,) the right target node, -1 where the person is not in the target
-    seed_source : source nodes that the adversary knew before
+    Parameters
+    ----------
+    mapping : (n_source,) int array
+        The target node that the attack names, -1 where it names none.
+    truth : (n_source,) int array
+        The right target node, -1 where the person is not in the target.
+    seed_source : array-like
+        Source nodes that the adversary knew before.
 
-    >>> outcomes(np.array([0, 2, -1, 3, -1, 4]), np.array([0, 1, 2, -1, -1, 4]), [5])
-    array([0, 1, 2, 3, 4, 5], dtype=int8)
+    Returns
+    -------
+    int8 array
+        `Outcome` of each source node.
 
+    References
+    ----------
     HIT, MISS and UNMAPPED are s = 1, -1 and 0 of G. Gulyas, "Protecting privacy against structural de-anonymization
     attacks in social networks", 2015, equation (3.2), which says nothing of people who are not in the target.
+
+    Examples
+    --------
+    >>> outcomes(np.array([0, 2, -1, 3, -1, 4]), np.array([0, 1, 2, -1, -1, 4]), [5])
+    array([0, 1, 2, 3, 4, 5], dtype=int8)
     """
     if mapping.shape != truth.shape or mapping.ndim != 1:
         raise UnmaskError(
@@ -56,7 +70,20 @@ def outcomes(mapping: NDArray[np.integer], truth: NDArray[np.integer], seed_sour
 
 
 def named_once(rounds: NDArray[np.integer], is_right: NDArray[np.bool_]) -> NDArray[np.integer]:
-    """Return (n_source,) the first right node of (n_rounds, n_source) nodes, else the first one, else -1."""
+    """Return (n_source,) the first right node of (n_rounds, n_source) nodes, else the first one, else -1.
+
+    Parameters
+    ----------
+    rounds : int array
+        Nodes of each round, -1 for none.
+    is_right : bool array
+        Mask of the right nodes.
+
+    Returns
+    -------
+    int array
+        One node of each person, -1 for none.
+    """
     first = np.where(is_right.any(axis=0), is_right.argmax(axis=0), (rounds >= 0).argmax(axis=0))
     return np.asarray(np.take_along_axis(rounds, first[None], axis=0)[0])
 
@@ -75,10 +102,22 @@ def _rows(nodes: ArrayLike, n: int) -> NDArray[np.int64]:
 class Rates:
     """Counts of outcomes, and the rates they make. A rate that would be 0/0 is None.
 
-    hits, misses, unmapped  : source nodes that are in the target, seeds out: matched rightly, wrongly, not at all
-    false_positives, absent : source nodes that are not in the target, seeds out: matched all the same, not matched
-    seeds_present           : seeds whose person is in the target
-    seeds_right             : seeds whose node, at the end of the attack, is matched rightly
+    Parameters
+    ----------
+    hits : int
+        Source nodes that are in the target, seeds out: matched rightly, wrongly, not at all.
+    misses : int
+        Source nodes that are in the target, seeds out: matched rightly, wrongly, not at all.
+    unmapped : int
+        Source nodes that are in the target, seeds out: matched rightly, wrongly, not at all.
+    false_positives : int
+        Source nodes that are not in the target, seeds out: matched all the same, not matched.
+    absent : int
+        Source nodes that are not in the target, seeds out: matched all the same, not matched.
+    seeds_present : int
+        Seeds whose person is in the target.
+    seeds_right : int
+        Seeds whose node, at the end of the attack, is matched rightly.
     """
 
     hits: int
@@ -148,14 +187,32 @@ class Rates:
 def rates(mapping: NDArray[np.integer], truth: NDArray[np.integer], seed_source: ArrayLike) -> Rates:
     """Return recall, error, precision, false positives and coverage of a mapping; arguments as in `outcomes`.
 
+    Parameters
+    ----------
+    mapping : int array
+        Target nodes, -1 if unmapped.
+    truth : int array
+        Right target nodes, -1 if the person is not in the target.
+    seed_source : array-like
+        Source nodes that the adversary knew before.
+
+    Returns
+    -------
+    Rates
+        Counts of outcomes and their rates.
+
+    References
+    ----------
+    Recall is R of G. Gulyas, 2015, equation (3.3), which as printed sums s max(0, s), the count of hits; there seeds
+    are left out of the results but not out of the number of people.
+
+    Examples
+    --------
     >>> found = rates(np.array([0, 2, -1, 3, -1, 4]), np.array([0, 1, 2, -1, -1, 4]), [5])
     >>> found.recall, found.recall_of_all, found.recall_with_seeds
     (0.3333333333333333, 0.25, 0.5)
     >>> found.precision, found.false_positive_share, found.false_alarm, found.coverage
     (0.3333333333333333, 0.3333333333333333, 0.5, 0.6)
-
-    Recall is R of G. Gulyas, 2015, equation (3.3), which as printed sums s max(0, s), the count of hits; there seeds
-    are left out of the results but not out of the number of people.
     """
     seeds = distinct(_rows(seed_source, len(truth)))
     counts = np.bincount(outcomes(mapping, truth, seeds), minlength=len(Outcome)).tolist()
@@ -174,6 +231,20 @@ def rates(mapping: NDArray[np.integer], truth: NDArray[np.integer], seed_source:
 def seeds_lost(mapping: NDArray[np.integer], seeds: tuple[NDArray[np.integer], NDArray[np.integer]]) -> int:
     """Count the seeds that the mapping no longer contains: an attack may drop or move seeds.
 
+    Parameters
+    ----------
+    mapping : int array
+        Target nodes, -1 if unmapped.
+    seeds : tuple of arrays
+        Pairs that the adversary knows.
+
+    Returns
+    -------
+    int
+        Number of lost seeds.
+
+    Examples
+    --------
     >>> seeds_lost(np.array([0, 2, -1]), (np.array([0, 1, 2]), np.array([0, 1, 2])))
     2
     """
@@ -192,9 +263,18 @@ def ratio(part: int, total: int) -> float | None:
 class DegreeClass:
     """Recall and precision among source nodes of like degree, seeds out.
 
-    low, high : the degrees of the class, both ends in it; high None: no end
-    people    : those of them who are in the target
-    recall, precision : as in `Rates`; None where nobody is in the target, where no match is made
+    Parameters
+    ----------
+    low : int
+        The degrees of the class, both ends in it; high None: no end.
+    high : int or None
+        The degrees of the class, both ends in it; high None: no end.
+    people : int
+        Those of them who are in the target.
+    recall : float or None
+        As in `Rates`; None where nobody is in the target, where no match is made.
+    precision : float or None
+        As in `Rates`; None where nobody is in the target, where no match is made.
     """
 
     low: int
@@ -209,12 +289,24 @@ def by_degree(
 ) -> tuple[DegreeClass, ...]:
     """Return recall and precision by degree class: the number of friends decides who can be found.
 
-    degree  : (n_source,) degree of each source node; what is wanted is mostly `pair.source.degree`
-    outcome : (n_source,) as from `outcomes`
-    classes : lowest degree of each class, rising; nodes below the first are a class by themselves
-
     Classes in which there is no node but seeds are left out.
 
+    Parameters
+    ----------
+    degree : (n_source,) int array
+        Degree of each source node; what is wanted is mostly `pair.source.degree`.
+    outcome : (n_source,) int8 array
+        As from `outcomes`.
+    classes : Sequence[int]
+        Lowest degree of each class, rising; nodes below the first are a class by themselves.
+
+    Returns
+    -------
+    tuple[DegreeClass, ...]
+        Classes with nodes that are not seeds.
+
+    Examples
+    --------
     >>> by_degree(np.array([1, 1, 5]), np.array([Outcome.UNMAPPED, Outcome.HIT, Outcome.FALSE_POSITIVE], dtype=np.int8))
     (DegreeClass(low=1, high=1, people=2, recall=0.5, precision=1.0), DegreeClass(low=4, high=7, people=0, ...))
     """

@@ -15,9 +15,14 @@ from unmask.graphs.evaluation.node_outcomes import Outcome, ratio
 class Score:
     """How often each person was found over repeated runs; hits and misses are kept apart.
 
-    hits     : (n_people,) runs in which the person is named right
-    misses   : (n_people,) runs in which another is named
-    findable : (n_people,) runs in both graphs and not as a seed: the most that hits + misses can be
+    Parameters
+    ----------
+    hits : (n_people,) int64 array
+        Runs in which the person is named right.
+    misses : (n_people,) int64 array
+        Runs in which another is named.
+    findable : (n_people,) int64 array
+        Runs in both graphs and not as a seed: the most that hits + misses can be.
     """
 
     hits: NDArray[np.int64]
@@ -45,10 +50,23 @@ class Score:
 def score(outcome_of_run: Iterable[NDArray[np.int8]], people: Iterable[ArrayLike], *, n_people: int) -> Score:
     """Return hits and misses of each person over repeated runs.
 
-    outcome_of_run : for each run the (n_source,) outcomes of its source nodes, as from `outcomes`
-    people         : for each run the (n_source,) person that each source node is, 0 to n_people - 1: the labels of
-                     `pair.source` where a graph without labels was split
+    Parameters
+    ----------
+    outcome_of_run : array
+        For each run the (n_source,) outcomes of its source nodes, as from `outcomes`.
+    people : Iterable[ArrayLike]
+        For each run the (n_source,) person that each source node is, 0 to n_people - 1: the labels of `pair.source`
+        where a graph without labels was split.
+    n_people : int
+        Number of people in all runs.
 
+    Returns
+    -------
+    Score
+        Hits and misses of each person.
+
+    Examples
+    --------
     >>> from unmask.graphs.evaluation import Outcome
     >>> first, second = np.array([Outcome.HIT, Outcome.MISS]), np.array([Outcome.HIT, Outcome.SEED])
     >>> score([first, second], [[0, 1], [1, 0]], n_people=3).hits
@@ -63,8 +81,18 @@ def score(outcome_of_run: Iterable[NDArray[np.int8]], people: Iterable[ArrayLike
 def convergence(sweeps: NDArray[np.integer]) -> NDArray[np.float64]:
     """Return (n_sweeps,) the share of all matches that are made by the end of each pass over the nodes.
 
-    sweeps : (n_sweeps,) matches made in each pass, `Matching.sweeps`; attacks that revise matches count changes
+    Parameters
+    ----------
+    sweeps : (n_sweeps,) int array
+        Matches made in each pass, `Matching.sweeps`; attacks that revise matches count changes.
 
+    Returns
+    -------
+    float64 array
+        Share of all matches at the end of each pass.
+
+    Examples
+    --------
     >>> convergence(np.array([6, 3, 1, 0]))
     array([0.6, 0.9, 1. , 1. ])
     """

@@ -19,17 +19,29 @@ def betweenness(graph: SocialGraph, *, rng: np.random.Generator | None = None) -
     b(v) = sum over unordered pairs {s, t} without v of (shortest paths s-t through v) / (shortest paths s-t); pairs
     that are not connected add 0.
 
-    rng : None: exact, by a walk from every node that has two neighbors or more (those with one are folded into
-          theirs). A generator: where these walks times the ends of all edges exceed 1e10, from so many of the nodes,
-          drawn at random, that they do not, each walk weighed up, which leaves the expected value as it is
+    Parameters
+    ----------
+    graph : SocialGraph
+        Graph.
+    rng : numpy.random.Generator or None
+        None: exact, by a walk from every node that has two neighbors or more (those with one are folded into
+        theirs). A generator: if these walks times the ends of all edges exceed 1e10, walks from a random sample
+        of the nodes, scaled up so that the expected value is unchanged.
 
-    Returns (n_nodes,) float64, from 0 to (n - 1) (n - 2) / 2.
+    Returns
+    -------
+    float64 array
+        Betweenness of each node, from 0 to (n - 1) (n - 2) / 2.
 
-    >>> betweenness(SocialGraph.from_edges([0, 1, 2, 2], [1, 2, 3, 4]))
-    array([0., 3., 5., 0., 0.])
-
+    References
+    ----------
     U. Brandes, "A faster algorithm for betweenness centrality", Journal of Mathematical Sociology 25, 2001; M. Baglioni
     et al., "Fast exact computation of betweenness centrality in social networks", ASONAM 2012 (folding).
+
+    Examples
+    --------
+    >>> betweenness(SocialGraph.from_edges([0, 1, 2, 2], [1, 2, 3, 4]))
+    array([0., 3., 5., 0., 0.])
     """
     from unmask.graphs._kernels import dependencies  # numba is imported where a kernel runs
 
@@ -75,15 +87,27 @@ def closeness(graph: SocialGraph, nodes: ArrayLike | None = None) -> NDArray[np.
     c(v) = (r - 1) / (sum of the distances from v) * (r - 1) / (n - 1), r being the nodes that v reaches, itself
     included. In a connected graph the second factor is 1. 0 for a node without neighbors.
 
-    nodes : (k,) whose closeness; None: everybody's
+    Parameters
+    ----------
+    graph : SocialGraph
+        Graph.
+    nodes : (k,) array-like or None
+        Nodes to measure; None: all.
 
-    Returns (k,) float64, 0 to 1.
+    Returns
+    -------
+    float64 array
+        Closeness of each node, 0 to 1.
 
-    >>> closeness(SocialGraph.from_edges([0, 1], [1, 2], n_nodes=4)).round(3)
-    array([0.444, 0.667, 0.444, 0.   ])
-
+    References
+    ----------
     L. Freeman, "Centrality in social networks", Social Networks 1, 1979; the share: S. Wasserman, K. Faust, "Social
     network analysis", 1994, section 5.2.2.
+
+    Examples
+    --------
+    >>> closeness(SocialGraph.from_edges([0, 1], [1, 2], n_nodes=4)).round(3)
+    array([0.444, 0.667, 0.444, 0.   ])
     """
     from unmask.graphs._kernels import distances  # numba is imported where a kernel runs
 
@@ -99,12 +123,24 @@ def clustering(graph: SocialGraph) -> NDArray[np.float64]:
 
     LCC(v) = triangles with v / (d (d - 1) / 2), d the number of v's neighbors; 0 where d is below 2.
 
-    Returns (n_nodes,) float64, 0 to 1.
+    Parameters
+    ----------
+    graph : SocialGraph
+        Graph.
 
+    Returns
+    -------
+    float64 array
+        Clustering coefficient of each node, 0 to 1.
+
+    References
+    ----------
+    D. Watts, S. Strogatz, "Collective dynamics of 'small-world' networks", Nature 393, 1998.
+
+    Examples
+    --------
     >>> clustering(SocialGraph.from_edges([0, 1, 2, 2], [1, 2, 0, 3])).round(3)
     array([1.   , 1.   , 0.333, 0.   ])
-
-    D. Watts, S. Strogatz, "Collective dynamics of 'small-world' networks", Nature 393, 1998.
     """
     from unmask.graphs._kernels import triangles  # numba is imported where a kernel runs
 

@@ -24,15 +24,36 @@ def match_top(source: SocialGraph, target: SocialGraph, n: int) -> Guessed:
     nearly alike; one top person missing from either graph shifts all matches below. On six halves of Epinions and
     Slashdot (overlaps 0.5 and 0.75) 0 to 4 of the first 5 are right, and 2 to 9 of the first 50.
 
-    Raises UnmaskError where there are fewer than n ranks without a tie.
+    Parameters
+    ----------
+    source : SocialGraph
+        The adversary's own graph.
+    target : SocialGraph
+        The released graph.
+    n : int
+        Number of seeds.
 
-    >>> graph = SocialGraph.from_edges([0, 0, 0, 1, 3], [1, 2, 3, 2, 4])
-    >>> match_top(graph, graph.take([4, 3, 2, 1, 0]), 2)
-    Guessed(source=array([0, 3]), target=array([4, 1]))
+    Returns
+    -------
+    Guessed
+        Guessed seeds.
 
+    Raises
+    ------
+    UnmaskError
+        If there are fewer than n ranks without a tie.
+
+    References
+    ----------
     A. Narayanan, E. Shi, B. Rubinstein, "Link prediction by de-anonymization: how we won the Kaggle social network
     challenge", IJCNN 2011, match the top nodes first; G. Gulyas, "Protecting privacy against structural
     de-anonymization attacks in social networks", 2015, section 4.2.1, names it a realistic form of "top".
+
+    Examples
+    --------
+    >>> graph = SocialGraph.from_edges([0, 0, 0, 1, 3], [1, 2, 3, 2, 4])
+    >>> match_top(graph, graph.take([4, 3, 2, 1, 0]), 2)
+    Guessed(source=array([0, 3]), target=array([4, 1]))
     """
     if n < 0:
         raise UnmaskError(f"n is {n}, expected at least 0 seeds")
@@ -72,18 +93,42 @@ def match_cliques(
     of people who are not in the target are unique, too. On halves of Epinions (overlaps 0.5 and 0.75) a tolerance of
     0.05 finds a clique or none, 0.1 finds dozens of seeds, a fifth of them right.
 
-    size : at least 3
-    n    : a multiple of size
+    Parameters
+    ----------
+    source : SocialGraph
+        The adversary's own graph.
+    target : SocialGraph
+        The released graph.
+    size : int
+        Members of a clique, at least 3.
+    tolerance : float
+        How far degrees and common neighbors may differ, as a share.
+    n : int
+        Number of seeds, a multiple of size.
+    rng : numpy.random.Generator
+        Source of the random draws.
 
-    Raises UnmaskError where fewer than n are found.
+    Returns
+    -------
+    Guessed
+        Guessed seeds.
 
+    Raises
+    ------
+    UnmaskError
+        If fewer than n are found.
+
+    References
+    ----------
+    A. Narayanan, V. Shmatikov, "De-anonymizing social networks", IEEE S&P 2009, section 5.1.
+
+    Examples
+    --------
     >>> leaves = np.arange(3, 12)
     >>> graph = SocialGraph.from_edges([0, 1, 2, *np.repeat([0, 1, 2], [5, 3, 1])], [1, 2, 0, *leaves])
     >>> seeds = match_cliques(graph, graph, size=3, n=3, rng=np.random.default_rng(1))
     >>> sorted(seeds.source.tolist()), bool((seeds.source == seeds.target).all())
     ([0, 1, 2], True)
-
-    A. Narayanan, V. Shmatikov, "De-anonymizing social networks", IEEE S&P 2009, section 5.1.
     """
     if size < 3 or n < 0 or n % size or not 0 <= tolerance < 1:
         raise UnmaskError(

@@ -70,18 +70,36 @@ def match_profiles(source: SocialGraph, target: SocialGraph, n: int, *, rng: np.
 
     No probability can be learned from these seeds, whose truth nobody knows: `Ensemble` announces none.
 
-    n : at least 1
+    Parameters
+    ----------
+    source : SocialGraph
+        The adversary's own graph.
+    target : SocialGraph
+        The released graph.
+    n : int
+        Number of seeds, at least 1.
+    rng : numpy.random.Generator
+        Source of the random draws.
 
+    Returns
+    -------
+    Guessed
+        Guessed seeds.
+
+    References
+    ----------
+    Profiles: J. Ding, Z. Ma, Y. Wu & J. Xu, "Efficient random graph matching via degree profiles", Probability Theory
+    and Related Fields 2021, and K. Henderson et al., "It's who you know: graph mining using recursive structural
+    features", KDD 2011; the rest is this program's.
+
+    Examples
+    --------
     >>> rng = np.random.default_rng(0)
     >>> from unmask.graphs import datasets
     >>> graph = datasets.chung_lu(datasets.power_law_degrees(300, exponent=2.5, mean=8), rng=rng)
     >>> seeds = match_profiles(graph, graph, 20, rng=rng)
     >>> bool(np.all(seeds.source == seeds.target))
     True
-
-    Profiles: J. Ding, Z. Ma, Y. Wu & J. Xu, "Efficient random graph matching via degree profiles", Probability Theory
-    and Related Fields 2021, and K. Henderson et al., "It's who you know: graph mining using recursive structural
-    features", KDD 2011; the rest is this program's.
     """
     if n < 1:
         raise UnmaskError(f"n is {n}, expected at least 1 seed")

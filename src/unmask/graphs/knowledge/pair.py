@@ -25,13 +25,21 @@ NOBODY: Final = -1  # in `Pair.truth`: the person is not in the target
 class Pair:
     """Two graphs of overlapping people, and who is who: what an attack is measured on. No attack sees the truth.
 
-    source : the adversary's own graph; its labels say who is known
-    target : the release
-    truth  : (source.n_nodes,) int64, the target node of the same person, -1 (`NOBODY`) where the target has none; of a
-             person with several nodes the first
-    origin : (target.n_nodes,) int64, the person behind each target node, by any numbers from 0: nodes of one number are
-             identities of one person. None where nobody has several
+    Parameters
+    ----------
+    source : SocialGraph
+        The adversary's own graph; its labels identify the known people.
+    target : SocialGraph
+        The release.
+    truth : (source.n_nodes,) int64 array
+        The target node of the same person, -1 (`NOBODY`) where the target has none; of a person with several nodes
+        the first.
+    origin : (target.n_nodes,) array or None
+        The person behind each target node, by any numbers from 0: nodes of one number are identities of one person.
+        None where nobody has several.
 
+    Examples
+    --------
     >>> pair = Pair(SocialGraph.from_edges([0], [1]), SocialGraph.from_edges([0], [1]), np.array([1, -1]))
     >>> pair, pair.common
     (Pair(2 source nodes, 2 target nodes, 1 in both), array([0]))

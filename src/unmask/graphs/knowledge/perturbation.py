@@ -28,23 +28,41 @@ def split(
     people: the Jaccard index of the edges among the common people is q / (2 - q) = b, within sampling error. Node
     numbers are drawn anew for each graph.
 
-    node_overlap : 0 to 1; 0 is the control where there is nobody to be found
-    edge_overlap : above 0, to 1: b, the Jaccard index. Where a paper gives the share s of the edges that each graph
-                   retains instead (Pedarsani and Grossglauser; Korula and Lattanzi), b = s / (2 - s)
-    largest_component : cut each graph to its largest connected component, as published figures do: all people of the
-                   others are left out. It lowers the overlap of people and raises that of edges
-
     The source keeps the labels (or the parent's node numbers as labels): the people the adversary knows. The target
     has none. Common people of whom either node is cut off with its component count as nobody.
 
+    Parameters
+    ----------
+    graph : SocialGraph
+        Graph.
+    node_overlap : float
+        Jaccard index a of the people, 0 to 1. 0 is the control without common people.
+    edge_overlap : float
+        Jaccard index b of the edges among common people, above 0, to 1. If a paper gives the share s of the edges that
+        each graph retains (Pedarsani and Grossglauser; Korula and Lattanzi), b = s / (2 - s).
+    rng : numpy.random.Generator
+        Source of the random draws.
+    largest_component : bool
+        Cut each graph to its largest connected component, as published figures do: all people of the others are
+        left out. It lowers the overlap of people and raises that of edges.
+
+    Returns
+    -------
+    Pair
+        The two graphs and the truth.
+
+    References
+    ----------
+    A. Narayanan, V. Shmatikov, "De-anonymizing social networks", IEEE S&P 2009, section 6; G. Gulyas, "Protecting
+    privacy against structural de-anonymization attacks in social networks", 2015, section 3.3. The cut to the
+    component is not in the text but in the program that made the published figures.
+
+    Examples
+    --------
     >>> parent = SocialGraph.from_edges([0, 1, 2, 3], [1, 2, 3, 0])
     >>> pair = split(parent, node_overlap=1, edge_overlap=1, rng=np.random.default_rng(1))
     >>> pair, pair.edge_overlap
     (Pair(4 source nodes, 4 target nodes, 4 in both), 1.0)
-
-    A. Narayanan, V. Shmatikov, "De-anonymizing social networks", IEEE S&P 2009, section 6; G. Gulyas, "Protecting
-    privacy against structural de-anonymization attacks in social networks", 2015, section 3.3. The cut to the
-    component is not in the text but in the program that made the published figures.
     """
     _check_share("node_overlap", node_overlap, lowest=0.0)
     _check_share("edge_overlap", edge_overlap, lowest=math.nextafter(0.0, 1.0))

@@ -40,33 +40,52 @@ class Method(NamedTuple):
 def select_seeds(pair: Pair, method: str, n: int, rng: np.random.Generator, *, error: float = 0.0) -> SeedPairs:
     """n people of both graphs as the adversary's first matches, chosen by what the adversary is good at.
 
-    method : "random"            any of the common people
-             "random.25"         any of the 25 % of them with the most neighbors in the source; digits behind the dot
-                                 are decimals, so that .2 is 20 % and .05 is 5 %
-             "top"               those with the most neighbors in the source
-             "betweenness.1"     those on the most shortest paths of the source, among the top 10 % by neighbors
-             "closeness.1"       those nearest to all others of the source, among the top 10 % by neighbors
-             "clique.4"          disjoint groups of 4 who all know each other in both graphs, found greedily from random
-                                 starts; n is a multiple of 4. "clique.4.2": among the top 20 %
-             "neighborhood.4"   disjoint groups of 4, collected breadth first from random starts along edges that are
-                                 in both graphs; n is a multiple of 4. "neighborhood.4.2": among the top 20 %
-             "lta"               those least alike their friends' friends in the source: lowest LTA_A (`criteria`)
-             "clustering"        those whose friends know each other: highest local clustering coefficient in the source
-             "clustering.high"   the same after skipping the top 20 % of them
-    error  : share of the seeds that are wrong, rounded to whole seeds: their target is replaced by a random node of the
-             target that is nobody's seed; `pair.truth[seeds.source] != seeds.target` says which
-
     Ties are broken at random. Betweenness is exact up to 1e10 steps, sampled above (see `betweenness`).
     In the source's words random.25, top, betwc.1, closec.1, 4cliques.2, 4bfs.2, lta, lcc, lcch. The program behind its
     figures ranks closec and lcc by faulty values and betwc within the subgraph of the top 10 %; here they are as named.
 
+    Parameters
+    ----------
+    pair : Pair
+        Both graphs and the truth.
+    method : str
+        * "random": any of the common people.
+        * "random.25": any of the 25 % of them with the most neighbors in the source; digits behind the dot are
+          decimals, so that .2 is 20 % and .05 is 5 %.
+        * "top": those with the most neighbors in the source.
+        * "betweenness.1": those on the most shortest paths of the source, among the top 10 % by neighbors.
+        * "closeness.1": those nearest to all others of the source, among the top 10 % by neighbors.
+        * "clique.4": disjoint groups of 4 who all know each other in both graphs, found greedily from random
+          starts; n is a multiple of 4. "clique.4.2": among the top 20 %.
+        * "neighborhood.4": disjoint groups of 4, collected breadth first from random starts along edges that are in
+          both graphs; n is a multiple of 4. "neighborhood.4.2": among the top 20 %.
+        * "lta": those least alike their friends' friends in the source: lowest LTA_A (`criteria`)
+        * "clustering": those whose friends know each other: highest local clustering coefficient in the source.
+        * "clustering.high": the same after skipping the top 20 % of them.
+    n : int
+        Number of seeds.
+    rng : numpy.random.Generator
+        Source of the random draws.
+    error : float
+        Share of the seeds that are wrong, rounded to whole seeds: their target is replaced by a random node of the
+        target that is nobody's seed; `pair.truth[seeds.source] != seeds.target` says which.
+
+    Returns
+    -------
+    SeedPairs
+        Seeds.
+
+    References
+    ----------
+    G. Gulyas, "Protecting privacy against structural de-anonymization attacks in social networks", 2015, section 4.2.1.
+
+    Examples
+    --------
     >>> from unmask.graphs.graph import SocialGraph
     >>> graph = SocialGraph.from_edges([0, 0, 0, 1, 3], [1, 2, 3, 2, 4])
     >>> seeds = select_seeds(Pair(graph, graph, np.arange(5)), "clique.3", n=3, rng=np.random.default_rng(1))
     >>> sorted(seeds.source.tolist())
     [0, 1, 2]
-
-    G. Gulyas, "Protecting privacy against structural de-anonymization attacks in social networks", 2015, section 4.2.1.
     """
     parsed = parse_method(method)
     if n < 0 or not 0 <= error <= 1:

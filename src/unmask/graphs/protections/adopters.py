@@ -28,30 +28,51 @@ def choose_adopters(
 ) -> NDArray[np.int64]:
     """Return (n_adopters,) int64, the nodes that adopt a protection, ascending.
 
-    adopters : a float is a share, from 0 to 1, of the candidates; an int is how many, so that 1 is a single user and
-               1.0 is everybody
-    cooperation : "none"   each one alone: uniform among the candidates, the eligible nodes of at least the
-                           minimum degree;
-                  the others take every eligible node for a candidate:
-                  "local"  groups of neighbors: a random candidate and up to group - 1 random neighbors,
-                           again and again; nobody is in two groups, and the last group may be cut;
-                  "degree" those of the highest degree, ties at random;
-                  "lta"    those of the lowest LTA_A in the graph (`graphs.criteria.local_anonymity`), ties at random,
-                           those who have none last
-    eligible : the nodes that may adopt, None for all. Published figures are of the people in both graphs, `pair.truth`
-               where it is not -1: with all nodes as the base, far fewer of the people who can be found adopt
-    refuse_top : share, from 0 to 1, of the eligible nodes who refuse: those of the highest degree, ties at random.
-                 They count as candidates when a share is taken, but are not chosen
-    minimum_degree : of a candidate without cooperation
-
     Shares are rounded to the nearest whole number.
 
+    Parameters
+    ----------
+    graph : SocialGraph
+        Graph.
+    adopters : float
+        A float is a share, from 0 to 1, of the candidates; an int is how many, so that 1 is a single user and 1.0
+        is everybody.
+    cooperation : Cooperation
+        * "none": each one alone: uniform among the candidates, the eligible nodes of at least the minimum degree;
+          the others take every eligible node for a candidate:.
+        * "local": groups of neighbors: a random candidate and up to group - 1 random neighbors, again and again;
+          nobody is in two groups, and the last group may be cut.
+        * "degree": those of the highest degree, ties at random.
+        * "lta": those of the lowest LTA_A in the graph (`graphs.criteria.local_anonymity`), ties at random, those
+          who have none last.
+    rng : numpy.random.Generator
+        Source of the random draws.
+    eligible : array-like or None
+        The nodes that may adopt, None for all. Published figures are of the people in both graphs, `pair.truth`
+        where it is not -1: with all nodes as the base, far fewer of the people who can be found adopt.
+    group : int
+        Size of a group of neighbors.
+    refuse_top : float
+        Share, from 0 to 1, of the eligible nodes who refuse: those of the highest degree, ties at random. They
+        count as candidates when a share is taken, but are not chosen.
+    minimum_degree : int
+        Least degree of a candidate without cooperation.
+
+    Returns
+    -------
+    int64 array
+        Adopters, ascending.
+
+    References
+    ----------
+    G. Gulyas, "Protecting privacy against structural de-anonymization attacks in social networks", 2015, sections 3.5,
+    5.4, 5.5 and 5.6.
+
+    Examples
+    --------
     >>> star = SocialGraph.from_edges([0, 0, 0, 0], [1, 2, 3, 4])
     >>> choose_adopters(star, 1, cooperation="degree", rng=np.random.default_rng(1))
     array([0])
-
-    G. Gulyas, "Protecting privacy against structural de-anonymization attacks in social networks", 2015, sections 3.5,
-    5.4, 5.5 and 5.6.
     """
     check_adopters(adopters, cooperation=cooperation, group=group, refuse_top=refuse_top, minimum_degree=minimum_degree)
     able = _eligible(graph, eligible)

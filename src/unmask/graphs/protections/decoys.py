@@ -22,23 +22,38 @@ class Decoy:
     round(hidden d), or as many as there are left; to hide among them it also keeps round(overlap d) random ones of the
     public identity. Whoever is left over is dropped; nobody is with the defaults.
 
-    public, hidden, overlap : shares of the contacts; public + hidden at most 1, overlap at most public
-    adopters       : share or number of the eligible nodes of at least the minimum degree, see `choose_adopters`
-    minimum_degree : the published 30 leaves few candidates; in the print, 0.9 of them are 11.2 % of a network
-
     `Separated.role` tells which released node is `Role.PUBLIC` and which is `Role.HIDDEN`; `disclosure` tells who is
     found by which.
 
+    Parameters
+    ----------
+    public : float
+        Shares of the contacts; public + hidden at most 1, overlap at most public.
+    hidden : float
+        Shares of the contacts; public + hidden at most 1, overlap at most public.
+    overlap : float
+        Shares of the contacts; public + hidden at most 1, overlap at most public.
+    minimum_degree : int
+        The published 30 leaves few candidates; in the print, 0.9 of them are 11.2 % of a network.
+    adopters : float
+        Share or number of the eligible nodes of at least the minimum degree, see `choose_adopters`.
+
+    Notes
+    -----
     Assumes: attacks find the public identity first, and stop there.
 
     Fails when: people have few contacts to hide among, or the attack goes on (`Iterated`).
 
+    References
+    ----------
+    G. Gulyas, "Protecting privacy against structural de-anonymization attacks in social networks", 2015, section 6.2.
+
+    Examples
+    --------
     >>> star = SocialGraph.from_edges([0] * 30, range(1, 31))
     >>> release, origin = Decoy(adopters=1)(star, rng=np.random.default_rng(1))
     >>> np.sort(release.degree[origin == 0])
     array([ 6, 27])
-
-    G. Gulyas, "Protecting privacy against structural de-anonymization attacks in social networks", 2015, section 6.2.
     """
 
     public: float = 0.9

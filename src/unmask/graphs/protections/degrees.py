@@ -19,21 +19,30 @@ from unmask.ranges import Range, check_ranges
 class KDegree:
     """Add edges until everybody shares their degree with at least k - 1 others.
 
-    k : people of each degree, at least; the graph has to have as many
-
     Degrees are raised by `anonymous_degrees`, at the least cost. Edges are added from the person who lacks most to
     those who lack most after them (Havel and Hakimi). Where ends are left over, as many random people are taken for
     having one contact more, and all is done again (the probing of the source). Nodes are shuffled, without labels.
 
+    Parameters
+    ----------
+    k : int
+        People of each degree, at least; the graph has to have as many.
+
+    Notes
+    -----
     Assumes: the adversary knows how many contacts a person has, and nothing else.
 
     Fails when: they know any edge besides: all true edges are in the release, and attacks by structure go by them.
 
+    References
+    ----------
+    K. Liu, E. Terzi, "Towards identity anonymization on graphs", SIGMOD 2008, sections 5 and 6.
+
+    Examples
+    --------
     >>> star = SocialGraph.from_edges([0, 0, 0], [1, 2, 3])
     >>> np.sort(KDegree(k=2)(star, rng=np.random.default_rng(1)).release.degree)
     array([2, 2, 3, 3])
-
-    K. Liu, E. Terzi, "Towards identity anonymization on graphs", SIGMOD 2008, sections 5 and 6.
     """
 
     k: Annotated[int, Range(1)] = 5

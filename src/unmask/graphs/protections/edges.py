@@ -19,23 +19,33 @@ from unmask.ranges import Range, check_ranges
 class PerturbEdges:
     """Delete random edges, add random ones that were none, or both.
 
-    delete : share of the m edges that go: round(delete m), uniform without replacement
-    add    : pairs that were no edge and become one, as a share of m: round(add m), or all there are
-
     Nodes are shuffled, without labels.
 
+    Parameters
+    ----------
+    delete : float
+        Share of the m edges that go: round(delete m), uniform without replacement.
+    add : float
+        Pairs that were no edge and become one, as a share of m: round(add m), or all there are.
+
+    Notes
+    -----
     Assumes: the adversary does not know which edges were drawn.
 
     Fails when: the true edges that remain suffice to recognize people: attacks by structure bear many missing and
     false edges. It guarantees no k, and no epsilon.
 
+    References
+    ----------
+    M. Hay, G. Miklau, D. Jensen, P. Weis, S. Srivastava, "Anonymizing social networks", University of Massachusetts,
+    Technical Report 07-19, 2007.
+
+    Examples
+    --------
     >>> star = SocialGraph.from_edges([0, 0, 0], [1, 2, 3])
     >>> release, origin = PerturbEdges(delete=1.0, add=1.0)(star, rng=np.random.default_rng(1))
     >>> release.n_edges, int(release.degree[origin == 0][0])
     (3, 0)
-
-    M. Hay, G. Miklau, D. Jensen, P. Weis, S. Srivastava, "Anonymizing social networks", University of Massachusetts,
-    Technical Report 07-19, 2007.
     """
 
     delete: Annotated[float, Range(0, 1)] = 0.1
@@ -58,26 +68,36 @@ class PerturbEdges:
 class SwitchEdges:
     """Switch the far ends of random pairs of edges, so that everybody keeps their degree.
 
-    share : round(share m / 2) tries, m edges. A try draws t-u and v-w, each way round alike; they become t-w and v-u
-            unless a self-loop or a second edge would come of it
-    keep  : "degrees" lets u be anybody; "joint_degrees" draws v-w among the edges at whose end w is somebody of u's
-            degree, so that as many edges join degrees i and j as before
-
     An edge may be switched several times, and back. With many tries (a share of 20) nothing is left but what is kept:
     a random graph of these degrees (the 1K series), or of these joint degrees (2K). Nodes are shuffled, without labels.
 
+    Parameters
+    ----------
+    share : float
+        Round(share m / 2) tries, m edges. A try draws t-u and v-w, each way round alike; they become t-w and v-u
+        unless a self-loop or a second edge would come of it.
+    keep : Literal['degrees', 'joint_degrees']
+        "degrees" lets u be anybody; "joint_degrees" draws v-w among the edges at whose end w is somebody of u's
+        degree, so that as many edges join degrees i and j as before.
+
+    Notes
+    -----
     Assumes: the adversary does not know which edges were drawn.
 
     Fails when: degrees alone give people away, as they do for hubs; or the true edges that remain suffice. It
     guarantees no k, and no epsilon.
 
-    >>> ring = SocialGraph.from_edges([0, 1, 2, 3], [1, 2, 3, 0])
-    >>> SwitchEdges(share=1.0)(ring, rng=np.random.default_rng(1)).release.degree
-    array([2, 2, 2, 2])
-
+    References
+    ----------
     X. Ying, X. Wu, "Randomizing social networks: a spectrum preserving approach", SDM 2008, section 3; P. Mahadevan,
     D. Krioukov, K. Fall, A. Vahdat, "Systematic topology analysis and generation using degree correlations", SIGCOMM
     2006, section 4.1.4.
+
+    Examples
+    --------
+    >>> ring = SocialGraph.from_edges([0, 1, 2, 3], [1, 2, 3, 0])
+    >>> SwitchEdges(share=1.0)(ring, rng=np.random.default_rng(1)).release.degree
+    array([2, 2, 2, 2])
     """
 
     share: Annotated[float, Range(0)] = 0.2

@@ -19,23 +19,32 @@ from unmask.ranges import Range, check_ranges
 class GroupNodes:
     """Divide people into groups of at least k, and release a random graph with as many edges within and between them.
 
-    k : people of a group, at least; the graph has to have as many
-
     Groups are consecutive by degree, ties at random. Of the pairs of people of two groups (or of one) that were c
     edges, c random ones are edges of the release. So people of one group are interchangeable: whatever the adversary
     knows, the original graph and the groups included, they find a person with a probability of at most 1 / k, without
     seeds. Nodes are shuffled, without labels.
 
+    Parameters
+    ----------
+    k : int
+        People of a group, at least; the graph has to have as many.
+
+    Notes
+    -----
     Assumes: nothing about the adversary; the draws are secret.
 
     Fails when: it is the groups that must not be known, or edges: where two groups are all tied, so are their people.
 
+    References
+    ----------
+    M. Hay, G. Miklau, D. Jensen, D. Towsley, P. Weis, "Resisting structural re-identification in anonymized social
+    networks", VLDB 2008, section 4; there groups are those of the likeliest release, found by simulated annealing.
+
+    Examples
+    --------
     >>> star = SocialGraph.from_edges([0, 0, 0], [1, 2, 3])
     >>> GroupNodes(k=4)(star, rng=np.random.default_rng(1)).release.n_edges
     3
-
-    M. Hay, G. Miklau, D. Jensen, D. Towsley, P. Weis, "Resisting structural re-identification in anonymized social
-    networks", VLDB 2008, section 4; there groups are those of the likeliest release, found by simulated annealing.
     """
 
     k: Annotated[int, Range(1)] = 5

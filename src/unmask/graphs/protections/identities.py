@@ -31,12 +31,20 @@ class _Released(NamedTuple):
 class Separated(_Released):
     """A release in which some people have several identities; it unpacks as `release, origin`.
 
-    release  : the released graph, nodes shuffled, without labels
-    origin   : (release.n_nodes,) int64, the node of the original graph behind each released node
-    role     : (release.n_nodes,) int8, the `Role` of each released node
-    adopters : (n_adopters,) int64, the nodes of the original graph that adopted the protection, ascending; one who
-               chose no identity at all has no released node
+    Parameters
+    ----------
+    release : SocialGraph
+        Released graph, nodes shuffled, without labels.
+    origin : (release.n_nodes,) int64 array
+        Node of the original graph behind each released node.
+    role : (release.n_nodes,) int8 array
+        `Role` of each released node.
+    adopters : (n_adopters,) int64 array
+        Nodes of the original graph that adopted the protection, ascending. An adopter without an identity has no
+        released node.
 
+    Notes
+    -----
     The origins are the lambda_G of G. Gulyas, 2015, section 3.2: they are for evaluation, and no attack sees them.
     """
 
@@ -94,6 +102,22 @@ def protected(
     """Return the release of any protection; if people adopt it, it gets the eligible ones.
 
     A plug-in returns the release and the node behind each of its nodes.
+
+    Parameters
+    ----------
+    protection : Any
+        Protection of graphs.
+    graph : SocialGraph
+        Graph.
+    rng : numpy.random.Generator
+        Source of the random draws.
+    eligible : array-like or None
+        Nodes that may adopt the protection; None: all.
+
+    Returns
+    -------
+    Separated
+        The release, and the node behind each of its nodes.
     """
     result = protection(graph, rng=rng, **({"eligible": eligible} if adopted(protection) else {}))
     if isinstance(result, Separated):
@@ -104,7 +128,18 @@ def protected(
 
 
 def adopted(protection: Any) -> bool:
-    """Return True if people adopt the protection and take several identities: it has a parameter `eligible`."""
+    """Return True if people adopt the protection and take several identities: it has a parameter `eligible`.
+
+    Parameters
+    ----------
+    protection : Any
+        Protection of graphs.
+
+    Returns
+    -------
+    bool
+        True if the protection has a parameter `eligible`.
+    """
     return "eligible" in inspect.signature(protection).parameters
 
 

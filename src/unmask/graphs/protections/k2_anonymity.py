@@ -18,12 +18,26 @@ def same_neighbors(graph: SocialGraph) -> NDArray[np.int64]:
     A node is (k, 2)-anonymous if that is at least k. Nodes with the same neighbors are not adjacent. A node
     without a neighbor has no friends of friends to hide among, and is alone with its 1.
 
+    Parameters
+    ----------
+    graph : SocialGraph
+        Graph.
+
+    Returns
+    -------
+    int64 array
+        Number of nodes with exactly the neighbors of each node, itself included.
+
+    References
+    ----------
+    G. Gulyas, "Protecting privacy against structural de-anonymization attacks in social networks", 2015, definition 4.
+
+    Examples
+    --------
     >>> same_neighbors(SocialGraph.from_edges([0, 0, 2], [1, 2, 3]))
     array([1, 1, 1, 1])
     >>> same_neighbors(SocialGraph.from_edges([0, 0, 2, 2], [1, 3, 1, 3]))
     array([2, 2, 2, 2])
-
-    G. Gulyas, "Protecting privacy against structural de-anonymization attacks in social networks", 2015, definition 4.
     """
     from unmask.graphs.criteria import class_sizes, structural_equivalence
 
@@ -38,9 +52,14 @@ def same_neighbors(graph: SocialGraph) -> NDArray[np.int64]:
 class AnonymousIdentity:
     """A new identity that is (k, 2)-anonymous: whom it has to know.
 
-    members  : (at least k - 1,) the nodes that it cannot be told from, ascending
-    existing : (c - new,) contacts of the person that it takes over, ascending
-    new      : nodes that the person does not know, and that it needs an edge to, ascending
+    Parameters
+    ----------
+    members : int64 array
+        (at least k - 1,) the nodes that it cannot be told from, ascending.
+    existing : int64 array
+        (c - new,) contacts of the person that it takes over, ascending.
+    new : int64 array
+        Nodes that the person does not know, and that it needs an edge to, ascending.
     """
 
     members: NDArray[np.int64]
@@ -57,19 +76,37 @@ def anonymous_identity(graph: SocialGraph, node: int, *, contacts: int, k: int) 
     the lowest node. v_i itself is nobody's neighbor here, nor is anyone in the group kappa of the algorithm, all v_j
     with the same c' neighbors in common with v_i.
 
-    k : at least 2; the identity and k - 1 others
-
     This is algorithm 1 of the print without its enumeration of subsets: the k - 1 nodes of gamma all have c neighbors
     and share c' of them with v_i, so the c - c' others that they must have in common are all that they have, and they
     have the same neighbors. So each group of v_j with the same neighbors is one gamma, and one pass finds them all.
     In line 8, "|V_i| = c" is read as |V_j| = c: an identity has as many neighbors as the nodes it hides among.
 
+    Parameters
+    ----------
+    graph : SocialGraph
+        Graph.
+    node : int
+        Node of the graph.
+    contacts : int
+        Number of contacts of the new identity.
+    k : int
+        At least 2; the identity and k - 1 others.
+
+    Returns
+    -------
+    AnonymousIdentity or None
+        The identity; None if there is none.
+
+    References
+    ----------
+    G. Gulyas, 2015, section 6.4.1.
+
+    Examples
+    --------
     >>> graph = SocialGraph.from_edges([0, 0, 3, 3, 4, 4], [1, 2, 1, 2, 1, 5])
     >>> found = anonymous_identity(graph, 0, contacts=2, k=2)
     >>> found.members, found.existing, found.new
     (array([3]), array([1, 2]), array([], dtype=int64))
-
-    G. Gulyas, 2015, section 6.4.1.
     """
     if contacts < 1 or k < 2:
         raise UnmaskError(f"contacts is {contacts} and k is {k}, expected at least 1 contact and k of at least 2")
@@ -115,10 +152,30 @@ def _group_equal_rows(rows: NDArray[np.int64]) -> NDArray[np.int64]:
 def new_ties(graph: SocialGraph, nodes: ArrayLike, *, contacts: int, k: int) -> NDArray[np.int64]:
     """Return (n_nodes,) the new edges that a (k, 2)-anonymous identity of each node needs; -1 if there is none.
 
+    Parameters
+    ----------
+    graph : SocialGraph
+        Graph.
+    nodes : array-like
+        Nodes of the graph.
+    contacts : int
+        Number of contacts of the new identity.
+    k : int
+        Least number of indistinguishable nodes, the identity included.
+
+    Returns
+    -------
+    int64 array
+        New edges of each identity, -1 if there is none.
+
+    References
+    ----------
+    G. Gulyas, 2015, figure 6.5.
+
+    Examples
+    --------
     >>> new_ties(SocialGraph.from_edges([0, 0, 3, 3, 4, 4], [1, 2, 1, 2, 1, 5]), [0, 5], contacts=2, k=2)
     array([ 0, -1])
-
-    G. Gulyas, 2015, figure 6.5.
     """
     ties = (anonymous_identity(graph, int(node), contacts=contacts, k=k) for node in np.asarray(nodes).reshape(-1))
     return np.array([-1 if tie is None else len(tie.new) for tie in ties], dtype=np.int64)

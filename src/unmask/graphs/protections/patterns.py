@@ -29,8 +29,12 @@ _NEAR = 2.0  # egos whose degree is within this factor are of like degree
 class Ego:
     """A person who has sorted contacts into circles.
 
-    degree : how many contacts there are, those in no circle too
-    member : (n_sorted, n_circles) which of the contacts who are in a circle is in which, circles by falling size
+    Parameters
+    ----------
+    degree : int
+        How many contacts there are, those in no circle too.
+    member : (n_sorted, n_circles) bool array
+        Which of the contacts who are in a circle is in which, circles by falling size.
     """
 
     degree: int
@@ -58,6 +62,16 @@ def read_egos(path: str | PathLike[str]) -> tuple[Ego, ...]:
     """Return the egos of a tar file as SNAP has them: EGO.circles, a circle a line, its name and its members behind it.
 
     The lines of EGO.feat are the contacts. Circles without members, and egos without circles, are left out.
+
+    Parameters
+    ----------
+    path : str or path
+        File to read.
+
+    Returns
+    -------
+    tuple[Ego, ...]
+        Egos with circles.
     """
     circles: dict[str, list[list[str]]] = {}
     degree: dict[str, int] = {}
@@ -96,28 +110,42 @@ class EgoPatterns:
     random one of the ego's contacts is: it goes to the identities whose circles that one is in. Contacts are doubled
     and never dropped; ego's contacts in no circle count for nothing. y circles are the y largest.
 
-    strategy : "patterns" a random ego of like degree, within a factor of 2, else the nearest by ratio; y is the number
-                          of its circles, at most `largest`
-               "circles"  y is the number of circles of a random ego, at most `largest`, and the pattern that of a
-                          random ego with as many circles or more
-    largest  : most identities; the print limits them "for rational considerations" and does not say where
-    adopters, minimum_degree : who adopts, see `choose_adopters`
-    egos     : those to learn from; None: `facebook_egos`, in place of the 933 Twitter users of the print, of whom half
-               doubled no contact and 6 % had twice as many places in circles as contacts or more
-
     Nobody gets more identities than contacts.
 
+    Parameters
+    ----------
+    strategy : Strategy
+        * "patterns": a random ego of like degree, within a factor of 2, else the nearest by ratio; y is the number
+          of its circles, at most `largest`.
+        * "circles": y is the number of circles of a random ego, at most `largest`, and the pattern that of a random
+          ego with as many circles or more.
+    largest : int
+        Most identities; the print limits them "for rational considerations" and does not say where.
+    adopters : float
+        Who adopts, see `choose_adopters`.
+    minimum_degree : int
+        Who adopts, see `choose_adopters`.
+    egos : tuple[Ego, ...] or None
+        Those to learn from; None: `facebook_egos`, in place of the 933 Twitter users of the print, of whom half
+        doubled no contact and 6 % had twice as many places in circles as contacts or more.
+
+    Notes
+    -----
     Assumes: adopters sort their contacts as the egos did, whose circles were made for another purpose.
 
     Fails when: the egos are of a network unlike this one. Without `egos` it needs a public data set.
 
+    References
+    ----------
+    G. Gulyas, "Protecting privacy against structural de-anonymization attacks in social networks", 2015, section 5.3.3.
+
+    Examples
+    --------
     >>> ego = Ego(3, np.array([[True, False], [True, False], [False, True]]))
     >>> star = SocialGraph.from_edges([0] * 6, range(1, 7))
     >>> release, origin = EgoPatterns(adopters=1, egos=(ego,))(star, rng=np.random.default_rng(1))
     >>> np.sort(release.degree[origin == 0])
     array([1, 5])
-
-    G. Gulyas, "Protecting privacy against structural de-anonymization attacks in social networks", 2015, section 5.3.3.
     """
 
     strategy: Strategy = "patterns"

@@ -27,8 +27,6 @@ FOR_COUNT = 0.1
 class RandomizeEdges:
     """Answer for each pair of people at random whether they are an edge: an edge differentially private graph.
 
-    epsilon : of one edge; a tenth of it is spent on the number of edges m, known with geometric noise as m'
-
     An edge stays with probability p, and a pair that is none becomes one with probability q = p e^-e, e being nine
     tenths of epsilon, independently. Of N pairs about m' shall be edges, so
 
@@ -37,18 +35,29 @@ class RandomizeEdges:
     which keeps (1 - q) / (1 - p) <= e^e, too. A network stays of use only if e^e is about N / m: with few edges among
     many pairs, a small epsilon leaves a random graph. Nodes are shuffled, without labels.
 
+    Parameters
+    ----------
+    epsilon : float
+        Privacy budget of one edge; a tenth of it is spent on the number of edges m, known with geometric noise as m'.
+
+    Notes
+    -----
     Assumes: the adversary may know every other edge; the number of people is public.
 
     Fails when: it is people, not edges, that must be hidden: an epsilon at which the network is of use leaves most
     edges as they are, and people are recognized by them.
 
-    >>> star = SocialGraph.from_edges([0, 0, 0], [1, 2, 3])
-    >>> RandomizeEdges(epsilon=100.0)(star, rng=np.random.default_rng(1)).release.n_edges
-    3
-
+    References
+    ----------
     V. Karwa, P. Krivitsky, A. Slavkovic, "Sharing social network data: differentially private estimation of exponential
     family random-graph models", JRSS C 66, 2017; the number of edges is kept as by H. H. Nguyen, A. Imine,
     M. Rusinowitch, "Differentially private publication of social graphs at linear cost", ASONAM 2015.
+
+    Examples
+    --------
+    >>> star = SocialGraph.from_edges([0, 0, 0], [1, 2, 3])
+    >>> RandomizeEdges(epsilon=100.0)(star, rng=np.random.default_rng(1)).release.n_edges
+    3
     """
 
     epsilon: Epsilon = 8.0
@@ -84,23 +93,32 @@ def answers(edges: int, pairs: int, epsilon: float) -> tuple[float, float]:
 class NoisyDegrees:
     """Release a random graph of noisy degrees: an edge differentially private one, of which nothing else is left.
 
-    epsilon : of one edge, which changes two degrees by 1
-
     To the ascending degrees comes integer noise, P(z) proportional to e^(-epsilon |z| / 2); the ascending sequence
     nearest to them by least squares are the expected degrees of `random_graphs.chung_lu`. Whoever is of rank i by
     degree, ties at random, is behind node i. Nodes are shuffled, without labels.
 
+    Parameters
+    ----------
+    epsilon : float
+        Privacy budget of one edge, which changes two degrees by 1.
+
+    Notes
+    -----
     Assumes: the adversary may know every other edge; the number of people is public.
 
     Fails when: a degree is that of nobody else, as those of hubs are: the rank survives the noise, and who holds it.
 
+    References
+    ----------
+    M. Hay, C. Li, G. Miklau, D. Jensen, "Accurate estimation of the degree distribution of private networks", ICDM
+    2009.
+
+    Examples
+    --------
     >>> star = SocialGraph.from_edges([0] * 99, range(1, 100))
     >>> release, origin = NoisyDegrees(epsilon=2.0)(star, rng=np.random.default_rng(1))
     >>> int(origin[np.argmax(release.degree)])
     0
-
-    M. Hay, C. Li, G. Miklau, D. Jensen, "Accurate estimation of the degree distribution of private networks", ICDM
-    2009.
     """
 
     epsilon: Epsilon = 1.0

@@ -27,6 +27,17 @@ class PowerLaw:
 
     G. Gulyas, 2015, section 3.5.1: exponent 2.31 among the circles of 933 Twitter users, from 2 to 18.
 
+    Parameters
+    ----------
+    exponent : float
+        Exponent of the power law.
+    largest : int
+        Largest number.
+    smallest : int
+        Smallest number.
+
+    Examples
+    --------
     >>> PowerLaw(2.0, largest=3).probabilities
     array([0.        , 0.69230769, 0.30769231])
     """
@@ -52,43 +63,61 @@ class PowerLaw:
 class IdentitySeparation:
     """Adopters appear under y unlinkable identities and sort their contacts among them.
 
-    model : whether contacts may be dropped (best), doubled (worst), both (realistic) or neither (basic).
-            "basic"             each contact goes to one identity: nothing dropped, nothing doubled; the numbers are
-                                multinomial, equation (3.7)
-            "realistic"         with random deletion: each identity takes a random set of contacts, of a size from the
-                                normal law of equation (3.8); some contacts are in several, some in none
-            "realistic_minimal" sizes as before, but contacts are handed out once each first and room that is left is
-                                filled with copies: dropped is only what has no room
-            "best"              sizes drawn until they hold at most what there was, no contact in two identities; what
-                                has no room is dropped
-            "worst"             sizes drawn until they hold at least what there was, no contact dropped; room left is
-                                filled with copies (the print names this model and does not define it)
-    identities : identities of each adopter. y, the same for all; or (P(Y = 1), P(Y = 2), ...); or a `PowerLaw`. Nobody
-                 gets more identities than contacts. 0: adopters are not in the release at all
-    sorting    : mean share of each identity, see `sorting.mean_shares`
-    deviation  : standard deviation of each share about its mean, all models but basic, see `sorting.how_many`
-    adopters   : people who adopt several identities: a share such as 0.1, or without a point a number
-    cooperation : how adopters are drawn: singly, as neighbors, by most contacts or by lowest local anonymity. This and
-                 what follows: see `adopters.choose_adopters`
-    group      : size of a group of neighbors
-    refuse_top : share of the people with most contacts who refuse to adopt
-    minimum_degree : fewest contacts of an adopter drawn singly
-
     `protection(graph, rng=..., eligible=None)` is a `Separated`: (release, origin), to be unpacked. An identity without
     a contact stays in the release, a node without an edge. For the same `rng` the adopters do not depend on the model.
 
+    Parameters
+    ----------
+    model : Model
+        Whether contacts may be dropped (best), doubled (worst), both (realistic) or neither (basic).
+
+        * "basic": each contact goes to one identity: nothing dropped, nothing doubled; the numbers are multinomial,
+          equation (3.7)
+        * "realistic": with random deletion: each identity takes a random set of contacts, of a size from the normal
+          law of equation (3.8); some contacts are in several, some in none.
+        * "realistic_minimal": sizes as before, but contacts are handed out once each first and room that is left is
+          filled with copies: dropped is only what has no room.
+        * "best": sizes drawn until they hold at most what there was, no contact in two identities; what has no room
+          is dropped.
+        * "worst": sizes drawn until they hold at least what there was, no contact dropped; room left is filled with
+          copies (the print names this model and does not define it)
+    identities : int or tuple[float, ...] or PowerLaw
+        Identities of each adopter. y, the same for all; or (P(Y = 1), P(Y = 2), ...); or a `PowerLaw`. Nobody gets
+        more identities than contacts. 0: adopters are not in the release at all.
+    sorting : Sorting
+        Mean share of each identity, see `contact_sorting.mean_shares`.
+    deviation : float
+        Standard deviation of each share about its mean, all models but basic, see `contact_sorting.how_many`.
+    adopters : float
+        People who adopt several identities: a share such as 0.1, or without a point a number.
+    cooperation : Cooperation
+        How adopters are drawn: singly, as neighbors, by most contacts or by lowest local anonymity. This and what
+        follows: see `adopters.choose_adopters`.
+    group : int
+        Size of a group of neighbors.
+    refuse_top : float
+        Share of the people with most contacts who refuse to adopt.
+    minimum_degree : int
+        Fewest contacts of an adopter drawn singly.
+
+    Notes
+    -----
     Assumes: identities of one person cannot be linked by anything but their edges.
 
     Fails when: few adopt, for the edges of all others still point at them; or one identity is found, and the secret is
     in that one.
 
+    References
+    ----------
+    G. Gulyas, "Protecting privacy against structural de-anonymization attacks in social networks", 2015, section 3.5.
+
+    Examples
+    --------
     >>> path = SocialGraph.from_edges([0, 1, 2], [1, 2, 3])
     >>> protection = IdentitySeparation("basic", identities=2, adopters=1, cooperation="degree")
     >>> release, origin = protection(path, rng=np.random.default_rng(1))
     >>> release, np.bincount(origin)
     (SocialGraph(5 nodes, 3 edges), array([1, 2, 1, 1]))
-
-    G. Gulyas, "Protecting privacy against structural de-anonymization attacks in social networks", 2015, section 3.5.
     """
 
     model: Model = "basic"
@@ -173,21 +202,30 @@ class IdentitySeparation:
 class Together:
     """Several protections in one network, each on people of its own.
 
-    parts : ((share, protection), ...): of the people whom a protection would have adopt it if it were alone, this share
-            does so, drawn at random from those whom no part before it has taken, or as many as are left. Parts that
-            choose alike choose the same people, and so divide them: shares .34, .33 and .33 are of one V_ids
+    Parameters
+    ----------
+    parts : tuple[tuple[float, Protection], ...]
+        ((share, protection), ...): of the people whom a protection would have adopt it if it were alone, this share
+        does so, drawn at random from those whom no part before it has taken, or as many as are left. Parts that
+        choose alike choose the same people, and so divide them: shares .34, .33 and .33 are of one V_ids.
 
+    Notes
+    -----
     Assumes: as its parts do.
 
     Fails when: its parts choose the same people, for a part that comes later gets those who are left.
 
+    References
+    ----------
+    G. Gulyas, 2015, section 5.3.2.
+
+    Examples
+    --------
     >>> half = IdentitySeparation("basic", adopters=1.0, minimum_degree=1)
     >>> both = Together(((0.5, half), (0.5, IdentitySeparation("best", adopters=1.0, minimum_degree=1))))
     >>> ring = SocialGraph.from_edges([0, 1, 2, 3], [1, 2, 3, 0])
     >>> both(ring, rng=np.random.default_rng(1)).adopters
     array([0, 1, 2, 3])
-
-    G. Gulyas, 2015, section 5.3.2.
     """
 
     parts: tuple[tuple[float, Protection], ...]

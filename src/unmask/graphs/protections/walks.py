@@ -22,24 +22,33 @@ TRIES = 10
 class RandomWalk:
     """Replace the far end of each edge by the end of a random walk that starts with it.
 
-    length : steps of the walk, the edge included; 1 keeps the far end
-
     Of each person u with d contacts, the walk from the first of them, in random order, makes an edge u-z with its end
     z, that from each other with a probability of (d / 2 - 1) / (d - 1): so at u, of two contacts or more, d / 2 edges
     are made on average, 1 of one contact, and d / 2 end there. A walk that ends at u or makes an edge twice is walked
     again, 10 times at most. Nodes are shuffled, without labels.
 
+    Parameters
+    ----------
+    length : int
+        Steps of the walk, the edge included; 1 keeps the far end.
+
+    Notes
+    -----
     Assumes: the adversary does not know where walks went.
 
     Fails when: the community of a person gives them away, or degrees do: hubs remain hubs, and short walks remain near.
     It guarantees no k, and no epsilon.
 
+    References
+    ----------
+    P. Mittal, C. Papamanthou, D. Song, "Preserving link privacy in social network based systems", NDSS 2013,
+    algorithm 1.
+
+    Examples
+    --------
     >>> pair = SocialGraph.from_edges([0], [1])
     >>> RandomWalk(length=3)(pair, rng=np.random.default_rng(1)).release.n_edges
     1
-
-    P. Mittal, C. Papamanthou, D. Song, "Preserving link privacy in social network based systems", NDSS 2013,
-    algorithm 1.
     """
 
     length: Annotated[int, Range(1)] = 3
