@@ -1,4 +1,4 @@
-"""From what rows say of people to what can be believed: held against control people, whose values are known."""
+"""Calibration of beliefs in values by control people, whose values are known."""
 
 from __future__ import annotations
 
@@ -28,21 +28,22 @@ Numbers = NDArray[np.int64]
 
 
 def held_against(belief: Posterior, control: Posterior, truth: Truth) -> tuple[Posterior, Posterior]:
-    """Return beliefs in values, of anybody and of control people, as somebody has them who saw what such beliefs were
-    worth on half of the control people. Everybody is told by the half that they are not of; others are halved by
-    turns, too. So nobody's own value has a part in what is believed of them, and no member's in anything:
+    """Return the beliefs about people and about control people, calibrated by control people whose values are known.
+
+    Each person is calibrated by the half of the control people without them; others are halved by turns, too. So no
+    value has a part in the belief about its own person, and no member's value in any belief:
 
         p'(s | x) = (h_s + a p(s | x)) / (n + a)
 
-    with n the people of that half of whom the same value t is believed most, and about as much, and h_s those of them
+    with n the people of that half with the same likeliest value t, and about as much, and h_s those of them
     who have s. "About as much" are the blocks of an isotonic regression (pool adjacent violators) of having t on
     p(t | x). a, one of `STRENGTHS`, makes the values of that half likeliest, each told by four fifths of it. A p above
     0 stays so.
 
     control : the same attack on control people, who count by their weights; truth : their values, of which those that
-              nobody could have before tell nothing
+              no person could have before carry no information
     Where nothing told helps, as with few control people, or where p is right, a is 1e12 for either half, and both
-    beliefs are returned as they are. Else the first is `calibrated` if what is announced of control people came true,
+    beliefs are returned as they are. Else the first is `calibrated` if announcements about control people were right,
     within 3 points, and they are at least 100; the check is in its `provenance["check"]`, both a in
     `provenance["strength"]` of either.
 
@@ -148,7 +149,7 @@ class _Calibration(NamedTuple):
         return cls({int(top[i]): _blocks(has[i:j], int(top[i]), sure[i:j]) for i, j in pairwise(ends)})
 
     def counts(self, kinds: _Kinds) -> tuple[Floats, Floats]:
-        """Return (n_kinds, n_values) h, and (n_kinds, 1) n; 0 where nobody told of the value that is believed most."""
+        """Return (n_kinds, n_values) h, and (n_kinds, 1) n; 0 for a likeliest value without people."""
         has = np.zeros((len(kinds.top), kinds.n_values))
         for t, (start, those) in self.blocks.items():
             block = slice(*np.searchsorted(kinds.top, (t, t + 1)).tolist())
@@ -202,7 +203,7 @@ def _believed(
 
 
 def _check(control: Posterior, truth: Truth, targets: Numbers) -> Check:
-    """Return whether what is announced of control people came true."""
+    """Return whether announcements about control people were right."""
     assert realized_success.realized is not None
     announced, realized = success_probability.per_target(control), realized_success.realized(control, truth)
     return Check.of(announced[targets], realized[targets], control.weight[targets], within=WITHIN)

@@ -31,13 +31,13 @@ FEWEST = 300
 """Effective control people below which weights do not help."""
 
 MOST = 1000
-"""People of either kind by whom `shift_by` tells."""
+"""Largest number of people of either kind that `shift_by` compares."""
 
 CUT = 0.99
 """The quantile of the weights above which they are cut."""
 
 SIDES = ("attacked", "control")
-"""Who somebody is, and in this form the name of the column that says so: no column of a table is called so."""
+"""Kinds of people, and in this form the name of the column with the kind: no table has such a column."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +45,7 @@ class Shift:
     """Similarity of the people attacked and control people, by what is known of them.
 
     auc, interval : of a classifier that took no part in its own judgment, and its 95 % interval; 1/2: alike
-    weight    : (n_control,) p / (1 - p), p that somebody like them is attacked, cut at the 99th percentile; sum 1
+    weight    : (n_control,) p / (1 - p), p that a person like them is attacked, cut at the 99th percentile; sum 1
     effective : (sum w)^2 / sum w^2, the control people that the weights leave
     """
 
@@ -79,7 +79,7 @@ class Shift:
 def shift(people: Table, control: Table, *, folds: int = 5) -> Shift:
     """Return whether control people are like those attacked, by the columns that both have.
 
-    The people of each fold are told apart by `BackOff`, as it learns from the other folds who is who; the AUC compares
+    The people of each fold are classified by `BackOff`, as it learns from the other folds who is who; the AUC compares
     the beliefs. DeLong's interval is of one classifier; those of k folds learn from much the same people, and the
     variance of what they tell together is 1 + k / (k - 1) times as large. With f of everybody attacked, weights are
     p / (1 - p) (1 - f) / f, up to a factor.

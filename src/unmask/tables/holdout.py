@@ -17,9 +17,9 @@ Rows = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Some people of a population: members, whom a release is made of, and control people, who stay out of it.
+    """Some people of a population: members, who are released, and control people, who are not.
 
-    control : None where nobody is known to stay out
+    control : None if no control people are known
     member, held : the rows of the population that they are; None where that is another table
     """
 
@@ -30,7 +30,7 @@ class Sample:
 
 
 def hold_back(table: Table, share: float, *, rng: np.random.Generator | None = None) -> Sample:
-    """Hold people back: round(share n) of the n who take part, each of them as likely as any other.
+    """Hold people back: round(share n) of the n people, each with the same probability.
 
     All rows of a person are held back together.
 
@@ -51,7 +51,7 @@ def held_back(table: Table, share: float, origins: Iterable[Rows]) -> Sample:
     """Find the people who were held back: those of the table who are in no release.
 
     share : of the people who took part; where more are left out, a protection has dropped some, by what they are, and
-            who was held back at random cannot be told: an error
+            those who were held back at random are unknown: an error
     origins : of each release, the row of the table behind each of its records
     """
     able, person_of_row, people = _able(table)
@@ -67,7 +67,7 @@ def held_back(table: Table, share: float, origins: Iterable[Rows]) -> Sample:
 
 
 def _able(table: Table) -> tuple[Rows, Rows, Rows]:
-    """Return the rows that take part, who each of them is of, and those people."""
+    """Return the usable rows, the person of each, and these people."""
     able = table.taking_part
     person_of_row = able if table.person is None else table.person[able]
     return able, person_of_row, np.unique(person_of_row)

@@ -1,4 +1,4 @@
-"""From scores of membership to a belief: what they were worth on people of whom it is known who is in."""
+"""Calibration of membership scores by people whose membership is known."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Floats = NDArray[np.float64]
 Among = NDArray[np.bool_]
 
 FOLDS = 5
-"""Parts of the people who are judged, each of which is told by the others."""
+"""Parts of the people, each of which is calibrated by the others."""
 
 WITHIN = 0.03
 """By how much announced success may be off."""
@@ -34,7 +34,7 @@ def joined(beliefs: Sequence[Posterior], inside: NDArray[np.bool_]) -> Posterior
     """Return one score of several: which of them tells depends on how a release was made.
 
     It is the log-odds of a logistic regression of membership on the log-odds that each score is worth by `rising`. Each
-    half of members and control people has it from the other half, so that nobody has a part in their own.
+    half of members and control people has it from the other half, so that no person has a part in their own.
 
     inside : (n_targets,) who is a member
     Its status is `scores`.
@@ -97,17 +97,17 @@ def _folds(inside: Among, people: Among | None = None, n: int = FOLDS) -> list[A
 
 def cross_fitted(belief: Posterior | Sequence[Posterior], inside: NDArray[np.bool_]) -> Posterior:
     """Return the belief that rises with the scores as they held on other people: each fifth of members and control
-    people is told what the scores of the others were worth, at even odds before.
+    people is calibrated by the scores of the others, with even odds before.
 
     inside : (n_targets,) who is a member
     The belief is `attacks.membership.worth` of the others. Of several scores, joined as in `joined`, the others are
     halved: either half joins the scores, and the other one tells what they are then worth; the belief is the mean of
-    the two. So what is told is of the very score that it is told of, and of nobody's own truth. (Joined by all and then
+    the two. So the calibration is of the same score, and uses no person's own truth. (Joined by all and then
     told by all, it was of a score joined otherwise: of Chow-Liu networks of 1,000 people, people who were believed to
     be in with 30 to 40 % were 5 points oftener in; so they are 1.)
 
     Members weigh half of all, so that means are at even odds, too. The status is `calibrated` if what is announced of
-    people held out came true, within 3 points, of at least 100 of either kind; else it stays `scores`. The check is in
+    people held out is right, within 3 points, of at least 100 of either kind; else it stays `scores`. The check is in
     `provenance["check"]`.
     """
     beliefs = [belief] if isinstance(belief, Posterior) else list(belief)
@@ -140,7 +140,7 @@ def _calibrated(score: Floats, inside: Among, fitted_on: Among, targets: Among) 
 
 
 def _joined(scores: Sequence[Floats], inside: Among, fitted_on: Among, targets: Among) -> Floats:
-    """Return the same of several scores, which either half of those who tell joins for the other."""
+    """Return the same for several scores, which either half joins for the other."""
     beliefs, halves = [], _folds(inside, fitted_on, n=2)
     for first_half, second_half in (halves, halves[::-1]):
         score = _joining(scores, inside, first_half)(np.ones(len(inside), dtype=np.bool_))
@@ -150,12 +150,12 @@ def _joined(scores: Sequence[Floats], inside: Among, fitted_on: Among, targets: 
 
 @dataclass(frozen=True, eq=False)
 class MembershipSample:
-    """People of whom it is asked who is in a release: as many members as control people, and people in general.
+    """Sample of people for membership attacks: as many members as control people, and people in general.
 
     people : those who are judged, by what is known of them; inside : (n_people,) who is a member
     reference : control people who are not judged
     member : (n_people / 2,) the row of each member in the table of members, the first half of the people
-    twins : how many were left out, as somebody of the other kind has the same record: they are neither in nor out
+    twins : how many were left out, because a person of the other kind has the same record: they are neither in nor out
 
     People who are alike in what an adversary knows, and not in all columns, stay: they share a score. Without them only
     the rare would be judged, and rarer ones the more are drawn (Adult, five columns, k = 10: AUC 0.53 of 1,000 of
@@ -208,12 +208,12 @@ VULNERABLE = 0.05
 
 
 def vulnerability(people: Table, reference: Table) -> NDArray[np.float64]:
-    """Return (n_people,) how rare somebody is among people in general, over all sets q of at most three columns:
+    """Return (n_people,) how rare a person is among people in general, over all sets q of at most three columns:
 
         - mean over q of ln((R_q(x) + 1/2) / (|R| + 1)), R_q the people in general who agree with x in q.
 
-    Who is rare leaves traces in a release. Of members of Chow-Liu networks it finds those who are told to be in better
-    than the distance to the five closest does.
+    Rare people leave traces in a release. For members of Chow-Liu networks it predicts better than the distance to
+    the five closest people whose membership is inferred.
 
     M. Meeus et al., "Achilles' heels: vulnerable record identification in synthetic data publishing", 2023 (distance).
     """
@@ -221,7 +221,7 @@ def vulnerability(people: Table, reference: Table) -> NDArray[np.float64]:
 
 
 def twins(people: Table, inside: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return (n_people,) who is alike, cell for cell, with somebody of the other kind: neither in nor out, to be left
+    """Return (n_people,) who is alike, cell for cell, with a person of the other kind: neither in nor out, to be left
     out.
     """
     alike, inside = classes_of(people.quasi_identifiers), who_is_in(inside, people.n_rows)

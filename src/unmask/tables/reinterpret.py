@@ -25,7 +25,7 @@ from unmask.tables.sensitive_bands import PAIRS, TOLERATED, several, without_sha
 from unmask.tables.table import Table
 
 FITS, EXPLAINED = 0.99, 0.8
-"""Share of rows that a reading must fit, and part of those that fit nobody as they are written that it must explain.
+"""Share of rows that a reading must fit, and part of those that fit no person as written that it must explain.
 
 Noise that happens to have fewer values than the original misses both: its counts are those of no rule.
 """
@@ -36,7 +36,7 @@ class Reading(NamedTuple):
 
     how    : how its cells came about, "" where they mean what they say
     column : the column with what they stand for
-    misfit : share of its rows that fit nobody as they are written
+    misfit : share of its rows that fit no person as written
     hidden : share of its rows whose cell is missing and was suppressed
     """
 
@@ -51,10 +51,10 @@ def read_coarse(original: Table, release: Table, origin: NDArray[np.int64] | Non
     several.
 
     An age of 30 that means 30 to 39, 90 for everybody above, the first day of a month, and 010 for all zip codes that
-    begin so, are read by an adversary as what they stand for. Taken at their word they fit nobody: the release would
+    begin so, are read by an adversary as what they stand for. As written they fit no person: the release would
     look as if its rows were made up. A reading is taken where it fits 99 % of the rows, and explains four fifths of
-    those that fit nobody. The rules are those that anybody would try: numbers and dates were rounded down, up or to the
-    nearest of the released values, of which the first and the last have an open end; codes were cut, their end was
+    those that fit no person. The rules are those that anybody would try: numbers and dates were rounded down, up or to
+    the nearest of the released values, of which the first and the last have an open end; codes were cut, their end was
     masked, or they lost the zeros in front. origin : (n_rows,) row of the original behind each, -1 for none, or None:
     then the counts of the values must fit.
 
@@ -145,7 +145,7 @@ def _renamed(original: Column, released: Column, origin: NDArray[np.int64]) -> R
 
 
 def misfit(original: Column, released: Column) -> float:
-    """Return share of released cells that are nobody's as they are written, by how many people have each value, 0 to 1.
+    """Return share of released cells that are no person's as written, by how many people have each value, 0 to 1.
 
     sum_v max(r_v - N_v, 0) / n, of r_v cells and N_v people with value v. A cell that may be any value is left out.
     """
@@ -177,7 +177,7 @@ def strange(original: Column, released: Column) -> float:
 
 
 def _by_chance(original: Column, released: Column) -> bool:
-    """Return whether any rule may fit: few rows, each with a value of its own, find somebody among many people."""
+    """Return whether any rule may fit: few rows, each with a value of its own, find a person among many."""
     return len(released.codes) < min(2 * len(released.levels), len(original.codes) / 10)
 
 
@@ -273,7 +273,7 @@ def read_renamed(original: Column, released: Column, origin: NDArray[np.int64]) 
     rule.
 
     `m` and `w` that leave as `male` and `female`, occupations grouped by words, and rare regions under `other` are read
-    by anybody; at their word they fit nobody. The rows behind them tell what they stand for. A label is new where most
+    by anybody; as written they fit no person. The rows behind them tell what they stand for. A label is new where most
     of its rows have another value. A value is renamed by such a label, or where most of its rows have another label; of
     these labels the commonest stands for it, besides for the value that it names itself. In 99 of 100 rows of values
     that occur twice or more, a value must have its own label or that one; so nothing is read into labels that were
@@ -384,7 +384,7 @@ def one_spelling(original: Table, others: Sequence[Table]) -> tuple[Table, list[
     """Return the tables with one spelling of the kept columns that the original shares with others.
 
     A kept column leaves as it is, so that its cells are texts, compared letter by letter. A release that another
-    program wrote has 7.5 for 7.50, or 2024-03-05 for 05.03.2024, and nobody would find themselves in it. So where it
+    program wrote has 7.5 for 7.50, or 2024-03-05 for 05.03.2024, and no person would fit it. So where it
     has a cell that the original has not, the column of all tables is read by its type, that of the original. One that
     can be read in two ways stays as it is.
 

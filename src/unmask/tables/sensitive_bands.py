@@ -28,7 +28,7 @@ def as_coarse(original: Table, releases: Collection[Table]) -> tuple[Table, dict
     whether values became cells.
 
     Of a salary in bands an adversary infers the band. So each value becomes the cell that it is in. Where more than a
-    tenth of the people are in several cells, of one release or of some, values stay, and nobody can be right about a
+    tenth of the people are in several cells, of one release or of some, values stay, and no guess can be right about a
     cell of several.
 
     >>> people, release = (
@@ -70,7 +70,7 @@ def _banded(original: Column, released_columns: Sequence[Column]) -> Column | No
 
 
 def without_stars(column: Column) -> Column:
-    """Return the column with a missing cell for each that hides a secret and is none: `*`, and a group of values some
+    """Return the column with a missing cell for each that hides its value: `*`, and a group of values some
     of which are stated, too.
     """
     levels = column.levels

@@ -23,16 +23,16 @@ NEGLIGIBLE = 10
 Counts = NDArray[np.int64]
 
 FEWEST = 10
-"""Guesses from which on a share of them is told."""
+"""Smallest number of guesses for which a share is reported."""
 
 
 class SingledOut(NamedTuple):
     """Success of guesses that single people out.
 
     guesses  : those that count; trivial : others, which hold for too many people in general
-    people   : N, on whom they are tried: of the release, and control people
+    people   : N, the people of a trial: of the release, and control people
     whole    : share of those that count that exactly one person of the release satisfies
-    found    : the same of N of these people; control : of N control people
+    found    : the same for N of these people; control : of N control people
     baseline : the most that guesses of such weights reach without the release, of N people, see `most_by_chance`;
                of_all : of all people of the release
     low, high : 95 % interval of found - control (Newcombe), of guesses as if each were about other people. Some are
@@ -56,7 +56,7 @@ class SinglingTrial(NamedTuple):
 
     all_members, as_many_members, control : (n_guesses,) people of the release who satisfy each, of N of them, and of N
         control people
-    general  : (n_guesses,) the same of people in general, neither members nor control people
+    general  : (n_guesses,) people in general who satisfy each, neither members nor control people
     members, people, reference : how many people of the release there are, N, and people in general
     """
 
@@ -148,7 +148,7 @@ def singling_in_boxes(release: Table, members: Table, control: Table, *, rng: np
 
     A random key makes the hash hold for each different record with probability p, independently, so that it holds for
     exactly one of M people with probability u p (1 - p)^(d - 1), where d different records of theirs are in the box and
-    u of them are one person's. That is reckoned, not drawn: of N members with p = 1 / n, about 1 / e where all are
+    u of them are one person's. That is computed, not drawn: of N members with p = 1 / n, about 1 / e where all are
     different; of M control people with p = N / (n M), which expects as many matches as N of them would have. More than
     N of these are left out at random.
 

@@ -25,10 +25,10 @@ class AttributeInference:
     p(s given y) = sum over records x of p(x given y) [x has value s].
 
     The link is any attack whose candidates are released records; over an equivalence class the answer is the class's
-    own histogram, which is exact for an adversary to whom the people of a class are exchangeable: one who learns from
+    own histogram, which is exact for an adversary for whom the people of a class are exchangeable: one who learns from
     the other columns who in the class has which value may do better (Kifer 2009).
 
-    Of a target whom no record fits, the release is still data about people like them: what is learned from it is
+    If no record fits a target, the release is still data about people like them: what is learned from it is
     believed. An adversary who gave up there would make what a record adds look larger than it is.
 
     A record whose sensitive cell is missing, where the population seldom misses it, hides a value (`hidden_values`). It
@@ -42,7 +42,7 @@ class AttributeInference:
 
     Assumes: what `link` assumes, and that sensitive cells were released as they are or emptied.
 
-    Fails when: the people of a class can be told apart, or no row is anybody's, as in a synthetic release: there
+    Fails when: the people of a class can be distinguished, or rows are not people's, as in a synthetic release: there
     `BackOff` learns from all rows.
 
     Parameters
@@ -52,7 +52,7 @@ class AttributeInference:
     link : Attack, optional
         How the adversary finds the target's record.
     outside : BackOff | None, optional
-        What they believe of those whom no record fits; `BackOff(sensitive)` when left out.
+        Belief about people that no record fits; `BackOff(sensitive)` when left out.
 
     References
     ----------
@@ -78,7 +78,7 @@ class AttributeInference:
         return self.through(self.link(release, knowledge, rng=rng), release, knowledge)
 
     def knowing(self, protection: Any) -> Self:
-        """Return the same, by a link that is told what made the release, where it is one that wants to know."""
+        """Return the same with a link that knows the protection, if the link uses it."""
         return replace(self, link=self.link.knowing(protection)) if hasattr(self.link, "knowing") else self
 
     def through(
@@ -110,7 +110,7 @@ class AttributeInference:
 
     def values_of_records(self, release: Table, background: Background) -> tuple[NDArray[np.int32], csr_array | None]:
         """Return (n_rows,) what each row says of the sensitive value, of a combination those rows that hide theirs; and
-        what that means, see `compose`, None where nobody hides theirs.
+        what that means, see `compose`, None if no row hides its value.
         """
         column = release.column(self.sensitive)
         share, hidden = hidden_values(release, column, background.population)
@@ -132,7 +132,7 @@ class AttributeInference:
         prior: NDArray[np.float64],
         learned: Posterior | None,
     ) -> NDArray[np.float64] | None:
-        """Return (n_observations, n_values) the belief about people whom no record fits; None if there are none."""
+        """Return (n_observations, n_values) the belief about people that no record fits; None if there are none."""
         nobody = (link.row_length == 0) & (link.n_unlisted == 0)
         outside = self.outside or BackOff(self.sensitive)
         if background.people is None or not nobody[link.used_rows].any():

@@ -29,7 +29,7 @@ class ClassAttack:
     A record fits a person when each released cell, as a set of values, contains what the adversary knows. Believing
     values to be spread evenly within a released box, p(record given person) is proportional to 1 / volume(box) over the
     records that fit; where boxes do not overlap (strict recodings) that is 1 / n over the class, and exact for an
-    adversary to whom the people of a class are exchangeable. Overlapping boxes (relaxed recodings, sets from several
+    adversary for whom the people of a class are exchangeable. Overlapping boxes (relaxed recodings, sets from several
     tools) give a `model`. The volume counts the values, among those known of the people attacked, that the box
     contains.
 
@@ -39,16 +39,16 @@ class ClassAttack:
     known of a person is preferred to one that hides it. Under another rule than "wildcard" a missing cell fits those
     alone who have no value, so that people who were suppressed are looked for among others: a `model`, too.
 
-    Told of no people, they take those of the release, each known by their own cells, and a record fits if its cells
+    Without known people, they take those of the release, each known by their own cells, and a record fits if its cells
     contain these: it then fits whoever is meant, so that no risk is understated. Cells that the adversary does not know
     (`Knowledge(missing=...)`) and suppressed ones (`*`) fit everything and tell nothing of a person. A missing cell
-    obeys the release's rule for missing cells. A person whom no record fits is believed absent.
+    obeys the release's rule for missing cells. A person that no record fits is believed absent.
 
     Assumes: released cells contain what is true, the adversary knows what they know without errors, and within a box
     all values are equally likely.
 
     Fails when: cells were perturbed or what is known is wrong, for the true record then does not fit (`BayesAttack`);
-    or the people of a class can be told apart by other columns or other classes.
+    or the people of a class can be distinguished by other columns or other classes.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def _meets_several(pairing: Pairing, missing: Missing) -> bool:
 
 
 def _suppressed(columns: Iterable[tuple[Column, Column]]) -> bool:
-    """Return whether the release misses cells of a column of which nobody's value is missing; columns : (known,
+    """Return whether the release misses cells of a column in which no value of a person is missing; columns : (known,
     released).
     """
     return any(
@@ -164,7 +164,7 @@ def _log_share(known_column: Column, cell: Column, fits: NDArray[np.bool_], *, m
 
 
 def _log_share_of_any(cell: Column, equal_values: EqualValues) -> NDArray[np.float64]:
-    """Return (n_known_levels,) the same of open cells, where the others are exact values."""
+    """Return (n_known_levels,) the same for open cells, where the others are exact values."""
     cells = np.where(equal_values.candidate < 0, 0, cell.counts).astype(np.float64)
     n = np.bincount(
         np.maximum(equal_values.candidate, 0), weights=cells, minlength=int(equal_values.observed.max(initial=-1)) + 1
@@ -189,9 +189,9 @@ class RegisterAttack:
     each record's owner with probability E[I] / (n N). `owners` has the formula, and what is done where boxes overlap.
     So no three records that look alike are ever all believed to be of one person, and of the records with a unique
     match more are believed to be in the register than `coverage` says. What cannot be is refused: 20,000 records whose
-    people are all said to be in a register of 16,000. A record that nobody fits has no candidate.
+    people are all said to be in a register of 16,000. A record that no person fits has no candidate.
 
-    Assumes: the register is without errors, and whether somebody is listed does not depend on who they are.
+    Assumes: the register is without errors, and whether a person is listed does not depend on who they are.
 
     Fails when: the register is out of date, or lists the released people of some boxes more fully than those of others.
 

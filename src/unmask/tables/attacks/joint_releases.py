@@ -19,7 +19,7 @@ from unmask.tables.grouping import first_of, group
 from unmask.tables.table import Table
 
 SWEEPS, CLOSE = 500, 1e-4
-"""Sweeps of proportional fitting at most; people by whom the number of no way changes any more."""
+"""Sweeps of proportional fitting at most; change in people below which it stops."""
 
 AT_ONCE, MOST = 1 << 18, 1 << 23
 """Records from which on ways are followed in turn, and ways at most that are held."""
@@ -51,7 +51,7 @@ class Crossing:
     others : the other releases
     by     : columns that all releases leave as they are; those that are kept or sensitive in all of them if left out
 
-    Assumes: what `ClassAttack` assumes; that all people of the releases are told, and cells of `by` are as they were.
+    Assumes: what `ClassAttack` assumes; that all people of the releases are known, and cells of `by` are as they were.
 
     Fails when: what people have depends on several releases together in a way that none of them shows alone, as an
     illness of the old in one town and the young in the next does.
@@ -112,7 +112,7 @@ class _Side(NamedTuple):
     of, sizes : (n_rows,) the group of each record, from 1; (1 + G,) those of each group
     seen      : (O,) what each o is to this release, an observation
     first     : (n_observations + 1,) those of observation y are entries first[y]:first[y + 1], by what they say
-    group, said, weight : (n_entries + 1,) a group, what it says, what is believed of a record of it; the last is none
+    group, said, weight : (n_entries + 1,) a group, what it says, what is believed of a record of it; the last is empty
     """
 
     of: Ints
@@ -162,7 +162,7 @@ class _Side(NamedTuple):
 
 
 class _Ways(NamedTuple):
-    """(n_ways,) whom each is of, what `ClassAttack` believes of it, and (n_releases, n_ways) its groups."""
+    """(n_ways,) person of each, what `ClassAttack` believes of it, and (n_releases, n_ways) its groups."""
 
     o: Ints
     weight: Floats
@@ -237,6 +237,6 @@ def _few_enough(n_ways: int) -> None:
 
 
 def _ranges(first: Ints, size: Ints) -> Ints:
-    """Return first[0], first[0] + 1, ..., `size[0]` of them, then the same of the next."""
+    """Return first[0], first[0] + 1, ..., `size[0]` of them, then those of the next."""
     ends = np.cumsum(size)
     return np.repeat(first - (ends - size), size) + np.arange(int(size.sum()))

@@ -48,7 +48,7 @@ class Linkability:
     """Attack that links two parts of records by a release that resembles both.
 
     p(b given a) proportional to sum over released rows r of p(r given a) p(r given b), each by `link`. Where no row
-    resembles a and any other part, all are alike. The knowledge is `Parts`; the status is `scores`. With people of whom
+    resembles a and any other part, all are alike. The knowledge is `Parts`; the status is `scores`. If of the people
     some are control people, `measures.excess` says what the release added to what holds for everybody.
 
     Assumes: what goes together in the release goes together in people.

@@ -31,7 +31,7 @@ def shares(
 
     Numbers are cut at the reference's quantiles into at most `bins`; of others, each value is a bin. A cell that holds
     several values is spread over their bins as the reference is, and an open one (`Levels.open`) over all of them; one
-    that nobody there fits, or a missing one, is a value of its own.
+    that no person there fits, or a missing one, is a value of its own.
     """
     columns = tuple(dict.fromkeys((reference, *other_columns)))
     numeric = all(column.levels.kind == "numeric" for column in columns)

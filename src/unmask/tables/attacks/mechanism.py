@@ -63,12 +63,12 @@ class MechanismAttack:
     constant over them, and out the people in general whose they can be). One that groups those who are near one another
     says by `coordinates` where they lie: p(row i is theirs) is then a conditional logit on the distances of the 15
     nearest classes, learned by protecting people in general three times again, and tells nothing of membership. One
-    that has none can be run again: `ShadowMembership`. What somebody's value is follows from whose row it is,
+    that has none can be run again: `ShadowMembership`. A person's value follows from whose row it is,
     `AttributeInference(link=...)`.
 
     Records whose probability is 1e-4 together, the least likely, are not listed. The status is a `model`, since out is
-    estimated; `exact` where all the rows that can be somebody's are alike. Each person is looked for alone: two who are
-    alike may both be believed to be one row.
+    estimated; `exact` where all the rows that can be the person's are alike. Each person is looked for alone:
+    two who are alike may both be believed to be one row.
 
     Assumes: the protection and its parameters are known, and the other people are like people in general.
 
@@ -128,7 +128,7 @@ class MechanismAttack:
         return self._membership(evidence, pairing) if self.asks == "membership" else self._identity(evidence, pairing)
 
     def knowing(self, protection: Any) -> Self:
-        """Return the same, told what made the release, unless that is said."""
+        """Return the same with the protection of the release, unless one is named already."""
         return replace(self, protection=protection) if self.protection is None else self
 
     def _groups(self, pairing: Pairing, population: Table | None, rng: np.random.Generator) -> Evidence:

@@ -36,7 +36,7 @@ class MarginalRatio:
 
     score(x) = mean over sets q of columns of ln((S_q(x) + 1/2) / (|S| + 1)) - ln((R_q(x) + 1/2) / (|R| + 1)), with S_q
     and R_q the rows of the release and of the reference that agree with x in q. The reference is `population`: people
-    of the same population, of whom the targets are none. A released cell that holds several values counts in part for
+    of the same population, without the targets. A released cell that holds several values counts in part for
     each, as the reference has them. Its status is `scores`: `tables.membership.cross_fitted` makes a belief of it.
 
     Assumes: the reference is of the same population as the release, and the release has values of its people too often.
@@ -139,7 +139,7 @@ together.
 """
 
 ON_BITS = 1 << 10
-"""People of whom it is asked at once, on bits, who is at no distance of some class."""
+"""People that are compared at once, on bits, with classes at distance 0."""
 
 DISTANCES = 1 << 22
 """Distances of a column that are held at once, of levels of people and of the release."""
@@ -247,7 +247,7 @@ class _Distances(NamedTuple):
         return np.asarray(self.table[:, self.known[people]][self.place[cells]])
 
     def near(self, cells: NDArray[np.int32], people: NDArray[np.int64]) -> NDArray[np.uint8]:
-        """Return the same on bits: which distances are none."""
+        """Return the same on bits: which distances are 0."""
         return np.packbits((self.table == 0)[:, self.known[people]], axis=1)[self.place[cells]]
 
 
@@ -261,7 +261,7 @@ def _used(column: Column, codes: NDArray[np.int32]) -> tuple[Column, NDArray[np.
 
 def alike(people: Table, reference: Table | None, names: Sequence[str]) -> Table:
     """Return some people, and others below them, by columns of these names, which are quasi-identifiers. Only the
-    levels that somebody has are read again, as a table of these people alone would have them.
+    used levels are read again, as a table of these people alone would have them.
     """
     sides = [people] if reference is None else [people, reference]
     columns = tuple(_below([side.column(name) for side in sides], people) for name in names)
@@ -284,7 +284,7 @@ def _below(columns: Sequence[Column], like: Table) -> Column:
 
 
 def reference_of(knowledge: Background | None, attack: Attack) -> Table:
-    """Return the people in general whom an attack compares the release with."""
+    """Return the people in general with which an attack compares the release."""
     reference = Background.of(knowledge).population
     if reference is None:
         raise UnmaskError(f"{attack!r} was told of no people in general; give Background(people, population)")
@@ -396,7 +396,7 @@ def _apart(first: tuple[float, float], second: tuple[float, float]) -> float:
 def logistic(x: NDArray[np.float64], inside: NDArray[np.bool_]) -> NDArray[np.float64]:
     """Return (1 + n_scores,) the constant and the weights of a logistic regression of membership on scores.
 
-    x : (n, n_scores). A ridge of weight 1 keeps it finite where members are told from others without a mistake.
+    x : (n, n_scores). A ridge of weight 1 keeps it finite if members are separated from others without a mistake.
     """
     x = np.column_stack([np.ones(len(x)), x])
     weight, ridge = np.zeros(x.shape[1]), np.eye(x.shape[1])

@@ -50,7 +50,7 @@ class OrderAttack:
     most prod_i r_i!^(1 / r_i) in general, with r_i the rows that fit person i (Bregman-Minc). For ranks b whose people
     are in any order, the likelihood is multiplied by prod_b (prod_c n_bc!) / n_b!.
 
-    A release that is sorted by its own cells is linked to nobody, because anyone can sort it. People whom no row fits
+    A release that is sorted by its own cells links no person, because anyone can sort it. People that no row fits
     are taken to be missing from the release. No order is tried if the others are not as many as the rows.
 
     Assumes: the adversary has the source in its order, and the three explanations are equally likely a priori.
@@ -147,7 +147,7 @@ class _Match:
     klass       : (n,) class of each record
     pairs       : sorted observation * n_classes + class of each pair that fits
     n_fitting   : (n_observations,) records that fit each observation
-    only_class  : (n,) the one class that fits each person; None if several fit somebody
+    only_class  : (n,) the one class that fits each person; None if several fit a person
     columns     : codes of the people in each known column
     """
 

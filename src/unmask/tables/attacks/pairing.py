@@ -23,16 +23,16 @@ from unmask.tables.matching import compatible, contained
 from unmask.tables.table import Table
 
 CHUNK, BLOCK = 1 << 22, 1 << 18
-"""Pairs of observation and candidate class that are held at once, and that are asked for together, in the cache."""
+"""Pairs of observation and candidate class that are held at once, and that are tested together, in the cache."""
 
 ENOUGH = 1 << 14
 """Pairs up to which a group of observations and classes is not parted further: asking for them costs less."""
 
 FEW = 1 << 26
-"""Pairs of rows that are asked for on bits whatever they are: sooner than rows can be told apart."""
+"""Pairs of rows up to which all are tested on bits: faster than to separate the rows."""
 
 ON_BITS = 16
-"""How much faster a pair is asked for on bits than alone."""
+"""Speed of a test on bits relative to a test of one pair."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -267,9 +267,7 @@ def pairs_near(
 
 
 class _Lots(NamedTuple):
-    """Right rows that left rows are asked about: `order[first]` and so on, `size` of them. By left row, which may have
-    several.
-    """
+    """Candidates that observed rows are compared with: `order[first]` and so on, `size` of them; several a row."""
 
     row: NDArray[np.int64]
     first: NDArray[np.int64]

@@ -38,7 +38,7 @@ class Kernel(NamedTuple):
 
     log_k    : (n_rows, n_columns) log K(r given x), up to a factor of r alone, which no belief depends on
     true     : (n_true_levels,) the row of each true level
-    released : (n_released_levels,) the column of each released level; levels of one column are told apart by nothing
+    released : (n_released_levels,) the column of each released level; levels of one column are equally likely
     """
 
     log_k: Floats

@@ -31,7 +31,7 @@ MOST_STATES, MOST_STEPS = 1 << 10, 1 << 16
 """States and updates up to which all matchings of overlapping boxes are summed."""
 
 NOBODY = 1e-12
-"""Outsiders for each record and person where there are none, so that overlapping boxes keep their relative weights."""
+"""Outsiders for each record and person if there are 0, so that overlapping boxes keep their relative weights."""
 
 ROUNDS, SETTLED = 2000, 1e-9
 """Rounds of messages between overlapping boxes at most, and the change at which they have settled."""
@@ -49,7 +49,7 @@ class Owners:
 
     each    : (n_pairs,) probability that one given person of the class owns one given record of the observation
     inside  : (n_observations,) that the owner of a record is in the register: the sum of each over all who fit
-    overlaps : (n_observations,) whether somebody who fits a record fits records of other boxes, too
+    overlaps : (n_observations,) whether a person who fits a record fits records of other boxes, too
     """
 
     each: Floats
@@ -138,7 +138,7 @@ def refuse_contradiction(matched: int, *, coverage: float, released: int) -> Non
 
 
 def expected_inside(records: ArrayLike, people: ArrayLike, z: float) -> Floats:
-    """Return E[I] of boxes that have nobody in common, with t = 1 / (z (n + N)); min(n, N) at z = 0.
+    """Return E[I] of boxes without people in common, with t = 1 / (z (n + N)); min(n, N) at z = 0.
 
     >>> expected_inside([3, 3], [3, 0], 0.0)
     array([3., 0.])
@@ -258,7 +258,7 @@ def sum_matchings(records: Ints, people: Ints, weight: Floats) -> Floats:
 
 
 def _step(n: int, k: int) -> tuple[tuple[slice, ...], tuple[slice, ...]]:
-    """Return states in which somebody of class k is taken, and those one before."""
+    """Return states in which a person of class k is taken, and those one before."""
     index = [slice(None)] * n
     return (*index[:k], slice(1, None), *index[k + 1 :]), (*index[:k], slice(None, -1), *index[k + 1 :])
 

@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 NEAREST = 15
-"""Classes of released rows that may be somebody's, at most."""
+"""Largest number of classes of released rows that may be a person's."""
 
 RUNS = 3
 """Times that people in general are protected."""
@@ -30,7 +30,7 @@ SMALLEST = 1e-3
 class Near(NamedTuple):
     """The classes of released rows nearest to each person, nearest first, and how they lie.
 
-    klass    : (n_people, NEAREST) classes; possible : which of them are, of somebody whom fewer fit
+    klass    : (n_people, NEAREST) classes; possible : which of them are, for a person that fewer fit
     features : (n_people, NEAREST, 5) -d, -d / gap, -ln d, whether it is the nearest, ln gap; d the distance of the
                class, gap that of the class from the next one
     log_size : (n_people, NEAREST) logarithm of the rows of the class
@@ -46,7 +46,7 @@ def nearest(
     protection: Any, pairing: Pairing, cells: NDArray[np.int32], unknown: NDArray[np.bool_], like: Table
 ) -> Near:
     """Find the nearest classes by the protection's `coordinates`, in Euclidean distance; cells of other columns must
-    agree. What is not known of somebody has no part in their distances.
+    agree. Unknown cells of a person do not count.
 
     cells : (n_people, d) codes; unknown : (n_people, d) which of them are not
     """
@@ -74,7 +74,7 @@ def _described(klass: Ints, d: Floats, gap: Floats, log_size: Floats) -> Near:
 
 
 def _gaps(lines: list[Floats], n: int) -> Floats:
-    """Return (n,) distance of the place of each class from the next other place; 1 where there is none."""
+    """Return (n,) distance of the place of each class from the next other place; 1 if there is no other."""
     places, place_of_class = np.unique(np.stack([*lines, np.zeros(n)], axis=1), axis=0, return_inverse=True)
     if len(places) == 1:
         return np.ones(n)
@@ -113,11 +113,11 @@ def _closest(d: Floats) -> tuple[Ints, Floats]:
 def learned(
     protection: Any, pairing: Pairing, unknown: NDArray[np.bool_], population: Table, rng: np.random.Generator
 ) -> tuple[Floats, float]:
-    """Return the weights of the features by which a class is somebody's, and the share of people whose class is none of
-    the
-    nearest: of people in general, protected again, as many as were released.
+    """Return the weights of the features of a person's own class, and the share of people without it among the nearest.
 
-    unknown : (n, d) which cells are not known, of people like whom the others are known
+    Both are learned from people in general who are protected again, as many as were released.
+
+    unknown : (n, d) which cells are not known, of people who are known like the others
     """
     runs = []
     for _ in range(RUNS):

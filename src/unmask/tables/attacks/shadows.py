@@ -117,7 +117,7 @@ class ShadowMembership:
         return replace(belief, status=status, provenance={**belief.provenance, "check": str(check)})
 
     def knowing(self, protection: Protection) -> Self:
-        """Return the same, told of the protection unless one is named."""
+        """Return the same with the protection of the release, unless there is one."""
         return self if self.protection is not None else replace(self, protection=protection)
 
     def _scores(self, release: Table, knowledge: Background | None, rng: np.random.Generator) -> Floats:
@@ -138,7 +138,7 @@ def _worlds(
 
 
 def _held_out(scores: Floats, inside: NDArray[np.bool_]) -> tuple[Floats, Check]:
-    """Return the evidence of each world by those of the other half, and whether what it announces comes true."""
+    """Return the evidence of each world by those of the other half, and whether its announcements are right."""
     evidence, p, half = np.empty(scores.shape), np.empty(inside.shape), np.arange(len(inside)) % 2 == 0
     for part in (half, ~half):
         evidence[part] = _evidence(scores[~part], inside[~part], scores[part])

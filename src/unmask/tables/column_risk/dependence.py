@@ -26,7 +26,7 @@ AT_ONCE = 1 << 16
 """Rows of classes that are counted together."""
 
 MARGIN = 0.01
-"""Least difference between two shares of cells that is told, beside four standard errors of the smaller one."""
+"""Smallest difference of two shares of cells that is reported, besides four standard errors of the smaller one."""
 
 
 def right_by_others(counts: csr_array) -> NDArray[np.float64]:

@@ -24,7 +24,7 @@ DISTINCT = 0.999
 SOMEBODY = "somebody may know it"
 
 MOST_KNOWN, FEWEST_KNOWN = 10, 3
-"""Quasi-identifiers that an outsider plausibly knows of a person; of more, those that nobody knows by their names are
+"""Quasi-identifiers that an outsider plausibly knows of a person; of more, those that are not known by their names are
 kept, if at least the second number stays.
 """
 
@@ -33,9 +33,9 @@ RARE = 0.05
 
 
 def known_as_values(column: Column, hides: bool = False) -> Column:
-    """Return the column as somebody knows it who knows what was released: each cell a value of its own, a missing one,
-    too;
-    hides : a missing one may be any.
+    """Return the column as known to an adversary who knows the released cells: each is a value, a missing one too.
+
+    hides : a missing cell may be any value
 
     Labels get a mark, so that neither `*` nor the empty text has a meaning.
     """
@@ -109,7 +109,7 @@ def _alone(classes: Classes, column: Column | None) -> int:
 def _designs(columns: Sequence[Column]) -> dict[str, str]:
     """Return the part of columns in a survey design, by their names and values.
 
-    A bare "weight" is that of a body unless other columns are of a design, or it is on no scale of bodies.
+    A bare "weight" is a body weight unless other columns are of a design, or it is on no scale of bodies.
     """
     names = {column.name.lower() for column in columns}
     parts = {column.name: part for column in columns if (part := design_role(column.name))}

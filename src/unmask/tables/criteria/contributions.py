@@ -116,7 +116,7 @@ def _sampled(game: _Game) -> dict[str, tuple[NDArray[np.float64], NDArray[np.flo
 
 
 def _game_of(table: Table) -> _Game:
-    """Return the game of the rows that take part: where cells are open, classes of fewer columns overlap."""
+    """Return the game of the evaluated rows: where cells are open, classes of fewer columns overlap."""
     rows = table.taking_part
     table = table if len(rows) == table.n_rows else table.take(rows)
     opened = (column.counts[column.levels.open(table.missing)].any() for column in table.quasi_identifiers)

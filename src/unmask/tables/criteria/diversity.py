@@ -173,7 +173,7 @@ WITHIN = 0.1
 """A guess is near a number that it misses by at most this part of it."""
 
 NUMBERS = 10
-"""Fewest different numbers of a column that is asked about: fewer are marks, and known exactly or not at all."""
+"""Fewest different numbers of a column of numbers: fewer are marks, and known exactly or not at all."""
 
 
 INTERVALS = 0.1
@@ -252,7 +252,7 @@ def _bounded(column: Column) -> NDArray[np.bool_]:
 
 
 def _numbers(column: Column) -> NDArray[np.float64]:
-    """Return (n_rows,) the number of each cell; nan of one that is none."""
+    """Return (n_rows,) the number of each cell; nan for other cells."""
     low, high = column.levels.low, column.levels.high
     return np.where((low == high) & np.isfinite(low), low, np.nan)[column.codes]
 

@@ -127,17 +127,17 @@ class Criteria:
     prosecutor_average : float
         Probability of re-identifying a row, mean over rows.
     prosecutor_max : float
-        The same of the worst row.
+        Probability of the worst row.
     journalist_average : float | None
         Mean risk from a journalist; None without a population.
     journalist_max : float | None
-        The same of the worst row.
+        Probability of the worst row.
     marketer : float | None
         Share that a marketer re-identifies; None without a population.
     sample_weight_average : float | None
         Mean risk by survey weights; None without weights.
     sample_weight_max : float | None
-        The same of the worst class.
+        Probability of the worst class.
     l_distinct : int | None
         Distinct l-diversity.
     l_entropy : float | None
@@ -310,7 +310,7 @@ def weakest(name: str, columns: Mapping[str, Disclosure]) -> float | None:
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """The classes of the rows that take part: rows in each, and candidates of each, the rows of all that it meets."""
+    """Classes of the evaluated rows: rows in each, and candidates of each, the rows of all that it meets."""
 
     table: Table
     rows: NDArray[np.int64]

@@ -123,7 +123,7 @@ class Histograms:
 
 @dataclass(frozen=True, eq=False)
 class Dense:
-    """The same of few values, absent ones written out: while a table is cut, halves are judged by the thousand.
+    """Counts of few values as a dense array: cutting a table judges thousands of halves.
 
     count : (J, m) rows, of any dtype; a class without rows has p = 0. overall : as in `Histograms`.
     """

@@ -293,7 +293,7 @@ def fitting_people(
     """Return (J,) the number of people who fit each class; classes and people are combinations of codes.
 
     levels : (J, d) of the classes. known, people : (m, d), (m,) combinations and the people of each. fits : for each
-    column (known levels, released levels), whether the two go together. People of whom every cell fits at most one
+    column (known levels, released levels), whether the two go together. People whose cells each fit at most one
     released cell are joined, others compared with the classes near them, or, where these are many, with every class.
     """
     simple = np.ones(len(cells), dtype=np.bool_)
@@ -364,7 +364,7 @@ class PeopleInClasses(NamedTuple):
 
 
 def people_in_classes(release: Table, person: NDArray[np.integer]) -> PeopleInClasses:
-    """Return the numbers of people in the classes of the rows that take part.
+    """Return the numbers of people in the classes of the evaluated rows.
 
     Parameters
     ----------

@@ -335,9 +335,7 @@ def joint(a: Cells, b: Cells) -> Compared:
 
 
 def _heights(hierarchy: Hierarchy, levels: Levels) -> tuple[Floats, int]:
-    """Return height of the lowest node above all leaves a level may be (the root's, if it is none), and that of the
-    root.
-    """
+    """Return heights of the lowest node above all leaves of a level, the root's if there is none, and of the root."""
     root = hierarchy.height
     covers = compatible(singletons(hierarchy.leaves), levels, missing="own").T
     height = np.full(len(levels), float(root))

@@ -110,7 +110,7 @@ class Utility(InformationLoss):
     marginal_distance : Mapping[str, float]
         Total variation between the distributions of each column, from 0 to 1.
     pairwise_distance : Mapping[tuple[str, str], float]
-        The same of each pair of columns.
+        Total variation of each pair of columns.
     query_error : float
         Median relative error of counting queries.
     """
