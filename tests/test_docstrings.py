@@ -21,6 +21,8 @@ PACKAGES: tuple[str, ...] = (
     "unmask.graphs.evaluation",
     "unmask.graphs.knowledge",
     "unmask.graphs.protections",
+    "unmask.graphs.datasets",
+    "unmask.graphs.files",
     "unmask.pseudonyms",
     "unmask.tables.attacks",
     "unmask.tables.criteria",

@@ -91,6 +91,15 @@ def iterate_blocks(size: int) -> Iterator[slice]:
     return (slice(start, start + LINKS_PER_BLOCK) for start in range(0, size, LINKS_PER_BLOCK))
 
 
+def mark_nodes(n_nodes: int, *ends: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
+    """Return which of n nodes occur in arrays of node numbers."""
+    is_marked = np.zeros(n_nodes, dtype=np.bool_)
+    for nodes in ends:
+        for block in iterate_blocks(len(nodes)):
+            is_marked[nodes[block]] = True
+    return is_marked
+
+
 def _list_entries(u: NDArray[np.integer[Any]], v: NDArray[np.integer[Any]], *, is_mapped: bool) -> NDArray[np.int64]:
     """Return the entries of both ends of each link that is no loop."""
     entries = allocate(2 * len(u), np.int64, is_mapped=is_mapped)

@@ -1,4 +1,4 @@
-"""Graphs to try things on: loaders of public sets, pairs with a known truth, and random graphs with known structure.
+"""Public networks, pairs of networks with their truth, check-ins, and random graphs.
 
 Files are looked for in `$UNMASK_DATA`, then in the user's cache (`~/.cache/unmask`), and checked against their SHA-256.
 """
@@ -163,25 +163,42 @@ PAIRS: Final = tuple(_PAIRS)
 
 
 def network(name: str) -> SocialGraph:
-    """A public network by name (`NETWORKS`), as a simple undirected graph; labels are the ids of its file.
+    """Read a public network as a simple undirected graph.
 
-    epinions, slashdot, wiki-vote, enron, email-eu, facebook, ca-* (SNAP), advogato (KONECT), karate (Zachary 1977),
-    cond-mat-2005 and twitter-mentions (Nilizadeh, Kapadia, Ahn, CCS 2014), gowalla-friends (Cho, Myers, Leskovec 2011).
+    Parameters
+    ----------
+    name : str
+        One of `NETWORKS`: epinions, slashdot, wiki-vote, enron, email-eu, facebook, ca-* (SNAP), advogato (KONECT),
+        karate (Zachary 1977), cond-mat-2005 and twitter-mentions (Nilizadeh, Kapadia, Ahn, CCS 2014), gowalla-friends
+        (Cho, Myers, Leskovec 2011).
+
+    Returns
+    -------
+    SocialGraph
+        Labels are the ids of the file.
     """
-    return _load(_NETWORKS[_known(name, NETWORKS)])
+    return _load(_NETWORKS[_check_name(name, NETWORKS)])
 
 
 def pair(name: str) -> Pair:
-    """Two real networks of overlapping people (or films) and who is who, by name (`PAIRS`); numbered as in the files.
+    """Read two real networks of overlapping people or films, and their truth.
 
-    acm-dblp : co-authorship in two libraries, 6,325 in both (Zhang, Tong, "FINAL", KDD 2016)
-    allmovie-tmdb : films linked by actors, 5,174 in both; its truth is not one-to-one (5,176 pairs): a film with two
-                    counterparts has the first one listed, and 5,164 target films are the counterpart of one or more
-    douban   : who follows whom online, and who meets offline, 1,118 in both (Zhang, Tong, KDD 2016)
+    Parameters
+    ----------
+    name : str
+        One of `PAIRS`:
 
-    Use `Pair.shuffled` before an attack, so that the order of the files tells nothing.
+        - acm-dblp: co-authorship in two libraries, 6,325 people in both (Zhang, Tong, "FINAL", KDD 2016)
+        - allmovie-tmdb: films linked by actors, 5,174 in both. The truth is not one-to-one (5,176 pairs): a film with
+          two counterparts has the first one listed, and 5,164 target films are the counterpart of one film or more
+        - douban: followers online and meetings offline, 1,118 people in both (Zhang, Tong, KDD 2016)
+
+    Returns
+    -------
+    Pair
+        Nodes numbered as in the files. Call `Pair.shuffled` before an attack: the order of the files is informative.
     """
-    source, target, path, sha256 = _PAIRS[_known(name, PAIRS)]
+    source, target, path, sha256 = _PAIRS[_check_name(name, PAIRS)]
     matches = np.loadtxt(files.locate(path, sha256=sha256), dtype=np.int64, ndmin=2)
     truth = np.full(source.nodes, NOBODY, dtype=np.int64)
     truth[matches[::-1, 0]] = matches[::-1, 1]  # backwards, so that the first one listed stays
@@ -189,11 +206,16 @@ def pair(name: str) -> Pair:
 
 
 class CheckIns(NamedTuple):
-    """Who was where and when, a record a row: what `co_location` makes a graph of.
+    """Records of users at places, from which `co_location` makes a graph.
 
-    user  : (n,) int64
-    place : (n,) int64
-    time  : (n,) float64, seconds since 1970
+    Parameters
+    ----------
+    user : (n,) int64 array
+        Number of the user.
+    place : (n,) int64 array
+        Number of the place.
+    time : (n,) float64 array
+        Seconds since 1970.
     """
 
     user: NDArray[np.int64]
@@ -202,12 +224,20 @@ class CheckIns(NamedTuple):
 
 
 def check_ins(name: str) -> CheckIns:
-    """The check-ins of a public set by name; the only one is "gowalla".
+    """Read the check-ins of a public data set.
 
-    gowalla : 157,251 check-ins of 1,000 users at 24,209 places, February 2009 to October 2010, 70 lines twice (Cho,
-              Myers, Leskovec 2011). Users 0 to 999 of `network("gowalla-friends")` are the same people.
+    Parameters
+    ----------
+    name : str
+        "gowalla": 157,251 check-ins of 1,000 users at 24,209 places, February 2009 to October 2010, 70 lines twice
+        (Cho, Myers, Leskovec 2011). Users 0 to 999 of `network("gowalla-friends")` are the same people.
+
+    Returns
+    -------
+    CheckIns
+        One record for each line of the file.
     """
-    path, sha256 = _CHECK_INS[_known(name, _CHECK_INS)]
+    path, sha256 = _CHECK_INS[_check_name(name, _CHECK_INS)]
     rows = np.loadtxt(files.locate(path, sha256=sha256), delimiter="\t", dtype=np.float64, ndmin=2)
     return CheckIns(rows[:, 0].astype(np.int64), rows[:, 1].astype(np.int64), rows[:, 2])
 
@@ -223,7 +253,7 @@ def _load(file: _File) -> SocialGraph:
     return graph
 
 
-def _known(name: str, names: Iterable[str]) -> str:
+def _check_name(name: str, names: Iterable[str]) -> str:
     if name in names:
         return name
     near = difflib.get_close_matches(name, names, n=1)

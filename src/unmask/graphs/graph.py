@@ -1,4 +1,4 @@
-"""A social graph: who is tied to whom, as published or as the adversary knows it."""
+"""Simple undirected graphs of people, as released or as the adversary knows them."""
 
 from __future__ import annotations
 
@@ -19,26 +19,33 @@ from scipy.sparse import csgraph
 from unmask.core.errors import UnmaskError
 from unmask.graphs.compressed_rows import CompressedRows, compress_links
 from unmask.graphs.files.edge_lists import EdgeListOptions
-from unmask.graphs.files.node_numbers import LinkList
+from unmask.graphs.files.node_numbers import MAX_NODES, LinkList
 from unmask.graphs.files.reading import read_links
 from unmask.graphs.files.writing import write_graph
 
 _log = logging.getLogger(__name__)
 
-_MOST_NODES = 2**31 - 1  # node numbers are int32
-_SHOWN = 8  # attributes named in a sentence
+_MAX_NAMED = 8  # attributes in a sentence
 
 
 @dataclass(frozen=True)
 class Dropped:
-    """What was left out of a list of links to make a simple undirected graph; links = edges + the sum of the three.
+    """Links that are no edge of a simple undirected graph; links = edges + self_loops + duplicates + reversed.
 
-    self_loops : links from a node to itself, every one of them
-    duplicates : repetitions of a link in the same direction
-    reversed   : links whose opposite is there too, counted once a pair
-    attributes : what the source says of links and nodes besides; "direction" first, where it says it has one, or lists
-                 some links in both directions and others in one
+    Parameters
+    ----------
+    self_loops : int
+        Links from a node to itself.
+    duplicates : int
+        Repetitions of a link in the same direction.
+    reversed : int
+        Links whose opposite is in the list, counted once a pair.
+    attributes : tuple of str
+        Names of what the source has besides edges. "direction" is the first one if the source has a direction, or
+        lists some links in both directions and others in one.
 
+    Examples
+    --------
     >>> str(Dropped(attributes=("direction", "weight"))), str(Dropped(duplicates=3))
     ('direction (except by Nar09:directed=true and Climb) and weight are left out', '')
     """
@@ -55,37 +62,45 @@ class Dropped:
         return cls(rows.n_loops, n_links - rows.n_loops - rows.n_distinct, rows.n_distinct - n_edges)
 
     def __str__(self) -> str:
-        """The attributes in a sentence; nothing where there is none."""
-        seen = {"direction": "direction (except by Nar09:directed=true and Climb)"}
-        names = _in_words([seen.get(name, name) for name in self.attributes])
+        """Return the attributes in a sentence, or an empty text."""
+        notes = {"direction": "direction (except by Nar09:directed=true and Climb)"}
+        names = _join_names([notes.get(name, name) for name in self.attributes])
         return f"{names} {'are' if len(self.attributes) > 1 else 'is'} left out" if names else ""
 
     @property
     def besides_edges(self) -> str:
-        """The attributes that no attack looks at, in words; nothing where there is none.
+        """Attributes that no attack uses, in words.
 
         >>> Dropped(attributes=("direction", "weight", "since")).besides_edges
         'weight and since'
         """
-        return _in_words([name for name in self.attributes if name != "direction"])
+        return _join_names([name for name in self.attributes if name != "direction"])
 
 
-def _in_words(names: list[str]) -> str:
-    *first, last = [*names[:_SHOWN], *(["other attributes"] * (len(names) > _SHOWN))] or [""]
+def _join_names(names: list[str]) -> str:
+    *first, last = [*names[:_MAX_NAMED], *(["other attributes"] * (len(names) > _MAX_NAMED))] or [""]
     return f"{', '.join(first)} and {last}" if first else last
 
 
 @dataclass(frozen=True, eq=False)
 class SocialGraph:
-    """A simple undirected graph: no self-loops, no repeated edges. Build it with `from_edges` or `read`.
+    """Simple undirected graph without self-loops and repeated edges; build it with `from_edges` or `read`.
 
-    indptr    : (n_nodes + 1,) int64; the neighbors of node v are `neighbor[indptr[v]:indptr[v + 1]]`
-    neighbor : (2 n_edges,) int32, ascending within a node; every edge stands at both of its ends
-    labels    : (n_nodes,) what the nodes are called, each once; None where they have no names but their numbers
-    dropped   : what the list of links held beyond the edges
-    way       : (2 n_edges,) int8, of each entry of `neighbor`: 1 where the node links to the neighbor, 2 where the
-                neighbor links to the node, 3 for both; None where links have no direction
+    Parameters
+    ----------
+    indptr : (n_nodes + 1,) int64 array
+        The neighbors of node v are `neighbor[indptr[v]:indptr[v + 1]]`.
+    neighbor : (2 n_edges,) int32 array
+        Neighbors of each node, ascending. Every edge has an entry at both of its ends.
+    labels : (n_nodes,) array, optional
+        Distinct names of the nodes; None if they have only numbers.
+    dropped : Dropped
+        Links that are no edge of their own.
+    way : (2 n_edges,) int8 array, optional
+        Direction of each entry of `neighbor`: 1 from the node, 2 to the node, 3 for both; None without directions.
 
+    Examples
+    --------
     >>> graph = SocialGraph.from_edges([0, 1, 2, 2], [1, 0, 1, 2])
     >>> graph, graph.dropped
     (SocialGraph(3 nodes, 2 edges), Dropped(self_loops=1, duplicates=0, reversed=1, attributes=()))
@@ -124,13 +139,13 @@ class SocialGraph:
         return np.diff(self.indptr)
 
     def neighbors(self, node: int) -> NDArray[np.int32]:
-        """The neighbors of a node, ascending."""
+        """Return the neighbors of a node, ascending."""
         if not 0 <= node < self.n_nodes:
             raise UnmaskError(f"node {node} is not in the graph, expected 0 to {self.n_nodes - 1}")
         return self.neighbor[self.indptr[node] : self.indptr[node + 1]]
 
     def edges(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """The ends u < v of every edge once, ascending by (u, v).
+        """Return the ends u < v of every edge once, ascending by (u, v).
 
         >>> SocialGraph.from_edges([2, 1], [0, 0]).edges()
         (array([0, 0], dtype=int32), array([1, 2], dtype=int32))
@@ -140,7 +155,7 @@ class SocialGraph:
         return u[once], self.neighbor[once]
 
     def has_edges(self, u: ArrayLike, v: ArrayLike) -> NDArray[np.bool_]:
-        """Whether each pair (u[i], v[i]) of node numbers is an edge.
+        """Return whether each pair (u[i], v[i]) of node numbers is an edge.
 
         >>> SocialGraph.from_edges([0, 1], [1, 2]).has_edges([1, 0], [0, 2])
         array([ True, False])
@@ -152,8 +167,8 @@ class SocialGraph:
         keys = np.repeat(np.arange(self.n_nodes), self.degree) * self.n_nodes + self.neighbor
         if not len(keys):
             return np.zeros(wanted.shape, dtype=np.bool_)
-        found: NDArray[np.bool_] = keys[np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)] == wanted
-        return found
+        places = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+        return np.asarray(keys[places] == wanted)
 
     def link_directions(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Return for each entry of `neighbor` if the node links to the neighbor, and if the neighbor links to the node.
@@ -167,7 +182,9 @@ class SocialGraph:
         return (way & 1) > 0, (way & 2) > 0
 
     def nodes_called(self, labels: Iterable[Any]) -> NDArray[np.int64]:
-        """The node of each label, compared as texts, -1 where there is none; without labels nodes have their numbers.
+        """Return the node of each label, -1 for an unknown one; labels are compared as texts.
+
+        The label of a node of a graph without labels is its number.
 
         >>> SocialGraph.from_edges([0], [1], labels=[7, 30]).nodes_called(["30", "a"])
         array([ 1, -1])
@@ -177,7 +194,7 @@ class SocialGraph:
         return np.array([number.get(str(label), -1) for label in labels], dtype=np.int64)
 
     def take(self, nodes: ArrayLike) -> SocialGraph:
-        """The subgraph induced by these nodes: node i of it is `nodes[i]`, and it keeps the edges between them.
+        """Return the subgraph induced by some nodes: its node i is `nodes[i]`.
 
         >>> SocialGraph.from_edges([0, 1, 2], [1, 2, 3], labels=["a", "b", "c", "d"]).take([3, 2, 0]).labels
         array(['d', 'c', 'a'], dtype=object)
@@ -185,12 +202,12 @@ class SocialGraph:
         chosen = np.asarray(nodes, dtype=np.int64).reshape(-1)
         number = _numbers_of(chosen, self.n_nodes)
         u, v = self.edges()
-        kept = (number[u] >= 0) & (number[v] >= 0)
-        part = self._with(number[u[kept]], number[v[kept]], kept, len(chosen))
+        is_inside = (number[u] >= 0) & (number[v] >= 0)
+        part = self._with(number[u[is_inside]], number[v[is_inside]], is_inside, len(chosen))
         return part if self.labels is None else replace(part, labels=self.labels[chosen])
 
     def with_edges(self, chosen: NDArray[np.integer]) -> SocialGraph:
-        """The same nodes, without labels, and only these edges, by their places in `edges()`.
+        """Return the same nodes, without labels, and some edges, given by their places in `edges()`.
 
         >>> SocialGraph.from_edges([0, 1, 2], [1, 2, 3]).with_edges(np.array([2])).edges()
         (array([2], dtype=int32), array([3], dtype=int32))
@@ -199,7 +216,7 @@ class SocialGraph:
         return self._with(u[chosen], v[chosen], chosen, self.n_nodes)
 
     def _with(self, u: NDArray[np.integer], v: NDArray[np.integer], chosen: NDArray[Any], n_nodes: int) -> SocialGraph:
-        """The graph of some edges, under these ends, and the directions that they have here."""
+        """Return the graph of some edges under other ends, with their directions."""
         if self.way is None:
             return SocialGraph(*compress_links(u, v, n_nodes)[:2])
         way = self.way[np.repeat(np.arange(self.n_nodes), self.degree) < self.neighbor][chosen]
@@ -209,7 +226,9 @@ class SocialGraph:
         return SocialGraph(rows.indptr, rows.neighbor, way=rows.way)
 
     def largest_component(self) -> NDArray[np.int64]:
-        """The nodes of the largest connected component, ascending; of components of one size, that of the lowest node.
+        """Return the nodes of the largest connected component, ascending.
+
+        Of several components of this size it is the one with the lowest node.
 
         >>> SocialGraph.from_edges([0, 2, 3], [1, 3, 4]).largest_component()
         array([2, 3, 4])
@@ -222,7 +241,7 @@ class SocialGraph:
         return np.flatnonzero(of_node == largest)
 
     def adjacency(self) -> sparse.csr_array[Any, tuple[int, int]]:
-        """The symmetric 0/1 matrix of the graph, int8."""
+        """Return the symmetric 0/1 matrix of the graph, int8."""
         ones = np.ones(len(self.neighbor), dtype=np.int8)
         small = np.int32 if len(ones) < 2**31 else np.int64  # SciPy copies neighbors that are not of the type of indptr
         shape = (self.n_nodes, self.n_nodes)
@@ -240,10 +259,21 @@ class SocialGraph:
     ) -> Self:
         """Return the graph with an edge between u[i] and v[i], for every i, without repetitions and self-loops.
 
-        u, v     : (m,) node numbers, from 0
-        labels   : (n_nodes,) distinct names of the nodes
-        n_nodes  : number of nodes; None: as many as labels, or one more than the highest number
-        directed : keep that u[i] links to v[i], see `way`; otherwise direction is dropped
+        Parameters
+        ----------
+        u, v : (m,) array of int
+            Node numbers from 0.
+        labels : (n_nodes,) array, optional
+            Distinct names of the nodes.
+        n_nodes : int, optional
+            Number of nodes; the number of labels, or one more than the highest node number, when left out.
+        directed : bool
+            Keep in `way` that u[i] links to v[i].
+
+        Returns
+        -------
+        SocialGraph
+            Above 16.8 million links its arrays are memory-mapped temporary files.
         """
         names = None if labels is None else _names(labels)
         ends = (_numbers(u, "u"), _numbers(v, "v"))
@@ -258,23 +288,40 @@ class SocialGraph:
     def read(cls, source: object, **options: Any) -> Self:
         """Read a graph from a file, a matrix or a graph object, and log one line that accounts for the file.
 
-        source  : a file of edges, one a line; an adjacency list (a node and its neighbors on each line, each node once)
-                  or a square matrix in such a file, an entry other than 0 being an edge; Parquet (.parquet, .pq); Pajek
-                  (.net); GraphML or GEXF (.graphml, .gexf), node ids alone; node-link JSON (.json); text files may be
-                  compressed; a square sparse matrix of SciPy; a networkx or igraph graph
-        options : of a file, the fields of `graphs.EdgeListOptions`
+        Parameters
+        ----------
+        source : path or object
+            A file of edges, one a line, an adjacency list (a node and its neighbors on each line) or a square matrix,
+            whose entries other than 0 are edges; Parquet (.parquet, .pq); Pajek (.net); GraphML or GEXF (.graphml,
+            .gexf); node-link JSON (.json). Text files may be compressed. Or a square sparse matrix of SciPy, a
+            networkx or an igraph graph.
+        **options
+            Of a file: the fields of `graphs.EdgeListOptions`.
 
+        Returns
+        -------
+        SocialGraph
+            Above 16.8 million links its arrays are memory-mapped temporary files.
+
+        Raises
+        ------
+        AmbiguousInput
+            If the file has another reading that fits nearly as well, or a line that does not fit. The message has the
+            options that decide.
+
+        Notes
+        -----
         Delimiter, header and the columns of the two ends are those of the reading that fits the first 2,000 lines and
-        1,000 lines of the rest best. A file with another reading that fits nearly as well, or with a line that does
-        not fit, raises `AmbiguousInput` with the options that decide. An edge of weight 0 is no edge, but its ends are
-        people.
+        1,000 lines of the rest best. An edge of weight 0 is no edge, but its ends are people.
 
-        Weights, dates and all other attributes are left out: `dropped` has their names. Direction is in `way`, where
-        the source has one, or lists some edges in both directions and others in one.
+        Weights, dates and all other attributes are left out: `dropped` has their names. `way` has the direction if the
+        source has one, or lists some edges in both directions and others in one.
 
-        Ids are whole numbers, where all of them are, else texts. Nodes are numbered by ascending id (in Pajek files and
-        objects: in the order they have there); `labels` holds the ids. A node with nothing but self-loops is a node.
+        Ids are whole numbers if all of them are, else texts. Nodes are numbered by ascending id; in Pajek files and
+        objects they keep their order. `labels` holds the ids. A node with self-loops only is a node.
 
+        Examples
+        --------
         >>> import tempfile, pathlib
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     file = pathlib.Path(folder) / "friends.txt"
@@ -294,10 +341,20 @@ class SocialGraph:
         return cls(rows.indptr, rows.neighbor, links.labels, dropped, way)
 
     def write(self, path: str | PathLike[str], *, force: bool = False) -> None:
-        """Write the graph, each edge once, under its labels: whole or not at all.
+        """Write the graph, each edge once, under its labels; a file is written whole or not at all.
 
-        .txt and .tsv (.gz): ids with a tab between them; .csv (.gz): with a header; .parquet; .net: Pajek, and
-        .graphml (.gz), the two that hold nodes without an edge (the others refuse them).
+        Parameters
+        ----------
+        path : path
+            The suffix selects the form: .txt and .tsv (ids with a tab between them), .csv (with a header), .parquet,
+            .net (Pajek), .graphml; texts also compressed (.gz). Only Pajek and GraphML hold nodes without an edge.
+        force : bool
+            Replace a file of this name.
+
+        Raises
+        ------
+        UnmaskError
+            If the file exists, or its form cannot hold a label or a node.
         """
         u, v = self.edges()
         write_graph(path, u=u, v=v, labels=self.labels, n_nodes=self.n_nodes, force=force)
@@ -326,16 +383,16 @@ def _size(
 ) -> int:
     lowest = min((int(end.min()) for end in ends if len(end)), default=0)
     highest = max((int(end.max()) for end in ends if len(end)), default=-1)
-    n = next((given for given in (n_nodes, n_labels) if given is not None), highest + 1)
+    n = next((size for size in (n_nodes, n_labels) if size is not None), highest + 1)
     if n_labels is not None and n_labels != n:
         raise UnmaskError(f"there are {n_labels} labels for {n} nodes, expected one for each")
-    if lowest < 0 or highest >= n or n > _MOST_NODES:
-        raise UnmaskError(f"node numbers go from {lowest} to {highest}, expected 0 to {min(n, _MOST_NODES) - 1}")
+    if lowest < 0 or highest >= n or n > MAX_NODES:
+        raise UnmaskError(f"node numbers go from {lowest} to {highest}, expected 0 to {min(n, MAX_NODES) - 1}")
     return n
 
 
 def _numbers_of(chosen: NDArray[np.int64], n_nodes: int) -> NDArray[np.int64]:
-    """The new number of every old node, -1 where it is not chosen."""
+    """Return the new number of every node, -1 if it is not chosen."""
     if len(chosen) and not 0 <= chosen.min() <= chosen.max() < n_nodes:
         raise UnmaskError(f"nodes go from {chosen.min()} to {chosen.max()}, expected 0 to {n_nodes - 1}")
     number = np.full(n_nodes, -1, dtype=np.int64)

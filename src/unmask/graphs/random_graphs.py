@@ -1,4 +1,4 @@
-"""Random graphs with known structure: who is tied to whom is drawn, by published models."""
+"""Random graphs by published models."""
 
 from __future__ import annotations
 
@@ -12,13 +12,31 @@ from unmask.graphs.graph import SocialGraph
 
 
 def erdos_renyi(n: int, p: float, *, rng: np.random.Generator) -> SocialGraph:
-    """G(n, p): every pair of n nodes is an edge with probability p, independently.
+    """Draw G(n, p): every pair of n nodes is an edge with probability p, independently.
 
-    The gaps between the edges in the list of all pairs are geometric, so that the work is that of the edges alone.
+    The gaps between the edges in the list of all pairs are geometric, so that the work grows with the edges alone.
 
+    Parameters
+    ----------
+    n : int
+        Number of nodes.
+    p : float
+        Probability of an edge.
+    rng : numpy.random.Generator
+        Source of the draws.
+
+    Returns
+    -------
+    SocialGraph
+        Some p n (n - 1) / 2 edges.
+
+    Examples
+    --------
     >>> erdos_renyi(4, 1.0, rng=np.random.default_rng(1)).degree
     array([3, 3, 3, 3])
 
+    References
+    ----------
     V. Batagelj, U. Brandes, "Efficient generation of large random networks", Physical Review E 71, 2005.
     """
     _check_count("n", n, 0)
@@ -27,19 +45,19 @@ def erdos_renyi(n: int, p: float, *, rng: np.random.Generator) -> SocialGraph:
     if p == 0 or not n_pairs:
         return SocialGraph.from_edges([], [], n_nodes=n)
     expected = n_pairs * p
-    found = [np.array([-1], dtype=np.int64)]
-    while found[-1][-1] < n_pairs - 1:
+    edges = [np.array([-1], dtype=np.int64)]
+    while edges[-1][-1] < n_pairs - 1:
         gaps = np.minimum(rng.geometric(p, size=int(expected + 4 * math.sqrt(expected)) + 8), n_pairs + 1)
-        reach = found[-1][-1] + np.cumsum(gaps)
-        past = np.flatnonzero(reach >= n_pairs)  # the first of them comes before the sum can run over
-        found.append(reach[: past[0]] if len(past) else reach)
-        if len(past):
+        numbers = edges[-1][-1] + np.cumsum(gaps)
+        beyond = np.flatnonzero(numbers >= n_pairs)  # the first of them comes before the sum can run over
+        edges.append(numbers[: beyond[0]] if len(beyond) else numbers)
+        if len(beyond):
             break
-    return SocialGraph.from_edges(*_ends(np.concatenate(found)[1:]), n_nodes=n)
+    return SocialGraph.from_edges(*_ends(np.concatenate(edges)[1:]), n_nodes=n)
 
 
 def _ends(number: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The pair v > u whose number is v (v - 1) / 2 + u.
+    """Return the pair v > u whose number is v (v - 1) / 2 + u.
 
     >>> last = (2**31 - 3) * (2**31 - 2) // 2
     >>> [end.tolist() for end in _ends(np.array([0, 1, 2, last - 1, last]))]
@@ -51,14 +69,31 @@ def _ends(number: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int6
 
 
 def barabasi_albert(n: int, m: int, *, rng: np.random.Generator) -> SocialGraph:
-    """Preferential attachment: from a star of m + 1 nodes on, each new node is tied to m distinct old ones.
+    """Draw a graph by preferential attachment: each node after a star of m + 1 nodes is tied to m distinct old ones.
 
-    An old node is drawn with probability proportional to its degree, again where it was drawn already. It has
-    m (n - m) edges.
+    An old node is drawn with probability proportional to its degree; a repeated draw is drawn again.
 
+    Parameters
+    ----------
+    n : int
+        Number of nodes, at least m + 1.
+    m : int
+        Edges of a new node.
+    rng : numpy.random.Generator
+        Source of the draws.
+
+    Returns
+    -------
+    SocialGraph
+        m (n - m) edges.
+
+    Examples
+    --------
     >>> barabasi_albert(50, 3, rng=np.random.default_rng(1)).n_edges
     141
 
+    References
+    ----------
     A.-L. Barabasi, R. Albert, "Emergence of scaling in random networks", Science 286, 1999.
     """
     _check_count("m", m, 1)
@@ -76,17 +111,31 @@ def barabasi_albert(n: int, m: int, *, rng: np.random.Generator) -> SocialGraph:
 
 
 def chung_lu(degrees: ArrayLike, *, rng: np.random.Generator) -> SocialGraph:
-    """A graph of given expected degrees w: nodes i and j are tied with probability 1 - exp(-w_i w_j / sum w).
+    """Draw a graph of expected degrees w: nodes i and j are tied with probability 1 - exp(-w_i w_j / sum w).
 
-    For w_i w_j far below sum w that is the w_i w_j / sum w of Chung and Lu; the form with the exponential, of Norros
-    and Reittu, stays below 1 and can be drawn in one go: Poisson(sum w / 2) links with ends proportional to w. Hubs
-    have fewer edges than expected, as links are drawn twice. Numbers carry no order but that of `degrees`.
+    For w_i w_j far below sum w that is the w_i w_j / sum w of Chung and Lu. The form of Norros and Reittu with the
+    exponential stays below 1 and is drawn at once: Poisson(sum w / 2) links with ends proportional to w. Hubs have
+    fewer edges than expected, as some links are drawn twice.
 
-    degrees : (n,) at least 0
+    Parameters
+    ----------
+    degrees : (n,) array
+        Expected degrees, at least 0.
+    rng : numpy.random.Generator
+        Source of the draws.
 
+    Returns
+    -------
+    SocialGraph
+        Nodes in the order of `degrees`.
+
+    Examples
+    --------
     >>> float(chung_lu([2.0] * 1000, rng=np.random.default_rng(1)).degree.mean().round(1))
     2.0
 
+    References
+    ----------
     F. Chung, L. Lu, "Connected components in random graphs with given expected degree sequences", Annals of
     Combinatorics 6, 2002; I. Norros, H. Reittu, "On a conditionally Poissonian graph process", 2006.
     """
@@ -96,17 +145,33 @@ def chung_lu(degrees: ArrayLike, *, rng: np.random.Generator) -> SocialGraph:
     total = float(w.sum())
     if total == 0:
         return SocialGraph.from_edges([], [], n_nodes=len(w))
-    some = np.flatnonzero(w)
+    positive = np.flatnonzero(w)
     n_links = rng.poisson(total / 2)
-    u, v = (np.repeat(some, rng.multinomial(n_links, w[some] / total)) for _ in range(2))
+    u, v = (np.repeat(positive, rng.multinomial(n_links, w[positive] / total)) for _ in range(2))
     return SocialGraph.from_edges(u, rng.permutation(v), n_nodes=len(w))
 
 
 def power_law_degrees(n: int, *, exponent: float, mean: float) -> NDArray[np.float64]:
-    """Expected degrees for `chung_lu` with a power-law tail, P(degree > x) ~ x^(1 - exponent), descending.
+    """Return expected degrees for `chung_lu` with a power-law tail, P(degree > x) ~ x^(1 - exponent).
 
-    w_i = c (i + 1/2)^(-1 / (exponent - 1)), i from 0, c such that their mean is `mean`.
+    w_i = c (i + 1/2)^(-1 / (exponent - 1)), with i from 0 and c such that their mean is `mean`.
 
+    Parameters
+    ----------
+    n : int
+        Number of nodes.
+    exponent : float
+        Exponent of the density, above 2.
+    mean : float
+        Mean degree.
+
+    Returns
+    -------
+    (n,) array
+        Degrees, descending.
+
+    Examples
+    --------
     >>> power_law_degrees(4, exponent=3, mean=2).round(2)
     array([3.33, 1.92, 1.49, 1.26])
     """
@@ -118,16 +183,34 @@ def power_law_degrees(n: int, *, exponent: float, mean: float) -> NDArray[np.flo
 
 
 def watts_strogatz(n: int, k: int, p: float, *, rng: np.random.Generator) -> SocialGraph:
-    """A small world: a ring with each node tied to its k nearest, the far end of each edge moved with probability p.
+    """Draw a small world: a ring of nodes tied to their k nearest, whose edges are rewired with probability p.
 
-    The edges at distance 1 are moved first, then those at distance 2 and so on; the new end is uniform among the nodes
-    that are neither the node itself nor tied to it already (a node tied to all keeps its edge). It has n k / 2 edges.
+    The edges at distance 1 are rewired first, then those at distance 2 and so on. The new end is uniform among the
+    nodes that are not tied to the node yet; a node tied to all keeps its edge.
 
-    k : even, below n
+    Parameters
+    ----------
+    n : int
+        Number of nodes.
+    k : int
+        Degree of the ring, even and below n.
+    p : float
+        Probability that an edge is rewired.
+    rng : numpy.random.Generator
+        Source of the draws.
 
+    Returns
+    -------
+    SocialGraph
+        n k / 2 edges.
+
+    Examples
+    --------
     >>> watts_strogatz(6, 2, 0.0, rng=np.random.default_rng(1)).neighbors(0)
     array([1, 5], dtype=int32)
 
+    References
+    ----------
     D. J. Watts, S. H. Strogatz, "Collective dynamics of 'small-world' networks", Nature 393, 1998.
     """
     _check_probability(p)
@@ -137,16 +220,12 @@ def watts_strogatz(n: int, k: int, p: float, *, rng: np.random.Generator) -> Soc
     for step in range(1, k // 2 + 1):
         for node in np.flatnonzero(rng.random(n) < p).tolist():
             _move(tied, node, (node + step) % n, rng)
-    u, v = (
-        zip(*[(node, other) for node in range(n) for other in tied[node] if node < other], strict=True)
-        if k
-        else ((), ())
-    )
+    u, v = zip(*[(node, end) for node in range(n) for end in tied[node] if node < end], strict=True) if k else ((), ())
     return SocialGraph.from_edges(np.array(u, dtype=np.int64), np.array(v, dtype=np.int64), n_nodes=n)
 
 
 def _move(tied: list[set[int]], node: int, old: int, rng: np.random.Generator) -> None:
-    """Untie node and old, tie node to a random other one."""
+    """Replace the edge of a node and an old end by one with a random new end."""
     if len(tied[node]) == len(tied) - 1:
         return
     new = node

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Annotated, Literal, get_type_hints
 
 import duckdb
-import numpy as np
 
 from unmask.core.errors import AmbiguousInput, UnmaskError
 from unmask.data import (
@@ -27,6 +26,7 @@ from unmask.data import (
 from unmask.data.dialects import DELIMITER_NAMES, FIRST_LINES, RARE, WHOLE
 from unmask.data.readings import COMMENT_BELOW
 from unmask.data.sql import quote_name
+from unmask.graphs.compressed_rows import mark_nodes
 from unmask.graphs.files.end_columns import EndColumns, Ends, choose_ends, is_known, is_weight
 from unmask.graphs.files.formats import adjacency_dialect, matrix_dialect, read_adjacency, read_matrix
 from unmask.graphs.files.node_numbers import LinkList, number_ids
@@ -52,16 +52,28 @@ _REFUSED = {
 class EdgeListOptions:
     """Options of files of networks; None: recognized, or refused with the options that decide.
 
-    delimiter   : delimiter of the ids: a character, or tab, bar, semicolon, comma or blank (any run of blanks)
-    header      : whether the first row names columns
-    ends        : columns of the two ends of an edge, by name or by number from 1
-    skip_lines  : lines to skip at the top
-    comment     : mark of comments, also below the first row; none: no line is a comment
-    encoding    : encoding of a text file that is not UTF-8
-    form        : rows are edges (links), nodes with their neighbors (adjacency), or rows of a matrix
-    ids         : 07 and 7, or 12.0 and 12, are one id (number) or two (text)
-    missing_ids : drop edges with a missing end, keep their other end as a person (isolated), or keep the word as an id
-    two_mode    : whether the ends are of two kinds, such as people and items
+    Parameters
+    ----------
+    delimiter : str, optional
+        delimiter of the ids: a character, or tab, bar, semicolon, comma or blank (any run of blanks)
+    header : bool, optional
+        whether the first row names columns
+    ends : pair of str or int, optional
+        columns of the two ends of an edge, by name or by number from 1
+    skip_lines : int
+        lines to skip at the top
+    comment : str, optional
+        mark of comments, also below the first row; none: no line is a comment
+    encoding : str, optional
+        encoding of a text file that is not UTF-8
+    form : {"links", "adjacency", "matrix"}, optional
+        rows are edges (links), nodes with their neighbors (adjacency), or rows of a matrix
+    ids : {"text", "number"}, optional
+        07 and 7, or 12.0 and 12, are one id (number) or two (text)
+    missing_ids : {"drop", "isolated", "keep"}, optional
+        drop edges with a missing end, keep their other end as a person (isolated), or keep the word as an id
+    two_mode : bool, optional
+        whether the ends are of two kinds, such as people and items
     """
 
     delimiter: str | None = None
@@ -137,7 +149,7 @@ def _check_lines(dialect: Dialect) -> None:
     check_comments(dialect)
     if dialect.misfits:
         first, sample = dialect.misfits[0], dialect.sample
-        n_top = next((at for at, line in enumerate(dialect.misfits) if line != sample.n_above + at + 1), None)
+        n_top = next((place for place, line in enumerate(dialect.misfits) if line != sample.n_above + place + 1), None)
         skip = dialect.misfits[-1 if n_top is None else n_top - 1] if n_top != 0 else 0
         raise AmbiguousInput(
             f"line {first} of {sample.file.name!r} does not have {dialect.width} columns as most lines have (there are "
@@ -287,8 +299,7 @@ def _number_links(
 
 def _check_shared(links: LinkList, file: str) -> None:
     """Raise `AmbiguousInput` if the two ends have hardly an id in common in the whole file."""
-    is_source, is_target = (np.zeros(links.n_nodes, dtype=np.bool_) for _ in range(2))
-    is_source[links.u] = is_target[links.v] = True
+    is_source, is_target = (mark_nodes(links.n_nodes, side) for side in (links.u, links.v))
     fewer = min(int(is_source.sum()), int(is_target.sum()))
     overlap = int((is_source & is_target).sum()) / max(1, links.n_nodes * fewer) ** 0.5
     if overlap < _MIN_SHARED and len(links.u) >= _MIN_ROWS:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from unmask.core.errors import AmbiguousInput, UnmaskError
 from unmask.data import MISSING
-from unmask.graphs.compressed_rows import MAX_LINKS_IN_MEMORY, allocate, iterate_blocks
+from unmask.graphs.compressed_rows import MAX_LINKS_IN_MEMORY, allocate, iterate_blocks, mark_nodes
 from unmask.graphs.files.end_columns import unify_ids
 
 if TYPE_CHECKING:
@@ -26,10 +26,20 @@ _IDS_PER_LINK, _MIN_IDS = 4, 1024
 
 @dataclass(frozen=True, eq=False)
 class LinkList:
-    """Links u[i] - v[i] between nodes 0 to n_nodes - 1; `labels` (n_nodes,) are their ids, or None.
+    """Links u[i] - v[i] between the nodes 0 to n_nodes - 1.
 
-    attributes : names of what the source has of links and nodes besides, "direction" first if it has one
-    account    : the lines of a file, and which of them are ignored for which reason
+    Parameters
+    ----------
+    u, v : (n_links,) array of int
+        Ends of each link.
+    labels : (n_nodes,) array or None
+        Ids of the nodes.
+    n_nodes : int
+        Number of nodes.
+    attributes : tuple of str
+        Names of what the source has besides links, "direction" first if it has one.
+    account : str
+        Lines of a file, and the reasons why some of them are ignored.
     """
 
     u: NDArray[np.integer[Any]]
@@ -59,10 +69,8 @@ def number_ids(
     missing = _find_missing(labels, missing_ids)
     codes = ", ".join(map(str, np.flatnonzero(missing).tolist()))
     gap = f"(u in ({codes}) or v in ({codes}))" if codes else "false"
-    n_rows, n_gaps, n_negative, n_zero = _counts(
-        connection,
-        f"select count(*), count_if({gap}), count_if(weight < 0), count_if(weight = 0 and not {gap}) from {coded}",
-    )
+    conditions = ("true", gap, "weight < 0", f"weight = 0 and not {gap}")
+    n_rows, n_gaps, n_negative, n_zero = _count_rows(connection, coded, conditions)
     if n_gaps and missing_ids is None:
         raise AmbiguousInput(
             f"{n_gaps:,} of {n_rows:,} edges in {file!r} have a missing end, such as NA or -1",
@@ -70,32 +78,55 @@ def number_ids(
         )
     if may_count:
         _refuse_counts(connection, coded, labels, file)
-    is_mapped = n_rows > MAX_LINKS_IN_MEMORY
-    u, v = (allocate(n_rows - n_gaps - n_zero, np.int32, is_mapped=is_mapped) for _ in range(2))
-    is_node = np.zeros(len(labels), dtype=np.bool_)
+    u, v = _fetch_links(connection, f"{coded} where weight <> 0 and not {gap}", n_rows, n_rows - n_gaps - n_zero)
+    is_node = mark_nodes(len(labels), u, v)
+    if n_gaps or n_zero:
+        ends = f"from {coded} where {'true' if missing_ids == 'isolated' else f'not {gap}'}"
+        is_node[connection.execute(f"select u {ends} union select v {ends}").fetchnumpy()["u"]] = True
+    connection.execute("drop table if exists link; drop table if exists coded; drop table if exists node")
+    is_node &= ~missing
+    _renumber((u, v), is_node)
+    nodes = np.flatnonzero(is_node)
+    names = nodes + labels.start if isinstance(labels, range) else labels[nodes]
+    counts = {f"{n_gaps:,} with a missing end": n_gaps, f"{n_negative:,} of negative weight (caution)": n_negative}
+    notes += [*(note for note, n in counts.items() if n), *filter(None, [describe_zeros(n_zero)])]
+    return LinkList(u, v, names, len(names), account="; ".join(notes))
+
+
+def _count_rows(connection: duckdb.DuckDBPyConnection, rows: str, conditions: Sequence[str]) -> tuple[int, ...]:
+    """Return the number of rows that meet each condition."""
+    counts = ", ".join(f"count(*) filter ({condition})" for condition in conditions)
+    return _fetch_row(connection, f"select {counts} from {rows}")
+
+
+def _fetch_row(connection: duckdb.DuckDBPyConnection, query: str) -> tuple[Any, ...]:
+    row = connection.execute(query).fetchone()
+    assert row is not None
+    return row
+
+
+def _fetch_links(
+    connection: duckdb.DuckDBPyConnection, rows: str, n_rows: int, n_links: int
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Return the ends of links, in the order of the file; many of them are fetched block by block into a file."""
+    u, v = (allocate(n_links, np.int32, is_mapped=n_rows > MAX_LINKS_IN_MEMORY) for _ in range(2))
     end = 0
     for block in iterate_blocks(n_rows):
-        rows = f"from {coded} where place >= {block.start} and place < {block.stop}"
-        links = connection.execute(f"select u, v {rows} and weight <> 0 and not {gap}").fetchnumpy()
+        within = f"place >= {block.start} and place < {block.stop}"
+        links = connection.execute(f"select u, v from {rows} and {within}").fetchnumpy()
         start, end = end, end + len(links["u"])
         u[start:end], v[start:end] = links["u"], links["v"]
-        is_node[links["u"]] = is_node[links["v"]] = True
-    if n_gaps or n_zero:
-        others = f"from {coded} where " + ("true" if missing_ids == "isolated" else f"not {gap}")
-        ends = connection.execute(f"select u {others} union select v {others}").fetchnumpy()["u"]
-        is_node[ends] = True
-    is_node &= ~missing
-    connection.execute("drop table if exists link; drop table if exists coded; drop table if exists node")
-    if not is_node.all():
-        number = np.cumsum(is_node, dtype=np.int32) - np.int32(1)
-        for block in iterate_blocks(len(u)):
-            u[block], v[block] = number[u[block]], number[v[block]]
-    reasons = {"with a missing end": n_gaps, "of negative weight (caution)": n_negative}
-    notes += [f"{n:,} {reason}" for reason, n in reasons.items() if n]
-    notes += filter(None, [describe_zeros(n_zero)])
-    kept = np.flatnonzero(is_node)
-    names = kept + labels.start if isinstance(labels, range) else labels[kept]
-    return LinkList(u, v, names, len(names), account="; ".join(notes))
+    return u, v
+
+
+def _renumber(ends: Sequence[NDArray[np.int32]], is_node: NDArray[np.bool_]) -> None:
+    """Replace codes by the numbers of the codes that are nodes."""
+    if is_node.all():
+        return
+    number = np.cumsum(is_node, dtype=np.int32) - np.int32(1)
+    for codes in ends:
+        for block in iterate_blocks(len(codes)):
+            codes[block] = number[codes[block]]
 
 
 def is_zero(weight: object) -> bool:
@@ -129,12 +160,6 @@ def are_whole(ids: Sequence[str]) -> bool:
     return all(len(name) < 19 and name.removeprefix("-").isdecimal() and str(int(name)) == name for name in ids)
 
 
-def _counts(connection: duckdb.DuckDBPyConnection, query: str) -> tuple[Any, ...]:
-    row = connection.execute(query).fetchone()
-    assert row is not None
-    return row
-
-
 def _code_ids(
     connection: duckdb.DuckDBPyConnection, file: str, ids: str | None, weight: str
 ) -> tuple[str, NDArray[Any] | range, list[str]]:
@@ -142,7 +167,7 @@ def _code_ids(
     ((kind,),) = connection.execute("select typeof(u) from link limit 1").fetchall()
     if kind == "BIGINT":
         bounds = "least(min(u), min(v)), greatest(max(u), max(v))"
-        n_rows, low, high = _counts(connection, f"select count(*), {bounds} from link")
+        n_rows, low, high = _fetch_row(connection, f"select count(*), {bounds} from link")
         if high - low < min(_IDS_PER_LINK * n_rows + _MIN_IDS, MAX_NODES):
             columns = f"rowid as place, (u - {low})::integer as u, (v - {low})::integer as v, {weight}"
             return f"(select {columns} from link)", range(low, high + 1), []
@@ -171,8 +196,8 @@ def _code_ids(
 
 def _unify(texts: NDArray[Any], file: str, ids: str | None) -> tuple[NDArray[Any], NDArray[np.int64] | None, list[str]]:
     """Return distinct ids, ascending; the place of each text in them, None if it is its own; and notes on spellings."""
-    given = texts.tolist()
-    names = given if ids == "text" else unify_ids(given)
+    spellings = texts.tolist()
+    names = spellings if ids == "text" else unify_ids(spellings)
     stripped = [name.lstrip("0") or "0" if name.isdecimal() else name for name in names]
     if ids == "number":
         names = stripped
@@ -180,13 +205,13 @@ def _unify(texts: NDArray[Any], file: str, ids: str | None) -> tuple[NDArray[Any
         raise AmbiguousInput(f"ids in {file!r} such as 07 and 7 may be one", ["--ids text", "--ids number"])
     folded = len({*names}) - len({name.casefold() for name in names})
     notes = [f"{folded:,} ids differ from others in capitals only (caution)"] * bool(folded)
-    if names == given and not are_whole(names):
+    if names == spellings and not are_whole(names):
         return texts, None, notes
     labels = sort_labels([*{*names}])
-    place = {str(name): at for at, name in enumerate(labels.tolist())}
-    n_unified = len(given) - len(labels)
+    code = {str(name): place for place, name in enumerate(labels.tolist())}
+    n_unified = len(spellings) - len(labels)
     notes = [f"{n_unified:,} ids have two spellings, such as 12.0 and 12"] * bool(n_unified) + notes
-    return labels, np.array([place[name] for name in names]), notes
+    return labels, np.array([code[name] for name in names]), notes
 
 
 def _find_missing(labels: NDArray[Any] | range, missing_ids: str | None) -> NDArray[np.bool_]:
@@ -204,12 +229,12 @@ def _refuse_counts(connection: duckdb.DuckDBPyConnection, coded: str, labels: ND
     """Raise `AmbiguousInput` if the first row may be the numbers of nodes and edges."""
     if not isinstance(labels, range) and labels.dtype == object:
         return
-    others = f"from {coded} where place > 0"
-    n_others, highest = _counts(connection, f"select count(*), max(greatest(u, v)) {others}")
-    u, v = _counts(connection, f"select u, v from {coded} where place = 0")
-    if n_others < 3 or u < highest:
+    below = f"from {coded} where place > 0"
+    n_below, highest = _fetch_row(connection, f"select count(*), max(greatest(u, v)) {below}")
+    u, v = _fetch_row(connection, f"select u, v from {coded} where place = 0")
+    if n_below < 3 or u < highest:
         return
-    (n_ids,) = _counts(connection, f"select count(*) from (select u {others} union select v {others})")
-    (n_edges,) = _counts(connection, f"select count(distinct (least(u, v), greatest(u, v))) {others} and u <> v")
-    if labels[u] >= n_ids and labels[v] in (n_others, n_edges):
+    (n_ids,) = _fetch_row(connection, f"select count(*) from (select u {below} union select v {below})")
+    (n_edges,) = _fetch_row(connection, f"select count(distinct (least(u, v), greatest(u, v))) {below} and u <> v")
+    if labels[u] >= n_ids and labels[v] in (n_below, n_edges):
         raise AmbiguousInput(f"the first row of {file!r} may count nodes and edges", ["--skip-lines 1", "--no-header"])

@@ -34,8 +34,22 @@ _ENGINE_BYTES = 512 << 20  # more links are spilled
 
 
 def read_links(source: object, options: EdgeListOptions | None = None) -> LinkList:
-    """Return the links of a source, as `SocialGraph.read` describes.
+    """Read the links of a source, as `SocialGraph.read` describes.
 
+    Parameters
+    ----------
+    source : path or object
+        File, sparse matrix, networkx or igraph graph.
+    options : EdgeListOptions, optional
+        Options of a file.
+
+    Returns
+    -------
+    LinkList
+        Links in the order of the source.
+
+    Examples
+    --------
     >>> from scipy import sparse
     >>> read_links(sparse.coo_array(([1, 1], ([0, 2], [1, 0])), shape=(3, 3))).u
     array([0, 2])

@@ -36,20 +36,36 @@ def write_graph(
     n_nodes: int,
     force: bool,
 ) -> None:
-    """Write the edges u - v under the nodes' labels, as `SocialGraph.write` describes."""
+    """Write the edges of a graph, as `SocialGraph.write` describes.
+
+    Parameters
+    ----------
+    path : path
+        Output file.
+    u, v : (n_edges,) int32 array
+        Ends of each edge.
+    labels : (n_nodes,) array or None
+        Names of the nodes; None: their numbers.
+    n_nodes : int
+        Number of nodes.
+    force : bool
+        Replace a file of this name.
+    """
     target = Path(path)
     kind = check_suffix(target.name)
     if target.exists() and not force:
         raise UnmaskError(f"output {target.name!r} exists; choose another name or overwrite it (force=True)")
-    alone = n_nodes - len(np.union1d(u, v))
-    if alone and kind not in {".net", ".graphml"}:
-        raise UnmaskError(f"{alone} nodes have no edge, which {kind} cannot hold; write .net, or take the others only")
+    n_isolated = n_nodes - len(np.union1d(u, v))
+    if n_isolated and kind not in {".net", ".graphml"}:
+        raise UnmaskError(
+            f"{n_isolated} nodes have no edge, which {kind} cannot hold; write .net, or take the others only"
+        )
     names = np.arange(n_nodes) if labels is None else labels
     try:
         with tempfile.TemporaryDirectory(prefix=f".{target.name}-", dir=target.parent) as folder:
-            whole = Path(folder) / target.name
-            _write(whole, kind, u, v, names)
-            whole.replace(target)
+            output = Path(folder) / target.name
+            _write(output, kind, u, v, names)
+            output.replace(target)
     except OSError as error:
         raise FailedError(f"output {target.name!r} cannot be written: {error.strerror or error}") from None
 
