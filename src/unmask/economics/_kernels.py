@@ -46,9 +46,9 @@ def plans(
         last = min(tries[i], len(detection))
         state[:] = 0.0
         if last < tries[i]:
-            rest = _solve_unfined(tries[i], last, chance[start[i]], gain, cost)
+            unfined = _solve_unfined(tries[i], last, chance[start[i]], gain, cost)
             for p in range(levels):
-                copy_into(state[p], rest)
+                copy_into(state[p], unfined)
         for j in range(last - 1, -1, -1):
             if len(previous):
                 hit, large = chance[start[i] + j], 1.0 - previous[start[i] + j]
@@ -91,7 +91,7 @@ def uncertain_plans(
     fined: Floats,
     looks: Floats,
 ) -> Floats:
-    """Return (8, n_groups) the best plan of each group of equal candidates, some of whom look right.
+    """Return (8, n_groups) the best plan of each group of equal candidates, which may look right.
 
     hit       : (n_groups,) chance that a try is right and noticed, v / N
     stakes, margin, fined : as in `plans`
@@ -104,7 +104,7 @@ def uncertain_plans(
     """
     plan = np.zeros((8, len(tries)))
     levels, (v, f, claim) = len(fined), looks
-    wrong, right = (1.0 - v) / (1.0 - f), v / f if f > 0 else 0.0
+    wrong_weight, right_weight = (1.0 - v) / (1.0 - f), v / f if f > 0 else 0.0
     for i in range(len(tries)):
         gain, cost, fine = stakes[:, i]
         people, m = v / hit[i], tries[i]
@@ -112,16 +112,16 @@ def uncertain_plans(
         state = np.zeros((width + 1, levels, 5))  # value, success, tries, fines, tries if never caught or lucky
         for j in range(m, -1, -1):
             for k in range(min(j, width - 1) + 1):
-                weight = people - j + (j - k) * wrong + k * right
+                weight = people - j + (j - k) * wrong_weight + k * right_weight
                 if weight <= 1e-12:  # nobody is left who could be the target
                     state[k] = 0.0
                     continue
-                sure = right / weight if k else 0.0
+                sure = right_weight / weight if k else 0.0
                 claimed = sure * gain - (1.0 - sure) * claim
                 stops = claimed if k and claimed > margin[i] else 0.0
                 luck = (v + f * (weight - 1.0)) / weight
                 for p in range(levels):
-                    best = stops
+                    value = stops
                     if j < m:
                         up, q = min(p + 1, levels - 1), detection[j, p]
                         ahead = np.zeros(5)
@@ -135,7 +135,7 @@ def uncertain_plans(
                         ahead[2] += 1.0
                         ahead[3] += q * fined[p]
                         ahead[4] = state[k, p, 4] + 1.0
-                        if ahead[0] > best + margin[i]:
+                        if ahead[0] > value + margin[i]:
                             copy_into(state[k, p], ahead)
                             continue
                     state[k, p] = 0.0
@@ -149,13 +149,13 @@ def uncertain_plans(
 @inner
 def _solve_unfined(end: int, j: int, hit: float, gain: float, cost: float) -> Floats:
     """Return the tries from j on without fine and discount, for equal candidates: all of them or none."""
-    rest = np.zeros(8)
+    plan = np.zeros(8)
     n = end - j
     large = n - hit * (n * (end + j - 1) / 2)
     value = gain * hit * n - cost * large
     if value > 0:
-        rest[0], rest[1], rest[2], rest[4], rest[5], rest[7] = value, hit * n, large, hit * n, large, n
-    return rest
+        plan[0], plan[1], plan[2], plan[4], plan[5], plan[7] = value, hit * n, large, hit * n, large, n
+    return plan
 
 
 @compiled
@@ -170,32 +170,32 @@ def list_tries(
     """
     gain, cost, link, margin = money
     n = int(tries.sum()) + len(tries)
-    hit, large, unfined, success, tried = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n)
+    hit, large, unfined, success, n_tried = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n)
     sum_hit, sum_large, profit = np.zeros(n), np.zeros(n), np.zeros(n)
-    at = 0
+    first_entry = 0
     for i in range(len(tries)):
-        end = at + tries[i]
+        end = first_entry + tries[i]
         for j in range(tries[i]):
             k = first[i] + j if len(previous) else first[i]
-            hit[at + j] = chance[k]
-            large[at + j] = 1.0 - previous[k] if len(previous) else 1.0 - j * chance[k]
+            hit[first_entry + j] = chance[k]
+            large[first_entry + j] = 1.0 - previous[k] if len(previous) else 1.0 - j * chance[k]
         large[end] = large[end - 1] - hit[end - 1]
-        for k in range(at, end):
+        for k in range(first_entry, end):
             sum_hit[k + 1], sum_large[k + 1] = sum_hit[k] + hit[k], sum_large[k] + large[k]
             profit[k + 1] = profit[k] + (gain * hit[k] - cost * large[k])
         stop = end
-        for k in range(end, at - 1, -1):
+        for k in range(end, first_entry - 1, -1):
             if profit[k] >= profit[stop]:
                 stop = k
             unfined[k] = profit[stop] - profit[k]
             if unfined[k] <= margin:
                 unfined[k] = 0.0
-            if k == at:
+            if k == first_entry:
                 unfined[k] = max(unfined[k] - link, 0.0)
             if unfined[k] > 0:
-                success[k], tried[k] = sum_hit[stop] - sum_hit[k], sum_large[stop] - sum_large[k]
-        at = end + 1
-    return hit, large, unfined, success, tried
+                success[k], n_tried[k] = sum_hit[stop] - sum_hit[k], sum_large[stop] - sum_large[k]
+        first_entry = end + 1
+    return hit, large, unfined, success, n_tried
 
 
 @compiled
@@ -252,12 +252,12 @@ def sum_counts(chance: Floats, count: NDArray[np.int64]) -> Floats:
 
 
 @inner
-def _convolve(left: Floats, right: Floats, result: Floats) -> None:
+def _convolve(x: Floats, y: Floats, result: Floats) -> None:
     """Write the distribution of the sum of two counts, larger sums in the last entry."""
     result[:] = 0.0
     last, tail = len(result) - 1, 0.0
     for a in range(last + 1):
-        tail += right[last - a]
+        tail += y[last - a]
         for b in range(last - a):
-            result[a + b] += left[a] * right[b]
-        result[last] += left[a] * tail
+            result[a + b] += x[a] * y[b]
+        result[last] += x[a] * tail

@@ -88,8 +88,8 @@ class BestCampaign:
     --------
     >>> from unmask.economics import read_attacker
     >>> case = replace(read_attacker("case-study"), detection_growth=0.0)
-    >>> best = BestCampaign.of(case, [10] * 100, at_least=63)
-    >>> round(best.worth.low), round(best.re_identified.low, 6), round(best.reached.low, 3)
+    >>> plan = BestCampaign.of(case, [10] * 100, at_least=63)
+    >>> round(plan.worth.low), round(plan.re_identified.low, 6), round(plan.reached.low, 3)
     (486843, 63.0, 0.545)
     """
 
@@ -135,8 +135,8 @@ class BestCampaign:
         gain, worth = self.attacker.gain, self.worth
         low, high = worth.low / gain, float(self._campaign.most_success @ self._people)
         for step in (share * gain for share in SLOPE_STEPS if share * gain * high >= worth.high - worth.low):
-            below, above = (self._with_gain(gain + change).worth for change in (-step, step))
-            low, high = max(low, (worth.low - below.high) / step), min(high, (above.high - worth.low) / step)
+            lower, higher = (self._with_gain(gain + change).worth for change in (-step, step))
+            low, high = max(low, (worth.low - lower.high) / step), min(high, (higher.high - worth.low) / step)
         return Bounds(low, max(low, high))
 
     @cached_property
@@ -149,15 +149,15 @@ class BestCampaign:
         fine, worth = self.attacker.fine, self.worth
         low, high = 0.0, float(self.attacker.max_fines)
         for step in (share * fine for share in SLOPE_STEPS):
-            below, above = (self._bound_worth(fine + change) for change in (-step, step))
-            low, high = max(low, (worth.low - above) / step), min(high, (below - worth.low) / step)
+            lower, higher = (self._bound_worth(fine + change) for change in (-step, step))
+            low, high = max(low, (worth.low - higher) / step), min(high, (lower - worth.low) / step)
         return Bounds(low, max(low, high))
 
     @cached_property
     def reached(self) -> Bounds:
         """Return the probability that `at_least` people are re-identified; 0 without such a number.
 
-        It is that of a sum of independent trials if the plan makes all tries that are worth it without fines.
+        It is the tail of a sum of independent trials if the plan makes all tries that are worth it without fines.
         Otherwise it is bounded by N (Markov's inequality, and its reverse for a bounded number), and by that sum: no
         best plan tries more.
         """

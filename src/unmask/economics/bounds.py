@@ -114,13 +114,13 @@ def bound_by_residual(targets: Targets) -> float:
     """
     fine, count, tries = targets.attacker.fine, targets.count, targets.try_list
     worth = np.divide(tries.unfined, tries.large, out=np.zeros_like(tries.unfined), where=tries.unfined > 0)
-    most = np.maximum.reduceat(worth, tries.start[:-1])
-    rest = fine - float(count @ most)
-    if rest <= 0:
+    largest = np.maximum.reduceat(worth, tries.start[:-1])
+    residual = fine - float(count @ largest)
+    if residual <= 0:
         return np.inf
-    values = targets.solve_alone(1, rest + most)[VALUE]
-    ratio = float(count @ np.log((values - targets.unfined[VALUE] + rest + most) / rest))
-    return targets.unfined_value - fine + (rest * np.exp(ratio) if ratio < MAX_EXPONENT else np.inf)
+    values = targets.solve_alone(1, residual + largest)[VALUE]
+    ratio = float(count @ np.log((values - targets.unfined[VALUE] + residual + largest) / residual))
+    return targets.unfined_value - fine + (residual * np.exp(ratio) if ratio < MAX_EXPONENT else np.inf)
 
 
 def bound_by_exponential(targets: Targets, cap: int) -> float:
@@ -151,14 +151,14 @@ def is_listable(targets: Targets) -> bool:
 
 def _minimize(function: Callable[[float], float], grid: list[float]) -> float:
     """Return the least value on a grid, refined around its position."""
-    best = min(grid, key=function)
+    position = min(grid, key=function)
     step = grid[1] - grid[0]
-    value = function(best)
+    value = function(position)
     while step > 1e-7:
         step /= 2
-        for neighbor in (best - step, best + step):
+        for neighbor in (position - step, position + step):
             if neighbor >= grid[0] and (neighbor_value := function(neighbor)) < value:
-                best, value = neighbor, neighbor_value
+                position, value = neighbor, neighbor_value
                 break
     return value
 

@@ -307,16 +307,16 @@ class TooManyStepsError(UnmaskError):
 class ChainSearch:
     """Chains over the groups under a cap on fines, and the steps that they took; see `_chains.add_group`.
 
-    cap    : fines in all; with an arrest 0, and a detection ends the campaign
-    values : value of each order that was tried
-    taken  : steps of each
+    cap            : fines in all; with an arrest 0, and a detection ends the campaign
+    values         : value of each order that was tried
+    steps_by_order : steps of each order
     """
 
     targets: Targets
     cap: int
     steps: float = 0.0
     values: dict[tuple[int, ...], float] = field(default_factory=dict)
-    taken: dict[tuple[int, ...], float] = field(default_factory=dict)
+    steps_by_order: dict[tuple[int, ...], float] = field(default_factory=dict)
 
     def find_best_order(self, enough: float) -> tuple[int, ...]:
         """Return the best of several orders by value; stop at the first one that is worth `enough`.
@@ -328,7 +328,7 @@ class ChainSearch:
             if order not in self.values:
                 steps = self.steps
                 self.values[order] = self._fill(order, self._make_tape(0, 0))[0]
-                self.taken[order] = self.steps - steps
+                self.steps_by_order[order] = self.steps - steps
             if self.values[order] >= enough:
                 break
         return max(self.values, key=lambda order: self.values[order])
@@ -346,7 +346,7 @@ class ChainSearch:
 
     def make_plan(self, order: tuple[int, ...], detection: Floats | None = None) -> CampaignPlan:
         """Return the plan of an order; raise TooManyStepsError if its outcome, two passes, would take too long."""
-        self._add_steps(2 * self.taken[order])
+        self._add_steps(2 * self.steps_by_order[order])
         return CampaignPlan(self.values[order], partial(replace(self, steps=0.0).play, order, detection))
 
     def play(self, order: Sequence[int], detection: Floats | None = None) -> Outcome:
@@ -428,6 +428,6 @@ def solve_jointly(targets: Targets, cap: int, detection: Floats | None = None) -
     link = np.full(len(groups), attacker.link_cost)
     actual = tries.detection if detection is None else detection
     table = hit, planned, actual, money, link
-    value, named, n_tries, fines = _chains.search_jointly(targets.tries[groups], *table, cap, attacker.arrest)
-    success = np.bincount(groups, weights=named, minlength=len(targets)) / targets.count
+    value, chances, n_tries, fines = _chains.search_jointly(targets.tries[groups], *table, cap, attacker.arrest)
+    success = np.bincount(groups, weights=chances, minlength=len(targets)) / targets.count
     return CampaignPlan(value, lambda: Outcome(success, n_tries, fines if attacker.max_fines else 0.0))

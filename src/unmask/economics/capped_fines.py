@@ -63,8 +63,8 @@ class FlatGroups:
         """
         start = np.zeros_like(self.tries)
         first = np.floor(np.clip(self._find_first_paying(), 0.0, self.tries))
-        settled = self._rest(start) > (self.q * self.fine) * self._tried(start) + self.margin
-        nothing = self._rest(start) <= 0
+        settled = self._value_unfined(start) > (self.q * self.fine) * self._expect_tries(start) + self.margin
+        nothing = self._value_unfined(start) <= 0
         unclear = np.flatnonzero(~settled & ~nothing & (first < self.tries))
         settled[unclear] = self.take(unclear)._are_settled(first[unclear], cap)
         return np.asarray(settled | nothing)
@@ -74,7 +74,7 @@ class FlatGroups:
         paid = self.cost + self.q * self.fine
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             j = (1 - self.gain * self.hit / paid) / self.hit + 1
-        return np.where(self._next(self.tries - 1) > self.margin, np.nan_to_num(j), self.tries)
+        return np.where(self._value_try(self.tries - 1) > self.margin, np.nan_to_num(j), self.tries)
 
     def _are_settled(self, end: Floats, cap: int) -> NDArray[np.bool_]:
         """Return a mask of the groups with every block of [0, end) settled; open blocks are split until one fails."""
@@ -85,10 +85,10 @@ class FlatGroups:
             flat = self.take(group)
             fined, places = flat._expect_until_cap(flat.tries - j, cap)
             fines = flat.fine * self.q * ((1 - j * flat.hit) * fined - flat.hit * places) + flat.margin
-            rest = flat._rest(j)
-            fails[group[(rest <= fines)[:-1].any(axis=0)]] = True
-            later = np.where(j[1:] - j[:-1] > 1, rest[1:], np.inf)  # a block of one try ends before the next begins
-            block, column = np.nonzero((np.minimum(rest[:-1], later) <= fines[:-1]) & ~fails[group])
+            values = flat._value_unfined(j)
+            fails[group[(values <= fines)[:-1].any(axis=0)]] = True
+            later = np.where(j[1:] - j[:-1] > 1, values[1:], np.inf)  # a block of one try ends before the next begins
+            block, column = np.nonzero((np.minimum(values[:-1], later) <= fines[:-1]) & ~fails[group])
             group, low, high = group[column], j[block, column], j[block + 1, column]
         fails[group] = True
         return ~fails
@@ -102,29 +102,31 @@ class FlatGroups:
         stopped = np.exp(clean * np.log1p(-self.q)) * (clean < self.tries)  # the only fine was not paid earlier
         fined, places = self._expect_until_cap(clean, cap)
         success = self.hit * (self.tries - stopped * (self.tries - clean))
-        tries = self._tried(np.zeros_like(clean)) - stopped * self._tried(clean)
+        tries = self._expect_tries(np.zeros_like(clean)) - stopped * self._expect_tries(clean)
         fines = self.q * (fined - self.hit * places)
         worth = self.gain * success - self.cost * tries - self.fine * fines > self.margin
-        return np.where(worth & (self._rest(np.zeros_like(clean)) > 0), np.stack([success, tries, fines, clean]), 0.0)
+        return np.where(
+            worth & (self._value_unfined(np.zeros_like(clean)) > 0), np.stack([success, tries, fines, clean]), 0.0
+        )
 
-    def _next(self, j: Floats) -> Floats:
+    def _value_try(self, j: Floats) -> Floats:
         """Return the worth of a try, less its cost and its fine."""
         return np.asarray(self.gain * self.hit - (1 - j * self.hit) * (self.cost + self.q * self.fine))
 
-    def _tried(self, j: Floats) -> Floats:
+    def _expect_tries(self, j: Floats) -> Floats:
         """Return the expected tries from failure j on, if all are made."""
-        left = self.tries - j
-        return np.asarray(left - self.hit * left * (self.tries + j - 1) / 2)
+        n = self.tries - j
+        return np.asarray(n - self.hit * n * (self.tries + j - 1) / 2)
 
-    def _rest(self, j: Floats) -> Floats:
+    def _value_unfined(self, j: Floats) -> Floats:
         """Return T_0(j), the worth of the rest of the group without any fine."""
-        return np.maximum(self.gain * self.hit * (self.tries - j) - self.cost * self._tried(j), 0.0)
+        return np.maximum(self.gain * self.hit * (self.tries - j) - self.cost * self._expect_tries(j), 0.0)
 
     def _find_last_paying(self) -> Floats:
         """Return m_1, the try after the last one that pays, from the peak of the parabola on; 0 for none."""
 
         def pays(j: Floats) -> NDArray[np.bool_]:
-            return np.asarray(self._next(j) + self.q * self._rest(j + 1) > self.margin)
+            return np.asarray(self._value_try(j) + self.q * self._value_unfined(j + 1) > self.margin)
 
         steep = self.q * self.cost * self.hit / 2  # d_1 falls by steep j^2, and rises by slope j
         slope = self.hit * (self.cost + self.q * self.fine) - self.q * (self.gain * self.hit - self.cost) - steep
@@ -149,8 +151,8 @@ class FlatGroups:
         q, tries, places = max(self.q, MIN_DETECTION), np.zeros_like(length), np.zeros_like(length)
         for e in range(min(cap, int(length.max(initial=0.0)))):
             is_long = length > e
-            rest = np.where(is_long, length - e, 1.0)
-            expected = np.where(is_long, betainc(e + 1, rest, q) / q, 0.0)
+            n = np.where(is_long, length - e, 1.0)
+            expected = np.where(is_long, betainc(e + 1, n, q) / q, 0.0)
             tries += expected
-            places += np.where(is_long, (e + 1) * betainc(e + 2, rest, q) / q**2, 0.0) - expected
+            places += np.where(is_long, (e + 1) * betainc(e + 2, n, q) / q**2, 0.0) - expected
         return tries, places

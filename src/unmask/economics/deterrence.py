@@ -135,11 +135,11 @@ def deter(
         raise UnmaskError(f"the risk budget is {budget:g}, expected at least 0")
     if amount not in ("fine", "access_cost"):
         raise UnmaskError(f"amount is {amount!r}, expected fine or access_cost")
-    known = Targets.of(remove_discount(with_parameter(attacker, amount, 0.0)), targets, None)
-    losses = as_amounts("loss", loss, len(known.group))
+    unfined = Targets.of(remove_discount(with_parameter(attacker, amount, 0.0)), targets, None)
+    losses = as_amounts("loss", loss, len(unfined.group))
 
     def meets(value: float) -> bool:
-        return float(attack(known.with_attacker(**{amount: value})).most_success @ losses) <= budget
+        return float(attack(unfined.with_attacker(**{amount: value})).most_success @ losses) <= budget
 
     return bisect(meets, 1.0)[1]
 
@@ -165,17 +165,17 @@ def find_root(function: Callable[[float], float], first: float, precision: float
     The line through the last two amounts above 0 meets 0 earlier than such a function does, and at the root of a line:
     probes are a little beyond and below that amount. If that halves the bracket less than once, its middle is probed.
     """
-    low, above, high, slope = 0.0, function(0.0), math.inf, 0.0
-    if above <= 0:
+    low, excess, high, slope = 0.0, function(0.0), math.inf, 0.0
+    if excess <= 0:
         return 0.0, 0.0
 
     def probe(amount: float) -> None:
-        nonlocal low, above, high, slope
+        nonlocal low, excess, high, slope
         value = function(amount)
         if value <= 0:
             high = min(high, amount)
         elif amount > low:
-            slope, low, above = (above - value) / (amount - low), amount, value
+            slope, low, excess = (excess - value) / (amount - low), amount, value
 
     def is_wide() -> bool:
         return high == math.inf or high - low > precision * max(high, SMALLEST_AMOUNT)
@@ -184,7 +184,7 @@ def find_root(function: Callable[[float], float], first: float, precision: float
     while is_wide():
         width = high - low
         if slope > 0:
-            root = low + above / slope
+            root = low + excess / slope
             for amount in (root * (1 + precision / 3), root * (1 - precision / 3)):
                 if low < amount < high and is_wide():
                     probe(amount)
@@ -263,12 +263,12 @@ def stopping_fine(attacker: Attacker, targets: TargetInput, *, people: ArrayLike
     >>> round(stopping_fine(case, [60]).stops), round(stopping_fine(case, [60] * 50).stops)
     (8229, 238383)
     """
-    known = Targets.of(remove_discount(attacker), targets, people)
+    unfined = Targets.of(remove_discount(attacker), targets, people)
 
     @cache
     def is_paying(fine: float) -> tuple[bool, bool]:
         """Return True if a campaign surely pays, and True if one may."""
-        campaign = attack(known.with_attacker(fine=fine))
+        campaign = attack(unfined.with_attacker(fine=fine))
         return campaign.access, campaign.upper > 0
 
     first = max(attacker.fine, 1.0)
@@ -298,8 +298,8 @@ def risk_by_fine(
     (n_fines, n_targets) array
         Probabilities.
     """
-    known = Targets.of(remove_discount(attacker), targets, people)
-    return np.stack([attack(known.with_attacker(fine=float(fine))).most_success for fine in np.asarray(fines)])
+    unfined = Targets.of(remove_discount(attacker), targets, people)
+    return np.stack([attack(unfined.with_attacker(fine=float(fine))).most_success for fine in np.asarray(fines)])
 
 
 def sweep(attacker: Attacker, parameter: str, values: Sequence[float], max_size: int) -> list[Thresholds]:
@@ -385,7 +385,7 @@ def with_parameter(attacker: Attacker, parameter: str, value: float) -> Attacker
     """Return the attacker with one parameter changed; "detection" as in `tornado`."""
     if parameter != "detection":
         if parameter not in (item.name for item in fields(Attacker)):
-            raise UnmaskError(f"{parameter!r} is no parameter of an attacker; give one, such as fine or gain")
+            raise UnmaskError(f"{parameter!r} is not a parameter of an attacker; give one, such as fine or gain")
         changes: dict[str, Any] = {parameter: value}
         return replace(attacker, **changes)
     first = first_detection(attacker)

@@ -18,7 +18,7 @@ from unmask.economics.groups import TargetInput, merge_equal_targets
 from unmask.economics.plan import TIE
 
 WITHHELD: Final = "no release"
-"""The move that every publisher has: nothing is released, nobody attacks, and the payoff is 0."""
+"""The move that every publisher has: nothing is released, no attacker comes, and the payoff is 0."""
 
 JUST_BELOW: Final = 1e-9
 """Share of a break-even amount by which the amount that an attacker still pays is lower."""
@@ -187,7 +187,7 @@ class Move:
 class PublisherGame:
     """The publisher's game, a Bayesian Stackelberg game: a protection and terms, then each attacker's best campaign.
 
-    A move (r, a, phi, alpha) is worth to the publisher, over kinds t of attackers of whom w_t are expected,
+    A move (r, a, phi, alpha) is worth to the publisher, over kinds t with w_t expected attackers,
 
         benefit u_r - audit_cost alpha + sum_t w_t [attack_t] (a [fees] + recovered phi D_t - loss N_t - penalty R_t)
 
@@ -250,21 +250,21 @@ class PublisherGame:
             original = self.campaigns.setdefault(
                 (release, kind, unfined, None, None), BestCampaign.of(unfined, targets, people=people)
             )
-            best = BestCampaign.of(attacker, targets, people=people, at_least=at_least, actual=actual)
-            self.campaigns.setdefault(key, replace(best, at_another_fine=original))
+            new = BestCampaign.of(attacker, targets, people=people, at_least=at_least, actual=actual)
+            self.campaigns.setdefault(key, replace(new, at_another_fine=original))
         return self.campaigns[key]
 
     def response(self, protection: str, kind: str, terms: Terms) -> Response:
         """Return the response of a kind of attacker."""
         attacker = self.attackers[kind].attacker
-        best = self.best_campaign(protection, kind, fine=terms.fine, audit=terms.audit)
+        plan = self.best_campaign(protection, kind, fine=terms.fine, audit=terms.audit)
         price = attacker.access_cost + terms.price
-        attacks = best.pays(price)
+        attacks = plan.pays(price)
         if attacks is False:
             return Response(False, ZERO, ZERO, ZERO, ZERO)
-        payoff = Bounds(max(best.worth.low - price, 0.0), best.worth.high - price)
-        fines = best.fines if self.publisher.recovered else Bounds(0.0, attacker.max_fines)
-        outcome = (best.re_identified, fines, best.reached)
+        payoff = Bounds(max(plan.worth.low - price, 0.0), plan.worth.high - price)
+        fines = plan.fines if self.publisher.recovered else Bounds(0.0, attacker.max_fines)
+        outcome = (plan.re_identified, fines, plan.reached)
         return Response(attacks, payoff, *(bounds if attacks else Bounds(0.0, bounds.high) for bounds in outcome))
 
     def move(self, protection: str, terms: Terms) -> Move:
@@ -288,10 +288,10 @@ class PublisherGame:
         publisher, number = self.publisher, self.attackers[kind].number
         fee = terms.price if publisher.fees else 0.0
         fined, loss = publisher.recovered * terms.fine, publisher.loss
-        most = fined * response.fines.high if fined else 0.0
+        largest_fines = fined * response.fines.high if fined else 0.0
         low = fee + fined * response.fines.low - loss * response.re_identified.high
         low -= publisher.penalty * response.reached.high
-        high = fee + most - loss * response.re_identified.low - publisher.penalty * response.reached.low
+        high = fee + largest_fines - loss * response.re_identified.low - publisher.penalty * response.reached.low
         return Bounds(number * (low if response.attacks else min(low, 0)), number * high)
 
     def moves(
@@ -318,13 +318,13 @@ class PublisherGame:
         income = sum(self._bound_income(kind, max(prices), max(fines)) for kind in self.attackers)
         limits = {name: self.net_benefit(name, Terms(audit=min(audits))) + income for name in self.protections}
         order = [*self.protections, WITHHELD]
-        best = self.move(WITHHELD, Terms())
+        choice = self.move(WITHHELD, Terms())
         for protection in sorted(limits, key=lambda name: -limits[name]):
-            if _round(limits[protection]) < _round(best.payoff.low):
+            if _round(limits[protection]) < _round(choice.payoff.low):
                 break
-            moves = [best, *self._play(protection, prices, fines, audits)]
-            best = min(moves, key=lambda move: (_rank(move), order.index(move.protection)))
-        return best
+            moves = [choice, *self._play(protection, prices, fines, audits)]
+            choice = min(moves, key=lambda move: (_rank(move), order.index(move.protection)))
+        return choice
 
     def _bound_income(self, kind: str, price: float, fine: float) -> float:
         """Bound the fees and the recovered fines of a kind."""
@@ -363,14 +363,14 @@ class PublisherGame:
         first, last = (self.break_even_price(protection, kind, fine=fine, audit=audit).high for fine in span)
         return first > price and last - price <= TIE * self.attackers[kind].attacker.gain
 
-    def _find_plan_changes(self, protection: str, kind: str, most: float, audit: float) -> list[float]:
+    def _find_plan_changes(self, protection: str, kind: str, largest: float, audit: float) -> list[float]:
         """Return the contractual fines at which the campaign of a kind changes: breakpoints of its worth."""
 
         def line(fine: float) -> tuple[float, float]:
-            best = self.best_campaign(protection, kind, fine=fine, audit=audit, believed=True)
-            return best.worth.low, -best.fines.low
+            plan = self.best_campaign(protection, kind, fine=fine, audit=audit, believed=True)
+            return plan.worth.low, -plan.fines.low
 
-        return find_breakpoints(line, 0.0, most) if most else []
+        return find_breakpoints(line, 0.0, largest) if largest else []
 
     def _list_prices(self, protection: str, fine: float, audit: float) -> Iterator[float]:
         """Yield the prices at which an attacker walks away, and, if fees count, just does not."""
@@ -406,13 +406,13 @@ class PublisherGame:
         """Return one end of `break_even_fine`."""
         fine, attacker = 0.0, self.attackers[kind].attacker
         for _ in range(NEWTON_STEPS):
-            best = self.best_campaign(protection, kind, fine=fine, audit=audit, believed=True)
+            plan = self.best_campaign(protection, kind, fine=fine, audit=audit, believed=True)
             excess = self.break_even_price(protection, kind, fine=fine, audit=audit).high - price
             if excess <= TIE * attacker.gain:
                 return fine
-            if best.worth.low < best.worth.high:
+            if plan.worth.low < plan.worth.high:
                 break
-            fine += excess / best.fines.low if best.fines.low else math.inf
+            fine += excess / plan.fines.low if plan.fines.low else math.inf
             if fine == math.inf:
                 return fine
 

@@ -183,8 +183,8 @@ def count_candidates(belief: Posterior) -> NDArray[np.int64]:
 
 def compute_inside_probability(belief: Posterior) -> Floats:
     """Return (n_observations,) the probability of the candidates that can be tried; the rest is "none of these"."""
-    listed = np.where(belief.row_length > 0, 1.0 - belief.unlisted, 0.0)
-    return np.asarray(np.clip(listed + np.where(_shares_unlisted(belief), belief.unlisted, 0.0), 0.0, 1.0))
+    inside = np.where(belief.row_length > 0, 1.0 - belief.unlisted, 0.0)
+    return np.asarray(np.clip(inside + np.where(_shares_unlisted(belief), belief.unlisted, 0.0), 0.0, 1.0))
 
 
 def find_uniform_rows(belief: Posterior) -> NDArray[np.bool_]:

@@ -185,7 +185,10 @@ def _resolve_stakes(attacker: Attacker, groups: CandidateGroups, stakes: Stakes 
     pairs = ((stakes.gain, attacker.gain), (stakes.exploit_cost, attacker.exploit_cost), (stakes.fine, attacker.fine))
     n = len(groups.size)
     return np.stack(
-        [np.broadcast_to(np.asarray(usual if amount is None else amount, dtype=float), n) for amount, usual in pairs]
+        [
+            np.broadcast_to(np.asarray(default if amount is None else amount, dtype=float), n)
+            for amount, default in pairs
+        ]
     )
 
 
@@ -202,9 +205,11 @@ def _is_all_or_nothing(attacker: Attacker) -> bool:
     return (attacker.constant_detection or attacker.max_fines == 0) and not attacker.arrest
 
 
-def is_better(attacker: Attacker, value: Floats, other: Floats | float, gain: Floats | float) -> NDArray[np.bool_]:
+def is_better(
+    attacker: Attacker, value: Floats, alternative: Floats | float, gain: Floats | float
+) -> NDArray[np.bool_]:
     """Return a mask of the values that are better than another one, ties as the attacker breaks them."""
-    return np.asarray(value > other + _compute_margin(attacker, np.asarray(gain)))
+    return np.asarray(value > alternative + _compute_margin(attacker, np.asarray(gain)))
 
 
 def _compute_margin(attacker: Attacker, gain: Floats) -> Floats:
@@ -267,13 +272,13 @@ def _solve_uncertain(attacker: Attacker, groups: CandidateGroups, money: Floats)
             "this belief ranks them; leave both out"
         )
     tries = _limit_tries(attacker, groups)
-    most = int(tries.max(initial=0))
-    levels = _count_uncertain_levels(attacker, most)
-    refuse_too_large(8.0 * 5 * (most + 2) * levels, _count_uncertain_steps(attacker, tries))
-    detection = np.repeat(attacker.detection_at(most)[:, None], levels, axis=1)
+    largest = int(tries.max(initial=0))
+    levels = _count_uncertain_levels(attacker, largest)
+    refuse_too_large(8.0 * 5 * (largest + 2) * levels, _count_uncertain_steps(attacker, tries))
+    detection = np.repeat(attacker.detection_at(largest)[:, None], levels, axis=1)
     if attacker.learns and attacker.detection_prior is not None:
         a, b = attacker.detection_prior
-        detection = (a + np.arange(levels)) / (a + b + np.arange(most)[:, None])
+        detection = (a + np.arange(levels)) / (a + b + np.arange(largest)[:, None])
     fined = (np.arange(levels) < attacker.max_fines).astype(np.float64)
     looks = np.array([attacker.confirmation, attacker.false_alarms, attacker.false_claim_cost])
     hit, margin = groups.inside / np.maximum(groups.size, 1), _compute_margin(attacker, money[0])
@@ -281,10 +286,10 @@ def _solve_uncertain(attacker: Attacker, groups: CandidateGroups, money: Floats)
     return np.asarray(np.where(groups.size > 0, plan, 0.0))
 
 
-def _count_uncertain_levels(attacker: Attacker, most: int) -> int:
+def _count_uncertain_levels(attacker: Attacker, largest: int) -> int:
     """Return the number of distinct counts of fines: those that are paid, or that change the belief, and no fine."""
-    is_counted = attacker.learns or (attacker.capped and attacker.max_fines < most)
-    return int(min(attacker.max_fines, most)) + 1 if is_counted else 1
+    is_counted = attacker.learns or (attacker.capped and attacker.max_fines < largest)
+    return int(min(attacker.max_fines, largest)) + 1 if is_counted else 1
 
 
 def _count_uncertain_steps(attacker: Attacker, tries: NDArray[np.int64]) -> float:
@@ -308,19 +313,19 @@ def _find_reach(attacker: Attacker, groups: CandidateGroups, money: Floats) -> i
     """
     from scipy.special import gammainccinv
 
-    most = int(_limit_tries(attacker, groups).max(initial=0))
+    largest = int(_limit_tries(attacker, groups).max(initial=0))
     gain, n, fine = float(money[0].min(initial=math.inf)), attacker.max_fines, float(money[2].max(initial=0.0))
     is_plain = _can_run_out(attacker, groups) and isinstance(groups, Uniform) and attacker.discount == 1
-    if not (is_plain and fine > 0 and gain > 0 and most > FIRST_REACH):
-        return most
+    if not (is_plain and fine > 0 and gain > 0 and largest > FIRST_REACH):
+        return largest
     mean = max(float(gammainccinv(n, min(SURE_FINES * gain / (n * fine), 0.5))), n)
     length = FIRST_REACH
     while True:
         refuse_too_large(4.0 * 8 * length, float(length) * len(groups.size))
         enough = np.flatnonzero(np.cumsum(attacker.detection_at(length)) >= mean)
-        if len(enough) or length == most:
-            return int(enough[0]) + 1 if len(enough) else most
-        length = min(most, 4 * length)
+        if len(enough) or length == largest:
+            return int(enough[0]) + 1 if len(enough) else largest
+        length = min(largest, 4 * length)
 
 
 def _solve_all_or_nothing(attacker: Attacker, groups: Uniform, gain: Floats, cost: Floats, fine: Floats) -> Floats:

@@ -62,10 +62,12 @@ def attacker_table(source: str | Path) -> dict[str, Any]:
 
 def attacker_of(table: Mapping[str, Any], name: str) -> Attacker:
     """Return the attacker with the parameters of such a table; errors call it `name`."""
-    known = list(inspect.signature(Attacker).parameters)
+    parameters = list(inspect.signature(Attacker).parameters)
     for key in table:
-        if key not in known:
-            raise UnmaskError(f"attacker {name!r} has a parameter {key!r} that does not exist; {nearest(key, known)}")
+        if key not in parameters:
+            raise UnmaskError(
+                f"attacker {name!r} has a parameter {key!r} that does not exist; {nearest(key, parameters)}"
+            )
     if "gain" not in table:
         raise UnmaskError(f"attacker {name!r} has no gain: give what re-identifying one target is worth")
     unlimited = {"max_fines": math.inf} if table.get("max_fines") == UNLIMITED else {}
