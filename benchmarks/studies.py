@@ -114,13 +114,13 @@ def page(n_rows: int) -> Step:
 
 def bare_page(n_rows: int) -> Step:
     """The rows are read, and written as a table of HTML."""
-    from unmask.files import engine
+    from unmask.databases import open_database
     from unmask.studies.run import RESULTS
 
     folder, run = finished(n_rows)
 
     def step() -> Found:
-        with folder, engine() as connection:
+        with folder, open_database() as connection:
             rows = connection.execute("from read_parquet(?)", [str(run / RESULTS)]).fetchall()
             lines = ("".join(f"<td>{html.escape(str(cell))}</td>" for cell in row) for row in rows)
             return {"rows": len(rows), "MB": len("".join(f"<tr>{line}</tr>" for line in lines).encode()) / 1e6}

@@ -13,7 +13,7 @@ import pytest
 import unmask
 from unmask import databases
 from unmask.core.errors import FailedError
-from unmask.databases import database
+from unmask.databases import lend_database
 from unmask.pseudonyms.label_files import read_columns
 
 ASKED = "select current_setting('temp_directory'), current_setting('memory_limit'), current_setting(\
@@ -31,13 +31,13 @@ def idle():
 
 
 def test_the_next_user_finds_nothing_of_the_one_before(tmp_path):
-    with database(str(tmp_path / "a"), memory_limit=ROOM, ordered=False) as first:
+    with lend_database(str(tmp_path / "a"), memory_limit=ROOM, ordered=False) as first:
         first.execute("create temp table t as select 1 as a")
         first.execute("create temp view v as select 2 as a")
         first.register("r", {"a": np.array([3])})
         assert first.execute(ASKED).fetchall() == [(str(tmp_path / "a"), "1.0 GiB", False)]
     (kept,) = idle()
-    with database(str(tmp_path / "b"), memory_limit=2 * ROOM) as second:
+    with lend_database(str(tmp_path / "b"), memory_limit=2 * ROOM) as second:
         assert idle() == []
         assert second.execute(ASKED).fetchall() == [(str(tmp_path / "b"), "2.0 GiB", True)]
         assert second.execute("select count(*) from duckdb_tables()").fetchall() == [(0,)]
@@ -48,7 +48,10 @@ def test_the_next_user_finds_nothing_of_the_one_before(tmp_path):
 
 
 def test_two_at_a_time_have_one_each(tmp_path):
-    with database(str(tmp_path), memory_limit=ROOM) as first, database(str(tmp_path), memory_limit=ROOM) as second:
+    with (
+        lend_database(str(tmp_path), memory_limit=ROOM) as first,
+        lend_database(str(tmp_path), memory_limit=ROOM) as second,
+    ):
         first.execute("create table t as select 1 as a")
         with pytest.raises(duckdb.CatalogException):
             second.execute("select * from t")
@@ -58,13 +61,13 @@ def test_two_at_a_time_have_one_each(tmp_path):
     "left", ["create table t as select 1 as a", "create view v as select 1 as a", "attach ':memory:' as other"]
 )
 def test_what_a_user_leaves_behind_is_met_by_nobody(tmp_path, left):
-    with database(str(tmp_path), memory_limit=ROOM) as connection:
+    with lend_database(str(tmp_path), memory_limit=ROOM) as connection:
         connection.execute(left)
     assert idle() == []
 
 
 def test_a_folder_that_was_used_is_that_of_one_user(tmp_path):
-    with database(str(tmp_path), memory_limit=20 << 20) as connection:
+    with lend_database(str(tmp_path), memory_limit=20 << 20) as connection:
         connection.execute("create temp table t as select hash(range) as a, hash(range, 1) as b from range(3000000)")
         assert list(tmp_path.iterdir())
     assert idle() == []
@@ -72,17 +75,17 @@ def test_a_folder_that_was_used_is_that_of_one_user(tmp_path):
 
 
 def test_a_failure_ends_no_database(tmp_path):
-    with pytest.raises(duckdb.ParserException), database(str(tmp_path), memory_limit=ROOM) as connection:
+    with pytest.raises(duckdb.ParserException), lend_database(str(tmp_path), memory_limit=ROOM) as connection:
         connection.execute("what?")
     assert len(idle()) == 1
 
 
 def test_a_process_leaves_those_of_its_parent_alone(tmp_path, monkeypatch):
-    with database(str(tmp_path), memory_limit=ROOM):
+    with lend_database(str(tmp_path), memory_limit=ROOM):
         pass
     (of_the_parent,) = idle()
     monkeypatch.setattr("os.getpid", lambda: -1)
-    with database(str(tmp_path), memory_limit=ROOM):
+    with lend_database(str(tmp_path), memory_limit=ROOM):
         pass
     assert len(idle()) == 1
     assert idle() != [of_the_parent]
@@ -169,7 +172,7 @@ WAYS = (
 )
 def test_an_error_of_the_engine_names_its_cause_and_blames_no_file(sources, monkeypatch, way, error, cause):
     monkeypatch.setattr(databases, "_idle", type(databases._idle)(list))
-    monkeypatch.setattr(databases, "_opened", lambda: Failing(error))
+    monkeypatch.setattr(databases, "_open", lambda: Failing(error))
     with pytest.raises(FailedError, match=cause) as failed:
         sources[way]()
     assert not re.search(r"PERSON|file '|well formed|truncated|expected", str(failed.value))
@@ -181,7 +184,7 @@ def test_an_engine_that_does_not_start_is_the_fault_of_no_file(sources, monkeypa
         raise duckdb.InvalidInputException("required package 'ipywidgets' is missing")
 
     monkeypatch.setattr(databases, "_idle", type(databases._idle)(list))
-    monkeypatch.setattr(databases, "_opened", refuse)
+    monkeypatch.setattr(databases, "_open", refuse)
     with pytest.raises(FailedError, match=r"DuckDB does not start .*ipywidgets") as failed:
         sources[way]()
     assert not re.search("file '|well formed|truncated|expected", str(failed.value))

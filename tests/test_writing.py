@@ -7,7 +7,7 @@ import pytest
 
 from unmask import FailedError
 from unmask.cli.files import say_secret
-from unmask.writing import together, whole, write_text
+from unmask.writing import replace_file, replace_files, write_text
 
 
 def names_in(folder):
@@ -16,7 +16,7 @@ def names_in(folder):
 
 def test_several_files_take_their_names_together(tmp_path):
     one, two = tmp_path / "one", tmp_path / "two"
-    with together(one, None, two) as places:
+    with replace_files(one, None, two) as places:
         write_text(places[one], "1")
         write_text(places[two], "2")
         assert not one.exists()
@@ -27,14 +27,14 @@ def test_several_files_take_their_names_together(tmp_path):
 
 def test_an_error_leaves_none_of_them(tmp_path):  # R21
     one, two = tmp_path / "one", tmp_path / "two"
-    with pytest.raises(FileNotFoundError), together(one, two) as places:
+    with pytest.raises(FileNotFoundError), replace_files(one, two) as places:
         places[one].replace(places[two] / "nowhere")
     assert names_in(tmp_path) == []
 
 
 def test_a_file_that_cannot_take_its_name_takes_the_others_with_it(tmp_path):  # R21
     one, two = tmp_path / "one", tmp_path / "two"
-    with pytest.raises(FailedError, match="output 'two' cannot be written"), together(one, two) as places:
+    with pytest.raises(FailedError, match="output 'two' cannot be written"), replace_files(one, two) as places:
         places[one].touch()  # and nothing for the other
     assert names_in(tmp_path) == []
 
@@ -43,7 +43,7 @@ def test_a_folder_that_is_missing_is_told_before_anything_is_written(tmp_path): 
     with pytest.raises(FailedError, match="output 'b' cannot be written: No such file"):
         write_text(tmp_path / "x" / "b", "")
     with pytest.raises(FailedError, match="output 'b' cannot be written: No such file"):
-        together(tmp_path / "a", tmp_path / "x" / "b").__enter__()
+        replace_files(tmp_path / "a", tmp_path / "x" / "b").__enter__()
     assert names_in(tmp_path) == []
 
 
@@ -51,7 +51,7 @@ def test_a_folder_that_is_missing_is_told_before_anything_is_written(tmp_path): 
 def test_a_secret_file_is_its_owners_from_the_first_byte(tmp_path):  # R6
     old = os.umask(0)
     try:
-        with whole(tmp_path / "place") as place:
+        with replace_file(tmp_path / "place") as place:
             write_text(place, "secret", private=True)
             assert stat.S_IMODE(place.stat().st_mode) == 0o600
             assert stat.S_IMODE(place.parent.stat().st_mode) == 0o700

@@ -1,10 +1,11 @@
-"""DuckDB in memory, lent to one user after another: opening one takes longer than to read a small file."""
+"""DuckDB in memory, lent to one caller after another: opening a database takes longer than reading a small file."""
 
 from __future__ import annotations
 
 import atexit
 import os
 import re
+import tempfile
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -18,31 +19,64 @@ if TYPE_CHECKING:
     import duckdb
 
 _idle: dict[int, list[duckdb.DuckDBPyConnection]] = defaultdict(list)
-"""By process: after a fork the child lacks the threads of its parent's databases."""
+"""Idle databases by process: after a fork the child lacks the threads of its parent's databases."""
 
 
 @contextmanager
-def database(folder: str, *, memory_limit: int, ordered: bool = True) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A database that nobody else uses meanwhile; nobody meets what was made in it afterwards.
+def open_database(folder: str | None = None, *, memory_limit: int | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Lend a private in-memory database that reads files, with sentences for its errors.
 
-    folder : for what exceeds the memory limit, in bytes
-    ordered : rows without an `order by` come as they are stored, which takes more memory
+    folder       : folder for spilled data; by default a temporary one
+    memory_limit : bytes of the database; by default 4 GiB, or half of the machine's memory if that is less
+
+    >>> with open_database() as connection:
+    ...     connection.execute("select 1 + 1").fetchall()
+    [(2,)]
+    """
+    import duckdb
+
+    with (
+        tempfile.TemporaryDirectory(prefix="unmask-", ignore_cleanup_errors=True) as temporary,
+        lend_database(folder or temporary, memory_limit=memory_limit or _find_memory_limit()) as connection,
+    ):
+        try:
+            yield connection
+        except duckdb.Error as error:
+            raise explain_failure(error, f"DuckDB cannot carry out the work ({type(error).__name__})") from None
+
+
+_MAX_MEMORY_BYTES = 4 << 30
+
+
+def _find_memory_limit() -> int:
+    """Return 4 GiB, or half of the machine's memory if that is less."""
+    if not hasattr(os, "sysconf"):
+        return _MAX_MEMORY_BYTES
+    return min(_MAX_MEMORY_BYTES, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2)
+
+
+@contextmanager
+def lend_database(folder: str, *, memory_limit: int, ordered: bool = True) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Lend a database to one caller; the next caller finds it empty.
+
+    folder  : folder for data beyond the memory limit, in bytes
+    ordered : rows without an `order by` keep their stored order, which takes more memory
     """
     import duckdb  # not at the top: a tenth of a second that only a file costs
 
     try:
-        whole = _set(folder, memory_limit, ordered)
+        instance = _prepare(folder, memory_limit, ordered)
     except duckdb.Error as error:  # before any row is read
-        said = str(error).partition("\n")[0]
-        raise FailedError(f"DuckDB does not start ({said}); check its installation") from None
+        message = str(error).partition("\n")[0]
+        raise FailedError(f"DuckDB does not start ({message}); check its installation") from None
     try:
-        with whole.cursor() as connection:
+        with instance.cursor() as connection:
             yield connection
     finally:
-        _put_back(whole)
+        _put_back(instance)
 
 
-def failure(error: duckdb.Error, otherwise: str) -> FailedError:
+def explain_failure(error: duckdb.Error, otherwise: str) -> FailedError:
     """Return the cause of a failed query, without DuckDB's words, which may quote a row.
 
     otherwise : the sentence if the file or the value that was read is at fault
@@ -55,61 +89,61 @@ def failure(error: duckdb.Error, otherwise: str) -> FailedError:
         return FailedError("the work does not fit the memory limit; give more (--memory-limit), or read fewer columns")
     if isinstance(error, duckdb.InterruptException):
         return FailedError("the work was interrupted; run it again")
-    ours = isinstance(error, duckdb.ProgrammingError | duckdb.InternalError)
-    if ours and not isinstance(error, duckdb.InvalidInputException):  # which is said of malformed files, too
+    is_ours = isinstance(error, duckdb.ProgrammingError | duckdb.InternalError)
+    if is_ours and not isinstance(error, duckdb.InvalidInputException):  # which is said of malformed files, too
         return FailedError(f"unmask sent DuckDB a query that fails ({type(error).__name__}); please report it")
     return FailedError(otherwise)
 
 
-def _set(folder: str, memory_limit: int, ordered: bool) -> duckdb.DuckDBPyConnection:
+def _prepare(folder: str, memory_limit: int, ordered: bool) -> duckdb.DuckDBPyConnection:
     try:
-        whole = _idle[os.getpid()].pop()
+        instance = _idle[os.getpid()].pop()
     except IndexError:  # asked no sooner: another thread may take the last one meanwhile
-        whole = _opened()
-    whole.execute(f"set memory_limit = '{memory_limit}B'")
-    whole.execute(f"set preserve_insertion_order = {ordered}")
-    whole.execute("set temp_directory = $folder", {"folder": folder})
-    return whole
+        instance = _open()
+    instance.execute(f"set memory_limit = '{memory_limit}B'")
+    instance.execute(f"set preserve_insertion_order = {ordered}")
+    instance.execute("set temp_directory = $folder", {"folder": folder})
+    return instance
 
 
-def _opened() -> duckdb.DuckDBPyConnection:
+def _open() -> duckdb.DuckDBPyConnection:
     import duckdb
 
-    whole = duckdb.connect(config={"autoinstall_known_extensions": False, "autoload_known_extensions": False})
-    if whole.execute("select current_setting('enable_progress_bar')").fetchone() == (True,):
-        whole.execute("set enable_progress_bar = false")  # refused in a notebook without ipywidgets, where it is off
-    return whole
+    instance = duckdb.connect(config={"autoinstall_known_extensions": False, "autoload_known_extensions": False})
+    if instance.execute("select current_setting('enable_progress_bar')").fetchone() == (True,):
+        instance.execute("set enable_progress_bar = false")  # refused in a notebook without ipywidgets, where it is off
+    return instance
 
 
-def _put_back(whole: duckdb.DuckDBPyConnection) -> None:
-    """Keep it for the next user, unless this one has left something in it, or it has written into its folder."""
+def _put_back(instance: duckdb.DuckDBPyConnection) -> None:
+    """Keep a database for the next caller, unless it has tables of this caller, or has used its folder."""
     import duckdb
 
     with suppress(duckdb.Error):  # a folder that was used cannot be changed
-        whole.execute("set temp_directory = ''")
-        if whole.execute(_LEFT).fetchall() == []:
-            _idle[os.getpid()].append(whole)
+        instance.execute("set temp_directory = ''")
+        if instance.execute(_LEFT_OBJECTS).fetchall() == []:
+            _idle[os.getpid()].append(instance)
 
 
 @atexit.register
 def _close() -> None:
-    """Close what is idle before the interpreter comes apart: DuckDB prints pages of leaked objects otherwise."""
-    for whole in _idle.pop(os.getpid(), ()):
-        whole.close()
+    """Close idle databases before the interpreter ends; otherwise DuckDB prints pages of leaked objects."""
+    for instance in _idle.pop(os.getpid(), ()):
+        instance.close()
 
 
-_LEFT = """
+_LEFT_OBJECTS = """
 select database_name from duckdb_databases() where not internal and database_name <> 'memory'
 union all select table_name from duckdb_tables() where not temporary
 union all select view_name from duckdb_views() where not internal and not temporary
 """
-"""What outlives a user: files that are attached, tables and views."""
+"""Query of what a caller left: attached files, tables and views."""
 
 
-def exact_path(path: str | PathLike[str]) -> str:
-    """Return the path of a file so written that DuckDB sees no pattern in its name, and no home of a user.
+def escape_path(path: str | PathLike[str]) -> str:
+    """Return the path of a file, escaped so that DuckDB sees neither a pattern nor a home folder in it.
 
-    >>> exact_path("/data/[a].csv")
+    >>> escape_path("/data/[a].csv")
     '/data/[[]a].csv'
     """
     text = str(Path(path).absolute())

@@ -16,7 +16,7 @@ from typing import Any, Final
 from unmask import made_by
 from unmask.core.errors import UnmaskError, nearest
 from unmask.domains import DOMAINS
-from unmask.files import read_toml, text_of
+from unmask.files import read_text, read_toml
 from unmask.plan import NOTHING, check_keys
 from unmask.toml_text import key_of, section, whole_text
 
@@ -120,7 +120,7 @@ def in_document(path: Path) -> Iterator[None]:
     try:
         yield
     except UnmaskError as error:
-        lines = [line for line in enumerate(text_of(path).splitlines(), 1) if not line[1].lstrip().startswith("#")]
+        lines = [line for line in enumerate(read_text(path).splitlines(), 1) if not line[1].lstrip().startswith("#")]
         quoted = re.findall("'([^']+)'", str(error))
         places = (f", line {at}" for name in quoted for at, line in lines if re.search(_word(name), line))
         raise type(error)(f"document {path.name!r}{next(places, '')}: {error}") from None

@@ -1,4 +1,4 @@
-"""Libraries that only some parts need, and the sentence that says how to get one."""
+"""Optional libraries, and the command that installs them."""
 
 from __future__ import annotations
 
@@ -12,29 +12,31 @@ from unmask.core.errors import FailedError
 
 
 def not_installed(what: str, name: str, otherwise: str = "") -> FailedError:
-    """The error of something that an extra brings. otherwise : what else can be done
+    """Return the error of a library that is not installed. otherwise : what else can be done
 
     >>> print(not_installed("Spark", "spark", "leave --spark out"))
     Spark is not installed; install the extra [spark] of unmask (... install ... 'pyspark>=4'), or leave --spark out
     """
-    return FailedError(f"{what} is not installed; {installing(name)}{f', or {otherwise}' if otherwise else ''}")
+    return FailedError(
+        f"{what} is not installed; {describe_installation(name)}{f', or {otherwise}' if otherwise else ''}"
+    )
 
 
-def installing(name: str) -> str:
-    """Return how to install an extra, with the command. Not by the name of unmask: it is on no package index.
+def describe_installation(name: str) -> str:
+    """Return how to install an extra, with the command. The command does not name unmask, which is on no package index.
 
-    >>> print(installing("excel"))
+    >>> print(describe_installation("excel"))
     install the extra [excel] of unmask (... -m pip install 'python-calamine>=0.3')
     """
-    texts = [one.partition(";") for one in metadata.requires("unmask") or ()]
-    packages = [one[0].strip() for one in texts if re.search(rf"extra == .{name}.", one[2])]
+    requirements = [text.partition(";") for text in metadata.requires("unmask") or ()]
+    packages = [text.strip() for text, _, marker in requirements if re.search(rf"extra == .{name}.", marker)]
     return f"install the extra [{name}] of unmask ({shlex.join([sys.executable, '-m', 'pip', 'install', *packages])})"
 
 
-def extra(module: str, name: str) -> Any:
-    """The module of an optional library, imported when it is used.
+def import_extra(module: str, name: str) -> Any:
+    """Import a module of an optional library.
 
-    >>> extra("no_such_library", "cluster")
+    >>> import_extra("no_such_library", "cluster")
     Traceback (most recent call last):
     unmask.core.errors.FailedError: no_such_library is not installed; install the extra [cluster] of unmask (...)
     """

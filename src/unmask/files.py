@@ -1,4 +1,4 @@
-"""Public data files by name: found, fetched where that is possible, and checked against their SHA-256 before use."""
+"""Public data files by name, checked against their SHA-256, and documents in TOML and JSON."""
 
 from __future__ import annotations
 
@@ -9,33 +9,27 @@ import os
 import stat
 import tempfile
 import tomllib
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from unmask.core.errors import FailedError, UnmaskError
-from unmask.databases import database, failure
-
-if TYPE_CHECKING:
-    import duckdb
 
 
 def locate(name: str, *, sha256: str, origin: str | None = None) -> Path:
-    """The path of a data file such as "tables/adult/adult.data", its checksum verified.
+    """Return the path of a data file such as "tables/adult/adult.data", with its checksum verified.
 
-    Looked for in the folder that the environment variable UNMASK_DATA names, then in the user's cache
-    (`~/.cache/unmask`). Where it is in neither and UNMASK_DATA is not set, it is downloaded from `origin`, if one is
-    given, into the cache: whole and checked, or not at all.
+    The file is in the folder of the environment variable UNMASK_DATA, or in the user's cache (`~/.cache/unmask`). If
+    UNMASK_DATA is not set, a missing file is downloaded from `origin` into the cache and checked.
     """
-    given = os.environ.get("UNMASK_DATA")
+    data_folder = os.environ.get("UNMASK_DATA")
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "unmask"
-    for folder in ([Path(given)] if given else []) + [cache]:
+    for folder in ([Path(data_folder)] if data_folder else []) + [cache]:
         path = folder / name
         if path.is_file():
             _verify(path, name, sha256)
             return path
-    if given or origin is None:
+    if data_folder or origin is None:
         folder_name = name.partition("/")[0]
         raise FailedError(
             f"data file {name} was not found; set UNMASK_DATA to the folder that holds `{folder_name}/` with that file"
@@ -43,39 +37,39 @@ def locate(name: str, *, sha256: str, origin: str | None = None) -> Path:
     return _download(origin, cache / name, name, sha256)
 
 
-def text_of(path: Path) -> str:
-    """The text of a file, in UTF-8; a device, which might never end, is none. Raises what reading a file raises."""
+def read_text(path: Path) -> str:
+    """Return the text of a file in UTF-8; refuse a device, which might never end."""
     mode = path.stat().st_mode
     if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
         raise OSError(errno.EINVAL, "it is a device")
     return path.read_text(encoding="utf-8")
 
 
-LARGEST_DOCUMENT = 64 << 20
-"""Bytes of a document that are read."""
+MAX_DOCUMENT_BYTES = 64 << 20
+"""Largest document that is read."""
 
 
 def read_toml(path: Path, kind: str) -> dict[str, Any]:
     """Return the tables of a TOML file. kind : noun for errors, such as document"""
-    found: dict[str, Any] = _parsed(path, kind, tomllib.loads, "TOML")
-    return found
+    tables: dict[str, Any] = _parse(path, kind, tomllib.loads, "TOML")
+    return tables
 
 
 def read_json(path: Path, kind: str) -> Any:
     """Return the value of a JSON file. kind : noun for errors, such as certificate"""
-    return _parsed(path, kind, json.loads, "JSON")
+    return _parse(path, kind, json.loads, "JSON")
 
 
-def _parsed(path: Path, kind: str, parse: Callable[[str], Any], form: str) -> Any:
+def _parse(path: Path, kind: str, parse: Callable[[str], Any], form: str) -> Any:
     """Return the content of a document. Pipes and devices are refused: they may never end."""
     name = f"{kind} {path.name!r}"
     try:
         if not stat.S_ISREG(path.stat().st_mode):
             raise OSError(errno.EINVAL, "it is no plain file")
         with path.open("rb") as file:
-            content = file.read(LARGEST_DOCUMENT + 1)
-        if len(content) > LARGEST_DOCUMENT:
-            raise OSError(errno.EFBIG, f"it is larger than {LARGEST_DOCUMENT >> 20} MiB")
+            content = file.read(MAX_DOCUMENT_BYTES + 1)
+        if len(content) > MAX_DOCUMENT_BYTES:
+            raise OSError(errno.EFBIG, f"it is larger than {MAX_DOCUMENT_BYTES >> 20} MiB")
         return parse(content.decode("utf-8"))
     except OSError as error:
         raise FailedError(f"{name} cannot be read: {error.strerror}; check the path") from None
@@ -87,15 +81,15 @@ def _parsed(path: Path, kind: str, parse: Callable[[str], Any], form: str) -> An
         raise UnmaskError(f"{name} is not {form}: {error}") from None
 
 
-def sha256_of(path: Path) -> str:
-    """The SHA-256 of what a file holds, in hexadecimal digits. Raises what reading a file raises."""
+def hash_file(path: Path) -> str:
+    """Return the SHA-256 of a file in hexadecimal digits."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _verify(path: Path, name: str, sha256: str) -> None:
     try:
-        digest = sha256_of(path)
+        digest = hash_file(path)
     except OSError as error:
         raise FailedError(f"data file {name} cannot be read: {error.strerror}") from None
     if digest != sha256:
@@ -119,36 +113,3 @@ def _download(origin: str, path: Path, name: str, sha256: str) -> Path:
             f"`{name.partition('/')[0]}/`"
         ) from None
     return path
-
-
-@contextmanager
-def engine(folder: str | None = None, *, memory_limit: int | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A private in-memory database that reads files; what was made in it is gone afterwards.
-
-    folder : for spilled data; one of its own, which is gone, too, unless given
-    memory_limit : bytes of the database; None: 4 GiB, or half of the machine's memory if that is less
-
-    >>> with engine() as connection:
-    ...     connection.execute("select 1 + 1").fetchall()
-    [(2,)]
-    """
-    import duckdb
-
-    with (
-        tempfile.TemporaryDirectory(prefix="unmask-", ignore_cleanup_errors=True) as own,
-        database(folder or own, memory_limit=memory_limit or _memory_limit()) as connection,
-    ):
-        try:
-            yield connection
-        except duckdb.Error as error:
-            raise failure(error, f"DuckDB cannot carry out the work ({type(error).__name__})") from None
-
-
-_MEMORY_LIMIT = 4 << 30
-
-
-def _memory_limit() -> int:
-    """4 GiB, or half of the machine's memory where that is less."""
-    if not hasattr(os, "sysconf"):
-        return _MEMORY_LIMIT
-    return min(_MEMORY_LIMIT, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2)

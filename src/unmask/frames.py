@@ -24,10 +24,10 @@ MAKERS = {"pandas": "DataFrame", "polars": "DataFrame", "pyarrow": "table"}
 """Library -> its function from columns to a frame, in the order in which they are tried."""
 
 
-def chosen(library: str | None = None) -> str:
-    """The library of a frame: the one asked for, else the first that the program has imported, else that is installed.
+def choose_library(library: str | None = None) -> str:
+    """Return the library of a frame: the requested one, or the first that is imported, or the first installed.
 
-    >>> chosen("pyarow")
+    >>> choose_library("pyarow")
     Traceback (most recent call last):
     unmask.core.errors.UnmaskError: library is 'pyarow', expected pandas, polars or pyarrow
     """
@@ -41,7 +41,7 @@ def chosen(library: str | None = None) -> str:
 
 
 def frame_of_rows(rows: Sequence[Mapping[str, Any]], *, library: str | None = None) -> Any:
-    """Rows as a data frame: a column for each key of any row, empty where a row lacks it.
+    """Return rows as a data frame: a column for each key of any row, empty if a row lacks it.
 
     A column of numbers and words, such as "fewer than 10", is a column of texts.
 
@@ -49,13 +49,13 @@ def frame_of_rows(rows: Sequence[Mapping[str, Any]], *, library: str | None = No
     [None, 0.2]
     """
     names = dict.fromkeys(name for row in rows for name in row)
-    columns = {name: _alike([row.get(name) for row in rows]) for name in names}
-    name = chosen(library)
+    columns = {name: _unify_types([row.get(name) for row in rows]) for name in names}
+    name = choose_library(library)
     return getattr(import_module(name), MAKERS[name])(columns)
 
 
-def _alike(cells: list[Any]) -> list[Any]:
-    """Cells of one type, since polars and Arrow hold no others; None stays."""
+def _unify_types(cells: list[Any]) -> list[Any]:
+    """Return cells of one type, as polars and Arrow require; None stays."""
     if any(isinstance(cell, Mapping) for cell in cells):
         cells = [None if cell is None else str(cell) for cell in cells]
     types = {type(cell) for cell in cells if cell is not None}
@@ -65,8 +65,8 @@ def _alike(cells: list[Any]) -> list[Any]:
 
 
 def frame_of_parquet(path: str, *, library: str | None = None) -> Any:
-    """The table of a Parquet file as a data frame, with the types of the file."""
-    name = chosen(library)
+    """Read a Parquet file as a data frame, with the types of the file."""
+    name = choose_library(library)
     if name == "polars":
         return import_module(name).read_parquet(path)
     if name == "pyarrow":
@@ -76,7 +76,7 @@ def frame_of_parquet(path: str, *, library: str | None = None) -> Any:
 
 
 def columns_of(source: object) -> dict[str, NDArray[Any]]:
-    """The columns of a mapping of names to cells, or of a data frame.
+    """Return the columns of a mapping of names to cells, or of a data frame.
 
     >>> columns_of({"x": [1, 2]})
     {'x': array([1, 2])}

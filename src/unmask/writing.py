@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, several of them together, and files that their owner alone can read."""
+"""Writing of files: completely or not at all, several at once, and readable by their owner alone."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ STARTS = "=+-@\t\r"
 
 
 @contextmanager
-def together(*paths: Path | None) -> Iterator[Mapping[Path, Path]]:
-    """A place to write each file, all of which take their names at the end; after an error none of them is there.
+def replace_files(*paths: Path | None) -> Iterator[Mapping[Path, Path]]:
+    """Give a temporary path for each file; all files take their names at the end, or none after an error.
 
-    A place has the name of its file, in a folder of its own beside it that nobody else can enter. None is no file. What
-    is written for `-` goes to the standard output, before any file takes its name.
+    A temporary path has the name of its file, in a private folder next to it. None is skipped. The text for `-` goes to
+    the standard output before any file takes its name.
 
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = Path(folder, "a.txt")
-    ...     with together(file) as places:
+    ...     with replace_files(file) as places:
     ...         _ = places[file].write_text("whole")
     ...         file.exists()
     ...     file.read_text()
@@ -45,20 +45,20 @@ def together(*paths: Path | None) -> Iterator[Mapping[Path, Path]]:
     with ExitStack() as folders:
         places = {path: folders.enter_context(_place(path)) for path in paths if path is not None}
         yield places
-        with undisturbed():
+        with defer_signals():
             _take_names(places)
 
 
 @contextmanager
-def whole(path: Path) -> Iterator[Path]:
-    """The same for one file; a file that cannot be written is a sentence."""
-    with told(path), together(path) as places:
+def replace_file(path: Path) -> Iterator[Path]:
+    """Give a temporary path for one file, which takes its name at the end; explain errors of writing."""
+    with explain_write_errors(path), replace_files(path) as places:
         yield places[path]
 
 
 @contextmanager
-def told(path: Path) -> Iterator[None]:
-    """What the system has against writing a file, as a sentence."""
+def explain_write_errors(path: Path) -> Iterator[None]:
+    """Turn errors of the system into sentences about an output."""
     try:
         yield
     except OSError as error:
@@ -66,15 +66,15 @@ def told(path: Path) -> Iterator[None]:
 
 
 def write_text(path: Path, text: str, *, private: bool = False) -> None:
-    """A text as a new file; private : for its owner alone, from the first byte."""
+    """Write a text as a new file. private : only its owner can read it, from the first byte"""
     how: dict[str, Any] = {"encoding": "utf-8", "errors": "backslashreplace", "newline": ""}
-    with told(path), open(path, "x", opener=_for_owner if private else None, **how) as file:
+    with explain_write_errors(path), open(path, "x", opener=_for_owner if private else None, **how) as file:
         file.write(text)
 
 
 @contextmanager
-def undisturbed() -> Iterator[None]:
-    """What must not be cut in two: a Ctrl-C or a termination that comes meanwhile is heard afterwards."""
+def defer_signals() -> Iterator[None]:
+    """Defer a Ctrl-C or a termination until the end of work that must not be interrupted."""
     if threading.current_thread() is not threading.main_thread():  # which is where signals are heard
         yield
         return
@@ -106,7 +106,7 @@ def is_formula(text: str) -> bool:
     return False
 
 
-def escape(text: str) -> str:
+def escape_formula(text: str) -> str:
     """Return a text that no spreadsheet runs."""
     return f"'{text}" if is_formula(text) else text
 
@@ -118,7 +118,7 @@ def _for_owner(path: str, flags: int) -> int:
 @contextmanager
 def _place(path: Path) -> Iterator[Path]:
     beside, name = (None, "output.csv") if path == STANDARD_OUTPUT else (path.parent, path.name)
-    with told(path):
+    with explain_write_errors(path):
         folder = tempfile.TemporaryDirectory(prefix=".unmask-", dir=beside, ignore_cleanup_errors=True)
     with folder as place:
         yield Path(place) / name
@@ -128,7 +128,7 @@ def _take_names(places: Mapping[Path, Path]) -> None:
     taken: list[Path] = []
     try:
         for path, place in sorted(places.items(), key=lambda item: item[0] != STANDARD_OUTPUT):
-            with told(path):
+            with explain_write_errors(path):
                 _take_name(path, place)
             taken.append(path)
     except FailedError:

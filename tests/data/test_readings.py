@@ -18,7 +18,7 @@ from unmask.data import (
 )
 from unmask.data.dialects import DELIMITER_NAMES, FIRST_LINES
 from unmask.data.readings import COMMENT_BELOW, LineAccount
-from unmask.files import engine
+from unmask.databases import open_database
 
 KNOWN = {"name", "city", "count"}.__contains__
 
@@ -46,7 +46,7 @@ def account_for_lines(connection, reading, folder) -> LineAccount:
 
 def verified(tmp_path, text, *, header=False, **options):
     reading = Reading(best(tmp_path, text, **options), header)
-    with engine() as connection:
+    with open_database() as connection:
         return account_for_lines(connection, reading, str(tmp_path))
 
 
@@ -147,7 +147,7 @@ def test_a_blank_delimiter_is_any_run_of_blanks(tmp_path):
     lines = [f"{k} {k + 1}" for k in range(FIRST_LINES + 10)]
     lines[-1] = "  7\t  8 "
     dialect = best(tmp_path, "\n".join(lines))
-    with engine() as connection:
+    with open_database() as connection:
         rows = read_rows(connection, Reading(dialect, False), "select c0, c1 from rows", str(tmp_path))
     assert (rows["c0"][-1], rows["c1"][-1], len(rows["c0"])) == ("7", "8", len(lines))
 
@@ -171,7 +171,7 @@ def test_cells_survive_any_dialect(tmp_path_factory, rows, delimiter, end, encod
     sample = read_sample(decode_text(folder / "a.txt", str(folder)), comment="none")
     (dialect,) = [one for one in score_dialects(sample, delimiter=delimiter) if one.quote == '"']
     assert dialect.rows == tuple(rows)
-    with engine() as connection:
+    with open_database() as connection:
         found = read_rows(connection, Reading(dialect, False), "select * from rows", str(folder))
         account = account_for_lines(connection, Reading(dialect, False), str(folder))
     assert list(zip(*(found[f"c{place}"] for place in range(3)), strict=True)) == rows

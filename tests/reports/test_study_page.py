@@ -16,7 +16,7 @@ from tests.envelopes import parsed
 from tests.reports.test_html import SCRIPT, Page, row, sections
 from unmask.cli import main
 from unmask.core.errors import UnmaskError
-from unmask.files import engine
+from unmask.databases import open_database
 from unmask.policy.condition import BESIDE_CONTROL, QUANTILES
 from unmask.reports import render
 from unmask.reports.facts.study import Measured, Missing, StudyData
@@ -414,7 +414,7 @@ def run(tmp_path):
                 [value or ("" if name not in ("seed", "n") else 0) for value in values],
                 dtype=np.int64 if name in ("seed", "n") else object,
             )
-    with engine() as connection:
+    with open_database() as connection:
         connection.register("found", columns)
         absent = ", ".join(f"nullif({name}, 'nan'::double) as {name}" for name in ABSENT)
         kept = f"select * replace ({absent}) from found"

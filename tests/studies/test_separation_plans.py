@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from unmask.core.errors import UnmaskError
-from unmask.files import engine
+from unmask.databases import open_database
 from unmask.graphs import (
     Auxiliary,
     Decoy,
@@ -100,7 +100,7 @@ def rows_of(tmp_path, text):
     (tmp_path / "plan.toml").write_text(text)
     plan = read_plan(tmp_path / "plan.toml")
     run_study(plan, tmp_path / "run")
-    with engine() as connection:
+    with open_database() as connection:
         query = "select protection, adversary, seed, measure, posterior from read_parquet(?) where status = 'done'"
         found = connection.execute(query, [str(tmp_path / "run" / RESULTS)]).fetchall()
     cells = {(cell.protection.name, cell.adversary.name, cell.seed): cell for cell in plan.cells()}

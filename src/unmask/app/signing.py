@@ -9,7 +9,7 @@ from typing import Any
 from unmask.app import verdict
 from unmask.app.progress import busy_with
 from unmask.app.project import AT_RISK, CERTIFICATE, MECHANISM, ORIGIN, PAGE, RELEASE, REPORT, Project
-from unmask.files import sha256_of
+from unmask.files import hash_file
 from unmask.policy import Condition, Requirement
 from unmask.reports.certificate import ASKED
 from unmask.reports.findings.verdict import called, with_unit
@@ -75,7 +75,7 @@ def _line(one: Mapping[str, Any]) -> dict[str, str]:
 def _files(project: Project, names: Mapping[str, str], *, digests: bool) -> list[dict[str, str]]:
     found = [(name, words, project.folder / name) for name, words in names.items()]
     return [
-        {"name": name, "words": words, "size": _size(path), "sha256": sha256_of(path) if digests else ""}
+        {"name": name, "words": words, "size": _size(path), "sha256": hash_file(path) if digests else ""}
         for name, words, path in found
         if path.is_file()
     ]

@@ -16,7 +16,7 @@ from unmask.measures import success_probability
 from unmask.measures.secret import likeliest_secret, place_of, secret_probability
 from unmask.reports.data import LIMITS
 from unmask.reports.words import IDENTITY, MEMBERSHIP
-from unmask.writing import escape
+from unmask.writing import escape_formula
 
 CLASS_AT = "class_at_row_of_release_from_0"
 """Heading of where classes stand."""
@@ -107,8 +107,8 @@ class Watched:
         more = (CLASS_AT,) if known else ()
         writer.writerow(("release", self.rows, "adversary", "target", "probability", "reason", *more))
         writer.writerows(
-            tuple(map(escape, (one.release, str(one.row), one.adversary, one.target)))
-            + (_shown(one.probability), escape(one.reason))
+            tuple(map(escape_formula, (one.release, str(one.row), one.adversary, one.target)))
+            + (_shown(one.probability), escape_formula(one.reason))
             + (("" if one.at is None else one.at,) if known else ())
             for one in _worst_first(self.found)
         )

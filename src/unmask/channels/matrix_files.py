@@ -18,8 +18,7 @@ from unmask.core.errors import FailedError, UnmaskError
 from unmask.data.encodings import open_text
 from unmask.data.resources import temporary_folder
 from unmask.data.source_files import prepare_file, read_head, scan_parquet
-from unmask.databases import failure
-from unmask.files import engine
+from unmask.databases import explain_failure, open_database
 
 _log = logging.getLogger(__name__)
 
@@ -268,13 +267,15 @@ def _read_lines(path: Path) -> list[tuple[int, list[str]]]:
 
 def _read_parquet(path: Path) -> list[list[str]]:
     """Return the names of the columns and the cells of a Parquet file, as texts."""
-    with engine() as connection:
+    with open_database() as connection:
         try:
             result = connection.execute(f"select * from {scan_parquet([path])}")
             names = [column[0] for column in result.description or ()]
             return [names, *([str(cell) for cell in row] for row in result.fetchall())]
         except duckdb.Error as error:  # whose message may quote a cell
-            raise failure(error, f"file {path.name!r} is no readable Parquet file; it may be truncated") from None
+            raise explain_failure(
+                error, f"file {path.name!r} is no readable Parquet file; it may be truncated"
+            ) from None
 
 
 def _is_number(cell: str) -> bool:

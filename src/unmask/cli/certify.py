@@ -18,7 +18,7 @@ from unmask.cli.gates import EXIT_ABOVE
 from unmask.cli.generated import FILE, Command
 from unmask.cli.terminal import say
 from unmask.core.errors import UnmaskError
-from unmask.files import read_json, sha256_of, text_of
+from unmask.files import hash_file, read_json, read_text
 
 CLOSE = 1e-9
 """Numbers that differ by no more than this part are the same: another processor may round the last digits otherwise."""
@@ -118,12 +118,12 @@ def _compared_page(path: Path, earlier: Any) -> Iterator[str]:
     from unmask.reports.certificate import certificate
     from unmask.version import __version__
 
-    page, digest = path.with_suffix(".html"), sha256_of(path)
+    page, digest = path.with_suffix(".html"), hash_file(path)
     if not page.exists():
         say(f"{page.name} does not exist: no page was checked", err=True)
         return
     try:
-        shown = text_of(page)
+        shown = read_text(page)
         same = shown == certificate(earlier, digest) if earlier["unmask"] == __version__ else digest in shown
     except (OSError, LookupError, TypeError, ValueError, AttributeError):
         same = False

@@ -11,7 +11,7 @@ import click
 from unmask.cli.files import provenance, refuse_to_overwrite, say_json, say_overview, write_report
 from unmask.cli.generated import FILE
 from unmask.cli.terminal import say, say_text
-from unmask.writing import together
+from unmask.writing import replace_files
 
 
 @click.command(name="list")
@@ -63,7 +63,7 @@ def demo(report: Path, people: int, seed: int, force: bool) -> None:
         title="A generated census, released with k = 3, 12 and 50",
         reproduce=provenance(),
     )
-    with together(report) as places:
+    with replace_files(report) as places:
         write_report(found, places[report])
         say_overview(found.without_small())
     say(f"wrote {report} (seed {seed})", err=True)

@@ -136,12 +136,12 @@ def inputs(rows: Mapping[str, Sequence[Any]] | None = None) -> list[dict[str, An
 
     rows : parameter -> the rows of each of its files, in their order
     """
-    from unmask.files import sha256_of  # here: most commands digest nothing, and need not load what fetches files
+    from unmask.files import hash_file  # here: most commands digest nothing, and need not load what fetches files
 
     given = click.get_current_context().params
     secret = SECRET | ({"release"} if given.get("overlaps") else frozenset())  # the release is made of it
     return [
-        {"role": role, "name": file.name, "sha256": None if role in secret else sha256_of(file), "rows": n}
+        {"role": role, "name": file.name, "sha256": None if role in secret else hash_file(file), "rows": n}
         for role in sorted(given.keys() & (SECRET | HELD))
         for file, n in _counted_files(_texts(given[role]), (rows or {}).get(role, ()))
     ]
@@ -340,7 +340,7 @@ def write_release(
 
     show : prints results; if it fails, no file is there
     """
-    with writing.together(output, origin) as places:
+    with writing.replace_files(output, origin) as places:
         release.write(places[output])
         if origin is not None:
             writing.write_text(places[origin], text, private=True)
@@ -357,7 +357,7 @@ def write_text(path: Path, text: str) -> None:
 
 def write_texts(texts: Mapping[Path, str]) -> None:
     """All of these files whole, or none of them."""
-    with writing.together(*texts) as places:
+    with writing.replace_files(*texts) as places:
         for path, text in texts.items():
             writing.write_text(places[path], text)
 

@@ -22,10 +22,10 @@ def read_origin(path: Path, n_released: int, n_original: int) -> NDArray[np.int6
     """(n_released,) the row of the original behind each record, from the file that `protect` wrote."""
     import numpy as np
 
-    from unmask.files import text_of
+    from unmask.files import read_text
 
     try:
-        lines = text_of(path).split()
+        lines = read_text(path).split()
     except OSError as error:
         raise FailedError(f"origin {path.name!r} cannot be read: {error.strerror}; check the path") from None
     except UnicodeDecodeError:

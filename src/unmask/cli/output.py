@@ -87,7 +87,7 @@ class Output(NamedTuple):
         if suggest and self.report and self.changes and any(one.state == "not acceptable" for one in judged):
             shown = replace(shown, changes=suggest(shown, [*dict.fromkeys(one.policy for one in judged)]))
         at_risk = None if watched is None else self.at_risk
-        with writing.together(self.report, self.sarif, at_risk) as places:  # names are taken once all is said
+        with writing.replace_files(self.report, self.sarif, at_risk) as places:  # names are taken once all is said
             if at_risk is not None and watched is not None:
                 writing.write_text(places[at_risk], watched.text(), private=True)
             if self.report is not None:

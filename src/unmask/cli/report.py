@@ -41,7 +41,7 @@ def report(run: Path, output: Path | None, folder: Path | None, in_words: bool, 
         raise click.UsageError("--json and --summary both say what is printed; leave one out")
     refuse_to_overwrite(output, force=force, folder=None if folder is None or folder.exists() else folder)
     found = study_page(run)
-    with writing.together(output) as places:  # which takes its name once all is exported
+    with writing.replace_files(output) as places:  # which takes its name once all is exported
         if output is not None:
             writing.write_text(places[output], render(found))
         if folder is not None:

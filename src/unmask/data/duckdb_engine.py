@@ -33,8 +33,8 @@ from unmask.data.source_files import (
     split_sheet,
 )
 from unmask.data.sql import Arrays, Kind, clean_column, quote_name, quote_text, rename_columns
-from unmask.databases import database, exact_path, failure
-from unmask.writing import whole
+from unmask.databases import escape_path, explain_failure, lend_database
+from unmask.writing import replace_file
 
 _WHOLE = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"}
 _REAL = {"FLOAT", "DOUBLE"}
@@ -68,7 +68,7 @@ class DuckDBEngine:
             _translate_errors(),
             ThreadPoolExecutor(1) as thread,
             # unordered: it needs far less memory, and an order is always asked for
-            database(folder, memory_limit=memory_limit, ordered=False) as connection,
+            lend_database(folder, memory_limit=memory_limit, ordered=False) as connection,
         ):
             yield cls(connection, thread, folder, encoding)
 
@@ -118,7 +118,7 @@ class DuckDBEngine:
 
     def write_parquet(self, sql: str, path: Path, names: Mapping[str, str], *, order: Sequence[str]) -> None:
         """See `Engine.write_parquet`; one file. Sorted at the end: a join of many rows does not keep their order."""
-        with whole(path) as part:
+        with replace_file(path) as part:
             self._run(f"copy ({rename_columns(sql, names, order=order)}) to {quote_text(str(part))} (format parquet)")
 
     def _run(self, sql: str) -> duckdb.DuckDBPyConnection:
@@ -211,7 +211,7 @@ class DuckDBEngine:
             )
         if path.is_file() or _is_sheet(path):
             return [source]
-        pattern = f"{exact_path(path)}/**/*.parquet" if path.is_dir() else source
+        pattern = f"{escape_path(path)}/**/*.parquet" if path.is_dir() else source
         rows = self._run(f"select file from glob({quote_text(pattern)}) order by file").fetchall()
         files = [str(row[0]) for row in rows]
         if not files:
@@ -264,7 +264,7 @@ def _translate_errors() -> Iterator[None]:
     except duckdb.CatalogException:
         raise FailedError("the database has no such table; check DATABASE::TABLE") from None
     except duckdb.Error as error:
-        raise failure(error, _explain(error)) from None
+        raise explain_failure(error, _explain(error)) from None
 
 
 def _explain(error: duckdb.Error) -> str:

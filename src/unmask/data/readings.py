@@ -26,7 +26,7 @@ from unmask.data.dialects import (
     kind_of,
 )
 from unmask.data.encodings import open_text
-from unmask.databases import exact_path
+from unmask.databases import escape_path
 
 if TYPE_CHECKING:
     import duckdb
@@ -155,7 +155,7 @@ def _query(
         f"null_padding=false, hive_partitioning=false, columns={{{columns}}}, "
         "max_line_size=16777216, buffer_size=33554432)"  # else 16 longest lines: 256 MiB
     )
-    marks = [exact_path(path), delimiter, quote, quote]
+    marks = [escape_path(path), delimiter, quote, quote]
     return dict(connection.execute(f"{create}with rows as ({rows}) {select}", marks).fetchnumpy())
 
 

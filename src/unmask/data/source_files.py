@@ -22,7 +22,7 @@ from unmask.data.dialects import Sample, read_sample, score_dialects
 from unmask.data.encodings import TextFile, decode_text
 from unmask.data.readings import score_header
 from unmask.data.sql import quote_text
-from unmask.databases import exact_path
+from unmask.databases import escape_path
 
 FileKind: TypeAlias = Literal["text", "parquet", "workbook"]
 
@@ -179,7 +179,7 @@ def scan_parquet(paths: Sequence[str | Path], *, by_name: bool = False) -> str:
 
     by_name : columns that a file lacks are empty, instead of an error
     """
-    files = ", ".join(quote_text(exact_path(path)) for path in paths)
+    files = ", ".join(quote_text(escape_path(path)) for path in paths)
     return f"read_parquet([{files}], hive_partitioning=false, union_by_name={str(by_name).lower()})"
 
 
@@ -198,7 +198,7 @@ def scan_text(paths: Sequence[str | Path], head: Head, *, header: bool | None = 
     """
     header = head.header if header is None else header
     columns = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(len(head.names)))
-    files = ", ".join(quote_text(exact_path(path)) for path in paths)
+    files = ", ".join(quote_text(escape_path(path)) for path in paths)
     return (
         f"read_csv([{files}], delim={quote_text(head.delimiter)}, quote='\"', "
         f"escape='\"', auto_detect=false, header={str(header).lower()}, skip={head.skip}, columns={{{columns}}}, "

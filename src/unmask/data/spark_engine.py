@@ -18,7 +18,7 @@ from unmask.data.resources import temporary_folder
 from unmask.data.source_files import SUFFIXES, TEXT_FILES, ReadableFile, prepare_file, read_head, split_sheet
 from unmask.data.sql import Arrays, Kind, clean_column, quote_name, rename_columns
 from unmask.extras import not_installed
-from unmask.writing import whole
+from unmask.writing import replace_file
 
 _WHOLE = {"tinyint", "smallint", "int", "bigint"}
 _REAL = {"float", "double"}
@@ -120,7 +120,7 @@ class SparkEngine:
 
     def write_parquet(self, sql: str, path: Path, names: Mapping[str, str], *, order: Sequence[str]) -> None:
         """See `Engine.write_parquet`; a folder of files, sorted from one to the next."""
-        with whole(path) as part, _translate_errors():
+        with replace_file(path) as part, _translate_errors():
             self.session.sql(rename_columns(sql, names, order=order, mark="`")).write.parquet(_local_uri(part))
 
     def _frame(self, source: str) -> Any:

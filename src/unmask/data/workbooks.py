@@ -24,7 +24,7 @@ import numpy as np
 
 from unmask.core.errors import FailedError, UnmaskError, nearest
 from unmask.data.sql import quote_name, quote_text
-from unmask.extras import installing
+from unmask.extras import describe_installation
 
 MAX_UNPACKED_BYTES, MAX_MEMORY_BYTES, MAX_SECONDS = 4 << 30, 2 << 30, 120
 """Limits of a workbook: its size without compression, and the memory and processor time of the child that reads it."""
@@ -102,7 +102,7 @@ def _rows(path: Path, sheet: str | None, folder: str) -> tuple[list[list[Any]], 
     """Return the rows of a sheet that are not empty, and a note if other sheets were ignored."""
     file = f"file {path.name!r}"
     if find_spec("python_calamine") is None:
-        raise FailedError(f"{file} is a workbook of Excel; {installing('excel')}, or save it as CSV")
+        raise FailedError(f"{file} is a workbook of Excel; {describe_installation('excel')}, or save it as CSV")
     _refuse_span(path)
     sheets, *rows = _read_in_child(path, sheet, folder)
     if sheet is not None and sheet not in sheets:

@@ -29,8 +29,7 @@ from unmask.data.source_files import (
     scan_text,
 )
 from unmask.data.sql import clean_column
-from unmask.databases import failure
-from unmask.files import engine
+from unmask.databases import explain_failure, open_database
 
 _log = logging.getLogger(__name__)
 
@@ -266,7 +265,7 @@ def read_columns(
     if isinstance(source, Mapping):
         return _read_mapping(source, names)
     path = Path(os.fspath(source))
-    with engine() as connection, temporary_folder(None) as folder:
+    with open_database() as connection, temporary_folder(None) as folder:
         relation, cells = _scan(connection, path, folder, header, encoding)
         _check_names(names, list(cells), f"file {path.name!r}")
         selected = ", ".join(f"{cells[name]} as n{place}" for place, name in enumerate(names))
@@ -281,7 +280,7 @@ def read_columns(
 
 def list_columns(source: str | PathLike[str], *, encoding: str | None = None) -> list[str]:
     """Return the names of the columns of a file."""
-    with engine() as connection, temporary_folder(None) as folder:
+    with open_database() as connection, temporary_folder(None) as folder:
         return list(_scan(connection, Path(os.fspath(source)), folder, (), encoding)[1])
 
 
@@ -325,7 +324,7 @@ def _scan(
 def _explain(path: Path, error: duckdb.Error) -> FailedError:
     """Return the error of a file without the engine's own message, which quotes the row."""
     cause = explain_csv_error(str(error)) or "expected CSV or TSV (.gz) with a header, or Parquet"
-    return failure(error, f"file {path.name!r} cannot be read: {cause}")
+    return explain_failure(error, f"file {path.name!r} cannot be read: {cause}")
 
 
 def _read_mapping(source: Mapping[str, ArrayLike], names: Sequence[str]) -> dict[str, NDArray[Any]]:

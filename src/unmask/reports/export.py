@@ -14,13 +14,12 @@ import duckdb
 import numpy as np
 
 from unmask.core.errors import UnmaskError
-from unmask.databases import failure
-from unmask.files import engine
+from unmask.databases import explain_failure, open_database
 from unmask.reports.data import MEASURES, ReportData
 from unmask.reports.facts.study import StudyData
 from unmask.reports.page import page_of
 from unmask.reports.parts import Figure, Grid
-from unmask.writing import escape, told, undisturbed
+from unmask.writing import defer_signals, escape_formula, explain_write_errors
 
 INDEX = "index.json"
 
@@ -44,14 +43,14 @@ def export(data: ReportData | StudyData, folder: Path, *, force: bool = False) -
         raise UnmaskError(f"{folder} exists and is not empty; choose another folder or give --force")
     new = not folder.exists()  # takes its name at once; into a folder that is there the files go one by one
     home = folder.parent if new else folder
-    with _made(home), told(folder), tempfile.TemporaryDirectory(prefix=".unmask-", dir=home) as private:
+    with _made(home), explain_write_errors(folder), tempfile.TemporaryDirectory(prefix=".unmask-", dir=home) as private:
         draft = Path(private) / "export"
         draft.mkdir()
         index = list(_write(data, draft))
         listed = {"title": data.title, "files": index}
         (draft / INDEX).write_text(json.dumps(listed, indent=1) + "\n", encoding="utf-8")
         names = (*(str(item["file"]) for item in index), INDEX)
-        with undisturbed():
+        with defer_signals():
             if new:
                 draft.rename(folder)
             for name in () if new else names:
@@ -64,7 +63,7 @@ def _made(folder: Path) -> Iterator[None]:
     """A folder that is there, and gone after an error where it was not there before."""
     missing = [part for part in (folder, *folder.parents) if not part.exists()]
     try:
-        with told(folder):
+        with explain_write_errors(folder):
             folder.mkdir(parents=True, exist_ok=True)
         yield
     except BaseException:
@@ -119,7 +118,7 @@ def _chart(folder: Path, name: str, figure: Figure) -> Iterator[dict[str, str]]:
 
 def _table(folder: Path, name: str, columns: Mapping[str, Any], caption: str) -> Iterator[dict[str, str]]:
     forms = {"csv": (_escaped(columns), "format csv, header"), "parquet": (columns, "format parquet, compression zstd")}
-    with engine() as connection:
+    with open_database() as connection:
         for kind, (cells, options) in forms.items():
             connection.register("shown", dict(cells))
             target = str(folder / f"{name}.{kind}").replace("'", "''")
@@ -127,7 +126,7 @@ def _table(folder: Path, name: str, columns: Mapping[str, Any], caption: str) ->
                 connection.execute(f"copy (select {_listed(cells)} from shown) to '{target}' ({options})")
             except duckdb.Error as error:
                 wrong = f"the tables of {folder.parent.name!r} cannot be written ({type(error).__name__})"
-                raise failure(error, f"{wrong}; check the folder") from None
+                raise explain_failure(error, f"{wrong}; check the folder") from None
     for kind in forms:
         yield {"file": f"{name}.{kind}", "kind": "table", "caption": caption}
 
@@ -143,8 +142,10 @@ def _listed(columns: Mapping[str, Any]) -> str:
 
 def _escaped(columns: Mapping[str, Any]) -> dict[str, Any]:
     """The columns without cells that a spreadsheet would run."""
-    texts = np.frompyfunc(lambda cell: escape(cell) if isinstance(cell, str) else cell, 1, 1)
-    return {escape(name): texts(cells) if cells.dtype.kind in "OU" else cells for name, cells in columns.items()}
+    texts = np.frompyfunc(lambda cell: escape_formula(cell) if isinstance(cell, str) else cell, 1, 1)
+    return {
+        escape_formula(name): texts(cells) if cells.dtype.kind in "OU" else cells for name, cells in columns.items()
+    }
 
 
 def _columns(grid: Grid) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from unmask.core.posterior import Posterior
 from unmask.measures.success import rank_truth
 from unmask.plan import Cell
 from unmask.studies.cells import believed
-from unmask.writing import told, whole
+from unmask.writing import explain_write_errors, replace_file
 
 BELIEFS: Final = "beliefs"
 """Folder of a study that holds them, a file for each cell that a game prices."""
@@ -68,9 +68,9 @@ def keep(cell: Cell, folder: Path) -> None:
     truth = {name: array for name in ("better", "tied") if (array := getattr(found, name)) is not None}
     belief: dict[str, Any] = {one.name: getattr(found.belief, one.name) for one in fields(Posterior)}
     kept = {name: belief[name] for name in (*_ARRAYS, "n_candidates", "log_prior", "status")}
-    with told(path):
+    with explain_write_errors(path):
         path.parent.mkdir(exist_ok=True)
-    with whole(path) as beside:
+    with replace_file(path) as beside:
         np.savez_compressed(beside, utility=found.utility, **kept, **truth)
 
 

@@ -52,7 +52,7 @@ from unmask.studies.reading import read_plan
 from unmask.studies.run import GAME, JOURNAL
 from unmask.studies.stated import Stated, stated
 from unmask.version import __version__
-from unmask.writing import whole, write_text
+from unmask.writing import replace_file, write_text
 
 SIZE_DRAWS = 16
 """Number of draws of all group sizes for a campaign that does not know them when it pays for the data."""
@@ -69,7 +69,7 @@ def file_game(
 ) -> GameData:
     """Play the game of a study's document, and keep it with the results of the study."""
     found = play(path, study=study, allow_code=allow_code, watch=watch)
-    with whole(study / GAME) as place:
+    with replace_file(study / GAME) as place:
         write_text(place, json.dumps(asdict(found)))
     return found
 

@@ -11,9 +11,8 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from unmask.core.errors import UnmaskError
-from unmask.databases import exact_path
+from unmask.databases import escape_path, open_database
 from unmask.document import load
-from unmask.files import engine
 from unmask.plan import NOTHING
 from unmask.policy.coverage import coverage_notes
 from unmask.policy.policies import policy_of
@@ -216,9 +215,9 @@ def _value(value: Any) -> str:
 
 
 def _seeds(path: Path) -> list[int]:
-    with engine() as connection:
+    with open_database() as connection:
         found = connection.execute(
-            "select distinct seed from read_parquet(?) order by seed", [exact_path(path)]
+            "select distinct seed from read_parquet(?) order by seed", [escape_path(path)]
         ).fetchall()
     return [int(seed) for (seed,) in found]
 

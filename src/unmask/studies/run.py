@@ -15,7 +15,7 @@ import numpy as np
 
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.data.sql import quote_text
-from unmask.databases import failure
+from unmask.databases import explain_failure
 from unmask.document import in_document, load, said_policy
 from unmask.plan import Cell, Plan
 from unmask.policy import Policy
@@ -27,7 +27,7 @@ from unmask.studies.beliefs import belief_file
 from unmask.studies.journal import Journal, Result
 from unmask.studies.workers import run_cells
 from unmask.toml_text import whole_text
-from unmask.writing import whole
+from unmask.writing import replace_file
 
 JOURNAL = "journal.jsonl"
 RESULTS = "results.parquet"
@@ -182,7 +182,7 @@ def _keep_plan(plan: Path, folder: Path, asked: Policy) -> None:
     try:
         (folder / GAME).unlink(missing_ok=True)  # of what the document said before
         for name in (name for name in texts if plan.resolve() != (folder / name).resolve()):
-            with whole(folder / name) as place:
+            with replace_file(folder / name) as place:
                 place.write_bytes(texts[name])
     except OSError as error:
         raise FailedError(f"folder {folder} cannot be written: {error.strerror}; choose another one") from None
@@ -220,7 +220,7 @@ def _distinct(plan: Plan) -> dict[str, Cell]:
 
 def export(plan: Plan, journal: Journal, path: Path) -> None:
     """Write all rows in the order of the plan, whole or not at all; a cell without rows has one that says why."""
-    from unmask.files import engine
+    from unmask.databases import open_database
 
     rows = [row for cell in plan.cells() for row in _rows(cell, journal.results.get(cell.key))]
     columns: dict[str, Any] = {}
@@ -234,14 +234,14 @@ def export(plan: Plan, journal: Journal, path: Path) -> None:
             columns[name] = np.array([value or "" for value in values], dtype=object)
     unknown = [name for name in _NUMBERS if name != "seconds"]
     listed = ", ".join(f"nullif({name}, 'nan'::double) as {name}" if name in unknown else name for name in COLUMNS)
-    with whole(path) as place, engine() as connection:
+    with replace_file(path) as place, open_database() as connection:
         connection.register("found", columns)
         try:
             connection.execute(
                 f"copy (select {listed} from found) to {quote_text(str(place))} (format parquet, compression zstd)"
             )
         except duckdb.Error as error:
-            raise failure(error, f"{path} cannot be written; choose another folder, nothing is lost") from None
+            raise explain_failure(error, f"{path} cannot be written; choose another folder, nothing is lost") from None
 
 
 def _rows(cell: Cell, result: Result | None) -> Iterator[dict[str, Any]]:

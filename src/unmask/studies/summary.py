@@ -11,8 +11,7 @@ from typing import Any, Literal
 import duckdb
 
 from unmask.core.errors import FailedError
-from unmask.databases import exact_path, failure
-from unmask.files import engine
+from unmask.databases import escape_path, explain_failure, open_database
 from unmask.measures.registry import SHARES, described
 from unmask.policy.verdict import CRITERION, Criterion
 from unmask.reports.facts.study import Missing
@@ -108,7 +107,7 @@ def read_results(folder: Path) -> Results:
     path = folder / RESULTS
     if not path.is_file():
         raise FailedError(f"{folder} has no {RESULTS}; run `unmask study PLAN -o {folder}` first")
-    with engine() as connection:
+    with open_database() as connection:
         try:
             found = [_summary(**row) for row in _rows(connection, _SUMMARIES, path)]
             return Results(
@@ -119,12 +118,12 @@ def read_results(folder: Path) -> Results:
         except duckdb.BinderException:  # a column is missing
             raise FailedError(f"{path} is of another version; {_AGAIN}") from None
         except duckdb.Error as error:
-            raise failure(error, f"{path} is damaged; {_AGAIN}") from None
+            raise explain_failure(error, f"{path} is damaged; {_AGAIN}") from None
 
 
 def _rows(connection: duckdb.DuckDBPyConnection, query: str, path: Path) -> Iterator[dict[str, Any]]:
     """The rows of a query, by name of column."""
-    found = connection.execute(query, [exact_path(path)])
+    found = connection.execute(query, [escape_path(path)])
     names = [name for name, *_ in found.description or ()]
     return (dict(zip(names, row, strict=True)) for row in found.fetchall())
 

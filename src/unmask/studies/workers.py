@@ -22,7 +22,7 @@ from typing import Any
 from unmask.core.errors import FailedError, NotRunError, UnmaskError
 from unmask.plan import Budget, Cell
 from unmask.studies.journal import Result, Status
-from unmask.writing import ENDING, undisturbed
+from unmask.writing import ENDING, defer_signals
 
 GRACE = 5.0
 """Seconds that a process has to end by itself."""
@@ -58,7 +58,7 @@ def run_cells(cells: Iterable[Cell], *, workers: int, budget: Budget) -> Iterato
                     pool[i] = _give(worker, todo.popleft(), budget, limit)
             yield from _collect(pool, limit, budget)
     finally:
-        with undisturbed():
+        with defer_signals():
             for worker in pool:
                 _stop(worker)
             _stop_the_rest()

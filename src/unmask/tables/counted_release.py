@@ -24,7 +24,7 @@ from unmask.tables.table import Table
 from unmask.tables.utility.columns import ColumnLoss, Loss
 from unmask.tables.utility.evaluation import InformationLoss
 from unmask.tables.writing import stored_type
-from unmask.writing import STARTS, escape, is_formula
+from unmask.writing import STARTS, escape_formula, is_formula
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,7 +161,7 @@ def write_release(
         text = sql.escape_formulas(
             text, texts, [*file_names, *(column for column in order if column not in file_names)], STARTS
         )
-        file_names = {short: escape(column) for short, column in file_names.items()}
+        file_names = {short: escape_formula(column) for short, column in file_names.items()}
     engine.write_parquet(text, path, file_names, order=order)
     return formula_cells
 

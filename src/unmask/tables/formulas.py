@@ -12,7 +12,7 @@ import numpy as np
 from unmask.core.errors import UnmaskError
 from unmask.tables.column import Column
 from unmask.tables.table import Table
-from unmask.writing import STARTS, escape, is_formula
+from unmask.writing import STARTS, escape_formula, is_formula
 
 Formulas: TypeAlias = Literal["keep", "escape", "refuse"]
 """What is done about them: nothing, an apostrophe before them, or no release."""
@@ -39,15 +39,15 @@ def escaped(table: Table) -> Table:
     """Return the table with an apostrophe before every such cell and name."""
 
     def of(column: Column) -> Column:
-        labels = tuple(map(escape, column.levels.labels))
-        return replace(column, name=escape(column.name), levels=replace(column.levels, labels=labels))
+        labels = tuple(map(escape_formula, column.levels.labels))
+        return replace(column, name=escape_formula(column.name), levels=replace(column.levels, labels=labels))
 
     return replace(
         table,
         quasi_identifiers=tuple(map(of, table.quasi_identifiers)),
         sensitive=tuple(map(of, table.sensitive)),
         kept=tuple(map(of, table.kept)),
-        order=tuple(map(escape, table.order)),
+        order=tuple(map(escape_formula, table.order)),
     )
 
 

@@ -19,7 +19,7 @@ from unmask.core.errors import AmbiguousInput, UnmaskError
 from unmask.data import Reading, read_rows, read_sample, score_dialects, score_header
 from unmask.data.resources import temporary_folder
 from unmask.data.source_files import prepare_file
-from unmask.files import engine
+from unmask.databases import open_database
 
 _log = logging.getLogger(__name__)
 
@@ -80,7 +80,7 @@ class Hierarchy:
         Hierarchy(2 leaves, 2 levels)
         """
         name = f"hierarchy file {Path(path).name!r}"
-        with temporary_folder(None) as folder, engine(folder) as connection:
+        with temporary_folder(None) as folder, open_database(folder) as connection:
             file = prepare_file(Path(path), folder)
             if file.text is None:
                 raise UnmaskError(f"{name} is no plain text; expected one line for each leaf")

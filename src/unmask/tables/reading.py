@@ -19,12 +19,11 @@ from typing import Any, NamedTuple, cast
 import duckdb
 import numpy as np
 
-from unmask import files
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.data import source_files
 from unmask.data.resources import temporary_folder
 from unmask.data.source_files import prepare_file
-from unmask.databases import failure
+from unmask.databases import explain_failure, open_database
 from unmask.tables.coding import Encoded, encode, encode_array
 
 _LISTED = 40  # column names in a message
@@ -121,11 +120,11 @@ def engine() -> Iterator[tuple[duckdb.DuckDBPyConnection, str]]:
     ...     connection.execute("select 1 + 1").fetchall()
     [(2,)]
     """
-    with temporary_folder(None) as folder, files.engine(folder) as connection:
+    with temporary_folder(None) as folder, open_database(folder) as connection:
         try:
             yield connection, folder
         except duckdb.Error as error:
-            raise failure(error, _reason(error)) from None  # the engine's own message quotes the row
+            raise explain_failure(error, _reason(error)) from None  # the engine's own message quotes the row
 
 
 def check_columns(names: Sequence[str], wanted: Sequence[str], *, where: str, hint: str = "") -> None:
@@ -216,7 +215,7 @@ def _parquet(connection: duckdb.DuckDBPyConnection, path: Path, wanted: Sequence
     try:
         described = connection.execute(f"describe select * from {relation}").fetchall()
     except duckdb.Error as error:
-        raise failure(error, f"{where} is no readable Parquet file; it may be truncated") from None
+        raise explain_failure(error, f"{where} is no readable Parquet file; it may be truncated") from None
     names = [str(row[0]) for row in described]
     check_columns(names, wanted, where=where)
     return _Rows(names, relation)

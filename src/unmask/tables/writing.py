@@ -14,9 +14,9 @@ import numpy as np
 
 from unmask.core.errors import UnmaskError
 from unmask.data.sql import quote_name, quote_text
-from unmask.databases import exact_path, failure
+from unmask.databases import escape_path, explain_failure
 from unmask.tables.reading import engine
-from unmask.writing import whole
+from unmask.writing import replace_file
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -39,7 +39,7 @@ def write_table(columns: Sequence[Column], target: Path, *, force: bool) -> None
         raise UnmaskError(
             f"output {target.name!r} exists; choose another name or overwrite it (--force, or force=True)"
         )
-    with whole(target) as place:
+    with replace_file(target) as place:
         write_parquet(columns, place) if name.endswith((".parquet", ".pq")) else _text(columns, place)
 
 
@@ -93,7 +93,7 @@ def write_parquet(columns: Sequence[Column], path: Path) -> None:
             for position, (name, stored) in enumerate(zip(names, types, strict=True))
         )
         rows = (
-            f"read_csv({quote_text(exact_path(plain))}, delim=',', quote='\"', escape='\"', header=true, "
+            f"read_csv({quote_text(escape_path(plain))}, delim=',', quote='\"', escape='\"', header=true, "
             f"auto_detect=false, columns={{{texts}}}, hive_partitioning=false, max_line_size=16777216)"
         )
         statement = f"copy (select {chosen} from {rows}) to {quote_text(str(path))} (format parquet)"
@@ -101,7 +101,7 @@ def write_parquet(columns: Sequence[Column], path: Path) -> None:
             connection.execute(statement)
         except duckdb.Error as error:
             otherwise = f"the Parquet file cannot be written ({type(error).__name__}); check the folder"
-            raise failure(error, otherwise) from None
+            raise explain_failure(error, otherwise) from None
 
 
 def stored_type(column: Column) -> str:

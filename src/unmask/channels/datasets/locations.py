@@ -14,6 +14,7 @@ from scipy.sparse import coo_array, csr_array
 from unmask import files
 from unmask.channels._matrices import Floats, Ints, Sparse
 from unmask.core.errors import UnmaskError
+from unmask.databases import open_database
 
 EARTH_RADIUS = 6_371_008.8
 """Mean radius of the Earth in meters (IUGG)."""
@@ -277,7 +278,7 @@ def _checkins() -> dict[str, NDArray[Any]]:
     path = {
         name: str(files.locate(f"traces/gowalla1000/{name}.txt.gz", sha256=digest)) for name, digest in _SHA256.items()
     }
-    with files.engine() as connection:
+    with open_database() as connection:
         rows = connection.execute(
             'select "user", lat, lon, "time" from (select distinct * from read_csv($checkins, delim=\'\t\', '
             "header=false, columns={'user': 'bigint', 'place': 'bigint', 'time': 'double'})) join "

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from unmask.core.errors import FailedError
 from unmask.graphs.attacks.bagging import Round, Stage
 from unmask.version import __version__
-from unmask.writing import whole
+from unmask.writing import replace_file
 
 DAMAGED = (
     OSError, EOFError, ValueError, KeyError, RuntimeError, zipfile.BadZipFile, zlib.error, tokenize.TokenError,
@@ -41,7 +41,7 @@ def save_round(folder: Path, stage: Stage, result: Round) -> None:
     path = _file(folder, stage)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with whole(path) as place:
+        with replace_file(path) as place:
             np.savez_compressed(place, pair=result.pair, vote=result.vote)
     except OSError as error:
         raise FailedError(f"a round cannot be kept in folder {folder.name!r}: {error.strerror}") from None

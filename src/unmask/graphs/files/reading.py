@@ -20,8 +20,7 @@ from unmask.core.errors import FailedError, UnmaskError
 from unmask.data import TextFile, open_binary, open_text
 from unmask.data.resources import temporary_folder
 from unmask.data.source_files import ReadableFile, prepare_file, scan_parquet
-from unmask.databases import failure
-from unmask.files import engine
+from unmask.databases import explain_failure, open_database
 from unmask.graphs.files.edge_lists import FORMATS, EdgeListOptions, best_dialect, read_edge_list, read_table
 from unmask.graphs.files.formats import name_attributes, read_graphml, read_node_link, read_pajek
 from unmask.graphs.files.node_numbers import LinkList
@@ -116,7 +115,7 @@ def _from_path(path: Path, options: EdgeListOptions) -> LinkList:
         raise UnmaskError(f"columns were given, and file {path.name!r} has none; leave --source and --target out")
     if name.endswith(_XML):  # has an encoding of its own
         return _read_xml(path)
-    with temporary_folder(None) as folder, engine(memory_limit=_ENGINE_BYTES) as connection:
+    with temporary_folder(None) as folder, open_database(memory_limit=_ENGINE_BYTES) as connection:
         file = prepare_file(path, folder, encoding=options.encoding)
         if file.note:
             _log.warning("%s", file.note)
@@ -124,7 +123,7 @@ def _from_path(path: Path, options: EdgeListOptions) -> LinkList:
             return _from_file(connection, file, folder, options)
         except duckdb.Error as error:  # the engine's own message quotes the line
             message = f"file {path.name!r} cannot be read; expected whole text or Parquet"
-            raise failure(error, message) from None
+            raise explain_failure(error, message) from None
 
 
 def _from_file(

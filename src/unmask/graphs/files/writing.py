@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.core.errors import FailedError, UnmaskError
-from unmask.files import engine
+from unmask.databases import open_database
 
 _EDGES_PER_PIECE = 1_000_000  # of text
 _PARQUET = {".parquet", ".pq"}
@@ -90,7 +90,7 @@ def _write(path: Path, kind: str, u: NDArray[np.int32], v: NDArray[np.int32], na
 
 
 def _write_parquet(path: Path, source: NDArray[Any], target: NDArray[Any]) -> None:
-    with engine() as connection:
+    with open_database() as connection:
         connection.register("links", {"source": source, "target": target})
         name = str(path).replace("'", "''")
         connection.execute(f"copy (select source, target from links) to '{name}' (format parquet)")

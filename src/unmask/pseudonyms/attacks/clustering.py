@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.core.partition import Partition
-from unmask.extras import extra
+from unmask.extras import import_extra
 from unmask.pseudonyms.attacks.pairs import partition_items
 from unmask.pseudonyms.attacks.threshold import Scale, check_scale, scale_numbers, select_profiles
 from unmask.pseudonyms.items import Coded, Feature, Items
@@ -103,7 +103,7 @@ class FeatureClustering:
 
     def __call__(self, release: Items, knowledge: None = None, *, rng: np.random.Generator | None = None) -> Partition:
         """Return the adversary's partition of the items."""
-        library = extra("sklearn.cluster", "cluster")
+        library = import_extra("sklearn.cluster", "cluster")
         points = _points(select_profiles(release, self.features), self.scale, self.mismatch)
         if len(points) < max(2, self.min_size if self.method == "hdbscan" else 2):
             return partition_items(release, np.arange(len(points)))

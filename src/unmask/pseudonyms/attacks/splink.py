@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.core.partition import Partition
-from unmask.extras import extra
-from unmask.files import engine
+from unmask.databases import open_database
+from unmask.extras import import_extra
 from unmask.pseudonyms.attacks.pairs import Blocks, Links, check_blocks, count_pairs, no_links
 from unmask.pseudonyms.attacks.threshold import select_profiles
 from unmask.pseudonyms.items import Coded, Feature, Items, Numeric
@@ -71,7 +71,7 @@ class SplinkLinkage:
 
     def link(self, release: Items) -> Links:
         """Return the pairs that Splink predicts, with its probabilities."""
-        splink, library = extra("splink", "link"), extra("splink.comparison_library", "link")
+        splink, library = import_extra("splink", "link"), import_extra("splink.comparison_library", "link")
         compared = tuple(feature.name for feature in release.select(self.features))
         blocking = tuple(name for rule in self.blocks for name in rule)
         release.select(blocking)
@@ -116,10 +116,10 @@ def _predict(
     seed: int,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
     """Return the pseudonyms and the probability of each pair, from a Splink trained on these columns."""
-    arrow = extra("pyarrow", "link")
+    arrow = import_extra("pyarrow", "link")
     table = arrow.table({"unique_id": list(range(len(next(iter(columns.values()))))), **columns})
-    backend = extra("splink.backends.duckdb", "link")
-    with engine() as connection:
+    backend = import_extra("splink.backends.duckdb", "link")
+    with open_database() as connection:
         linker = splink.Linker(backend.DuckDBAPI(connection).register(table), settings, log_level=logging.ERROR)
         linker.training.estimate_u_using_random_sampling(max_pairs=1e6, seed=seed)
         for i, rule in enumerate(rules):
