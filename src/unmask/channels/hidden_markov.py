@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -27,6 +27,9 @@ MIN_SCALED_BELIEF = 1e-290
 
 MIN_LISTED_BELIEF = 1e-34
 """States with less belief are not listed."""
+
+MIN_DENSE_SHARE = 0.25
+"""Share of possible transitions above which the likeliest path uses a dense table."""
 
 
 class Traces(NamedTuple):
@@ -253,12 +256,18 @@ def most_likely_path(release: Ints, knowledge: Chain, *, rng: np.random.Generato
     transition = csc_array(csr_array(knowledge.motion.p_y_given_x)[order][:, order])
     transition.sort_indices()
     width = 1 + transition.nnz // len(order)
+    step: Callable[[Floats], tuple[Floats, NDArray[np.int32]]] = partial(_best_sparse_steps, transition)
+    if width > MIN_DENSE_SHARE * len(order):
+        with np.errstate(divide="ignore"):
+            step = partial(_best_dense_steps, np.ascontiguousarray(np.log(transition.toarray().T)))
     chunks = knowledge.chunks(knowledge.check(release), width)
-    return np.concatenate([_best_paths(knowledge, traces, order, transition) for traces in chunks])
+    return np.concatenate([_best_paths(knowledge, traces, order, step) for traces in chunks])
 
 
-def _best_paths(chain: Chain, traces: Traces, order: Ints, transition: csc_array) -> Ints:
-    """Return the (users, steps) likeliest paths; `transition` has its states in this order."""
+def _best_paths(
+    chain: Chain, traces: Traces, order: Ints, step: Callable[[Floats], tuple[Floats, NDArray[np.int32]]]
+) -> Ints:
+    """Return the (users, steps) likeliest paths; `step` has its states in this order."""
     outputs, (likelihood, _) = traces.outputs, chain.emission
     with np.errstate(divide="ignore"):
         log_emission = np.log(likelihood)[:, order]
@@ -266,7 +275,7 @@ def _best_paths(chain: Chain, traces: Traces, order: Ints, transition: csc_array
     previous = np.zeros((*outputs.shape, len(order)), dtype=np.int32)
     for t in range(outputs.shape[1]):
         if t > 0:
-            arrival, previous[:, t] = _best_steps(score, transition)
+            arrival, previous[:, t] = step(score)
             score = arrival + log_emission[outputs[:, t]]
         top = score.max(axis=1)
         if np.isneginf(top.min()):
@@ -280,8 +289,19 @@ def _best_paths(chain: Chain, traces: Traces, order: Ints, transition: csc_array
     return order[path]
 
 
-def _best_steps(score: Floats, transition: csc_array) -> tuple[Floats, NDArray[np.int32]]:
-    """Return (users, n_x) max_i score_i + log A_ij and the first i that attains it."""
+def _best_dense_steps(log_transition: Floats, score: Floats) -> tuple[Floats, NDArray[np.int32]]:
+    """Return (users, n_x) max_i score_i + log A_ij and the first i that attains it; log_transition : (to, from)."""
+    arrival, previous = np.empty(score.shape), np.empty(score.shape, dtype=np.int32)
+    work, states = np.empty(log_transition.shape), np.arange(len(log_transition))
+    for user in range(len(score)):  # one user at a time: n_x^2 numbers stay in the cache
+        np.add(log_transition, score[user], out=work)
+        previous[user] = work.argmax(axis=1)
+        arrival[user] = work[states, previous[user]]
+    return arrival, previous
+
+
+def _best_sparse_steps(transition: csc_array, score: Floats) -> tuple[Floats, NDArray[np.int32]]:
+    """Return the same for a sparse transition."""
     source, sizes = transition.indices.astype(np.int64), np.diff(transition.indptr)
     reached = sizes > 0
     start = transition.indptr[:-1][reached]
