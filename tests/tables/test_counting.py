@@ -251,6 +251,10 @@ def test_an_audit_has_the_rows_of_an_audit_in_memory(engine, people, missing, co
     assert (found.who, found.adversaries) == (expected.who, expected.adversaries)
     assert set(found.assumptions) <= set(expected.assumptions)
     assert any("what columns give away" in what for what, _ in found.not_run)
+    assert found.contributions.keys() == expected.contributions.keys() == {"r"}
+    for contribution, other in zip(found.contributions["r"], expected.contributions["r"], strict=True):
+        assert (contribution.target, contribution.column) == (other.target, other.column)
+        assert contribution.shapley == pytest.approx(other.shapley, abs=1e-12)
     assert len(found.values) == len(expected.values) > 2
     for value, other in zip(found.values, expected.values, strict=True):
         assert (value.target, value.value, value.people, value.n) == (other.target, other.value, other.people, other.n)

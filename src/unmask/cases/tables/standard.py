@@ -116,7 +116,7 @@ def _reported(
     traced = (
         [] if original is None else [(name, original, one) for name, one in tables.items() if name in evidence.origins]
     )
-    given, ungiven = facts.given_by(tables if original is None else {ORIGINAL: original})
+    given, ungiven = facts.given_by(releases if original is None else {ORIGINAL: original})
     knowing = words.adversaries(first, evidence) | words.insiders(first, original) | dict(wp216.WORDS)
     hidden = words.hidden(tables, original)
     criteria = {name: count.criteria() for name, count in counts.items()}

@@ -117,8 +117,7 @@ def _sampled(game: _Game) -> dict[str, tuple[NDArray[np.float64], NDArray[np.flo
 
 def _game_of(table: Table) -> _Game:
     """Return the game of the evaluated rows: where cells are open, classes of fewer columns overlap."""
-    rows = table.taking_part
-    table = table if len(rows) == table.n_rows else table.take(rows)
+    table = table.complete
     opened = (column.counts[column.levels.open(table.missing)].any() for column in table.quasi_identifiers)
     return _Game(table) if relation_of(table) is None and not any(opened) else _Overlapping(table)
 
@@ -128,7 +127,7 @@ class _Game:
 
     def __init__(self, table: Table) -> None:
         columns, secrets = table.quasi_identifiers, table.sensitive
-        combinations = classes_of([*columns, *secrets])
+        combinations = classes_of([*columns, *secrets], counts=table.counts)
         self.d, self.n = len(columns), table.n_rows
         self.names = [column.name for column in columns]
         self.targets = (IDENTITY, *(column.name for column in secrets))
