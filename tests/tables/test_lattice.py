@@ -166,7 +166,7 @@ def test_rounds_lose_less_and_every_class_satisfies_what_is_asked(asked):
         *([constraints.DistinctL(asked.l)] if asked.l else []),
         *([constraints.TCloseness(asked.t)] if asked.t else []),
     ]
-    assert satisfying(release, asked.k, demands, whole=table).all()
+    assert satisfying(release, asked.k, demands, reference=table).all()
     lost = utility.evaluate(table, release, origin, queries=1)
     if asked.loss == "discernibility":
         assert lost.discernibility == found.loss

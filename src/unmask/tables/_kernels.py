@@ -48,17 +48,17 @@ def merged(key: NDArray[np.int64], bits: int) -> tuple[NDArray[np.int32], NDArra
     bits : of the table that keys are looked up in, 2^bits entries: more than there are keys. A taken place is followed
            by the next one.
     """
-    n, mask, taken = len(key), (1 << bits) - 1, 0
+    n, mask, used = len(key), (1 << bits) - 1, 0
     place = np.full(1 << bits, -1, dtype=np.int32)
-    of = np.empty(n, dtype=np.int32)
+    owner = np.empty(n, dtype=np.int32)
     first = np.empty(n, dtype=np.int64)
     for i in range(n):
-        at = np.int64((np.uint64(key[i]) * np.uint64(11400714819323198485)) >> np.uint64(64 - bits))
-        while place[at] >= 0 and key[first[place[at]]] != key[i]:
-            at = (at + 1) & mask
-        if place[at] < 0:
-            place[at] = taken
-            first[taken] = i
-            taken += 1
-        of[i] = place[at]
-    return of, first[:taken].copy()
+        position = np.int64((np.uint64(key[i]) * np.uint64(11400714819323198485)) >> np.uint64(64 - bits))
+        while place[position] >= 0 and key[first[place[position]]] != key[i]:
+            position = (position + 1) & mask
+        if place[position] < 0:
+            place[position] = used
+            first[used] = i
+            used += 1
+        owner[i] = place[position]
+    return owner, first[:used].copy()

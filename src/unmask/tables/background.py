@@ -36,8 +36,8 @@ class Background:
     @property
     def in_general(self) -> Table | None:
         """People in general of whom those looked for are none; None where nobody is known."""
-        found = self.population if self.others is None else self.others
-        return None if found is None or not found.n_rows else found
+        population = self.population if self.others is None else self.others
+        return None if population is None or not population.n_rows else population
 
     @classmethod
     def of(cls, knowledge: object) -> Background:
@@ -78,11 +78,11 @@ def before(released: Column, population: Table | None) -> tuple[tuple[str, ...],
     """
     if population is None:
         return released.levels.labels, released.counts / len(released.codes), "release"
-    known = population.column(released.name)
-    labels = tuple(dict.fromkeys(released.levels.labels + known.levels.labels))
-    place = {label: at for at, label in enumerate(labels)}
+    population_column = population.column(released.name)
+    labels = tuple(dict.fromkeys(released.levels.labels + population_column.levels.labels))
+    place = {label: position for position, label in enumerate(labels)}
     people = np.zeros(len(labels))
-    people[[place[label] for label in known.levels.labels]] = known.counts
+    people[[place[label] for label in population_column.levels.labels]] = population_column.counts
     occurs = np.bincount(released.codes, minlength=len(labels)) > 0
     people[occurs & (people == 0)] = 0.5
     return labels, people / people.sum(), "population"
@@ -104,13 +104,16 @@ def hidden_values(release: Table, released: Column, population: Table | None) ->
     if population is None or gap < 0:
         return 0.0, prior
     counts = release.totals_of(released)
-    known, n = population.column(released.name), int(counts.sum())
-    people, gaps = len(known.codes), int(known.counts[known.levels.missing]) if known.levels.missing >= 0 else 0
+    population_column, n = population.column(released.name), int(counts.sum())
+    people, gaps = (
+        len(population_column.codes),
+        int(population_column.counts[population_column.levels.missing]) if population_column.levels.missing >= 0 else 0,
+    )
     hidden = (int(counts[gap]) * people - gaps * n) / people  # exactly 0 where both miss the same share
     chance = n * gaps * (people - gaps) / people**2
     if hidden <= 0 or hidden**2 <= 9 * chance:
         return 0.0, prior
-    stated = np.append(counts, np.zeros(len(labels) - len(counts)))
-    short = np.where(prior > 0, np.maximum(n * prior - stated, 0.0) + 0.5, 0.0)
+    stated_rows = np.append(counts, np.zeros(len(labels) - len(counts)))
+    short = np.where(prior > 0, np.maximum(n * prior - stated_rows, 0.0) + 0.5, 0.0)
     short[gap] = 0.0
     return float(hidden / counts[gap]), short / short.sum()

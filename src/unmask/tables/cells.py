@@ -104,11 +104,13 @@ def _plain_levels(texts: Sequence[str | None], as_type: Type) -> tuple[Levels, N
     return Levels(labels, as_type, nothing, nothing, domain, members, len(domain) if gap else -1), code
 
 
-def _usual(texts: Sequence[str | None], as_type: Type, known: Sequence[str]) -> tuple[Levels, NDArray[np.int32]] | None:
+def _usual(
+    texts: Sequence[str | None], as_type: Type, known_values: Sequence[str]
+) -> tuple[Levels, NDArray[np.int32]] | None:
     """Levels of a column all of whose texts are written in the usual way; None for another one."""
     if KIND[as_type] == "categorical":
         joined = "\n".join(filter(None, texts))
-        special = any(mark in joined for mark in ("*{,|~" if known else "*{"))
+        special = any(mark in joined for mark in ("*{,|~" if known_values else "*{"))
         return None if special else _plain_levels(texts, as_type)
     present = [text for text in texts if text]
     form = form_of(present)
@@ -201,7 +203,7 @@ def _meanings(
     column: str,
     order: Sequence[str] | None,
     hierarchy: Hierarchy | None,
-    known: Sequence[str],
+    known_values: Sequence[str],
 ) -> tuple[list[_Meaning], tuple[str, ...]]:
     """Return the meaning of each text, and the domain of the column."""
     if KIND[as_type] == "numeric":
@@ -210,7 +212,7 @@ def _meanings(
     if order is not None or hierarchy is not None:
         values = Vocabulary.given(column, order=order, hierarchy=hierarchy, ordinal=ordinal)
     else:
-        values = Vocabulary.seen(column, texts=texts, ordinal=ordinal, known=known)
+        values = Vocabulary.seen(column, texts=texts, ordinal=ordinal, known=known_values)
     meanings = [values.read(text) for text in texts]
     if unknown := meanings.count(None):
         place = "in its hierarchy" if values.hierarchy else "in its order"

@@ -192,13 +192,13 @@ def _has_header(rows: Sequence[Sequence[str]], name: str) -> bool:
     roots = {row[-1] for row in rows[1:]}
     if len(roots) == 1 and len(rows) > 2:
         return rows[0][-1] not in roots
-    odds, known = score_header(rows, lambda word: _LEVEL.fullmatch(word.lower()) is not None)
-    if abs(odds) < 2 and not known and len(rows) > 1:
+    odds, is_known = score_header(rows, lambda word: _LEVEL.fullmatch(word.lower()) is not None)
+    if abs(odds) < 2 and not is_known and len(rows) > 1:
         raise UnmaskError(
             f"line 1 of {name} may name the levels or be a leaf; write # before the names, or end each line with a "
             "common root such as *"
         )
-    return known or odds >= 2
+    return is_known or odds >= 2
 
 
 _LEVEL = re.compile("(level|leaf|leaves|value|node|root|group|label|ancestor|parent|ebene|stufe|wert)s?[ _.-]?[0-9]*")

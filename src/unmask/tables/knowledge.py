@@ -93,14 +93,14 @@ class Known:
         return Truth(np.where(none, ABSENT, np.where(own.candidate < 0, other, own.candidate)), person=behind)
 
 
-def found_in(wanted: NDArray[np.int64], listed: NDArray[np.int64]) -> Truth:
+def found_in(wanted: NDArray[np.int64], candidates: NDArray[np.int64]) -> Truth:
     """The place in a list of each of some people, ABSENT where it lacks them.
 
     wanted, listed : rows of one population; in the list below 0 for people who are none of it.
     """
-    place = np.full(max(int(wanted.max(initial=0)), int(listed.max(initial=0))) + 1, ABSENT, dtype=np.int64)
-    there = np.flatnonzero(listed >= 0)
-    place[listed[there]] = there
+    place = np.full(max(int(wanted.max(initial=0)), int(candidates.max(initial=0))) + 1, ABSENT, dtype=np.int64)
+    is_released = np.flatnonzero(candidates >= 0)
+    place[candidates[is_released]] = is_released
     return Truth(place[wanted])
 
 

@@ -134,12 +134,12 @@ class Lattice:
         release, origin = _joined(complete, list(self._recoded(complete, self.choose(complete))))
         return _ordered(release, rows[origin], rng)
 
-    def released(self, table: Table, levels: Mapping[str, Level], whole: Table | None = None) -> Released:
-        """Return the release at levels, in row order; whole : the table of which these rows remain."""
+    def released(self, table: Table, levels: Mapping[str, Level], reference: Table | None = None) -> Released:
+        """Return the release at levels, in row order; reference : the table of which these rows remain."""
         recoded = _at_levels(table, {name: level for name, level in levels.items() if level != 0})
-        good = satisfying(recoded, *demands_of(self.k, self.l, self.t, self.constraints), whole=whole)
-        kept = good[recoded.classes.of_row]
-        return recoded.take(kept), np.flatnonzero(kept)
+        good = satisfying(recoded, *demands_of(self.k, self.l, self.t, self.constraints), reference=reference)
+        is_released = good[recoded.classes.of_row]
+        return recoded.take(is_released), np.flatnonzero(is_released)
 
     def _recoded(self, table: Table, choice: Choice | None) -> Iterator[Released]:
         """Yield the release of each round and its source rows."""
@@ -158,8 +158,8 @@ class Lattice:
         one another, and a finer one meets fewer of the cells that are known or released. All of them where a missing
         cell is any value: a fine class with one fits people who were never in it.
         """
-        whole = len(pairing.columns) == len(release.quasi_identifiers)
-        if self.rounds == 1 or not whole or release.missing == "wildcard":
+        covers_all = len(pairing.columns) == len(release.quasi_identifiers)
+        if self.rounds == 1 or not covers_all or release.missing == "wildcard":
             return np.ones(row.size, dtype=np.bool_)
         wide, exact = np.zeros(len(pairing.classes), dtype=np.int64), np.ones(len(pairing.observed), dtype=np.bool_)
         for j, (known_cells, cell) in enumerate(pairing.columns):
@@ -197,10 +197,10 @@ def _joined(table: Table, parts: Sequence[Released]) -> Released:
     return replace(table.take(rows), quasi_identifiers=tuple(columns)), rows
 
 
-def _listed(name: str, given: object) -> tuple[Level, ...]:
+def _listed(name: str, levels: object) -> tuple[Level, ...]:
     """Return the levels of a column as a list."""
-    if isinstance(given, str | int | float):
-        return (given,)
-    if not isinstance(given, Sequence) or not given:
-        raise UnmaskError(f"levels of column {name!r} are {given!r}, expected a list such as [0, 1, 2]")
-    return tuple(given)
+    if isinstance(levels, str | int | float):
+        return (levels,)
+    if not isinstance(levels, Sequence) or not levels:
+        raise UnmaskError(f"levels of column {name!r} are {levels!r}, expected a list such as [0, 1, 2]")
+    return tuple(levels)

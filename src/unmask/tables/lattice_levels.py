@@ -54,10 +54,13 @@ class Ladder:
         levels = _usual(column) if levels is None else tuple(levels)
         if not levels:
             raise UnmaskError(f"0 levels of column {column.name!r} are given, expected at least 1")
-        made = [_at(column, level) for level in levels]
-        code, lost = (np.stack(part) for part in zip(*((one.codes, _lost(column, one)) for one in made), strict=True))
+        recoded_columns = [_at(column, level) for level in levels]
+        code, lost = (
+            np.stack(part)
+            for part in zip(*((recoded.codes, _lost(column, recoded)) for recoded in recoded_columns), strict=True)
+        )
         _check_nested(column, levels, code[:, np.flatnonzero(column.counts)])
-        return cls(levels, code, np.array([len(one.levels) for one in made]), lost, _gone(column))
+        return cls(levels, code, np.array([len(recoded.levels) for recoded in recoded_columns]), lost, _gone(column))
 
     def above(self, level: int) -> Ladder:
         """Return the ladder from one of its levels on."""
@@ -89,25 +92,25 @@ def _usual(column: Column) -> tuple[Level, ...]:
 
 def _at(column: Column, level: Level) -> Column:
     """Return the distinct values of a column at a level."""
-    every = replace(column, codes=np.arange(len(column.levels), dtype=np.int32))
+    listed_levels = replace(column, codes=np.arange(len(column.levels), dtype=np.int32))
     if level == 0:
-        return every
-    levels, codes = generalized(every, level)
-    return replace(every, levels=levels, codes=codes)
+        return listed_levels
+    levels, codes = generalized(listed_levels, level)
+    return replace(listed_levels, levels=levels, codes=codes)
 
 
-def _lost(column: Column, made: Column) -> NDArray[np.float64]:
+def _lost(column: Column, recoded: Column) -> NDArray[np.float64]:
     """(L,) penalty of the cell of each value; a missing cell that stays missing loses nothing."""
-    nothing = csr_array((len(column.levels), len(made.levels)), dtype=np.int64)
-    loss = Loss.of(column, made, nothing, np.zeros(len(column.levels), dtype=np.int64))
-    return np.where(loss.target.missing, 0.0, loss.penalty)[made.codes]
+    nothing = csr_array((len(column.levels), len(recoded.levels)), dtype=np.int64)
+    loss = Loss.of(column, recoded, nothing, np.zeros(len(column.levels), dtype=np.int64))
+    return np.where(loss.target.missing, 0.0, loss.penalty)[recoded.codes]
 
 
 def _gone(column: Column) -> float:
     """Return the loss of a suppressed row: 1, or 0 if all rows are equal."""
     n = len(column.levels)
-    pairs, gone = csr_array((n, n), dtype=np.int64), np.ones(n, dtype=np.int64)
-    return Loss.of(column, column, pairs, gone).ncp()
+    pairs, suppressed_rows = csr_array((n, n), dtype=np.int64), np.ones(n, dtype=np.int64)
+    return Loss.of(column, column, pairs, suppressed_rows).ncp()
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,11 +133,11 @@ class Counted:
         """(J,) different people, whom k counts."""
         return self.sizes if self.owners is None else np.diff(self.owners.indptr)
 
-    def take(self, some: NDArray[np.intp]) -> Counted:
+    def take(self, classes: NDArray[np.intp]) -> Counted:
         """Select classes, with new numbers."""
-        histograms = tuple(one[some] for one in self.histograms)
-        owners = None if self.owners is None else self.owners[some]
-        return Counted(np.arange(len(some)), self.sizes[some], histograms, owners)
+        histograms = tuple(histogram[classes] for histogram in self.histograms)
+        owners = None if self.owners is None else self.owners[classes]
+        return Counted(np.arange(len(classes)), self.sizes[classes], histograms, owners)
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,7 +154,7 @@ class Nodes:
     table: Counted
 
     @classmethod
-    def of(cls, table: Table, given: Mapping[str, Sequence[Level]], histograms: Sequence[csr_array] = ()) -> Nodes:
+    def of(cls, table: Table, levels: Mapping[str, Sequence[Level]], histograms: Sequence[csr_array] = ()) -> Nodes:
         """Return the lattice over the given levels, or all levels of a column.
 
         >>> table = Table.read({"age": [30, 31, 50], "sex": list("ffm")}, quasi_identifiers=["age", "sex"])
@@ -159,15 +162,15 @@ class Nodes:
         >>> nodes.shape, nodes.counted((1, 0)).sizes
         ((3, 2), array([2, 1]))
         """
-        ladders = tuple(Ladder.of(column, given.get(column.name)) for column in table.quasi_identifiers)
+        ladders = tuple(Ladder.of(column, levels.get(column.name)) for column in table.quasi_identifiers)
         classes = table.classes
         counted = Counted(np.arange(len(classes.sizes)), classes.sizes, tuple(histograms), owners=table.people)
-        found = cls(ladders, classes.levels, counted)
-        if (n := int(np.prod([float(size) for size in found.shape]))) > MOST_NODES:
+        nodes = cls(ladders, classes.levels, counted)
+        if (n := int(np.prod([float(size) for size in nodes.shape]))) > MOST_NODES:
             raise UnmaskError(
                 f"the lattice has {n:,} nodes, expected at most {MOST_NODES:,}; give fewer levels of some columns"
             )
-        return found
+        return nodes
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -177,19 +180,19 @@ class Nodes:
     def counted(self, node: Node, finer: Counted | None = None) -> Counted:
         """Count the classes at a node from those at a finer one, or from those of the table."""
         finer = self.table if finer is None else finer
-        of, at = self.together(node, finer.first)
-        sizes = np.bincount(of, weights=finer.sizes, minlength=len(at)).astype(np.int64)
-        histograms = tuple(summed(one, of, len(at)) for one in finer.histograms)
-        owners = None if finer.owners is None else summed(finer.owners, of, len(at))
-        return Counted(finer.first[at], sizes, histograms, owners)
+        new_class, first_of_class = self.together(node, finer.first)
+        sizes = np.bincount(new_class, weights=finer.sizes, minlength=len(first_of_class)).astype(np.int64)
+        histograms = tuple(summed(histogram, new_class, len(first_of_class)) for histogram in finer.histograms)
+        owners = None if finer.owners is None else summed(finer.owners, new_class, len(first_of_class))
+        return Counted(finer.first[first_of_class], sizes, histograms, owners)
 
     def together(self, node: Node, first: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """(J,) which classes have the same cells at a node; and the first of each kind."""
         from unmask.tables._kernels import merged  # numba is imported where a kernel runs
 
         keys = self._keys(node, first)
-        of, at = merged(keys, (2 * len(first)).bit_length())
-        return of, at
+        new_class, first_of_class = merged(keys, (2 * len(first)).bit_length())
+        return new_class, first_of_class
 
     def _keys(self, node: Node, first: NDArray[np.int64]) -> NDArray[np.int64]:
         """(J,) one number for the cells of each class at a node."""
@@ -207,21 +210,23 @@ class Nodes:
         finest = (0,) * len(self.shape)
         yield from self._walk(finest, 0, self.counted(finest))
 
-    def _walk(self, node: Node, j: int, found: Counted) -> Iterator[tuple[Node, Counted]]:
+    def _walk(self, node: Node, j: int, counted: Counted) -> Iterator[tuple[Node, Counted]]:
         """Yield the nodes that differ from a node in the columns from j on."""
         if j == len(node):
-            yield node, found
+            yield node, counted
             return
-        yield from self._walk(node, j + 1, found)
+        yield from self._walk(node, j + 1, counted)
         for level in range(1, self.shape[j]):
             node = (*node[:j], level, *node[j + 1 :])
-            found = self.counted(node, found)
-            yield from self._walk(node, j + 1, found)
+            counted = self.counted(node, counted)
+            yield from self._walk(node, j + 1, counted)
 
     def lost(self, node: Node, first: NDArray[np.int64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """(J,) weighted mean over the columns of the penalty of the cells of classes; weights sum to 1."""
-        each = enumerate(zip(self.ladders, node, strict=True))
-        return np.asarray(weights @ np.stack([one.lost[level][self.levels[first, j]] for j, (one, level) in each]))
+        columns = enumerate(zip(self.ladders, node, strict=True))
+        return np.asarray(
+            weights @ np.stack([ladder.lost[level][self.levels[first, j]] for j, (ladder, level) in columns])
+        )
 
     def least_lost(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """(H_1, ..., H_d) the mean penalty of every node where no row is suppressed."""

@@ -101,18 +101,18 @@ class Asked:
             _place_of(table, name)
         k, demands = demands_of(protection.k, protection.l, protection.t, protection.constraints)
         secrets = secrets_of(table, demands)
-        nodes = Nodes.of(table, protection.levels, [one.moved(table.histogram(one.column)) for one in secrets])
+        nodes = Nodes.of(table, protection.levels, [column.moved(table.histogram(column.column)) for column in secrets])
         limit = int(protection.suppression * table.n_rows + ROUNDING)
         return cls(protection, table, nodes, k, demands, tuple(secrets), limit, _weights(protection.weights, table))
 
-    def violating(self, found: Counted) -> NDArray[np.bool_]:
+    def violating(self, counted: Counted) -> NDArray[np.bool_]:
         """(J,) which classes violate a constraint on classes."""
-        return self._violating(found, self.demands)
+        return self._violating(counted, self.demands)
 
     def lasting(self, counted: Counted) -> int:
         """Rows of the classes that violate what a class keeps when others are merged into it; rule 1."""
-        asked = [constraint for constraint in self.demands if isinstance(constraint, ABSORBING)]
-        return int(counted.sizes[self._violating(counted, asked)].sum())
+        absorbing = [constraint for constraint in self.demands if isinstance(constraint, ABSORBING)]
+        return int(counted.sizes[self._violating(counted, absorbing)].sum())
 
     def _violating(self, counted: Counted, demands: Sequence[Constraint]) -> NDArray[np.bool_]:
         bad = counted.class_people < self.k
@@ -123,7 +123,7 @@ class Asked:
     @property
     def inherited(self) -> bool:
         """True if a node below a violating one violates the same demand; rules 2 and 3."""
-        return self.limit == 0 and all(type(one).__module__ == Constraint.__module__ for one in self.demands)
+        return self.limit == 0 and all(type(demand).__module__ == Constraint.__module__ for demand in self.demands)
 
     def allowed(self, counted: Counted, bad: NDArray[np.bool_]) -> bool:
         """Return True if a node without violating classes is within the limit and the average risk and keeps a row."""
@@ -146,7 +146,7 @@ class Asked:
 
     def node(self, levels: Mapping[str, Level]) -> Node:
         """Return the node of levels."""
-        return tuple(one.levels.index(levels[name]) for name, one in self._named())
+        return tuple(ladder.levels.index(levels[name]) for name, ladder in self._named())
 
     def levels(self, node: Node) -> dict[str, Level]:
         """Column -> its level at a node."""
@@ -160,11 +160,11 @@ class Asked:
         penalty = self._gone - self.nodes.lost(node, counted.first[bad], self.weights)
         return float(counted.sizes[bad] @ penalty) / self.n_rows
 
-    def joint_loss(self, first: Choice, rest: Choice, remaining: int) -> float:
+    def joint_loss(self, first: Choice, next_round: Choice, remaining: int) -> float:
         """Return the joint loss of a round and the next one, whose rows it counted as dropped."""
         if self.protection.loss == "discernibility":
-            return first.loss - self.table.n_rows * float(remaining) + rest.loss
-        return first.loss + (rest.loss - self._gone) * remaining / self.n_rows
+            return first.loss - self.table.n_rows * float(remaining) + next_round.loss
+        return first.loss + (next_round.loss - self._gone) * remaining / self.n_rows
 
     @property
     def _gone(self) -> float:
@@ -282,9 +282,9 @@ class _Search:
         return float(squares[~bad].sum()) + self.asked.table.n_rows * float(counted.sizes[bad].sum())
 
 
-def _weights(given: Mapping[str, float], table: Table) -> NDArray[np.float64]:
+def _weights(given_weights: Mapping[str, float], table: Table) -> NDArray[np.float64]:
     """(d,) the weight of each quasi-identifier; they sum to 1."""
-    weights = np.array([float(given.get(column.name, 1.0)) for column in table.quasi_identifiers])
+    weights = np.array([float(given_weights.get(column.name, 1.0)) for column in table.quasi_identifiers])
     if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.sum() > 0):
         raise UnmaskError("the weights of the columns are below 0, or all 0; expected one above 0 at least")
     return np.asarray(weights / weights.sum())

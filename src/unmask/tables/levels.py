@@ -160,12 +160,12 @@ class Levels:
             missing=int(missing_at[0]) if self.missing >= 0 and missing_at.size else -1,
         )
 
-    def on_scale_of(self, other: Levels) -> Levels:
+    def on_scale_of(self, other_levels: Levels) -> Levels:
         """Return numeric levels on the finer scale of two columns; nan for a label that it cannot read.
 
         So a date meets a moment, and the years of a column that looked like numbers meet dates.
         """
-        finer = max(self.type, other.type, key=list(SCALES).index)
+        finer = max(self.type, other_levels.type, key=list(SCALES).index)
         if finer == self.type:
             return self
         bounds = [SCALES[finer].read(label) or (np.nan, np.nan) for label in self.labels]

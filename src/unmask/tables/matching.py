@@ -76,12 +76,14 @@ def are_disjoint(levels: Levels, *, missing: Missing) -> bool:
     return bool(np.count_nonzero(compatible(levels, levels, missing=missing)) == len(levels))
 
 
-def _with_states(match: NDArray[np.bool_], known: Levels, released: Levels, missing: Missing) -> NDArray[np.bool_]:
+def _with_states(
+    match: NDArray[np.bool_], known_levels: Levels, released: Levels, missing: Missing
+) -> NDArray[np.bool_]:
     """Return the table of stated levels with what missing, suppressed and unknown ones meet."""
-    rows, columns = known.gaps, released.gaps
+    rows, columns = known_levels.gaps, released.gaps
     match[rows] = match[:, columns] = False
     match[np.ix_(rows, columns)] = True
-    match[known.open(missing)] = match[:, released.open(missing)] = True
+    match[known_levels.open(missing)] = match[:, released.open(missing)] = True
     return match
 
 
@@ -105,50 +107,56 @@ def covered(values: tuple[str, ...], levels: Levels) -> sparse.csr_array:
     return sparse.csr_array((np.ones(row.size, dtype=np.int32), (row, column)), shape=shape).astype(np.bool_)
 
 
-def _intersect(known: Levels, released: Levels) -> NDArray[np.bool_]:
-    joint = {value: position for position, value in enumerate(dict.fromkeys(known.domain + released.domain))}
-    left_values, right_values = _incidence(known, joint), _incidence(released, joint).T.tocsr()
-    match = np.zeros((len(known), len(released)), dtype=np.bool_)
+def _intersect(known_levels: Levels, released: Levels) -> NDArray[np.bool_]:
+    joint = {value: position for position, value in enumerate(dict.fromkeys(known_levels.domain + released.domain))}
+    left_values, right_values = _incidence(known_levels, joint), _incidence(released, joint).T.tocsr()
+    match = np.zeros((len(known_levels), len(released)), dtype=np.bool_)
     step = max(1, _BLOCK // max(1, len(released)))
-    for begin in range(0, len(known), step):
+    for begin in range(0, len(known_levels), step):
         match[begin : begin + step] = (left_values[begin : begin + step] @ right_values).toarray()
     masks = [
         [(position, mask) for position in range(len(side)) if (mask := side.mask(position))]
-        for side in (known, released)
+        for side in (known_levels, released)
     ]
     for row, column in _overlapping(*masks):
         match[row, column] = True
     return match
 
 
-def _subsets(known: Levels, released: Levels) -> NDArray[np.bool_]:
-    joint = {value: level for level, value in enumerate(dict.fromkeys(known.domain + released.domain))}
-    known_values, released_values = _incidence(known, joint), _incidence(released, joint)
+def _subsets(known_levels: Levels, released: Levels) -> NDArray[np.bool_]:
+    joint = {value: level for level, value in enumerate(dict.fromkeys(known_levels.domain + released.domain))}
+    known_values, released_values = _incidence(known_levels, joint), _incidence(released, joint)
     match = np.asarray((known_values @ released_values.T).toarray() == np.diff(known_values.indptr)[:, None])
-    masks = [[(level, mask) for level in range(len(side)) if (mask := side.mask(level))] for side in (known, released)]
+    masks = [
+        [(level, mask) for level in range(len(side)) if (mask := side.mask(level))] for side in (known_levels, released)
+    ]
     match[[level for level, _ in masks[0]]] = False  # a mask may hide values that no cell states
     for row, column in _overlapping(*masks):
-        known_mask, released_mask = known.labels[row], released.labels[column]
+        known_mask, released_mask = known_levels.labels[row], released.labels[column]
         shorter = len(released_mask.rstrip(EVERYTHING)) <= len(known_mask.rstrip(EVERYTHING))
         match[row, column] = shorter and len(known_mask) <= len(released_mask)
     return match
 
 
-def _overlapping(left: Sequence[tuple[int, str]], right: Sequence[tuple[int, str]]) -> Iterator[tuple[int, int]]:
+def _overlapping(
+    known_masks: Sequence[tuple[int, str]], released_masks: Sequence[tuple[int, str]]
+) -> Iterator[tuple[int, int]]:
     """Yield the pairs of masks that may hide the same value, by their positions.
 
     The prefix of one begins with the prefix of the other, so only such masks are compared. A pair with equal prefixes
     comes twice.
     """
-    for ours, others, turned in ((left, right, False), (right, left, True)):
+    for ours, right_masks, turned in ((known_masks, released_masks, False), (released_masks, known_masks, True)):
         showing = defaultdict(list)
-        for at, mask in others:
-            showing[mask.rstrip(EVERYTHING)].append((at, mask))
-        for at, mask in ours:
-            shown = mask.rstrip(EVERYTHING)
-            for other, beside in (one for n in range(len(shown) + 1) for one in showing.get(shown[:n], ())):
-                if overlap(mask, beside):
-                    yield (other, at) if turned else (at, other)
+        for position, mask in right_masks:
+            showing[mask.rstrip(EVERYTHING)].append((position, mask))
+        for position, mask in ours:
+            prefix = mask.rstrip(EVERYTHING)
+            for other_position, other_mask in (
+                candidate for n in range(len(prefix) + 1) for candidate in showing.get(prefix[:n], ())
+            ):
+                if overlap(mask, other_mask):
+                    yield (other_position, position) if turned else (position, other_position)
 
 
 def _incidence(levels: Levels, joint: Mapping[str, int]) -> sparse.csr_array:

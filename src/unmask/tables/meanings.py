@@ -67,15 +67,15 @@ class Meanings:
             tree = tree.reorder(order)  # its leaves and the domain of the levels have one numbering
         return Declared(of_type, days, order, tree, like)
 
-    def _column(self, name: str, encoded: Encoded, declared: Declared, found: Recognized) -> Column:
-        known = () if declared.like is None else declared.like.levels.domain
+    def _column(self, name: str, encoded: Encoded, declared: Declared, type_read: Recognized) -> Column:
+        known_values = () if declared.like is None else declared.like.levels.domain
         levels, code = read_levels(
-            found.texts,
-            as_type=found.type,
+            type_read.texts,
+            as_type=type_read.type,
             column=name,
             order=declared.order,
             hierarchy=declared.hierarchy,
-            known=known,
+            known=known_values,
         )
         return Column(name, code[encoded.codes], levels, declared.hierarchy, encoded.stored, self.cells)
 

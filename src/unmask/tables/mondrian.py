@@ -97,8 +97,8 @@ def mondrian(
     points_at_once = _TOGETHER if strict else n_points + 1  # the relaxed form shuffles all that may be cut at once
     waiting = _runs(_retire(boxes, _final(boxes, k=k, strict=strict), start_of), points_at_once)
     while waiting:
-        boxes, cuts, box_of_cut, left = _best(points, waiting.pop(), tests, k=k, rng=None if strict else rng)
-        boxes = _split(points, boxes, cuts, box_of_cut, left, start_of, k=k, strict=strict)
+        boxes, cuts, box_of_cut, left_rows = _best(points, waiting.pop(), tests, k=k, rng=None if strict else rng)
+        boxes = _split(points, boxes, cuts, box_of_cut, left_rows, start_of, k=k, strict=strict)
         waiting += _runs(boxes, points_at_once)
     begins = np.zeros(n_points, dtype=np.bool_)
     begins[start_of] = True
@@ -190,12 +190,12 @@ def _best(
     A cut is its last item on the left, its box, and the rows on the left. rng : of the relaxed form.
     """
     boxes, keys, rank_bits = _sort(points, boxes, rng=rng)
-    cuts, box, left = _positions(points, boxes, keys, rank_bits, k=k, strict=rng is None)
+    cuts, box, left_rows = _positions(points, boxes, keys, rank_bits, k=k, strict=rng is None)
     for passes in tests:
         passing = passes(Halves(boxes.items, boxes.starts, cuts))
-        cuts, box, left = cuts[passing], box[passing], left[passing]
-    nearest = _nearest_median(np.abs(2 * left - boxes.rows[box]), box)
-    return boxes, cuts[nearest], box[nearest], left[nearest]
+        cuts, box, left_rows = cuts[passing], box[passing], left_rows[passing]
+    nearest = _nearest_median(np.abs(2 * left_rows - boxes.rows[box]), box)
+    return boxes, cuts[nearest], box[nearest], left_rows[nearest]
 
 
 def _positions(
@@ -206,13 +206,13 @@ def _positions(
     cuts = np.flatnonzero(keys[1:] != keys[:-1]) if strict else np.arange(keys.size - 1)
     box = keys[cuts] >> rank_bits
     rows_before = np.concatenate([np.zeros(1, dtype=np.int64), until])[boxes.starts[:-1]]
-    left = until[cuts] - rows_before[box]
-    enough = (left >= k) & (boxes.rows[box] - left >= k)
-    cuts, box, left = cuts[enough], box[enough], left[enough]
+    left_rows = until[cuts] - rows_before[box]
+    enough = (left_rows >= k) & (boxes.rows[box] - left_rows >= k)
+    cuts, box, left_rows = cuts[enough], box[enough], left_rows[enough]
     if points.ancestors is not None:
         between = _between_children(points, points.ancestors, boxes, keys & ((1 << rank_bits) - 1), cuts, box)
-        cuts, box, left = cuts[between], box[between], left[between]
-    return cuts, box, left
+        cuts, box, left_rows = cuts[between], box[between], left_rows[between]
+    return cuts, box, left_rows
 
 
 def _between_children(
@@ -250,7 +250,7 @@ def _split(
     boxes: _Boxes,
     cuts: NDArray[np.intp],
     box: NDArray[np.int64],
-    left: NDArray[np.int64],
+    left_rows: NDArray[np.int64],
     start_of: NDArray[np.int64],
     *,
     k: int,
@@ -265,7 +265,7 @@ def _split(
     n_left = cuts + 1 - boxes.starts[box]
     sizes = _alternate(n_left, np.diff(halves.starts) - n_left)
     offset = _alternate(halves.offset, halves.offset + n_left)
-    rows = _alternate(left, halves.rows - left)
+    rows = _alternate(left_rows, halves.rows - left_rows)
     large = rows >= 2 * k  # the others are final: no need to measure them
     in_large = np.repeat(large, sizes)
     start_of[halves.items[~in_large]] = np.repeat(offset[~large], sizes[~large])
@@ -310,8 +310,8 @@ def _subset(boxes: _Boxes, keep: NDArray[np.bool_]) -> _Boxes:
     )
 
 
-def _alternate(left: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:
-    return np.stack([left, right], axis=1).reshape(-1)
+def _alternate(first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
+    return np.stack([first, second], axis=1).reshape(-1)
 
 
 def _join(old: _Boxes, young: _Boxes) -> _Boxes:

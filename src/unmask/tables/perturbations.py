@@ -149,9 +149,11 @@ class AddNoise:
     __repr__ = _call
 
     def __post_init__(self) -> None:
-        for what, by_column, least in (("sd", self.sd, 0.0), ("base", self.base, np.nextafter(0.0, 1.0))):
-            if wrong := [f"{name} {value!r}" for name, value in by_column.items() if not least <= value < np.inf]:
-                raise UnmaskError(f"{what} is {wrong[0]}, expected a number {'from' if least == 0 else 'above'} 0")
+        for parameter, by_column, minimum in (("sd", self.sd, 0.0), ("base", self.base, np.nextafter(0.0, 1.0))):
+            if invalid := [f"{name} {value!r}" for name, value in by_column.items() if not minimum <= value < np.inf]:
+                raise UnmaskError(
+                    f"{parameter} is {invalid[0]}, expected a number {'from' if minimum == 0 else 'above'} 0"
+                )
 
     def __call__(self, table: Table, *, rng: Rng | None = None) -> Released:
         """Add noise, and round."""

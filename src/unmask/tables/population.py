@@ -295,15 +295,15 @@ def zayatz(sizes: NDArray[np.int64], *, population_rows: int) -> float | None:
 
 def _log_one_drawn(size: NDArray[np.float64], N: float, n: float) -> NDArray[np.float64]:
     """ln P(exactly 1 of `size` marked people is among n drawn of N); size * C(N-size, n-1) / C(N, n)."""
-    rest, others = N - n, size - 1
-    out = np.full(size.shape, -np.inf)
-    ok = others <= rest
-    i, m = size[ok], others[ok]
+    n_rest, n_others = N - n, size - 1
+    log_probability = np.full(size.shape, -np.inf)
+    ok = n_others <= n_rest
+    i, m = size[ok], n_others[ok]
     # n * (N-n)(N-n-1)...(N-n-size+2) / (N (N-1) ... (N-size+1)), as falling factorials
-    kept = scipy.special.gammaln(rest + 1) - scipy.special.gammaln(rest - m + 1)
+    log_falling = scipy.special.gammaln(n_rest + 1) - scipy.special.gammaln(n_rest - m + 1)
     drawn = scipy.special.gammaln(N + 1) - scipy.special.gammaln(N - i + 1)
-    out[ok] = np.log(i) + np.log(n) + kept - drawn
-    return out
+    log_probability[ok] = np.log(i) + np.log(n) + log_falling - drawn
+    return log_probability
 
 
 # ------------------------------------------------------------------------------------------------ negative binomial

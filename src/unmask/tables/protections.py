@@ -206,13 +206,15 @@ class Suppress:
         return _ordered(complete.take(good[classes.of_row]), rows[good[classes.of_row]], rng)
 
 
-def satisfying(table: Table, k: int, demands: Sequence[Constraint], *, whole: Table | None = None) -> NDArray[np.bool_]:
+def satisfying(
+    table: Table, k: int, demands: Sequence[Constraint], *, reference: Table | None = None
+) -> NDArray[np.bool_]:
     """(J,) which classes of a table have k people and satisfy all demands on every sensitive column.
 
-    whole : the table whose sensitive values classes are compared with, if not this one
+    reference : the table whose sensitive values classes are compared with, if not this one
     """
     good = table.class_people >= k
-    for secret in secrets_of(table if whole is None else whole, demands):
+    for secret in secrets_of(table if reference is None else reference, demands):
         good &= secret.allowed(secret.moved(table.histogram(table.column(secret.column.name))), demands)
     return good
 

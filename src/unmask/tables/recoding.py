@@ -67,13 +67,15 @@ def _numeric_axis(levels: Levels, used: NDArray[np.intp]) -> NDArray[np.float64]
 def _code_axis(levels: Levels, used: NDArray[np.intp]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Codes in the order of their text, `*` and missing first, and the tree of their beginnings."""
     labels = np.array(levels.labels)[used]
-    shown = np.char.rstrip(labels, EVERYTHING)
-    ordered = np.lexsort((labels, shown))
+    prefixes = np.char.rstrip(labels, EVERYTHING)
+    ordered = np.lexsort((labels, prefixes))
     coordinate = np.zeros(len(levels))
     coordinate[used[ordered]] = np.arange(used.size)
     nodes = [np.unique(labels[ordered].astype(f"U{n}"), return_inverse=True)[1] for n in range(levels.longest, 0, -1)]
-    different = [at for at, node in enumerate(nodes) if not at or node.max() < nodes[at - 1].max()]
-    return coordinate, np.stack([*(nodes[at] for at in different), np.zeros(used.size, dtype=np.int64)])
+    different = [
+        position for position, node in enumerate(nodes) if not position or node.max() < nodes[position - 1].max()
+    ]
+    return coordinate, np.stack([*(nodes[position] for position in different), np.zeros(used.size, dtype=np.int64)])
 
 
 def _depth_first(levels: Levels, hierarchy: Hierarchy | None) -> NDArray[np.intp] | None:
@@ -91,9 +93,9 @@ def _centers(levels: Levels, along: NDArray[np.intp] | None) -> NDArray[np.float
     center = np.empty(len(levels))
     exact = levels.place >= 0  # a copy of their members would take n_values**2 bytes
     center[exact] = place[levels.place[exact]]
-    for at in np.flatnonzero(~exact):
-        inside = levels.members[at]
-        center[at] = place[inside].mean() if inside.any() and levels.labels[at] != EVERYTHING else -1
+    for level in np.flatnonzero(~exact):
+        inside = levels.members[level]
+        center[level] = place[inside].mean() if inside.any() and levels.labels[level] != EVERYTHING else -1
     if levels.missing >= 0:
         center[levels.missing] = -2
     return center
@@ -101,21 +103,21 @@ def _centers(levels: Levels, along: NDArray[np.intp] | None) -> NDArray[np.float
 
 def _tree(nodes: NDArray[np.int32]) -> NDArray[np.int64]:
     """Ancestors of the coordinates up to one root; a level that is no node is a branch of its own below the root."""
-    own = -1 - np.arange(nodes.shape[1])
-    return np.concatenate([np.where(nodes < 0, own, nodes), np.zeros((1, nodes.shape[1]), dtype=np.int64)])
+    own_node = -1 - np.arange(nodes.shape[1])
+    return np.concatenate([np.where(nodes < 0, own_node, nodes), np.zeros((1, nodes.shape[1]), dtype=np.int64)])
 
 
 def _nodes(levels: Levels, hierarchy: Hierarchy) -> NDArray[np.int32]:
     """Node number of every level and its ancestors, (levels of the tree, L), in file order; -1 below its own node, and
     everywhere for one that is no node.
     """
-    found = np.full((hierarchy.levels, len(levels)), -1, dtype=np.int32)
-    for at, label in enumerate(levels.labels):
+    nodes = np.full((hierarchy.levels, len(levels)), -1, dtype=np.int32)
+    for level, label in enumerate(levels.labels):
         if label in hierarchy.nodes and label != EVERYTHING:
             leaf = min(hierarchy.nodes[label])
-            height = next(h for h, above in enumerate(hierarchy.ancestor) if above[leaf] == label)
-            found[height:, at] = hierarchy.numbers[height:, leaf]
-    return found
+            height = next(h for h, ancestors in enumerate(hierarchy.ancestor) if ancestors[leaf] == label)
+            nodes[height:, level] = hierarchy.numbers[height:, leaf]
+    return nodes
 
 
 # --- one cell for a box -----------------------------------------------------------------------------------------------
@@ -123,9 +125,9 @@ def _nodes(levels: Levels, hierarchy: Hierarchy) -> NDArray[np.int32]:
 
 def new_cells(column: Column, texts: Sequence[str]) -> Recoded:
     """Canonical levels of new cells of a column, and the level of each."""
-    known = column.levels
-    order = known.domain if known.kind == "ordinal" else None
-    return read_levels(texts, as_type=known.type, column=column.name, order=order, hierarchy=column.hierarchy)
+    levels = column.levels
+    order = levels.domain if levels.kind == "ordinal" else None
+    return read_levels(texts, as_type=levels.type, column=column.name, order=order, hierarchy=column.hierarchy)
 
 
 def merged(column: Column, box: NDArray[np.int32], codes: NDArray[np.int32]) -> Recoded:
@@ -153,9 +155,9 @@ def _hulls(column: Column, cells: csr_array) -> tuple[list[str], NDArray[np.intp
     empty = gap[begins] & (np.diff(cells.indptr) == 1)
     key = np.where(empty, -1, low_at * highs.size + high_at)
     distinct, text_of_box = np.unique(key, return_inverse=True)
-    known = distinct[distinct >= 0]
-    texts = levels.scale.covers(lows[known // highs.size], highs[known % highs.size])
-    return [MISSING] * (distinct.size - known.size) + texts, text_of_box
+    keys = distinct[distinct >= 0]
+    texts = levels.scale.covers(lows[keys // highs.size], highs[keys % highs.size])
+    return [MISSING] * (distinct.size - keys.size) + texts, text_of_box
 
 
 def _prefixes(column: Column, cells: csr_array) -> tuple[list[str], NDArray[np.intp]]:
@@ -165,31 +167,33 @@ def _prefixes(column: Column, cells: csr_array) -> tuple[list[str], NDArray[np.i
     everything; a level that is alone keeps its own text.
     """
     levels, begins = column.levels, cells.indptr[:-1]
-    ends = [_first_and_last(levels, at) for at in range(len(levels))]
-    shown = sorted({text for pair in ends for text in pair})
-    place = {text: at for at, text in enumerate(shown)}
-    first, last = np.array([(place[one], place[other]) for one, other in ends], dtype=np.int64).T
+    ends = [_first_and_last(levels, level) for level in range(len(levels))]
+    shown_texts = sorted({text for pair in ends for text in pair})
+    place = {text: level for level, text in enumerate(shown_texts)}
+    first, last = np.array([(place[first_text], place[last_text]) for first_text, last_text in ends], dtype=np.int64).T
     low, high = np.minimum.reduceat(first[cells.indices], begins), np.maximum.reduceat(last[cells.indices], begins)
-    whole = np.array([label in (MISSING, EVERYTHING) for label in levels.labels])
-    key = np.where(np.logical_or.reduceat(whole[cells.indices], begins), -1, low * len(shown) + high)
-    alone = np.diff(cells.indptr) == 1
-    key[alone] = -2 - cells.indices[begins[alone]]
+    is_everything = np.array([label in (MISSING, EVERYTHING) for label in levels.labels])
+    key = np.where(np.logical_or.reduceat(is_everything[cells.indices], begins), -1, low * len(shown_texts) + high)
+    is_single = np.diff(cells.indptr) == 1
+    key[is_single] = -2 - cells.indices[begins[is_single]]
     distinct, text_of_box = np.unique(key, return_inverse=True)
 
     def text(key: int) -> str:
         if key < 0:
             return EVERYTHING if key == -1 else levels.labels[-2 - key]
-        return format_prefix((shown[key // len(shown)], shown[key % len(shown)]), width=levels.longest)
+        return format_prefix(
+            (shown_texts[key // len(shown_texts)], shown_texts[key % len(shown_texts)]), width=levels.longest
+        )
 
     return list(map(text, distinct.tolist())), text_of_box
 
 
-def _first_and_last(levels: Levels, at: int) -> tuple[str, str]:
+def _first_and_last(levels: Levels, level: int) -> tuple[str, str]:
     """In the order of their text, of the codes that a level covers; a mask is itself."""
-    label = levels.labels[at]
-    if levels.place[at] >= 0 or label in (MISSING, EVERYTHING) or levels.mask(at):
+    label = levels.labels[level]
+    if levels.place[level] >= 0 or label in (MISSING, EVERYTHING) or levels.mask(level):
         return label, label
-    values = [levels.domain[at] for at in np.flatnonzero(levels.members[at])]
+    values = [levels.domain[place] for place in np.flatnonzero(levels.members[level])]
     return min(values), max(values)
 
 
@@ -208,20 +212,20 @@ def _cover(column: Column) -> Callable[[list[int]], str]:
     levels, tree = column.levels, column.hierarchy
     of_level, value = np.nonzero(levels.members)
     values = np.split(value, np.searchsorted(of_level, np.arange(1, len(levels))))
-    masked = {at for at in range(len(levels)) if levels.mask(at)}
-    whole = {at for at, label in enumerate(levels.labels) if label in (MISSING, EVERYTHING)}
+    masked = {level for level in range(len(levels)) if levels.mask(level)}
+    open_levels = {level for level, label in enumerate(levels.labels) if label in (MISSING, EVERYTHING)}
     nodes = tree.nodes if tree is not None and column.cells == "nodes" else None
 
     def cover(inside: list[int]) -> str:
         """Return the label of the smallest cell that contains levels."""
-        if len(inside) == 1 and (nodes is None or levels.labels[inside[0]] in nodes or inside[0] in whole):
+        if len(inside) == 1 and (nodes is None or levels.labels[inside[0]] in nodes or inside[0] in open_levels):
             return levels.labels[inside[0]]
-        if whole.intersection(inside) or masked.intersection(inside):
+        if open_levels.intersection(inside) or masked.intersection(inside):
             return EVERYTHING
-        together = sorted({int(place) for at in inside for place in values[at]})
+        places = sorted({int(place) for level in inside for place in values[level]})
         if nodes is not None and tree is not None:
-            return tree.lowest(together) or EVERYTHING
-        return format_set(levels.domain[at] for at in together)
+            return tree.lowest(places) or EVERYTHING
+        return format_set(levels.domain[place] for place in places)
 
     return cover
 
@@ -264,12 +268,12 @@ def _generalized(column: Column, level: float | str) -> list[str]:
         return _periods(column, level)
     if isinstance(level, bool) or not isinstance(level, int | float | np.integer | np.floating):
         raise UnmaskError(f"the level of column {column.name!r} is {level!r}, expected a number")
-    whole = isinstance(level, int | np.integer)
-    if column.hierarchy is not None and whole:
+    is_whole = isinstance(level, int | np.integer)
+    if column.hierarchy is not None and is_whole:
         return _ancestors(column, column.hierarchy, int(level))
     if of_type == "number":
         return _bins(column, float(level))
-    if of_type == "code" and whole:
+    if of_type == "code" and is_whole:
         return _hidden(column, int(level))
     raise UnmaskError(
         f"column {column.name!r} cannot be generalized to {level!r}: its type is {of_type}, expected a hierarchy and a "
@@ -282,8 +286,8 @@ def _periods(column: Column, level: float | str) -> list[str]:
     if level not in UNITS or not isinstance(scale, Calendar):
         raise UnmaskError(f"the level of column {column.name!r} is {level!r}, expected one of {', '.join(UNITS)}")
     return [
-        MISSING if at == levels.missing else scale.rounded(low, high, str(level))
-        for at, (low, high) in enumerate(zip(levels.low.tolist(), levels.high.tolist(), strict=True))
+        MISSING if position == levels.missing else scale.rounded(low, high, str(level))
+        for position, (low, high) in enumerate(zip(levels.low.tolist(), levels.high.tolist(), strict=True))
     ]
 
 
@@ -293,13 +297,15 @@ def _hidden(column: Column, characters: int) -> list[str]:
         raise UnmaskError(
             f"{characters} characters of column {column.name!r} are to be hidden; its codes have up to {levels.longest}"
         )
-    kept = levels.longest - characters
+    n_shown = levels.longest - characters
     texts = []
-    for at, label in enumerate(levels.labels):
+    for position, label in enumerate(levels.labels):
         vague = label in (MISSING, EVERYTHING) or not characters
-        own = [label] if levels.place[at] >= 0 else [levels.mask(at)] if levels.mask(at) else []
-        shown = own or [levels.domain[i] for i in np.flatnonzero(levels.members[at])]
-        texts.append(label if vague else format_prefix([text[:kept] for text in shown], width=levels.longest))
+        own_text = [label] if levels.place[position] >= 0 else [levels.mask(position)] if levels.mask(position) else []
+        texts_of_level = own_text or [levels.domain[i] for i in np.flatnonzero(levels.members[position])]
+        texts.append(
+            label if vague else format_prefix([text[:n_shown] for text in texts_of_level], width=levels.longest)
+        )
     return texts
 
 
@@ -309,7 +315,7 @@ def _ancestors(column: Column, hierarchy: Hierarchy, level: int) -> list[str]:
             f"level {level} of column {column.name!r} does not exist; its hierarchy has levels 0 to "
             f"{hierarchy.levels - 1}"
         )
-    texts = [_ancestor(column.levels, at, hierarchy, level) for at in range(len(column.levels))]
+    texts = [_ancestor(column.levels, position, hierarchy, level) for position in range(len(column.levels))]
     unknown = sum(text is None for text in texts)
     if unknown:
         raise UnmaskError(
@@ -318,9 +324,9 @@ def _ancestors(column: Column, hierarchy: Hierarchy, level: int) -> list[str]:
     return [text for text in texts if text is not None]
 
 
-def _ancestor(levels: Levels, at: int, hierarchy: Hierarchy, level: int) -> str | None:
+def _ancestor(levels: Levels, position: int, hierarchy: Hierarchy, level: int) -> str | None:
     """Return the cell that covers the ancestors of all values of a level; None for a value that is not in the tree."""
-    label, upper = levels.labels[at], hierarchy.ancestor[level]
+    label, upper = levels.labels[position], hierarchy.ancestor[level]
     if label in (MISSING, EVERYTHING):
         return label
     if label in hierarchy.nodes:
@@ -328,7 +334,7 @@ def _ancestor(levels: Levels, at: int, hierarchy: Hierarchy, level: int) -> str 
         return nodes.pop() if len(nodes) == 1 else label  # a node over several of these nodes is their union
     if levels.kind == "numeric" or levels.domain != hierarchy.leaves:
         return None
-    return format_set({upper[leaf] for leaf in np.flatnonzero(levels.members[at])})
+    return format_set({upper[leaf] for leaf in np.flatnonzero(levels.members[position])})
 
 
 def _bins(column: Column, width: float) -> list[str]:
@@ -336,8 +342,8 @@ def _bins(column: Column, width: float) -> list[str]:
         raise UnmaskError(f"the bin width of column {column.name!r} is {width!r}, expected a number above 0")
     step = Fraction(repr(width))
     return [
-        MISSING if at == column.levels.missing else NUMBERS.write(*_bin(float(low), float(high), step))
-        for at, (low, high) in enumerate(zip(column.levels.low, column.levels.high, strict=True))
+        MISSING if position == column.levels.missing else NUMBERS.write(*_bin(float(low), float(high), step))
+        for position, (low, high) in enumerate(zip(column.levels.low, column.levels.high, strict=True))
     ]
 
 

@@ -120,8 +120,8 @@ def recognized(
         raise UnmaskError(f"decimal is {decimal!r}, expected '.' or ','")
     by_name = {name: _Column.of(name, column, declared[name], na, n_rows) for name, column in columns.items()}
     marks = {name: decimal or column.mark for name, column in by_name.items()}
-    usual: Decimal = "," if {mark for mark in marks.values() if mark in (".", ",")} == {","} else "."
-    typed = {name: column.typed(marks[name], usual) for name, column in by_name.items()}
+    common_mark: Decimal = "," if {mark for mark in marks.values() if mark in (".", ",")} == {","} else "."
+    typed = {name: column.typed(marks[name], common_mark) for name, column in by_name.items()}
     return {name: column.recognized(typed[name], counted=n_rows is None) for name, column in by_name.items()}
 
 
@@ -153,9 +153,9 @@ class _Column:
         texts = tuple(None if text is None else unicodedata.normalize("NFC", text) for text in encoded.texts)
         rows = np.bincount(encoded.codes, minlength=len(texts)).tolist()
         values = {*(declared.order or ()), *(declared.hierarchy.nodes if declared.hierarchy else ())}
-        gone = MISSING_CODES - values if na is None else frozenset(na)
-        maybe = MISSING_NUMBERS - values if gone - {""} else frozenset[str]()
-        return cls(name, texts, rows, n_rows or len(encoded.codes), declared, gone, maybe)
+        missing_texts = MISSING_CODES - values if na is None else frozenset(na)
+        maybe = MISSING_NUMBERS - values if missing_texts - {""} else frozenset[str]()
+        return cls(name, texts, rows, n_rows or len(encoded.codes), declared, missing_texts, maybe)
 
     @cached_property
     def values(self) -> list[str]:
@@ -198,25 +198,25 @@ class _Column:
 
     # ----- types
 
-    def typed(self, mark: str | None, usual: Decimal) -> _Typed:
+    def typed(self, mark: str | None, common_mark: Decimal) -> _Typed:
         """Return the declared type, that of the like column if it fits, or the first that fits."""
         if self.declared.type is not None:
-            return self._told(self.declared.type, mark, usual)
+            return self._told(self.declared.type, mark, common_mark)
         if self.declared.order is not None or self.declared.hierarchy is not None:
             return _Typed("ordinal" if self.declared.order is not None else "text", str)
-        like = None if self.declared.like is None else self._like(self.declared.like.type, mark, usual)
-        return like or self._guessed(mark, usual)
+        like = None if self.declared.like is None else self._like(self.declared.like.type, mark, common_mark)
+        return like or self._guessed(mark, common_mark)
 
-    def _told(self, as_type: Type, mark: str | None, usual: Decimal) -> _Typed:
+    def _told(self, as_type: Type, mark: str | None, common_mark: Decimal) -> _Typed:
         if as_type == "number":
-            return self._number(mark, usual)
+            return self._number(mark, common_mark)
         if as_type in ("date", "datetime"):
             return self._told_dates(as_type)
         return _Typed(as_type, str)
 
-    def _like(self, as_type: Type, mark: str | None, usual: Decimal) -> _Typed | None:
+    def _like(self, as_type: Type, mark: str | None, common_mark: Decimal) -> _Typed | None:
         if as_type == "number":
-            number = self._number(mark, usual)._replace(note="")
+            number = self._number(mark, common_mark)._replace(note="")
             fits = self._are_numbers(mark) or all(NUMBERS.read(number.to(value)) for value in self.values)
             return number if fits else None
         if as_type in ("date", "datetime"):
@@ -224,10 +224,10 @@ class _Column:
             return dates and dates._replace(note="")
         return _Typed(as_type, _without_decimals if all(map(_NAMING.fullmatch, self.values)) else str)
 
-    def _guessed(self, mark: str | None, usual: Decimal) -> _Typed:
+    def _guessed(self, mark: str | None, common_mark: Decimal) -> _Typed:
         exact = [value for value in self.values if value != EVERYTHING]
         digits = bool(exact) and all(map(_WHOLE.fullmatch, exact))
-        if mark is not None and self._keeps_digits(number := self._number(mark, usual), mark):
+        if mark is not None and self._keeps_digits(number := self._number(mark, common_mark), mark):
             reason = self._naming(exact)
             return (
                 _Typed("code", _without_decimals, f"{self.name}: {reason} ({self._says('number')})")
@@ -267,8 +267,8 @@ class _Column:
         """Return True if all values are plain numbers or spans with this decimal mark."""
         return self.usual in ("whole", "span") or (self.usual == "decimal" and mark == ".")
 
-    def _number(self, mark: str | None, usual: Decimal) -> _Typed:
-        decimal: Decimal = cast("Decimal", mark) if mark in (".", ",") else usual
+    def _number(self, mark: str | None, common_mark: Decimal) -> _Typed:
+        decimal: Decimal = cast("Decimal", mark) if mark in (".", ",") else common_mark
         marks = "" if self._are_numbers(decimal) else thousands(self.values, decimal)
         name, other_name = ("point", "comma") if decimal == "." else ("comma", "point")
         remarks = [f"decimal {name}"] if decimal == "," and mark != "" else []

@@ -75,9 +75,9 @@ def _quoted(labels: Sequence[str], delimiter: str, end: str, *, alone: bool) -> 
 
     alone : there is no other column; an empty cell is then quoted, or its row would be none
     """
-    lines, more = _Lines(), () if alone else ("",)
-    csv.writer(lines, delimiter=delimiter, lineterminator="\n").writerows((label, *more) for label in labels)
-    return np.array([line[: -1 - len(more)] + end for line in lines], dtype=object)
+    lines, empty_cell = _Lines(), () if alone else ("",)
+    csv.writer(lines, delimiter=delimiter, lineterminator="\n").writerows((label, *empty_cell) for label in labels)
+    return np.array([line[: -1 - len(empty_cell)] + end for line in lines], dtype=object)
 
 
 def write_parquet(columns: Sequence[Column], path: Path) -> None:
