@@ -11,8 +11,7 @@ from scipy import sparse
 from tests.graphs.problems import graph, noisy_pair, pairs_of, probability, renumbered
 from unmask import UnmaskError
 from unmask.graphs import Auxiliary
-from unmask.graphs.attacks._faq import Signed, permuted_product
-from unmask.graphs.attacks.assignment import GraphMatching
+from unmask.graphs.attacks.graph_matching import GraphMatching, Signed, permuted_product
 
 
 def image_of(truth, n):

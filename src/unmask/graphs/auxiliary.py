@@ -1,4 +1,4 @@
-"""What an adversary of graphs knows: a graph of their own, and some of its people re-identified."""
+"""Knowledge of an adversary of graphs: a graph of their own, and seeds."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from unmask.graphs.graph import SocialGraph
 from unmask.graphs.similarity import Ratios, Similarity
 
 Seeds = tuple[NDArray[np.integer], NDArray[np.integer]]
-"""People whom the adversary has re-identified before they start: source nodes, and the target node of each."""
+"""People re-identified before the attack starts: source nodes, and the target node of each."""
 
 
 @dataclass(frozen=True, eq=False)

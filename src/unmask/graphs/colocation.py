@@ -1,4 +1,4 @@
-"""A social graph out of a trace: who was at one place with whom."""
+"""Social graph of co-location, from a trace of users, places and times."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def co_location(user: ArrayLike, place: ArrayLike, time: ArrayLike, *, within: f
     within      : at least 0; 0 asks for equal times
     times       : at least 1
 
-    Every user is a node, those who met nobody too; labels are the users' ids, ascending. Records are sorted by place
+    Every user is a node, those without a meeting too; labels are the users' ids, ascending. Records are sorted by place
     and time and each compared with those after it as long as these are near: the work is that of the encounters.
 
     >>> graph = co_location(["ann", "bob", "cid"], [7, 7, 7], [0, 50, 120], within=60)

@@ -1,4 +1,4 @@
-"""What an attack tells of people who hide in several identities: the truth meets the mapping, for evaluation only."""
+"""Disclosure of people with several identities by the mapping of an attack, for evaluation only."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class SeparatedPair(Pair):
     def of_release(cls, pair: Pair) -> SeparatedPair:
         """Return the pair if only `origin` is known: people have the contacts of all their nodes.
 
-        Contacts that a protection has dropped are none, and false ones are some.
+        Contacts that a protection has dropped are lost, and false ones are included.
 
         >>> path = SocialGraph.from_edges([0, 1, 2], [1, 2, 3])
         >>> SeparatedPair.of_release(Pair(path, path, np.array([0, 1, 2, -1]), np.array([0, 1, 2, 0]))).before.target
@@ -80,7 +80,7 @@ def seed_pair(pair: Pair, separated: Separated, who: Who = "whole") -> Pair:
 
     who : "whole": people who have not adopted the protection, as in most published figures; "adopters": one identity,
           at random, of each adopter; "anybody": both. Mixed seeds are half of one and half of the other. All others
-          are nobody in it: it is no truth to measure an attack with
+          are absent in it: it is not a truth to measure an attack with
     """
     adopts = np.isin(pair.truth, separated.adopters)
     open_to_them = {"whole": ~adopts, "adopters": adopts, "anybody": np.ones_like(adopts)}[who]
@@ -136,7 +136,7 @@ def separated_seeds(
 
 @dataclass(frozen=True, eq=False)
 class Disclosure:
-    """What an attack on a release with separated identities tells, seeds out.
+    """Disclosure by an attack on a release with separated identities, without seeds.
 
     everybody : outcomes of all source nodes; naming any identity of a person is a hit
     adopters  : outcomes of the adopters who are in the source
@@ -155,7 +155,7 @@ class Disclosure:
 
     @property
     def rate(self) -> float | None:
-        """D of equation (3.5): mean over the adopters of the share of contacts told; None where there are none."""
+        """D of equation (3.5): mean over the adopters of the share of disclosed contacts; None without adopters."""
         return float(self.share.mean()) if len(self.share) else None
 
     @property
@@ -175,7 +175,7 @@ class Disclosure:
 def disclosure(pair: Pair, separated: Separated, mapping: NDArray[np.integer], seed_source: ArrayLike) -> Disclosure:
     """Measure what a mapping of source nodes to released nodes discloses about all people and about adopters.
 
-    pair        : as it was before separation
+    pair        : the pair before separation
     mapping     : (n_source,) the released node named for each source node, -1 for none; or (n_rounds, n_source), of an
                   attack that names several: a person then counts as named by the first right node, else by the first
                   node named, and all right ones disclose contacts. The hidden node finds a person if any round
@@ -183,7 +183,7 @@ def disclosure(pair: Pair, separated: Separated, mapping: NDArray[np.integer], s
     seed_source : source nodes that the adversary knew before; they take no part
 
     d(v) = contacts told / deg(v), deg before separation, and 0 where no identity is found (3.4); D is the mean over the
-    adopters who are in both graphs (3.5). A contact is told if an identity of it is next to the identity found. The
+    adopters who are in both graphs (3.5). A contact counts if an identity of it is next to the identity found. The
     print counts those identities, deg of the identity found; the two are the same unless a contact appears in it twice,
     and this one cannot exceed 1.
 
@@ -225,7 +225,7 @@ def disclosure(pair: Pair, separated: Separated, mapping: NDArray[np.integer], s
 def disclosure_measures(found: Disclosure, pair: Pair) -> Iterator[Measure]:
     """Return the measures of the adopters in `found`, nan for all others; `pair` is that of the release.
 
-    adopter_recall : who are named rightly, by any of their identities
+    adopter_recall : who are mapped rightly, by any of their identities
     disclosure     : share of their contacts that the attack discloses; a random node discloses all contacts if right
     decoyed        : with decoys, who are found by the public identity
     exposed        : with decoys, who are found by the identity that they hide
@@ -285,12 +285,12 @@ def _shares(
 
 @dataclass(frozen=True, eq=False)
 class Discovery:
-    """How often each identity is found when it is the only one its person has in the release.
+    """Success of an attack on each identity if it is the only one of its person in the release.
 
     person : (n,) int64, the source node behind each identity
     node   : (n,) int64, the identity, a released node
     hits   : (n,) runs in which the person is mapped to it
-    misses : (n,) runs in which the person is mapped to somebody else's node
+    misses : (n,) runs in which the person is mapped to another person's node
     runs   : how many there were
     """
 
@@ -385,7 +385,7 @@ def believed_owners(separated: Separated, mapping: NDArray[np.integer]) -> Parti
     """Group the released nodes by the source node that is mapped to them; each other node is a group.
 
     mapping : (n_source,), which links no two nodes; or (n_rounds, n_source), of an attack that names several. Where a
-              node is named twice, the first round counts, and in it the lowest source node
+              node occurs twice, the first round counts, and in it the lowest source node
 
     With `true_owners` it goes into `measures.unlinkability.evaluate(..., min_size=2)`, which tells for each adopter how
     far the identities are linked, and how many foreign nodes come with them; mappings of several runs make a `View`.

@@ -105,7 +105,7 @@ def acceptance(discovery: ArrayLike, decision: Decision = "uniform") -> Floats:
     discovery : (y,) P_i
     decision  : how the attacker decides, one of
         "uniform"    each identity found with the same chance, 1 / |m|
-        (y,)         identity i with chance q_i whenever it is found, else nobody; they sum to at most 1
+        (y,)         identity i with chance q_i whenever it is found, else no identity; they sum to at most 1
         a function   m, as (y,) truth values, -> q^m, (y,)
         a mapping    m, as a tuple of 0 and 1, -> q^m; the sets of chance 0 may be left out
         a table      (2, ..., 2, y): table[m_1, ..., m_y] is q^m; (2^y, y) in the same order will do

@@ -1,4 +1,4 @@
-"""People whom an adversary of graphs has found before they start, by a leak or by a guess."""
+"""Seeds: people re-identified before the attack starts, by a leak or by a guess."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 class SeedPairs(NamedTuple):
-    """People whom the adversary has re-identified before they start: source[i] is target[i], or so they believe.
+    """People re-identified before the attack starts: the adversary believes that source[i] is target[i].
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class SeedPairs(NamedTuple):
     ) -> Listed:
         """Return the seeds source_labels[i] = target_labels[i]; each node may stand in one row only.
 
-        Labels are compared as texts; a graph without labels has its node numbers. A row that names somebody who is not
+        Labels are compared as texts; a graph without labels has its node numbers. A row with a person who is not
         in the graph is left out, as people without an edge are in no list of links; one row at least must be left.
 
         >>> graph = SocialGraph.from_edges([0, 1], [1, 2], labels=["a", "b", "c"])
@@ -73,7 +73,7 @@ class SeedPairs(NamedTuple):
 
 
 class Listed(SeedPairs):
-    """Seeds of a table of labels. left_out : rows that name somebody who is not in the graphs."""
+    """Seeds of a table of labels. left_out : rows with a person who is not in the graphs."""
 
     left_out: int = 0
 
@@ -91,7 +91,7 @@ def rows_left_out(left_out: int, n: int) -> str:
 
 
 class Guessed(SeedPairs):
-    """Seeds that were found without the truth: nobody knows which are right, so that no probability is learned of them.
+    """Seeds that were found without the truth: their truth is unknown, so that they calibrate no probability.
 
     said : what speaks for them, a sentence; "" where nothing was tested
     """
@@ -116,7 +116,7 @@ def from_file(
 def label_columns(
     path: str | PathLike[str], source: SocialGraph, target: SocialGraph
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the two columns of a file of label pairs; a first row that names nobody is a header."""
+    """Return the two columns of a file of label pairs; a first row without a known label is a header."""
     first, *further = read_first_rows(path) or ((),)
     names = [cell for cell in first[:2] if not WHOLE.fullmatch(cell)]
     header = (

@@ -1,4 +1,4 @@
-"""What an adversary of graphs knows besides edges: whom somebody's name, profile or attributes are like."""
+"""Similarity of people by names, profiles or attributes, which the adversary knows besides edges."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class Similarity:
     def read(cls, auxiliary: SocialGraph, release: SocialGraph, path: str | os.PathLike[str]) -> Similarity:
         """Read a text file of three columns: label in the auxiliary graph, label in the release, weight.
 
-        A first line whose weight is no number is a header. Lines that name somebody who is not in the graphs are left
+        A first line whose weight is no number is a header. Lines with a person who is not in the graphs are left
         out, as people without an edge are in no list of links.
         """
         people, names, weight = _columns(Path(os.fspath(path)))
@@ -232,7 +232,7 @@ def _columns(path: Path) -> tuple[list[str], list[str], list[float]]:
 
 
 def _weight(text: str) -> float:
-    """Return the number; nan for what is none."""
+    """Return the number, nan for other texts."""
     try:
         return float(text)
     except ValueError:

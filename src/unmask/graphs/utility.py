@@ -1,4 +1,4 @@
-"""What a released network has lost against the original: degrees, circles, distances, communities, ranks,
+"""Utility losses of a released network: degrees, circles, distances, communities, ranks,
 contagion.
 
 Every loss is a share, 0 where nothing is lost. Degrees, clustering, distances, assortativity and contagion are those of
@@ -22,7 +22,7 @@ from unmask.graphs.criteria._refinement import tokens
 from unmask.graphs.graph import SocialGraph
 
 FROM = 50
-"""People from whom distances are taken, at most."""
+"""Largest number of people from which distances are measured."""
 
 LOSSES = (
     "edges_lost", "degrees_lost", "clustering_lost", "distances_lost", "assortativity_lost", "communities_lost",
@@ -120,7 +120,7 @@ def transitivity(graph: SocialGraph) -> float:
 
 
 def distances(graph: SocialGraph, nodes: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return lengths of the shortest paths from these nodes to all others, inf where there is none.
+    """Return lengths of the shortest paths from these nodes to all others, inf without a path.
 
     >>> distances(SocialGraph.from_edges([0, 1], [1, 2], n_nodes=4), np.array([0]))
     array([ 1.,  2., inf])
@@ -202,10 +202,10 @@ def pagerank(graph: SocialGraph) -> NDArray[np.float64]:
 def outbreak(graph: SocialGraph, person: NDArray[np.int64], passes_on: float) -> float:
     """Return the mean share of nodes that a disease reaches from a random node if edges transmit with this probability.
 
-    It is the final size of the SIR model with infections of one length: those are reached whom edges join that pass it
-    on (Newman). So it is the mean of sum_c (nodes of component c / n)^2 over 30 draws of such edges. Edges between the
-    same people share their draws. In `lost` the probability is 2 / mean degree of the original, so that the first one
-    infects two.
+    It is the final size of the SIR model with infections of one length: a person is reached by a path of transmitting
+    edges (Newman). So it is the mean of sum_c (nodes of component c / n)^2 over 30 draws of such edges. Edges between
+    the same people share their draws. In `lost` the probability is 2 / mean degree of the original, so that the first
+    person infects two.
 
     person : (n_nodes,) who is behind each node
 

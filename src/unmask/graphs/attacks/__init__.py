@@ -1,16 +1,15 @@
 """(release, what the adversary knows) -> belief. No attack ever sees the truth."""
 
-from unmask.graphs.attacks.assignment import GraphMatching
 from unmask.graphs.attacks.base import Attack, Matching
 from unmask.graphs.attacks.climb import Climb
-from unmask.graphs.attacks.degrees import DegreeMatching
 from unmask.graphs.attacks.ensemble import Announced, Ensemble
+from unmask.graphs.attacks.graph_matching import GraphMatching
 from unmask.graphs.attacks.grasshopper import Grasshopper
 from unmask.graphs.attacks.irma import Irma
 from unmask.graphs.attacks.iterated import Identities, Iterated
 from unmask.graphs.attacks.propagation import Bumblebee, Nar09
-from unmask.graphs.attacks.refinement import Refinement
 from unmask.graphs.attacks.rematch import Rematch, log_odds
+from unmask.graphs.attacks.signatures import DegreeMatching, Refinement
 from unmask.graphs.attacks.support import Support
 from unmask.graphs.attacks.witnesses import KorulaLattanzi
 

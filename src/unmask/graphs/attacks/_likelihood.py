@@ -21,7 +21,7 @@ _SPREAD = (0.1, 10.0)
 
 
 class Model(NamedTuple):
-    """What the adversary reads from the mapping, see `Rematch`: s, s', b and phi."""
+    """Parameters that the adversary estimates from the mapping, see `Rematch`: s, s', b and phi."""
 
     kept: float
     kept_back: float

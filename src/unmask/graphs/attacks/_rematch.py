@@ -39,7 +39,7 @@ TOTAL, MOST, LEAST_TOLL, AROUND = range(4)
 
 
 class Alike(NamedTuple):
-    """What a similarity adds to the log-odds of pairs, beyond what it adds to all pairs of their source node.
+    """Addition of a similarity to the log-odds of pairs, beyond its addition to all pairs of their source node.
 
     indptr, candidate : (n_source + 1,) and (n_pairs,) the pairs of each source node
     bonus             : (n_pairs,) at least 0
@@ -75,11 +75,11 @@ class Best(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Where one source node is scored after the other, (n_target,) each.
+    """Memory in which source nodes are scored one after the other, (n_target,) each.
 
     cell    : (n_target, 4) int64, all that is read of a candidate that does not matter, in half a cache line: weights
               added up, 0 between two nodes; base and toll in units of 1 / GRID, rounded up and down, so that a bound
-              made of them is none too low (base of a seed: `NEVER`); and its mapped neighbors
+              made of them is not too low (base of a seed: `NEVER`); and its mapped neighbors
     mark    : the last source node of which this is a silent image, -1 for none
     touched : candidates of the node; images : of its neighbors
     bonus   : 0 between two nodes

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from unmask.graphs.attacks.assignment import GraphMatching
 from unmask.graphs.attacks.base import Matching
 from unmask.graphs.attacks.climb import VOTE, Climb
+from unmask.graphs.attacks.graph_matching import GraphMatching
 from unmask.graphs.attacks.irma import Irma
 from unmask.graphs.attacks.support import Support, Walks, rematch
 from unmask.graphs.auxiliary import Auxiliary

@@ -33,7 +33,7 @@ class Climb:
 
     P(u, c) is the share of source node u that is given to target node c, for the pairs of `Support.of` alone: 1 for
     seeds, at first the same for all candidates of a node. Each step t = 0..24 adds up how much the neighbors speak for
-    each pair, and moves towards the shares that follow, in which a target node is given away once at most:
+    each pair, and moves towards the shares that follow, in which the shares of a target node sum to at most 1:
 
         G(u, c) = sum over neighbors x of u and y of c of P(x, y) w_y, with w_y = max(.1, log(2m / (10 d_y)))
         H(u, c) = G(u, c) / (d_u d_c)^gamma
@@ -57,7 +57,7 @@ class Climb:
 
     Work: each step visits, for each pair (u, c), the neighbors of c, and for each neighbor of u its candidates: about
     50 times pairs times mean degree in all steps, half of it for pairs that are dropped. Memory: some 30 bytes a pair
-    beside the graphs.
+    next to the graphs.
 
     Parameters
     ----------

@@ -108,7 +108,7 @@ log_prior, status, provenance, candidate_label, representative, mapping, sweeps,
 class Ensemble:
     """The strongest adversary here: rerun attacks on random parts of the seeds, weigh their votes by withheld seeds.
 
-    A round runs `Rematch` both ways (whom it maps, and what it lists), `Climb` with gamma .25, and with 0 and .5 on the
+    A round runs `Rematch` both ways (its mapping, and its lists), `Climb` with gamma .25, and with 0 and .5 on the
     pairs that have 1 % there, and in small graphs `Irma` and, from where a climb ends, `GraphMatching`. Eight rounds
     are run: two without a random half of the seeds each, five without a fifth, and one from all seeds. Votes of a kind
     of attack for a pair (u, c) over some rounds, x_j(u, c), make the probability that c is u if u is in the target,
@@ -129,7 +129,7 @@ class Ensemble:
     Nothing tells who is absent. For the share of right matches among everybody, `Success.of_anybody_high` is a bound
     from the number of nodes alone, and not an estimate.
 
-    Draws the parts and exact ties from `rng`, from a fixed seed where there is none. No truth is used.
+    Draws the parts and exact ties from `rng`, from a fixed seed without `rng`. No truth is used.
 
     Parameters
     ----------

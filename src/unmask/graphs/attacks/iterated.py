@@ -52,7 +52,7 @@ log_prior, status, provenance, candidate_label, representative, mapping, sweeps,
 class Iterated:
     """The attack, run again to find further identities of people who have several in the target.
 
-    After each round the target nodes that were found are taken out: they are nobody's candidates any more. They do
+    After each round the target nodes that were found are taken out: they are candidates no longer. They do
     stay, as seeds, to vouch for their neighbors; and everyone found, seeds too, joins the auxiliary graph once more as
     a copy with edges to the same people, so that a next target node can be found for them. Rounds end early where one
     finds nothing.

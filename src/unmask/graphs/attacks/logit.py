@@ -1,4 +1,4 @@
-"""How likely each candidate is, by the votes for it: a conditional logit with "none of those voted for"."""
+"""Probability of each candidate by its votes: a conditional logit with the alternative "no candidate with votes"."""
 
 from __future__ import annotations
 
@@ -53,11 +53,11 @@ def choices(
 ) -> Choices:
     """Return the features of the votes for these people, ascending, who are all that the tally is of.
 
-    phi  : log(1 + x_j / EPS) of the share x_j of each kind, the same of their mean, minus the distance of
+    phi  : log(1 + x_j / EPS) of the share x_j of each kind, the same function of their mean, minus the distance of
            log(1 + d_u) - log(1 + d_c) from its median over seeds, and the log-likelihood ratio of a similarity
     zeta : 1, log(1 + d_u) minus its mean over seeds, the largest mean share minus .3
 
-    degrees  : of the nodes of source and target; likeness : (n_pairs,), None where there is none
+    degrees  : of the nodes of source and target; likeness : (n_pairs,), or None
     """
     log_degree, target_log_degree = (np.log1p(degree) for degree in degrees)
     mean = tally.share.mean(axis=1)
@@ -97,7 +97,7 @@ def probabilities(theta: NDArray[np.float64], data: Choices) -> tuple[NDArray[np
 def fit_weights(data: Choices, is_right: NDArray[np.bool_], n_kinds: int) -> NDArray[np.float64]:
     """Return the weights of largest likelihood with a ridge around `initial_weights`; no vote has a negative weight.
 
-    is_right : (n_pairs,) whether a pair is the person's own; who has none of them is none of those voted for
+    is_right : (n_pairs,) mask of the right pairs; a person without one belongs to no candidate with votes
     """
     initial = initial_weights(n_kinds, data.phi.shape[1])
     bounds = [(0.0, None)] * data.phi.shape[1] + [(None, None)] * 3

@@ -185,7 +185,7 @@ def log_odds(
     auxiliary : SocialGraph
         The adversary's own graph.
     mapping : (auxiliary.n_nodes,) int array
-        Target node of each auxiliary node, each at most once, -1 where there is none.
+        Target node of each auxiliary node, each at most once, -1 if unmapped.
     reach : int
         As in `Rematch`.
 
@@ -220,7 +220,7 @@ def log_odds(
 
 
 class _Mapping(NamedTuple):
-    """image: (n_source,) int32 and inverse: (n_target,) int32, -1 where there is none."""
+    """image: (n_source,) int32 and inverse: (n_target,) int32, -1 if unmapped."""
 
     image: NDArray[np.int32]
     inverse: NDArray[np.int32]

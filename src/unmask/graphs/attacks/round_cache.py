@@ -24,7 +24,7 @@ DAMAGED = (
 
 
 def load_round(folder: Path, stage: Stage) -> Round | None:
-    """Return the cached round of these networks and seeds by this version; None if there is none, or if its
+    """Return the cached round of these networks and seeds by this version; None without one, or if its
     file is damaged.
     """
     try:
@@ -35,7 +35,7 @@ def load_round(folder: Path, stage: Stage) -> Round | None:
 
 
 def save_round(folder: Path, stage: Stage, result: Round) -> None:
-    """Write a finished round into the folder, which is made if there is none, in one step: a file is there whole or not
+    """Write a finished round into the folder, which is created if needed, in one step: a file is complete or does not
     at all.
     """
     path = _file(folder, stage)

@@ -28,7 +28,7 @@ _BLOCK_CELLS = 20_000_000  # nodes times draws at a time
 
 @dataclass(frozen=True)
 class SeedDispersion:
-    """How seeds are spread, compared with random draws of nodes with the same degrees. Of both networks, the larger
+    """Dispersion of seeds, compared with random draws of nodes with the same degrees. Of both networks, the larger
     p-value and the smaller ratio.
 
     p_value, ratio                     : of the share of seeds among neighbors, and among their other neighbors

@@ -1,4 +1,4 @@
-"""How often the matches of an ensemble are right, estimated with withheld seeds."""
+"""Success of the matches of an ensemble, estimated with withheld seeds."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FOLDS = 5
 SCATTER, BLIND_SCATTER = 0.015, 0.025
 """Standard errors beyond the luck of the seeds, measured over some 30 pairs of networks.
 
-Of the mean of probabilities of people who are known to be in the release, and of its estimate if nobody knows who is.
+Of the mean of probabilities of people who are known to be in the release, and of its estimate if that is unknown.
 """
 
 
@@ -71,7 +71,7 @@ class VoteData:
 class SuccessEstimate(NamedTuple):
     """Success in matching people who are in the release, estimated with withheld seeds.
 
-    mean   : expected share of right matches with all seeds, where nobody knows who is in the release
+    mean   : expected share of right matches with all seeds, if it is unknown who is in the release
     error  : standard error by the luck of the seeds
     curve  : (share of the seeds that the attacks knew, share of withheld seeds that the votes of one round match)
     check  : probabilities announced for withheld seeds, and their realized success

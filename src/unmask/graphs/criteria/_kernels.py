@@ -1,4 +1,4 @@
-"""Compiled walks over two hops: whom each node reaches, told without building a matrix."""
+"""Compiled walks over two hops, without building a matrix."""
 
 from __future__ import annotations
 

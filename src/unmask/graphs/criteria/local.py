@@ -1,4 +1,4 @@
-"""How well a node hides among the friends of its friends, told from one graph: no adversary, no truth."""
+"""Local topological anonymity: similarity of a node and its neighbors' neighbors, from the release alone."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _DECIMALS: Final = 12  # like places tie exactly, whatever the order in which th
 
 
 def local_anonymity(graph: SocialGraph, variant: Variant = "A") -> NDArray[np.float64]:
-    """Return local topological anonymity (LTA): how like a node is to those whom an attack compares it with.
+    """Return local topological anonymity (LTA): the similarity of a node to the nodes that an attack compares it with.
 
     V_i are the neighbors of node i, V2_i the other nodes at the end of a path of two edges from i (a neighbor of i is
     among them if it closes a triangle), and CosSim(i, k) = |V_i and V_k in common| / sqrt(|V_i| |V_k|). Then

@@ -1,4 +1,4 @@
-"""How many nodes have neighbors who are tied in the same way: against an adversary who knows a person's circle."""
+"""Neighborhood anonymity, against an adversary who knows the edges among a person's neighbors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How likely a user with separate identities is not found when the seeds of an attack are looked for.
+"""Probability that seeding fails for a user with separate identities.
 
 An attack on a graph begins with a few people that it finds by cliques or by their high degree. A user with N contacts
 who has y identities in the release hands each contact to them, as one of three models says (`Model`), and the seeding
@@ -8,7 +8,7 @@ G. G. Gulyas, "Protecting privacy against structural de-anonymization attacks in
 and 5.1; equation numbers are from there. Where the print slips or is silent, this is the reading taken:
 
 * (5.8): the last sum multiplies P(X' = x'), it is not added to it; (5.9) and (5.10) do so. Identities run from 1 to y.
-* "Sum of binomial distributions" is all that is said of the realistic model: see `Model`. The print's normal
+* "Sum of binomial distributions" is the only description of the realistic model: see `Model`. The print's normal
   distribution (3.8) is that of its simulations, with a covariance that is not given.
 * Of the factor 1 +- epsilon only the lower side can fail, as (5.5) has it: no identity has more than N contacts.
 * (5.14): a degree at the border itself neither fails nor has been counted as beyond it; here it is in reach.

@@ -1,4 +1,4 @@
-"""What an attack on a graph got right: node by node, as rates, by degree, over runs, and in hops. Needs the truth."""
+"""Evaluation of attacks on graphs with the truth: outcomes, rates, degree classes, runs, and hops."""
 
 from unmask.graphs.evaluation.bound import most_recall
 from unmask.graphs.evaluation.hops import UNNAMED, UNREACHABLE, expected_hop_distance, hop_distance, hop_error

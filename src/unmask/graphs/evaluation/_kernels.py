@@ -20,7 +20,7 @@ def distances(
     queues: tuple[NDArray[np.int32], NDArray[np.int32]],
     result: NDArray[np.int64],
 ) -> None:
-    """Write the length of the shortest path from start[i] to end[i], -2 where there is none.
+    """Write the length of the shortest path from start[i] to end[i], -2 without a path.
 
     Two breadth-first searches, of which the one with fewer edges ahead of it takes the next step, until they meet.
     Pairs that follow each other with one end share the search from there. The mark of a node is the search's base plus

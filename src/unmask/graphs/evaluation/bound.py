@@ -15,7 +15,7 @@ def most_recall(pair: Pair, seeds: SeedPairs | None = None, *, directed: bool = 
     nodes equivalent to v, k that of target nodes equivalent to u, themselves counted and seeds not. Swapping equivalent
     nodes changes nothing that the adversary sees, so of the s k ways to match the two classes each is as likely, and a
     one-to-one mapping holds at most min(s, k) of them. The bound is the mean over the people who are in both graphs and
-    not seeds; None where there are none. It is over the numbering of the nodes: a single run may be lucky.
+    not seeds; None without such people. It is over the numbering of the nodes: a single run may be lucky.
 
     Only twins are counted: a graph with other symmetries hides people better than the bound says. For an adversary who
     has a perfect copy of a graph, pass that graph twice; the bound is then twin classes / n_nodes.

@@ -1,4 +1,4 @@
-"""How far off a wrong name is, in hops: a neighbor of the right node may give as much away."""
+"""Distance in hops of the mapped node from the right one: a neighbor may disclose as much."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from unmask.graphs.graph import SocialGraph
 from unmask.measures import Measure
 
 UNNAMED: Final = -1
-"""A distance in hops that does not exist: the attack names nobody, or the person is not in the target."""
+"""A distance in hops that does not exist: the node is unmapped, or the person is not in the target."""
 
 UNREACHABLE: Final = -2
 """A distance in hops that has no end: the named node and the right one are in different components."""
 
 
 GUESSES: Final = 200
-"""People for whom a random guess is drawn, to say how far off guessing is."""
+"""People with a random guess, which measures the distance by guessing."""
 
 
 def hop_distance(target: SocialGraph, mapping: NDArray[np.integer], truth: NDArray[np.integer]) -> NDArray[np.int64]:
     """Return (n_source,) how far off the adversary is: hops in the target between the node named and the right one.
 
-    0 is a hit. `UNNAMED` (-1) where nobody is named or the person is not in the target, `UNREACHABLE` (-2) where no
+    0 is a hit. `UNNAMED` (-1) if the node is unmapped or the person is not in the target, `UNREACHABLE` (-2) where no
     path leads from one to the other; neither is a distance, leave both out of a mean.
 
     Parameters
@@ -35,9 +35,9 @@ def hop_distance(target: SocialGraph, mapping: NDArray[np.integer], truth: NDArr
     target : SocialGraph
         The released graph.
     mapping : (n_source,) int array
-        Target nodes, -1 for nobody.
+        Target nodes, -1 if unmapped.
     truth : (n_source,) int array
-        Target nodes, -1 for nobody.
+        Target nodes, -1 if unmapped.
 
     Returns
     -------
@@ -60,7 +60,7 @@ def expected_hop_distance(target: SocialGraph, belief: Posterior, truth: NDArray
     """Return (n_source,) expected hops to the right node if one of the listed candidates is drawn by the belief.
 
     D = sum over listed c of p(c) hops(c, truth) / sum over listed c of p(c); candidates from which no path leads to
-    the right node are left out of both sums. `UNNAMED` where nobody is listed, or the person is not in the target;
+    the right node are left out of both sums. `UNNAMED` without a listed candidate, or the person is not in the target;
     `UNREACHABLE` where no listed candidate is in that component. The mass of "none of these" has no place in the
     graph, and no part in D.
 
@@ -101,7 +101,7 @@ def expected_hop_distance(target: SocialGraph, belief: Posterior, truth: NDArray
 
 
 def hop_error(target: SocialGraph, asked: NDArray[np.bool_]) -> Measure:
-    """Return the measure `error_hops`: `hop_distance` of the people asked about, nan where there is none.
+    """Return the measure `error_hops`: `hop_distance` of these people, nan if undefined.
 
     Before the release it is that of random nodes, for some of those people.
 
@@ -139,7 +139,7 @@ def hop_error(target: SocialGraph, asked: NDArray[np.bool_]) -> Measure:
 
 
 def _hops(graph: SocialGraph, start: NDArray[np.integer], end: NDArray[np.integer]) -> NDArray[np.int64]:
-    """Return distance of each pair of nodes, `UNREACHABLE` where there is none."""
+    """Return distance of each pair of nodes, `UNREACHABLE` without a path."""
     from unmask.graphs.evaluation._kernels import distances  # numba is imported where a kernel runs
 
     distance, pairs = np.empty(len(start), dtype=np.int64), (start.astype(np.int32), end.astype(np.int32))

@@ -1,4 +1,4 @@
-"""What an attack got right: node by node, as rates, and by degree."""
+"""Outcomes of an attack by node, as rates, and by degree."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DEGREE_CLASSES: Final = (1, 2, 3, 4, 8, 16)
 
 
 class Outcome(IntEnum):
-    """What became of one source node."""
+    """Outcome of one source node."""
 
     HIT = 0  # in the target and named right
     MISS = 1  # in the target, another node is named
@@ -100,7 +100,7 @@ def _rows(nodes: ArrayLike, n: int) -> NDArray[np.int64]:
 
 @dataclass(frozen=True)
 class Rates:
-    """Counts of outcomes, and the rates they make. A rate that would be 0/0 is None.
+    """Counts of outcomes, and the rates they make. A rate of 0/0 becomes None.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ class Rates:
 
     @property
     def coverage(self) -> float | None:
-        """matches / all source nodes but the seeds: how often the attack dares to name somebody."""
+        """matches / all source nodes but the seeds: the share of nodes that the attack maps."""
         return ratio(self.matches, self.findable + self.false_positives + self.absent)
 
 
@@ -272,9 +272,9 @@ class DegreeClass:
     people : int
         Those of them who are in the target.
     recall : float or None
-        As in `Rates`; None where nobody is in the target, where no match is made.
+        As in `Rates`; None without people in the target or without matches.
     precision : float or None
-        As in `Rates`; None where nobody is in the target, where no match is made.
+        As in `Rates`; None without people in the target or without matches.
     """
 
     low: int

@@ -13,14 +13,14 @@ from unmask.graphs.evaluation.node_outcomes import Outcome, ratio
 
 @dataclass(frozen=True, eq=False)
 class Score:
-    """How often each person was found over repeated runs; hits and misses are kept apart.
+    """Hits and misses of each person over repeated runs.
 
     Parameters
     ----------
     hits : (n_people,) int64 array
-        Runs in which the person is named right.
+        Runs in which the person is mapped rightly.
     misses : (n_people,) int64 array
-        Runs in which another is named.
+        Runs in which the person is mapped wrongly.
     findable : (n_people,) int64 array
         Runs in both graphs and not as a seed: the most that hits + misses can be.
     """

@@ -1,4 +1,4 @@
-"""What an adversary of social graphs may know: a graph that overlaps the release, and a few people in both."""
+"""Knowledge of an adversary of social graphs: a graph that overlaps the release, and seeds."""
 
 from unmask.graphs.knowledge.centrality import betweenness, closeness, clustering
 from unmask.graphs.knowledge.guessed_seeds import match_cliques, match_top

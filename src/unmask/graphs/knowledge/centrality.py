@@ -1,4 +1,4 @@
-"""How central a person is in a graph: on how many shortest paths, how near to all, among how close a circle."""
+"""Centrality of nodes: betweenness, closeness, and local clustering."""
 
 from __future__ import annotations
 

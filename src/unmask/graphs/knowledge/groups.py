@@ -36,7 +36,7 @@ def groups(
 
 
 def clique(graph: SocialGraph, start: int, size: int, used: set[int], rng: np.random.Generator) -> list[int]:
-    """Return a clique of this size that holds the start and nobody used, or []."""
+    """Return a clique of this size that holds the start and no used node, or []."""
 
     def extend(members: list[int], candidates: list[int]) -> list[int]:
         if len(members) == size:

@@ -1,4 +1,4 @@
-"""First matches of an adversary to whom nobody gives the truth: found by looking alike, hence sometimes wrong."""
+"""Guessed seeds of an adversary without the truth, by similar structure; some are wrong."""
 
 from __future__ import annotations
 

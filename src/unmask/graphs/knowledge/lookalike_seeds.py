@@ -61,14 +61,14 @@ def match_profiles(source: SocialGraph, target: SocialGraph, n: int, *, rng: np.
     mapping the n surest by `log_odds` are seeds of `Rematch`, and so are, twice, the n surest of that.
 
     The objective is the number of edges that the last mapping keeps. The same is done to two networks with the degrees
-    of the target and edges switched at random, in which nobody can be found, and to both networks less a tenth of their
+    of the target and edges switched at random, without a right match, and to both networks less a tenth of their
     edges. `UnmaskError` is raised, since nothing was found, unless the target keeps twice as many as either, and 10,
     and half of the surest (of 100, if n is less) are found again. The first alone would not do: two networks of
-    strangers who live in circles or side by side keep three times as many. Nobody is guessed who looks like somebody
+    strangers who live in circles or side by side keep three times as many. A match excludes nodes that look like a node
     else of their network, however far one looks (`color_classes`). How many are right is not known; of 200 of ACM-DBLP
     97 %, of Allmovie-TMDB 99 %. Douban, of whose 8,164 edges 1,511 are left, is refused.
 
-    No probability can be learned from these seeds, whose truth nobody knows: `Ensemble` announces none.
+    No probability can be learned from these seeds, whose truth is unknown: `Ensemble` announces none.
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ def _rank_matches(source: SocialGraph, target: SocialGraph, mapping: NDArray[np.
 
 
 def _is_unique(graph: SocialGraph) -> NDArray[np.bool_]:
-    """Return (n_nodes,) whether nobody else looks the same, however far one looks."""
+    """Return (n_nodes,) a mask of the nodes with a color of their own."""
     sole: NDArray[np.bool_] = class_sizes(color_classes(graph)) == 1
     return sole
 

@@ -36,7 +36,7 @@ class Pair:
         the first.
     origin : (target.n_nodes,) array or None
         The person behind each target node, by any numbers from 0: nodes of one number are identities of one person.
-        None where nobody has several.
+        None if no person has several.
 
     Examples
     --------
@@ -80,7 +80,7 @@ class Pair:
         It is the node that the mapping names where that is one of the person's, else `truth`. So it is s(v, mu) of
         G. Gulyas, 2015, equation (3.2), that counts.
 
-        mapping : (..., source.n_nodes) target nodes, -1 for nobody
+        mapping : (..., source.n_nodes) target nodes, -1 if unmapped
 
         >>> two = SocialGraph.from_edges([0], [1])
         >>> Pair(two, SocialGraph.from_edges([0, 1], [1, 2]), np.array([0, 2]), np.array([0, 0, 1])).truth_for(
@@ -93,7 +93,7 @@ class Pair:
     def to_truth(self, seeds: SeedPairs | None = None, *, partial: bool = False) -> Truth:
         """Return the truth about the source nodes for an audit: seeds are leaked, any identity of a person is right.
 
-        partial : whether people who are nobody in `truth` may be in the target all the same
+        partial : whether people who are absent in `truth` may be in the target all the same
 
         >>> graph = SocialGraph.from_edges([0], [1])
         >>> Pair(graph, graph, np.array([1, -1])).to_truth().candidate
@@ -105,13 +105,13 @@ class Pair:
 
     @property
     def node_overlap(self) -> float:
-        """Return Jaccard index of the people: common / (source + target - common); nan where nobody is in either."""
+        """Return Jaccard index of the people: common / (source + target - common); nan without people."""
         n = self.source.n_nodes + self.target.n_nodes - len(self.common)
         return len(self.common) / n if n else math.nan
 
     @property
     def edge_overlap(self) -> float:
-        """Return Jaccard index J of the edges among the common people: in both / in either; nan where there is none.
+        """Return Jaccard index J of the edges among the common people: in both / in either; nan without edges.
 
         The definition of Narayanan and Shmatikov and of Gulyas. Others give `edge_retention`, a larger number.
         """
@@ -165,9 +165,9 @@ class Pair:
     def from_labels(
         cls, source: SocialGraph, target: SocialGraph, source_labels: ArrayLike, target_labels: ArrayLike
     ) -> Pair:
-        """Return the pair in which source_labels[i] is the same person as target_labels[i]; all others are nobody.
+        """Return the pair in which source_labels[i] is the same person as target_labels[i]; all others are absent.
 
-        Labels are compared as texts; a graph without labels has its node numbers. A row that names somebody who is not
+        Labels are compared as texts; a graph without labels has its node numbers. A row with a person who is not
         in the graph is left out, as people without an edge are in no list of links. A source node in several rows is a
         person with several identities: each of them is right, and `truth` has the first. Where one has several, source
         nodes in rows of one target node are one person too, so that the identities of each are right for both.

@@ -29,7 +29,7 @@ def split(
     numbers are drawn anew for each graph.
 
     The source keeps the labels (or the parent's node numbers as labels): the people the adversary knows. The target
-    has none. Common people of whom either node is cut off with its component count as nobody.
+    has none. Common people with a node outside the component count as absent.
 
     Parameters
     ----------

@@ -68,7 +68,7 @@ def select_seeds(pair: Pair, method: str, n: int, rng: np.random.Generator, *, e
         Source of the random draws.
     error : float
         Share of the seeds that are wrong, rounded to whole seeds: their target is replaced by a random node of the
-        target that is nobody's seed; `pair.truth[seeds.source] != seeds.target` says which.
+        target that is not a seed; `pair.truth[seeds.source] != seeds.target` says which.
 
     Returns
     -------
@@ -150,8 +150,6 @@ def with_errors(pair: Pair, source: NDArray[np.int64], n_wrong: int, rng: np.ran
     errors = rng.permutation(len(source))[:n_wrong]
     unused = np.setdiff1d(np.arange(pair.target.n_nodes), target)
     if n_wrong > len(unused):
-        raise UnmaskError(
-            f"{n_wrong} seeds are to be wrong, but only {len(unused)} nodes are nobody's seed; lower error"
-        )
+        raise UnmaskError(f"{n_wrong} seeds are to be wrong, but only {len(unused)} nodes are not seeds; lower error")
     target[errors] = rng.permutation(unused)[:n_wrong]
     return SeedPairs(source, target)

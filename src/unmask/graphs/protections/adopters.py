@@ -1,4 +1,4 @@
-"""Who takes several identities: single people, groups of neighbors, or those who matter most to an attack."""
+"""Choice of the adopters of several identities: single people, groups of neighbors, or hubs."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def choose_adopters(
         * "none": each one alone: uniform among the candidates, the eligible nodes of at least the minimum degree;
           the others take every eligible node for a candidate:.
         * "local": groups of neighbors: a random candidate and up to group - 1 random neighbors, again and again;
-          nobody is in two groups, and the last group may be cut.
+          groups are disjoint, and the last group may be cut.
         * "degree": those of the highest degree, ties at random.
         * "lta": those of the lowest LTA_A in the graph (`graphs.criteria.local_anonymity`), ties at random, those
           who have none last.

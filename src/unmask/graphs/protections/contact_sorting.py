@@ -1,4 +1,4 @@
-"""How a person sorts contacts among identities: the laws of equations (3.7) and (3.8)."""
+"""Sorting of contacts among identities: the laws of equations (3.7) and (3.8)."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ class Decoy:
 
     Of d contacts, in random order, the public identity keeps the first round(public d) and the hidden one the next
     round(hidden d), or as many as there are left; to hide among them it also keeps round(overlap d) random ones of the
-    public identity. Whoever is left over is dropped; nobody is with the defaults.
+    public identity. Remaining contacts are dropped; none remain with the defaults.
 
     `Separated.role` tells which released node is `Role.PUBLIC` and which is `Role.HIDDEN`; `disclosure` tells who is
     found by which.
@@ -75,7 +75,7 @@ class Decoy:
         return choose_adopters(graph, self.adopters, rng=rng, eligible=eligible, minimum_degree=self.minimum_degree)
 
     def sort(self, graph: SocialGraph, adopters: NDArray[np.int64], *, rng: np.random.Generator) -> Kept:
-        """Return the two identities of these nodes and whom each keeps."""
+        """Return the two identities of these nodes and the contacts of each."""
         degree = graph.degree[adopters]
         n_public = _rounded(self.public * degree)
         n_hidden = np.minimum(_rounded(self.hidden * degree), degree - n_public)

@@ -1,4 +1,4 @@
-"""Groups of people within whom the release was dealt at random: a bound for every adversary."""
+"""Grouped random graph: edges are random within and between groups, a bound for every adversary."""
 
 from __future__ import annotations
 

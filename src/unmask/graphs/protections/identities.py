@@ -1,4 +1,4 @@
-"""What all who hide in several identities share: the release that comes of it, and who is behind each of its nodes."""
+"""Common parts of protections by several identities: the release, and the person behind each of its nodes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from unmask.graphs.graph import SocialGraph
 
 
 class Role(IntEnum):
-    """What a released node is to the person behind it."""
+    """Role of a released node for its person."""
 
     WHOLE = 0  # the person as such, who has not adopted the protection
     IDENTITY = 1  # one of several identities
@@ -66,13 +66,13 @@ class Separated(_Released):
 
 @dataclass(frozen=True, eq=False)
 class Kept:
-    """Which identities some people have, and whom each of them keeps.
+    """Identities of some people, and the contacts of each.
 
     adopters : (n_adopters,) nodes of the graph
     owner    : (n_identities,) the node behind each identity
     role     : (n_identities,) its `Role`
     identity : (n_kept,) an identity, 0 to n_identities - 1
-    tie      : (n_kept,) the place in `graph.neighbor` of somebody whom this identity keeps, each pair once
+    tie      : (n_kept,) the place in `graph.neighbor` of a contact of this identity, each pair once
     """
 
     adopters: NDArray[np.int64]
@@ -92,7 +92,7 @@ class Protection(Protocol):
         ...
 
     def sort(self, graph: SocialGraph, adopters: NDArray[np.int64], *, rng: np.random.Generator) -> Kept:
-        """Return the identities of these nodes and whom each keeps."""
+        """Return the identities of these nodes and the contacts of each."""
         ...
 
 
@@ -144,7 +144,7 @@ def adopted(protection: Any) -> bool:
 
 
 def release_of(graph: SocialGraph, parts: Sequence[Kept], *, rng: np.random.Generator) -> Separated:
-    """Return the release in which the adopters of all parts, of whom no two share one, appear under their identities.
+    """Return the release in which the adopters of all parts, which are disjoint, appear under their identities.
 
     Everybody sorts the people they know, as they are in `graph`. Identity i of u and identity j of v are adjacent if u
     and v are, i keeps v and j keeps u; a person who has not adopted keeps everybody. So an edge goes if either end

@@ -50,12 +50,12 @@ def same_neighbors(graph: SocialGraph) -> NDArray[np.int64]:
 
 @dataclass(frozen=True, eq=False)
 class AnonymousIdentity:
-    """A new identity that is (k, 2)-anonymous: whom it has to know.
+    """New identity that is (k, 2)-anonymous, and its contacts.
 
     Parameters
     ----------
     members : int64 array
-        (at least k - 1,) the nodes that it cannot be told from, ascending.
+        (at least k - 1,) indistinguishable nodes, ascending.
     existing : int64 array
         (c - new,) contacts of the person that it takes over, ascending.
     new : int64 array
@@ -68,12 +68,12 @@ class AnonymousIdentity:
 
 
 def anonymous_identity(graph: SocialGraph, node: int, *, contacts: int, k: int) -> AnonymousIdentity | None:
-    """Return a new (k, 2)-anonymous identity with so many contacts and the fewest new edges; None if there is none.
+    """Return a new (k, 2)-anonymous identity with so many contacts and the fewest new edges, or None.
 
     Among the friends of friends v_j of v_i with c = `contacts` neighbors, at least one of them a neighbor of v_i,
     look for k - 1 or more that have the same neighbors, c' of them neighbors of v_i. The new identity takes these c'
     of its contacts and makes c - c' new ones. The largest c' is chosen, of these the largest group, of these the one of
-    the lowest node. v_i itself is nobody's neighbor here, nor is anyone in the group kappa of the algorithm, all v_j
+    the lowest node. v_i itself is not a neighbor here, nor is anyone in the group kappa of the algorithm, all v_j
     with the same c' neighbors in common with v_i.
 
     This is algorithm 1 of the print without its enumeration of subsets: the k - 1 nodes of gamma all have c neighbors
@@ -95,7 +95,7 @@ def anonymous_identity(graph: SocialGraph, node: int, *, contacts: int, k: int) 
     Returns
     -------
     AnonymousIdentity or None
-        The identity; None if there is none.
+        The identity, or None.
 
     References
     ----------
@@ -150,7 +150,7 @@ def _group_equal_rows(rows: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def new_ties(graph: SocialGraph, nodes: ArrayLike, *, contacts: int, k: int) -> NDArray[np.int64]:
-    """Return (n_nodes,) the new edges that a (k, 2)-anonymous identity of each node needs; -1 if there is none.
+    """Return (n_nodes,) the new edges that a (k, 2)-anonymous identity of each node needs, else -1.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ def new_ties(graph: SocialGraph, nodes: ArrayLike, *, contacts: int, k: int) -> 
     Returns
     -------
     int64 array
-        New edges of each identity, -1 if there is none.
+        New edges of each identity, else -1.
 
     References
     ----------

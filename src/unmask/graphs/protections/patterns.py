@@ -110,7 +110,7 @@ class EgoPatterns:
     random one of the ego's contacts is: it goes to the identities whose circles that one is in. Contacts are doubled
     and never dropped; ego's contacts in no circle count for nothing. y circles are the y largest.
 
-    Nobody gets more identities than contacts.
+    No adopter gets more identities than contacts.
 
     Parameters
     ----------
@@ -170,7 +170,7 @@ class EgoPatterns:
         return choose_adopters(graph, self.adopters, rng=rng, eligible=eligible, minimum_degree=self.minimum_degree)
 
     def sort(self, graph: SocialGraph, adopters: NDArray[np.int64], *, rng: np.random.Generator) -> Kept:
-        """Return the identities of these nodes and whom each keeps."""
+        """Return the identities of these nodes and the contacts of each."""
         egos = facebook_egos() if self.egos is None else self.egos
         degree = graph.degree[adopters]
         choice = self._by_degree if self.strategy == "patterns" else self._by_count

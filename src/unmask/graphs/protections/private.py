@@ -27,7 +27,7 @@ FOR_COUNT = 0.1
 class RandomizeEdges:
     """Answer for each pair of people at random whether they are an edge: an edge differentially private graph.
 
-    An edge stays with probability p, and a pair that is none becomes one with probability q = p e^-e, e being nine
+    An edge stays with probability p, and another pair becomes one with probability q = p e^-e, e being nine
     tenths of epsilon, independently. Of N pairs about m' shall be edges, so
 
         p = min(m' / (m' + e^-e (N - m')), 1 / (1 + e^-e))
@@ -106,7 +106,7 @@ class NoisyDegrees:
     -----
     Assumes: the adversary may know every other edge; the number of people is public.
 
-    Fails when: a degree is that of nobody else, as those of hubs are: the rank survives the noise, and who holds it.
+    Fails when: a degree is unique, as those of hubs are: the rank survives the noise, and who holds it.
 
     References
     ----------

@@ -171,7 +171,7 @@ class IdentitySeparation:
         return choose_adopters(graph, self.adopters, rng=rng, eligible=eligible, **self._adoption())
 
     def sort(self, graph: SocialGraph, adopters: NDArray[np.int64], *, rng: np.random.Generator) -> Kept:
-        """Return the identities of these nodes and whom each keeps."""
+        """Return the identities of these nodes and the contacts of each."""
         degree = graph.degree[adopters]
         chances = self._chances()
         y = rng.choice(len(chances), size=len(adopters), p=chances)

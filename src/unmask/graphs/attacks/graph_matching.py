@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 from scipy import sparse
 
 from unmask.core.errors import UnmaskError
-from unmask.graphs.attacks._faq import Signed, best_places
 from unmask.graphs.attacks.base import Count, Matching, make_matching, seed_images
 from unmask.graphs.auxiliary import Auxiliary
 from unmask.graphs.criteria._refinement import refine
 from unmask.graphs.criteria.equivalence import structural_equivalence
 from unmask.graphs.graph import SocialGraph
 from unmask.ranges import check_ranges
+
+Floats = NDArray[np.float64]
+Nodes = NDArray[np.int64]
+
+MAX_LAST_STEP = 0.03
+"""Root mean square, over nodes, of the step after which the climb ends."""
 
 
 @dataclass(frozen=True)
@@ -194,3 +201,75 @@ def _average_colors(
     member = sparse.csr_array((np.ones(len(group)), (nodes, group)), shape=shape)
     share = sparse.csr_array((1.0 / np.bincount(group)[group], (group, nodes)), shape=shape)
     return member @ share
+
+
+class Signed(NamedTuple):
+    """The matrix links - real real^T: 1 for an edge, -1 for none, 0 on the diagonal and of padding.
+
+    links : (k, k) 2 for an edge, and 1 on the diagonal but of padding
+    real  : (k,) 1 of nodes, 0 of padding
+    to    : (k, n_seeds) dense: the same entries for each free node with each seed
+    """
+
+    links: sparse.csr_array[np.float64, tuple[int, int]]
+    real: Floats
+    to: Floats
+
+    @classmethod
+    def of(cls, graph: SocialGraph, seeds: Nodes, n: int) -> Signed:
+        """Return the free nodes in their order, padded to n nodes with the seeds."""
+        free = np.setdiff1d(np.arange(graph.n_nodes), seeds)
+        rows, k = graph.adjacency().astype(np.float64)[free], n - len(seeds)
+        inside = rows[:, free].tocoo()
+        real, to = np.zeros(k), np.zeros((k, len(seeds)))
+        real[: len(free)] = 1.0
+        to[: len(free)] = 2 * rows[:, seeds].toarray() - 1
+        links = sparse.coo_array((2 * inside.data, (inside.row, inside.col)), shape=(k, k))
+        return cls(sparse.csr_array(links + sparse.diags_array(real)), real, to)
+
+    def between(self, values: Floats) -> Floats:
+        """Return (k, n) the matrix times these (k, n)."""
+        return np.asarray(self.links @ values - np.outer(self.real, self.real @ values))
+
+
+def best_places(source: Signed, target: Signed, steps: int, start: Floats) -> Nodes:
+    """Return (k,) the column of each row after Frank-Wolfe steps towards the permutation P of largest f(P).
+
+    f(P) = trace(A P B P^T) + 2 trace(S T^T P^T), A and B the signed matrices and S and T those to the seeds. It starts
+    from P = start (k, k) and ends in the permutation nearest to the last P. The step from P to the best permutation Q
+    of the gradient is that which is best on the line between them.
+    """
+    k = len(source.real)
+    share, product = start, target.between(source.between(start).T).T  # P and A P B
+    seed_gain = source.to @ target.to.T
+    for _ in range(steps):
+        column = _assign(seed_gain + product)
+        corner, next_product = _permutation(column), permuted_product(source, target, column)
+        step, gained = share - corner, product - next_product
+        bend, slope = float((gained * step).sum()), 2 * float(((seed_gain + next_product) * step).sum())
+        length = -slope / (2 * bend) if bend < 0 and 0 <= -slope / (2 * bend) <= 1 else float(bend + slope > 0)
+        share, product = corner + length * step, next_product + length * gained
+        if (1 - length) * np.linalg.norm(step) < MAX_LAST_STEP * np.sqrt(k):
+            break
+    return _assign(share)
+
+
+def permuted_product(source: Signed, target: Signed, column: Nodes) -> Floats:
+    """Return (k, k) A Q B of the permutation Q with a 1 in these columns."""
+    row = np.argsort(column)
+    (source_links, real, _), (target_links, target_real, _) = source, target
+    product = (source_links[:, row] @ target_links).toarray()
+    product -= np.outer(np.asarray(source_links @ target_real[column]), target_real)
+    product -= np.outer(real, np.asarray(target_links @ real[row]))
+    product += (real @ target_real[column]) * np.outer(real, target_real)
+    return np.asarray(product)
+
+
+def _permutation(column: Nodes) -> Floats:
+    matrix = np.zeros((len(column), len(column)))
+    matrix[np.arange(len(column)), column] = 1.0
+    return matrix
+
+
+def _assign(gain: Floats) -> Nodes:
+    return np.asarray(scipy.optimize.linear_sum_assignment(gain, maximize=True)[1])
