@@ -37,7 +37,7 @@ from unmask import Posterior, Truth
 from unmask.cases.tables.boxes import together
 from unmask.measures import realized_success
 from unmask.measures.excess import Excess, People, excess
-from unmask.measures.membership import told
+from unmask.measures.membership import evaluate_membership
 from unmask.tables import (
     AttributeInference,
     Background,
@@ -111,7 +111,7 @@ def classes() -> Section:
 def _added(
     belief: Posterior, truth: Truth, inside: NDArray[np.bool_], cluster: NDArray[np.int64] | None = None
 ) -> Excess:
-    sides = (People.of(realized_success, belief, truth, cluster=cluster, among=who) for who in (inside, ~inside))
+    sides = (People.of(realized_success, belief, truth, cluster=cluster, mask=who) for who in (inside, ~inside))
     return excess(realized_success, *sides)
 
 
@@ -275,7 +275,7 @@ def attacked(generator: object, attack: MarginalRatio | ClosestRecord, seed: int
     belief = attack(release, known)
     cost, fitted = time.process_time() - start, cross_fitted(belief, inside)
     off = float(fitted.weight @ fitted.to_dense().max(axis=1)) - realized_success(fitted, truth)
-    return {row.measure: row.posterior for row in told(belief, truth).rows} | {"cost": cost, "off": off}
+    return {row.measure: row.posterior for row in evaluate_membership(belief, truth).rows} | {"cost": cost, "off": off}
 
 
 def _near(claim: str, expected: float, found: float) -> Verdict:
@@ -292,7 +292,9 @@ def shadows() -> Section:
             belief = ShadowMembership(generator)(release, known, rng=np.random.default_rng(seed))
             truth = Truth(np.where(inside, 0, 1))
             announced = float(belief.to_dense().max(axis=1).mean())
-            each.append((announced, realized_success(belief, truth), told(belief, truth).rows[0].posterior))
+            each.append(
+                (announced, realized_success(belief, truth), evaluate_membership(belief, truth).rows[0].posterior)
+            )
         announced, realized, auc = np.mean(each, axis=0).tolist()
         rows.append((repr(generator), *(f"{value:.3f}" for value in (announced, realized, auc))))
         off = announced - realized

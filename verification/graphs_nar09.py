@@ -10,7 +10,7 @@ from graphs_table import SEEDS, Cells
 from show import Section, Verdict
 
 from unmask.graphs import Nar09
-from unmask.measures.rates import SPREADS
+from unmask.measures.rates import MIN_SPREAD
 
 OVERLAP = (0.5, 0.75)
 
@@ -84,7 +84,12 @@ def transition() -> Section:
         title="Figure 3.2b: recall of Nar09 by the number of random.25 seeds, 0.5/0.75, two perturbations",
         header=("network", "seeds", "recall", "runs that spread"),
         rows=tuple(
-            (name, str(n), _list([run.recall for run in of]), f"{sum(r.recall >= SPREADS for r in of)} of {len(of)}")
+            (
+                name,
+                str(n),
+                _list([run.recall for run in of]),
+                f"{sum(r.recall >= MIN_SPREAD for r in of)} of {len(of)}",
+            )
             for (name, n), of in runs.items()
         ),
         verdicts=tuple(_jumps({key: [run.recall for run in of] for key, of in runs.items()})),
@@ -95,12 +100,12 @@ def _jumps(recalls: dict[tuple[str, int], list[float]]) -> Iterator[Verdict]:
     """A run either stays at its seeds or comes near the most that any run reaches."""
     for name, counts in COUNTS.items():
         every = [recall for n in counts for recall in recalls[name, n]]
-        between = [recall for recall in every if SPREADS <= recall < 0.8 * max(every)]
+        between = [recall for recall in every if MIN_SPREAD <= recall < 0.8 * max(every)]
         low, high = (np.mean(recalls[name, n]) for n in (counts[0], counts[-1]))
         yield Verdict(
             f"a phase transition: at most one run in ten ends between 5 % and 80 % of the best, {name}", "a sharp rise",
             f"{len(between)} of {len(every)} runs; {percent(float(low))} to {percent(float(high))}",
-            len(between) <= len(every) / 10 and low < SPREADS and high > 0.8 * max(every),
+            len(between) <= len(every) / 10 and low < MIN_SPREAD and high > 0.8 * max(every),
         )  # fmt: skip
 
 

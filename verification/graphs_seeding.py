@@ -13,7 +13,7 @@ from show import Section, Verdict
 from unmask.core.errors import UnmaskError
 from unmask.graphs import Nar09, Pair, SeedPairs
 from unmask.graphs.knowledge import betweenness
-from unmask.measures.rates import SPREADS
+from unmask.measures.rates import MIN_SPREAD
 
 SMALL = "wiki-vote"
 """In place of LJ10k, which was never published."""
@@ -127,7 +127,7 @@ def _small_verdicts(recalls: dict[tuple[str, int], list[float]]) -> Iterator[Ver
 
 
 def _spreads(recalls: Sequence[float]) -> bool:
-    return bool(recalls) and min(recalls) >= SPREADS
+    return bool(recalls) and min(recalls) >= MIN_SPREAD
 
 
 def large() -> Section:

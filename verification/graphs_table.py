@@ -10,7 +10,7 @@ from show import Section, Verdict
 
 from unmask.graphs import Nar09
 from unmask.measures.interval import wilson
-from unmask.measures.rates import SPREADS
+from unmask.measures.rates import MIN_SPREAD
 
 SEEDS, METHOD = 1000, "random.25"
 
@@ -55,7 +55,7 @@ def table(cells: Cells, *, perturbations: int = 2, seed_sets: int = 2) -> Sectio
         notes=(
             f"{perturbations} perturbations x {seed_sets} seed sets a cell: mean (lowest-highest).",
             "Recall is hits without seeds / all people in both graphs, as published.",
-            f"A run has spread when it names {SPREADS:.0%} of those it can find.",
+            f"A run has spread when it names {MIN_SPREAD:.0%} of those it can find.",
             f"LJ66k was never published: the last column is another network, {STAND_IN}.",
         ),
         verdicts=tuple(_verdicts(cells)),
@@ -67,7 +67,7 @@ def bistable(cells: Cells, *, more: int = 28) -> Section:
     name, overlap = "slashdot", (1.0, 0.5)
     runs = cells[name, overlap] + [_run(name, overlap, number % 2, 2 + number // 2) for number in range(more)]
     recalls = np.array([run.published_recall for run in runs])
-    spread = np.array([run.recall >= SPREADS for run in runs])
+    spread = np.array([run.recall >= MIN_SPREAD for run in runs])
     best = float(recalls[spread].mean()) if spread.any() else 0.0
     theirs = PUBLISHED[name][overlap] or 0.0
     low, high = (100 * share * best for share in wilson(float(spread.mean()), len(runs)))
@@ -86,7 +86,7 @@ def bistable(cells: Cells, *, more: int = 28) -> Section:
             Verdict(
                 "runs are of two kinds: those that spread differ by less than 2 points, the others stay below 5 %", "-",
                 f"{100 * apart:.1f} points; {spread.sum()} and {(~spread).sum()} runs",
-                apart < 0.02 and 0 < spread.sum() < len(runs) and max(recalls[~spread], default=0.0) < SPREADS,
+                apart < 0.02 and 0 < spread.sum() < len(runs) and max(recalls[~spread], default=0.0) < MIN_SPREAD,
             ),
             Verdict(
                 "the mean over all runs, with its share of runs that spread", f"{theirs}",
@@ -149,7 +149,7 @@ def mean_of(runs: Sequence[Run]) -> float:
 
 
 def _spread(runs: Sequence[Run]) -> int:
-    return sum(run.recall >= SPREADS for run in runs)
+    return sum(run.recall >= MIN_SPREAD for run in runs)
 
 
 def _claims(cells: Cells) -> Iterator[Verdict]:

@@ -101,7 +101,7 @@ def known(name: str) -> Background:
 def side(belief: Posterior, table: Table, inside: Inside, clusters: NDArray[np.int64] | None = None) -> Excess:
     """Members against control people."""
     truth = attribute_truth(table, np.arange(table.n_rows), belief, table.sensitive[0].name)
-    sides = (People.of(realized_success, belief, truth, cluster=clusters, among=who) for who in (inside, ~inside))
+    sides = (People.of(realized_success, belief, truth, cluster=clusters, mask=who) for who in (inside, ~inside))
     return excess(realized_success, *sides)
 
 

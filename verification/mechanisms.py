@@ -26,7 +26,7 @@ from show import Section, Verdict, run
 
 from unmask import Posterior, Truth
 from unmask.measures import log_loss_bits, realized_success
-from unmask.measures.membership import told
+from unmask.measures.membership import evaluate_membership
 from unmask.tables import (
     PRAM,
     AddNoise,
@@ -367,7 +367,7 @@ def _membership(scene: Scene, attack: Callable[..., Posterior]) -> tuple[float, 
     belief = Posterior.from_dense(table, status="scores", candidate_label=("in", "out"))
     fitted = cross_fitted(belief, inside)
     announced = float(fitted.weight @ fitted.to_dense().max(axis=1))
-    return realized_success(fitted, truth), announced, told(belief, truth).rows[0].posterior
+    return realized_success(fitted, truth), announced, evaluate_membership(belief, truth).rows[0].posterior
 
 
 # --- 5: membership in groups ------------------------------------------------------------------------------------------
@@ -409,7 +409,7 @@ def _in_shadows(k: int, seed: int) -> tuple[float, float, float]:
     told_of = Background(alike(*sides, SIX), replace(scene.general, sensitive=()))
     belief = ShadowMembership(Microaggregate(k))(scene.release, told_of, rng=np.random.default_rng(seed))
     truth, sure = Truth(np.repeat([0, 1], JUDGED)), float(belief.to_dense().max(axis=1).mean())
-    return realized_success(belief, truth), sure, told(belief, truth).rows[0].posterior
+    return realized_success(belief, truth), sure, evaluate_membership(belief, truth).rows[0].posterior
 
 
 PARTS = (randomized, moved, averaged, membership, in_groups)

@@ -29,7 +29,7 @@ import unmask
 from unmask import Posterior, Truth
 from unmask.core.posterior import log_odds
 from unmask.measures import realized_success
-from unmask.measures.membership import area, told, told_in
+from unmask.measures.membership import area, classify_members, evaluate_membership
 from unmask.tables import Background, ClosestRecord, MarginalRatio, Mondrian, ShadowMembership, Table, datasets
 from unmask.tables.membership import cross_fitted, joined, vulnerability
 
@@ -147,7 +147,7 @@ def _announced(belief: Posterior) -> float:
 def _rates(score: Floats, inside: NDArray[np.bool_]) -> tuple[float, float, float]:
     """AUC, true positives at 1 % with equals sharing, and those of a cut that takes all equals or none."""
     members, control = score[inside], score[~inside]
-    shared = told_in(members, control, 0.01)
+    shared = classify_members(members, control, 0.01)
     return area(members, control)[0], float(shared.mean()), float((shared == 1).mean())
 
 
@@ -376,7 +376,7 @@ def _rarest(generator: object, seed: int) -> tuple[float, float, float]:
     asked = Background(known.people.take(some), known.population)
     belief = ShadowMembership(generator)(release, asked, rng=np.random.default_rng(seed))  # type: ignore[arg-type]
     truth = _truth(inside[some])
-    return _announced(belief), realized_success(belief, truth), told(belief, truth).rows[0].posterior
+    return _announced(belief), realized_success(belief, truth), evaluate_membership(belief, truth).rows[0].posterior
 
 
 # --- 5: audits -------------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from unmask import audit
 from unmask.cases.graphs.written import ATTACKS
 from unmask.cli import main
 from unmask.graphs import Auxiliary, SocialGraph, datasets, select_seeds, split
-from unmask.measures.rates import SPREADS
+from unmask.measures.rates import MIN_SPREAD
 from unmask.studies.cells import run_cell
 from unmask.studies.reading import read_plan
 
@@ -80,6 +80,6 @@ def test_audit_study_and_library_give_the_same_numbers(doors, name):
     for measure in ("recall", "precision", "false_positives"):
         assert told[measure] == pytest.approx(library[measure].posterior, abs=1e-12)
     assert told["named_wrongly"] == pytest.approx(library["named_wrongly"].posterior, abs=1e-12)
-    assert studied["spread"] == told["spread_in"] == float(library["recall"].posterior >= SPREADS)
+    assert studied["spread"] == told["spread_in"] == float(library["recall"].posterior >= MIN_SPREAD)
     for measure in ("realized_success", "rank"):
         assert told["rows"][measure] == pytest.approx(library[measure].posterior, rel=1e-12)

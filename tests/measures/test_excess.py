@@ -30,7 +30,7 @@ PUBLISHED = (
 def excess(measure, belief, truth=None, *, inside, cluster=None):
     """Of members and control people who stand in one belief."""
     return of_people(
-        measure, *(People.of(measure, belief, truth, cluster=cluster, among=who) for who in (inside, ~inside))
+        measure, *(People.of(measure, belief, truth, cluster=cluster, mask=who) for who in (inside, ~inside))
     )
 
 

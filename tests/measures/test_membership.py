@@ -12,11 +12,11 @@ from unmask.measures.interval import clopper_pearson
 from unmask.measures.membership import (
     RATES,
     area,
+    classify_members,
+    count_right_guesses,
     epsilon_of_guesses,
     epsilon_of_rates,
-    surest_right,
-    told,
-    told_in,
+    evaluate_membership,
     true_positive_rate,
 )
 from unmask.measures.registry import described
@@ -57,8 +57,8 @@ def test_delongs_interval_covers():
 @pytest.mark.parametrize("seed", range(3))
 def test_the_rule_that_is_applied_to_members_tells_as_many_control_people_as_it_says(seed, fpr):
     members, control = scores(seed)
-    assert told_in(control, control, fpr).mean() == pytest.approx(fpr)
-    told_of = dict(zip(members, told_in(members, control, fpr), strict=True))
+    assert classify_members(control, control, fpr).mean() == pytest.approx(fpr)
+    told_of = dict(zip(members, classify_members(members, control, fpr), strict=True))
     between = [score for score, value in told_of.items() if 0 < value < 1]
     assert len(between) <= 1
     assert all(value == (score > max(between)) for score, value in told_of.items() if between and score not in between)
@@ -66,7 +66,7 @@ def test_the_rule_that_is_applied_to_members_tells_as_many_control_people_as_it_
 
 @pytest.mark.parametrize("fpr", RATES)
 def test_who_knows_nothing_is_right_as_often_as_wrong(fpr):
-    assert told_in(np.zeros(7), np.zeros(1000), fpr) == pytest.approx(np.full(7, fpr))
+    assert classify_members(np.zeros(7), np.zeros(1000), fpr) == pytest.approx(np.full(7, fpr))
 
 
 @pytest.mark.parametrize(("k", "n"), [(0, 5), (3, 7), (5, 5), (1, 40)])
@@ -141,9 +141,9 @@ def test_epsilon_of_rates_counts_every_rate_it_tries():
 
 def test_the_surest_guesses():
     members, control = np.array([9.0, 8, 7, 6, 5, 1]), np.array([8.5, 4.0, 3.0, 2.0])
-    assert surest_right(members, control) == (1, 2)  # 9 is in, and 1 is said to be out
-    assert surest_right(np.zeros(50), np.zeros(50)) == (0, 20)
-    assert surest_right(np.ones(50), np.zeros(50)) == (20, 20)
+    assert count_right_guesses(members, control) == (1, 2)  # 9 is in, and 1 is said to be out
+    assert count_right_guesses(np.zeros(50), np.zeros(50)) == (0, 20)
+    assert count_right_guesses(np.ones(50), np.zeros(50)) == (20, 20)
 
 
 def belief_of(members, control):
@@ -157,29 +157,29 @@ def test_the_rows():
     members, control = rng.normal(1, 1, 400), rng.normal(0, 1, 600)
     belief, truth = belief_of(members, control)
     assert log_odds(belief) == pytest.approx(np.concatenate([members, control]), abs=1e-9)
-    found = {row.measure: row for row in told(belief, truth).rows}
+    found = {row.measure: row for row in evaluate_membership(belief, truth).rows}
     assert found["membership_auc"].posterior == pytest.approx(area(members, control)[0])
     assert found["membership_auc"].prior == 0.5
     rate = found["true_positive_rate_at_0.1"]
     assert rate.posterior == np.mean(members > np.sort(control)[::-1][60])
     assert (rate.low, rate.high) == pytest.approx(clopper_pearson(rate.posterior * 400, 400))
-    assert found["epsilon_at_least"].posterior == epsilon_of_guesses(*surest_right(members, control)) > 0
-    assert told(belief, truth).not_run == (
+    assert found["epsilon_at_least"].posterior == epsilon_of_guesses(*count_right_guesses(members, control)) > 0
+    assert evaluate_membership(belief, truth).not_run == (
         ("true_positive_rate_at_0.001", "600 control people are too few, 5,000 are needed"),
     )
 
 
 def test_who_knows_nothing_tells_nothing():
-    for row in told(*belief_of(np.zeros(500), np.zeros(500))).rows:
+    for row in evaluate_membership(*belief_of(np.zeros(500), np.zeros(500))).rows:
         assert row.posterior == pytest.approx(row.prior)
 
 
 def test_those_whose_truth_is_not_known_take_no_part():
     belief, truth = belief_of(np.arange(4.0), np.arange(3.0))
     unknown = Truth(np.where(np.arange(7) == 3, -1, truth.candidate))
-    assert told(belief, unknown).rows[0].n == 3
+    assert evaluate_membership(belief, unknown).rows[0].n == 3
     with pytest.raises(UnmaskError, match="0 control people"):
-        told(belief, Truth(np.zeros(7, int)))
+        evaluate_membership(belief, Truth(np.zeros(7, int)))
     with pytest.raises(UnmaskError, match="3 candidates"):
         log_odds(Posterior.from_dense(np.eye(3)))
 

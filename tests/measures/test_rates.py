@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from unmask import ABSENT, UNKNOWN, Posterior, Truth, audit
 from unmask.core.errors import UnmaskError
 from unmask.measures import rank, realized_success_at
-from unmask.measures.rates import RATES, Taken, coverage, over_runs, recall
+from unmask.measures.rates import RATES, RunValues, average_runs, coverage, recall
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -81,7 +81,7 @@ def test_success_of_a_person_who_is_several_candidates_by_all_orders(weight, k, 
 def test_over_runs_is_the_mean_of_the_runs():
     person = np.arange(4)
     truth = Truth([0, 1, 2, 3])
-    runs = [Taken.of(recall, naming(mapping), truth, person) for mapping in ([0, 1, 2, -1], [0, -1, -1, -1])]
-    row = over_runs(recall, runs, release="r", adversary="a")
+    runs = [RunValues.of(recall, naming(mapping), truth, person) for mapping in ([0, 1, 2, -1], [0, -1, -1, -1])]
+    row = average_runs(recall, runs, release="r", adversary="a")
     assert (row.posterior, row.n, row.n_observations, row.worst) == (0.5, 4, 4, 1.0)
     assert coverage.per_target(naming([0, -1])).tolist() == [1, 0]

@@ -30,7 +30,7 @@ from unmask.graphs.attacks.base import make_matching
 from unmask.graphs.attacks.rematch import Rematch, log_odds
 from unmask.graphs.evaluation import outcomes, rates
 from unmask.graphs.knowledge import SeedPairs
-from unmask.measures.rates import RATES, SPREADS, Taken, coverage
+from unmask.measures.rates import MIN_SPREAD, RATES, RunValues, coverage
 from unmask.reports import render, sentences
 from unmask.reports.facts.graph import Announcement
 from unmask.reports.sections.closing import not_run_groups
@@ -74,7 +74,7 @@ def trial(hits, misses, *, n=100, false_positives=0, certainty=0.8, partial=Fals
         degree=np.where(person < n // 2, 20, 1),
         outcome=outcomes(mapping, pair.truth, []),
         certainty=np.where(mapping >= 0, certainty, np.nan),
-        measures={one.name: (one, Taken.of(one, belief, truth, person)) for one in taken},
+        measures={one.name: (one, RunValues.of(one, belief, truth, person)) for one in taken},
         sweeps=(hits, 0),
     )
 
@@ -156,7 +156,7 @@ def test_g9_rates_are_means_over_all_runs_and_the_share_that_spread_stands_besid
     (recall, *_) = rows([trial(60, 10), trial(50, 20), trial(0, 1)], release="r", adversary="a")
     assert (recall.measure, recall.posterior) == ("recall", pytest.approx(found.recall))
     assert recall.note == "over 3 runs; it spread in 2"
-    assert SPREADS == 0.05
+    assert MIN_SPREAD == 0.05
 
 
 def test_g6_people_without_an_entry_in_a_partial_truth_are_neither_right_nor_wrong():

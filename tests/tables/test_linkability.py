@@ -54,7 +54,7 @@ def test_who_is_in_the_original_is_put_together_and_others_hardly():
     place = np.argsort(order)
     inside = np.arange(400) < 200
     truth = Truth(place)
-    sides = (People.of(realized_success, belief, truth, among=who) for who in (inside, ~inside))
+    sides = (People.of(realized_success, belief, truth, mask=who) for who in (inside, ~inside))
     found = excess(realized_success, *sides)
     assert found.members > 0.2 > 0.05 > found.control
     assert found.low > 0.15

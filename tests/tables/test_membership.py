@@ -15,7 +15,7 @@ from unmask.core.posterior import log_odds
 from unmask.measures import realized_success
 from unmask.measures.excess import People, difference
 from unmask.measures.interval import wilson
-from unmask.measures.membership import told
+from unmask.measures.membership import evaluate_membership
 from unmask.tables import AttributeInference, Background, Mondrian, SinglingOut, Table, datasets
 from unmask.tables.attacks.marginal_counts import mutual_information, shares, subsets
 from unmask.tables.attacks.membership import ClosestRecord, MarginalRatio, rising, worth
@@ -158,10 +158,10 @@ def test_a_release_of_the_original_gives_everybody_away_and_nobody_beside_their_
     members, control, reference = table.take(slice(0, 100)), table.take(slice(100, 200)), table.take(slice(200, 300))
     for attack in (MarginalRatio(), ClosestRecord()):
         targets, inside = both(members, control, table)
-        found = told(attack(members, Background(targets, reference)), Truth(np.where(inside, 0, 1)))
+        found = evaluate_membership(attack(members, Background(targets, reference)), Truth(np.where(inside, 0, 1)))
         assert found.rows[0].posterior > 0.99
         twice = members.take(np.tile(np.arange(100), 2))
-        found = told(attack(members, Background(twice, reference)), Truth(np.repeat([0, 1], 100)))
+        found = evaluate_membership(attack(members, Background(twice, reference)), Truth(np.repeat([0, 1], 100)))
         assert found.rows[0].posterior == pytest.approx(0.5)
     assert not twins(targets, inside).any()
     assert twins(twice, np.arange(200) < 100).all()
@@ -277,8 +277,8 @@ def test_copies_of_a_thousand_people_give_them_away():
     start = time.process_time()
     margins, closest = (attack(release, known) for attack in (MarginalRatio(), ClosestRecord()))
     assert time.process_time() - start < 2  # of a slow machine; 0.1 of a quiet one
-    assert told(margins, truth).rows[0].posterior == pytest.approx(0.70, abs=0.03)
-    found = {row.measure: row.posterior for row in told(closest, truth).rows}
+    assert evaluate_membership(margins, truth).rows[0].posterior == pytest.approx(0.70, abs=0.03)
+    found = {row.measure: row.posterior for row in evaluate_membership(closest, truth).rows}
     assert found["membership_auc"] > 0.8
     assert found["true_positive_rate_at_0.01"] > 0.6
     assert cross_fitted(margins, np.arange(2000) < 1000).status == "calibrated"
@@ -308,10 +308,10 @@ BELIEF = Posterior.from_dense(np.full((4, 2), 0.5))
         (lambda: cross_fitted(BELIEF, np.array([1, 1, 0, 0])), "of int64, expected True or False for each of 4"),
         (lambda: cross_fitted(BELIEF, np.ones(3, dtype=bool)), "inside has shape"),
         (
-            lambda: People.of(realized_success, BELIEF, Truth([0, 1, 0, 1]), among=np.array([1, 1, 0, 0])),
+            lambda: People.of(realized_success, BELIEF, Truth([0, 1, 0, 1]), mask=np.array([1, 1, 0, 0])),
             "True or False",
         ),
-        (lambda: told(BELIEF, Truth([0, 1])), "the truth has 2 targets and the belief 4"),
+        (lambda: evaluate_membership(BELIEF, Truth([0, 1])), "the truth has 2 targets and the belief 4"),
         (lambda: MarginalRatio(columns=0), "columns is 0, expected a whole number at least 1"),
         (lambda: SinglingOut(conditions=(4, 2)), "expected the fewest, at least 1, and the most"),
     ],

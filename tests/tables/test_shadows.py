@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from unmask import Truth, UnmaskError
-from unmask.measures.membership import told
+from unmask.measures.membership import evaluate_membership
 from unmask.tables import Background, ClosestRecord, Identity, ShadowMembership, Table
 from unmask.tables.attacks.membership import scored
 
@@ -72,7 +72,7 @@ def test_a_member_of_a_resampled_table_is_found():
     belief, inside = attacked(Resampled(), shadows=60)
     assert belief.status == "calibrated"
     assert belief.candidate_label == ("in", "out")
-    assert told(belief, Truth(np.where(inside, 0, 1))).rows[0].posterior > 0.7
+    assert evaluate_membership(belief, Truth(np.where(inside, 0, 1))).rows[0].posterior > 0.7
 
 
 def test_a_release_that_says_nothing_is_not_believed():

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from unmask.core.distinct_rows import take_rows
 from unmask.core.posterior import Posterior
 from unmask.measures import success_probability
-from unmask.measures.secret import likeliest_secret, place_of, secret_probability
+from unmask.measures.sensitive_values import likeliest_sensitive_value, rank_by_frequency, sensitive_probability
 from unmask.reports.data import LIMITS
 from unmask.reports.words import IDENTITY, MEMBERSHIP
 from unmask.writing import escape_formula
@@ -71,7 +71,7 @@ class Watched:
         """Keep those at risk; rows : (n_targets,) the row of each target; at : where its class stands, -1 for none;
         unreleased : who has no record, so that nobody is right about it; picked : as in `Case`, whose candidates fit.
         """
-        about = success_probability.self_assessed if target in (IDENTITY, MEMBERSHIP) else secret_probability
+        about = success_probability.self_assessed if target in (IDENTITY, MEMBERSHIP) else sensitive_probability
         assert about is not None
         success, guess = about(belief), float(about(belief.prior())[0])
         limit = LIMITS["identity" if target == IDENTITY else "value"]
@@ -140,7 +140,7 @@ def _reasons(belief: Posterior, success: NDArray[np.float64], guess: float, targ
 
 def _shares(belief: Posterior, share: NDArray[np.float64]) -> list[str]:
     """What share of the candidates have the value that is inferred, and of all people."""
-    which, place = likeliest_secret(belief), place_of(belief)
+    which, place = likeliest_sensitive_value(belief), rank_by_frequency(belief)
     before = np.exp(belief.prior_of(np.arange(belief.n_candidates, dtype=np.int32)))
     return [
         f"{one:.1%} of those who fit have value {place[v]}; of all people {before[v]:.1%} have it" if v >= 0 else ""

@@ -1,5 +1,7 @@
-"""Is it about the person, or true of everybody? What an adversary reaches on people who are in the release, beside what
-the same attack reaches on control people: of the same population, and not in it.
+"""Excess of members over control people: what an attack reaches on people in the release, and on people outside of it.
+
+Control people are of the same population and not in the release. The excess is due to membership; the rest holds for
+everybody.
 """
 
 from __future__ import annotations
@@ -19,20 +21,20 @@ from unmask.measures.interval import Interval, clustered_wilson, student, wilson
 
 Floats = NDArray[np.float64]
 
-FEWEST = 20
-"""The effective number of clusters, of either side, below which they are strata: they differ by more than by luck."""
+MIN_CLUSTERS = 20
+"""Effective number of clusters of either side below which they are strata: they differ by more than by luck."""
 
-ALIKE = "members and control people like these"
+INTERVAL_OVER = "members and control people like these"
 
 
 class Excess(NamedTuple):
-    """The mean of a measure over members and over control people, and the 95 % interval of what members have more.
+    """Mean of a measure over members and over control people, and the 95 % interval of the difference.
 
-    low, high : both None where there is none
-    over      : whom the interval is over, or why there is none
+    members, control : means
+    low, high : ends of the interval, None if there is none
+    over : population of the interval, or the reason for its absence
 
-    The gain over the prior is (control - prior) + excess: what holds for everybody, and what being in the release
-    added. Either may be negative.
+    The gain over the prior is (control - prior) + excess. Either part may be negative.
     """
 
     members: float
@@ -43,12 +45,13 @@ class Excess(NamedTuple):
 
     @property
     def excess(self) -> float:
-        """Members less control people."""
+        """Return members minus control people."""
         return self.members - self.control
 
     def towards(self, direction: Literal["high", "low"]) -> tuple[float, float | None, float | None]:
-        """The excess and the ends of its interval, positive where members are worse off: where the adversary wants the
-        measure low, control people less members.
+        """Return the excess and the ends of its interval, positive if members are worse off.
+
+        The sign is reversed if the adversary wants a low value.
         """
         if direction == "high":
             return self.excess, self.low, self.high
@@ -56,11 +59,11 @@ class Excess(NamedTuple):
 
 
 class People(NamedTuple):
-    """A measure of some people who were attacked.
+    """Values of a measure for attacked people.
 
     value, weight : (n,) of each; the weights need not sum to 1
-    cluster : (n,) numbers from 0 of those who share their luck, as the people of one box of the release do, members and
-              control people alike. None: everybody has their own.
+    cluster : (n,) cluster of each, numbered from 0, for members and control people alike: people of one box of the
+        release share their luck. None: each person is a cluster
     """
 
     value: Floats
@@ -75,66 +78,66 @@ class People(NamedTuple):
         truth: Truth | None = None,
         *,
         cluster: NDArray[np.int64] | None = None,
-        among: NDArray[np.bool_] | None = None,
+        mask: NDArray[np.bool_] | None = None,
     ) -> People:
-        """Those of a belief who have a value and were not known before. among : (n_targets,) of whom; None: all"""
+        """Return the targets that have a value and were not known before; mask : (n_targets,) which of them."""
         measure.check(belief)
         value = measure.per_target(belief, truth)
-        counted = ~np.isnan(value) if among is None else ~np.isnan(value) & who_is_in(among, len(value))
+        is_counted = ~np.isnan(value) if mask is None else ~np.isnan(value) & check_mask(mask, len(value))
         if truth is not None:
-            counted &= truth.judged if measure.needs_truth else ~truth.leaked
-        if not counted.any():
+            is_counted &= truth.judged if measure.needs_truth else ~truth.leaked
+        if not is_counted.any():
             raise UndefinedError(f"{measure.name} has no value for any member, or for any control person; give both")
-        if counted.all():
+        if is_counted.all():
             return cls(value, belief.weight, cluster)
-        return cls(value[counted], belief.weight[counted], None if cluster is None else cluster[counted])
+        return cls(value[is_counted], belief.weight[is_counted], None if cluster is None else cluster[is_counted])
 
     @property
     def n_clusters(self) -> float:
-        """The effective number of clusters, 1 / sum_g s_g^2, where cluster g has the share s_g of the weight."""
+        """Return the effective number of clusters, 1 / sum_g s_g^2, with s_g the share of the weight in cluster g."""
         mass = self.weight if self.cluster is None else np.bincount(self.cluster, weights=self.weight)
         return float(mass.sum() ** 2 / (mass @ mass))
 
 
 def excess(measure: Measure, members: People, control: People) -> Excess:
-    """What members have more than control people whom the same adversary attacked.
+    """Return the excess of members over control people whom the same adversary attacked.
 
-    Each mean has an interval of its own: that of a rate is Wilson's, at 1 / sum w^2 people or at the effective number
-    of its clusters, any other Student's t over clusters. `difference` joins the two. They are correlated as far as they
-    share clusters, r = sum_g m_g c_g / sqrt(sum_g m_g^2 sum_g c_g^2), where m_g and c_g are the sums of w (v - mean)
-    over the members and over the control people of cluster g. Effectively fewer than 20 clusters tell no variance, and
-    people are taken one by one: of 60 draws of 1,500 and 1,000 people in six boxes of two columns the interval of
-    clusters held the mean excess in 83 %, that of people in 95 %. So it is where most people share a few clusters and
-    the others have their own: of 400 draws, with four fifths of the people in six boxes, 86 % and 93 %.
+    Each mean has an interval of its own: Wilson's for a rate, at 1 / sum w^2 people or at the effective number of its
+    clusters, and Student's t over clusters for any other mean. `difference` joins the two. Their correlation comes from
+    shared clusters, r = sum_g m_g c_g / sqrt(sum_g m_g^2 sum_g c_g^2), where m_g and c_g are the sums of w (v - mean)
+    over the members and over the control people of cluster g. Fewer than 20 effective clusters give no variance, and
+    people are then taken one by one: in 60 draws of 1,500 and 1,000 people in six boxes of two columns the interval of
+    clusters held the mean excess in 83 %, that over people in 95 %; in 400 draws with four fifths of the people in six
+    boxes, 86 % and 93 %.
 
     >>> from unmask.measures import realized_success
     >>> belief = Posterior.from_dense(np.tile([0.9, 0.1], (20, 1)))
     >>> always, half = (Truth(np.arange(20) % n) for n in (1, 2))
-    >>> sides = (People.of(realized_success, belief, truth) for truth in (always, half))
-    >>> found = excess(realized_success, *sides)
-    >>> round(found.excess, 3), round(found.low, 3), round(found.high, 3)
+    >>> result = excess(realized_success, *(People.of(realized_success, belief, truth) for truth in (always, half)))
+    >>> round(result.excess, 3), round(result.low, 3), round(result.high, 3)
     (0.5, 0.243, 0.701)
 
     A. C. Cameron & D. L. Miller, "A practitioner's guide to cluster-robust inference", Journal of Human Resources 2015,
     section VI: few clusters; A. V. Carter, K. T. Schnepel & D. G. Steigerwald, "Asymptotic behavior of a t-test robust
     to cluster heterogeneity", Review of Economics and Statistics 2017: unequal ones are effectively fewer.
     """
-    if any(side.n_clusters < FEWEST for side in (members, control)):
+    if any(side.n_clusters < MIN_CLUSTERS for side in (members, control)):
         members, control = members._replace(cluster=None), control._replace(cluster=None)
-    one, other = (_Side.of(people, rate=measure.rate) for people in (members, control))
-    if none := one.none or other.none:
-        return Excess(one.mean, other.mean, None, None, none)
-    shared = members.cluster is not None and control.cluster is not None
-    low, high = difference(one.ends, other.ends, correlation=_correlation(one, other) if shared else 0.0)
-    return Excess(one.mean, other.mean, low, high, ALIKE)
+    member_side, control_side = (_Side.of(people, rate=measure.rate) for people in (members, control))
+    if reason := member_side.reason or control_side.reason:
+        return Excess(member_side.mean, control_side.mean, None, None, reason)
+    has_clusters = members.cluster is not None and control.cluster is not None
+    correlation = _correlation(member_side, control_side) if has_clusters else 0.0
+    low, high = difference(member_side.ends, control_side.ends, correlation=correlation)
+    return Excess(member_side.mean, control_side.mean, low, high, INTERVAL_OVER)
 
 
-def who_is_in(inside: NDArray[np.bool_], n: int) -> NDArray[np.bool_]:
-    """(n,) who is a member, checked: numbers would be taken for places."""
-    found = np.asarray(inside)
-    if found.shape != (n,) or found.dtype != np.bool_:
-        raise UnmaskError(f"inside has shape {found.shape} of {found.dtype}, expected True or False for each of {n}")
-    return found
+def check_mask(mask: NDArray[np.bool_], n: int) -> NDArray[np.bool_]:
+    """Return a mask of n people; raise an error for numbers, which would be read as positions."""
+    array = np.asarray(mask)
+    if array.shape != (n,) or array.dtype != np.bool_:
+        raise UnmaskError(f"inside has shape {array.shape} of {array.dtype}, expected True or False for each of {n}")
+    return array
 
 
 Ends = tuple[float, float, float]
@@ -142,59 +145,66 @@ Ends = tuple[float, float, float]
 
 
 class _Side(NamedTuple):
-    """Members, or control people: the mean, its interval or why it has none, and sum w (v - mean) by cluster."""
+    """Members, or control people.
+
+    ends : the mean and its interval
+    reason : reason for the absence of an interval, "" if there is one
+    deviation : sum of w (v - mean) of each cluster
+    """
 
     ends: Ends
-    none: str
-    off: Floats
+    reason: str
+    deviation: Floats
 
     @property
     def mean(self) -> float:
+        """Return the mean."""
         return self.ends[0]
 
     @classmethod
     def of(cls, people: People, *, rate: bool) -> _Side:
+        """Return the mean of some people with its interval."""
         value, weight = people.value, people.weight / people.weight.sum()
         mean = float(np.clip(weight @ value, value.min(), value.max()))
         if not np.all(np.isfinite(value)):
             return cls((mean, mean, mean), "none: the value is unbounded", weight)
-        off, cluster = weight * (value - mean), people.cluster
+        deviation, cluster = weight * (value - mean), people.cluster
         if cluster is None and rate:
-            return cls((mean, *wilson(mean, 1 / float(weight @ weight))), "", off)
-        n = len(off)
+            return cls((mean, *wilson(mean, 1 / float(weight @ weight))), "", deviation)
+        n = len(deviation)
         if cluster is not None:
-            off, n = np.bincount(cluster, weights=off), len(distinct(cluster))
+            deviation, n = np.bincount(cluster, weights=deviation), len(distinct(cluster))
         if cluster is not None and rate:
             low, high, over = clustered_wilson(value, weight, cluster)
         else:
-            low, high, over = _student(mean, off, n)
+            low, high, over = _student_interval(mean, deviation, n)
         if low is None or high is None:
-            return cls((mean, mean, mean), over, off)
-        return cls((mean, low, high), "", off)
+            return cls((mean, mean, mean), over, deviation)
+        return cls((mean, low, high), "", deviation)
 
 
-def _student(mean: float, off: Floats, n: int) -> Interval:
-    """Student's interval of a mean whose error is the sum of what n clusters add: V = n / (n - 1) sum off^2."""
-    square = float(off @ off)
+def _student_interval(mean: float, deviation: Floats, n: int) -> Interval:
+    """Return Student's interval of a mean over n clusters: V = n / (n - 1) sum deviation^2."""
+    square = float(deviation @ deviation)
     if n < 2 or square == 0:
         return Interval(None, None, "none: no two of the people differ")
     half = student(n - 1) * sqrt(n / (n - 1) * square)
     return Interval(mean - half, mean + half, "people")
 
 
-def _correlation(one: _Side, other: _Side) -> float:
-    """Of two means, as far as they share clusters; 0 where one has no error."""
-    n = min(len(one.off), len(other.off))
-    norm = sqrt(float(one.off @ one.off) * float(other.off @ other.off))
-    return float(one.off[:n] @ other.off[:n]) / norm if norm > 0 else 0.0
+def _correlation(left: _Side, right: _Side) -> float:
+    """Return the correlation of two means due to shared clusters, 0 if one has no error."""
+    n = min(len(left.deviation), len(right.deviation))
+    norm = sqrt(float(left.deviation @ left.deviation) * float(right.deviation @ right.deviation))
+    return float(left.deviation[:n] @ right.deviation[:n]) / norm if norm > 0 else 0.0
 
 
-def difference(one: Ends, other: Ends, *, correlation: float = 0.0) -> tuple[float, float]:
-    """The interval of p - q, each given with its own interval, l..u and l'..u':
+def difference(left: Ends, right: Ends, *, correlation: float = 0.0) -> tuple[float, float]:
+    """Return the interval of p - q, each given with its own interval, l..u and l'..u'.
 
         p - q - sqrt(a^2 - 2 r a b + b^2), a = p - l, b = u' - q, and upwards with a = u - p, b = q - l'.
 
-    Of two proportions with Wilson's intervals it is Newcombe's hybrid score interval, which is valid at 0 and 1.
+    For two proportions with Wilson's intervals it is Newcombe's hybrid score interval, which is valid at 0 and 1.
 
     >>> from unmask.measures.interval import wilson
     >>> low, high = difference((56 / 70, *wilson(56 / 70, 70)), (48 / 80, *wilson(48 / 80, 80)))
@@ -205,10 +215,10 @@ def difference(one: Ends, other: Ends, *, correlation: float = 0.0) -> tuple[flo
     1998, method 10 and table II; G. Zou & A. Donner, "Construction of confidence limits about effect measures",
     Statistics in Medicine 2008, for any two means, and correlated ones.
     """
-    (p, low, high), (q, low_q, high_q) = one, other
-    below, above = _joined(p - low, high_q - q, correlation), _joined(high - p, q - low_q, correlation)
-    return p - q - below, p - q + above
+    (p, low, high), (q, low_q, high_q) = left, right
+    downward, upward = _joint_error(p - low, high_q - q, correlation), _joint_error(high - p, q - low_q, correlation)
+    return p - q - downward, p - q + upward
 
 
-def _joined(a: float, b: float, correlation: float) -> float:
+def _joint_error(a: float, b: float, correlation: float) -> float:
     return sqrt(max(a * a - 2 * correlation * a * b + b * b, 0.0))

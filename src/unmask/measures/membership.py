@@ -1,8 +1,7 @@
-"""Who can be told to be in a release? Measures of a belief about members and control people.
+"""Membership inference: measures of a belief about members and control people.
 
-Candidate 0 of such a belief is "in", candidate 1 "out". Only the order of the people by log p(in) - log p(out) counts
-here, so that mere scores will do. Who are told apart well is a matter of the few whom the adversary is sure of: "AUC
-0.5" is no safety.
+Candidate 0 of such a belief is "in", candidate 1 "out". Only the order of people by log p(in) - log p(out) counts, so
+that scores suffice. An AUC of 0.5 is not a guarantee: the adversary may be sure of a few people.
 """
 
 from __future__ import annotations
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 from unmask.core.csr_rows import distinct
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior, log_odds
+from unmask.core.tolerances import COUNT_ROUNDING
 from unmask.core.truth import Truth
 from unmask.measures.base import build_row
 from unmask.measures.interval import Z95, Interval, clopper_pearson, wilson
@@ -27,16 +27,16 @@ Floats = NDArray[np.float64]
 IN, OUT = 0, 1
 
 RATES = (0.1, 0.01, 0.001)
-"""The false-positive rates at which members are counted."""
+"""False-positive rates at which members are counted."""
 
-FEWEST = 5
+MIN_FALSE_POSITIVES = 5
 """False positives below which a rate is not measured."""
 
-GUESSED = 0.2
-"""Share of the people about whom the adversary of `epsilon_of_guesses` says something: half of it "in", half "out"."""
+GUESSED_SHARE = 0.2
+"""Share of the people whom the adversary of `epsilon_of_guesses` guesses: half of it "in", half "out"."""
 
-SURE = 0.95
-"""How sure a lower bound on epsilon is."""
+CONFIDENCE = 0.95
+"""Confidence of a lower bound on epsilon."""
 
 auc = declare(
     Quantity(
@@ -54,7 +54,7 @@ epsilon_at_least = declare(
     Quantity(
         "epsilon_at_least",
         "Epsilon, at least",
-        "no mechanism of a smaller epsilon gives so much away, with 95 % confidence",
+        "largest epsilon that the guesses rule out, with 95 % confidence",
         "nats",
         source='T. Steinke, M. Nasr & M. Jagielski, "Privacy auditing with one (1) training run", 2023, theorem 3.1',
         needs_truth=True,
@@ -66,7 +66,7 @@ vulnerability_correlation = declare(
     Quantity(
         "vulnerability_correlation",
         "Vulnerability and belief",
-        "rank correlation (Spearman) of how rare a member is and how far they are told to be in the release",
+        "rank correlation (Spearman) of the rarity of a member and the belief that they are in the release",
         "",
         range=(-1.0, 1.0),
         source='M. Meeus et al., "Achilles\u2019 heels", 2023, section 3',
@@ -76,11 +76,11 @@ vulnerability_correlation = declare(
 
 
 def true_positive_rate(fpr: float) -> Quantity:
-    """Share of the members told to be in, by an adversary who says so of a share `fpr` of the control people."""
+    """Return the measure "true positives at a false-positive rate of `fpr`"."""
     return Quantity(
         f"true_positive_rate_at_{fpr:g}",
         f"True positives at {100 * fpr:g} % false ones",
-        f"share of members told to be in the release while {100 * fpr:g} % of control people are",
+        f"share of members classified as members while {100 * fpr:g} % of control people are",
         "share",
         range=(0.0, 1.0),
         source='N. Carlini et al., "Membership inference attacks from first principles", IEEE S&P 2022, section III',
@@ -93,36 +93,38 @@ FAMILIES[r"true_positive_rate_at_(\d*\.?\d+)"] = true_positive_rate
 
 
 def area(members: Floats, control: Floats) -> tuple[float, Interval]:
-    """P(member above control person) + P(equal) / 2, over all pairs, with DeLong's interval.
+    """Return the AUC, P(member above control person) + P(equal) / 2 over all pairs, with DeLong's interval.
 
-    V = var(a_i) / n + var(b_j) / m, a_i the share of control people below member i, b_j that of members above control
-    person j, equals half. Where neither varies the interval is Wilson's at the smaller number of people.
+    V = var(a_i) / n + var(b_j) / m, with a_i the share of control people below member i and b_j the share of members
+    above control person j, equals half. If neither varies, the interval is Wilson's at the smaller number of people.
 
     >>> area(np.array([1.0, 2.0, 3.0]), np.array([0.0, 2.0]))[0]
     0.75
     """
-    below, above = placed(members, control), 1 - placed(control, members)
-    value, n = float(below.mean()), min(len(members), len(control))
+    members_above, control_below = share_below(members, control), 1 - share_below(control, members)
+    value, n = float(members_above.mean()), min(len(members), len(control))
     if n < 2:
         return value, Interval(None, None, "none: there are fewer than two people")
-    variance = below.var(ddof=1) / len(members) + above.var(ddof=1) / len(control)
+    variance = members_above.var(ddof=1) / len(members) + control_below.var(ddof=1) / len(control)
     if variance == 0:
         return value, Interval(*wilson(value, n), "people like these (Wilson)")
     half = Z95 * sqrt(variance)
     return value, Interval(max(value - half, 0.0), min(value + half, 1.0), "people like these (DeLong)")
 
 
-def placed(scores: Floats, among: Floats) -> Floats:
-    """The share of others that is below each score, equals half."""
-    at, of = np.unique(scores, return_inverse=True)  # few of many, and found sooner in their order
-    ordered = np.sort(among)
-    below, upto = np.searchsorted(ordered, at, side="left"), np.searchsorted(ordered, at, side="right")
-    return np.asarray((below + upto) / (2 * len(among)))[of]
+def share_below(scores: Floats, reference: Floats) -> Floats:
+    """Return the share of the reference that is below each score, equals half."""
+    distinct_scores, position = np.unique(scores, return_inverse=True)  # few of many, and found sooner in their order
+    ordered = np.sort(reference)
+    n_below, n_up_to = (np.searchsorted(ordered, distinct_scores, side=side) for side in ("left", "right"))
+    return np.asarray((n_below + n_up_to) / (2 * len(reference)))[position]
 
 
-def rank_correlation(one: Floats, other: Floats) -> tuple[float, Interval]:
-    """Spearman's rho, equals sharing their ranks, with the interval of Bonett & Wright: tanh(artanh rho +- z s) with
-    s^2 = (1 + rho^2 / 2) / (n - 3). 0 and no interval where one of the two never differs, or for fewer than 4.
+def rank_correlation(x: Floats, y: Floats) -> tuple[float, Interval]:
+    """Return Spearman's rho, equals sharing their ranks, with the interval of Bonett & Wright.
+
+    The interval is tanh(artanh rho +- z s) with s^2 = (1 + rho^2 / 2) / (n - 3). It is 0 without an interval if x or y
+    is constant, or for fewer than 4 people.
 
     >>> rank_correlation(np.arange(4.0), np.array([1.0, 3.0, 2.0, 4.0]))[0]
     0.8
@@ -130,35 +132,39 @@ def rank_correlation(one: Floats, other: Floats) -> tuple[float, Interval]:
     D. Bonett & T. Wright, "Sample size requirements for estimating Pearson, Kendall and Spearman correlations",
     Psychometrika 2000.
     """
-    ranks = np.stack([placed(values, values) for values in (one, other)])
-    if len(one) < 4 or ranks.std(axis=1).min() == 0:
+    ranks = np.stack([share_below(values, values) for values in (x, y)])
+    if len(x) < 4 or ranks.std(axis=1).min() == 0:
         return 0.0, Interval(None, None, "none: no two of the people differ")
     rho = round(float(np.corrcoef(ranks).flat[1]), 12)
-    middle, half = np.arctanh(np.clip(rho, 1e-12 - 1, 1 - 1e-12)), Z95 * sqrt((1 + rho**2 / 2) / (len(one) - 3))
+    middle, half = np.arctanh(np.clip(rho, 1e-12 - 1, 1 - 1e-12)), Z95 * sqrt((1 + rho**2 / 2) / (len(x) - 3))
     low, high = np.tanh([middle - half, middle + half]).tolist()
     return rho, Interval(low, high, "people like these (Bonett-Wright)")
 
 
-def told_in(members: Floats, control: Floats, fpr: float) -> Floats:
-    """(n_members,) how far each is told to be in by an adversary who says so of the fraction `fpr` of the control
-    people, those of the highest scores; equals share what is left of it. fpr : below 1
+def classify_members(members: Floats, control: Floats, fpr: float) -> Floats:
+    """Return the share of each member that is classified "in" at a false-positive rate.
 
-    >>> told_in(np.array([5.0, 3.0, 1.0]), np.array([4.0, 3.0, 3.0, 0.0]), 0.5)
+    The adversary classifies the control people of the highest scores as "in", a share `fpr`, below 1, of them. Equal
+    scores share the rest.
+
+    >>> classify_members(np.array([5.0, 3.0, 1.0]), np.array([4.0, 3.0, 3.0, 0.0]), 0.5)
     array([1. , 0.5, 0. ])
     """
-    allowed = fpr * len(control)
-    at = np.sort(control)[::-1][int(allowed + 1e-9)]
-    share = (allowed - np.count_nonzero(control > at)) / np.count_nonzero(control == at)
-    return np.where(members > at, 1.0, np.where(members == at, share, 0.0))
+    n_allowed = fpr * len(control)
+    threshold = np.sort(control)[::-1][int(n_allowed + COUNT_ROUNDING)]
+    share = (n_allowed - np.count_nonzero(control > threshold)) / np.count_nonzero(control == threshold)
+    return np.where(members > threshold, 1.0, np.where(members == threshold, share, 0.0))
 
 
-def epsilon_of_guesses(right: int, guesses: int, *, delta: float = 0.0, canaries: int = 0, sure: float = SURE) -> float:
-    """The largest epsilon that is ruled out by so many right guesses of who is in, from one release.
+def epsilon_of_guesses(
+    right: int, guesses: int, *, delta: float = 0.0, canaries: int = 0, confidence: float = CONFIDENCE
+) -> float:
+    """Return the largest epsilon that a number of right guesses of members rules out, from one release.
 
     With B binomial of r guesses at e^eps / (1 + e^eps), P[V >= v] <= P[B >= v] + 2 m delta max_i (P[B >= v - i] -
-    P[B >= v]) / i for every (eps, delta)-private mechanism; the largest eps at which that is at most 1 - sure. It holds
-    where each of the m canaries (r if none said) was put in by a fair coin of its own, for a number of guesses that was
-    fixed before. 0 where guessing explains it.
+    P[B >= v]) / i for every (eps, delta)-private mechanism; the result is the largest eps at which that is at most
+    1 - confidence, 0 if chance explains the guesses. It holds if a fair coin of its own decided on each of the m
+    canaries (r by default), and if the number of guesses was fixed in advance.
 
     >>> round(epsilon_of_guesses(100, 100), 3), round(epsilon_of_guesses(90, 100), 3), epsilon_of_guesses(50, 100)
     (3.493, 1.631, 0.0)
@@ -168,73 +174,80 @@ def epsilon_of_guesses(right: int, guesses: int, *, delta: float = 0.0, canaries
     """
     from scipy.special import bdtrc
 
-    def explained(epsilon: float) -> float:
-        each = 1 / (1 + exp(-epsilon))
-        at_least = float(bdtrc(right - 1, guesses, each)) if right else 1.0
+    def tail_probability(epsilon: float) -> float:
+        p_right = 1 / (1 + exp(-epsilon))
+        at_least = float(bdtrc(right - 1, guesses, p_right)) if right else 1.0
         if delta == 0 or right == 0:
             return at_least
-        fewer = np.append(bdtrc(np.arange(right - 1)[::-1], guesses, each), 1.0)  # P[B >= v - 1], ..., P[B >= 0]
+        fewer = np.append(bdtrc(np.arange(right - 1)[::-1], guesses, p_right), 1.0)  # P[B >= v - 1], ..., P[B >= 0]
         slack = (fewer - at_least) / np.arange(1, right + 1)
         return at_least + 2 * (canaries or guesses) * delta * float(slack.max())
 
     low, high = 0.0, 50.0
-    if explained(low) > 1 - sure:
+    if tail_probability(low) > 1 - confidence:
         return 0.0
     while high - low > 1e-9:
         middle = (low + high) / 2
-        low, high = (middle, high) if explained(middle) <= 1 - sure else (low, middle)
+        low, high = (middle, high) if tail_probability(middle) <= 1 - confidence else (low, middle)
     return low
 
 
 def epsilon_of_rates(
-    members: Floats, control: Floats, *, rates: tuple[float, ...] = RATES, delta: float = 0.0, sure: float = SURE
+    members: Floats,
+    control: Floats,
+    *,
+    rates: tuple[float, ...] = RATES,
+    delta: float = 0.0,
+    confidence: float = CONFIDENCE,
 ) -> float:
-    """The largest epsilon ruled out by the true-positive rates at some false-positive rates, and by both the other way
-    round: max ln((L - delta) / U), 0 if that is below.
+    """Return the largest epsilon that true-positive rates at some false-positive rates rule out, in both directions.
 
-    L, U : Clopper-Pearson limits of the two rates, together sure at every rate and both ways (Bonferroni: of K rates
-    each limit fails with probability (1 - sure) / (4 K)). A cut at the k-th highest control score has a false-positive
-    rate of U or less so surely as one fixed before. It holds for scores that are independent between people: each of a
-    release of their own, as shadow runs have.
+    It is max ln((L - delta) / U), at least 0. L and U are Clopper-Pearson limits of the two rates, which hold together
+    (Bonferroni: with K rates each limit fails with probability (1 - confidence) / (4 K)). It needs scores that are
+    independent between people: each from a release of its own, as shadow runs have.
 
     P. Kairouz, S. Oh & P. Viswanath, "The composition theorem for differential privacy", 2015; M. Jagielski et al.,
     "Auditing differentially private machine learning", NeurIPS 2020.
     """
-    level = 1 - (1 - sure) / (2 * len(rates))
-    found = [0.0]
-    for one, other in ((members, control), (-control, -members)):
+    level = 1 - (1 - confidence) / (2 * len(rates))
+    epsilons = [0.0]
+    for positives, negatives in ((members, control), (-control, -members)):
         for rate in rates:
-            wrong = int(rate * len(other) + 1e-9)
-            if wrong < len(other):
-                right = int(np.count_nonzero(one > np.sort(other)[::-1][wrong]))
-                low = clopper_pearson(right, len(one), level=level)[0] - delta
-                found.append(float(np.log(max(low, 1e-300) / clopper_pearson(wrong, len(other), level=level)[1])))
-    return max(found)
+            n_wrong = int(rate * len(negatives) + COUNT_ROUNDING)
+            if n_wrong < len(negatives):
+                n_right = int(np.count_nonzero(positives > np.sort(negatives)[::-1][n_wrong]))
+                low = clopper_pearson(n_right, len(positives), level=level)[0] - delta
+                high = clopper_pearson(n_wrong, len(negatives), level=level)[1]
+                epsilons.append(float(np.log(max(low, 1e-300) / high)))
+    return max(epsilons)
 
 
-def surest_right(members: Floats, control: Floats) -> tuple[int, int]:
-    """(right, guesses) of an adversary who says "in" of a tenth of all people, those of the highest scores, and "out"
-    of the tenth of the lowest; equals count as wrong.
+def count_right_guesses(members: Floats, control: Floats) -> tuple[int, int]:
+    """Return the right guesses and all guesses of an adversary who guesses people of extreme scores.
+
+    The tenth of the highest scores is guessed "in", the tenth of the lowest "out"; equal scores count as wrong.
     """
-    n = round(GUESSED / 2 * (len(members) + len(control)))
+    n = round(GUESSED_SHARE / 2 * (len(members) + len(control)))
     scores = np.concatenate([members, control])
     inside = np.arange(len(scores)) < len(members)
     high, low = np.lexsort((inside, -scores))[:n], np.lexsort((~inside, scores))[:n]
     return int(np.count_nonzero(inside[high]) + np.count_nonzero(~inside[low])), 2 * n
 
 
-class Told(NamedTuple):
-    """The rows of a membership attack, and what could not be measured, each with its reason."""
+class MembershipRows(NamedTuple):
+    """Rows of a membership attack, and the measures that could not be evaluated, each with its reason."""
 
     rows: tuple[Row, ...]
     not_run: tuple[tuple[str, str], ...]
 
 
-def told(belief: Posterior, truth: Truth, *, release: str = "release", adversary: str = "adversary") -> Told:
-    """AUC, true positives at low false-positive rates, and the lower bound on epsilon.
+def evaluate_membership(
+    belief: Posterior, truth: Truth, *, release: str = "release", adversary: str = "adversary"
+) -> MembershipRows:
+    """Evaluate AUC, true positives at low false-positive rates, and the lower bound on epsilon.
 
-    belief : by the attack's own scores; what was fitted to the truth of others would make too much of epsilon
-    truth  : candidate 0 of those who are in, 1 of those who are out; others take no part. Everybody counts once.
+    belief : by the attack's own scores; a fit to the truth of other people would overstate epsilon
+    truth : candidate 0 for members, 1 for control people; other targets are skipped. Each person counts once.
     """
     scores = log_odds(belief)
     if len(truth) != len(scores):
@@ -260,15 +273,15 @@ def told(belief: Posterior, truth: Truth, *, release: str = "release", adversary
             status=belief.status,
         )
 
-    rows, not_run = [row(auc, 0.5, placed(members, control), area(members, control)[1])], []
+    rows, not_run = [row(auc, 0.5, share_below(members, control), area(members, control)[1])], []
     for fpr in RATES:
-        if fpr * len(control) < FEWEST:
-            why = f"{len(control)} control people are too few, {FEWEST / fpr:,.0f} are needed"
-            not_run.append((true_positive_rate(fpr).name, why))
+        if fpr * len(control) < MIN_FALSE_POSITIVES:
+            needed = f"{MIN_FALSE_POSITIVES / fpr:,.0f} are needed"
+            not_run.append((true_positive_rate(fpr).name, f"{len(control)} control people are too few, {needed}"))
             continue
-        values = told_in(members, control, fpr)
+        values = classify_members(members, control, fpr)
         ends = clopper_pearson(float(values.sum()), len(members))
         rows.append(row(true_positive_rate(fpr), fpr, values, Interval(*ends, "people like these (Clopper-Pearson)")))
-    bound = np.full(len(members), epsilon_of_guesses(*surest_right(members, control)))
+    bound = np.full(len(members), epsilon_of_guesses(*count_right_guesses(members, control)))
     rows.append(row(epsilon_at_least, 0.0, bound, Interval(None, None, "none: it is a limit itself, 95 % sure")))
-    return Told(tuple(rows), tuple(not_run))
+    return MembershipRows(tuple(rows), tuple(not_run))

@@ -14,7 +14,7 @@ from unmask.core.errors import UnmaskError
 from unmask.core.inference import HELD_OUT
 from unmask.core.posterior import Posterior, log_odds
 from unmask.core.truth import Truth
-from unmask.measures.excess import who_is_in
+from unmask.measures.excess import check_mask
 from unmask.measures.membership import IN, OUT
 from unmask.tables.attacks.membership import LABELS, alike, logistic, margins_of, rising, scored, worth
 from unmask.tables.column import classes_of
@@ -48,7 +48,7 @@ def joined(beliefs: Sequence[Posterior], inside: NDArray[np.bool_]) -> Posterior
 
 def _who_is_in(inside: Among, beliefs: Sequence[Posterior], *, fewest: int) -> Among:
     """Return who is a member, and raise an error for too few members or control people."""
-    inside = who_is_in(inside, beliefs[0].n_targets)
+    inside = check_mask(inside, beliefs[0].n_targets)
     members, control = np.bincount(~inside, minlength=2).tolist()
     if min(members, control) < fewest:
         raise UnmaskError(f"{members} members and {control} control people, expected at least {fewest} of each")
@@ -224,7 +224,7 @@ def twins(people: Table, inside: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Return (n_people,) who is alike, cell for cell, with a person of the other kind: neither in nor out, to be left
     out.
     """
-    alike, inside = classes_of(people.quasi_identifiers), who_is_in(inside, people.n_rows)
+    alike, inside = classes_of(people.quasi_identifiers), check_mask(inside, people.n_rows)
     is_in_both = np.logical_and(
         *(np.bincount(alike.of_row[is_kind], minlength=len(alike.sizes)) > 0 for is_kind in (inside, ~inside))
     )

@@ -16,7 +16,7 @@ from unmask.measures.bounds import bounds
 from unmask.measures.error import BayesError, bayes, gibbs
 from unmask.measures.leakage import channel_epsilon
 from unmask.measures.losses import LOSS_NAMES
-from unmask.measures.secret import success_by_secret
+from unmask.measures.sensitive_values import success_by_value
 from unmask.reports.facts.channel import BoundRow, ChannelRisk, MechanismRisk, ObservationRisk, SecretRisk
 
 SHOWN = 20
@@ -136,7 +136,7 @@ def _observations(case: Case, stakes: Stakes) -> tuple[ObservationRisk, ...]:
 def _secrets(case: Case) -> dict[str, Any]:
     """The secrets of which the belief grows most where they are the truth, and how many share the first place."""
     channel = case.channel
-    found = success_by_secret(case.belief)
+    found = success_by_value(case.belief)
     gain = np.nan_to_num(found - channel.prior, nan=-1.0).round(6)
     order = np.argsort(-gain, kind="stable")
     names = channel.x_labels or tuple(map(str, range(channel.n_x)))

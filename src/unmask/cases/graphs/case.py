@@ -19,7 +19,7 @@ from unmask.graphs.attacks.rematch import log_odds
 from unmask.graphs.disclosure import Disclosure, SeparatedPair, disclosure, disclosure_measures
 from unmask.graphs.evaluation import Outcome, by_degree, hop_error, named_once, outcomes
 from unmask.measures import Measure
-from unmask.measures.rates import RATES, SPREADS, Taken, coverage, over_runs
+from unmask.measures.rates import MIN_SPREAD, RATES, RunValues, average_runs, coverage
 from unmask.reports.facts.graph import Announcement, CertaintyBin, DegreeRisk, SeparationPoint, StructureAttack
 from unmask.reports.words import plural
 from unmask.results import Row
@@ -56,7 +56,7 @@ class Run:
     degree: NDArray[np.int64]
     outcome: NDArray[np.int8]
     certainty: Floats
-    measures: Mapping[str, tuple[Measure, Taken]]
+    measures: Mapping[str, tuple[Measure, RunValues]]
     sweeps: tuple[int, ...]
     hidden: Disclosure | None = None
     announced: Announcement | None = None
@@ -83,7 +83,7 @@ class Run:
     @property
     def has_spread(self) -> bool:
         """Whether the attack went beyond the surroundings of its seeds: by recall, or by names where nobody knows."""
-        return (self.rate("recall" if self.known else "coverage") or 0.0) >= SPREADS
+        return (self.rate("recall" if self.known else "coverage") or 0.0) >= MIN_SPREAD
 
     @property
     def precision_at_least(self) -> float | None:
@@ -137,7 +137,7 @@ def attempt(
         degree=pair.source.degree,
         outcome=outcome,
         certainty=np.full(len(outcome), np.nan) if only_rates else certainty(belief, pair, outcome),
-        measures={one.name: (one, Taken.of(one, belief, truth, person)) for one in measures},
+        measures={one.name: (one, RunValues.of(one, belief, truth, person)) for one in measures},
         sweeps=tuple(belief.sweeps.tolist()),
         hidden=hidden,
         announced=announcement(belief, outcome, truth) if isinstance(belief, Announced) else None,
@@ -209,7 +209,7 @@ def rows(runs: Sequence[Run], *, release: str, adversary: str) -> list[Row]:
     note = f"over {plural(len(runs), 'run')}; it spread in {sum(run.has_spread for run in runs)}"
     names = [name for name in runs[0].measures if name != coverage.name or not runs[0].known]
     found = (
-        over_runs(
+        average_runs(
             runs[0].measures[name][0], [run.measures[name][1] for run in runs if name in run.measures],
             release=release, adversary=adversary, note=note,
         )

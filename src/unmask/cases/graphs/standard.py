@@ -34,7 +34,7 @@ from unmask.graphs.disclosure import SeparatedPair
 from unmask.graphs.evaluation import Outcome, most_recall, score
 from unmask.graphs.seeds import Guessed
 from unmask.graphs.utility import lost, utility
-from unmask.measures.rates import SPREADS
+from unmask.measures.rates import MIN_SPREAD
 from unmask.measures.registry import described
 from unmask.policy.coverage import coverage_notes
 from unmask.reports import ReportData
@@ -330,9 +330,9 @@ def _assumptions(scenes: Mapping[str, Scene], plan: Plan) -> Iterator[str]:
     yield from dict.fromkeys(said for scene in scenes.values() for said in scene.assumptions(plan))
     if not first.truth_known:
         yield "What is right is not known; Ensemble alone estimates it. Scores of other attacks are no probabilities."
-        yield f"An attack has spread when it gives a name to at least {SPREADS:.0%} of the people who are no seeds."
+        yield f"An attack has spread when it names at least {MIN_SPREAD:.0%} of the people who are no seeds."
         return
-    yield f"An attack has spread in a run when it names at least {SPREADS:.0%} of the people who can be found."
+    yield f"An attack has spread in a run when it names at least {MIN_SPREAD:.0%} of the people who can be found."
     yield "Rates are means over all runs, those in which an attack does not spread included; seeds are left out."
     if first.truth_partial:
         yield "The truth is partial: people without an entry in it are neither right nor wrong."

@@ -14,7 +14,7 @@ from unmask.cases.tables.boxes import boxes_of
 from unmask.core.distinct_rows import take_rows
 from unmask.core.posterior import Posterior
 from unmask.measures import success_probability
-from unmask.measures.secret import likeliest_secret, place_of, secret_probability
+from unmask.measures.sensitive_values import likeliest_sensitive_value, rank_by_frequency, sensitive_probability
 from unmask.reports.facts.tables import CLASSES, ClassRisk
 from unmask.reports.words import IDENTITY
 
@@ -52,7 +52,7 @@ class Seen:
     def _riskiest(self, case: Case) -> Iterator[ClassRisk]:
         """The riskiest classes of all sizes, see `_skyline`; of equally risky ones the largest come first."""
         belief, named = case.belief, case.target == IDENTITY
-        about = success_probability.self_assessed if named else secret_probability
+        about = success_probability.self_assessed if named else sensitive_probability
         assert about is not None
         inside = slice(None) if self.at.min(initial=0) >= 0 else np.flatnonzero(self.at >= 0)
         at, observation = (one[inside] for one in (self.at, belief.observation))
@@ -85,8 +85,11 @@ def _surest(
 
 def _values(belief: Posterior, observation: NDArray[np.int64]) -> list[str]:
     """What is likeliest at some observations, by its place among the commonest values; "" where no secret is."""
-    place = place_of(belief)
-    return [place[value] if value >= 0 else "" for value in likeliest_secret(take_rows(belief, observation)).tolist()]
+    place = rank_by_frequency(belief)
+    return [
+        place[value] if value >= 0 else ""
+        for value in likeliest_sensitive_value(take_rows(belief, observation)).tolist()
+    ]
 
 
 def _skyline(people: NDArray[np.int64]) -> Iterator[int]:

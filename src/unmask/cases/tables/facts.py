@@ -19,7 +19,7 @@ from unmask.core.truth import UNKNOWN
 from unmask.facts import Contribution
 from unmask.measures import realized_success, success_probability
 from unmask.measures.interval import wilson
-from unmask.measures.secret import place_of, secret_probability, secret_values
+from unmask.measures.sensitive_values import mask_sensitive_values, rank_by_frequency, sensitive_probability
 from unmask.measures.truth_positions import locate_each, locate_truth
 from unmask.reports.data import LIMITS, ORIGINAL
 from unmask.reports.facts.exposure import Exposure
@@ -125,7 +125,7 @@ def distribution(case: Case) -> Distribution:
 def _spread(case: Case) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Success, and how much of the weight has it."""
     assert success_probability.self_assessed is not None
-    about = success_probability.self_assessed if case.target == IDENTITY else secret_probability
+    about = success_probability.self_assessed if case.target == IDENTITY else sensitive_probability
     success = np.round(about(case.belief), 9)  # 1 / 10 by its logarithm is not below 0.1
     weight, gone = case.belief.observation_weight, case.unreleased
     if case.whose is not None:
@@ -182,7 +182,7 @@ def by_value(case: Case) -> tuple[ValueRisk, ...]:
     ... ]
     [('no. 2', True, 0.2, 0.6, 1, 0.0), ('no. 1', False, 0.8, 0.9, 1, 1.0)]
     """
-    belief, places = case.belief, place_of(case.belief)
+    belief, places = case.belief, rank_by_frequency(case.belief)
     assert belief.candidate_label is not None
     row = np.repeat(np.arange(belief.n_observations), belief.row_length)
     seen = belief.observation_weight[row] > 0
@@ -191,7 +191,7 @@ def by_value(case: Case) -> tuple[ValueRisk, ...]:
     np.maximum.at(highest, value, p)
     found = _found(case, row, value, p)
     before = np.exp(belief.prior_of(np.arange(belief.n_candidates, dtype=np.int32)))
-    secret = secret_values(belief)
+    secret = mask_sensitive_values(belief)
     return tuple(
         ValueRisk(
             case.release,

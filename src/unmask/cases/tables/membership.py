@@ -25,11 +25,11 @@ from unmask.measures.membership import (
     IN,
     OUT,
     RATES,
-    Told,
+    MembershipRows,
     auc,
     epsilon_at_least,
+    evaluate_membership,
     rank_correlation,
-    told,
     true_positive_rate,
     vulnerability_correlation,
 )
@@ -177,8 +177,8 @@ class _Judgment:
         judged, score, belief = self.judged, self.score, self.belief
         rare = self.rarity >= np.quantile(self.rarity, 1 - VULNERABLE)  # the twentieth, and those who equal them
         found = audit(belief, judged.truth, target=MEMBERSHIP, measures=MEASURES, drawn_from=math.inf)
-        of_all = told(score, judged.truth)
-        alone = {name: told(one, judged.truth, adversary=name) for name, one in self.scores.items()}
+        of_all = evaluate_membership(score, judged.truth)
+        alone = {name: evaluate_membership(one, judged.truth, adversary=name) for name, one in self.scores.items()}
         epsilon = replace(alone[MARGINS].rows[-1], note=COIN)
         rows = [*found.rows, *_rates(of_all), epsilon, self._correlation(), *self._rare(score, rare)]
         said = (
@@ -195,7 +195,9 @@ class _Judgment:
         if inside.all() or not inside.any():
             return ()
         some = replace(score, observation=score.observation[rare], weight=equal_weights(len(inside)))
-        return [replace(row, target=RARE) for row in _rates(told(some, Truth(np.where(inside, IN, OUT))))]
+        return [
+            replace(row, target=RARE) for row in _rates(evaluate_membership(some, Truth(np.where(inside, IN, OUT))))
+        ]
 
     def _filed(self, row: Row) -> Row:
         """Of the release, with who was judged in its note."""
@@ -243,11 +245,11 @@ def asked_of(
     belief = scores if scores.status != "scores" else cross_fitted(scores, judged.inside)
     names: dict[str, Any] = {"release": scene.release, "adversary": adversary}
     found = audit(belief, judged.truth, **names, target=MEMBERSHIP, measures=MEASURES, drawn_from=math.inf)
-    of_scores = told(scores, judged.truth, **names)
+    of_scores = evaluate_membership(scores, judged.truth, **names)
     return Audit((*found.rows, *of_scores.rows), (*found.not_run, *of_scores.not_run))
 
 
-def _rates(found: Told) -> Sequence[Row]:
+def _rates(found: MembershipRows) -> Sequence[Row]:
     """Without the bound on epsilon, which only scores bear that are fitted to nobody's truth."""
     return [row for row in found.rows if row.measure != epsilon_at_least.name]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 
-from unmask.measures.rates import RATES, WRONG, coverage
+from unmask.measures.rates import ERROR_RATES, RATES, coverage
 from unmask.measures.registry import needs_truth, quantity
 from unmask.reports.data import Scope
 from unmask.reports.findings.rows import LINKAGE
@@ -149,7 +149,7 @@ def measure_cells(pair: Pair) -> tuple[str, ...]:
         estimate(lead.prior, lead.unit),
         _cell(own),
         _cell(real) + refuted,
-        NO_VALUE if lead.measure in WRONG else gain(lead),
+        NO_VALUE if lead.measure in ERROR_RATES else gain(lead),
         estimate(worst.worst, worst.unit),
         " / ".join(dict.fromkeys(f"{row.n:,}" for row in reversed(known))),
     )
