@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from unmask import made_by
+from unmask import protection_specs
 from unmask.core.errors import UnmaskError, nearest
 from unmask.domains import DOMAINS
 from unmask.files import read_text, read_toml
@@ -224,7 +224,7 @@ def for_audit(given: Settings, folder: Path) -> tuple[list[str], dict[str, Any]]
         options |= {"original": _file(data, folder), **_aside(data)}
     if origins := [_place(folder, one["origin"]) for one in releases if "origin" in one]:
         options["origins"] = origins
-    if makers := made_by.of_releases(releases, _protecting(given)):
+    if makers := protection_specs.find_release_specs(releases, _protecting(given)):
         options["protection"] = makers
     if any(synthetic := [one.get("synthetic", False) for one in releases]):
         if not all(synthetic):
@@ -239,7 +239,7 @@ def for_protect(given: Settings, folder: Path) -> tuple[list[str], dict[str, Any
     if len(found) > 1 or any("grid" in one for one in found):
         raise UnmaskError("the document has several protections; keep the one that unmask choose took, without a grid")
     options = _reading(data, folder) | _aside(data)
-    return [_file(data, folder)], options | (made_by.protecting(found[0]) if found else {})
+    return [_file(data, folder)], options | (protection_specs.to_options(found[0]) if found else {})
 
 
 def _protecting(given: Settings) -> list[Settings]:
@@ -251,7 +251,7 @@ def _tried(given: Settings) -> dict[str, Any]:
     """The levels of the one protection, which an audit keeps where it tries others."""
     found = _protecting(given)
     levels = found[0].get("with", {}).get("levels") if len(found) == 1 else None
-    return {"levels": made_by.levels(levels)} if levels else {}
+    return {"levels": protection_specs.format_levels(levels)} if levels else {}
 
 
 def for_columns(given: Settings, folder: Path) -> tuple[list[str], dict[str, Any]]:
@@ -375,7 +375,7 @@ def of_options(options: Settings) -> str:
         for file, origin, maker in itertools.zip_longest(map(str, releases), map(str, origins), makers)
     ]
     lists = {
-        "protections": list(made_by.entries(options)),
+        "protections": list(protection_specs.list_entries(options)),
         "releases": published,
     }
     outside = {

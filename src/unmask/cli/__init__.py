@@ -66,15 +66,15 @@ from unmask.cli.separation import advise_identity, protect_graph
 from unmask.cli.study import study
 from unmask.cli.terminal import say
 from unmask.core.errors import UnmaskError
-from unmask.made_by import specs
+from unmask.protection_specs import parse_specs
 from unmask.writing import STANDARD_OUTPUT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from unmask.cases.at_risk import Watched
-    from unmask.made_by import Spec
     from unmask.policy import Policy
+    from unmask.protection_specs import Spec
     from unmask.reports import ReportData
     from unmask.reports.facts.tables import Change
     from unmask.tables import Table
@@ -140,7 +140,7 @@ HOLD_BACK = "Share of the people to hold back at random, as control people of th
     targets={}, seed={}, attacker={}, steps={"flags": ("--steps/--no-steps",), "default": None, "help": STEPS},
     without={"multiple": True, "type": str, "metavar": "ADVERSARY", "help": WITHOUT}, together={},
     parts={"parse": parts, "type": click.UNPROCESSED, "metavar": "A,B:C,D"},
-    protection={"parse": specs, "type": click.UNPROCESSED, "multiple": True, "metavar": SPEC, "help": PROTECTION},
+    protection={"parse": parse_specs, "type": click.UNPROCESSED, "multiple": True, "metavar": SPEC, "help": PROTECTION},
 )  # fmt: skip
 @level_option
 @allow_code_option

@@ -28,7 +28,7 @@ from unmask.core.errors import FailedError, UnmaskError, visible
 from unmask.domains import DOMAINS
 
 if TYPE_CHECKING:
-    from unmask.made_by import Spec
+    from unmask.protection_specs import Spec
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF}
 """What a device or a disk says that takes no more."""
@@ -256,9 +256,9 @@ level_option = click.option(
 
 def _specs(said: str | list[Spec] | None) -> tuple[Spec, ...]:
     """A protection as it is typed, or as a document names it."""
-    from unmask.made_by import specs
+    from unmask.protection_specs import parse_specs
 
-    return specs([said] if isinstance(said, str) else said or ())
+    return parse_specs([said] if isinstance(said, str) else said or ())
 
 
 with_option = click.option(

@@ -1,0 +1,128 @@
+"""Protections by name and parameters: NAME:parameter=value on a command line, or an entry of a document."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from unmask.core.errors import UnmaskError
+from unmask.plan import unknown
+
+Settings = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Spec:
+    """Name and parameters of a protection.
+
+    use        : name in the catalog, or "module:Class"
+    parameters : keyword arguments of the class
+    """
+
+    use: str
+    parameters: Settings = field(default_factory=dict)
+
+    @classmethod
+    def parse(cls, text: str | Spec) -> Spec:
+        """Parse a text; values are those of TOML, or else texts.
+
+        >>> Spec.parse("tables.AddNoise:sd={age=2.5}").parameters, Spec.parse("my_module:Mine:k=3").use
+        ({'sd': {'age': 2.5}}, 'my_module:Mine')
+        """
+        if isinstance(text, Spec):
+            return text
+        name, *parameters = text.split(":")
+        if parameters and "=" not in parameters[0]:
+            name = f"{name}:{parameters.pop(0)}"
+        if invalid := next((parameter for parameter in parameters if "=" not in parameter), None):
+            raise UnmaskError(f"{invalid!r} is no parameter of {name}, expected for example tables.Mondrian:k=10")
+        pairs = (parameter.partition("=") for parameter in parameters)
+        return cls(name, {key: _parse_value(value) for key, _, value in pairs})
+
+    def to_entry(self) -> dict[str, Any]:
+        """Return the entry of a document."""
+        return {"name": self.use, "use": self.use, **({"with": dict(self.parameters)} if self.parameters else {})}
+
+
+def _parse_value(text: str) -> Any:
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+def parse_specs(texts: Sequence[str | Spec]) -> tuple[Spec, ...]:
+    """Parse the protections of a command line or a document."""
+    return tuple(map(Spec.parse, texts))
+
+
+def find_release_specs(releases: Sequence[Settings], protections: Sequence[Settings]) -> list[Spec]:
+    """Return the protection that made each release of a document; nothing if no release names one.
+
+    >>> specs = find_release_specs(
+    ...     [{"protection": "mine"}], [{"name": "mine", "use": "tables.PRAM", "with": {"keep": 0.9}}]
+    ... )
+    >>> specs[0].use, specs[0].parameters
+    ('tables.PRAM', {'keep': 0.9})
+    """
+    names = [release.get("protection") for release in releases]
+    if not any(names):
+        return []
+    if not all(names):
+        raise UnmaskError("some releases name the protection that made them and others do not; say it of each")
+    return [_find_spec(str(name), protections) for name in names]
+
+
+def _find_spec(name: str, protections: Sequence[Settings]) -> Spec:
+    """Return the only protection with a name, or of a class."""
+    entries = [entry for entry in protections if name in (entry.get("name"), entry.get("use"))]
+    if len(entries) != 1 or "grid" in entries[0]:
+        raise UnmaskError(
+            f"a release says that {name!r} made it, and the document has {len(entries)} protections of that name; "
+            "expected one, without a grid"
+        )
+    return Spec(str(entries[0].get("use")), entries[0].get("with", {}))
+
+
+# --- options of `unmask protect` ---
+
+
+def to_options(entry: Settings) -> dict[str, Any]:
+    """Return a protection of a document as options of `unmask protect`."""
+    if entry.get("use") != "tables.Mondrian":
+        return {"protection": [Spec(str(entry.get("use")), entry.get("with", {}))]}
+    parameters = dict(entry.get("with", {}))
+    options: dict[str, Any] = {"relaxed": not parameters.pop("strict", True)}
+    for key, value in parameters.items():
+        if key not in ("k", "l", "t", "levels"):
+            raise UnmaskError(unknown(key, ("k", "l", "t", "levels", "strict"), "with of the protection"))
+        options["l_" if key == "l" else key] = format_levels(value) if key == "levels" else value
+    return options
+
+
+def format_levels(levels: Any) -> list[str]:
+    """Return the finest levels of columns as texts of the option."""
+    if not isinstance(levels, dict):
+        raise UnmaskError('levels is no table; expected for example levels = { birth = "year" }')
+    return [f"{name}={level}" for name, level in levels.items()]
+
+
+def list_entries(options: Settings) -> Iterator[dict[str, Any]]:
+    """Yield the protections of options as entries of a document: that of `unmask protect`, and those of releases."""
+    if ("k" in options and not options.get("protection")) or options["levels"]:
+        strict = False if options.get("relaxed") else None
+        parameters = {"k": options.get("k"), "l": options.get("l_"), "t": options.get("t"), "strict": strict}
+        parameters["levels"] = options["levels"] or None
+        yield {
+            "use": "tables.Mondrian",
+            "with": {key: value for key, value in parameters.items() if value is not None},
+        }
+    entries: list[dict[str, Any]] = []
+    for entry in (spec.to_entry() for spec in options.get("protection") or ()):
+        if entry not in entries:
+            entries.append(entry)
+    if len({entry["name"] for entry in entries}) < len(entries):
+        raise UnmaskError("two releases were made by one protection with other parameters; give a document for each")
+    yield from entries
