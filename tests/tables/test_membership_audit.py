@@ -194,7 +194,7 @@ def test_who_takes_no_part_is_neither_member_nor_control():
     row = auc(unmask.audit(fresh, original=members, control=control))
     assert row.low < 0.5 < row.high
     assert row.n <= 300
-    kept = members.taking_part
+    kept = members.complete_rows
     row = auc(unmask.audit(fresh.take(slice(0, 300)), original=members, origin=kept, control=control))
     assert row.low < 0.5 < row.high
 

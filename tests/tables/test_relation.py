@@ -130,7 +130,7 @@ def belief(rows, missing):
         rows = [row for row in rows if "" not in row[:2]]
         if not rows:
             return
-        table = table.take(table.taking_part)
+        table = table.take(table.complete_rows)
     found = ClassAttack()(table)
     expected = [
         [all(meet(x, y, missing) for x, y in zip(one[:2], other[:2], strict=True)) for other in rows] for one in rows
@@ -189,7 +189,7 @@ def itself(rows, missing, kept, registered):
         return  # a coarser table is audited alone by people whose cells are coarser, too
     for step in both.steps:
         table = read(rows, missing, **more)
-        coarser, _ = Generalize({step.column: step.level})(table.take(table.taking_part))
+        coarser, _ = Generalize({step.column: step.level})(table.take(table.complete_rows))
         for report, success in ((alone, step.success_before), (audit_releases(coarser), step.success)):
             found = numbers(report, "release")["prosecutor", step.target, "success_probability"]
             assert success == pytest.approx(found[0], abs=1e-6)
@@ -231,7 +231,7 @@ def test_an_engine_has_the_numbers_of_memory_or_refuses_with_the_next_step(tmp_p
     file, roles = tmp_path / "release.parquet", {"types": {"a": "text"}, "missing": missing}
     Table.read({"a": 3 * cells, "b": 3 * ["x", "x"]}, quasi_identifiers=["a", "b"], **roles).write(file)
     table = Table.read(file, quasi_identifiers=["a", "b"], **roles)
-    inside = table.take(table.taking_part)
+    inside = table.take(table.complete_rows)
     with open_engine("duckdb") as engine:
         counted = count_source(engine, str(file), Roles(("a", "b"), **roles)).table
         assert criteria.evaluate(counted) == criteria.evaluate(table)
@@ -247,7 +247,7 @@ def test_suppressed_cells_and_wildcards_are_one_column_of_a_wide_table_too(monke
     cells = {name: rng.choice([*"abcdef", "", "*"], 80) for name in "pq"}
     for missing in RULES:
         table = Table.read(cells, quasi_identifiers=["p", "q"], missing=missing)
-        table = table.take(table.taking_part)
+        table = table.take(table.complete_rows)
         expected = ClassAttack()(table).to_dense()
         with monkeypatch.context() as patch:
             patch.setattr("unmask.tables.attacks.pairing._WIDE", 0)

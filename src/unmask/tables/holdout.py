@@ -68,7 +68,7 @@ def held_back(table: Table, share: float, origins: Iterable[Rows]) -> Sample:
 
 def _able(table: Table) -> tuple[Rows, Rows, Rows]:
     """Return the usable rows, the person of each, and these people."""
-    able = table.taking_part
+    able = table.complete_rows
     person_of_row = able if table.person is None else table.person[able]
     return able, person_of_row, np.unique(person_of_row)
 

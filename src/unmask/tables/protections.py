@@ -372,7 +372,7 @@ def _rows(table: Table) -> NDArray[np.int64]:
     """Return the rows that are protected: all, or under "excluded" those without a missing quasi-identifier."""
     if not table.n_rows:
         raise FailedError("the table has 0 rows, expected at least 1; check the file and how it was read")
-    return table.taking_part
+    return table.complete_rows
 
 
 def _release(

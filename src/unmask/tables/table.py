@@ -156,23 +156,23 @@ class Table:
         return int(self.quasi_identifiers[0].codes.size if self.counts is None else self.counts.sum())
 
     @property
-    def taking_part(self) -> NDArray[np.int64]:
+    def complete_rows(self) -> NDArray[np.int64]:
         """Rows that the rule for missing cells leaves: under "excluded" those without a missing quasi-identifier."""
-        if not len(kept := self._complete) and self.n_rows:
+        if not len(self._complete) and self.n_rows:
             raise UnmaskError(
                 "every row has a missing quasi-identifier, so the rule 'excluded' leaves 0; use another rule"
             )
-        return kept
+        return self._complete
 
     @property
     def complete(self) -> Table:
-        """The table of the rows that take part."""
-        all_complete = len(self.taking_part) == self.quasi_identifiers[0].codes.size
+        """Table of the complete rows."""
+        all_complete = len(self.complete_rows) == self.quasi_identifiers[0].codes.size
         return self if all_complete else self._without_incomplete
 
     @cached_property
     def _without_incomplete(self) -> Table:
-        return self.take(self.taking_part)
+        return self.take(self.complete_rows)
 
     @property
     def uncounted(self) -> tuple[str, ...]:
@@ -195,26 +195,26 @@ class Table:
 
     @property
     def n_people(self) -> int:
-        """Different people whose rows these are."""
+        """Number of different people."""
         return self.n_rows if self.person is None else len(np.unique(self.person))
 
     def one_each(self, rng: np.random.Generator) -> NDArray[np.int64]:
-        """(n_people,) a row of everybody who takes part, drawn at random, in random order."""
-        rows = rng.permutation(self.taking_part)
+        """Draw a complete row of each person, (n_people,), in random order."""
+        rows = rng.permutation(self.complete_rows)
         if self.person is None:
             return rows
         return rng.permutation(rows[np.unique(self.person[rows], return_index=True)[1]])
 
     @cached_property
     def people(self) -> csr_array[Any, Any] | None:
-        """(J, P) how many rows of each class are each person's, CSR; None where every row is a person."""
+        """(J, P) rows of each person in each class, CSR; None if every row is a person."""
         if self.person is None:
             return None
         return class_counts(self.classes.of_row, len(self.classes.sizes), self.person, int(self.person.max()) + 1)
 
     @property
     def class_people(self) -> NDArray[np.int64]:
-        """(J,) different people of each class, whom k counts: its rows where every row is a person."""
+        """(J,) different people of each class, which k counts: its rows if every row is a person."""
         return self.classes.sizes if self.people is None else np.diff(self.people.indptr)
 
     @property
@@ -222,31 +222,34 @@ class Table:
         """(n_rows, d) codes of the quasi-identifiers."""
         return np.stack([column.codes for column in self.quasi_identifiers], axis=1)
 
-    def rows_in(self, group_of: NDArray[np.int32], n: int) -> NDArray[np.int64]:
-        """(n,) how many rows are in each of n groups, given the group of each entry of its columns."""
+    def count_rows(self, group_of: NDArray[np.int32], n: int) -> NDArray[np.int64]:
+        """Count the rows in each of n groups, (n,), given the group of each entry of the columns."""
         return np.bincount(group_of, self.counts, n).astype(np.int64)
 
     def histogram(self, column: Column) -> csr_array[Any, Any]:
-        """(J, L) how many rows of each class have each level of a column of the table, CSR."""
+        """Count the rows of each class with each level of a column of the table, (J, L) CSR."""
         classes, n_levels = self.classes, len(column.levels)
         return class_counts(classes.of_row, len(classes.sizes), column.codes, n_levels, weight=self.counts)
 
     def totals_of(self, column: Column) -> NDArray[np.int64]:
-        """(L,) how many of the rows that take part have each level of a column of the table."""
+        """Count the complete rows of each level of a column of the table, (L,)."""
         rows = self._complete
         counts = None if self.counts is None else self.counts[rows]
         return np.bincount(column.codes[rows], counts, len(column.levels)).astype(np.int64)
 
-    def named(self, left_out: str) -> dict[str, int]:
-        """By target, the rows that an adversary gets who sees classes without one of the quasi-identifiers.
+    def count_successes_without(self, name: str) -> dict[str, int]:
+        """Return by target the rows of which an adversary is right who sees classes without one quasi-identifier.
 
         Identity: one row of each class; a sensitive column: the rows that have the most frequent value of their class.
         """
-        rest = [column for column in self.quasi_identifiers if column.name != left_out]
-        key, space = pack([column.codes for column in rest], [len(column.levels) for column in rest])
-        found = {c.name: commonest(key, space, c.codes, len(c.levels), weight=self.counts) for c in self.sensitive}
-        right = {name: most for name, (_, most) in found.items()}
-        return {"identity": next(iter(found.values()))[0] if found else len(distinct(key, space)[0]), **right}
+        columns = [column for column in self.quasi_identifiers if column.name != name]
+        key, space = pack([column.codes for column in columns], [len(column.levels) for column in columns])
+        n_classes, successes = 0, {}
+        for secret in self.sensitive:
+            n_classes, successes[secret.name] = commonest(
+                key, space, secret.codes, len(secret.levels), weight=self.counts
+            )
+        return {"identity": n_classes or len(distinct(key, space)[0]), **successes}
 
     def column(self, name: str) -> Column:
         """Return the column of a name.

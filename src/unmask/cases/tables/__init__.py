@@ -348,7 +348,7 @@ def _informed(attack: Any, protection: Any) -> Any:
 def _known_to(cell: Cell, population: Sample, scene: Scene, attack: Any, rng: np.random.Generator) -> tuple[Scene, Any]:
     """The scene with the people whom this adversary knows, and the attack with the coverage of their register."""
     people, knows = population.members, _known(cell.adversary)
-    kept = people.taking_part
+    kept = people.complete_rows
     origin = placed(scene.origin, among=kept) if scene.traced else scene.origin
     scene = replace(scene, foreign=not scene.traced, origin=origin)
     if isinstance(knows, Register):

@@ -102,7 +102,7 @@ class Scene:
     @classmethod
     def of(cls, release: str, table: Table, origin: NDArray[np.int64] | None, known: Known | None = None) -> Self:
         """Return the rows that the table's rule for missing cells leaves; origin : the row of the original of each."""
-        kept = table.taking_part
+        kept = table.complete_rows
         drawn_from = None if known is None else known.population.n_people
         return cls(
             release, table.complete, kept if origin is None else origin[kept], origin is not None, known, drawn_from

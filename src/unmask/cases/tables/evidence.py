@@ -95,7 +95,7 @@ class Evidence:
         """The evidence without the people whom the original's rule for missing cells leaves out."""
         if self.original is None:
             return self
-        kept = self.original.taking_part
+        kept = self.original.complete_rows
         return self if len(kept) == self.original.n_rows else self._of(kept)
 
     def _of(self, people: NDArray[np.int64]) -> Self:

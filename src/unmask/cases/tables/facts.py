@@ -287,11 +287,11 @@ class Counts:
 
     @cached_property
     def without(self) -> dict[str, dict[str, int]]:
-        """Quasi-identifier -> `named` without it; nothing of an original, or if classes overlap."""
+        """Quasi-identifier -> `Table.count_successes_without`; nothing of an original, or if classes overlap."""
         attacked = self.table.complete
         if len(attacked.quasi_identifiers) < 2 or self.release == ORIGINAL or relation_of(attacked) is not None:
             return {}
-        return {column.name: attacked.named(column.name) for column in attacked.quasi_identifiers}
+        return {column.name: attacked.count_successes_without(column.name) for column in attacked.quasi_identifiers}
 
     def criteria(self) -> dict[str, Value]:
         """As a report shows them."""

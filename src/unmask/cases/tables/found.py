@@ -53,7 +53,7 @@ class Found:
 
     def take(self, release: str, table: Table, cases: Iterable[Case | Audit]) -> Self:
         """Take all cases of a release."""
-        seen = None if release == ORIGINAL or table.counts is not None else Seen(release, table.taking_part)
+        seen = None if release == ORIGINAL or table.counts is not None else Seen(release, table.complete_rows)
         for case in cases:
             if isinstance(case, Audit):
                 self.rows += case.rows

@@ -86,7 +86,7 @@ def membership(scene: Scene, evidence: Evidence) -> Audit:
     if evidence.original is None or evidence.control is None:
         return Audit((), ((QUESTION, NO_CONTROL),))
     inside, most = _members(scene, evidence.original), evidence.targets or MOST
-    members, control = evidence.original.take(inside), evidence.control.take(evidence.control.taking_part)
+    members, control = evidence.original.take(inside), evidence.control.take(evidence.control.complete_rows)
     if min(members.n_people, control.n_people // 2, most) < FEWEST:
         return Audit((), ((QUESTION, TOO_FEW),))
     judged = MembershipSample.of(members, control, max_members=most, rng=np.random.default_rng(evidence.seed))
@@ -117,7 +117,7 @@ def _members(scene: Scene, original: Table) -> NDArray[np.int64]:
     tells who was left out. Who a protection drops for what they are is no member, and others like them are control
     people: that they are told apart is true of the release.
     """
-    everybody = original.taking_part
+    everybody = original.complete_rows
     inside = everybody[np.isin(everybody, scene.origin)] if scene.traced else everybody
     return inside if len(inside) else everybody
 

@@ -191,7 +191,7 @@ def _cases(count: Counts, evidence: Evidence) -> Iterator[Case | Audit]:
     name, table = count.release, count.table
     origin = evidence.origins.get(name)
     if name == ORIGINAL:
-        origin = placed(np.arange(table.n_rows), among=table.taking_part)
+        origin = placed(np.arange(table.n_rows), among=table.complete_rows)
     scene = evidence.beside(replace(Scene.of(name, table, origin, evidence.known), foreign=count.foreign))
     _ = count.found, count.without  # in the thread of the release
     yield from standard(scene, evidence)

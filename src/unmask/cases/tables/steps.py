@@ -39,7 +39,7 @@ def steps(found: ReportData, releases: Mapping[str, Table], evidence: Evidence) 
     for name, release in releases.items():
         if evidence.original is None or name not in evidence.origins or evidence.synthetic:
             continue
-        kept = release.taking_part  # also where a coarser cell is no longer missing
+        kept = release.complete_rows  # also where a coarser cell is no longer missing
         release = release.take(kept)
         now, present = _told(found, name), _Attacked(name, release, evidence.origins[name][kept], evidence)
         told = (c.name for c in release.quasi_identifiers if now and np.count_nonzero(c.counts) > 1)
@@ -100,7 +100,7 @@ class _Attacked:
     def found(self) -> Told:
         """What the adversary gets."""
         assert self.evidence.original is not None
-        origin = placed(self.origin, among=self.evidence.original.taking_part)
+        origin = placed(self.origin, among=self.evidence.original.complete_rows)
         scene = Scene.of(self.name, self.release, origin, self.evidence.complete.known)
         link = scene.link()
         cases = [scene.identity(PROSECUTOR, link), *(_inferred(scene, c.name, link) for c in self.release.sensitive)]

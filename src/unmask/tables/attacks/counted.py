@@ -119,8 +119,8 @@ def _pairs(release: Table, register: Table) -> tuple[Ints, Ints, Ints, Ints]:
         _refuse_many(n - len(pairing.observed), "pairs of cells of the register and of the release overlap")
         chunks.append(chunk)
     row, klass = (np.concatenate(side) for side in zip(*chunks, strict=True))
-    records = release.rows_in(pairing.observation, len(pairing.observed))
-    return records, register.rows_in(pairing.klass, len(pairing.classes)), row, klass
+    records = release.count_rows(pairing.observation, len(pairing.observed))
+    return records, register.count_rows(pairing.klass, len(pairing.classes)), row, klass
 
 
 def _unlike(owned: Owners, people: Ints, row: Ints, klass: Ints) -> Entries:

@@ -233,7 +233,7 @@ def value_proximity(release: Table, column: Column, *, original: Column | None =
     >>> value_proximity(table, table.sensitive[0])
     ValueProximity(average=0.6, largest=1.0, prior=0.6)
     """
-    rows = release.taking_part
+    rows = release.complete_rows
     if column.type != "number" or len(np.unique(column.codes[rows])) < NUMBERS:
         return None
     if _bounded(column)[column.codes[rows]].mean() > INTERVALS:

@@ -272,7 +272,7 @@ def evaluate(
     rows, k = int(frame.rows.sum()), int(frame.sizes.min())
     people = None if population is None else population_sizes(frame.table, population)
     reached = None if people is None else journalist(frame.rows, people)
-    weight = None if weight is None else weight[table.taking_part]
+    weight = None if weight is None else weight[table.complete_rows]
     survey = None if weight is None or undefined_weights(weight) else frame.survey_risk(weight)
     return Criteria(
         rows=rows,

@@ -243,7 +243,7 @@ def population_sizes(table: Table, population: Table) -> NDArray[np.int64]:
         (J,) people of each class.
     """
     people = classes_of([population.column(column.name) for column in table.quasi_identifiers])
-    sizes = population.rows_in(people.of_row, len(people.levels))
+    sizes = population.count_rows(people.of_row, len(people.levels))
     return fitting_people(table.classes.levels, people.levels, sizes, fitting_cells(table, population))
 
 
@@ -385,7 +385,7 @@ def people_in_classes(release: Table, person: NDArray[np.integer]) -> PeopleInCl
     >>> people_in_classes(release, np.array([7, 7, 2, 5, 6]))
     PeopleInClasses(fewest=2, share=0.6666666666666666)
     """
-    rows_taking_part = release.taking_part
+    rows_taking_part = release.complete_rows
     table = release if len(rows_taking_part) == release.n_rows else release.take(rows_taking_part)
     person_number = np.unique(person[rows_taking_part], return_inverse=True)[1]
     rows = class_counts(
