@@ -1,6 +1,4 @@
-"""Cases of channels: a secret is shown through a mechanism, and estimated under a loss. `run_case` gives the rows of
-one; `audit` runs one for each channel and adds the facts of a page; a cell of a study is one as well.
-"""
+"""Audits and study cells of channels: a mechanism shows a secret, and the adversary estimates it under a loss."""
 
 from __future__ import annotations
 
@@ -15,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from unmask.audit import REALIZED, SELF_ASSESSED
 from unmask.audit import audit as measured
-from unmask.cases.channels.risk import Case, risk_of
+from unmask.cases.channels.risk import AttackedChannel, describe_risk
 from unmask.cases.channels.sampled import audit_samples
 from unmask.cases.rows import plain_row
 from unmask.cases.stakes import Stakes, alike, distortion_of, stakes_of
@@ -40,10 +38,10 @@ ROLES: Mapping[str, str] = {}
 MEASURES = (*(measure.name for measure in SELF_ASSESSED + REALIZED), "utility")
 
 BAYES = "bayes"
-"""The adversary who decides best under the loss."""
+"""Name of the adversary who decides best under the loss."""
 
 BOUND = "A limit is an upper bound, for an adversary who answers with a secret."
-"""What a limit means if the best answer may lie between the secrets."""
+"""Meaning of a limit if the best answer may lie between the secrets."""
 
 ANSWERS: Mapping[str, str] = {
     "hamming": "The adversary answers with one of the secrets.",
@@ -54,13 +52,13 @@ ANSWERS: Mapping[str, str] = {
         f"The adversary may answer with any place on the globe: the best is the posterior's geometric median. {BOUND}"
     ),
 }
-"""What the best adversary may answer under each named loss."""
+"""Answers of the best adversary under each named loss."""
 
 UNIFORM = "Every secret counts as likely as any other; where some are likelier, the error may be smaller."
-"""What an audit assumes where the prior is uniform."""
+"""Assumption of an audit with a uniform prior."""
 
 LINES = "The adversary answers with a line of the loss; with answers between the lines they would err less."
-"""The same where the loss is a matrix."""
+"""Assumption of an audit whose loss is a matrix."""
 
 
 def run_case(
@@ -72,32 +70,36 @@ def run_case(
     truth: Truth | None = None,
     wants: Callable[[str], bool] = lambda _: True,
 ) -> tuple[Row, ...]:
-    """The rows of what an adversary believes behind one channel: the error under the loss, and what every audit takes.
+    """Measure the belief about one channel: the error under the loss and the measures of all audits.
 
-    truth : of secrets that were drawn and shown; None where the belief is that of the channel itself, given whole
-    wants : whether the measure of a name is asked for
+    truth : of secrets that were drawn and shown; None if the belief is that of the channel itself
+    wants : predicate of the names of the measures to take
     """
     loss = stakes.loss if isinstance(stakes.loss, str) else stakes.matrix(belief.n_candidates).T
     errors = [
         replace(kind(loss, coordinates=stakes.coordinates), unit=stakes.unit)
         for kind in (estimation_error, realized_error)
     ]
-    own = {measure.name: measure for measure in errors}
-    measures = {measure.name: own.get(measure.name, measure) for measure in (*errors, *SELF_ASSESSED, *REALIZED)}
-    found = measured(
+    under_loss = {measure.name: measure for measure in errors}
+    measures = {measure.name: under_loss.get(measure.name, measure) for measure in (*errors, *SELF_ASSESSED, *REALIZED)}
+    rows = measured(
         belief,
         truth,
         release=release,
         adversary=adversary,
         target="secret",
         drawn_from=None if truth is None else math.inf,
-        measures=[one for one in measures.values() if wants(one.name) and (truth is not None or not one.needs_truth)],
+        measures=[
+            measure
+            for measure in measures.values()
+            if wants(measure.name) and (truth is not None or not measure.needs_truth)
+        ],
     ).rows
-    return found if truth is not None else tuple(_whole(row, belief) for row in found)
+    return rows if truth is not None else tuple(_without_interval(row, belief) for row in rows)
 
 
-def _whole(row: Row, belief: Posterior) -> Row:
-    """A row about a channel that is given whole: without an interval, and without a gain that is only rounding."""
+def _without_interval(row: Row, belief: Posterior) -> Row:
+    """Return a row without an interval, since the channel is exact, and without a gain that is only rounding."""
     noise = 8 * float(np.finfo(belief.log_probability.dtype).eps) * max(abs(row.prior), abs(row.posterior))
     gain = 0.0 if math.isfinite(noise) and abs(row.gain) <= noise else row.gain
     return replace(row, low=None, high=None, interval="none: the channel is given whole", gain=gain)
@@ -115,16 +117,34 @@ def audit(
     limit: bool = True,
     assumptions: Sequence[str] = (),
 ) -> ReportData:
-    """Attack channels of the same secrets: what the best adversary can still estimate.
+    """Attack channels of the same secrets and measure the error of the best adversary.
 
-    loss        : loss: hamming, squared, absolute, euclidean, haversine, euclidean_medoid, haversine_medoid, or a CSV.
-                  Or an array, see `stakes.stakes_of`
-    coordinates : CSV of secret and coordinates; else the secrets are numbers. Or an array
-    answers     : names of the lines of a loss that is an array; the secrets when left out
-    distortion  : CSV of what an output costs the user; the loss when left out. Or an array, secrets x outputs
-    unit        : unit of the loss, such as m or km
-    limit       : whether to draw the limit that no mechanism passes, which may take minutes
-    assumptions : sentences to add to those of every audit
+    Parameters
+    ----------
+    release : Channel or mapping of Channel
+        Channels by name.
+    truth : None
+        Not allowed: a channel has no truth.
+    loss : str, path or array
+        loss: hamming, squared, absolute, euclidean, haversine, euclidean_medoid, haversine_medoid, or a CSV. Or an
+        array, see `stakes.stakes_of`
+    coordinates : path or array, optional
+        CSV of secret and coordinates; else the secrets are numbers. Or an array
+    answers : tuple of str, optional
+        names of the lines of a loss that is an array, by default the secrets
+    distortion : path or array, optional
+        CSV of the user's cost of an output, by default the loss. Or an array, secrets x outputs
+    unit : str, optional
+        unit of the loss, such as m or km
+    limit : bool
+        draw the limit that no mechanism passes, which may take minutes
+    assumptions : sequence of str
+        sentences to add to those of every audit
+
+    Returns
+    -------
+    ReportData
+        Rows and the facts of a page.
     """
     if truth is not None:
         raise UnmaskError("a channel says how secrets are shown, and has no truth; leave it out")
@@ -134,7 +154,7 @@ def audit(
     if distortion is not None:
         stakes = replace(stakes, distortion=distortion_of(distortion, first), distortion_unit="cost")
     about: dict[str, Any] = {"title": f"Audit of {', '.join(channels)}", "assumptions": assumptions}
-    if any(one.samples is not None for one in channels.values()):
+    if any(channel.samples is not None for channel in channels.values()):
         return audit_samples(channels, stakes, run_case, **about)
     return audit_channels(channels, stakes, limit=limit, **about)
 
@@ -147,29 +167,27 @@ def audit_channels(
     limit: bool = True,
     assumptions: Sequence[str] = (),
 ) -> ReportData:
-    """Every channel against the Bayes adversary under the loss, one who answers with a draw from the posterior, and
-    one who answers with the likeliest secret; the first in detail, and the limit that no mechanism of its distortion
-    passes.
+    """Audit channels of the same secrets and prior against three adversaries; the first channel in detail.
 
-    The channels have the same secrets and the same prior. limit: False leaves the curve out, which may take minutes.
-    assumptions: sentences to add to those of every audit.
+    Adversaries: Bayes under the loss, Gibbs (answers with a draw from the posterior) and MAP (the likeliest secret).
+    limit : draw the limit that no mechanism of a distortion passes, which may take minutes
     """
     stakes = stakes or Stakes()
     _check_alike(channels)
-    cases = [Case.of(name, channel, stakes) for name, channel in channels.items()]
-    risk, why = risk_of(cases, stakes, limit=limit)
+    attacked = [AttackedChannel.run(name, channel, stakes) for name, channel in channels.items()]
+    risk, reason = describe_risk(attacked, stakes, limit=limit)
     return ReportData(
         title=title,
         who=f"An adversary sees what a channel shows of one of {risk.secrets:,} secrets, and estimates the secret.",
-        rows=tuple(row for case in cases for row in run_case(case.belief, stakes, release=case.name)),
+        rows=tuple(row for item in attacked for row in run_case(item.belief, stakes, release=item.name)),
         assumptions=(
             "The adversary knows the channel and the prior, and decides best under the loss.",
             ANSWERS[stakes.loss] if isinstance(stakes.loss, str) else LINES,
             "The adversary gibbs answers with a draw from the posterior, map with the likeliest secret.",
-            *([UNIFORM] if np.allclose(prior := cases[0].channel.prior, prior[0], rtol=1e-9, atol=0) else []),
+            *([UNIFORM] if np.allclose(prior := attacked[0].channel.prior, prior[0], rtol=1e-9, atol=0) else []),
             *assumptions,
         ),
-        not_run=(("The limit of privacy at a distortion", why),) if why else (),
+        not_run=(("The limit of privacy at a distortion", reason),) if reason else (),
         adversaries={BAYES: "knows the channel and the prior"},
         success=(),
         subjects=(risk,),
@@ -177,18 +195,18 @@ def audit_channels(
 
 
 def _check_alike(channels: Mapping[str, Channel]) -> None:
-    """Refuse channels of different secrets or priors."""
+    """Raise an error if channels have different secrets or priors."""
     if not channels:
         raise UnmaskError("0 channels were given, expected at least 1")
     first = next(iter(channels.values()))
     for name, channel in channels.items():
-        same = channel.n_x == first.n_x and alike(channel.x_labels, first.x_labels)
-        if not same or not np.allclose(channel.prior, first.prior):
+        same_secrets = channel.n_x == first.n_x and alike(channel.x_labels, first.x_labels)
+        if not same_secrets or not np.allclose(channel.prior, first.prior):
             raise UnmaskError(f"channel {name!r} has other secrets or another prior than the first, expected the same")
 
 
 class Secrets(NamedTuple):
-    """Cells of a grid or numbers from 0, where they lie (in meters, or not), and how likely each is."""
+    """Cells of a grid or numbers from 0, with their places (in meters or not) and prior."""
 
     grid: Grid | None
     points: Floats
@@ -196,12 +214,12 @@ class Secrets(NamedTuple):
     meters: bool = False
 
     def stakes(self, loss: LossName) -> Stakes:
-        """The loss between places, or between numbers, which is the distortion too."""
+        """Return the loss between places or numbers, which is the distortion, too."""
         return Stakes.named(loss, self.points, "m" if self.meters else None)
 
 
 def check(adversary: Part) -> None:
-    """Refuse losses that do not exist, observations that are none, and attacks that know more than a channel."""
+    """Raise an error for unknown losses, invalid observations and attacks with other knowledge than a channel."""
     if adversary.use != (only := f"channels.{BayesChannelAttack.__name__}"):
         raise UnmaskError(f"{adversary.use} needs knowledge that no plan gives; use {only}, or call it from Python")
     loss = adversary.settings.get("loss", "hamming")
@@ -214,12 +232,12 @@ def check(adversary: Part) -> None:
 
 
 def columns(_dataset: Part) -> list[str]:
-    """Nobody reads secrets from a file."""
+    """Raise an error: secrets are not read from a file."""
     raise UnmaskError("a channel has no file of secrets; use channels.grid, channels.gowalla or channels.alphabet")
 
 
 def load(dataset: Part, made: Any) -> Secrets:
-    """The secrets of a grid (each as likely as any other), of check-ins (as often as visited), or of a prior."""
+    """Return the secrets of a grid (uniform), of check-ins (by visits) or of a prior."""
     if isinstance(made, Visits):
         prior = made.prior(pseudocount=float(dataset.settings.get("pseudocount", 0.0)))
         return Secrets(made.grid, made.grid.points, prior, meters=True)
@@ -230,7 +248,7 @@ def load(dataset: Part, made: Any) -> Secrets:
 
 
 def protect(population: Secrets, protection: Any, _rng: np.random.Generator) -> Channel:
-    """The channel of the mechanism; nothing is drawn. Without one the secret itself is shown."""
+    """Return the channel of the mechanism, or the identity without one."""
     if protection is None:
         return Channel(np.eye(len(population.prior)), population.prior)
     if isinstance(protection, PlanarLaplace | PlanarGaussian | Shrink):
@@ -241,13 +259,13 @@ def protect(population: Secrets, protection: Any, _rng: np.random.Generator) -> 
 
 
 def attack(cell: Cell, population: Secrets, released: Channel, attack: Any) -> list[Row]:
-    """The rows of the belief: exact for one observation; for more of drawn secrets, each observed several times."""
+    """Return the rows of a cell: of the exact belief for one observation, else of drawn secrets."""
     settings, names = cell.adversary.settings, {"release": cell.protection.name, "adversary": cell.adversary.name}
     stakes = population.stakes(settings.get("loss", "hamming"))
     belief, truth = released.posterior(), None
     n_seen = settings.get("observations", 1)
     if n_seen > 1 or "targets" in settings:
-        belief, truth = _of_drawn(cell, population, released, attack)
+        belief, truth = _attack_drawn_secrets(cell, population, released, attack)
     rows = list(run_case(belief, stakes, truth=truth, wants=cell.wants, **names))
     if cell.wants("utility"):
         cost = stakes.distorted(released)
@@ -256,16 +274,16 @@ def attack(cell: Cell, population: Secrets, released: Channel, attack: Any) -> l
     return rows
 
 
-def _of_drawn(cell: Cell, population: Secrets, released: Channel, attack: Any) -> tuple[Posterior, Truth]:
-    """What is believed of people whose secrets are drawn, each shown several times, and the secrets."""
+def _attack_drawn_secrets(cell: Cell, population: Secrets, released: Channel, attack: Any) -> tuple[Posterior, Truth]:
+    """Draw secrets and several outputs of each; return the belief about them and the secrets."""
     settings = cell.adversary.settings
     secret = cell.rng("secrets").choice(np.arange(released.n_x), size=settings.get("targets", 1000), p=population.prior)
-    every = np.repeat(secret[:, None], settings.get("observations", 1), axis=1)
-    return attack(released.sample(every, rng=cell.rng("looks", cell.protection.content)), released), Truth(secret)
+    repeated = np.repeat(secret[:, None], settings.get("observations", 1), axis=1)
+    return attack(released.sample(repeated, rng=cell.rng("looks", cell.protection.content)), released), Truth(secret)
 
 
 def believed(cell: Cell, population: Secrets, released: Channel, attack: Any) -> tuple[Posterior, Truth, float]:
-    """What an adversary believes about the secret of each of 1,000 people, or of `targets`; the truth, and the utility.
+    """Return the belief about 1,000 drawn secrets, or `targets`, with the truth and the utility.
 
     Utility is 1 - expected distortion / that of the best answer that is the same for all secrets.
     """
@@ -273,5 +291,5 @@ def believed(cell: Cell, population: Secrets, released: Channel, attack: Any) ->
     cost = stakes.distorted(released)
     if math.isnan(cost):
         raise UnmaskError(f"what {cell.protection.name} shows are no secrets, so that its utility is not known")
-    nothing = float((stakes.matrix(released.n_x) @ released.prior).min())
-    return *_of_drawn(cell, population, released, attack), 1.0 - cost / nothing if nothing else 1.0
+    guessing = float((stakes.matrix(released.n_x) @ released.prior).min())
+    return *_attack_drawn_secrets(cell, population, released, attack), 1.0 - cost / guessing if guessing else 1.0

@@ -1,4 +1,4 @@
-"""Channels that are known by samples only: what an adversary learns from half of them, judged on the other half."""
+"""Audits of channels from samples: adversaries learn from one half and are measured on the other."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ ADVERSARIES = {
 MAX_SAMPLES, MAX_LEARNED = 10**9, 10**5
 """Samples of a system, and of each half that adversaries learn from or are judged on."""
 
-JUDGED = frozenset({realized_error().name, *(one.name for one in REALIZED)})
-"""Measures of held-out samples; what an adversary announces from few samples is no fact about the system."""
+HELD_OUT_MEASURES = frozenset({realized_error().name, *(measure.name for measure in REALIZED)})
+"""Measures of held-out samples. Announced probabilities from few samples do not describe the system."""
 
 RunCase = Callable[..., tuple[Row, ...]]
 
@@ -43,19 +43,19 @@ def audit_samples(
     """Estimate what channels leak from samples of them.
 
     The samples are divided at random into halves: adversaries learn from one and are judged on the other. Leakage is
-    corrected for what chance shows. No row is exact, and no worst case is reported.
+    corrected for chance. No row is exact, and no worst case is reported.
     """
     rows: list[Row] = []
     leakages: list[SampledLeakage] = []
     for name, channel in channels.items():
-        counts = _counts(name, channel)
+        counts = _to_counts(name, channel)
         leakage = counted_information(counts, rng=np.random.default_rng(0))
-        for adversary, belief, truth in _learned(channel, counts):
-            named = {"release": name, "adversary": adversary, "truth": truth}
-            rows += run_case(belief, stakes, wants=JUDGED.__contains__, **named)
+        for adversary, belief, truth in _attack_held_out(channel, counts):
+            labels = {"release": name, "adversary": adversary, "truth": truth}
+            rows += run_case(belief, stakes, wants=HELD_OUT_MEASURES.__contains__, **labels)
         rows.append(_leakage_row(rows[-1], leakage, channel.n_y))
-        shown = {key: value for key, value in leakage._asdict().items() if key not in ("corrected", "n")}
-        leakages.append(SampledLeakage(name, leakage.n, leakage.corrected, **shown))
+        estimate = {key: value for key, value in leakage._asdict().items() if key not in ("corrected", "n")}
+        leakages.append(SampledLeakage(name, leakage.n, leakage.corrected, **estimate))
     return ReportData(
         title=title,
         who="An adversary has samples of a system: they see one output of it, and estimate the secret.",
@@ -72,7 +72,7 @@ def audit_samples(
     )
 
 
-def _counts(name: str, channel: Channel) -> NDArray[np.int64]:
+def _to_counts(name: str, channel: Channel) -> NDArray[np.int64]:
     if channel.samples is None:
         raise UnmaskError(f"{name} is a channel and others are samples, expected one of the two; audit them apart")
     if not 4 <= channel.samples < MAX_SAMPLES:
@@ -80,14 +80,14 @@ def _counts(name: str, channel: Channel) -> NDArray[np.int64]:
     return np.rint(channel.dense() * channel.prior[:, None] * channel.samples).astype(np.int64)
 
 
-def _learned(channel: Channel, counts: NDArray[np.int64]) -> Iterator[tuple[str, Posterior, Truth]]:
-    """Yield what each adversary believes of the held-out samples, and their secrets."""
+def _attack_held_out(channel: Channel, counts: NDArray[np.int64]) -> Iterator[tuple[str, Posterior, Truth]]:
+    """Yield the belief of each adversary about the held-out samples, and their secrets."""
     rng, half = np.random.default_rng(0), int(counts.sum()) // 2
-    learned = _draw(counts, min(half, MAX_LEARNED), rng)
-    fresh = _draw(counts - learned, min(half, MAX_LEARNED), rng)
+    training = _draw(counts, min(half, MAX_LEARNED), rng)
+    fresh = _draw(counts - training, min(half, MAX_LEARNED), rng)
     (x, y), (secret, output) = (
         [np.repeat(axis, half_counts[half_counts > 0]) for axis in np.nonzero(half_counts)]
-        for half_counts in (learned, fresh)
+        for half_counts in (training, fresh)
     )
     truth, sizes = Truth(secret), {"n_x": channel.n_x, "n_y": channel.n_y}
     yield FREQUENCIES, FrequencyAttack()(output, Samples(x, y, **sizes)), truth
