@@ -53,8 +53,8 @@ from unmask.tables import (
     datasets,
 )
 from unmask.tables.knowledge import attribute_truth
-from unmask.tables.membership import cross_fitted
-from unmask.tables.singling_trials import SinglingTrial, singling
+from unmask.tables.membership import cross_fit
+from unmask.tables.singling_trials import SinglingTrial, judge_singling_out
 
 SEEDS = 6
 COLUMNS = tuple(name for name in datasets.ADULT_COLUMNS if name not in ("fnlwgt", "education"))
@@ -185,7 +185,7 @@ def questions() -> Section:
         found = _linked(table, everybody.take(np.concatenate([members[:1000], others[:1000]])), rng)
         predicates = SinglingOut()(table, rng=rng)
         parts = (everybody.take(members[:4000]), everybody.take(others[:4000]), everybody.take(others[4000:]))
-        single = singling(SinglingTrial.of(predicates, *parts, rng=rng))
+        single = judge_singling_out(SinglingTrial.of(predicates, *parts, rng=rng))
         ends = f"{single.low:.4f} to {single.high:.4f}"
         rows.append((f"{name}: linkability", *_told(found)))
         alone = (f"{single.found:.4f}", f"{single.control:.4f}", f"{single.found - single.control:.4f}", ends)
@@ -273,7 +273,7 @@ def attacked(generator: object, attack: MarginalRatio | ClosestRecord, seed: int
     release, known, inside = scene(generator, seed)
     start, truth = time.process_time(), Truth(np.where(inside, 0, 1))
     belief = attack(release, known)
-    cost, fitted = time.process_time() - start, cross_fitted(belief, inside)
+    cost, fitted = time.process_time() - start, cross_fit(belief, inside)
     off = float(fitted.weight @ fitted.to_dense().max(axis=1)) - realized_success(fitted, truth)
     return {row.measure: row.posterior for row in evaluate_membership(belief, truth).rows} | {"cost": cost, "off": off}
 

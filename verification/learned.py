@@ -47,8 +47,8 @@ from unmask.tables import (
     criteria,
     datasets,
 )
-from unmask.tables.calibration import held_against
-from unmask.tables.control_similarity import shift
+from unmask.tables.calibration import calibrate_by_control
+from unmask.tables.control_similarity import measure_shift
 from unmask.tables.knowledge import attribute_truth
 
 Inside = NDArray[np.bool_]
@@ -272,7 +272,7 @@ def _told_of(release: Table, everybody: Table, inside: Inside) -> Told:
     attack = BackOff(secret).tuned(release, Background(sides[0], sides[0]))
     beliefs = [attack(release, Background(replace(one, sensitive=()), sides[0])) for one in sides]
     truths = [attribute_truth(one, np.arange(one.n_rows), beliefs[0], secret) for one in sides]
-    told = held_against(*beliefs, truths[1])
+    told = calibrate_by_control(*beliefs, truths[1])
     each = [People.of(realized_success, *one) for one in zip(told, truths, strict=True)]
     return Told(beliefs[0], told[0], truths[0], excess(realized_success, *each))
 
@@ -343,7 +343,7 @@ def unlike() -> Section:
         likelier = odd.get(name.partition(" ")[0], np.zeros(table.n_rows, dtype=np.bool_))[others]
         weight = np.where(likelier, 6.0, 1.0)
         drawn = rng.choice(others, 5000, replace=False, p=weight / weight.sum())
-        found = shift(table.take(inside), table.take(drawn))
+        found = measure_shift(table.take(inside), table.take(drawn))
         raw, weighed = (_excess(belief, table, inside, drawn, w) for w in (np.ones(5000), found.weight))
         ends = f"{found.interval.low:.3f} to {found.interval.high:.3f}"
         rows.append((name, f"{found.auc:.3f}", ends, f"{raw:.4f}", f"{weighed:.4f}", f"{found.effective:,.0f}"))

@@ -43,10 +43,10 @@ from unmask.tables import (
     Table,
     datasets,
 )
-from unmask.tables.attacks.membership import alike
+from unmask.tables.attacks.membership import stack_people
 from unmask.tables.attacks.pairing import pair
 from unmask.tables.knowledge import attribute_truth
-from unmask.tables.membership import cross_fitted
+from unmask.tables.membership import cross_fit
 
 EIGHT = (
     "age", "workclass", "education-num", "marital-status", "relationship", "race", "sex", "native-country",
@@ -365,7 +365,7 @@ def _membership(scene: Scene, attack: Callable[..., Posterior]) -> tuple[float, 
     inside = np.arange(len(table)) < scene.members.n_rows
     truth = Truth(np.where(inside, 0, 1))
     belief = Posterior.from_dense(table, status="scores", candidate_label=("in", "out"))
-    fitted = cross_fitted(belief, inside)
+    fitted = cross_fit(belief, inside)
     announced = float(fitted.weight @ fitted.to_dense().max(axis=1))
     return realized_success(fitted, truth), announced, evaluate_membership(belief, truth).rows[0].posterior
 
@@ -406,7 +406,7 @@ def in_groups() -> Section:
 def _in_shadows(k: int, seed: int) -> tuple[float, float, float]:
     scene = of_adult(SIX, Microaggregate(k), seed, size=5000, targets=JUDGED)
     sides = (replace(some, sensitive=()) for some in (scene.members, scene.control.take(slice(0, JUDGED))))
-    told_of = Background(alike(*sides, SIX), replace(scene.general, sensitive=()))
+    told_of = Background(stack_people(*sides, SIX), replace(scene.general, sensitive=()))
     belief = ShadowMembership(Microaggregate(k))(scene.release, told_of, rng=np.random.default_rng(seed))
     truth, sure = Truth(np.repeat([0, 1], JUDGED)), float(belief.to_dense().max(axis=1).mean())
     return realized_success(belief, truth), sure, evaluate_membership(belief, truth).rows[0].posterior

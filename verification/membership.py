@@ -31,7 +31,7 @@ from unmask.core.posterior import log_odds
 from unmask.measures import realized_success
 from unmask.measures.membership import area, classify_members, evaluate_membership
 from unmask.tables import Background, ClosestRecord, MarginalRatio, Mondrian, ShadowMembership, Table, datasets
-from unmask.tables.membership import cross_fitted, joined, vulnerability
+from unmask.tables.membership import cross_fit, join_scores, vulnerability
 
 SEEDS = 6
 Floats = NDArray[np.float64]
@@ -126,8 +126,8 @@ def _within(claim: str, off: float) -> Verdict:
 def _scored(generator: object, seed: int) -> dict[str, tuple[float, ...]]:
     release, known, inside = scene(generator, seed)
     beliefs = [attack(release, known) for attack in (MarginalRatio(), ClosestRecord())]
-    both, distance = joined(beliefs, inside), _hamming(release, known)
-    belief = cross_fitted(beliefs, inside)
+    both, distance = join_scores(beliefs, inside), _hamming(release, known)
+    belief = cross_fit(beliefs, inside)
     scores = dict(zip(SCORES, (*map(log_odds, beliefs), -distance, log_odds(both)), strict=True))
     found = {name: _rates(score, inside) for name, score in scores.items()}
     return found | {
@@ -268,7 +268,7 @@ def _off(p: Floats, inside: NDArray[np.bool_], run: NDArray[np.int64]) -> tuple[
 
 def _believed(generator: object, seed: int, size: int) -> tuple[Floats, NDArray[np.bool_]]:
     release, known, inside = scene(generator, seed, size=size)
-    belief = cross_fitted([attack(release, known) for attack in (MarginalRatio(), ClosestRecord())], inside)
+    belief = cross_fit([attack(release, known) for attack in (MarginalRatio(), ClosestRecord())], inside)
     return belief.to_dense()[:, 0], inside
 
 
@@ -307,7 +307,7 @@ def _apart(generator: object, seed: int) -> tuple[float, ...]:
     release, known, inside = scene(generator, seed)
     assert known.people is not None
     assert known.population is not None
-    score = log_odds(joined([attack(release, known) for attack in (MarginalRatio(), ClosestRecord())], inside))
+    score = log_odds(join_scores([attack(release, known) for attack in (MarginalRatio(), ClosestRecord())], inside))
     by = (vulnerability(known.people, known.population), _far(known.people), np.ones(len(inside)))
     chosen = [one >= np.quantile(one, 0.95) for one in by]
     return tuple(area(score[some & inside], score[some & ~inside])[0] for some in chosen)
@@ -411,7 +411,7 @@ def audits() -> Section:
     start = time.process_time()
     margins = MarginalRatio()(release, known)
     first, start = time.process_time() - start, time.process_time()
-    cross_fitted([margins, ClosestRecord()(release, known)], inside)
+    cross_fit([margins, ClosestRecord()(release, known)], inside)
     verdicts.append(
         Verdict("CPU seconds: margins of 2,000 people, 21,000 rows, 377 sets", "0.5", f"{first:.2f}", first <= 0.5)
     )

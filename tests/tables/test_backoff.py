@@ -218,7 +218,7 @@ def test_products_of_columns_are_those_of_dense_matrices(entries: int, monkeypat
     for density in (0.05, 0.5, 1.0):
         one, table = (rng.random(shape) * (rng.random(shape) < density) for shape in ((30, 7), (5, 9)))
         row, at, to = rng.integers(5, size=30), rng.integers(7, size=40), rng.integers(9, size=40)
-        found = product_sums.product(csc_array(one), at, csr_array(table), row, to)
+        found = product_sums.multiply_columns(csc_array(one), at, csr_array(table), row, to)
         assert np.array_equal(found.toarray(), one[:, at] * table[row][:, to])
         assert found.has_sorted_indices
         assert found.data.all()

@@ -7,7 +7,7 @@ import unmask
 from unmask import Posterior, Truth
 from unmask.audit import earned
 from unmask.tables.attacks.backoff import STRENGTHS
-from unmask.tables.calibration import held_against
+from unmask.tables.calibration import calibrate_by_control
 
 
 def drawn(n, seed, *, wrong=0.0):
@@ -46,7 +46,7 @@ def by_hand(p, value, asked, strength):
 
 def test_by_hand():
     (p, value), (asked, _) = drawn(400, 0, wrong=0.6), drawn(50, 1)
-    one, other = held_against(believed(asked), believed(p), Truth(value))
+    one, other = calibrate_by_control(believed(asked), believed(p), Truth(value))
     strengths = one.provenance["strength"]
     assert set(strengths) < set(STRENGTHS[:-1])
     half = np.arange(400) % 2
@@ -62,7 +62,7 @@ def test_by_hand():
 @pytest.mark.parametrize("n", range(1, 7))
 def test_a_handful_of_people_may_tell(n):
     p, value = drawn(n, 0, wrong=0.6)
-    one, _ = held_against(believed(p), believed(p), Truth(value))
+    one, _ = calibrate_by_control(believed(p), believed(p), Truth(value))
     assert np.allclose(one.to_dense().sum(axis=1), 1)
     assert n >= 4 or one.to_dense() == pytest.approx(p)
     assert one.status != "calibrated"
@@ -72,7 +72,7 @@ def test_what_is_wrong_is_mended_and_earned():
     """Beliefs that announce 16 points too much are refuted as they are; told by control people they keep their word."""
     (p, value), (asked, right) = drawn(4000, 0, wrong=0.6), drawn(4000, 1, wrong=0.6)
     assert earned(believed(asked), Truth(right))[0] == "refuted"
-    one, _ = held_against(believed(asked), believed(p), Truth(value))
+    one, _ = calibrate_by_control(believed(asked), believed(p), Truth(value))
     assert one.status == "calibrated"
     assert earned(one, Truth(right))[0] == "calibrated"
 
@@ -80,9 +80,9 @@ def test_what_is_wrong_is_mended_and_earned():
 def test_what_is_right_is_left():
     """Of beliefs that are right, and of people too few, nothing is to be learned; and then nothing changes."""
     (p, value), (asked, _) = drawn(60, 2), drawn(10, 3)
-    one, _ = held_against(believed(asked), believed(p), Truth(value))
+    one, _ = calibrate_by_control(believed(asked), believed(p), Truth(value))
     assert np.abs(one.to_dense() - asked).max() < 0.1
-    same, none = held_against(believed(asked), believed(p), Truth(np.full(60, -1)))
+    same, none = calibrate_by_control(believed(asked), believed(p), Truth(np.full(60, -1)))
     assert same.status == none.status == "model"
     assert same.to_dense() == pytest.approx(asked)
 
@@ -93,7 +93,7 @@ def test_nobodys_own_value_counts(whose):
     p, value = drawn(400, 4, wrong=0.6)
     other = value.copy()
     other[whose] = (value[whose] + 1) % 3
-    beliefs = [held_against(believed(p), believed(p), Truth(one))[1].to_dense() for one in (value, other)]
+    beliefs = [calibrate_by_control(believed(p), believed(p), Truth(one))[1].to_dense() for one in (value, other)]
     assert np.array_equal(beliefs[0][1::2], beliefs[1][1::2])
     assert not np.array_equal(beliefs[0][::2], beliefs[1][::2])
 
@@ -103,7 +103,7 @@ def test_people_who_weigh_nothing_tell_nothing():
     some = np.repeat([1.0, 0.0], 200) / 200
     weighed = Posterior.from_dense(p, prior=np.full(3, 1 / 3), weight=some, status="model")
     found, alone = (
-        held_against(believed(p[:9]), control, Truth(truth))[0].to_dense()
+        calibrate_by_control(believed(p[:9]), control, Truth(truth))[0].to_dense()
         for control, truth in ((weighed, value), (believed(p[:200]), value[:200]))
     )
     assert found == pytest.approx(alone, abs=1e-12)
@@ -115,7 +115,7 @@ def test_a_value_that_nobody_could_have_tells_nothing():
     p = np.insert(p, 3, 0.0, axis=1)
     belief = Posterior.from_dense(p, prior=np.array([1, 1, 1, 0]) / 3, status="model")
     value[::7] = 3
-    found, _ = held_against(belief, belief, Truth(value))
+    found, _ = calibrate_by_control(belief, belief, Truth(value))
     assert max(found.provenance["strength"]) < STRENGTHS[-1]
     assert not found.to_dense()[:, 3].any()
 

@@ -12,7 +12,7 @@ from unmask import UnmaskError
 from unmask.cli import main
 from unmask.reports import render, sentences
 from unmask.tables import Background, BackOff, Mondrian, Suppress, Table, datasets
-from unmask.tables.control_similarity import shift
+from unmask.tables.control_similarity import measure_shift
 
 ROLES = {"quasi_identifiers": ("age", "sex"), "sensitive": "ill"}
 
@@ -216,7 +216,7 @@ def test_control_people_who_are_unlike_count_by_weight():
         )
         for who, one in age.items()
     }
-    found = shift(tables["many"], tables["few"])
+    found = measure_shift(tables["many"], tables["few"])
     weight, share = found.weight * 4000, {who: one.mean() for who, one in old.items()}
     assert not found.alike
     assert found.interval.low < 0.65 < found.interval.high + 0.02
@@ -254,6 +254,6 @@ def test_people_drawn_alike_are_found_alike():
     """Of people held back at random hardly an audit says that they are unlike; the interval of the AUC holds 1/2."""
     table, rng = Table.read(people(800, 0), **ROLES), np.random.default_rng(0)
     drawn = (rng.permutation(800) for _ in range(120))
-    found = [shift(table.take(those[:600]), table.take(those[600:])) for those in drawn]
+    found = [measure_shift(table.take(those[:600]), table.take(those[600:])) for those in drawn]
     assert np.mean([one.alike for one in found]) >= 0.99
     assert np.mean([one.interval.low <= 0.5 <= one.interval.high for one in found]) >= 0.93

@@ -17,7 +17,7 @@ from unmask.data.column_names import find_role
 from unmask.tables import Mondrian, Table
 from unmask.tables.column_risk import column_facts, dependencies, printed_values, restored_cells
 from unmask.tables.column_risk.dependence import right_by_others
-from unmask.tables.reinterpret import one_spelling
+from unmask.tables.reinterpret import unify_spelling
 
 rng = np.random.default_rng(7)
 
@@ -274,7 +274,7 @@ def test_kept_cells_that_can_be_read_in_two_ways_or_are_no_numbers_stay_as_they_
         one, other = (
             Table.read({"q": ["a", "b"], "x": cells}, quasi_identifiers="q", keep="x") for cells in (here, there)
         )
-        read, (told,) = one_spelling(one, [other])
+        read, (told,) = unify_spelling(one, [other])
         assert (read["x"].tolist(), told["x"].tolist()) == (here, there)
 
 

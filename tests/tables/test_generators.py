@@ -18,7 +18,7 @@ from unmask.studies.run import run_study
 from unmask.studies.summary import read_results
 from unmask.tables import Table
 from unmask.tables.datasets import synthetic_census
-from unmask.tables.releasing import released
+from unmask.tables.releasing import make_release
 
 ROLES = {"quasi_identifiers": ("age", "sex", "zip"), "sensitive": "diagnosis"}
 
@@ -39,13 +39,13 @@ class Fitted:
 
 def test_a_generator_gives_rows_of_nobody_with_the_roles_of_the_table():
     table = census()
-    release, origin, _ = released(Fitted(), table)
+    release, origin, _ = make_release(Fitted(), table)
     assert origin is None
     assert release.names == table.names
     assert [column.name for column in release.sensitive] == ["diagnosis"]
     assert [column.type for column in release.quasi_identifiers] == [column.type for column in table.quasi_identifiers]
     with pytest.raises(UnmaskError, match="no rows"):
-        released(lambda table, rng: {name: table[name][:0] for name in table.names}, table)
+        make_release(lambda table, rng: {name: table[name][:0] for name in table.names}, table)
 
 
 PLUGIN = """

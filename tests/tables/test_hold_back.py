@@ -17,7 +17,7 @@ from unmask.studies.run import run_study
 from unmask.studies.summary import read_results
 from unmask.tables import Mondrian, Suppress, Table
 from unmask.tables.datasets import synthetic_census
-from unmask.tables.holdout import held_back, hold_back
+from unmask.tables.holdout import find_held_back, hold_back
 
 ROLES = {"quasi_identifiers": ("age", "sex", "zip"), "sensitive": "diagnosis"}
 
@@ -51,7 +51,7 @@ def test_an_audit_finds_those_held_back_as_if_they_were_in_a_file():
     made = unmask.protect(table, k=4, hold_back=0.25)
     assert made.facts["held_back"] == 400
     assert "400 people held back" in repr(made)
-    people = held_back(table, 0.25, [made.origin])
+    people = find_held_back(table, 0.25, [made.origin])
     own = np.searchsorted(people.member, made.origin)
     by_file = unmask.audit(made.release, original=people.members, origin=own, control=people.control)
     found = unmask.audit(made.release, original=table, origin=made.origin, hold_back=0.25)

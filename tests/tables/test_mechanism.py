@@ -30,7 +30,7 @@ from unmask.tables import (
     datasets,
 )
 from unmask.tables.attacks import CellError
-from unmask.tables.attacks.product_sums import Kernel, density, likeliest, mixed
+from unmask.tables.attacks.product_sums import Kernel, density, fit_mixture_share, list_likeliest
 from unmask.tables.column import Column
 
 
@@ -118,14 +118,14 @@ def test_the_weight_of_people_in_general_is_where_the_release_is_most_likely():
     first, second, rows = rng.random(20), rng.random(20), rng.integers(1, 5, 20).astype(float)
     shares = np.linspace(0, 1, 10_001)
     likelihood = np.log(shares[:, None] * first + (1 - shares[:, None]) * second) @ rows
-    assert abs(mixed(first, second, rows, steps=10_000) - shares[likelihood.argmax()]) < 1e-3
+    assert abs(fit_mixture_share(first, second, rows, steps=10_000) - shares[likelihood.argmax()]) < 1e-3
 
 
 def test_no_more_mass_is_left_out_than_may_be():
     rng = np.random.default_rng(1)
     table, known = np.log(rng.dirichlet(np.full(50, 0.05), size=20) + 1e-12), np.arange(20, dtype=np.int32)[:, None]
     of = np.repeat(np.arange(50, dtype=np.int32), 3)
-    indptr, candidate, value, left_out = likeliest(
+    indptr, candidate, value, left_out = list_likeliest(
         [table], known, np.arange(50, dtype=np.int32)[:, None], np.zeros(50), of, drop=1e-2
     )
     whole = 3 * np.exp(table).sum(axis=1)

@@ -18,9 +18,9 @@ from unmask.measures.interval import wilson
 from unmask.measures.membership import evaluate_membership
 from unmask.tables import AttributeInference, Background, Mondrian, SinglingOut, Table, datasets
 from unmask.tables.attacks.marginal_counts import mutual_information, shares, subsets
-from unmask.tables.attacks.membership import ClosestRecord, MarginalRatio, rising, worth
+from unmask.tables.attacks.membership import ClosestRecord, MarginalRatio, fit_isotonic, fit_steps
 from unmask.tables.knowledge import attribute_truth
-from unmask.tables.membership import cross_fitted, twins
+from unmask.tables.membership import cross_fit, find_twins
 
 
 def people(n, seed=0, *, ages=40):
@@ -163,8 +163,8 @@ def test_a_release_of_the_original_gives_everybody_away_and_nobody_beside_their_
         twice = members.take(np.tile(np.arange(100), 2))
         found = evaluate_membership(attack(members, Background(twice, reference)), Truth(np.repeat([0, 1], 100)))
         assert found.rows[0].posterior == pytest.approx(0.5)
-    assert not twins(targets, inside).any()
-    assert twins(twice, np.arange(200) < 100).all()
+    assert not find_twins(targets, inside).any()
+    assert find_twins(twice, np.arange(200) < 100).all()
 
 
 def test_people_in_general_and_targets_must_be_given():
@@ -187,7 +187,7 @@ def test_scores_that_tell_are_believed_as_far_as_they_tell():
     rng = np.random.default_rng(0)
     inside = np.arange(6000) < 2000
     score = rng.normal(np.where(inside, 1.0, 0.0), 1.0)
-    belief = cross_fitted(scored(5 * score), inside)  # log-odds are score - 1 / 2, whatever the scale
+    belief = cross_fit(scored(5 * score), inside)  # log-odds are score - 1 / 2, whatever the scale
     assert belief.status == "calibrated"
     assert np.corrcoef(belief.to_dense()[:, 0], 1 / (1 + np.exp(0.5 - score)))[0, 1] > 0.98
     found = audit(belief, Truth(np.where(inside, 0, 1)))
@@ -203,7 +203,7 @@ def test_scores_that_tell_nothing_are_not_believed():
     found = []
     for _ in range(20):
         inside = np.arange(200) < 100
-        belief = cross_fitted(scored(rng.normal(size=200)), inside)
+        belief = cross_fit(scored(rng.normal(size=200)), inside)
         found.append(audit(belief, Truth(np.where(inside, 0, 1))).row("realized_success").posterior)
     assert np.mean(found) == pytest.approx(0.5, abs=0.03)  # on the people it is fitted to, 0.54
 
@@ -214,27 +214,27 @@ def test_nobody_is_told_by_their_own_truth():
     score = rng.normal(np.where(inside, 1.0, 0.0), 1.0)
     first, swapped = np.arange(400) % 10 < 2, inside.copy()
     swapped[:2] = swapped[1::-1]  # the first member and the first control person, both of the first fifth
-    before, after = (log_odds(cross_fitted(scored(score), who)) for who in (inside, swapped))
+    before, after = (log_odds(cross_fit(scored(score), who)) for who in (inside, swapped))
     assert np.array_equal(before[first], after[first])
     assert not np.array_equal(before[~first], after[~first])
 
 
 def test_few_people_calibrate_nothing():
     inside = np.arange(120) < 60
-    assert cross_fitted(scored(np.where(inside, 1.0, 0.0)), inside).status == "scores"
+    assert cross_fit(scored(np.where(inside, 1.0, 0.0)), inside).status == "scores"
     with pytest.raises(UnmaskError, match="1 members and 4 control people, expected at least 2 of each"):
-        cross_fitted(scored(np.zeros(5)), np.arange(5) < 1)
+        cross_fit(scored(np.zeros(5)), np.arange(5) < 1)
     two = [scored(np.arange(7.0)), scored(np.arange(7.0) % 3)]
     with pytest.raises(UnmaskError, match="2 members and 5 control people, expected at least 3 of each"):
-        cross_fitted(two, np.arange(7) < 2)
+        cross_fit(two, np.arange(7) < 2)
     for fewest, scores in ((2, two[:1]), (3, two)):
-        assert cross_fitted(scores, np.arange(7) < fewest).status == "scores"
+        assert cross_fit(scores, np.arange(7) < fewest).status == "scores"
 
 
 def test_scores_without_a_doubt_leave_some():
     inside = np.arange(400) < 200
     certain = Posterior.from_dense(np.stack([inside, ~inside], axis=1).astype(float))
-    belief = cross_fitted(certain, inside)
+    belief = cross_fit(certain, inside)
     assert belief.status == "calibrated"
     assert belief.to_dense()[0] == pytest.approx([81 / 82, 1 / 82])  # (160 + 2) / 164 : 2 / 164
 
@@ -243,7 +243,7 @@ def test_a_belief_rises_with_the_scores():
     rng = np.random.default_rng(3)
     inside = rng.random(1000) < 0.3
     score = rng.integers(0, 30, 1000) + 5 * inside
-    belief = cross_fitted(scored(score / 10), inside).to_dense()[:, 0]
+    belief = cross_fit(scored(score / 10), inside).to_dense()[:, 0]
     order = np.concatenate([np.flatnonzero(who)[::5] for who in (inside, ~inside)])
     order = order[np.argsort(score[order], kind="stable")]
     assert np.all(np.diff(belief[order]) >= -1e-12)
@@ -255,7 +255,7 @@ def test_a_score_that_tells_of_few_is_not_believed_of_the_others():
     rng = np.random.default_rng(4)
     inside = np.arange(2000) < 1000
     copied = inside & (rng.random(2000) < 0.6)
-    belief = cross_fitted(scored(np.where(copied, 10.0, rng.random(2000))), inside).to_dense()[:, 0]
+    belief = cross_fit(scored(np.where(copied, 10.0, rng.random(2000))), inside).to_dense()[:, 0]
     assert np.mean(belief[~copied] > 0.36) < 0.01  # of 0.4 / 1.4 = 0.29; with steps that chance explains 0.03
     assert belief[copied].min() > 0.95
 
@@ -281,7 +281,7 @@ def test_copies_of_a_thousand_people_give_them_away():
     found = {row.measure: row.posterior for row in evaluate_membership(closest, truth).rows}
     assert found["membership_auc"] > 0.8
     assert found["true_positive_rate_at_0.01"] > 0.6
-    assert cross_fitted(margins, np.arange(2000) < 1000).status == "calibrated"
+    assert cross_fit(margins, np.arange(2000) < 1000).status == "calibrated"
 
 
 @needs_data
@@ -305,8 +305,8 @@ BELIEF = Posterior.from_dense(np.full((4, 2), 0.5))
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        (lambda: cross_fitted(BELIEF, np.array([1, 1, 0, 0])), "of int64, expected True or False for each of 4"),
-        (lambda: cross_fitted(BELIEF, np.ones(3, dtype=bool)), "inside has shape"),
+        (lambda: cross_fit(BELIEF, np.array([1, 1, 0, 0])), "of int64, expected True or False for each of 4"),
+        (lambda: cross_fit(BELIEF, np.ones(3, dtype=bool)), "inside has shape"),
         (
             lambda: People.of(realized_success, BELIEF, Truth([0, 1, 0, 1]), mask=np.array([1, 1, 0, 0])),
             "True or False",
@@ -324,5 +324,5 @@ def test_what_cannot_be_said_of_members_is_refused_in_a_sentence(wrong, said):
 @pytest.mark.parametrize("inside", [[True] * 3, [False] * 3, [True, True, False]])
 def test_scores_that_say_nothing_leave_even_odds(inside):
     """Whatever the number of members and control people, and where there are none of either."""
-    for believed in (rising, worth):
+    for believed in (fit_isotonic, fit_steps):
         assert believed(np.zeros(3), np.array(inside))[1].tolist() == [0.5]

@@ -21,7 +21,7 @@ from unmask.tables import Background, Mondrian, ShadowMembership, Table
 from unmask.tables.control_similarity import shift_by
 from unmask.tables.holdout import Sample
 from unmask.tables.knowledge import Knowledge
-from unmask.tables.membership import MembershipSample, joined, vulnerability
+from unmask.tables.membership import MembershipSample, join_scores, vulnerability
 from unmask.tables.releasing import Released
 
 ROLES = {"quasi_identifiers": ("age", "sex"), "sensitive": "ill", "keep": ("city", "pay")}
@@ -264,7 +264,7 @@ def test_joined_scores_tell_what_either_tells():
         for p in (1 / (1 + np.exp(-s)) for s in scores)
     ]
     aucs = [unmask.measures.membership.area(s[inside], s[~inside])[0] for s in scores]
-    both = unmask.core.posterior.log_odds(joined(beliefs, inside))
+    both = unmask.core.posterior.log_odds(join_scores(beliefs, inside))
     assert unmask.measures.membership.area(both[inside], both[~inside])[0] > max(aucs) + 0.05
 
 

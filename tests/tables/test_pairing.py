@@ -80,7 +80,7 @@ def test_boxes_that_were_cut_out_of_one_another_come_apart():
     fits = pairing.fits_of(pairs.columns, missing="own")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pairing, "ENOUGH", 0)
-        left, right = pairing.separated(pairs.observed, pairs.classes, fits)
+        left, right = pairing.separate_rows(pairs.observed, pairs.classes, fits)
     assert (left == right).all()
     assert len(np.unique(left)) == n
 

@@ -26,7 +26,7 @@ from unmask.reports.facts.price import Price
 from unmask.tables import Identity, Lattice, Mondrian, Suppress, SuppressCells, Table, reading
 from unmask.tables.column_risk import printed_values
 from unmask.tables.criteria import people_in_classes
-from unmask.tables.holdout import held_back, hold_back
+from unmask.tables.holdout import find_held_back, hold_back
 from unmask.writing import is_formula
 
 WHOM, HEAD = ("release", "prosecutor", "identity"), "realized_success"
@@ -194,7 +194,7 @@ def test_nobody_is_held_back_in_part():
 
     people = hold_back(table, 0.25)
     _, origin = Mondrian(k=5)(people.members)
-    again = held_back(table, 0.25, [people.member[origin]])
+    again = find_held_back(table, 0.25, [people.member[origin]])
 
     assert not set(person[people.member]) & set(person[people.held])
     assert len(set(person[people.held])) == 15

@@ -8,7 +8,7 @@ import pytest
 from unmask import Truth, UnmaskError
 from unmask.measures.membership import evaluate_membership
 from unmask.tables import Background, ClosestRecord, Identity, ShadowMembership, Table
-from unmask.tables.attacks.membership import scored
+from unmask.tables.attacks.membership import belief_from_scores
 
 
 def people(n, seed=0):
@@ -44,7 +44,7 @@ class Noisy:
     def __call__(self, release, knowledge=None, *, rng=None):
         inside = np.isin(knowledge.people["number"], release["number"])
         self.given["last"] = rng.normal(3.0 + 2.0 * inside, 2.0)
-        return scored(self.given["last"], np.arange(len(inside)), attack_name=repr(self))
+        return belief_from_scores(self.given["last"], np.arange(len(inside)), attack_name=repr(self))
 
 
 def attacked(protection, *, n=300, targets=120, seed=0, **options):

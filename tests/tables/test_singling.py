@@ -19,7 +19,7 @@ from unmask.reports.parts import Heading
 from unmask.reports.sections.wp216 import wp216_section
 from unmask.tables import Mondrian, SinglingOut, Table
 from unmask.tables.attacks.singling_out import Condition, matching
-from unmask.tables.singling_trials import SinglingTrial, most_by_chance, singling, singling_in_boxes
+from unmask.tables.singling_trials import SinglingTrial, judge_singling_out, judge_singling_out_in_boxes, most_by_chance
 
 NAMES = ("age", "sex", "city", "job")
 
@@ -126,7 +126,7 @@ def test_members_are_singled_out_and_control_people_as_often_as_by_chance():
     members, control = everybody.take(slice(0, 200)), everybody.take(slice(200, 600))
     reference = everybody.take(slice(600, 6000))
     predicates = SinglingOut()(members, rng=np.random.default_rng(0))
-    found = singling(SinglingTrial.of(predicates, members, control, reference, rng=np.random.default_rng(1)))
+    found = judge_singling_out(SinglingTrial.of(predicates, members, control, reference, rng=np.random.default_rng(1)))
     assert (found.people, found.guesses + found.trivial) == (200, len(predicates))
     assert found.whole == found.found == 1  # the original itself
     assert found.control < 0.1
@@ -140,7 +140,7 @@ def test_fewer_control_people_make_a_sample_of_the_members():
     everybody = people(6000, ages=4000)
     members, control, reference = (everybody.take(slice(*ends)) for ends in ((0, 200), (200, 250), (600, 6000)))
     predicates = SinglingOut()(members, rng=np.random.default_rng(0))
-    found = singling(SinglingTrial.of(predicates, members, control, reference, rng=np.random.default_rng(1)))
+    found = judge_singling_out(SinglingTrial.of(predicates, members, control, reference, rng=np.random.default_rng(1)))
     assert found.people == 50
     assert found.whole == 1
     assert found.found == pytest.approx(0.25, abs=0.05)  # each guess is about somebody, who is one of four
@@ -156,7 +156,7 @@ def test_a_predicate_of_many_is_no_success():
     table = people(100)
     predicates = ((Condition("sex", "is", "f"),),) * 30
     with pytest.raises(UnmaskError, match="0 of them hold for at most 1 of 1,000 people"):
-        singling(SinglingTrial.of(predicates, table, table, table, rng=np.random.default_rng(0)))
+        judge_singling_out(SinglingTrial.of(predicates, table, table, table, rng=np.random.default_rng(0)))
 
 
 def test_one_control_person_is_nobody_to_try_guesses_on():
@@ -165,7 +165,7 @@ def test_one_control_person_is_nobody_to_try_guesses_on():
         SinglingOut()(table, rng=np.random.default_rng(0)), table, table.take([]), table, rng=np.random.default_rng(1)
     )
     with pytest.raises(UnmaskError, match="no people were left to try guesses on"):
-        singling(tried)
+        judge_singling_out(tried)
 
 
 # --- a key in a box --------------------------------------------------------------------------------------------------
@@ -198,7 +198,7 @@ def test_keys_in_boxes_against_every_key(n_control):
     size = [sum(low <= age <= high for age, _ in sides[0]) for low, high in boxes]
     labels = [f"[{low}, {high}]" for (low, high), n in zip(boxes, size, strict=True) for _ in range(n)]
     release = Table.read({"age": labels}, quasi_identifiers="age")
-    found = singling_in_boxes(release, *tables, rng=np.random.default_rng(0))
+    found = judge_singling_out_in_boxes(release, *tables, rng=np.random.default_rng(0))
     kept = np.random.default_rng(0).permutation(n_control)[:14]
     control = [sides[1][at] for at in kept]
     expected = [
@@ -213,7 +213,9 @@ def test_boxes_of_different_records_give_a_key_at_every_k():
     before = people(600, ages=9000)
     for k in (2, 5, 20):
         release, _ = Mondrian(k=k)(before)
-        found = singling_in_boxes(release, before, people(600, seed=1, ages=9000), rng=np.random.default_rng(0))
+        found = judge_singling_out_in_boxes(
+            release, before, people(600, seed=1, ages=9000), rng=np.random.default_rng(0)
+        )
         n = release.classes.sizes
         assert found.found == pytest.approx(np.mean((1 - 1 / n) ** (n - 1)), abs=0.01)
 

@@ -16,7 +16,7 @@ from unmask.core.partition import Partition
 from unmask.core.posterior import Posterior
 from unmask.core.truth import ABSENT, Truth
 from unmask.tables.knowledge import attribute_truth
-from unmask.tables.releasing import Released, released
+from unmask.tables.releasing import Released, make_release
 
 Rng = np.random.Generator
 
@@ -133,7 +133,7 @@ def _tables_judged(attack: Any) -> Iterator[Scene]:
 
 
 def _protect_table(protection: Any, population: tables.Table, rng: Rng) -> Released:
-    return released(protection, population, rng=rng)
+    return make_release(protection, population, rng=rng)
 
 
 def _table_fault(population: tables.Table, protected: Released) -> str:

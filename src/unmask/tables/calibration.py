@@ -27,7 +27,7 @@ Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 
 
-def held_against(belief: Posterior, control: Posterior, truth: Truth) -> tuple[Posterior, Posterior]:
+def calibrate_by_control(belief: Posterior, control: Posterior, truth: Truth) -> tuple[Posterior, Posterior]:
     """Return the beliefs about people and about control people, calibrated by control people whose values are known.
 
     Each person is calibrated by the half of the control people without them; others are halved by turns, too. So no

@@ -76,7 +76,7 @@ class Shift:
         return not self.alike and (self.auc > APART or self.effective < FEWEST)
 
 
-def shift(people: Table, control: Table, *, folds: int = 5) -> Shift:
+def measure_shift(people: Table, control: Table, *, folds: int = 5) -> Shift:
     """Return whether control people are like those attacked, by the columns that both have.
 
     The people of each fold are classified by `BackOff`, as it learns from the other folds who is who; the AUC compares
@@ -124,7 +124,7 @@ def shift_by(names: Iterable[str], people: Table, control: Table) -> Shift:
     rows = [table.one_each(rng) for table in (people, control)]
     n = min(MOST, *map(len, rows))
     tables = [table.take(those[:n]) for table, those in zip((people, control), rows, strict=True)]
-    return shift(
+    return measure_shift(
         *(replace(side, quasi_identifiers=tuple(map(side.column, columns)), sensitive=(), kept=()) for side in tables)
     )
 

@@ -47,7 +47,7 @@ def hold_back(table: Table, share: float, *, rng: np.random.Generator | None = N
     return _parted(table, able[np.isin(person_of_row, drawn)])
 
 
-def held_back(table: Table, share: float, origins: Iterable[Rows]) -> Sample:
+def find_held_back(table: Table, share: float, origins: Iterable[Rows]) -> Sample:
     """Find the people who were held back: those of the table who are in no release.
 
     share : of the people who took part; where more are left out, a protection has dropped some, by what they are, and

@@ -16,7 +16,15 @@ from unmask.core.posterior import Posterior, log_odds
 from unmask.core.truth import Truth
 from unmask.measures.excess import check_mask
 from unmask.measures.membership import IN, OUT
-from unmask.tables.attacks.membership import LABELS, alike, logistic, margins_of, rising, scored, worth
+from unmask.tables.attacks.membership import (
+    LABELS,
+    belief_from_scores,
+    fit_isotonic,
+    fit_logistic,
+    fit_steps,
+    margins_of,
+    stack_people,
+)
 from unmask.tables.column import classes_of
 from unmask.tables.table import Table
 
@@ -30,10 +38,10 @@ WITHIN = 0.03
 """By how much announced success may be off."""
 
 
-def joined(beliefs: Sequence[Posterior], inside: NDArray[np.bool_]) -> Posterior:
+def join_scores(beliefs: Sequence[Posterior], inside: NDArray[np.bool_]) -> Posterior:
     """Return one score of several: which of them tells depends on how a release was made.
 
-    It is the log-odds of a logistic regression of membership on the log-odds that each score is worth by `rising`. Each
+    It is the log-odds of a logistic regression of membership on the log-odds of each score by `fit_isotonic`. Each
     half of members and control people has it from the other half, so that no person has a part in their own.
 
     inside : (n_targets,) who is a member
@@ -43,7 +51,7 @@ def joined(beliefs: Sequence[Posterior], inside: NDArray[np.bool_]) -> Posterior
     scores, score = _scores(beliefs), np.empty(len(inside))
     for half in _folds(inside, n=2):
         score[half] = _joining(scores, inside, ~half)(half)
-    return scored(score, np.arange(len(score)), attack_name=_attack_names(beliefs))
+    return belief_from_scores(score, np.arange(len(score)), attack_name=_attack_names(beliefs))
 
 
 def _who_is_in(inside: Among, beliefs: Sequence[Posterior], *, fewest: int) -> Among:
@@ -65,9 +73,9 @@ def _attack_names(beliefs: Sequence[Posterior]) -> str:
 
 def _joining(scores: Sequence[Floats], inside: Among, people: Among) -> Callable[[Among], Floats]:
     """Return the score of several that some people tell, of whomever."""
-    calibrations = [rising(score[people], inside[people]) for score in scores]
+    calibrations = [fit_isotonic(score[people], inside[people]) for score in scores]
 
-    def worth(chosen: Among) -> Floats:
+    def log_odds_of(chosen: Among) -> Floats:
         return np.stack(
             [
                 _log_odds(np.interp(score[chosen], *calibration))
@@ -76,8 +84,8 @@ def _joining(scores: Sequence[Floats], inside: Among, people: Among) -> Callable
             axis=1,
         )
 
-    constant, *weight = logistic(worth(people), inside[people])
-    return lambda of: np.asarray(constant + worth(of) @ np.array(weight))
+    constant, *weight = fit_logistic(log_odds_of(people), inside[people])
+    return lambda of: np.asarray(constant + log_odds_of(of) @ np.array(weight))
 
 
 def _log_odds(p: Floats) -> Floats:
@@ -95,14 +103,14 @@ def _folds(inside: Among, people: Among | None = None, n: int = FOLDS) -> list[A
     return [fold == number for number in range(fold.max() + 1)]
 
 
-def cross_fitted(belief: Posterior | Sequence[Posterior], inside: NDArray[np.bool_]) -> Posterior:
+def cross_fit(belief: Posterior | Sequence[Posterior], inside: NDArray[np.bool_]) -> Posterior:
     """Return the belief that rises with the scores as they held on other people: each fifth of members and control
     people is calibrated by the scores of the others, with even odds before.
 
     inside : (n_targets,) who is a member
-    The belief is `attacks.membership.worth` of the others. Of several scores, joined as in `joined`, the others are
-    halved: either half joins the scores, and the other one tells what they are then worth; the belief is the mean of
-    the two. So the calibration is of the same score, and uses no person's own truth. (Joined by all and then
+    The belief is `attacks.membership.fit_steps` of the others. Of several scores, joined as in `join_scores`, the
+    others are halved: either half joins the scores, and the other one tells what they are then worth; the belief is the
+    mean of the two. So the calibration is of the same score, and uses no person's own truth. (Joined by all and then
     told by all, it was of a score joined otherwise: of Chow-Liu networks of 1,000 people, people who were believed to
     be in with 30 to 40 % were 5 points oftener in; so they are 1.)
 
@@ -135,7 +143,7 @@ def cross_fitted(belief: Posterior | Sequence[Posterior], inside: NDArray[np.boo
 
 def _calibrated(score: Floats, inside: Among, fitted_on: Among, targets: Among) -> Floats:
     """Return the calibrated probabilities of some people from the scores of others."""
-    steps, p = worth(score[fitted_on], inside[fitted_on])
+    steps, p = fit_steps(score[fitted_on], inside[fitted_on])
     return np.asarray(p[np.searchsorted(steps, score[targets])])
 
 
@@ -176,15 +184,15 @@ class MembershipSample:
         names = [name for name in members.names if name in control.names]
         n = min(max_members, members.n_people, control.n_people // 2)
         drawn, control_people = members.one_each(rng)[:n], control.one_each(rng)
-        people = alike(members.take(drawn), control.take(control_people[:n]), names)
+        people = stack_people(members.take(drawn), control.take(control_people[:n]), names)
         inside = np.arange(2 * n) < n
-        is_distinct = ~twins(people, inside)
+        is_distinct = ~find_twins(people, inside)
         rows_of_kind = [np.flatnonzero(is_distinct & is_kind) for is_kind in (inside, ~inside)]
         m = min(map(len, rows_of_kind))
         return cls(
             people=people.take(np.concatenate([rows[:m] for rows in rows_of_kind])),
             inside=np.arange(2 * m) < m,
-            reference=alike(control.take(control_people[n:]), None, names),
+            reference=stack_people(control.take(control_people[n:]), None, names),
             member=drawn[rows_of_kind[0][:m]],
             twins=int(np.count_nonzero(~is_distinct)),
         )
@@ -220,7 +228,7 @@ def vulnerability(people: Table, reference: Table) -> NDArray[np.float64]:
     return -margins_of(people, [reference], reference).log_shares()[0]
 
 
-def twins(people: Table, inside: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def find_twins(people: Table, inside: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Return (n_people,) who is alike, cell for cell, with a person of the other kind: neither in nor out, to be left
     out.
     """

@@ -21,7 +21,7 @@ from unmask.tables.matching import compatible
 from unmask.tables.meanings import Meanings
 from unmask.tables.notation import EVERYTHING, format_set
 from unmask.tables.recoding import new_cells
-from unmask.tables.sensitive_bands import PAIRS, TOLERATED, several, without_shared_ends, without_stars
+from unmask.tables.sensitive_bands import PAIRS, TOLERATED, has_sets, without_shared_ends, without_stars
 from unmask.tables.table import Table
 
 FITS, EXPLAINED = 0.99, 0.8
@@ -117,7 +117,7 @@ def with_readings(release: Table, readings: dict[str, Reading]) -> Table:
 
 
 def _reading(original: Column, released: Column, origin: NDArray[np.int64] | None) -> Reading | None:
-    if original.type != released.type or several(original) or several(released):
+    if original.type != released.type or has_sets(original) or has_sets(released):
         return None
     share_unfit = misfit(original, released)
     if share_unfit <= 1 - FITS or len(original.levels) * len(released.levels) > PAIRS:
@@ -134,7 +134,7 @@ def _reading(original: Column, released: Column, origin: NDArray[np.int64] | Non
 
 def _renamed(original: Column, released: Column, origin: NDArray[np.int64]) -> Reading | None:
     """Read labels that the original does not have by the rows behind them (`read_renamed`)."""
-    if several(original) or several(released) or len(original.levels) * len(released.levels) > PAIRS:
+    if has_sets(original) or has_sets(released) or len(original.levels) * len(released.levels) > PAIRS:
         return None
     rows = np.flatnonzero(origin >= 0)
     label = same_labels(original, released)[released.codes[rows]]
@@ -163,7 +163,7 @@ def changed(original: Column, released: Column) -> float:
     """Return `misfit` where it is more than `TOLERATED`, else 0. Cells that stand for several values were read so that
     they fit.
     """
-    share = 0.0 if several(released) else misfit(original, released)
+    share = 0.0 if has_sets(released) else misfit(original, released)
     return share if share > TOLERATED else 0.0
 
 
@@ -380,7 +380,7 @@ def _new_names(original: Column, values: NDArray[np.int64]) -> str:
     return format_set([levels.labels[level] for level in values.tolist()])
 
 
-def one_spelling(original: Table, others: Sequence[Table]) -> tuple[Table, list[Table]]:
+def unify_spelling(original: Table, others: Sequence[Table]) -> tuple[Table, list[Table]]:
     """Return the tables with one spelling of the kept columns that the original shares with others.
 
     A kept column leaves as it is, so that its cells are texts, compared letter by letter. A release that another

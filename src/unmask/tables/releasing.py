@@ -19,7 +19,7 @@ class Released(NamedTuple):
     protection: Any = None
 
 
-def released(maker: Any, table: Table, *, rng: np.random.Generator | None = None) -> Released:
+def make_release(maker: Any, table: Table, *, rng: np.random.Generator | None = None) -> Released:
     """Make a release of a table by a protection or a generator.
 
     maker : called with the table and `rng`, it returns a release and its origin, or a release alone: then no row is

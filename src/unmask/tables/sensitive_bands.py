@@ -23,7 +23,7 @@ TOLERATED = 0.1
 """Share of people who may not fit their own rows before who reads cells as true is no adversary to go by."""
 
 
-def as_coarse(original: Table, releases: Collection[Table]) -> tuple[Table, dict[str, bool]]:
+def band_sensitive_values(original: Table, releases: Collection[Table]) -> tuple[Table, dict[str, bool]]:
     """Return the original with its sensitive values as releases state them, and the columns where these state less:
     whether values became cells.
 
@@ -43,7 +43,7 @@ def as_coarse(original: Table, releases: Collection[Table]) -> tuple[Table, dict
         released_columns = [
             release.column(name) for release in releases if any(column.name == name for column in release.sensitive)
         ]
-        if original_column.hierarchy is None and not several(original_column) and any(map(several, released_columns)):
+        if original_column.hierarchy is None and not has_sets(original_column) and any(map(has_sets, released_columns)):
             banded = _banded(original_column, released_columns)
             columns[name], coarser[name] = banded or original_column, banded is not None
     return replace(original, sensitive=tuple(columns.values())) if any(coarser.values()) else original, coarser
@@ -75,7 +75,7 @@ def without_stars(column: Column) -> Column:
     """
     levels = column.levels
     hides = levels.suppressed.copy()
-    if levels.kind != "numeric" and several(column) and len(levels) ** 2 <= PAIRS:
+    if levels.kind != "numeric" and has_sets(column) and len(levels) ** 2 <= PAIRS:
         meets = compatible(levels, levels, missing="own") & (column.counts > 0) & ~hides
         hides |= ~levels.atomic & ~levels.gaps & (meets.sum(axis=1) > 1)
     if not hides.any():
@@ -99,6 +99,6 @@ def without_shared_ends(column: Column) -> Column:
     return replace(column, levels=replace(levels, low=low, labels=tuple(labels)))
 
 
-def several(column: Column) -> bool:
+def has_sets(column: Column) -> bool:
     """Return whether some cells stand for several values, and not for all."""
     return bool(column.levels.sets.any())

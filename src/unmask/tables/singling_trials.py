@@ -95,7 +95,7 @@ class SinglingTrial(NamedTuple):
         )
 
 
-def singling(trial: SinglingTrial) -> SingledOut:
+def judge_singling_out(trial: SinglingTrial) -> SingledOut:
     """Judge guesses that single people out. By people in general weights are measured: a predicate counts if it holds
     for at most 1 of 10 N of them. Fewer people than that cannot tell such a weight from a larger one, and then
     control people alone say what predicates reach without the release.
@@ -142,7 +142,9 @@ def _excess_interval(of_members: float, control: float, guesses: int) -> tuple[f
     return difference(*((share, *wilson(share, guesses)) for share in (of_members, control)))
 
 
-def singling_in_boxes(release: Table, members: Table, control: Table, *, rng: np.random.Generator) -> SingledOut:
+def judge_singling_out_in_boxes(
+    release: Table, members: Table, control: Table, *, rng: np.random.Generator
+) -> SingledOut:
     """Judge for each class of a release the guess that exactly one person is in its box, the values that its cells
     stand for, and has a hash of the whole record that one of the n rows of the class has on average.
 

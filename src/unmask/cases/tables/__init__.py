@@ -50,7 +50,7 @@ from unmask.tables.holdout import Sample, hold_back
 from unmask.tables.knowledge import Knowledge, Register
 from unmask.tables.protections import Identity
 from unmask.tables.reading import AS_TEXT, column_names
-from unmask.tables.releasing import Released, read_like, released
+from unmask.tables.releasing import Released, make_release, read_like
 from unmask.tables.table import Table
 
 COLUMNS = ("quasi_identifiers", "sensitive", "keep", "identifiers", "weight", "types", "orders", "hierarchies")
@@ -258,7 +258,7 @@ def protect(population: Sample, protection: Any, rng: np.random.Generator) -> Re
                 "a release in a file was made before anybody was held back; give control people in a file"
             )
         return Released(read_like(protection, population.members))
-    return released(protection, population.members, rng=rng)
+    return make_release(protection, population.members, rng=rng)
 
 
 def _unchanged(table: Table, *, rng: np.random.Generator) -> tuple[Table, NDArray[np.int64]]:  # noqa: ARG001

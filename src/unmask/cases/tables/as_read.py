@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.cases.tables import cautions
-from unmask.tables.reinterpret import one_spelling, read_coarse, with_readings
-from unmask.tables.sensitive_bands import as_coarse
+from unmask.tables.reinterpret import read_coarse, unify_spelling, with_readings
+from unmask.tables.sensitive_bands import band_sensitive_values
 from unmask.tables.table import Table
 
 
@@ -39,7 +39,7 @@ def as_read(
     """
     if original is not None:
         outside = [] if control is None else [control]
-        original, spelt = one_spelling(original, [*outside, *releases.values()])
+        original, spelt = unify_spelling(original, [*outside, *releases.values()])
         control = spelt.pop(0) if outside else None
         releases = dict(zip(releases, spelt, strict=True))
     people = register if original is None else original
@@ -52,6 +52,6 @@ def as_read(
     if original is None:
         return AsRead(original, control, releases, told)
     stated = [one for one in releases.values() if isinstance(one, Table)]
-    original, coarser = as_coarse(original, stated)
-    control = None if control is None else as_coarse(control, stated)[0]
+    original, coarser = band_sensitive_values(original, stated)
+    control = None if control is None else band_sensitive_values(control, stated)[0]
     return AsRead(original, control, releases, (*told, *cautions.stated_so(coarser)))

@@ -24,12 +24,12 @@ from unmask.reports.words import percent
 from unmask.tables.attacks import AttributeInference, BackOff, ClassAttack, ModelAttribute, OrderAttack, RegisterAttack
 from unmask.tables.attacks.counted import from_sizes
 from unmask.tables.background import Attack, Background, hidden_values
-from unmask.tables.calibration import held_against
+from unmask.tables.calibration import calibrate_by_control
 from unmask.tables.column import Column
 from unmask.tables.column_risk import known_as_values
 from unmask.tables.knowledge import Known, attribute_truth, found_in
 from unmask.tables.reinterpret import changed
-from unmask.tables.sensitive_bands import several
+from unmask.tables.sensitive_bands import has_sets
 from unmask.tables.table import Table
 
 REGISTER = "register"
@@ -200,12 +200,12 @@ class Scene:
     def learned(self, adversary: str, column: str, learned: Learned, more: Sequence[Column] = ()) -> Case:
         """The value of a column, by such a belief.
 
-        Control people tell them what it is worth (`unmask.tables.calibration.held_against`).
+        Control people tell them what it is worth (`unmask.tables.calibration.calibrate_by_control`).
         """
         case = self._inferred(adversary, column, lambda known: (learned(known), None), more)
         if case.control is None or case.control.truth is None:
             return case
-        belief, other = held_against(case.belief, case.control.belief, case.control.truth)
+        belief, other = calibrate_by_control(case.belief, case.control.belief, case.control.truth)
         return replace(case, belief=belief, control=replace(case.control, belief=other))
 
     def learned_from(self, column: str, more: Sequence[Column] = ()) -> Table:
@@ -316,7 +316,7 @@ class Scene:
         population = None if self.known is None else self.known.population
         hides = [hidden_values(self.table, column, population)[0] > 0 for column in more]
         said = (
-            column if several(column) else known_as_values(column, hidden)
+            column if has_sets(column) else known_as_values(column, hidden)
             for column, hidden in zip(more, hides, strict=True)
         )
         return _with(self.table, said)
@@ -330,7 +330,7 @@ def _success(belief: Posterior, truth: Truth) -> float:
 def _people(known: Known, more: Sequence[Column]) -> Table:
     """What is known of people, who are known by more columns, too."""
     own = ((one, known.population.column(one.name).take(known.person)) for one in more)
-    return _with(known.people, (theirs if several(one) else known_as_values(theirs) for one, theirs in own))
+    return _with(known.people, (theirs if has_sets(one) else known_as_values(theirs) for one, theirs in own))
 
 
 def _with(table: Table, more: Iterable[Column]) -> Table:

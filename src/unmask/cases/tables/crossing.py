@@ -21,7 +21,7 @@ from unmask.tables.attacks.joint_releases import Crossing
 from unmask.tables.background import Background, hidden_values
 from unmask.tables.column import Column
 from unmask.tables.notation import EVERYTHING
-from unmask.tables.sensitive_bands import TOLERATED, several
+from unmask.tables.sensitive_bands import TOLERATED, has_sets
 from unmask.tables.table import Table
 
 WHAT = "Crossing the releases"
@@ -74,7 +74,7 @@ def _left(scene: Scene) -> list[Column]:
     return [
         column
         for column in scene.as_it_was([*scene.table.sensitive, *scene.table.kept])
-        if not several(column)
+        if not has_sets(column)
         and EVERYTHING not in column.levels.labels
         and not hidden_values(scene.table, column, scene.known.population)[0]
     ]

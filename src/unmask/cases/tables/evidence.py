@@ -16,8 +16,8 @@ from unmask.core.errors import UnmaskError
 from unmask.core.truth import ABSENT
 from unmask.reports import ORIGINAL
 from unmask.tables.attacks.linkability import check_parts
-from unmask.tables.control_similarity import Shift, shift, shift_by
-from unmask.tables.holdout import held_back
+from unmask.tables.control_similarity import Shift, measure_shift, shift_by
+from unmask.tables.holdout import find_held_back
 from unmask.tables.knowledge import Knowledge, Known
 from unmask.tables.reading import check_columns
 from unmask.tables.table import Table
@@ -83,10 +83,10 @@ class Evidence:
 
     def divided(self, share: float) -> Self:
         """The same where the original is of members alone, and those held back are control people; share : as of
-        `unmask.tables.holdout.held_back`.
+        `unmask.tables.holdout.find_held_back`.
         """
         assert self.original is not None
-        people = held_back(self.original, share, self.origins.values())
+        people = find_held_back(self.original, share, self.origins.values())
         assert people.member is not None
         return replace(self._of(people.member), control=people.control)
 
@@ -135,7 +135,7 @@ class Evidence:
     @cached_property
     def shift(self) -> Shift | None:
         """Whether control people are like those attacked."""
-        return None if self.known is None or self.aside is None else shift(self.known.people, self.aside.people)
+        return None if self.known is None or self.aside is None else measure_shift(self.known.people, self.aside.people)
 
     @cached_property
     def _shifts(self) -> dict[frozenset[str], Shift]:

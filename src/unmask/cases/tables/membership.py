@@ -42,7 +42,7 @@ from unmask.tables.background import Attack, Background
 from unmask.tables.control_similarity import shift_by
 from unmask.tables.holdout import Sample
 from unmask.tables.knowledge import Knowledge
-from unmask.tables.membership import VULNERABLE, MembershipSample, cross_fitted, joined
+from unmask.tables.membership import VULNERABLE, MembershipSample, cross_fit, join_scores
 from unmask.tables.releasing import Released
 from unmask.tables.table import Table
 
@@ -155,12 +155,12 @@ class _Judgment:
     @cached_property
     def score(self) -> Posterior:
         """One of all."""
-        return joined(list(self.scores.values()), self.judged.inside)
+        return join_scores(list(self.scores.values()), self.judged.inside)
 
     @cached_property
     def belief(self) -> Posterior:
         """What it is worth."""
-        return cross_fitted(list(self.scores.values()), self.judged.inside)
+        return cross_fit(list(self.scores.values()), self.judged.inside)
 
     def watch(self, watched: Watched, rows: NDArray[np.int64]) -> None:
         """Take down the members whom it is believed most that they are in: a twentieth, and those who equal them, of a
@@ -242,7 +242,7 @@ def asked_of(
         said = f"{counts[0]} members and {counts[1]} control people are judged: {TOO_FEW.partition(',')[0]}"
         raise UnmaskError(f"{said} after doubles are left out; hold more people back from the release")
     scores = attack(scene.table, Background(judged.people, judged.reference), rng=rng)
-    belief = scores if scores.status != "scores" else cross_fitted(scores, judged.inside)
+    belief = scores if scores.status != "scores" else cross_fit(scores, judged.inside)
     names: dict[str, Any] = {"release": scene.release, "adversary": adversary}
     found = audit(belief, judged.truth, **names, target=MEMBERSHIP, measures=MEASURES, drawn_from=math.inf)
     of_scores = evaluate_membership(scores, judged.truth, **names)

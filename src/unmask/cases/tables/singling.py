@@ -22,7 +22,7 @@ from unmask.results import Row
 from unmask.tables.attacks import SinglingOut
 from unmask.tables.attacks.singling_out import Predicate
 from unmask.tables.control_similarity import shift_by
-from unmask.tables.singling_trials import SingledOut, SinglingTrial, singling, singling_in_boxes
+from unmask.tables.singling_trials import SingledOut, SinglingTrial, judge_singling_out, judge_singling_out_in_boxes
 from unmask.tables.table import Table
 
 NEEDS_PEOPLE = "needs the original table, on whose people guesses are tried (--original)"
@@ -48,7 +48,7 @@ def singling_out(scene: Scene, evidence: Evidence) -> Audit:
     rng = np.random.default_rng(evidence.seed)
     asked = list(_by_rows(*alike, rng))
     if scene.table.classes.sizes.min() > 1:
-        boxes = partial(singling_in_boxes, scene.table, evidence.original, evidence.control, rng=rng)
+        boxes = partial(judge_singling_out_in_boxes, scene.table, evidence.original, evidence.control, rng=rng)
         asked.append((BOX, boxes))
     rows: list[Row] = []
     not_run: list[tuple[str, str]] = []
@@ -71,7 +71,7 @@ def _by_rows(release: Table, members: Table, control: Table, rng: np.random.Gene
     tried = SinglingTrial.of([*chain.from_iterable(kinds.values())], *people, rng=rng)
     ends = pairwise(accumulate(map(len, kinds.values()), initial=0))
     for kind, some in zip(kinds, ends, strict=True):
-        yield kind, partial(singling, tried.only(slice(*some)))
+        yield kind, partial(judge_singling_out, tried.only(slice(*some)))
 
 
 def _halves(control: Table, rng: np.random.Generator) -> tuple[Table, Table]:
@@ -94,7 +94,7 @@ def guessed(
         raise UnmaskError(why)
     tables = members, *_halves(control, rng)
     tried = SinglingTrial.of(attack(release, rng=rng), *tables, rng=rng)
-    return list(_rows(scene.release, adversary, singling(tried)))
+    return list(_rows(scene.release, adversary, judge_singling_out(tried)))
 
 
 def _alike(release: Table, members: Table, control: Table) -> tuple[Table, Table, Table]:

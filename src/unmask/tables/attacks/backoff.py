@@ -20,7 +20,7 @@ from unmask.core.posterior import Posterior
 from unmask.ranges import Range, check_ranges
 from unmask.tables.attacks.marginal_counts import bins_of, mutual_information, own_bins, shares
 from unmask.tables.attacks.pairing import shared_columns
-from unmask.tables.attacks.product_sums import product
+from unmask.tables.attacks.product_sums import multiply_columns
 from unmask.tables.background import Background, Rng, before, hidden_values
 from unmask.tables.column import classes_of
 from unmask.tables.grouping import class_counts, first_of, group
@@ -312,7 +312,7 @@ def _steps(columns: Sequence[Shared]) -> Iterator[Step]:
         observation, _, pairs = group(
             [observation, column.people.astype(np.int32)], [agree.shape[1], column.holds.shape[0]]
         )
-        agree = product(agree, pairs[:, 0], csr_array(column.share @ column.holds.T), column.row, pairs[:, 1])
+        agree = multiply_columns(agree, pairs[:, 0], csr_array(column.share @ column.holds.T), column.row, pairs[:, 1])
         yield Step(observation.astype(np.int64), pairs[:, 0], agree)
 
 

@@ -13,10 +13,10 @@ from unmask.core.errors import UnmaskError
 from unmask.core.inference import from_likelihood
 from unmask.core.posterior import Posterior
 from unmask.core.randomness import secret_unless
-from unmask.tables.attacks.membership import scored
+from unmask.tables.attacks.membership import belief_from_scores
 from unmask.tables.attacks.pairing import Pairing, fits_of, pair, pairs_where
-from unmask.tables.attacks.product_sums import Kernel, density, likeliest, mixed
-from unmask.tables.attacks.reprotection import learned, log_shares, nearest
+from unmask.tables.attacks.product_sums import Kernel, density, fit_mixture_share, list_likeliest
+from unmask.tables.attacks.reprotection import find_nearest, learn_weights, log_shares
 from unmask.tables.background import Background, Rng, people_of
 from unmask.tables.column import Column, classes_of
 from unmask.tables.table import Table
@@ -81,7 +81,7 @@ class MechanismAttack:
         What made the release, such as `tables.PRAM()`; in a study, that of the cell when left out.
     asks : Literal["identity", "membership"], optional
         "identity", of which the candidates are the released rows, or "membership": scores of "in" and "out", which
-        `ShadowMembership(scores=...)` and `tables.membership.cross_fitted` make a belief of.
+        `ShadowMembership(scores=...)` and `tables.membership.cross_fit` make a belief of.
     prior_present : float, optional
         Probability that the person is in the release, from 0 to 1.
 
@@ -157,7 +157,7 @@ class MechanismAttack:
         top = segment_max(evidence.log_ratio, evidence.indptr, empty=-LARGEST)
         total = segment_sum(np.exp(evidence.log_ratio - top[row]), evidence.indptr) / pairing.n_candidates
         score = top + np.log(np.where(total > 0, total, 1.0)) - np.log1p(-evidence.left_out)
-        return scored(np.clip(score, -LARGEST, LARGEST), pairing.observation, attack_name=repr(self))
+        return belief_from_scores(np.clip(score, -LARGEST, LARGEST), pairing.observation, attack_name=repr(self))
 
 
 LARGEST = 700.0
@@ -187,7 +187,7 @@ def _by_kernel(protection: Any, pairing: Pairing, population: Table | None, rng:
         margins.append(np.log(np.maximum(shares, 0.5 / pairing.n_candidates)))
     independent = np.exp(_sum(margins, released_cells))
     by_people = _outside(protection, pairing, population, released_cells, seeds)
-    share = mixed(by_people, independent, pairing.sizes.astype(np.float64))
+    share = fit_mixture_share(by_people, independent, pairing.sizes.astype(np.float64))
     log_out = np.log(share * by_people + (1 - share) * independent)
     tables = [
         np.where(
@@ -195,7 +195,7 @@ def _by_kernel(protection: Any, pairing: Pairing, population: Table | None, rng:
         )  # nothing follows from unknown cells
         for (known_column, _), kernel, margin in zip(pairing.columns, kernels, margins, strict=True)
     ]
-    candidates = likeliest(tables, pairing.observed, released_cells, -log_out, pairing.klass, drop=DROPPED)
+    candidates = list_likeliest(tables, pairing.observed, released_cells, -log_out, pairing.klass, drop=DROPPED)
     return Evidence(*candidates, {"out": "release" if population is None else "population", "share": share})
 
 
@@ -261,8 +261,8 @@ def _by_distance(protection: Any, pairing: Pairing, population: Table, rng: np.r
     """Return the evidence of a protection that groups near people; log_ratio is log p(row)."""
     gaps = [known_column.levels.unknown[pairing.observed[:, j]] for j, (known_column, _) in enumerate(pairing.columns)]
     unknown = np.stack(gaps, axis=1)
-    weights, missed = learned(protection, pairing, unknown[pairing.observation], population, rng)
-    near = nearest(protection, pairing, pairing.observed, unknown, population)
+    weights, missed = learn_weights(protection, pairing, unknown[pairing.observation], population, rng)
+    near = find_nearest(protection, pairing, pairing.observed, unknown, population)
     row, place = np.nonzero(near.possible)
     log_p = (log_shares(near, weights) - near.log_size)[row, place]
     has_more = near.possible.all(axis=1) & (near.klass.shape[1] < len(pairing.sizes))

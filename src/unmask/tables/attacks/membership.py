@@ -37,7 +37,7 @@ class MarginalRatio:
     score(x) = mean over sets q of columns of ln((S_q(x) + 1/2) / (|S| + 1)) - ln((R_q(x) + 1/2) / (|R| + 1)), with S_q
     and R_q the rows of the release and of the reference that agree with x in q. The reference is `population`: people
     of the same population, without the targets. A released cell that holds several values counts in part for
-    each, as the reference has them. Its status is `scores`: `tables.membership.cross_fitted` makes a belief of it.
+    each, as the reference has them. Its status is `scores`: `tables.membership.cross_fit` makes a belief of it.
 
     Assumes: the reference is of the same population as the release, and the release has values of its people too often.
 
@@ -89,7 +89,7 @@ class MarginalRatio:
         out
         """
         of_release, of_reference = margins.log_shares(names, columns=self.columns, sets=self.sets)
-        return scored(of_release - of_reference, np.arange(len(of_release)), attack_name=repr(self))
+        return belief_from_scores(of_release - of_reference, np.arange(len(of_release)), attack_name=repr(self))
 
 
 def margins_of(people: Table, tables: Sequence[Table], reference: Table, *, bins: int = 32) -> Margins:
@@ -130,7 +130,7 @@ class ClosestRecord:
         """Return the scores of the people known, as log-odds."""
         pairing = pair(people_of(knowledge, self), release)
         distance = _least_distance(pairing, wildcard=release.missing == "wildcard")
-        return scored(-distance, pairing.observation, attack_name=repr(self))
+        return belief_from_scores(-distance, pairing.observation, attack_name=repr(self))
 
 
 PEOPLE, CLASSES, COMBINATIONS = 128, 1 << 10, 1 << 10
@@ -259,7 +259,7 @@ def _used(column: Column, codes: NDArray[np.int32]) -> tuple[Column, NDArray[np.
     return replace(column, codes=np.arange(len(used), dtype=np.int32), levels=column.levels.select(used)), place
 
 
-def alike(people: Table, reference: Table | None, names: Sequence[str]) -> Table:
+def stack_people(people: Table, reference: Table | None, names: Sequence[str]) -> Table:
     """Return some people, and others below them, by columns of these names, which are quasi-identifiers. Only the
     used levels are read again, as a table of these people alone would have them.
     """
@@ -291,7 +291,7 @@ def reference_of(knowledge: Background | None, attack: Attack) -> Table:
     return reference
 
 
-def scored(score: NDArray[np.float64], observation: NDArray[np.integer], *, attack_name: str) -> Posterior:
+def belief_from_scores(score: NDArray[np.float64], observation: NDArray[np.integer], *, attack_name: str) -> Posterior:
     """Return the belief with (n_observations,) scores of "in" against "out" as log-odds, and even odds before."""
     n = len(score)
     belief = from_scores(
@@ -305,7 +305,9 @@ def scored(score: NDArray[np.float64], observation: NDArray[np.integer], *, atta
     return replace(belief, candidate_label=LABELS)
 
 
-def rising(score: NDArray[np.float64], inside: NDArray[np.bool_]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def fit_isotonic(
+    score: NDArray[np.float64], inside: NDArray[np.bool_]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Calibrate scores at even odds by isotonic regression: the distinct scores, ascending, and p(in) at each, which
     rises with them.
 
@@ -325,12 +327,12 @@ def rising(score: NDArray[np.float64], inside: NDArray[np.bool_]) -> tuple[NDArr
     return scores, np.repeat(_p(np.add.reduceat(counts, first, axis=1)), np.diff(first, append=len(scores)))
 
 
-def worth(score: NDArray[np.float64], inside: NDArray[np.bool_]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def fit_steps(score: NDArray[np.float64], inside: NDArray[np.bool_]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the same in steps that chance does not explain: the scores at which p(in) rises, and (n_steps + 1,) p
     between.
 
-    Where a score says nothing of most people, as of those whose record a bootstrap left out, `rising` rises all the
-    same, by chance, and believes the last before a true step too much. So neighboring blocks are merged, those first
+    If a score carries no information about most people, as about those that a bootstrap left out, `fit_isotonic`
+    rises by chance, and believes the last before a true step too much. So neighboring blocks are merged, those first
     that a likelihood ratio tells apart least, until it tells all apart at 5 % (chi^2 with one degree of freedom). A
     score between two blocks is of the nearer one.
 
@@ -393,7 +395,7 @@ def _apart(first: tuple[float, float], second: tuple[float, float]) -> float:
     )
 
 
-def logistic(x: NDArray[np.float64], inside: NDArray[np.bool_]) -> NDArray[np.float64]:
+def fit_logistic(x: NDArray[np.float64], inside: NDArray[np.bool_]) -> NDArray[np.float64]:
     """Return (1 + n_scores,) the constant and the weights of a logistic regression of membership on scores.
 
     x : (n, n_scores). A ridge of weight 1 keeps it finite if members are separated from others without a mistake.

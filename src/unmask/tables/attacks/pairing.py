@@ -254,7 +254,7 @@ def pairs_near(
     observed: NDArray[np.int32], candidates: NDArray[np.int32], fits: Sequence[Fit]
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]] | None:
     """Return the pairs of rows that all columns allow, by left row, a chunk at a time, asked for among those that
-    `separated` leaves; None where all pairs are sooner asked for on bits: where there are few, or these are many.
+    `separate_rows` leaves; None where all pairs are sooner asked for on bits: where there are few, or these are many.
 
     left, right : (n, d) codes.
     """
@@ -276,12 +276,12 @@ class _Lots(NamedTuple):
 
 
 def _lots(observed: NDArray[np.int32], candidates: NDArray[np.int32], fits: Sequence[Fit]) -> _Lots:
-    """Return the candidates of each observed row that `separated` leaves in its group."""
+    """Return the candidates of each observed row that `separate_rows` leaves in its group."""
     nobody, n = np.zeros(0, dtype=np.int64), 0
     lots = [(nobody,) * 4]
     for mine, candidate_rows, columns in _split_by_open_columns(observed, candidates, fits):
         fits_of_columns = [fits[i] for i in columns]
-        ours, theirs = separated(
+        ours, theirs = separate_rows(
             observed[np.ix_(mine, columns)], candidates[np.ix_(candidate_rows, columns)], fits_of_columns
         )
         order = np.argsort(theirs, kind="stable")
@@ -361,7 +361,7 @@ def _on_bits(
         yield row[number] + start, 8 * byte[number] + bit
 
 
-def separated(
+def separate_rows(
     observed: NDArray[np.int32], candidates: NDArray[np.int32], fits: Sequence[Fit]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return (n_left,), (n_right,) the group of each row; rows that fit one another are of one group.

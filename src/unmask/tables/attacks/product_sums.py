@@ -145,7 +145,7 @@ def _chunks(rows: NDArray[np.int64], size: int) -> Iterator[NDArray[np.int64]]:
     return (rows[start : start + size] for start in range(0, len(rows), size))
 
 
-def mixed(first: Floats, second: Floats, weight: Floats, *, steps: int = 200) -> float:
+def fit_mixture_share(first: Floats, second: Floats, weight: Floats, *, steps: int = 200) -> float:
     """Return the share s of `first` that makes rows most likely under s first + (1 - s) second, by
     expectation-maximization; at most n / (n + 1) of n rows.
 
@@ -163,7 +163,7 @@ def mixed(first: Floats, second: Floats, weight: Floats, *, steps: int = 200) ->
     return min(share, n / (n + 1))
 
 
-def likeliest(
+def list_likeliest(
     tables: Sequence[Floats], people: Codes, released: Codes, log_weight: Floats, klass: Codes, *, drop: float
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], Floats, Floats]:
     """Return the candidates of each person and the sum over columns of the tables + log_weight of their class, as
@@ -214,7 +214,9 @@ def _depths(log_mass: Floats) -> tuple[NDArray[np.int64], Floats]:
 # --- products of sparse columns ---------------------------------------------------------------------------------------
 
 
-def product(agree: csc_array, left_column: Integers, table: csr_array, row: Integers, to: Integers) -> csc_array:
+def multiply_columns(
+    agree: csc_array, left_column: Integers, table: csr_array, row: Integers, to: Integers
+) -> csc_array:
     """Return columns `at` of one times columns `to` of another, whose rows are rows of a table; no zeros; pairs ascend.
 
     Of each two columns the shorter one is walked and looked up in the other: one of both is short where the other says

@@ -42,7 +42,7 @@ class Near(NamedTuple):
     log_size: Floats
 
 
-def nearest(
+def find_nearest(
     protection: Any, pairing: Pairing, cells: NDArray[np.int32], unknown: NDArray[np.bool_], like: Table
 ) -> Near:
     """Find the nearest classes by the protection's `coordinates`, in Euclidean distance; cells of other columns must
@@ -110,7 +110,7 @@ def _closest(d: Floats) -> tuple[Ints, Floats]:
     return classes, np.take_along_axis(d, classes, axis=1)
 
 
-def learned(
+def learn_weights(
     protection: Any, pairing: Pairing, unknown: NDArray[np.bool_], population: Table, rng: np.random.Generator
 ) -> tuple[Floats, float]:
     """Return the weights of the features of a person's own class, and the share of people without it among the nearest.
@@ -123,7 +123,7 @@ def learned(
     for _ in range(RUNS):
         again = _again(protection, pairing, population, rng)
         cells = again.observed[again.observation]
-        near = nearest(protection, again, cells, unknown[rng.integers(len(unknown), size=len(cells))], population)
+        near = find_nearest(protection, again, cells, unknown[rng.integers(len(unknown), size=len(cells))], population)
         runs.append((*near, near.possible & (near.klass == again.klass[:, None])))
     width = min(part[0].shape[1] for part in runs)
     *parts, is_own = (np.concatenate([run[:, :width] for run in part]) for part in zip(*runs, strict=True))

@@ -13,7 +13,15 @@ from unmask.core.calibration_check import Check
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior, Status, log_odds
 from unmask.core.randomness import secret_unless
-from unmask.tables.attacks.membership import ClosestRecord, MarginalRatio, alike, logistic, reference_of, rising, scored
+from unmask.tables.attacks.membership import (
+    ClosestRecord,
+    MarginalRatio,
+    belief_from_scores,
+    fit_isotonic,
+    fit_logistic,
+    reference_of,
+    stack_people,
+)
 from unmask.tables.background import Attack, Background, Rng, people_of
 from unmask.tables.table import Table
 
@@ -46,7 +54,7 @@ class ShadowMembership:
     With s a score of a person in a world, in or out,
         log L(s) = ((s - mu_out)^2 - (s - mu_in)^2) / (2 v)
     of the means and the joint variance v over worlds, v drawn to the median of all people by 20 worlds. One logistic
-    regression for all people joins the scores, and `membership.rising` says what that is worth; both are fitted to
+    regression for all people joins the scores, and `membership.fit_isotonic` calibrates them; both are fitted to
     worlds that the means are not from. The status is `calibrated` if what is announced in one half of the worlds came
     true, within 3 points, when it was fitted to the other half; with fewer than 40 worlds it is `scores`. No person
     whose truth is known is needed.
@@ -112,7 +120,7 @@ class ShadowMembership:
         scores = np.stack([self._scores(world, knowledge, rng) for world in again])
         evidence, check = _held_out(scores, inside)
         p = _believed(evidence, inside, _evidence(scores, inside, self._scores(release, knowledge, rng)[None]))[0]
-        belief = scored(np.log(p) - np.log1p(-p), np.arange(people.n_rows), attack_name=repr(self))
+        belief = belief_from_scores(np.log(p) - np.log1p(-p), np.arange(people.n_rows), attack_name=repr(self))
         status: Status = "scores" if check.refuted or self.shadows < ENOUGH else "calibrated"
         return replace(belief, status=status, provenance={**belief.provenance, "check": str(check)})
 
@@ -131,7 +139,7 @@ def _worlds(
 ) -> Iterator[Table]:
     """Yield a table of n_rows people for each row of `inside`: those targets, and people of the reference."""
     names = [column.name for column in people.quasi_identifiers if column.name in reference.names]
-    everybody = alike(people, reference, names)
+    everybody = stack_people(people, reference, names)
     for targets in inside:
         reference_rows = rng.choice(reference.n_rows, n_rows - np.count_nonzero(targets), replace=False)
         yield everybody.take(np.concatenate([np.flatnonzero(targets), people.n_rows + reference_rows]))
@@ -167,10 +175,10 @@ def _evidence(scores: Floats, inside: NDArray[np.bool_], wanted: Floats) -> Floa
 def _believed(evidence: Floats, inside: NDArray[np.bool_], wanted: Floats) -> Floats:
     """Return (n_asked, n_people) p(in), as far as the evidence was right."""
     of_known, of_asked = (_joined(evidence, inside, item) for item in (evidence, wanted))
-    return np.asarray(np.interp(of_asked, *rising(of_known.ravel(), inside.ravel())))
+    return np.asarray(np.interp(of_asked, *fit_isotonic(of_known.ravel(), inside.ravel())))
 
 
 def _joined(evidence: Floats, inside: NDArray[np.bool_], wanted: Floats) -> Floats:
     """Return (n_asked, n_people) log-odds: logistic regression of who is in on the evidence of all scores."""
-    constant, *weight = logistic(evidence.reshape(-1, evidence.shape[-1]), inside.reshape(-1))
+    constant, *weight = fit_logistic(evidence.reshape(-1, evidence.shape[-1]), inside.reshape(-1))
     return np.asarray(constant + wanted @ np.array(weight))
