@@ -167,7 +167,7 @@ def _plane_notes(channel: ChannelRisk) -> list[str]:
     notes = []
     if channel.limit:
         notes.append(
-            "The limit is what the best possible mechanism leaves at each distortion; no mechanism lies above it."
+            "No mechanism lies above the limit. The best one reaches it if the adversary's best answer is a secret."
         )
     if _same_unit(channel):
         notes.append(
