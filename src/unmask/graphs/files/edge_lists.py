@@ -125,11 +125,11 @@ def read_edge_list(
         raise UnmaskError(f"file {file.name!r} has one column, expected two ids on each line; name the delimiter")
     if all(dialect.misfits for dialect in several):
         _check_lines(several[0])
-    best = choose_ends(several, file.name, header=options.header, ends=options.ends)
-    _check_lines(best.reading.dialect)
+    end_columns = choose_ends(several, file.name, header=options.header, ends=options.ends)
+    _check_lines(end_columns.reading.dialect)
     if options.ends is None and options.two_mode is None:
-        _check_kinds(best, file.name)
-    return _read_text(connection, best, folder, options)
+        _check_kinds(end_columns, file.name)
+    return _read_text(connection, end_columns, folder, options)
 
 
 def best_dialect(file: TextFile) -> Dialect:
@@ -159,17 +159,17 @@ def _check_lines(dialect: Dialect) -> None:
         )
 
 
-def _check_kinds(best: EndColumns, file: str) -> None:
+def _check_kinds(end_columns: EndColumns, file: str) -> None:
     """Raise `AmbiguousInput` if the two ends may be of two kinds, or one an attribute."""
-    if best.terms["words"] >= 0.9:
+    if end_columns.terms["words"] >= 0.9:
         return
     modes = ["--two-mode", "--one-mode"]
-    if "thing" in best.classes:
+    if "thing" in end_columns.classes:
         raise AmbiguousInput(f"the ends in {file!r} look like people and things", modes)
-    if best.numeric[0] != best.numeric[1]:
+    if end_columns.numeric[0] != end_columns.numeric[1]:
         raise AmbiguousInput(f"one end in {file!r} holds numbers and the other text, as people and things do", modes)
-    if "attribute" in best.classes:
-        raise AmbiguousInput(f"an end in {file!r} has the name of an attribute", [best.options])
+    if "attribute" in end_columns.classes:
+        raise AmbiguousInput(f"an end in {file!r} has the name of an attribute", [end_columns.options])
 
 
 # --- the whole file -------------------------------------------------------------------------------------------------
@@ -179,14 +179,14 @@ MakeLinks = Callable[[str], None]
 
 
 def _read_text(
-    connection: duckdb.DuckDBPyConnection, best: EndColumns, folder: str, options: EdgeListOptions
+    connection: duckdb.DuckDBPyConnection, end_columns: EndColumns, folder: str, options: EdgeListOptions
 ) -> LinkList:
-    reading, sample = best.reading, best.reading.dialect.sample
+    reading, sample = end_columns.reading, end_columns.reading.dialect.sample
 
     def make_links(select: str) -> None:
         read_rows(connection, reading, select, folder, table="link")
 
-    n_rows, n_marked = _make_link_table(connection, make_links, best, options)
+    n_rows, n_marked = _make_link_table(connection, make_links, end_columns, options)
     if n_marked:
         refuse_comments(reading)
     lines = account_lines(reading, n_rows)
@@ -195,14 +195,14 @@ def _read_text(
     is_free = options.header is None and options.ends is None and not options.skip_lines
     ignored = [f"{lines.n_comments:,} comment lines", f"{lines.n_blank:,} blank", *filter(None, [sample.note])]
     ignored += [f"{lines.n_skipped:,} skipped"] * bool(lines.n_skipped)
-    account = f"{lines.n_lines:,} lines; ends: {', '.join(best.names)}; {', '.join(ignored)}"
-    return _number_links(connection, best, options, account, may_count=is_free and not reading.header)
+    account = f"{lines.n_lines:,} lines; ends: {', '.join(end_columns.names)}; {', '.join(ignored)}"
+    return _number_links(connection, end_columns, options, account, may_count=is_free and not reading.header)
 
 
 def read_table(connection: duckdb.DuckDBPyConnection, relation: str, file: str, options: EdgeListOptions) -> LinkList:
     """Return the edges of a relation of texts, given as SQL, whose columns have names."""
     names = [row[0] for row in connection.execute(f"describe from {relation}").fetchall()]
-    best = choose_named_ends(
+    end_columns = choose_named_ends(
         names, connection.execute(f"from {relation} limit {FIRST_LINES}").fetchall(), file, options
     )
     columns = ", ".join(f"{quote_name(name)} as c{place}" for place, name in enumerate(names))
@@ -211,8 +211,8 @@ def read_table(connection: duckdb.DuckDBPyConnection, relation: str, file: str, 
         rows = f"with rows as (select {columns} from {relation})"
         connection.execute(f"create or replace temp table link as {rows} {select}")
 
-    n_rows, _ = _make_link_table(connection, make_links, best, options)
-    return _number_links(connection, best, options, f"{n_rows:,} rows; ends: {', '.join(best.names)}")
+    n_rows, _ = _make_link_table(connection, make_links, end_columns, options)
+    return _number_links(connection, end_columns, options, f"{n_rows:,} rows; ends: {', '.join(end_columns.names)}")
 
 
 def choose_named_ends(
@@ -225,47 +225,47 @@ def choose_named_ends(
     cells = tuple(tuple(cell or "" for cell in row) for row in rows)
     terms = dict.fromkeys(("agree", "pure", "whole", "typed", "several"), 1.0)
     dialect = Dialect(sample, ",", '"', (tuple(names), *cells), len(names), (), terms)
-    best = choose_ends([dialect], file, header=True, ends=options.ends)
+    end_columns = choose_ends([dialect], file, header=True, ends=options.ends)
     if options.ends is None and options.two_mode is None:
-        _check_kinds(best, file)
-    return best
+        _check_kinds(end_columns, file)
+    return end_columns
 
 
 def _make_link_table(
-    connection: duckdb.DuckDBPyConnection, make_links: MakeLinks, best: EndColumns, options: EdgeListOptions
+    connection: duckdb.DuckDBPyConnection, make_links: MakeLinks, end_columns: EndColumns, options: EdgeListOptions
 ) -> tuple[int, int]:
     """Make table `link` of the ids and weights of all rows; return the numbers of rows, and of those like comments.
 
     Ids are whole numbers if all of them are, which the sample shows first, else texts.
     """
-    body = best.reading.dialect.rows[best.reading.header :]
-    if not options.two_mode and all(WHOLE.fullmatch(row[place]) for row in body for place in best.places):
+    body = end_columns.reading.dialect.rows[end_columns.reading.header :]
+    if not options.two_mode and all(WHOLE.fullmatch(row[place]) for row in body for place in end_columns.places):
         ids = "trim(c{0}) as a, trim(c{1}) as b, try_cast(a as bigint) as n, try_cast(b as bigint) as m"
-        inner = _select(best, ids, is_marked=0 not in best.places)
+        inner = _select(end_columns, ids, is_marked=0 not in end_columns.places)
         whole = "case when n::varchar = a then n end as u, case when m::varchar = b then m end as v"
         make_links(f"select {whole}, * exclude (a, b, n, m) from ({inner})")
-        n_rows, n_marked, n_whole = _count_rows(connection, is_marked=0 not in best.places)
+        n_rows, n_marked, n_whole = _count_rows(connection, is_marked=0 not in end_columns.places)
         if n_whole == n_rows:
             return n_rows, n_marked
     second = "coalesce(trim(c{1}), '')"
     if options.two_mode:
         missing = ", ".join(f"'{word}'" for word in sorted(MISSING))
-        kind = best.names[1].replace("'", "''").replace("{", "{{").replace("}", "}}")
+        kind = end_columns.names[1].replace("'", "''").replace("{", "{{").replace("}", "}}")
         second = f"case when lower({second}) in ({missing}) then {second} else '{kind}:' || {second} end"
-    make_links(_select(best, "coalesce(trim(c{0}), '') as u, " + second + " as v", is_marked=True))
+    make_links(_select(end_columns, "coalesce(trim(c{0}), '') as u, " + second + " as v", is_marked=True))
     return _count_rows(connection, is_marked=True)[:2]
 
 
-def _select(best: EndColumns, ends: str, *, is_marked: bool) -> str:
+def _select(end_columns: EndColumns, ends: str, *, is_marked: bool) -> str:
     """Return a query of the ends, of the weight if there is one, and of marks of comments."""
-    weight, marked = _weight_column(best), f"coalesce(regexp_matches(c0, '{COMMENT_BELOW}'), false) as marked"
+    weight, marked = _weight_column(end_columns), f"coalesce(regexp_matches(c0, '{COMMENT_BELOW}'), false) as marked"
     number = [] if weight is None else [f"coalesce(try_cast(replace(c{weight}, ',', '.') as double), 1.0) as weight"]
-    return f"select {', '.join([ends.format(*best.places), *number, *([marked] * is_marked)])} from rows"
+    return f"select {', '.join([ends.format(*end_columns.places), *number, *([marked] * is_marked)])} from rows"
 
 
-def _weight_column(best: EndColumns) -> int | None:
-    names = enumerate(best.reading.names)
-    return next((place for place, name in names if place not in best.places and is_weight(name)), None)
+def _weight_column(end_columns: EndColumns) -> int | None:
+    names = enumerate(end_columns.reading.names)
+    return next((place for place, name in names if place not in end_columns.places and is_weight(name)), None)
 
 
 def _count_rows(connection: duckdb.DuckDBPyConnection, *, is_marked: bool) -> tuple[int, int, int]:
@@ -278,22 +278,22 @@ def _count_rows(connection: duckdb.DuckDBPyConnection, *, is_marked: bool) -> tu
 
 def _number_links(
     connection: duckdb.DuckDBPyConnection,
-    best: EndColumns,
+    end_columns: EndColumns,
     options: EdgeListOptions,
     account: str,
     *,
     may_count: bool = False,
 ) -> LinkList:
     """Return the links of table `link` and what the file has besides; refuse ends that are of two kinds."""
-    file, has_weights = best.reading.dialect.sample.file.name, _weight_column(best) is not None
+    file, has_weights = end_columns.reading.dialect.sample.file.name, _weight_column(end_columns) is not None
     if connection.execute("select 1 from link limit 1").fetchone() is None:
         raise UnmaskError(f"file {file!r} has no edges, expected at least one")
     links = number_ids(
         connection, file, ids=options.ids, missing_ids=options.missing_ids, has_weights=has_weights, may_count=may_count
     )
-    if options.ends is None and options.two_mode is None and best.terms["words"] < 0.9:
+    if options.ends is None and options.two_mode is None and end_columns.terms["words"] < 0.9:
         _check_shared(links, file)
-    left_out = tuple(name for place, name in enumerate(best.reading.columns) if place not in best.places)
+    left_out = tuple(name for place, name in enumerate(end_columns.reading.columns) if place not in end_columns.places)
     return replace(links, attributes=left_out, account="; ".join(filter(None, [account, links.account])))
 
 
