@@ -54,7 +54,9 @@ def two_sided(graph: SocialGraph) -> bool:
         return False
     matrix = graph.adjacency()
     doubled = sparse.block_array([[None, matrix], [matrix, None]])
-    once, twice = (csgraph.connected_components(matrix_, directed=False)[1].max() + 1 for matrix_ in (matrix, doubled))
+    once, twice = (
+        csgraph.connected_components(adjacency, directed=False)[1].max() + 1 for adjacency in (matrix, doubled)
+    )
     return bool(twice == 2 * once)
 
 

@@ -56,6 +56,6 @@ def witness_weights(model: Model, degree: NDArray[np.integer], n_ends: int) -> N
     log(s 2m / d_y) - log(1 - s) - log(1 - s'), for it is no longer among those that are no witnesses; in units of
     1 / GRID, rounded. n_ends : 2m, the links of the target counted at both ends.
     """
-    miss, miss_there = model.misses
-    weight: NDArray[np.float64] = np.log(model.kept * max(n_ends, 1) / degree) - miss - miss_there
+    miss, target_miss = model.misses
+    weight: NDArray[np.float64] = np.log(model.kept * max(n_ends, 1) / degree) - miss - target_miss
     return np.rint(weight * GRID)

@@ -99,8 +99,8 @@ class GraphMatching:
         image, inverse = seed_images(release, knowledge)
         union, color = _refine_union(auxiliary, release, image)
         place = np.argsort(_split_colors(union, color))
-        order, order_there = place[place < auxiliary.n_nodes], place[place >= auxiliary.n_nodes] - auxiliary.n_nodes
-        permutation = self._solve((auxiliary, order), (release, order_there), image, shares)
+        order, target_order = place[place < auxiliary.n_nodes], place[place >= auxiliary.n_nodes] - auxiliary.n_nodes
+        permutation = self._solve((auxiliary, order), (release, target_order), image, shares)
         source_mean, target_mean = (
             _average_colors(color[: auxiliary.n_nodes], image),
             _average_colors(color[auxiliary.n_nodes :], inverse),
@@ -147,13 +147,13 @@ class GraphMatching:
 
 
 def _complete_shares(
-    shares: sparse.csr_array[np.float64, tuple[int, int]], free: NDArray[np.int64], free_there: NDArray[np.int64]
+    shares: sparse.csr_array[np.float64, tuple[int, int]], free: NDArray[np.int64], target_free: NDArray[np.int64]
 ) -> NDArray[np.float64]:
     """Return (k, k) the shares of free nodes, and what is left of each by all alike; a row of padding is all left."""
     n, m = shares.shape
     padded = np.zeros((max(n, m), max(n, m)))
     padded[:n, :m] = shares.toarray()
-    own = padded[np.ix_(free, free_there)]
+    own = padded[np.ix_(free, target_free)]
     return np.asarray(own + (1.0 - own.sum(axis=1, keepdims=True)) / max(len(free), 1))
 
 

@@ -123,9 +123,9 @@ class Rematch:
         self, release: SocialGraph, knowledge: Auxiliary, *, rng: np.random.Generator | None = None
     ) -> Matching:
         """Return the belief about each node of the adversary's graph."""
-        seed_images_ = seed_images(release, knowledge)
+        images = seed_images(release, knowledge)
         problem = _Problem.of(knowledge.graph, release, knowledge.ratios(release))
-        seed = problem.inside(*seed_images_)
+        seed = problem.inside(*images)
         earlier, previous, mapping = seed, seed, seed
         sweeps: list[int] = []
         visits = 0
@@ -202,16 +202,16 @@ def log_odds(
     >>> bool(log_odds(kite, kite, right)[3] > log_odds(kite, kite, swapped)[3]), log_odds(kite, kite, right)[5]
     (True, np.float64(-inf))
     """
-    images = np.asarray(mapping)
-    if len(images) != auxiliary.n_nodes:
-        raise UnmaskError(f"the mapping has {len(images)} rows, expected one for each of {auxiliary.n_nodes} nodes")
-    sure = np.full(len(images), -np.inf)
-    mapped = np.flatnonzero(images >= 0)
+    mapped_to = np.asarray(mapping)
+    if len(mapped_to) != auxiliary.n_nodes:
+        raise UnmaskError(f"the mapping has {len(mapped_to)} rows, expected one for each of {auxiliary.n_nodes} nodes")
+    sure = np.full(len(mapped_to), -np.inf)
+    mapped = np.flatnonzero(mapped_to >= 0)
     if len(mapped):
         problem = _Problem.of(auxiliary, target)
-        mapping_ = problem.inside(*seed_images(target, Auxiliary(auxiliary, (mapped, images[mapped]))))
-        free = _Mapping(np.full_like(mapping_.image, -1), np.full_like(mapping_.inverse, -1))
-        result, _ = _score_candidates(problem, free, mapping_, reach, width=1, low=-np.inf)
+        complete = problem.inside(*seed_images(target, Auxiliary(auxiliary, (mapped, mapped_to[mapped]))))
+        free = _Mapping(np.full_like(complete.image, -1), np.full_like(complete.inverse, -1))
+        result, _ = _score_candidates(problem, free, complete, reach, width=1, low=-np.inf)
         sure[problem.source.order] = result.own - result.others
     return sure
 

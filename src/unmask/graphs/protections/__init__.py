@@ -3,14 +3,13 @@
 from unmask.graphs.protections.adopters import Cooperation, choose_adopters
 from unmask.graphs.protections.decoys import Decoy
 from unmask.graphs.protections.degrees import KDegree
-from unmask.graphs.protections.edges import PerturbEdges, SwitchEdges
+from unmask.graphs.protections.edges import PerturbEdges, RandomWalk, SwitchEdges
 from unmask.graphs.protections.grouped_random_graph import GroupNodes
 from unmask.graphs.protections.identities import Role, Separated, adopted, protected
 from unmask.graphs.protections.k2_anonymity import AnonymousIdentity, anonymous_identity, new_ties, same_neighbors
 from unmask.graphs.protections.patterns import Ego, EgoPatterns, read_egos
 from unmask.graphs.protections.private import NoisyDegrees, RandomizeEdges
 from unmask.graphs.protections.separation import IdentitySeparation, Model, PowerLaw, Together
-from unmask.graphs.protections.walks import RandomWalk
 
 __all__ = [
     "AnonymousIdentity",
