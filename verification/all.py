@@ -36,7 +36,7 @@ PROGRAMS: dict[str, tuple[str, ...]] = {
     "secrecy": (),
     "tables": (),
     "noisy_release": (),
-    "added": (),
+    "control_people": (),
     "learned": (),
     "membership": (),
     "wp216": (),

@@ -24,7 +24,7 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
-from added import CTGAN, adult, ctgan
+from control_people import CTGAN, adult, ctgan
 from numpy.typing import NDArray
 from show import Section, Verdict, run
 from sklearn.linear_model import LogisticRegression

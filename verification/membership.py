@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from added import COLUMNS, adult, ctgan, people
+from control_people import COLUMNS, adult, ctgan, people
 from numpy.typing import NDArray
 from show import Section, Verdict, run
 from synthesizers import Bootstrap, ChowLiu, Independent, Trees

@@ -22,7 +22,7 @@ import time
 from dataclasses import replace
 
 import numpy as np
-from added import CTGAN, adult, ctgan
+from control_people import CTGAN, adult, ctgan
 from learned import people as boxed
 from membership import SCORES, SEEDS, _scored, scene
 from show import Section, Verdict, run

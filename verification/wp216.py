@@ -31,7 +31,7 @@ from math import sqrt
 from pathlib import Path
 from typing import NamedTuple
 
-import added
+import control_people
 import numpy as np
 from anonymeter_run import LINKED, SECRETS
 from numpy.typing import NDArray
@@ -125,9 +125,11 @@ def data() -> tuple[Table, Table, Table]:
     """Members, control people and the CTGAN release, all columns."""
     roles = {"quasi_identifiers": COLUMNS, "sensitive": ()}
     release, control = datasets.adult_synthetic(**roles), datasets.adult_control(**roles)
-    cells = np.array([row for name in ("data", "test") for row in added._rows(f"adult/adult.{name}", complete=False)]).T
+    cells = np.array(
+        [row for name in ("data", "test") for row in control_people._rows(f"adult/adult.{name}", complete=False)]
+    ).T
     everybody = Table.read(dict(zip(COLUMNS, cells, strict=True)), quasi_identifiers=COLUMNS, na=(), like=release)
-    inside = added._without(everybody, control)
+    inside = control_people._without(everybody, control)
     return everybody.take(inside), everybody.take(~inside), release
 
 
@@ -278,7 +280,7 @@ def _near(claim: str, theirs: Reached, ours: Excess) -> Verdict:
 
 def boxes() -> Section:
     """Adult in classes of 10, every column kept but the quasi-identifiers."""
-    columns, n = added.adult()
+    columns, n = control_people.adult()
     kept = tuple(name for name in columns if name not in (*datasets.Q5, "occupation"))
     everybody = Table.read(columns, quasi_identifiers=datasets.Q5, sensitive="occupation", keep=kept, na=())
     members, control = everybody.take(slice(0, n)), everybody.take(slice(n, None))

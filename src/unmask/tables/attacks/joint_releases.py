@@ -75,7 +75,7 @@ class Crossing:
         people, releases = people_of(knowledge, self), (release, *self.others)
         links = [ClassAttack().of_classes(table, Background(people)) for table in releases]
         observations, observed = np.unique(np.stack([link.observation for link in links]), axis=1, return_inverse=True)
-        observed, values = observed.reshape(-1), _said(releases, self.by)
+        observed, values = observed.reshape(-1), _value_numbers(releases, self.by)
         sides = [_Side.by(*arguments) for arguments in zip(links, values, observations, strict=True)]
         share = np.bincount(np.concatenate(values)) / sum(map(len, values))
         way, n_o = _ways(sides, share), np.bincount(observed)
@@ -83,7 +83,7 @@ class Crossing:
         return _believed(sides[0], way, f, observed, provenance={"attack": type(self).__name__, "by": self.by})
 
 
-def _said(releases: Sequence[Table], columns_by: Sequence[str] | None) -> list[Ints]:
+def _value_numbers(releases: Sequence[Table], columns_by: Sequence[str] | None) -> list[Ints]:
     """Return (n_rows,) for each release, equal for rows that are equal in the unchanged columns."""
     names = columns_by
     if names is None:
@@ -125,7 +125,7 @@ class _Side(NamedTuple):
 
     @classmethod
     def by(cls, link: Posterior, values: Ints, observations: Ints) -> Self:
-        """Build from the belief about the release alone; values : (n_rows,) as of `_said`; observations : as above."""
+        """Build from the belief about the release alone; values : (n_rows,) as of `_value_numbers`."""
         if link.n_candidates > link.n_targets:
             raise NotRunError(f"a release has {link.n_candidates:,} rows, and {link.n_targets:,} people are known")
         says = values.astype(np.int32)

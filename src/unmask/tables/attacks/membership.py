@@ -147,7 +147,7 @@ DISTANCES = 1 << 22
 
 def _least_distance(pairing: Pairing, *, wildcard: bool) -> NDArray[np.float64]:
     """Return (n_observations,) the least sum of the columns' Gower distances over the classes of the release."""
-    parts = [(columns, *_distinct(pairing.classes[:, columns])) for columns in _together(pairing.classes)]
+    parts = [(columns, *_distinct(pairing.classes[:, columns])) for columns in _column_sets(pairing.classes)]
     of_class = [part for _, part, _ in parts]
     levels, distances = int(pairing.classes.max()) + 1, []
     for people in _pieces(pairing.observed, DISTANCES // levels):
@@ -157,7 +157,7 @@ def _least_distance(pairing: Pairing, *, wildcard: bool) -> NDArray[np.float64]:
         nearest, everybody = np.zeros(len(people)), np.arange(len(people))
         met = np.concatenate([_met(sets, of_class, block) for block in _pieces(everybody, ON_BITS)])
         for block in _pieces(everybody[~met], PEOPLE):
-            nearest[block] = _least(
+            nearest[block] = _minimum_over_classes(
                 [_sum(distance(cells, block) for distance, cells in those) for those in sets], of_class
             )
         distances.append(nearest)
@@ -184,7 +184,7 @@ def _met(
     return np.unpackbits(bits_of_people, count=len(people)).astype(np.bool_)
 
 
-def _least(tables: list[NDArray[np.float64]], parts: list[NDArray[np.int32]]) -> NDArray[np.float64]:
+def _minimum_over_classes(tables: list[NDArray[np.float64]], parts: list[NDArray[np.int32]]) -> NDArray[np.float64]:
     """Return (n_people,) the least sum over tables of each class's row; parts : (n_classes,) the row of each in a
     table.
     """
@@ -203,7 +203,7 @@ def _sum(terms: Iterator[NDArray[np.float64]]) -> NDArray[np.float64]:
     return total
 
 
-def _together(classes: NDArray[np.int32]) -> list[list[int]]:
+def _column_sets(classes: NDArray[np.int32]) -> list[list[int]]:
     """Return sets of columns with few combinations of cells in the classes, which are compared once."""
     sets: list[list[int]] = [[]]
     for j in np.argsort(classes.max(axis=0), kind="stable").tolist():
@@ -264,12 +264,12 @@ def stack_people(people: Table, reference: Table | None, names: Sequence[str]) -
     used levels are read again, as a table of these people alone would have them.
     """
     sides = [people] if reference is None else [people, reference]
-    columns = tuple(_below([side.column(name) for side in sides], people) for name in names)
+    columns = tuple(_stack_column([side.column(name) for side in sides], people) for name in names)
     stacked = replace(people, weight=None, person=None)
     return replace(stacked, quasi_identifiers=columns, sensitive=(), kept=(), order=tuple(names))
 
 
-def _below(columns: Sequence[Column], like: Table) -> Column:
+def _stack_column(columns: Sequence[Column], like: Table) -> Column:
     """Return a column of the rows of several, one below the other."""
     name, codes = columns[0].name, []
     labels: list[str] = []
@@ -344,13 +344,13 @@ def fit_steps(score: NDArray[np.float64], inside: NDArray[np.bool_]) -> tuple[ND
     """
     scores, counts, first = _blocks(score, inside)
     blocks = list(zip(*np.add.reduceat(counts, first, axis=1).tolist(), strict=True))
-    starts, steps = first.tolist(), [_apart(*two) for two in pairwise(blocks)]
+    starts, steps = first.tolist(), [_log_separation(*two) for two in pairwise(blocks)]
     while steps and min(steps) < SIGNIFICANT:
         i = steps.index(min(steps))
         near = slice(max(i - 1, 0), i + 2)
         blocks[i : i + 2] = [(blocks[i][0] + blocks[i + 1][0], blocks[i][1] + blocks[i + 1][1])]
         del starts[i + 1]
-        steps[near] = [_apart(*two) for two in pairwise(blocks[near])]
+        steps[near] = [_log_separation(*two) for two in pairwise(blocks[near])]
     begin = np.array(starts[1:], dtype=np.int64)
     return (scores[begin - 1] + scores[begin]) / 2, _p(np.array(blocks).T)
 
@@ -387,7 +387,7 @@ def _p(blocks: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(isotonic_regression(odds / (1 + odds), weights=members + non_members).x)
 
 
-def _apart(first: tuple[float, float], second: tuple[float, float]) -> float:
+def _log_separation(first: tuple[float, float], second: tuple[float, float]) -> float:
     """Return log-likelihood that two blocks of members and others have more as two than as one."""
     merged = (first[0] + second[0], first[1] + second[1])
     return sum(

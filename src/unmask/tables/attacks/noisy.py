@@ -115,7 +115,7 @@ class BayesAttack:
     def log_table(self, known_column: Column, released: Column, *, missing: Missing) -> NDArray[np.float64]:
         """Return (n_known_levels, n_released_levels) log p(true value given the record's released cell)."""
         error = self._error_of(known_column)
-        is_kept = _kept(known_column, released, error, missing)
+        is_kept = _kept_weight(known_column, released, error, missing)
         vague = known_column.levels.open(missing)
         spread = np.maximum(is_kept[~vague].sum(axis=0, keepdims=True), 1e-300)
         redrawn = np.exp(self.log_redrawn(known_column, released))[:, None]
@@ -134,7 +134,7 @@ class BayesAttack:
         return self.error if isinstance(self.error, CellError) else self.error.get(known_column.name, CellError())
 
 
-def _kept(known_column: Column, released: Column, error: CellError, missing: Missing) -> NDArray[np.float64]:
+def _kept_weight(known_column: Column, released: Column, error: CellError, missing: Missing) -> NDArray[np.float64]:
     """Return (n_known_levels, n_released_levels) weight of the released cell standing for the known value when it was
     not redrawn.
     """

@@ -81,7 +81,9 @@ def owners(records: Ints, people: Ints, row: Ints, klass: Ints, *, coverage: flo
     several = np.bincount(klass, minlength=len(people)) > 1
     overlaps = np.bincount(row, several[klass], minlength=n_rows) > 0
     entries = np.flatnonzero(overlaps[row])
-    matched = int(np.minimum(records, fitting)[~overlaps].sum()) + _most(records, people, row[entries], klass[entries])
+    matched = int(np.minimum(records, fitting)[~overlaps].sum()) + _max_matching(
+        records, people, row[entries], klass[entries]
+    )
     refuse_contradiction(matched, coverage=coverage, released=int(records.sum()))
     spread = np.divide(records, fitting, out=np.zeros(n_rows), where=fitting > 0)
     size = np.asarray(fits @ (people * (1.0 + fits.T @ spread)))
@@ -287,7 +289,7 @@ def propagate(records: Ints, people: Ints, row: Ints, klass: Ints, weight: Float
     return np.asarray(p / np.maximum(np.bincount(klass, records[row] * p), 1.0)[klass])
 
 
-def _most(records: Ints, people: Ints, row: Ints, klass: Ints) -> int:
+def _max_matching(records: Ints, people: Ints, row: Ints, klass: Ints) -> int:
     """Return how many records of overlapping boxes can have different owners: the largest flow to people."""
     if not len(row):
         return 0

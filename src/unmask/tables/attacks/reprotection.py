@@ -158,7 +158,7 @@ def conditional_logit(near: Near, is_own: NDArray[np.bool_]) -> Floats:
     D. McFadden, "Conditional logit analysis of qualitative choice behavior", 1974.
     """
     has_class = np.asarray(is_own.any(axis=1))
-    near, is_own = _taken(near, has_class), is_own[has_class]
+    near, is_own = _select_people(near, has_class), is_own[has_class]
     weights, chosen = np.zeros(near.features.shape[2]), near.features[is_own].sum(axis=0)
     for _ in range(50):
         p = np.exp(log_shares(near, weights))
@@ -174,7 +174,7 @@ def conditional_logit(near: Near, is_own: NDArray[np.bool_]) -> Floats:
     return weights
 
 
-def _taken(near: Near, people: NDArray[np.bool_]) -> Near:
+def _select_people(near: Near, people: NDArray[np.bool_]) -> Near:
     return Near(near.klass[people], near.possible[people], near.features[people], near.log_size[people])
 
 

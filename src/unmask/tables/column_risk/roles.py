@@ -71,7 +71,7 @@ def column_facts(
             distinct=int(np.count_nonzero(sizes)) - (missing > 0),
             missing=missing,
             alone=n_unique,
-            together=None if classes is None else _alone(classes, None if column in quasi else column),
+            together=None if classes is None else _count_unique(classes, None if column in quasi else column),
             determines=tuple(item for item in restored if item.by == column.name),
             suggestion="quasi-identifier",
             reason="",
@@ -98,7 +98,7 @@ def _plausible(facts: Sequence[ColumnFacts]) -> Iterator[ColumnFacts]:
         yield replace(item, suggestion="keep", reason=reason) if crowded and item.name in unlikely else item
 
 
-def _alone(classes: Classes, column: Column | None) -> int:
+def _count_unique(classes: Classes, column: Column | None) -> int:
     """Return rows that are alone in their class, or with their value of a column that does not tell classes apart
     already.
     """
