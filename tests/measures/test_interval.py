@@ -12,7 +12,7 @@ from unmask.core.inference import from_classes
 from unmask.measures import calibration_error, effective_set_size, evaluate, realized_success, success_probability
 from unmask.measures.base import QUANTILES, weighted_quantiles
 from unmask.measures.interval import EVERYBODY, clustered_wilson, of_targets, wilson
-from unmask.tables.attacks.counted import from_sizes
+from unmask.tables.attacks.classes import from_sizes
 
 
 def test_values_that_differ_by_rounding_agree():

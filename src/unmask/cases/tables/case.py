@@ -22,7 +22,7 @@ from unmask.reports.data import COLUMNS, INSIDER, ORDER, SEVERAL
 from unmask.reports.data import PROSECUTOR as PROSECUTOR
 from unmask.reports.words import percent
 from unmask.tables.attacks import AttributeInference, BackOff, ClassAttack, ModelAttribute, OrderAttack, RegisterAttack
-from unmask.tables.attacks.counted import from_sizes
+from unmask.tables.attacks.classes import from_sizes
 from unmask.tables.background import Attack, Background, hidden_values
 from unmask.tables.calibration import calibrate_by_control
 from unmask.tables.column import Column

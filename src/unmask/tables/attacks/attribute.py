@@ -1,4 +1,4 @@
-"""Attribute inference: through whoever the target may be, what is their sensitive value?"""
+"""Attribute inference: beliefs about sensitive values, through the records that a person may have."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, eye_array, vstack
 
 from unmask.core.inference import compose
-from unmask.core.posterior import Posterior, equal_weights
+from unmask.core.posterior import Posterior, equal_weights, stored
 from unmask.tables.attacks.backoff import BackOff
 from unmask.tables.attacks.classes import ClassAttack
-from unmask.tables.attacks.counted import values
 from unmask.tables.background import Attack, Background, Rng, before, hidden_values
+from unmask.tables.column import Column
+from unmask.tables.grouping import class_counts
 from unmask.tables.table import Table
 
 
@@ -98,7 +99,7 @@ class AttributeInference:
         record_values, means = self.values_of_records(release, background)
         if release.counts is not None:
             stated_prior = None if background.population is None else prior
-            belief = values(
+            belief = _from_histograms(
                 release, column, record_values, means, labels=labels, prior=stated_prior, provenance=provenance
             )
         else:
@@ -149,3 +150,44 @@ class AttributeInference:
             learned, observation=learned.observation[targets], weight=equal_weights(len(targets))
         ).to_dense()
         return probability
+
+
+def _from_histograms(
+    release: Table,
+    column: Column,
+    values_of_records: NDArray[np.int32],
+    means: csr_array | None,
+    *,
+    labels: tuple[str, ...],
+    prior: NDArray[np.float64] | None,
+    provenance: dict[str, Any],
+) -> Posterior:
+    """Return the belief about a sensitive column for each class: the histogram of the class.
+
+    values_of_records  : (n,) value that each combination states, see `AttributeInference.values_of_records`
+    means : the meaning of these values, with labels and prior as in `inference.compose`; None if no value is hidden
+    prior : None for the histogram of the whole table
+    """
+    sizes, of_row = release.classes.sizes, release.classes.of_row
+    n, n_said = len(sizes), len(column.levels) if means is None else means.shape[0]
+    histogram = class_counts(of_row, n, values_of_records, n_said, weight=release.counts)
+    if means is not None:
+        histogram = csr_array(histogram @ means).sorted_indices()
+    if prior is None:
+        overall = release.totals_of(column)
+        prior = overall / overall.sum()
+    with np.errstate(divide="ignore"):
+        log_prior = np.log(prior)
+    return Posterior(
+        indptr=histogram.indptr.astype(np.int64),
+        candidate=histogram.indices.astype(np.int32),
+        log_probability=stored(np.log(histogram.data / np.repeat(sizes, np.diff(histogram.indptr)))),
+        unlisted=np.zeros(n),
+        n_unlisted=np.zeros(n, dtype=np.int64),
+        observation=np.arange(n),
+        weight=sizes / release.n_rows,
+        n_candidates=len(labels),
+        log_prior=log_prior,
+        provenance=provenance,
+        candidate_label=labels,
+    )

@@ -4,16 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.core.errors import UnmaskError
+from unmask.core.errors import FailedError, UnmaskError
 from unmask.core.inference import from_classes, from_likelihood
-from unmask.core.posterior import Posterior, equal_weights, stored
-from unmask.tables.attacks.counted import from_sizes, linked
-from unmask.tables.attacks.pairing import EqualValues, Pairing, fits_of, fits_of_people, pair, pairs_where
-from unmask.tables.attacks.register import owners
+from unmask.core.posterior import MAX_DOUBLE_ENTRIES, Posterior, equal_weights, stored
+from unmask.tables.attacks.pairing import (
+    EqualValues,
+    Pairing,
+    chunks_where,
+    fits_of,
+    fits_of_people,
+    pair,
+    pairs_where,
+)
+from unmask.tables.attacks.register import Owners, owners
 from unmask.tables.attacks.relation import classes_intersect, relation_of
 from unmask.tables.background import Background, Rng, people_of
 from unmask.tables.column import Column
@@ -226,7 +234,7 @@ class RegisterAttack:
         """Return the belief about the person behind each released record; the people known are the register."""
         people, provenance = people_of(knowledge, self), {"attack": repr(self), "missing": release.missing}
         if release.counts is not None or people.counts is not None:
-            return linked(release, people, coverage=self.coverage, provenance=provenance)
+            return link_combinations(release, people, coverage=self.coverage, provenance=provenance)
         pairing = pair(release, people)
         row, klass = pairs_where(pairing, fits_of(pairing.columns, missing=release.missing))
         owned = owners(np.bincount(pairing.observation), pairing.sizes, row, klass, coverage=self.coverage)
@@ -249,3 +257,126 @@ class RegisterAttack:
 
 LEAST = 1e-34
 """What is less likely is not listed: half of a belief in single precision."""
+
+
+# --- counted tables: each class is one target with the weight of its people -------------------------------------------
+
+Ints = NDArray[np.int64]
+Entries = tuple[Ints, Ints, NDArray[np.float64]]
+"""Target, number and probability of each of equal candidates."""
+
+
+def from_sizes(
+    sizes: Ints,
+    weight: NDArray[np.float64],
+    *,
+    n_candidates: int,
+    provenance: dict[str, Any] | None = None,
+) -> Posterior:
+    """Return the belief of `inference.from_classes` with a class as one target, whose candidates are not listed.
+
+    sizes  : (J,) the candidates of each class, alike to the adversary; a class with 0 is known to be absent
+    weight : (J,) share of its people, sum 1
+
+    >>> belief = from_sizes(np.array([3, 1, 3]), np.array([3, 1, 3]) / 7, n_candidates=7)
+    >>> belief.n_unlisted, belief.observation
+    (array([1, 3]), array([1, 0, 1]))
+    """
+    candidates, observation = np.unique(sizes, return_inverse=True)
+    n = len(candidates)
+    return Posterior(
+        indptr=np.zeros(n + 1, dtype=np.int64),
+        candidate=np.zeros(0, dtype=np.int32),
+        log_probability=np.zeros(0),
+        unlisted=np.ones(n),
+        n_unlisted=candidates,
+        observation=observation,
+        weight=weight,
+        n_candidates=n_candidates,
+        log_prior=-float(np.log(n_candidates)),
+        provenance=provenance or {},
+    )
+
+
+def link_combinations(
+    release: Table, register: Table, *, coverage: float, provenance: dict[str, Any] | None = None
+) -> Posterior:
+    """Return the belief about the person of a register behind a record, for each distinct record that it can tell."""
+    records, people, row, klass = _pairs(release, register)
+    owned = owners(records, people, row, klass, coverage=coverage)
+    fit = np.bincount(row, people[klass], len(records)).astype(np.int64)
+    weight = records / records.sum()
+    if coverage == 1.0 and not owned.overlaps.any():
+        return from_sizes(fit, weight, n_candidates=register.n_rows, provenance=provenance)
+    unlike = _unequal_entries(owned, people, row, klass)
+    return _with_listed_candidates(fit, owned.inside, weight, unlike, register.n_rows, coverage, provenance or {})
+
+
+def _pairs(release: Table, register: Table) -> tuple[Ints, Ints, Ints, Ints]:
+    """Return records of each observation, people of each class, and the observation and class of all pairs that fit."""
+    pairing = pair(release, register)
+    chunks, n = [], 0
+    for chunk in chunks_where(pairing, fits_of(pairing.columns, missing=release.missing)):
+        n += len(chunk[0])
+        _check_entries(n - len(pairing.observed), "pairs of cells of the register and of the release overlap")
+        chunks.append(chunk)
+    row, klass = (np.concatenate(side) for side in zip(*chunks, strict=True))
+    records = release.count_rows(pairing.observation, len(pairing.observed))
+    return records, register.count_rows(pairing.klass, len(pairing.classes)), row, klass
+
+
+def _unequal_entries(owned: Owners, people: Ints, row: Ints, klass: Ints) -> Entries:
+    entries = np.flatnonzero(owned.overlaps[row])
+    return row[entries], people[klass[entries]], owned.each[entries]
+
+
+def _with_listed_candidates(
+    candidates: Ints,
+    inside: NDArray[np.float64],
+    weight: NDArray[np.float64],
+    unlike: Entries,
+    n_candidates: int,
+    coverage: float,
+    provenance: dict[str, Any],
+) -> Posterior:
+    """Return a belief whose candidates go by no number of their own: targets that as many people fit alike share a row.
+
+    unlike : for targets whose candidates differ
+    """
+    row, n_entries, probability = unlike
+    differ = np.zeros(len(candidates), dtype=np.bool_)
+    differ[row] = True
+    alike_classes = np.flatnonzero(~differ)
+    cases, case_of_class = np.unique(
+        np.stack([candidates[alike_classes], inside[alike_classes]]), axis=1, return_inverse=True
+    )
+    size, sure = cases[0].astype(np.int64), cases[1]
+    _check_entries(
+        int(size.sum() + n_entries.sum()), "candidates would be listed, for a coverage below 1 or overlapping boxes"
+    )
+    rows, number_of_row = np.unique(row, return_inverse=True)
+    observation = np.empty(len(candidates), dtype=np.int64)
+    observation[alike_classes], observation[rows] = case_of_class.ravel(), len(size) + np.arange(len(rows))
+    length = np.concatenate([size, np.bincount(number_of_row, n_entries, len(rows)).astype(np.int64)])
+    indptr = np.concatenate(([0], np.cumsum(length)))
+    p = np.concatenate([np.repeat(sure / np.maximum(size, 1), size), np.repeat(probability, n_entries)])
+    return Posterior(
+        indptr=indptr,
+        candidate=(np.arange(indptr[-1]) - np.repeat(indptr[:-1], length)).astype(np.int32),
+        log_probability=stored(np.log(p)),
+        unlisted=1.0 - np.concatenate([sure, inside[rows]]),
+        n_unlisted=np.zeros(len(length), dtype=np.int64),
+        observation=observation,
+        weight=weight,
+        n_candidates=n_candidates,
+        log_prior=float(np.log(coverage / n_candidates)),
+        status="model",
+        provenance=provenance,
+    )
+
+
+def _check_entries(n: int, subject: str) -> None:
+    if n > MAX_DOUBLE_ENTRIES:
+        raise FailedError(
+            f"more than {MAX_DOUBLE_ENTRIES:,} {subject}, expected at most so many; coarsen a column of the register"
+        )
