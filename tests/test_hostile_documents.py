@@ -99,7 +99,6 @@ DOORS = {
     "audit": ("audit", "unmask.toml"),
     "audit, as a plan": ("audit", "unmask.toml", "--as-plan"),
     "audit graph": ("audit", "graph", "unmask.toml"),
-    "audit graph in an engine": ("audit", "graph", "unmask.toml", "--engine", "duckdb"),
     "game": ("game", "unmask.toml"),
     "certify": ("certify", "unmask.toml", "-o", "new.json"),
     "certify a network": ("certify", "unmask.toml", "-o", "new.json", "--of", "graph"),
