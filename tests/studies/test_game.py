@@ -25,7 +25,7 @@ from unmask.reports.sections.one_by_one import conclusion
 from unmask.studies.advice import curves_of, offer_of, safer_offer
 from unmask.studies.beliefs import BELIEFS
 from unmask.studies.cells import believed
-from unmask.studies.game import file_game, filed_game, play, priced
+from unmask.studies.game import play, priced, read_game, write_game
 from unmask.studies.page import study_page
 from unmask.studies.questions import QUESTIONS, asked_lines
 from unmask.studies.reading import read_plan
@@ -242,7 +242,7 @@ def studied(folder):
         plan = read_plan(path)
         run_study(plan, results, source=path, priced=priced(plan, path))
         here.setattr("unmask.studies.beliefs.believed", lambda _: pytest.fail("an adversary attacked again"))
-        return results, file_game(path, results)
+        return results, write_game(path, results)
 
 
 def test_a_study_keeps_what_its_game_prices(studied, found):
@@ -253,7 +253,7 @@ def test_a_study_keeps_what_its_game_prices(studied, found):
         {(one.protection, one.fine): one.payoff[0] for one in found.offers}
     )
     assert game.stopping[0].realized == pytest.approx(found.stopping[0].realized)
-    assert filed_game(results) == game
+    assert read_game(results) == game
 
 
 def test_the_page_of_a_study_has_its_game(studied):

@@ -1,4 +1,4 @@
-"""The rational attacker in a study: what they do to each release, and what would stop them."""
+"""The rational attacker of an audit: the attack on each release, and what stops it."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ from unmask.measures.base import weighted_quantiles
 from unmask.reports.facts.price import Price, PriceCurve, ReleasePrice, Swing
 
 LARGEST_SIZE = 2000
-"""Group sizes that are drawn at most."""
+"""Largest group size of a chart."""
 
 FINES = 20
-"""Fines at which the share of people re-identified is reckoned."""
+"""Number of fines at which the share of re-identified people is computed."""
 
 
 @dataclass(frozen=True)
 class Motive:
-    """The attacker of a study, where they come from, and whether they are an assumption of ours."""
+    """The attacker of an audit, the source, and True if the embedded assumption is used."""
 
     attacker: Attacker
     source: str = "attacker"
@@ -52,7 +52,7 @@ class Motive:
 
     @classmethod
     def of(cls, attacker: Attacker | str | os.PathLike[str]) -> Self:
-        """An attacker, or the one that a file or the name of the embedded assumption says."""
+        """Return the motive of an attacker, or of a file or the name of the embedded assumption."""
         if isinstance(attacker, Attacker):
             return cls(attacker)
         return cls(read_attacker(str(attacker)), source=Path(attacker).name, assumed=attacker == EMBEDDED)
@@ -66,10 +66,10 @@ def price_releases(
     people: Mapping[str, int] | None = None,
     played: Mapping[str, float] | None = None,
 ) -> Price:
-    """The price section of a study: release -> belief about identity, all of one adversary.
+    """Return the price section of an audit: release -> belief about identity, all of one adversary.
 
-    people : release -> how many, where a target of its belief stands for several people.
-    played : release -> `realized_rational_success`.
+    people : release -> number of people, if several are behind a target of its belief
+    played : release -> `realized_rational_success`
     """
     attacker = motive.attacker
     counted, realized = people or {}, played or {}
@@ -94,7 +94,7 @@ def price_releases(
 
 
 def campaigns_not_run(price: Price | None) -> Iterator[tuple[str, str]]:
-    """The releases whose campaign was too large, and what to do."""
+    """Yield the releases with too large a campaign, and the remedy."""
     names = [] if price is None else [one.release for one in price.releases if math.isnan(one.campaign_payoff)]
     if names:
         yield f"A campaign against {', '.join(names)}", "too many tries and fines; give the attacker max_tries"
@@ -103,7 +103,7 @@ def campaigns_not_run(price: Price | None) -> Iterator[tuple[str, str]]:
 def price_release(
     attacker: Attacker, release: str, adversary: str, belief: Posterior, *, people: int | None = None
 ) -> ReleasePrice:
-    """What is done to one release: in one campaign, person by person, and at other fines; people : as above."""
+    """Return the attack on one release: in one campaign, person by person, and at other fines."""
     prices = price_posterior(attacker, belief)
     share = belief.observation_weight
     stops = break_even(attacker, belief)[share > 0]
@@ -138,7 +138,7 @@ def price_release(
 
 @dataclass(frozen=True)
 class Together:
-    """One campaign against all targets, see `Campaign` and `StoppingFine`; nan where it is too large, and why.
+    """One campaign against all targets, see `Campaign` and `StoppingFine`; nan and a reason if it is too large.
 
     success, most : mean over the targets
     """
@@ -158,7 +158,7 @@ def together(
     *,
     people: ArrayLike | None = None,
 ) -> Together:
-    """What one campaign does. mean : over the targets; people : how many each of them stands for."""
+    """Return one campaign. mean : mean over the targets; people : number of people behind each of them."""
     try:
         found = campaign(replace(attacker, discount=1.0), who, people=people)
         fines = stopping_fine(attacker, who, people=people)
@@ -169,7 +169,7 @@ def together(
 
 
 def _spent(attacker: Attacker, prices: Prices) -> NDArray[np.float64]:
-    """What is laid out for each target attacked, undiscounted."""
+    """Return the undiscounted expenses for each attacked target."""
     return (
         attacker.access_cost
         + attacker.link_cost * (prices.clean_tries > 0)
@@ -181,7 +181,7 @@ def _spent(attacker: Attacker, prices: Prices) -> NDArray[np.float64]:
 def _deterrence(
     attacker: Attacker, belief: Posterior, people: ArrayLike | None, stops: NDArray[np.float64], found: Together
 ) -> tuple[tuple[float, float], ...]:
-    """Largest share re-identified at fines from 0 to the one that stops every campaign; none where no fine is."""
+    """Return the largest share re-identified at fines from 0 to the one that stops every campaign."""
     known = np.array([*stops, *found.fines])
     finite = known[np.isfinite(known) & (known > 0)]
     if not len(finite) or found.not_run:
@@ -192,7 +192,7 @@ def _deterrence(
 
 
 def _typical_size(attacker: Attacker, beliefs: Iterable[Posterior]) -> int:
-    """The median group of the people attacked in the first release where anybody is, else 1."""
+    """Return the median group size of the attacked people in the first release with any, else 1."""
     for belief in beliefs:
         attacked = price_posterior(attacker, belief).access[belief.observation]
         if attacked.any():
@@ -202,7 +202,7 @@ def _typical_size(attacker: Attacker, beliefs: Iterable[Posterior]) -> int:
 
 
 def reach(attacker: Attacker, attacked: Iterable[int]) -> int:
-    """The largest group to look at: a little beyond the one that is left alone with the data at hand."""
+    """Return the largest group size of a chart: a little beyond the smallest that escapes with the data at hand."""
     size = 64
     while size < LARGEST_SIZE and exploitation_table(attacker, size).thresholds.sunk is None:
         size *= 2

@@ -114,10 +114,10 @@ def _uses(given: Any) -> Iterator[str]:
 def _play(plan: Path, output: Path, *, allow_code: bool) -> None:
     """Play the game of a document beside the results; say why, if that is none."""
     from unmask.reports.screens.game import opening
-    from unmask.studies.game import file_game
+    from unmask.studies.game import write_game
 
     try:
-        found = file_game(plan, output, allow_code=allow_code, watch=say_priced)
+        found = write_game(plan, output, allow_code=allow_code, watch=say_priced)
     except UnmaskError as error:
         say(f"no game was played: {error}", err=True)
         return

@@ -29,7 +29,7 @@ def study(
     """
     from unmask.core.errors import UnmaskError
     from unmask.reports.result import Result
-    from unmask.studies.game import file_game, priced
+    from unmask.studies.game import priced, write_game
     from unmask.studies.page import study_page
     from unmask.studies.reading import read_plan
     from unmask.studies.run import run_study
@@ -42,5 +42,5 @@ def study(
         outcome = run_study(read, folder, workers=workers, retry=retry, source=source, priced=game or ())
         if game is not None and outcome.complete and outcome.done:
             with suppress(UnmaskError):  # an adversary who asks something else has no game
-                file_game(source, folder, allow_code=allow_code)
+                write_game(source, folder, allow_code=allow_code)
         return Result(study_page(folder))

@@ -61,21 +61,21 @@ EQUAL_RISKS = 1e-9
 """Difference below which two probabilities are the same."""
 
 Releases = Mapping[str, Mapping[str, Faced]]
-"""Protection -> adversary -> its release, as they face it."""
+"""Protection -> adversary -> the release as the adversary sees it."""
 
 
-def file_game(
+def write_game(
     path: Path, study: Path, *, allow_code: bool = False, watch: Callable[[str], None] | None = None
 ) -> GameData:
-    """Play the game of a study's document, and keep it with the results of the study."""
-    found = play(path, study=study, allow_code=allow_code, watch=watch)
-    with replace_file(study / GAME) as place:
-        write_text(place, json.dumps(asdict(found)))
-    return found
+    """Play the game of a study's document, and write it next to the results of the study."""
+    data = play(path, study=study, allow_code=allow_code, watch=watch)
+    with replace_file(study / GAME) as file:
+        write_text(file, json.dumps(asdict(data)))
+    return data
 
 
-def filed_game(study: Path) -> GameData | None:
-    """The game that was played of a study; None where none was."""
+def read_game(study: Path) -> GameData | None:
+    """Return the game of a study; None if none was played."""
     path = study / GAME
     if not path.is_file():
         return None
@@ -92,26 +92,26 @@ def play(
     allow_code: bool = False,
     watch: Callable[[str], None] | None = None,
 ) -> GameData:
-    """The game of a document: every protection is attacked with what the adversaries know, and every belief priced.
+    """Play the game of a document: attack every protection with the adversaries' knowledge, and price every belief.
 
-    study : folder of a study of the document; what it has attacked is not attacked again
+    study : folder of a study of the document, whose attacks are not run again
     allow_code : see `read_plan`
-    watch : called with each protection whose release is attacked
+    watch : called with the name of each protection that is attacked
     """
     if study is not None and not (study / JOURNAL).is_file():
         raise UnmaskError(f"folder {study.name!r} holds no study; run unmask study, or leave --study out")
     plan, watched = read_plan(path, allow_code=allow_code), watch or (lambda _: None)
     with in_document(path):
-        said = stated(load(path), path.parent)
-        releases = _attacked(plan, said, study, watched)
-        game = PublisherGame(said.publisher, _protected(releases, plan, said), said.attackers)
-        return _played(plan, said, releases, game)
+        document = stated(load(path), path.parent)
+        releases = _attack(plan, document, study, watched)
+        game = PublisherGame(document.publisher, _list_releases(releases, plan, document), document.attackers)
+        return _collect(plan, document, releases, game)
 
 
 def priced(plan: Plan, path: Path) -> list[Cell] | None:
-    """The cells of a study that the game of its document prices; None where it has no publisher, or several data sets.
+    """Return the cells of a study that the game of its document prices.
 
-    Raises `UnmaskError` for a document whose game says what there is not.
+    None if the document has no publisher, or several data sets. Raises `UnmaskError` for an impossible game.
     """
     if "publisher" not in load(path) or len(plan.datasets) > 1:
         return None
@@ -119,92 +119,96 @@ def priced(plan: Plan, path: Path) -> list[Cell] | None:
         return _cells(plan, stated(load(path), path.parent))
 
 
-def _played(plan: Plan, said: Stated, releases: Releases, game: PublisherGame) -> GameData:
-    """The game, weighed."""
-    moves = game.moves(**said.terms)
-    ranked = _ranked(moves)
-    whose = [(name, kind, releases[name][_whose(kind, said, plan)]) for name, kind in product(ranked, said.attackers)]
+def _collect(plan: Plan, document: Stated, releases: Releases, game: PublisherGame) -> GameData:
+    """Collect the results of a game."""
+    moves = game.moves(**document.terms)
+    ranked = _rank_protections(moves)
+    faced_kinds = [
+        (name, kind, releases[name][_adversary_of(kind, document, plan)])
+        for name, kind in product(ranked, document.attackers)
+    ]
     data = GameData(
         title=plan.title,
-        people=whose[0][2].belief.n_targets,
-        publisher={item.name: getattr(said.publisher, item.name) for item in fields(Publisher)},
-        kinds=tuple(_kind(kind, said, plan) for kind in said.attackers),
-        now=offer_of(game, game.move(_first(plan), Terms())),
-        offers=tuple(offer_of(game, one) for one in best_of_each(moves)),
+        people=faced_kinds[0][2].belief.n_targets,
+        publisher={item.name: getattr(document.publisher, item.name) for item in fields(Publisher)},
+        kinds=tuple(_describe_kind(kind, document, plan) for kind in document.attackers),
+        now=offer_of(game, game.move(_find_baseline(plan), Terms())),
+        offers=tuple(offer_of(game, move) for move in best_of_each(moves)),
         undecided=len(game.undecided(moves)),
         looked_at=len(moves),
-        stopping=tuple(_stopping(game, *one) for one in whose),
-        curves=curves_of(game, said, ranked),
+        stopping=tuple(_find_stopping(game, *faced_kind) for faced_kind in faced_kinds),
+        curves=curves_of(game, document, ranked),
         reproduce={"Version": f"unmask {__version__}"},
     )
     return replace(
         data,
         deterring=deterring_offers(game) if data.taken.protection == WITHHELD else (),
-        safer=safer_offer(game, said, data.taken),
-        sensitivity=sensitive_inputs(game, said),
-        alone=tuple(found for one in whose if (found := _alone(game, *one)) is not None),
+        safer=safer_offer(game, document, data.taken),
+        sensitivity=sensitive_inputs(game, document),
+        alone=tuple(row for faced_kind in faced_kinds if (row := _compare_models(game, *faced_kind)) is not None),
     )
 
 
-def _first(plan: Plan) -> str:
-    """The protection that leaves everything as it is, or the first."""
+def _find_baseline(plan: Plan) -> str:
+    """Return the name of the protection that changes nothing, or of the first."""
     return next((part.name for part in plan.protections if part.use == NOTHING), plan.protections[0].name)
 
 
-def _ranked(moves: Sequence[Move]) -> list[str]:
-    """The protections, the best first."""
-    return list(dict.fromkeys(one.protection for one in moves if one.protection != WITHHELD))
+def _rank_protections(moves: Sequence[Move]) -> list[str]:
+    """Return the protections, the best first."""
+    return list(dict.fromkeys(move.protection for move in moves if move.protection != WITHHELD))
 
 
-def _attacked(plan: Plan, said: Stated, study: Path | None, watch: Callable[[str], None]) -> Releases:
-    """The release of each protection as the adversaries face it; of several seeds the first."""
+def _attack(plan: Plan, document: Stated, study: Path | None, watch: Callable[[str], None]) -> Releases:
+    """Attack the release of each protection; of several seeds the first."""
     releases: dict[str, dict[str, Faced]] = {}
-    for cell in _cells(plan, said):
+    for cell in _cells(plan, document):
         if cell.protection.name not in releases:
             watch(cell.protection.name)
         releases.setdefault(cell.protection.name, {})[cell.adversary.name] = faced(cell, study)
     return releases
 
 
-def _cells(plan: Plan, said: Stated) -> list[Cell]:
-    """The cells whose beliefs are priced: every protection against the adversaries whose knowledge attackers have."""
+def _cells(plan: Plan, document: Stated) -> list[Cell]:
+    """Return the cells that are priced: every protection against the adversaries whose knowledge attackers have."""
     if len(plan.datasets) > 1:
         raise UnmaskError(f"it has {len(plan.datasets)} data sets, expected 1: a game is about one release")
-    named = {part.name: part for part in plan.adversaries}
-    for kind, name in said.adversary.items():
-        if name and name not in named:
-            raise UnmaskError(unknown(name, list(named), f"adversary of {kind!r}"))
-    whose = dict.fromkeys(_whose(kind, said, plan) for kind in said.adversary)
+    adversaries = {part.name: part for part in plan.adversaries}
+    for kind, name in document.adversary.items():
+        if name and name not in adversaries:
+            raise UnmaskError(unknown(name, list(adversaries), f"adversary of {kind!r}"))
+    names = dict.fromkeys(_adversary_of(kind, document, plan) for kind in document.adversary)
     return [
-        Cell(plan.datasets[0], protection, named[name], plan.seeds[0], ())
-        for protection, name in product(plan.protections, whose)
+        Cell(plan.datasets[0], protection, adversaries[name], plan.seeds[0], ())
+        for protection, name in product(plan.protections, names)
     ]
 
 
-def _protected(releases: Releases, plan: Plan, said: Stated) -> dict[str, ProtectedRelease]:
-    """What attackers of each kind face, and the utility, of each protection."""
-    found = {}
-    for name, own in releases.items():
-        of = {adversary: group_rows(one.belief).posterior for adversary, one in own.items()}
-        who = {kind: of[_whose(kind, said, plan)] for kind in said.adversary}
-        found[name] = ProtectedRelease(who, min(max(next(iter(own.values())).utility, 0.0), 1.0))
-    return found
+def _list_releases(releases: Releases, plan: Plan, document: Stated) -> dict[str, ProtectedRelease]:
+    """Return the targets of each kind of attacker, and the utility, of each protection."""
+    protected = {}
+    for name, faced_by in releases.items():
+        beliefs = {adversary: group_rows(release.belief).posterior for adversary, release in faced_by.items()}
+        targets = {kind: beliefs[_adversary_of(kind, document, plan)] for kind in document.adversary}
+        utility = next(iter(faced_by.values())).utility
+        protected[name] = ProtectedRelease(targets, min(max(utility, 0.0), 1.0))
+    return protected
 
 
-def _whose(kind: str, said: Stated, plan: Plan) -> str:
-    return said.adversary[kind] or plan.adversaries[0].name
+def _adversary_of(kind: str, document: Stated, plan: Plan) -> str:
+    return document.adversary[kind] or plan.adversaries[0].name
 
 
-def _kind(kind: str, said: Stated, plan: Plan) -> Kind:
-    expected = said.attackers[kind]
-    told = list_parameters(expected.actual or expected.attacker)
-    told |= {"believed_detection": expected.attacker.detection} if expected.actual else {}
-    del told["prior"]
-    return Kind(kind, expected.number, _whose(kind, said, plan), told, kind in said.assumed)
+def _describe_kind(kind: str, document: Stated, plan: Plan) -> Kind:
+    expected = document.attackers[kind]
+    parameters = list_parameters(expected.actual or expected.attacker)
+    parameters |= {"believed_detection": expected.attacker.detection} if expected.actual else {}
+    del parameters["prior"]
+    return Kind(kind, expected.number, _adversary_of(kind, document, plan), parameters, kind in document.assumed)
 
 
-def _stopping(game: PublisherGame, name: str, kind: str, found: Faced) -> Stopping:
-    """What stops a kind, and whom they re-identify where nobody fines them: as they believe, and in truth."""
+def _find_stopping(game: PublisherGame, name: str, kind: str, release: Faced) -> Stopping:
+    """Return what stops a kind, and the people re-identified without fines: as believed, and in truth."""
     free = replace(game.attackers[kind].attacker, max_fines=0, access_cost=0.0)
     unfined = replace(game, attackers={kind: AttackerKind(free)}).best_campaign(name, kind)
     return Stopping(
@@ -213,52 +217,52 @@ def _stopping(game: PublisherGame, name: str, kind: str, found: Faced) -> Stoppi
         game.break_even_price(name, kind),
         game.break_even_fine(name, kind),
         unfined.re_identified.high,
-        _realized(free, replace(found, belief=_in_kinds(game, name, kind))),
+        _count_realized(free, replace(release, belief=_belief_of(game, name, kind))),
     )
 
 
-def _in_kinds(game: PublisherGame, name: str, kind: str) -> Posterior:
-    """What a kind believes of a protection, a row for each kind of observation."""
+def _belief_of(game: PublisherGame, name: str, kind: str) -> Posterior:
+    """Return the belief of a kind about a protection, a row for each kind of observation."""
     belief = game.protections[name].targets_of(kind)
     assert isinstance(belief, Posterior)
     return belief
 
 
-def _alone(game: PublisherGame, name: str, kind: str, found: Faced) -> Alone | None:
-    """One person at a time beside one campaign, as far as candidates are alike and are people behind records."""
-    belief = found.belief
+def _compare_models(game: PublisherGame, name: str, kind: str, release: Faced) -> Alone | None:
+    """Compare attacks on one person at a time with one campaign; None if candidates are not equally likely people."""
+    belief = release.belief
     if game.attackers[kind].attacker.is_uncertain:
-        return None  # the models of one person at a time know neither doubt
+        return None  # the models of one person have no uncertain attackers
     inside, row = compute_inside_probability(belief), belief.observation
-    if not (find_uniform_rows(_in_kinds(game, name, kind)).all() and inside.any()):
+    if not (find_uniform_rows(_belief_of(game, name, kind)).all() and inside.any()):
         return None
     share = np.bincount(row, minlength=belief.n_observations)[row] / len(row)
     sizes = count_candidates(belief)[row]
     attacker = remove_discount(replace(game.attackers[kind].attacker, prior=float(inside[row][sizes > 0].mean())))
     one_try = price_records(one_shot(attacker), sizes)
-    known = price_records(attacker, sizes)
+    informed = price_records(attacker, sizes)
     unknown_sizes = price_records(
         attacker, sizes, population=belief.n_candidates, cell_probability=share, belief="binomial"
     )
-    together = campaign(attacker, sizes)
-    tries = known.clean_tries * known.access
+    joint = campaign(attacker, sizes)
+    tries = informed.clean_tries * informed.access
     n_all, n_some = int(np.sum((tries > 0) & (tries >= sizes))), int(np.sum((tries > 0) & (tries < sizes)))
-    change = unknown_sizes.success_probability - known.success_probability
-    is_spared = known.success_probability <= EQUAL_RISKS
+    change = unknown_sizes.success_probability - informed.success_probability
+    is_spared = informed.success_probability <= EQUAL_RISKS
     return Alone(
         protection=name,
         kind=kind,
         people=len(row),
         inside=attacker.prior * float((sizes > 0).sum()),
         one_try=float(one_try.success_probability.sum()),
-        known=float(known.success_probability.sum()),
+        known=float(informed.success_probability.sum()),
         unknown=float(unknown_sizes.success_probability.sum()),
-        campaign=float(together.success_probability.sum()),
+        campaign=float(joint.success_probability.sum()),
         blind=_pays_without_sizes(attacker, belief.n_candidates, share),
         tried=(n_all, n_some, len(sizes) - n_all - n_some),
         changed=(int(np.sum(change < -EQUAL_RISKS)), int(np.sum(change > EQUAL_RISKS))),
-        spared=(int(is_spared.sum()), float(together.success_probability[is_spared].sum())),
-        reach=int(sizes[known.access].max(initial=0)),
+        spared=(int(is_spared.sum()), float(joint.success_probability[is_spared].sum())),
+        reach=int(sizes[informed.access].max(initial=0)),
     )
 
 
@@ -270,8 +274,8 @@ def _pays_without_sizes(attacker: Attacker, population: int, shares: NDArray[np.
     return bool(np.mean(payoffs) > attacker.access_cost)
 
 
-def _realized(free: Attacker, found: Faced) -> float | None:
-    """People who are re-identified by somebody who fears no fine, played out against the truth."""
-    if found.better is None or found.tied is None:
+def _count_realized(free: Attacker, release: Faced) -> float | None:
+    """Return the number of people that an attacker without fines re-identifies, played out against the truth."""
+    if release.better is None or release.tied is None:
         return None
-    return float(play_out(free, found.belief, found.better, found.tied).sum())
+    return float(play_out(free, release.belief, release.better, release.tied).sum())

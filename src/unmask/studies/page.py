@@ -29,7 +29,7 @@ from unmask.reports.facts.study import (
     undominated,
 )
 from unmask.results import Row
-from unmask.studies.game import filed_game
+from unmask.studies.game import read_game
 from unmask.studies.run import PLAN, RESULTS
 from unmask.studies.summary import Results, Summary, read_results
 from unmask.studies.verdicts import options
@@ -87,7 +87,7 @@ def study_page(folder: Path) -> StudyData:
         reproduce=_reproduce(folder, seeds),
         policy=policy.title if policy.requirements else "",
         options=tuple(one for one in options(results, policy) if one.judged),
-        game=filed_game(folder),
+        game=read_game(folder),
     )
 
 
