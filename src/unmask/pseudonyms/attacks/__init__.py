@@ -1,5 +1,5 @@
-"""Release -> the adversary's partition of the items, or their view. No attack ever sees the truth.
+"""Linkers of pseudonyms: release -> the adversary's partition of the items, or their view, without the truth.
 
-Every linker is called `attack(release, knowledge, rng=...)` as all attacks are. It knows nothing but the items, so that
-`knowledge` is None, and what it draws is fixed by its own `seed`, so that `rng` changes nothing.
+Every linker is called `attack(release, knowledge, rng=...)`, as all attacks are. It uses only the items, so `knowledge`
+stays empty. Its own `seed` fixes its draws, so `rng` changes nothing.
 """

@@ -66,7 +66,7 @@ class Links:
         return partition_items(self.release, connect(self.left[linked], self.right[linked], n))
 
     def view(self, thresholds: Sequence[float], weights: ArrayLike | None = None) -> View:
-        """Return the view of an adversary to whom the partitions of these thresholds are possible.
+        """Return the view with the partitions of these thresholds as possible worlds.
 
         weights : (n_thresholds,) above 0, in any unit; equal by default
         """
