@@ -89,11 +89,11 @@ def our_grid(truth: Labels, guess: Labels) -> Step:
 def our_companions(truth: Labels, guess: Labels) -> Step:
     """All companion measures but the transfer distance, per subject and for the whole."""
     from unmask.core.partition import Partition
-    from unmask.measures.unlinkability import companions
+    from unmask.measures.unlinkability import clustering_metrics
     from unmask.measures.unlinkability.overlap import overlap
 
     def step() -> Found:
-        of = companions(overlap(Partition(truth), Partition(guess)))
+        of = clustering_metrics(overlap(Partition(truth), Partition(guess)))
         return {"ARI": of.adjusted_rand, "B3 precision": of.bcubed_subjects.precision, "VOI": of.voi}
 
     return step

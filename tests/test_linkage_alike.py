@@ -184,9 +184,9 @@ def test_shuffled_labels_keep_weights_with_their_items():
     rng, linked = np.random.default_rng(0), []
     for _ in range(900):
         drawn = met.at_random(rng=rng)
-        assert sorted(drawn.weighed[0].own_total.tolist()) == sorted(met.weighed[0].own_total.tolist())
+        assert sorted(drawn.weighed[0].subject_total.tolist()) == sorted(met.weighed[0].subject_total.tolist())
         linked.append(float(evaluate(drawn, alpha=1).linked_now[0]))
     # the cluster with the heavy item comes first whatever is with it: all of subject 0's weight is linked at once
     assert set(linked) == {1.0}
-    pieces = [len(met.at_random(rng=rng).tables[0].own) for _ in range(900)]
+    pieces = [len(met.at_random(rng=rng).tables[0].shared) for _ in range(900)]
     assert np.mean(np.array(pieces) == 2) == pytest.approx(1 / 3, abs=0.05)  # q holds the other subject's item

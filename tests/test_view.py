@@ -81,4 +81,4 @@ def test_an_item_called_like_a_subject_is_not_taken_for_it():
     guess = Partition([0, 0, 1, 2, 2, 3, 4], [10, 11, 12, 13, 14, 15, 1])
     met = unlinkability.Contingency.of(truth, guess, unlabeled="foreign")
     (merged,) = unlinkability.merge_lists(met, [1])
-    assert merged.own.tolist() == [2, 1]
+    assert merged.shared.tolist() == [2, 1]

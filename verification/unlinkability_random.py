@@ -16,7 +16,7 @@ from unlinkability_draws import Process, random_partition, shuffled
 
 from unmask.core.partition import Partition
 from unmask.measures.unlinkability import Contingency, evaluate
-from unmask.measures.unlinkability.companions import variation_of_information
+from unmask.measures.unlinkability.clustering_metrics import variation_of_information
 from unmask.measures.unlinkability.overlap import overlap
 from unmask.measures.unlinkability.transfer import transfer_distance
 

@@ -14,7 +14,7 @@ from unlinkability_draws import random_partition, random_walk
 
 from unmask.core.partition import Partition
 from unmask.measures.unlinkability import Contingency, Unlinkability, evaluate
-from unmask.measures.unlinkability.companions import variation_of_information
+from unmask.measures.unlinkability.clustering_metrics import variation_of_information
 from unmask.measures.unlinkability.overlap import overlap
 
 Floats = NDArray[np.float64]

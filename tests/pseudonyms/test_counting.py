@@ -208,7 +208,7 @@ def test_a_draw_from_the_margins_is_a_shuffle():
     """Both laws of the table of a subject of 2 and one of 3 items and clusters of 2 and 3: hypergeometric."""
     truth, guess = Partition([0, 0, 1, 1, 1]), Partition([0, 1, 1, 0, 1])
     met, rng, n = Contingency.of(truth, guess), np.random.default_rng(1), 2000
-    drawn = np.array([len(met.at_random(rng=rng).tables[0].own) for _ in range(n)])
+    drawn = np.array([len(met.at_random(rng=rng).tables[0].shared) for _ in range(n)])
     mixed = np.array([Contingency.of(truth, shuffled(guess, rng=rng)).tables[0].pieces.sum() for _ in range(n)])
     exact = {2: 1 / 10, 3: 3 / 10, 4: 6 / 10}  # C(3, 2 - k) C(2, k) / C(5, 2), k items of the first pair together
     for cells, share in exact.items():
@@ -222,7 +222,7 @@ def test_a_sample_of_subjects_has_the_same_mean():
     met = Contingency.of(Partition(owner), Partition(rng.integers(0, 60, len(owner))))
 
     def mean(most):
-        drawn = [evaluate(met.at_random(rng=rng, min_size=2, most=most), min_size=2) for _ in range(150)]
+        drawn = [evaluate(met.at_random(rng=rng, min_size=2, max_items=most), min_size=2) for _ in range(150)]
         each = [one.miss[one.counted] for one in drawn]
         return np.mean([len(one) for one in each]), np.concatenate(each).mean()
 
@@ -238,9 +238,9 @@ def test_partitions_of_a_view_keep_agreeing_at_random():
     for seed in range(20):
         fine, coarse = met.at_random(rng=np.random.default_rng(seed)).tables
         merged = np.zeros((2, 2), dtype=np.int64)
-        np.add.at(merged, (fine.subject, np.array([1, 0, 0])[fine.cluster]), fine.own)
+        np.add.at(merged, (fine.subject, np.array([1, 0, 0])[fine.cluster]), fine.shared)
         told = np.zeros((2, 2), dtype=np.int64)
-        told[coarse.subject, coarse.cluster] = coarse.own
+        told[coarse.subject, coarse.cluster] = coarse.shared
         assert np.array_equal(merged, told)
 
 

@@ -22,8 +22,7 @@ from unmask.data.source_files import detect_kind
 from unmask.data.sql import Kind, quote_text
 from unmask.measures.unlinkability import Contingency
 from unmask.measures.unlinkability.contingency import DRAWN_ITEMS
-from unmask.measures.unlinkability.overlap import of_cells
-from unmask.measures.unlinkability.weighing import counted
+from unmask.measures.unlinkability.overlap import sum_cells, weigh_equally
 from unmask.pseudonyms.label_files import NOISE_LABELS, LabelFile, refuse_noise
 
 PAIR_BYTES = 220
@@ -102,7 +101,7 @@ def count_contingencies(
     ...     _ = linked.write_text("item,cluster\nc,q\na,p\nb,q\n")
     ...     files = LabelFile(str(owners), "item", "subject"), {"guess": LabelFile(str(linked), "item", "cluster")}
     ...     table = count_contingencies(engine, *files, array_bytes=1 << 30)["guess"].tables[0]
-    >>> table.subject, table.cluster, table.own
+    >>> table.subject, table.cluster, table.shared
     (array([0, 0, 1], dtype=int32), array([0, 1, 1], dtype=int32), array([1, 1, 1]))
     """
     files = (truth, *guesses.values())
@@ -297,7 +296,7 @@ def _contingency(
         size += np.bincount(strangers["c1"].astype(np.int64), strangers["n"], n_clusters).astype(np.int64)
     subjects, subject = np.unique(subject, return_inverse=True)
     code = np.cumsum(size > 0) - 1
-    table = of_cells(
+    table = sum_cells(
         subject,
         code[cluster],
         shared,
@@ -305,7 +304,7 @@ def _contingency(
         cluster_size=size[size > 0],
     )
     clusters = np.arange(len(table.cluster_size))[None]
-    tables, unknown = (counted(table),), unlabeled == "unknown"
+    tables, unknown = (weigh_equally(table),), unlabeled == "unknown"
     return Contingency(tables, np.ones(1), table.cluster_size, clusters, subjects, unknown=unknown)
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from unmask import UnmaskError
 from unmask.core.partition import Partition
-from unmask.measures.unlinkability.companions import companions, rand_distance, variation_of_information
+from unmask.measures.unlinkability.clustering_metrics import clustering_metrics, rand_distance, variation_of_information
 from unmask.measures.unlinkability.overlap import overlap
 
 labels = st.integers(1, 12).flatmap(
@@ -19,7 +19,7 @@ labels = st.integers(1, 12).flatmap(
 
 
 def compared(solution, adversary, **said):
-    return companions(overlap(solution, adversary, **said))
+    return clustering_metrics(overlap(solution, adversary, **said))
 
 
 def pair_counts(p, q):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
 from unmask.core.partition import Partition
-from unmask.measures.unlinkability.companions import merge_distance, rand_distance, variation_of_information
+from unmask.measures.unlinkability.clustering_metrics import merge_distance, rand_distance, variation_of_information
 from unmask.measures.unlinkability.overlap import overlap
 from unmask.measures.unlinkability.transfer import transfer_distance
 
@@ -42,7 +42,7 @@ def folded(x, line, cost):
 
 def sliced(table, *, split=unit_cost, merge=unit_cost):
     """The generalized merge distance (algorithm Slice): clusters are split into cells, cells merged into subjects."""
-    return folded(table.own, table.cluster, split) + folded(table.own, table.subject, merge)
+    return folded(table.shared, table.cluster, split) + folded(table.shared, table.subject, merge)
 
 
 def table_of(p, q):
@@ -60,7 +60,7 @@ def all_partitions(n):
 
 def by_dense_assignment(table):
     dense = np.zeros((len(table.subject_size), len(table.cluster_size)))
-    dense[table.subject, table.cluster] = table.own
+    dense[table.subject, table.cluster] = table.shared
     return table.n - int(dense[linear_sum_assignment(dense, maximize=True)].sum())
 
 

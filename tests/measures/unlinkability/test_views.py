@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from unmask import UnmaskError
 from unmask.core.partition import Partition, View, align_view
 from unmask.measures.unlinkability import views
-from unmask.measures.unlinkability.companions import (
-    companions,
+from unmask.measures.unlinkability.clustering_metrics import (
+    clustering_metrics,
     merge_distance,
     rand_distance,
     variation_of_information,
@@ -137,7 +137,7 @@ def test_subject_entropy_of_large_subjects_does_not_depend_on_the_block(monkeypa
         own = np.flatnonzero(truth.code == s)
         outcomes = [canonical(row[own]) for row in [*rows, rows[0]]]
         assert whole[s] == pytest.approx(entropy_of_law(outcomes, np.full(8, 1 / 8)), abs=1e-12)
-    monkeypatch.setattr(views, "BLOCK", 1000)
+    monkeypatch.setattr(views, "MAX_BLOCK_LABELS", 1000)
     np.testing.assert_allclose(subject_entropy(truth, view).bits, whole)
 
 
@@ -187,7 +187,7 @@ def test_expected_subjects_are_means_and_sum_to_the_expected_voi(drawn):
     truth, rows, p = drawn
     T, view = Partition(truth), view_of(rows, p)
     found = expected_subjects(T, view)
-    each = [companions(overlap(T, Partition(row))).subject for row in rows]
+    each = [clustering_metrics(overlap(T, Partition(row))).subject for row in rows]
     np.testing.assert_allclose(found.recovered, sum(x * s.recovered for x, s in zip(p, each, strict=True)))
     np.testing.assert_allclose(found.bcubed_recall, sum(x * s.bcubed_recall for x, s in zip(p, each, strict=True)))
     whole = T.sizes @ (found.split + found.mix) / len(T)

@@ -13,13 +13,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from unmask.core.errors import UnmaskError
 from unmask.core.partition import Missing, Partition, Unlabeled, View, in_all
+from unmask.core.tolerances import LINK_TIE
 from unmask.measures.base import build_row
 from unmask.measures.interval import Interval
-from unmask.measures.unlinkability import Contingency, Unlinkability, bounds, companions, evaluate, fairness
+from unmask.measures.unlinkability import Contingency, Unlinkability, bounds, clustering_metrics, evaluate, fairness
 from unmask.measures.unlinkability.contingency import DRAWN_ITEMS, OWN
-from unmask.measures.unlinkability.curves import LINK_TIE, overall_slope
+from unmask.measures.unlinkability.curves import overall_slope
+from unmask.measures.unlinkability.overlap import Floats
 from unmask.measures.unlinkability.rates import RATES, Rate
-from unmask.measures.unlinkability.weighing import Floats
 from unmask.ranges import Range, check_ranges
 from unmask.reports.facts.linkage import GuessLinkage
 from unmask.reports.words import BOUNDS
@@ -46,7 +47,7 @@ WHOLE: Final = {
     "pair_precision": "pairs.precision",
     "pair_recall": "pairs.recall",
 }
-"""Scores of a whole partition, and where `Companions` has them."""
+"""Scores of a whole partition, and where `ClusteringMetrics` has them."""
 
 
 SHUFFLED_ITEMS: Final = 1 << 21
@@ -175,13 +176,13 @@ class Case:
         """The mean of each rate over the counted subjects, or a random sample of them, under shuffled labels."""
         asked, rng = self.asked, np.random.default_rng(self.asked.seed)
         handed_out = min(int(self.met.tables[0].subject_size.sum()), DRAWN_ITEMS)
-        sampled = {"most": EVERY_ITEM} if asked.unlabeled == "unknown" else {}  # a sample takes owners from items
+        sampled = {"max_items": EVERY_ITEM} if asked.unlabeled == "unknown" else {}  # a sample takes owners from items
         drawn = [
             Case(self.name, self.met.at_random(rng=rng, min_size=asked.min_size, **sampled), asked).values
             for _ in range(min(asked.shuffles, max(2, SHUFFLED_ITEMS // handed_out)))
         ]
         return {
-            rate.name: float(np.mean([rate.best(one[rate.name]).mean() for one in drawn])) if drawn else np.nan
+            rate.name: float(np.mean([rate.worst_case(one[rate.name]).mean() for one in drawn])) if drawn else np.nan
             for rate in RATES
             if rate.name in self.values
         }
@@ -209,7 +210,7 @@ class Case:
         return {"n_people": items, "n_drawn": drawn, "n_judged": int(size[judged].sum())}
 
     def _row(self, release: str, rate: Rate, values: Floats) -> Row:
-        value, prior = rate.best(values), self.at_random[rate.name]
+        value, prior = rate.worst_case(values), self.at_random[rate.name]
         interval = _between(values) if self.asked.unlabeled == "unknown" else rate.interval(value)
         worst = int(np.argmax(value) if rate.direction == "high" else np.argmin(value))
         return build_row(
@@ -240,7 +241,7 @@ class Case:
             partitions=len(self.met.tables),
             guessing=self.at_random["breached"],
             whole=_whole(self.met),
-            unlabeled=int(self.met.tables[0].nobodys.sum()),
+            unlabeled=int(self.met.tables[0].n_unowned.sum()),
             one_by_one=self._one_by_one(),
             **most,
             **(self._of_merges() if decided else _NO_MERGES | {"at_least": least}),
@@ -312,7 +313,8 @@ def _recovered(met: Contingency, keep: NDArray[np.bool_]) -> float:
     """Expected over the partitions of a view."""
     each = []
     for table in met.tables:
-        whole = (table.own == table.subject_size[table.subject]) & (table.own == table.cluster_size[table.cluster])
+        whole = table.shared == table.subject_size[table.subject]
+        whole &= table.shared == table.cluster_size[table.cluster]
         each.append(float(np.isin(np.flatnonzero(keep), table.subject[whole]).mean()))
     return float(met.probability @ each)
 
@@ -321,5 +323,5 @@ def _whole(met: Contingency) -> dict[str, float]:
     """What whole-partition scores say of the labeled items; there are none of a view of several."""
     if len(met.tables) > 1:
         return {}
-    scores = companions(met.tables[0].labeled)
+    scores = clustering_metrics(met.tables[0].labeled)
     return {name: float(attrgetter(place)(scores)) for name, place in WHOLE.items()}

@@ -1,11 +1,11 @@
 """Unlinkability: how well each subject's items stay hidden in the partition that an adversary believes in.
 
-`Contingency` is what a truth and a guess have in common; `evaluate` measures it, `bounds` where items are unknown.
-`companions` are the scores of other fields, `views` what a view of several partitions says.
+`Contingency` counts the items that a truth and a guess share; `evaluate` measures it, `bounds` handles unknown items.
+`clustering_metrics` are the metrics of other fields, `views` the entropies of a view of several partitions.
 """
 
 from unmask.measures.unlinkability.bounds import Bounds, bounds
-from unmask.measures.unlinkability.companions import Companions, companions
+from unmask.measures.unlinkability.clustering_metrics import ClusteringMetrics, clustering_metrics
 from unmask.measures.unlinkability.contingency import Contingency
 from unmask.measures.unlinkability.evaluate import MergeList, Unlinkability, evaluate, merge_lists
 from unmask.measures.unlinkability.fairness import Fairness, fairness
@@ -13,13 +13,13 @@ from unmask.measures.unlinkability.transfer import transfer_distance
 
 __all__ = [
     "Bounds",
-    "Companions",
+    "ClusteringMetrics",
     "Contingency",
     "Fairness",
     "MergeList",
     "Unlinkability",
     "bounds",
-    "companions",
+    "clustering_metrics",
     "evaluate",
     "fairness",
     "merge_lists",

@@ -1,4 +1,4 @@
-"""MergeOrder the clusters of each subject, most relevant first: what that links and mixes in, and the risk."""
+"""Merge order of the clusters of each subject, the shares that merges link and mix in, and the risk slope."""
 
 from __future__ import annotations
 
@@ -11,10 +11,8 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.measures.unlinkability.weighing import Floats, Weighed
-
-LINK_TIE: Final = 1e-12
-"""Shares of a subject that differ by less are the same: counts below 1e12 never do."""
+from unmask.core.tolerances import LINK_TIE
+from unmask.measures.unlinkability.overlap import Floats, WeightedOverlap
 
 MAX_PACKED: Final = 2**62
 """Sorting keys whose ranges multiply to less are packed into one integer."""
@@ -22,10 +20,10 @@ MAX_PACKED: Final = 2**62
 
 @dataclass(frozen=True, eq=False)
 class MergeOrder:
-    """The cells of a table in the order in which each subject's clusters are merged, and what the first ones err.
+    """The cells of a table in the order in which each subject's clusters are merged.
 
-    cell          : (n_cells,) cells, subject by subject, the most relevant first
-    rank          : (n_cells,) number of merges before the cell is part of the whole, from 0
+    cell : (n_cells,) cells, subject by subject, the most relevant first
+    rank : (n_cells,) number of merges before the cell is merged, from 0
     miss, include : (n_subjects,) errors of the most relevant cluster, averaged over exact ties
     """
 
@@ -35,27 +33,29 @@ class MergeOrder:
     include: Floats
 
 
-def merge_order(weighed: Weighed, alpha: Fraction | NDArray[np.object_]) -> MergeOrder:
-    """Order by cost alpha m + (1 - alpha) i, then less foreign, then more own weight, then cluster: in exact integers.
+def merge_order(weighed: WeightedOverlap, alpha: Fraction | NDArray[np.object_]) -> MergeOrder:
+    """Return the order by cost alpha m + (1 - alpha) i, then less foreign, then more shared weight, then cluster.
+
+    Costs are exact integers.
 
     alpha : one weight for all, or (n_subjects,) fractions
     """
     table = weighed.table
-    p, q = _as_ratio(alpha, len(weighed.own_total))
-    of = table.subject
-    miss = weighed.own_total[of] - weighed.own
-    cost = p[of] * miss + (q - p)[of] * weighed.foreign
-    largest = int(weighed.own.max(initial=0))
-    order = _ordered(of, cost, weighed.foreign, largest - weighed.own)
+    p, q = _as_ratio(alpha, len(weighed.subject_total))
+    subject = table.subject
+    miss = weighed.subject_total[subject] - weighed.shared
+    cost = p[subject] * miss + (q - p)[subject] * weighed.foreign
+    largest = int(weighed.shared.max(initial=0))
+    order = _sort_cells(subject, cost, weighed.foreign, largest - weighed.shared)
     start = table.indptr[:-1]
     first = cost[order[start]]  # every subject has a cell
-    relevant = cost == first[of]
-    count = np.bincount(of[relevant], minlength=len(start))
+    is_relevant = cost == first[subject]
+    count = np.bincount(subject[is_relevant], minlength=len(start))
     return MergeOrder(
         cell=order,
-        rank=np.arange(len(order)) - start[of],
-        miss=np.bincount(of[relevant], miss[relevant], len(start)) / count / weighed.unit,
-        include=np.bincount(of[relevant], weighed.foreign[relevant], len(start)) / count / weighed.unit,
+        rank=np.arange(len(order)) - start[subject],
+        miss=np.bincount(subject[is_relevant], miss[is_relevant], len(start)) / count / weighed.unit,
+        include=np.bincount(subject[is_relevant], weighed.foreign[is_relevant], len(start)) / count / weighed.unit,
     )
 
 
@@ -68,29 +68,29 @@ def _as_ratio(alpha: Fraction | NDArray[np.object_], n_subjects: int) -> tuple[N
     )
 
 
-def _ordered(subject: NDArray[np.int32], *keys: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The order by subject, then by each key; cells that tie in all stay as they are."""
-    several = np.flatnonzero(np.bincount(subject)[subject] > 1)  # a cell that is alone needs no sorting
-    columns = [subject[several].astype(np.int64), *(key[several] for key in keys)]
+def _sort_cells(subject: NDArray[np.int32], *keys: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the order by subject, then by each key; cells that tie in all keep their order."""
+    cells = np.flatnonzero(np.bincount(subject)[subject] > 1)  # a cell that is alone needs no sorting
+    columns = [subject[cells].astype(np.int64), *(key[cells] for key in keys)]
     spans = [int(column.max(initial=0)) + 1 for column in columns]
     if np.prod(np.array(spans, dtype=np.float64)) < MAX_PACKED:
         packed = columns[0]
         for column, span in zip(columns[1:], spans[1:], strict=True):
             packed = packed * span + column
-        within = np.argsort(packed, kind="stable")
+        cell_order = np.argsort(packed, kind="stable")
     else:
-        within = np.lexsort(columns[::-1])
+        cell_order = np.lexsort(columns[::-1])
     order = np.arange(len(subject))
-    order[several] = several[within]
+    order[cells] = cells[cell_order]
     return order
 
 
-class Reached(NamedTuple):
-    """Where each subject's linked curve reaches its threshold, all (n_subjects,).
+class ThresholdCrossing(NamedTuple):
+    """The point at which each subject's linked curve reaches its threshold, all (n_subjects,).
 
-    merges : merges until then, 0 where breached; fractions are interpolated
-    mixed    : share mixed in by then
-    breached : whether it is reached before any merge
+    merges : merges until then, 0 if breached; fractions are interpolated
+    mixed : share mixed in by then
+    breached : whether the threshold is reached before any merge
     """
 
     beta: Floats
@@ -101,7 +101,7 @@ class Reached(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """Piecewise linear curves of all subjects: what is linked and mixed in after each merge.
+    """Piecewise linear curves of all subjects: shares linked and mixed in after each merge.
 
     subject, rank : (n_steps,) ascending by subject and then by rank, which runs from 0 without gaps
     linked, mixed : (n_steps,) share linked, and share mixed in, after so many merges
@@ -115,107 +115,110 @@ class Steps:
 
     @cached_property
     def start(self) -> NDArray[np.int64]:
-        """(n_subjects,) where the steps of a subject begin."""
+        """Return the first step of each subject."""
         return np.flatnonzero(self.rank == 0)
 
     def rises(self, value: Floats) -> Floats:
-        """(n_steps,) what each merge adds to a curve."""
+        """Return the rise of a curve by each merge."""
         return np.asarray(value - np.where(self.rank == 0, 0.0, np.concatenate(([0.0], value[:-1]))))
 
-    def at(self, beta: Floats) -> Reached:
-        """Where the linked curve of each subject reaches its threshold.
+    def cross(self, beta: Floats) -> ThresholdCrossing:
+        """Return the point at which the linked curve of each subject reaches its threshold.
 
         beta : (n_subjects,)
         """
-        reached = self.linked >= (beta - LINK_TIE)[self.subject]
-        lacking = np.bincount(self.subject[~reached], minlength=self.n_subjects)
+        is_reached = self.linked >= (beta - LINK_TIE)[self.subject]
+        lacking = np.bincount(self.subject[~is_reached], minlength=self.n_subjects)
         last = np.diff(np.concatenate([self.start, [len(self.rank)]])) - 1
         j = np.minimum(lacking, last)
-        here = self.start + j
-        there = np.maximum(here - 1, self.start)
+        after = self.start + j
+        previous = np.maximum(after - 1, self.start)
         breached = j == 0
-        rise = np.where(breached, 1.0, self.linked[here] - self.linked[there])
-        share = np.where(breached, 0.0, (beta - self.linked[there]) / np.where(rise > 0, rise, 1.0))
+        rise = np.where(breached, 1.0, self.linked[after] - self.linked[previous])
+        share = np.where(breached, 0.0, (beta - self.linked[previous]) / np.where(rise > 0, rise, 1.0))
         merges = np.where(breached, 0.0, j - 1 + share)
-        mixed = self.mixed[there] + share * (self.mixed[here] - self.mixed[there])
-        return Reached(beta, merges, np.where(breached, self.mixed[self.start], mixed), breached)
+        mixed = self.mixed[previous] + share * (self.mixed[after] - self.mixed[previous])
+        return ThresholdCrossing(beta, merges, np.where(breached, self.mixed[self.start], mixed), breached)
 
     def average(self, weight: Floats) -> tuple[Floats, Floats]:
-        """(n_ranks,) the curves of the average subject; a curve that has ended stays where it is."""
+        """Return the curves of the average subject, (n_ranks,); a curve that has ended keeps its value."""
         share = (weight / weight.sum())[self.subject]
         linked = np.cumsum(np.bincount(self.rank, self.rises(self.linked) * share))
         mixed = np.cumsum(np.bincount(self.rank, self.rises(self.mixed) * share))
         return np.minimum(linked, 1.0), np.clip(mixed, 0.0, 1.0)
 
 
-def steps_of(weighed: Weighed, order: MergeOrder, wanted: NDArray[np.bool_]) -> Steps:
-    """Linked: the merged share of a subject's weight; mixed: of the weight of all other items, turned round where these
-    are wanted. Of no weight all is linked and nothing mixed in.
+def trace_steps(weighed: WeightedOverlap, order: MergeOrder, wanted: NDArray[np.bool_]) -> Steps:
+    """Return the curves of all subjects.
+
+    Linked is the merged share of the subject's weight; mixed is the merged share of all other weight, reversed if
+    foreign items are wanted. A subject without weight is linked, and nothing is mixed in.
 
     wanted : (n_subjects,)
     """
-    of = weighed.table.subject
-    own, foreign = (_merged(value[order.cell], weighed.table.indptr, of) for value in (weighed.own, weighed.foreign))
-    linked, mixed = _share(own, weighed.own_total[of], 1.0), _share(foreign, weighed.rest_total[of], 0.0)
-    mixed = np.where(wanted[of], 1.0 - mixed, mixed)
-    return Steps(of.astype(np.int64), order.rank, linked, mixed, len(weighed.own_total))
+    subject, weights = weighed.table.subject, (weighed.shared, weighed.foreign)
+    shared, foreign = (_cumulate(weight[order.cell], weighed.table.indptr, subject) for weight in weights)
+    linked = _share(shared, weighed.subject_total[subject], 1.0)
+    mixed = _share(foreign, weighed.other_total[subject], 0.0)
+    mixed = np.where(wanted[subject], 1.0 - mixed, mixed)
+    return Steps(subject.astype(np.int64), order.rank, linked, mixed, len(weighed.subject_total))
 
 
-def _merged(units: NDArray[np.int64], indptr: NDArray[np.int64], of: NDArray[np.int32]) -> NDArray[np.int64]:
-    """(n_steps,) integer sums from the first step of each subject on: exact however many there are."""
+def _cumulate(units: NDArray[np.int64], indptr: NDArray[np.int64], subject: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Return integer sums from the first step of each subject on."""
     total = np.cumsum(units)
     start = indptr[:-1]
-    return np.asarray(total - (total[start] - units[start])[of])
+    return np.asarray(total - (total[start] - units[start])[subject])
 
 
-def _share(part: NDArray[np.int64], whole: NDArray[np.int64], of_nothing: float) -> Floats:
-    return np.where(whole > 0, part / np.maximum(whole, 1), of_nothing)
+def _share(part: NDArray[np.int64], total: NDArray[np.int64], empty: float) -> Floats:
+    return np.where(total > 0, part / np.maximum(total, 1), empty)
 
 
 def mixture(parts: list[Steps], probability: Floats) -> Steps:
-    """The expected curves of a view: the mean over its partitions at every rank, ended curves staying put."""
+    """Return the expected curves of a view: the mean at every rank; ended curves keep their value."""
     ranks = max(int(part.rank.max()) for part in parts) + 1
     key = np.concatenate([part.subject * ranks + part.rank for part in parts])
-    at, place = np.unique(key, return_inverse=True)
-    rank = at % ranks
+    steps, position = np.unique(key, return_inverse=True)
+    rank = steps % ranks
     curves = (
-        running_sums(np.bincount(place, np.concatenate(rises)).astype(np.float64), rank)
+        running_sums(np.bincount(position, np.concatenate(rises)).astype(np.float64), rank)
         for rises in (
             [p * part.rises(part.linked) for p, part in zip(probability, parts, strict=True)],
             [p * part.rises(part.mixed) for p, part in zip(probability, parts, strict=True)],
         )
     )
     linked, mixed = (np.clip(curve, 0.0, 1.0) for curve in curves)
-    return Steps(at // ranks, rank, linked, mixed, parts[0].n_subjects)
+    return Steps(steps // ranks, rank, linked, mixed, parts[0].n_subjects)
 
 
 def running_sums(value: Floats, rank: NDArray[np.int64]) -> Floats:
-    """Sums from rank 0 on, subject by subject: one subject's rounding never reaches another."""
+    """Return sums from rank 0 on, subject by subject: the rounding of a subject does not reach another."""
     total = value.copy()
     order = np.argsort(rank, kind="stable")
     ends = np.cumsum(np.bincount(rank))
     for start, end in pairwise(ends.tolist()):
-        here = order[start:end]
-        total[here] += total[here - 1]
+        step = order[start:end]
+        total[step] += total[step - 1]
     return total
 
 
-def slope(reached: Reached, alpha: Floats, breached_slope: float) -> Floats:
-    """(S,) 2 / pi (alpha atan(beta / x) + (1 - alpha) atan(y / x)), x merges and y mixed in at the threshold beta.
+def slope(crossing: ThresholdCrossing, alpha: Floats, breached_slope: float) -> Floats:
+    """Return 2 / pi (alpha atan(beta / x) + (1 - alpha) atan(y / x)): x merges and y mixed in at the threshold.
 
-    breached_slope : where beta is linked at once, so that x is 0
+    breached_slope : slope if beta is linked at once, so that x is 0
     """
-    beta, merges, mixed, breached = reached
+    beta, merges, mixed, breached = crossing
     x = np.where(breached, 1.0, merges)
     risk = 2 / np.pi * (alpha * np.arctan(beta / x) + (1 - alpha) * np.arctan(mixed / x))
     return np.where(breached, breached_slope, risk)
 
 
 def overall_slope(linked: Floats, mixed: Floats, alpha: float, beta: float, breached_slope: float = 1.0) -> float:
-    """The risk slope of the curves of the average subject.
+    """Return the risk slope of the curves of the average subject.
 
     linked, mixed : (J,) as in `Unlinkability`
     """
     first = np.zeros(len(linked), dtype=np.int64)
     steps = Steps(first, np.arange(len(linked)), linked, mixed, 1)
-    return float(slope(steps.at(np.array([beta])), np.array([alpha]), breached_slope)[0])
+    return float(slope(steps.cross(np.array([beta])), np.array([alpha]), breached_slope)[0])

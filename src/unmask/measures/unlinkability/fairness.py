@@ -1,4 +1,4 @@
-"""How evenly the risk is spread over the subjects, and whom the worst of it meets."""
+"""Inequality of the risk between subjects and between groups."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from unmask.core.partition import Partition
 
 @dataclass(frozen=True, eq=False)
 class GroupTable:
-    """The same values by group; a group of which no subject has a value has nan.
+    """Values by group; a group without a value has nan.
 
-    group        : (n_groups,) its name, ascending
-    n            : (n_groups,) its subjects with a value
-    mean, worst  : (n_groups,) their mean and the worst among them
-    share_worst  : (n_groups,) the share of them among the worst tenth of all; far above 0.1: the group bears more
+    group : (n_groups,) name of each group, ascending
+    n : (n_groups,) number of subjects with a value
+    mean, worst : (n_groups,) mean and worst value
+    share_worst : (n_groups,) share of its subjects in the worst tenth of all; the group bears more if far above 0.1
     """
 
     group: NDArray[Any]
@@ -31,16 +31,24 @@ class GroupTable:
 
 @dataclass(frozen=True, eq=False)
 class Fairness:
-    """One value per subject, as a distribution. A subject without a value (nan) is left out of everything.
+    """The distribution of one value per subject; subjects without a value (nan) are left out.
 
-    n            : subjects with a value
-    mean         : their mean
-    gini         : sum_ij |v_i - v_j| / (2 n^2 mean), 0 (all alike) to 1 - 1/n (one has all); 0 when all are 0
-    jain         : (sum v)^2 / (n sum v^2), 1 (all alike) down to 1/n (one has all); 1 when all are 0
-    worst_decile : mean of the worst ceil(n/10) values
-    worst        : (>= ceil(n/10),) subjects no better off than the last of those, ascending; ties are all in, so there
-                   may be more of them
-    groups       : by group, None without groups
+    Parameters
+    ----------
+    n : int
+        Number of subjects with a value.
+    mean : float
+        Mean of the values.
+    gini : float
+        sum_ij |v_i - v_j| / (2 n^2 mean), 0 (all equal) to 1 - 1/n (one has all); 0 if all are 0.
+    jain : float
+        (sum v)^2 / (n sum v^2), 1 (all equal) down to 1/n (one has all); 1 if all are 0.
+    worst_decile : float
+        Mean of the worst ceil(n/10) values.
+    worst : array
+        Subjects no better off than the last of those, ascending; ties are included.
+    groups : GroupTable, optional
+        Values by group.
     """
 
     n: int
@@ -53,21 +61,41 @@ class Fairness:
 
 
 def fairness(value: ArrayLike, *, group: ArrayLike | None = None, worse: Literal["high", "low"] = "high") -> Fairness:
-    """How unequal the subjects' values are, who is worst off, and how groups compare.
+    """Measure how unequal the values of subjects are, and compare groups.
 
-    value : (n_subjects,) not negative, nan for a subject without a value; in any unit
-    group : (n_subjects,) the group of each subject
-    worse : whether a "high" value is the bad one (a risk slope) or a "low" one (a count of errors that protect)
-    All of them are nan, and `worst` empty, when no subject has a value. The indices do not depend on `worse`.
+    All results are nan, and `worst` is empty, if no subject has a value. The indices do not depend on `worse`.
 
+    Parameters
+    ----------
+    value : (n_subjects,) array
+        Values from 0, nan for a subject without a value; in any unit.
+    group : (n_subjects,) array, optional
+        Group of each subject.
+    worse : {"high", "low"}
+        Whether a high value is bad (a risk slope) or a low one (errors that protect).
+
+    Returns
+    -------
+    Fairness
+        Indices, worst-off subjects and groups.
+
+    Raises
+    ------
+    UnmaskError
+        If a value is negative or infinite.
+
+    References
+    ----------
+    C. Gini, "Variabilita e mutabilita", 1912; Jain, Chiu and Hawe, DEC research report TR-301, 1984. It is not the
+    fairness measure of Pashalidis 2008.
+
+    Examples
+    --------
     >>> spread = fairness([0.0, 0.0, 0.0, 1.0], group=["a", "a", "b", "b"])
     >>> spread.gini, spread.jain, spread.worst_decile, spread.worst
     (0.75, 0.25, 1.0, array([3]))
     >>> spread.groups.group.tolist(), spread.groups.share_worst
     (['a', 'b'], array([0. , 0.5]))
-
-    C. Gini, "Variabilita e mutabilita", 1912; Jain, Chiu and Hawe, DEC research report TR-301, 1984. Not the fairness
-    measure of Pashalidis 2008, whose formula is not used here.
     """
     values = np.asarray(value, dtype=np.float64)
     if values.ndim != 1:
@@ -79,15 +107,15 @@ def fairness(value: ArrayLike, *, group: ArrayLike | None = None, worse: Literal
         )
     if worse not in ("high", "low"):
         raise UnmaskError(f'worse is {worse!r}, expected "high" or "low"')
-    known = np.flatnonzero(~np.isnan(values))
-    bad = values[known] if worse == "high" else -values[known]
-    tail = np.sort(bad)[::-1][: -(-len(known) // 10)]
-    worst = known[bad >= tail[-1]] if len(known) else known
+    subjects = np.flatnonzero(~np.isnan(values))
+    bad = values[subjects] if worse == "high" else -values[subjects]
+    tail = np.sort(bad)[::-1][: -(-len(subjects) // 10)]
+    worst = subjects[bad >= tail[-1]] if len(subjects) else subjects
     return Fairness(
-        n=len(known),
-        mean=_mean(values[known]),
-        gini=_gini(values[known]),
-        jain=_jain(values[known]),
+        n=len(subjects),
+        mean=_mean(values[subjects]),
+        gini=_gini(values[subjects]),
+        jain=_jain(values[subjects]),
         worst_decile=abs(_mean(tail)),
         worst=worst,
         groups=None if group is None else _by_group(values, group, worst, worse),
@@ -99,7 +127,7 @@ def _mean(values: NDArray[np.float64]) -> float:
 
 
 def _gini(values: NDArray[np.float64]) -> float:
-    """By rank: sum_ij |v_i - v_j| = 2 sum_k (2 k - n - 1) v_(k), k = 1..n ascending."""
+    """Compute by rank: sum_ij |v_i - v_j| = 2 sum_k (2 k - n - 1) v_(k), k = 1..n ascending."""
     n, total = len(values), values.sum()
     if not n or not total:
         return 0.0 if n else float("nan")
@@ -119,16 +147,16 @@ def _by_group(
     groups = Partition(group)
     if len(groups) != len(values):
         raise UnmaskError(f"there are {len(groups)} groups for {len(values)} subjects, expected one for each")
-    known = ~np.isnan(values)
-    code, n_groups = groups.code[known], groups.n_clusters
+    has_value = ~np.isnan(values)
+    code, n_groups = groups.code[has_value], groups.n_clusters
     n = np.bincount(code, minlength=n_groups)
     extreme = np.full(n_groups, -np.inf if worse == "high" else np.inf)
-    (np.maximum if worse == "high" else np.minimum).at(extreme, code, values[known])
+    (np.maximum if worse == "high" else np.minimum).at(extreme, code, values[has_value])
     count = np.where(n > 0, n, np.nan)
     return GroupTable(
         group=groups.names,
         n=n,
-        mean=np.bincount(code, weights=values[known], minlength=n_groups) / count,
+        mean=np.bincount(code, weights=values[has_value], minlength=n_groups) / count,
         worst=np.where(n > 0, extreme, np.nan),
         share_worst=np.bincount(groups.code[worst], minlength=n_groups) / count,
     )

@@ -1,128 +1,145 @@
-"""The sparse table of a solution against an adversary's partition: all that any measure here looks at."""
+"""The sparse table of a truth against an adversary's partition, and weights of items as integers."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from numbers import Real
+from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import coo_array
 
+from unmask.core.errors import UnmaskError
 from unmask.core.partition import Missing, Partition, Unlabeled, align
+from unmask.core.tolerances import WEIGHT_ROUNDING
+
+Floats = NDArray[np.float64]
+Override = tuple[Any, Any, float]
+
+MAX_WEIGHT_DENOMINATOR: Final = 10**6
+"""Denominator up to which weights are exact."""
+
+MAX_SHARE_DENOMINATOR: Final = 10**4
+"""Largest denominator of the fractions that shares and thresholds are rounded to."""
+
+MAX_COST_SUM: Final = 2**62
+"""Limit of sums of costs in int64."""
 
 
 @dataclass(frozen=True, eq=False)
 class Overlap:
-    """The cells where a subject C and a cluster D have items in common, subject by subject, clusters ascending.
+    """The cells in which a subject C and a cluster D share items, subject by subject, clusters ascending.
 
     subject, cluster : (n_cells,) int32
-    own              : (n_cells,) int64, |C and D| >= 1
-    indptr           : (n_subjects + 1,) the cells of subject s are indptr[s]:indptr[s + 1]
-    subject_size     : (n_subjects,) |C|
-    cluster_size     : (n_clusters,) |D|, items of subjects that are not among the rows included
+    shared : (n_cells,) int64, |C and D| >= 1
+    indptr : (n_subjects + 1,) the cells of subject s are indptr[s]:indptr[s + 1]
+    subject_size : (n_subjects,) |C|
+    cluster_size : (n_clusters,) |D|, including items of subjects without a row
     """
 
     subject: NDArray[np.int32]
     cluster: NDArray[np.int32]
-    own: NDArray[np.int64]
+    shared: NDArray[np.int64]
     indptr: NDArray[np.int64]
     subject_size: NDArray[np.int64]
     cluster_size: NDArray[np.int64]
 
     @cached_property
     def n(self) -> int:
-        """Number of items."""
+        """Return the number of items."""
         return int(self.cluster_size.sum())
 
     @property
     def pieces(self) -> NDArray[np.int64]:
-        """(n_subjects,) clusters in which a subject has items."""
+        """Return the number of clusters in which each subject has items."""
         return np.diff(self.indptr)
 
-    def first(self, n_subjects: int) -> Overlap:
-        """The rows of the first subjects; the items of all others are nobody's, and still in their clusters."""
+    def take_subjects(self, n_subjects: int) -> Overlap:
+        """Return the rows of the first subjects; other items stay in their clusters without an owner."""
         end = self.indptr[n_subjects]
         return Overlap(
             self.subject[:end],
             self.cluster[:end],
-            self.own[:end],
+            self.shared[:end],
             self.indptr[: n_subjects + 1],
             self.subject_size[:n_subjects],
             self.cluster_size,
         )
 
     @cached_property
-    def nobodys(self) -> NDArray[np.int64]:
-        """(n_clusters,) items of a cluster that belong to no subject among the rows."""
-        return self.cluster_size - np.bincount(self.cluster, self.own, len(self.cluster_size)).astype(np.int64)
+    def n_unowned(self) -> NDArray[np.int64]:
+        """Return the number of items of each cluster that belong to no subject with a row."""
+        return self.cluster_size - np.bincount(self.cluster, self.shared, len(self.cluster_size)).astype(np.int64)
 
     @cached_property
-    def owners(self) -> NDArray[np.int64]:
-        """(n_clusters,) subjects among the rows that have an item in the cluster."""
+    def n_owners(self) -> NDArray[np.int64]:
+        """Return the number of subjects with an item in each cluster."""
         return np.bincount(self.cluster, minlength=len(self.cluster_size))
 
     @cached_property
     def x_log_x(self) -> NDArray[np.float64]:
-        """(n_cells,) x log2 x, x the items of a cell."""
-        return np.asarray(self.own * np.log2(self.own))
+        """Return x log2 x of the x items of each cell."""
+        return np.asarray(self.shared * np.log2(self.shared))
 
     @cached_property
     def sums_x_log_x(self) -> NDArray[np.float64]:
-        """(n_clusters,) its sum over a cluster, which is all that entropies of the owners need."""
+        """Return the sum of `x_log_x` over each cluster, which the entropies of owners need."""
         return np.bincount(self.cluster, self.x_log_x, len(self.cluster_size)).astype(np.float64, copy=False)
 
     @property
     def labeled(self) -> Overlap:
-        """The same without the items that are nobody's, and without clusters that have no other."""
+        """Return the table without items that have no owner, and without clusters of such items."""
         present, cluster = np.unique(self.cluster, return_inverse=True)
-        size = (self.cluster_size - self.nobodys)[present]
-        return Overlap(self.subject, cluster.astype(np.int32), self.own, self.indptr, self.subject_size, size)
+        size = (self.cluster_size - self.n_unowned)[present]
+        return Overlap(self.subject, cluster.astype(np.int32), self.shared, self.indptr, self.subject_size, size)
 
 
 def overlap(
     solution: Partition, adversary: Partition, *, missing: Missing = "error", unlabeled: Unlabeled = "error"
 ) -> Overlap:
-    """The table of two partitions, in O(items + cells).
+    """Return the table of two partitions, in O(items + cells).
 
-    missing, unlabeled : what an item is that only one of them has, see `core.partition`; it is alone in the other
+    missing, unlabeled : treatment of items that only one of them has, see `core.partition`
 
     >>> table = overlap(Partition([0, 0, 1, 1]), Partition([0, 1, 1, 1]))
-    >>> table.subject, table.cluster, table.own
+    >>> table.subject, table.cluster, table.shared
     (array([0, 0, 1], dtype=int32), array([0, 1, 1], dtype=int32), array([1, 1, 2]))
     """
     solution, adversary = align(solution, adversary, missing=missing, unlabeled=unlabeled)
     ones = np.ones(len(solution), dtype=np.int64)
-    return of_cells(solution.code, adversary.code, ones, subject_size=solution.sizes, cluster_size=adversary.sizes)
+    return sum_cells(solution.code, adversary.code, ones, subject_size=solution.sizes, cluster_size=adversary.sizes)
 
 
-def of_cells(
+def sum_cells(
     subject: NDArray[Any],
     cluster: NDArray[Any],
-    own: NDArray[np.int64],
+    shared: NDArray[np.int64],
     *,
     subject_size: NDArray[np.int64],
     cluster_size: NDArray[np.int64],
 ) -> Overlap:
-    """The table of cells in any order; those of the same subject and cluster are added up.
+    """Return the table of cells in any order; cells of the same subject and cluster are added up.
 
-    >>> of_cells(
+    >>> sum_cells(
     ...     np.array([0, 0]),
     ...     np.array([1, 1]),
     ...     np.array([1, 2]),
     ...     subject_size=np.array([3]),
     ...     cluster_size=np.array([1, 4]),
-    ... ).own
+    ... ).shared
     array([3])
     """
-    table = coo_array((own, (subject, cluster)), shape=(len(subject_size), len(cluster_size))).tocsr()
+    table = coo_array((shared, (subject, cluster)), shape=(len(subject_size), len(cluster_size))).tocsr()
     table.sum_duplicates()
     indptr = table.indptr.astype(np.int64)
     return Overlap(
         subject=np.repeat(np.arange(len(subject_size), dtype=np.int32), np.diff(indptr)),
         cluster=table.indices.astype(np.int32, copy=False),
-        own=table.data,
+        shared=table.data,
         indptr=indptr,
         subject_size=subject_size,
         cluster_size=cluster_size,
@@ -130,6 +147,131 @@ def of_cells(
 
 
 def cell_of_item(table: Overlap, solution: Partition, adversary: Partition) -> NDArray[np.int64]:
-    """(n,) the cell that each item is in."""
+    """Return the cell of each item."""
     keys = table.subject.astype(np.int64) * adversary.n_clusters + table.cluster
     return np.searchsorted(keys, solution.code.astype(np.int64) * adversary.n_clusters + adversary.code)
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedOverlap:
+    """The cells of a table with their weights, in integer units of 1 / unit: sums do not depend on their order.
+
+    shared, foreign : (n_cells,) weight of C and D, and of D without C, by the weights of the subject
+    subject_total, other_total : (n_subjects,) weight of C, and of all other items
+    """
+
+    table: Overlap
+    unit: int
+    shared: NDArray[np.int64]
+    foreign: NDArray[np.int64]
+    subject_total: NDArray[np.int64]
+    other_total: NDArray[np.int64]
+
+
+def weigh_equally(table: Overlap) -> WeightedOverlap:
+    """Return the table with weight 1 for each item."""
+    foreign = table.cluster_size[table.cluster] - table.shared
+    return WeightedOverlap(table, 1, table.shared, foreign, table.subject_size, table.n - table.subject_size)
+
+
+def weigh_items(
+    table: Overlap,
+    solution: Partition,
+    adversary: Partition,
+    item: NDArray[np.float64],
+    overrides: tuple[Override, ...] = (),
+) -> WeightedOverlap:
+    """Return the table with weights of items; an override (subject, item, weight) is the weight for one subject.
+
+    Subjects go by their label, items by their id, or by position without ids. Section 3.3 of the paper.
+    """
+    weights = np.concatenate([item, check_weights([weight for _, _, weight in overrides], len(overrides))])
+    unit = _choose_unit(weights, table.n)
+    units = np.rint(weights * unit).astype(np.int64)
+    item_units, override_units = units[: table.n], units[table.n :]
+    cell = cell_of_item(table, solution, adversary)
+    shared = _sum_units(cell, item_units, len(table.shared))
+    subject_total = _sum_units(solution.code, item_units, solution.n_clusters)
+    foreign = _sum_units(adversary.code, item_units, adversary.n_clusters)[table.cluster] - shared
+    other_total = item_units.sum() - subject_total
+    if overrides:
+        subject, position = _find_overrides(solution, overrides)
+        change = override_units - item_units[position]
+        is_own = solution.code[position] == subject
+        np.add.at(subject_total, subject[is_own], change[is_own])
+        np.add.at(other_total, subject[~is_own], change[~is_own])
+        key = table.subject.astype(np.int64) * adversary.n_clusters + table.cluster
+        override_key = subject.astype(np.int64) * adversary.n_clusters + adversary.code[position]
+        override_cell = np.minimum(np.searchsorted(key, override_key), len(key) - 1)
+        has_cell = key[override_cell] == override_key
+        np.add.at(shared, override_cell[has_cell & is_own], change[has_cell & is_own])
+        np.add.at(foreign, override_cell[has_cell & ~is_own], change[has_cell & ~is_own])
+    return WeightedOverlap(table, unit, shared, foreign, subject_total, other_total)
+
+
+def _sum_units(code: NDArray[Any], units: NDArray[np.int64], n: int) -> NDArray[np.int64]:
+    """Return integer sums by code."""
+    total = np.zeros(n, dtype=np.int64)
+    np.add.at(total, code, units)
+    return total
+
+
+def _choose_unit(weights: NDArray[np.float64], n: int) -> int:
+    """Return the common denominator of the weights if it is small, else a power of two that leaves room for costs.
+
+    Costs are weights multiplied by the denominator of an alpha.
+    """
+    room = MAX_COST_SUM // (2 * MAX_SHARE_DENOMINATOR * max(n, 1))
+    if room < 2**10:
+        raise UnmaskError(f"weights of {n:,} items leave no room for exact sums; use counts, or fewer items")
+    common = 1
+    for weight in np.unique(weights).tolist():
+        fraction = Fraction(weight).limit_denominator(MAX_WEIGHT_DENOMINATOR)
+        if abs(float(fraction) - weight) > WEIGHT_ROUNDING:
+            break
+        common = math.lcm(common, fraction.denominator)
+        if common > min(room, 10**9):
+            break
+    else:
+        return common
+    return int(2 ** math.floor(math.log2(room)))
+
+
+def _find_overrides(
+    solution: Partition, overrides: tuple[Override, ...]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the number of the subject and the position of the item of each override."""
+    subject_numbers = {label: i for i, label in enumerate(solution.names.tolist())}
+    ids = range(len(solution)) if solution.items is None else solution.items.tolist()
+    positions = {item: i for i, item in enumerate(ids)}
+    try:
+        subject = np.array([subject_numbers[label] for label, _, _ in overrides], dtype=np.int64)
+        position = np.array([positions[item] for _, item, _ in overrides], dtype=np.int64)
+    except KeyError:
+        raise UnmaskError("an override names a subject or an item that the solution does not have; check it") from None
+    if len(set(zip(subject.tolist(), position.tolist(), strict=True))) < len(overrides):
+        raise UnmaskError("an item is overridden twice for one subject, expected one weight")
+    return subject, position
+
+
+def check_weights(values: ArrayLike, n: int) -> NDArray[np.float64]:
+    """Return the weights of n items, checked."""
+    weights = np.asarray(values, dtype=np.float64)
+    if weights.shape != (n,):
+        raise UnmaskError(f"there are {weights.size} weights for {n} items, expected one for each")
+    if not np.all((weights >= 0) & (weights <= 1)):
+        raise UnmaskError("a weight is missing or outside 0..1, expected numbers from 0 to 1")
+    return weights
+
+
+def as_fraction(name: str, value: object) -> Fraction:
+    """Return a share in [0, 1] as a fraction: 0.3333... is 1/3."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) <= 1:
+        raise UnmaskError(f"{name} is {value!r}, expected a number from 0 to 1")
+    exact = value if isinstance(value, Fraction) else Fraction(float(value))
+    share = exact.limit_denominator(MAX_SHARE_DENOMINATOR)
+    if share in (0, 1) and share != exact:
+        raise UnmaskError(
+            f"{name} is {value!r}, which is nearer to {share} than 1/{MAX_SHARE_DENOMINATOR}; give {share}"
+        )
+    return share

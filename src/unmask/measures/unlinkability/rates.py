@@ -1,4 +1,4 @@
-"""The rates of adversaries who say which items belong together: what is filed of every guess."""
+"""Rates of adversaries who cluster items: the rows of every guess."""
 
 from __future__ import annotations
 
@@ -9,33 +9,32 @@ import numpy as np
 
 from unmask.measures.interval import Interval, clustered_bootstrap, clustered_wilson
 from unmask.measures.registry import MEASURES, Quantity
-from unmask.measures.unlinkability.weighing import Floats
+from unmask.measures.unlinkability.overlap import Floats
 
 
 @dataclass(frozen=True)
 class Rate(Quantity):
-    """A number of each subject whose mean over the counted subjects is filed; its name is an attribute of
-    `Unlinkability`.
+    """A number of each subject whose mean is a row; its name is an attribute of `Unlinkability`.
 
-    proportion : whether it is true or false of a subject, so that Wilson's interval is the right one
-    bounded    : whether it is an attribute of `Bounds` too, for the case that items are unknown
+    proportion : whether it is true or false for a subject, which has Wilson's interval
+    bounded : whether it is an attribute of `Bounds`, too, for unknown items
     """
 
     proportion: bool = False
     bounded: bool = False
 
-    def best(self, values: Floats) -> Floats:
-        """(S,) what the adversary would like best: an audit promises no more than the least favorable case.
+    def worst_case(self, values: Floats) -> Floats:
+        """Return the bound that is best for the adversary, so that an audit never understates the risk.
 
-        values : (2, S) the least and the most that it can be
+        values : (2, S) the smallest and the largest value
         """
-        best: Floats = values[1 if self.direction == "high" else 0]
-        return best
+        bound: Floats = values[1 if self.direction == "high" else 0]
+        return bound
 
     def interval(self, value: Floats) -> Interval:
-        """Of the mean over subjects, each a draw of its own."""
-        weight, each = np.full(len(value), 1 / len(value)), np.arange(len(value))
-        return (clustered_wilson if self.proportion else clustered_bootstrap)(value, weight, each)
+        """Return the interval of the mean over subjects, each a draw of its own."""
+        weight, subject = np.full(len(value), 1 / len(value)), np.arange(len(value))
+        return (clustered_wilson if self.proportion else clustered_bootstrap)(value, weight, subject)
 
 
 def _rate(name: str, *, proportion: bool = False, bounded: bool = False) -> Rate:
@@ -49,4 +48,4 @@ RATES: Final = (
     _rate("foreign_share", bounded=True),
     *map(_rate, ("merges", "risk_slope", "miss", "include", "foreign_subjects", "effective_foreign_subjects")),
 )
-"""In the order in which they are filed."""
+"""Rates in the order of the rows."""

@@ -1,4 +1,4 @@
-"""What a whole view says: how far it is from the truth, how sure it is, and how much of the linking it leaves open.
+"""Entropies and distances of a view: its distance from the truth, its certainty, and the linking that it leaves open.
 
 A view counts equal partitions together wherever entropy is concerned, however their labels are written. All entropies
 are in bits. All partitions are over the same items, in any order; `unmask.core.partition.align_view` makes them so.
@@ -18,20 +18,24 @@ from numpy.typing import ArrayLike, NDArray
 
 from unmask.core.errors import UnmaskError
 from unmask.core.partition import Partition, View, align
-from unmask.measures.unlinkability.companions import SubjectCompanions, companions, variation_of_information
+from unmask.measures.unlinkability.clustering_metrics import (
+    SubjectMetrics,
+    clustering_metrics,
+    variation_of_information,
+)
 from unmask.measures.unlinkability.overlap import Overlap, overlap
 
 Distance = Callable[[Overlap], float]
 """A distance of two partitions, from their table: `variation_of_information`, `rand_distance`, `transfer_distance`,
 `merge_distance`."""
 
-BLOCK = 1 << 22
-"""Labels (items times partitions) that are worked on at a time."""
+MAX_BLOCK_LABELS = 1 << 22
+"""Labels (items times partitions) of a block."""
 
 
 @dataclass(frozen=True, eq=False)
 class SubjectEntropy:
-    """How open it is, in a view, which of a subject's items belong together.
+    """Entropies of the partitions of each subject's items in a view.
 
     bits       : (n_subjects,) entropy of the law on the partitions of the subject's items, in [0, log2 Bell(c)]
     normalized : (n_subjects,) bits/log2 Bell(c) in [0, 1]; nan for one item, where nothing can be linked
@@ -42,7 +46,7 @@ class SubjectEntropy:
 
 
 def expected_distance(solution: Partition, view: View, *, distance: Distance = variation_of_information) -> float:
-    """sum_Q Pr(Q) d(solution, Q): how far the view is from the truth, in the unit of d.
+    """Return sum_Q Pr(Q) d(solution, Q): how far the view is from the truth, in the unit of d.
 
     >>> view = View([Partition([0, 0, 1]), Partition([0, 1, 2])], [0.75, 0.25])
     >>> round(expected_distance(Partition([0, 0, 1]), view), 4)
@@ -55,7 +59,7 @@ def expected_distance(solution: Partition, view: View, *, distance: Distance = v
 
 
 def inconsistency(view: View, *, distance: Distance = variation_of_information) -> float:
-    """sum_QR Pr(Q) Pr(R) d(Q, R): the expected distance of two draws, 0 when the partitions of the view are all equal.
+    """Return sum_QR Pr(Q) Pr(R) d(Q, R), the expected distance of two draws; 0 if all partitions are equal.
 
     d has to be symmetric, with d(Q, Q) = 0. Needs a table for every two partitions of the view.
 
@@ -69,7 +73,7 @@ def inconsistency(view: View, *, distance: Distance = variation_of_information) 
 
 
 def certainty(view: View) -> float:
-    """1 - H(view)/log2 k, k its distinct partitions: 1 when there is only one, 0 when all are equally probable.
+    """Return 1 - H(view)/log2 k, k its distinct partitions: 1 when there is only one, 0 when all are equally probable.
 
     >>> certainty(View([Partition([0, 0, 1]), Partition([0, 1, 2])]))
     0.0
@@ -82,7 +86,7 @@ def certainty(view: View) -> float:
 
 
 def view_entropy(view: View) -> float:
-    """H = -sum_Q Pr(Q) log2 Pr(Q) over the distinct partitions, in bits.
+    """Return H = -sum_Q Pr(Q) log2 Pr(Q) over the distinct partitions, in bits.
 
     >>> view_entropy(View([Partition([0, 0, 1]), Partition([5, 5, 1]), Partition([0, 1, 2])], [0.25, 0.25, 0.5]))
     1.0
@@ -91,7 +95,7 @@ def view_entropy(view: View) -> float:
 
 
 def degree_of_unlinkability(view: View, *, compatible_bits: float | None = None) -> float:
-    """H(view)/log2 N, N the partitions that context leaves possible: 1 when the view is uniform over them, 0 when sure.
+    """Return H(view)/log2 N, with N partitions possible by context: 1 if the view is uniform over them, 0 if certain.
 
     compatible_bits : log2 N; log2 Bell(n), all partitions, when left out. `log2_partitions_of_sizes` counts those of
     given sizes. nan when N = 1.
@@ -116,14 +120,14 @@ def degree_of_unlinkability(view: View, *, compatible_bits: float | None = None)
 
 
 def subject_entropy(solution: Partition, view: View) -> SubjectEntropy:
-    """Of each subject: the entropy of the law that the view induces on the partitions of the subject's items.
+    """Return the entropy of the law that the view induces on the partitions of each subject's items.
 
     Two partitions of the view that divide the subject's items alike are one outcome, whoever else is with them. The
     normalizer is log2 Bell(c), the entropy before any observation when all partitions of c items are equally probable.
 
     >>> view = View([Partition([0, 0, 1, 1]), Partition([0, 1, 1, 1])])
-    >>> found = subject_entropy(Partition([0, 0, 1, 1]), view)
-    >>> found.bits, found.normalized
+    >>> entropy = subject_entropy(Partition([0, 0, 1, 1]), view)
+    >>> entropy.bits, entropy.normalized
     (array([1., 0.]), array([1., 0.]))
 
     Steinbrecher and Koepsell, "Modeling unlinkability", PET 2003; the formula was not checked against the paper.
@@ -132,16 +136,16 @@ def subject_entropy(solution: Partition, view: View) -> SubjectEntropy:
     bits, sizes = np.zeros(solution.n_clusters), solution.sizes
     items, start = np.argsort(solution.code, kind="stable"), np.cumsum(sizes) - sizes
     for size in np.unique(sizes[sizes > 1]).tolist():
-        alike = np.flatnonzero(sizes == size)
-        for subjects in np.array_split(alike, -(-len(alike) * size * len(drawn) // BLOCK)):
-            own = items[start[subjects][:, None] + np.arange(size)]
-            bits[subjects] = _outcome_entropy([_first_together(code[own]) for code in drawn], view.probability)
+        same_size = np.flatnonzero(sizes == size)
+        for subjects in np.array_split(same_size, -(-len(same_size) * size * len(drawn) // MAX_BLOCK_LABELS)):
+            block = items[start[subjects][:, None] + np.arange(size)]
+            bits[subjects] = _outcome_entropy([_first_together(code[block]) for code in drawn], view.probability)
     with np.errstate(invalid="ignore"):
         return SubjectEntropy(bits, np.minimum(bits / log2_bell(sizes), 1.0))
 
 
-def expected_subjects(solution: Partition, view: View) -> SubjectCompanions:
-    """The companions of each subject, expected under the view; `recovered` is then a probability.
+def expected_subjects(solution: Partition, view: View) -> SubjectMetrics:
+    """Return the metrics of each subject, expected under the view; `recovered` is then a probability.
 
     split + mix is the subject's part of the expected VOI.
 
@@ -149,17 +153,17 @@ def expected_subjects(solution: Partition, view: View) -> SubjectCompanions:
     >>> expected_subjects(Partition([0, 0, 1]), view).recovered
     array([0.75, 1.  ])
     """
-    names = [f.name for f in fields(SubjectCompanions)]
+    names = [f.name for f in fields(SubjectMetrics)]
     total = {name: np.zeros(solution.n_clusters) for name in names}
     for p, q in _listed(view):
-        subject = companions(overlap(solution, q)).subject
+        subject = clustering_metrics(overlap(solution, q)).subject
         for name in names:
             total[name] += p * getattr(subject, name)
-    return SubjectCompanions(**total)
+    return SubjectMetrics(**total)
 
 
 def together(view: View, pairs: ArrayLike) -> NDArray[np.float64]:
-    """(n_pairs,) Pr(both items in one cluster), in [0, 1].
+    """Return Pr(both items in one cluster), in [0, 1].
 
     pairs : (n_pairs, 2) item ids, or positions when the partitions have no ids
 
@@ -174,7 +178,7 @@ def together(view: View, pairs: ArrayLike) -> NDArray[np.float64]:
 
 
 def pair_entropy(view: View, pairs: ArrayLike) -> NDArray[np.float64]:
-    """(n_pairs,) binary entropy of Pr(both items in one cluster), in bits: 1 when it is a toss-up, 0 when sure.
+    """Return the binary entropy of Pr(both items in one cluster), in bits: 1 when it is a toss-up, 0 when sure.
 
     >>> pair_entropy(View([Partition([0, 0, 1]), Partition([0, 1, 1])]), [[0, 1], [0, 2]])
     array([1., 0.])
@@ -186,7 +190,7 @@ def pair_entropy(view: View, pairs: ArrayLike) -> NDArray[np.float64]:
 
 
 def log2_bell(n: ArrayLike) -> NDArray[np.float64]:
-    """log2 Bell(n), the bits of a uniformly random partition of n >= 1 items; the shape of n.
+    """Return log2 Bell(n), the bits of a uniformly random partition of n >= 1 items; the shape of n.
 
     Dobinski: Bell(n) = (1/e) sum_m m^n/m!, summed in logarithms around its largest term, where m ln m is about n.
 
@@ -201,7 +205,7 @@ def log2_bell(n: ArrayLike) -> NDArray[np.float64]:
 
 
 def log2_partitions_of_sizes(sizes: ArrayLike) -> float:
-    """log2 of the number of partitions whose clusters have these sizes: n!/(prod c! prod k_c!), k_c clusters of size c.
+    """Return log2 of the number of partitions with clusters of these sizes: n!/(prod c! prod k_c!), k_c of size c.
 
     >>> round(2 ** log2_partitions_of_sizes([2, 2, 1]), 6)
     15.0
@@ -209,9 +213,9 @@ def log2_partitions_of_sizes(sizes: ArrayLike) -> float:
     size = np.asarray(sizes)
     if not size.size or size.dtype.kind not in "iu" or size.min() < 1:
         raise UnmaskError("the cluster sizes are empty, below 1 or not whole, expected whole numbers from 1")
-    alike = np.unique(size, return_counts=True)[1]
+    n_equal = np.unique(size, return_counts=True)[1]
     log_gamma = scipy.special.gammaln
-    bits = log_gamma(size.sum() + 1) - log_gamma(size + 1).sum() - log_gamma(alike + 1).sum()
+    bits = log_gamma(size.sum() + 1) - log_gamma(size + 1).sum() - log_gamma(n_equal + 1).sum()
     return max(float(bits) / math.log(2), 0.0)
 
 
@@ -231,12 +235,12 @@ def _listed(view: View) -> Iterator[tuple[float, Partition]]:
 
 
 def _in_line(view: View) -> Iterator[tuple[float, Partition]]:
-    """The same with the items of all in the order of the first."""
+    """Yield probabilities and partitions with the items in the order of the first."""
     return ((p, align(view.partitions[0], q)[1]) for p, q in _listed(view))
 
 
 def _law(view: View) -> NDArray[np.float64]:
-    """The probabilities of the distinct partitions."""
+    """Return the probabilities of the distinct partitions."""
     law: dict[bytes, float] = {}
     for p, q in _in_line(view):
         first = np.empty(q.n_clusters, dtype=np.int32)
@@ -255,19 +259,19 @@ def _entropy(law: NDArray[np.float64]) -> float:
 
 
 def _first_together(code: NDArray[np.int32]) -> NDArray[np.int64]:
-    """(n_rows, n_items) of each item, the place of the first item in its row that is in the same cluster."""
+    """Return, for each item, the position of the first item in its row that is in the same cluster."""
     rows, n = np.arange(len(code))[:, None], code.shape[1]
     _, first, inverse = np.unique(rows * (int(code.max()) + 1) + code, return_index=True, return_inverse=True)
     return np.asarray(first[inverse].reshape(code.shape) - rows * n, dtype=np.int64)
 
 
 def _outcome_entropy(outcomes: list[NDArray[np.int64]], probability: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(n_subjects,) entropy of the probabilities, summed over equal outcomes of a subject, a row of its items each."""
+    """Return the entropy of the probabilities, summed over equal outcomes of a subject, a row of its items each."""
     n_subjects, size = outcomes[0].shape
     subject = np.tile(np.arange(n_subjects), len(outcomes))
     rows = np.column_stack([subject, np.concatenate(outcomes)])
-    whole = rows.view(np.dtype((np.void, rows.itemsize * (size + 1)))).ravel()  # compared byte by byte
-    _, first, inverse = np.unique(whole, return_index=True, return_inverse=True)
+    row_bytes = rows.view(np.dtype((np.void, rows.itemsize * (size + 1)))).ravel()  # compared byte by byte
+    _, first, inverse = np.unique(row_bytes, return_index=True, return_inverse=True)
     law = np.bincount(inverse, np.repeat(probability / probability.sum(), n_subjects)).astype(np.float64, copy=False)
     return np.maximum(-np.bincount(subject[first], weights=_p_log_p(law), minlength=n_subjects), 0.0)
 
@@ -281,9 +285,9 @@ def _positions(pairs: ArrayLike, partition: Partition) -> tuple[NDArray[Any], ND
             raise UnmaskError(f"a pair is not of two positions, expected whole numbers from 0 to {len(partition) - 1}")
         return wanted[:, 0].astype(np.intp), wanted[:, 1].astype(np.intp)
     place = {item: i for i, item in enumerate(partition.items.tolist())}
-    found = np.array([place.get(item, -1) for item in wanted.ravel().tolist()], dtype=np.intp).reshape(-1, 2)
-    if np.any(found < 0):
+    positions = np.array([place.get(item, -1) for item in wanted.ravel().tolist()], dtype=np.intp).reshape(-1, 2)
+    if np.any(positions < 0):
         raise UnmaskError(
-            f"{int((found < 0).sum())} items of the pairs are not in the view; give ids of the view's items"
+            f"{int((positions < 0).sum())} items of the pairs are not in the view; give ids of the view's items"
         )
-    return found[:, 0], found[:, 1]
+    return positions[:, 0], positions[:, 1]

@@ -1,4 +1,4 @@
-"""What the literature on comparing clusterings says of the same two partitions, all of it from the one sparse table."""
+"""Metrics of two clusterings from their sparse table: pairs, B-cubed, variation of information and others."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from unmask.measures.unlinkability.transfer import transfer_distance
 
 @dataclass(frozen=True)
 class Retrieval:
-    """Precision, recall and F in [0, 1]; nan where there is nothing to divide by."""
+    """Precision, recall and F in [0, 1]; nan if the denominator is 0."""
 
     precision: float
     recall: float
@@ -23,10 +23,10 @@ class Retrieval:
 
 
 @dataclass(frozen=True, eq=False)
-class SubjectCompanions:
-    """What exists per subject. Subject C has c items, x of them in the cluster D of size d; sums run over C's clusters.
+class SubjectMetrics:
+    """Metrics of each subject C of c items, x of them in the cluster D of size d; sums run over C's clusters.
 
-    Each is (n_subjects,), in the order of the table. The mean weighted by c is the number of the whole partition.
+    Each is (n_subjects,), in the order of the table. The mean weighted by c is the metric of the whole partition.
 
     split             : -sum (x/c) log2(x/c), bits in [0, log2 c]; 0 when all items of C are together
     mix               : -sum (x/c) log2(x/d), bits in [0, log2 n]; 0 when no foreign item is with them
@@ -49,14 +49,16 @@ class SubjectCompanions:
 
 
 @dataclass(frozen=True, eq=False)
-class Companions:
-    """Two partitions of n items compared as a whole: P, the solution, and Q, the adversary's.
+class ClusteringMetrics:
+    """Metrics of two partitions of n items: P, the solution, and Q, the adversary's.
 
     x = items of a subject and a cluster in common, c and d their sizes, c2(k) = k (k - 1)/2 pairs, A = c2(n),
-    T = sum c2(x), entropies in bits of a uniformly drawn item's block. Where a number would be 0/0 because the
-    partitions are equal and trivial (one block, or all alone) it is that of equal partitions; without any pair (n = 1)
-    `rand`, `adjusted_rand` and what is divided by log2 n or n - 1 is nan.
+    T = sum c2(x), entropies in bits of a uniformly drawn item's block. A number that would be 0/0 because the
+    partitions are equal and trivial (one block, or all singletons) is that of equal partitions; without any pair
+    (n = 1) `rand`, `adjusted_rand` and metrics divided by log2 n or n - 1 are nan.
 
+    Parameters
+    ----------
     rand            : share of the pairs that both treat alike, (A + 2 T - sum c2(c) - sum c2(d))/A
     adjusted_rand   : (T - E)/(M - E), M = (sum c2(c) + sum c2(d))/2, E = sum c2(c) sum c2(d)/A: 0 for chance at fixed
                       sizes, 1 for equal, may be negative (Hubert and Arabie 1985)
@@ -72,8 +74,8 @@ class Companions:
     completeness    : I/H(Q), 1 when H(Q) = 0: subjects are in one cluster only (Rosenberg and Hirschberg 2007)
     normalized_mutual_information : 2 I/(H(P) + H(Q)), the *arithmetic mean* as normalizer, which is the V-measure
     expected_missing, expected_extra : mean over items of c - x and d - x
-    subject         : the same per subject
-    table           : what all this was computed from
+    subject         : metrics of each subject
+    table           : the table of the partitions
     """
 
     rand: float
@@ -91,54 +93,66 @@ class Companions:
     normalized_mutual_information: float
     expected_missing: float
     expected_extra: float
-    subject: SubjectCompanions = field(repr=False)
+    subject: SubjectMetrics = field(repr=False)
     table: Overlap = field(repr=False)
 
     @property
     def voi_over_log_n(self) -> float:
-        """VOI/log2 n in [0, 1]; nan for n = 1."""
+        """Return VOI/log2 n in [0, 1]; nan for n = 1."""
         return self.voi / math.log2(self.table.n) if self.table.n > 1 else math.nan
 
     @property
     def voi_over_joint(self) -> float:
-        """VOI/H(P,Q) = 1 - I/H(P,Q) in [0, 1]; 0 when both are one block."""
+        """Return VOI/H(P,Q) = 1 - I/H(P,Q) in [0, 1]; 0 if both are one block."""
         joint = self.entropy_solution + self.entropy_adversary - self.mutual_information
         return min(_ratio(self.voi, joint, 0.0), 1.0)
 
     @cached_property
     def transfer_distance(self) -> int:
-        """Items to move until the partitions are equal; an assignment problem, solved when first asked for."""
+        """Return the items to move until the partitions are equal; solved at the first access."""
         return transfer_distance(self.table)
 
     @property
     def transfer_over_n(self) -> float:
-        """Transfer distance/(n - 1) in [0, 1], 1 between one block and all alone; nan for n = 1."""
+        """Return transfer distance/(n - 1) in [0, 1], 1 between one block and singletons; nan for n = 1."""
         return self.transfer_distance / (self.table.n - 1) if self.table.n > 1 else math.nan
 
 
-def companions(table: Overlap) -> Companions:
-    """The numbers by which two partitions are usually compared, of the adversary's against the solution; O(cells).
+def clustering_metrics(table: Overlap) -> ClusteringMetrics:
+    """Compute the metrics by which two clusterings are usually compared, in O(cells).
 
-    Pairs of items that are foreign to all subjects count as apart in the solution, which nobody knows; the table of the
-    labeled items alone (`Overlap.labeled`, or unlabeled "drop") leaves them out.
+    Pairs of items without a subject count as apart in the solution; the table of the labeled items
+    (`Overlap.labeled`, or unlabeled "drop") leaves them out.
 
+    Parameters
+    ----------
+    table : Overlap
+        Table of the solution against the adversary's partition.
+
+    Returns
+    -------
+    ClusteringMetrics
+        Metrics of the whole partition and of each subject.
+
+    Examples
+    --------
     >>> from unmask.measures.unlinkability.overlap import overlap
     >>> from unmask.core.partition import Partition
-    >>> found = companions(overlap(Partition([0, 0, 0, 1]), Partition([0, 0, 1, 1])))
-    >>> found.pairs
+    >>> metrics = clustering_metrics(overlap(Partition([0, 0, 0, 1]), Partition([0, 0, 1, 1])))
+    >>> metrics.pairs
     Retrieval(precision=0.5, recall=0.3333333333333333, f=0.4)
-    >>> found.adjusted_rand, round(found.voi, 3), found.transfer_distance
+    >>> metrics.adjusted_rand, round(metrics.voi, 3), metrics.transfer_distance
     (0.0, 1.189, 1)
-    >>> found.subject.split.round(3), found.subject.mix.round(3)
+    >>> metrics.subject.split.round(3), metrics.subject.mix.round(3)
     (array([0.918, 0.   ]), array([0.333, 1.   ]))
     """
-    subject = _subjects(table)
+    subject = _subject_metrics(table)
     h_solution, h_adversary = _entropy(table.subject_size), _entropy(table.cluster_size)
     split, mix = _item_mean(subject.split, table), _item_mean(subject.mix, table)
     information = max(h_solution - mix, 0.0)
-    rand, adjusted, pairs = _pair_numbers(table)
+    rand, adjusted, pairs = _pair_metrics(table)
     recovered = int(subject.recovered.sum())
-    return Companions(
+    return ClusteringMetrics(
         rand=rand,
         adjusted_rand=adjusted,
         pairs=pairs,
@@ -160,7 +174,7 @@ def companions(table: Overlap) -> Companions:
 
 
 def variation_of_information(table: Overlap) -> float:
-    """H(P given Q) + H(Q given P) in bits, in [0, log2 n].
+    """Return H(P given Q) + H(Q given P) in bits, in [0, log2 n].
 
     >>> from unmask.measures.unlinkability.overlap import overlap
     >>> from unmask.core.partition import Partition
@@ -172,56 +186,55 @@ def variation_of_information(table: Overlap) -> float:
 
 
 def rand_distance(table: Overlap) -> float:
-    """1 - Rand index: the share of the pairs that are together in one partition only, in [0, 1]; nan for n = 1.
+    """Return 1 - Rand index, the share of the pairs that are together in one partition only, in [0, 1]; nan for n = 1.
 
     >>> from unmask.measures.unlinkability.overlap import overlap
     >>> from unmask.core.partition import Partition
     >>> rand_distance(overlap(Partition([0, 0, 0]), Partition([0, 0, 1])))
     0.6666666666666666
     """
-    together, solution, adversary, pairs = _pair_counts(table)
-    return _ratio(solution + adversary - 2 * together, pairs, math.nan)
+    n_both, n_solution, n_adversary, n_pairs = _pair_counts(table)
+    return _ratio(n_solution + n_adversary - 2 * n_both, n_pairs, math.nan)
 
 
 def merge_distance(table: Overlap) -> int:
-    """Fewest splits and merges that turn the adversary's partition to the truth: clusters are split into cells, and
-    cells merged into subjects.
+    """Return the fewest splits and merges that turn the adversary's partition into the truth.
 
     The generalized merge distance of D. Menestrina, S. Whang, H. Garcia-Molina, "Evaluating entity resolution results",
     PVLDB 3, 2010 (not checked against the paper), at unit costs. With costs x y it counts the pairs of `rand_distance`,
     with costs in entropy it is n `variation_of_information`.
     """
-    return 2 * len(table.own) - len(table.subject_size) - len(table.cluster_size)
+    return 2 * len(table.shared) - len(table.subject_size) - len(table.cluster_size)
 
 
 def _cell_sizes(table: Overlap) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """x, c and d of every cell."""
+    """Return x, c and d of every cell."""
     return (
-        table.own.astype(np.float64),
+        table.shared.astype(np.float64),
         table.subject_size[table.subject].astype(np.float64),
         table.cluster_size[table.cluster].astype(np.float64),
     )
 
 
-def _subjects(table: Overlap) -> SubjectCompanions:
+def _subject_metrics(table: Overlap) -> SubjectMetrics:
     x, c, d = _cell_sizes(table)
     size = table.subject_size.astype(np.float64)
 
     def mean(value: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Over the items of each subject of a number that all items of a cell share."""
+        """Return the mean over the items of each subject of a number of their cells."""
         return np.add.reduceat(x * value, table.indptr[:-1]) / size
 
-    own, cluster = mean(x), mean(d)
+    shared, cluster = mean(x), mean(d)
     pairs = size * (size - 1)
-    return SubjectCompanions(
+    return SubjectMetrics(
         split=mean(np.log2(c / x)),
         mix=mean(np.log2(d / x)),
         bcubed_precision=mean(x / d),
-        bcubed_recall=own / size,
-        pair_recall=np.divide(size * (own - 1), pairs, out=np.full(len(size), np.nan), where=pairs > 0),
+        bcubed_recall=shared / size,
+        pair_recall=np.divide(size * (shared - 1), pairs, out=np.full(len(size), np.nan), where=pairs > 0),
         recovered=np.add.reduceat((x == c) & (x == d), table.indptr[:-1], dtype=np.float64),
-        expected_missing=size - own,
-        expected_extra=cluster - own,
+        expected_missing=size - shared,
+        expected_extra=cluster - shared,
     )
 
 
@@ -235,27 +248,29 @@ def _entropy(size: NDArray[np.int64]) -> float:
 
 
 def _pair_counts(table: Overlap) -> tuple[int, int, int, int]:
-    """T, sum c2(c), sum c2(d) and A, as Python integers, whose products do not overflow."""
+    """Return T, sum c2(c), sum c2(d) and A as Python integers, whose products do not overflow."""
 
     def pairs(size: NDArray[np.int64]) -> int:
         return int((size * (size - 1) // 2).sum())
 
-    return pairs(table.own), pairs(table.subject_size), pairs(table.cluster_size), table.n * (table.n - 1) // 2
+    return pairs(table.shared), pairs(table.subject_size), pairs(table.cluster_size), table.n * (table.n - 1) // 2
 
 
-def _pair_numbers(table: Overlap) -> tuple[float, float, Retrieval]:
-    """Rand, ARI (numerator and denominator times 2 A, so that one division rounds) and the pairwise numbers."""
-    together, solution, adversary, pairs = _pair_counts(table)
-    rand = _ratio(pairs + 2 * together - solution - adversary, pairs, math.nan)
-    chance = solution * adversary
-    above, room = 2 * (together * pairs - chance), (solution + adversary) * pairs - 2 * chance
-    adjusted = _ratio(above, room, 1.0) if pairs else math.nan
-    return rand, adjusted, _retrieval(together, adversary, solution)
+def _pair_metrics(table: Overlap) -> tuple[float, float, Retrieval]:
+    """Return Rand, ARI (numerator and denominator times 2 A, so that one division rounds) and pairwise retrieval."""
+    n_both, n_solution, n_adversary, n_pairs = _pair_counts(table)
+    rand = _ratio(n_pairs + 2 * n_both - n_solution - n_adversary, n_pairs, math.nan)
+    chance = n_solution * n_adversary
+    numerator, denominator = 2 * (n_both * n_pairs - chance), (n_solution + n_adversary) * n_pairs - 2 * chance
+    adjusted = _ratio(numerator, denominator, 1.0) if n_pairs else math.nan
+    return rand, adjusted, _retrieval(n_both, n_adversary, n_solution)
 
 
-def _retrieval(right: int, found: int, sought: int) -> Retrieval:
+def _retrieval(n_right: int, n_retrieved: int, n_relevant: int) -> Retrieval:
     return Retrieval(
-        _ratio(right, found, math.nan), _ratio(right, sought, math.nan), _ratio(2 * right, found + sought, math.nan)
+        _ratio(n_right, n_retrieved, math.nan),
+        _ratio(n_right, n_relevant, math.nan),
+        _ratio(2 * n_right, n_retrieved + n_relevant, math.nan),
     )
 
 
@@ -263,5 +278,5 @@ def _harmonic(precision: float, recall: float) -> Retrieval:
     return Retrieval(precision, recall, 2 * precision * recall / (precision + recall))
 
 
-def _ratio(part: float, whole: float, empty: float) -> float:
-    return part / whole if whole else empty
+def _ratio(numerator: float, denominator: float, empty: float) -> float:
+    return numerator / denominator if denominator else empty
