@@ -34,12 +34,14 @@ class UndefinedError(UnmaskError):
 class Measure(Quantity):
     """A number about a posterior, with its value at each observation or target.
 
-    Exactly one of the first four functions is given. Called with a posterior, a measure returns its mean over targets.
+    Exactly one of the four functions is given. Called with a posterior, a measure returns its mean over targets.
 
     Parameters
     ----------
-    name, label, meaning, unit, direction, range, source, realizes, needs_truth
-        See `Quantity`.
+    name, label, meaning, unit, direction, range, source, realizes : str
+        See `Quantity`; `range` is a tuple.
+    needs_truth : bool
+        Whether the measure is realized; it is set by the functions.
     self_assessed : callable, optional
         Function of a posterior that returns (n_observations,) values and needs no truth.
     realized : callable, optional

@@ -22,7 +22,7 @@ SLACK = 1e-5
 
 
 def variation_of_divergence_nats(divergence: ArrayLike) -> Floats:
-    """Pinsker: total variation <= sqrt(D / 2), D in NATS; at most 1.
+    """Return Pinsker's bound of the total variation, sqrt(D / 2) with D in nats; at most 1.
 
     >>> float(variation_of_divergence_nats(0.5))
     0.5
@@ -31,9 +31,7 @@ def variation_of_divergence_nats(divergence: ArrayLike) -> Floats:
 
 
 def variation_of_divergence_bits(divergence: ArrayLike) -> Floats:
-    """Pinsker: total variation <= sqrt(D ln 2 / 2) = 0.5887 sqrt(D), D in BITS.
-
-    The sqrt(D / 2) of nats would still be true of bits, 20 % loose; the other way round it is false.
+    """Return Pinsker's bound of the total variation, sqrt(D ln 2 / 2) = 0.5887 sqrt(D) with D in bits.
 
     >>> float(variation_of_divergence_bits(1.0).round(4))
     0.5887
@@ -42,7 +40,7 @@ def variation_of_divergence_bits(divergence: ArrayLike) -> Floats:
 
 
 def divergence_nats_for_regret(regret: float, *, largest: float) -> float:
-    """The t, in nats, at which sqrt(2) d_max sqrt(t), the bound of regret, is the wanted one: (regret / d_max)^2 / 2.
+    """Return the t, in nats, for a wanted bound sqrt(2) d_max sqrt(t) of the regret: (regret / d_max)^2 / 2.
 
     >>> divergence_nats_for_regret(0.1, largest=1.0)
     0.005
@@ -54,23 +52,23 @@ def divergence_nats_for_regret(regret: float, *, largest: float) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Bounds:
-    """The truth about what an observation is worth, and what leakage says it can at most be worth.
+    """Regret and gap of each observation, and their bounds by leakage.
 
     With q the prior, p = p(. given y), a_q and a_p the best answers to them:
 
-    regret(y) = E_p d(a_q) - E_p d(a_p) <= 2 d_max TV(y) <= sqrt(2) d_max sqrt(D(y))      what ignoring y costs, >= 0
+    regret(y) = E_p d(a_q) - E_p d(a_p) <= 2 d_max TV(y) <= sqrt(2) d_max sqrt(D(y))      cost of ignoring y, >= 0
     gap(y)    = E_q d(a_q) - E_p d(a_p),  |gap| <= d_max TV(y) <= d_max sqrt(D(y) / 2)    prior less posterior error
     E regret^2 <= 2 d_max^2 I(X; Y)
 
-    gap may be negative for one y, whose news is that more is uncertain than was thought. For a belief that is exact
-    E gap = E regret. All D and I are in NATS. The published constants, 4 and 2 sqrt(2) for the regret and 8 for its
-    square, are loose by 2, 2 and 4. Answers that tie before the release share it.
+    The gap may be negative for one y, which makes more uncertain than was thought. For an exact belief E gap = E
+    regret. All D and I are in nats. The published constants, 4 and 2 sqrt(2) for the regret and 8 for its square, are
+    loose by 2, 2 and 4. Answers that tie before the release share it.
 
-    regret, gap      : (n_observations,) in units of the loss
-    total_variation  : (n_observations,) TV(y), from 0 to 1
-    divergence_nats  : (n_observations,) D(y), the divergence of p from q
-    largest          : d_max, the largest loss of an answer that may be given
-    weight           : (n_observations,) p(y)
+    regret, gap : (n_observations,) in units of the loss
+    total_variation : (n_observations,) TV(y), from 0 to 1
+    divergence_nats : (n_observations,) D(y), the divergence of p from q
+    largest : d_max, the largest loss of a possible answer
+    weight : (n_observations,) p(y)
     """
 
     regret: Floats
@@ -82,52 +80,52 @@ class Bounds:
 
     @property
     def regret_by_variation(self) -> Floats:
-        """(n_observations,) 2 d_max TV."""
+        """Return 2 d_max TV."""
         return 2.0 * self.largest * self.total_variation
 
     @property
     def regret_by_divergence(self) -> Floats:
-        """(n_observations,) sqrt(2) d_max sqrt(D nats)."""
+        """Return sqrt(2) d_max sqrt(D nats)."""
         return self.largest * np.sqrt(2.0 * self.divergence_nats)
 
     @property
     def gap_by_variation(self) -> Floats:
-        """(n_observations,) d_max TV, a bound of |gap|."""
+        """Return d_max TV, a bound of |gap|."""
         return self.largest * self.total_variation
 
     @property
     def gap_by_divergence(self) -> Floats:
-        """(n_observations,) d_max sqrt(D nats / 2), a bound of |gap|."""
+        """Return d_max sqrt(D nats / 2), a bound of |gap|."""
         return self.largest * np.sqrt(self.divergence_nats / 2.0)
 
     @property
     def information_nats(self) -> float:
-        """I(X; Y) = E D."""
+        """Return I(X; Y) = E D."""
         return float(self.weight @ self.divergence_nats)
 
     @property
     def average_regret(self) -> float:
-        """E regret."""
+        """Return E regret."""
         return float(self.weight @ self.regret)
 
     @property
     def average_gap(self) -> float:
-        """E gap: prior error less P_avg."""
+        """Return E gap: prior error less P_avg."""
         return float(self.weight @ self.gap)
 
     @property
     def mean_square_regret(self) -> float:
-        """E regret^2."""
+        """Return E regret^2."""
         return float(self.weight @ self.regret**2)
 
     @property
     def mean_square_by_information(self) -> float:
-        """2 d_max^2 I(X; Y), a bound of E regret^2."""
+        """Return 2 d_max^2 I(X; Y), a bound of E regret^2."""
         return 2.0 * self.largest**2 * self.information_nats
 
     @property
     def hold(self) -> bool:
-        """Whether every bound is kept, up to float32: false would be a defect of this library."""
+        """Return whether every bound holds, up to float32; False would be a defect of this library."""
         slack = SLACK * max(self.largest, 1e-300)
         pairs = (
             (self.regret, self.regret_by_variation),
@@ -139,17 +137,17 @@ class Bounds:
 
 
 def bounds(belief: Posterior, loss: Loss = "hamming", *, coordinates: ArrayLike | None = None) -> Bounds:
-    """Regret and gap of each observation with their bounds, for an adversary who decides best under this loss.
+    """Return regret and gap of each observation with their bounds, for an adversary who decides best under this loss.
 
-    Best under THIS loss: for one who names the likeliest candidate (MAP) whatever the loss, no such bound exists. The
-    bounds are about loss of privacy, never a level of privacy, and are of use where the loss is not known but d_max
-    is: then TV bounds best. All answers must be open to the adversary in every observation, so the losses whose answers
-    are the listed candidates (medoids, callables) are refused, as are beliefs whose unlisted mass hides how far they
-    are from the prior; see `unmask.measures.losses.as_matrix`.
+    The bounds hold for the best decision under this loss, not for an adversary who names the likeliest candidate
+    whatever the loss. They limit the loss of privacy and are not a level of privacy. They help if only d_max of the
+    loss is known: then TV bounds best. All answers must be possible in every observation, so that losses with listed
+    candidates as answers (medoids, callables) are rejected, as are beliefs whose unlisted mass hides their distance
+    from the prior; see `unmask.measures.losses.as_matrix`.
 
     >>> belief = Posterior.from_dense(np.array([[0.75, 0.25], [0.25, 0.75]]))
-    >>> both = bounds(belief)
-    >>> both.gap.round(6), both.gap_by_variation.round(6), both.gap_by_divergence.round(6)
+    >>> result = bounds(belief)
+    >>> result.gap.round(6), result.gap_by_variation.round(6), result.gap_by_divergence.round(6)
     (array([0.25, 0.25]), array([0.25, 0.25]), array([0.255746, 0.255746]))
 
     Rebollo-Monedero et al. 2012, section V-B, equation (8), with constants corrected and MAP read as Bayes.

@@ -39,7 +39,7 @@ def _renyi(rows: Rows, alpha: float) -> NDArray[np.float64]:
 def log_power_mean(
     rows: Rows, log_r: NDArray[np.float64], log_rest: NDArray[np.float64], s: float
 ) -> NDArray[np.float64]:
-    """(n_rows,) log sum_x p(x) r(x)^s, accurate to the last digits for s near 0, where it tends to s sum_x p log r.
+    """Return log sum_x p(x) r(x)^s of each row, accurate for s near 0, where it tends to s sum_x p log r.
 
     log_r, log_rest : (n_entries,) log r of each listed candidate, and (n_rows,) of all that is unlisted
     """
@@ -62,13 +62,30 @@ def log_power_mean(
 
 
 def renyi_entropy(alpha: float) -> Measure:
-    """H_alpha(X given y) = log2(sum_x p(x given y)^alpha) / (1 - alpha), in bits.
+    """Return the measure H_alpha(X given y) = log2(sum_x p(x given y)^alpha) / (1 - alpha), in bits.
 
-    alpha = 0 Hartley (log2 of the number of possible candidates), 1 Shannon, 2 collision, inf min-entropy -log2 max p:
-    the best, average and worst case for the user. "None of these" counts as one more symbol, and so does an unknown
-    number of unlisted candidates, which makes the entropy a lower bound. The mean over targets is the average of
-    H(X given y), for alpha = inf larger than the conditional min-entropy -log2 E max p of Smith.
+    The orders 0 (Hartley), 1 (Shannon), 2 (collision) and inf (min-entropy -log2 max p) are the best, average and worst
+    case for the user. "None of these" counts as one more symbol, and so does an unknown number of unlisted candidates,
+    which makes the entropy a lower bound. The mean over targets is the average of H(X given y): for alpha = inf it is
+    larger than the conditional min-entropy -log2 E max p of Smith.
 
+    Parameters
+    ----------
+    alpha : float
+        Order, at least 0.
+
+    Returns
+    -------
+    Measure
+        Self-assessed measure in bits.
+
+    Raises
+    ------
+    UnmaskError
+        If the order is negative.
+
+    Examples
+    --------
     >>> from unmask import Posterior
     >>> belief = Posterior.from_dense(np.array([[0.5, 0.25, 0.25]]))
     >>> [float(renyi_entropy(a).per_target(belief)[0].round(4)) for a in (0, 1, np.inf)]
@@ -151,7 +168,7 @@ alike."""
 
 
 def renyi_entropies(belief: Posterior, orders: Sequence[float] = (0, 1, 2, np.inf)) -> NDArray[np.float64]:
-    """(n_orders, n_observations) bits: Renyi entropies of several orders in one pass; never rising with the order.
+    """Return Renyi entropies of several orders in one pass, (n_orders, n_observations) bits.
 
     >>> from unmask import Posterior
     >>> renyi_entropies(Posterior.from_dense(np.array([[0.5, 0.25, 0.25]]))).round(4).ravel()
@@ -165,10 +182,22 @@ def renyi_entropies(belief: Posterior, orders: Sequence[float] = (0, 1, 2, np.in
 
 
 def min_entropy_smith(belief: Posterior) -> float:
-    """-log2 E max_x p(x given y), in bits: the probability of a right guess is two to the minus this.
+    """Compute the conditional min-entropy -log2 E max_x p(x given y), in bits.
 
-    "None of these" counts as a symbol that can be guessed, as in every entropy here.
+    The probability of a right guess is two to the minus this. "None of these" counts as a symbol that can be guessed.
 
+    Parameters
+    ----------
+    belief : Posterior
+        Belief of the adversary.
+
+    Returns
+    -------
+    float
+        Bits.
+
+    References
+    ----------
     G. Smith, "On the foundations of quantitative information flow", 2009; Y. Dodis et al., "Fuzzy extractors", 2004.
     """
     refuse_scores(belief, "an entropy")
@@ -180,8 +209,8 @@ Sorted = tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64], NDAr
 
 
 def _descending(belief: Posterior) -> Iterator[Sorted]:
-    """Rows, their listed beliefs from most to least likely, (n, width), then 0; and the share of one unlisted candidate
-    and how many there are that can be named.
+    """Yield rows, their listed beliefs from most to least likely, (n, width), the share of one unlisted candidate,
+    and the number of unlisted candidates that can be named.
     """
     shared = (belief.n_unlisted > 0) & (belief.unlisted > 0)
     many = np.where(shared, belief.n_unlisted, 0)
@@ -231,21 +260,37 @@ A long tail of hardly likely candidates dominates it: look at the success at k g
 
 
 def confidence_set_size(level: float) -> Measure:
-    """The smallest number of candidates that together have probability at least `level`.
+    """Return the measure "fewest candidates that together have probability at least `level`".
 
-    At least, not exactly: a set of exactly that probability seldom exists. At level 1 it is the number of possible
-    candidates, 2^H_0. "None of these" counts as one more candidate, and so does an unknown number of unlisted ones.
-    level 2^H_inf <= size <= ceil(level 2^H_0), with equality on the right at every level if and only if the belief is
-    uniform on its support.
+    At level 1 it is the number of possible candidates, 2^H_0. "None of these" counts as one more candidate, and so does
+    an unknown number of unlisted ones. level 2^H_inf <= size <= ceil(level 2^H_0), with equality on the right at every
+    level if and only if the belief is uniform on its support.
 
-    level : above 0, at most 1; a set that lacks as little of it as the rounding of the belief is large enough
+    Parameters
+    ----------
+    level : float
+        Probability above 0 and at most 1; a set that misses it by the rounding of the belief is large enough.
 
+    Returns
+    -------
+    Measure
+        Self-assessed measure in candidates.
+
+    Raises
+    ------
+    UnmaskError
+        If the level is not in (0, 1].
+
+    References
+    ----------
+    Rebollo-Monedero et al. 2012, section V-A1.
+
+    Examples
+    --------
     >>> from unmask import Posterior
     >>> belief = Posterior.from_dense(np.array([[0.5, 0.3, 0.2]]))
     >>> [int(confidence_set_size(p).per_target(belief)[0]) for p in (0.5, 0.6, 0.9, 1)]
     [1, 2, 3, 3]
-
-    Rebollo-Monedero et al. 2012, section V-A1.
     """
     if not 0.0 < level <= 1.0:
         raise UnmaskError(f"the level is {level}, expected above 0 and at most 1")
@@ -288,7 +333,7 @@ def _with_shares(
     many: NDArray[np.int64],
     level: float,
 ) -> NDArray[np.float64]:
-    """Size of the set where `many` symbols of probability `share` take their place among the listed ones."""
+    """Return the size of the set if `many` symbols of probability `share` are ranked with the listed ones."""
     first = (p >= share[:, None]).sum(axis=1)
     head = np.where(first > 0, below[np.arange(len(p)), np.maximum(first - 1, 0)], 0.0)
     block = head + many * share

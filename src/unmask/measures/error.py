@@ -24,16 +24,16 @@ SHOKRI = "R. Shokri et al., 'Quantifying location privacy', 2011, correctness"
 
 @dataclass(frozen=True, eq=False)
 class ConditionalError:
-    """The error of an adversary at each observation, and what it comes to.
+    """The error of an adversary at each observation, and its summary.
 
-    conditional       : (n_observations,) P(y), expected loss by the adversary's own belief, in units of the loss
-    average           : P_avg = sum_y p(y) P(y), observations weighed by their targets
-    worst             : P_min = min P(y), over observations that a target of positive weight produced
-    worst_observation : its number, the first one that has it
-    quantiles         : of P(y) over targets at 5, 25, 50, 75, 95 %
-    prior             : the error of the same adversary before the release
-    gain              : prior - average, what the release is worth to them. It may be negative for a belief that is not
-                        exact (then the prior is not its average), never for one that is and a Bayes adversary.
+    conditional : (n_observations,) P(y), expected loss by the adversary's own belief, in units of the loss
+    average : P_avg = sum_y p(y) P(y), observations weighted by their targets
+    worst : P_min = min P(y), over observations that a target of positive weight produced
+    worst_observation : number of the first observation with the worst error
+    quantiles : of P(y) over targets at 5, 25, 50, 75, 95 %
+    prior : error of the same adversary before the release
+    gain : prior - average. It may be negative for a belief that is not exact, never for an exact one and a Bayes
+        adversary.
     """
 
     conditional: NDArray[np.float64]
@@ -49,10 +49,9 @@ class ConditionalError:
 class BayesError(ConditionalError):
     """The error of an adversary who decides best, with their decisions.
 
-    answer       : (n_observations,) numbers of candidates (or of answers, for a matrix), or (n_observations,) or
-                   (n_observations, n_dimensions) coordinates. Of candidates that tie the first is given; -1 stands
-                   for a candidate that is not listed.
-    prior_answer : the same before the release
+    answer : (n_observations,) numbers of candidates (or of answers, for a matrix), or (n_observations,) or
+        (n_observations, n_dimensions) coordinates; in a tie the first candidate, -1 for a candidate that is not listed
+    prior_answer : the answer before the release
     """
 
     answer: NDArray[Any]
@@ -61,13 +60,14 @@ class BayesError(ConditionalError):
 
 @dataclass(frozen=True, eq=False)
 class RealizedError:
-    """What an adversary's answers really cost, target by target.
+    """The realized loss of an adversary's answers, target by target.
 
-    target       : (n_known,) numbers of the targets whose truth is known (or ABSENT)
-    value        : (n_known,) loss at each; an ABSENT target costs the largest loss
-    average      : their mean, by weight
-    worst        : the smallest loss, and `worst_target` that has it: over few targets it is 0 for any adversary
-    quantiles    : at 5, 25, 50, 75, 95 % of the targets
+    target : (n_known,) numbers of the targets whose truth is known (or ABSENT)
+    value : (n_known,) loss of each; an ABSENT target costs the largest loss
+    average : their mean, by weight
+    worst : the smallest loss; over few targets it is 0 for any adversary
+    worst_target : target with the smallest loss
+    quantiles : at 5, 25, 50, 75, 95 % of the targets
     """
 
     target: NDArray[np.int64]
@@ -79,20 +79,36 @@ class RealizedError:
 
 
 def bayes(belief: Posterior, loss: Loss = "hamming", *, coordinates: ArrayLike | None = None) -> BayesError:
-    """The error of an adversary who decides best: P(y) = min_a sum_x p(x given y) d(a, x).
+    """Compute the error of an adversary who decides best: P(y) = min_a sum_x p(x given y) d(a, x).
 
-    loss, coordinates : see `unmask.measures.losses.decision_problem`
-    What is "none of these" (or an unknown number of unlisted candidates) costs the largest loss whatever the answer;
-    mass shared by a known number of unlisted candidates costs their average. A belief in nobody is answered with the
-    center of the candidates. A low prior hides a large gain: an adversary who is right 99 % of the time without the
-    release can hardly improve on average. Look at `worst`, too.
+    "None of these" and an unknown number of unlisted candidates cost the largest loss whatever the answer; mass shared
+    by a known number of unlisted candidates costs their average. A low prior hides a large gain: an adversary who is
+    right 99 % of the time without the release can hardly improve on average. Look at `worst`, too.
 
+    Parameters
+    ----------
+    belief : Posterior
+        Belief of the adversary about the targets.
+    loss : str, array or callable
+        See `unmask.measures.losses.decision_problem`.
+    coordinates : array, optional
+        Coordinates of the candidates, for losses between points.
+
+    Returns
+    -------
+    BayesError
+        Errors, decisions and their summary.
+
+    References
+    ----------
+    Rebollo-Monedero et al. 2012, equations (2)-(4); the worst case is over observations of positive probability.
+
+    Examples
+    --------
     >>> belief = Posterior.from_dense(np.array([[0.5, 0.5, 0.0], [0.0, 0.1, 0.9]]))
     >>> error = bayes(belief, "squared", coordinates=[20.0, 40.0, 50.0])
     >>> error.answer.round(3), error.conditional.round(3), round(error.worst, 3), error.worst_observation
     (array([30., 49.]), array([100.,   9.]), 9.0, 1)
-
-    Rebollo-Monedero et al. 2012, equations (2)-(4); the worst case is over observations of positive probability.
     """
     problem = decision_problem(loss, belief.n_candidates, coordinates=coordinates)
     conditional, answer = problem.best(belief)
@@ -101,13 +117,28 @@ def bayes(belief: Posterior, loss: Loss = "hamming", *, coordinates: ArrayLike |
 
 
 def gibbs(belief: Posterior, loss: Loss = "hamming", *, coordinates: ArrayLike | None = None) -> ConditionalError:
-    """The error of an adversary who answers with a candidate drawn from their belief: sum_a sum_x p(a) p(x) d(a, x).
+    """Compute the error of an adversary who answers with a draw from the belief: sum_a sum_x p(a) p(x) d(a, x).
 
-    It is what Shokri's correctness averages to. Exactly twice the Bayes error for squared error, between once and twice
-    for a distance: comparing the two without that factor is wrong by up to 2.
-    The draw is among the candidates; mass on "none of these" costs the largest loss, as it does in `bayes`.
-    Euclidean, great-circle, matrix and callable losses take all pairs of a row.
+    It is the mean of Shokri's correctness: exactly twice the Bayes error for squared error, and between once and twice
+    for a distance. The draw is among the candidates; mass on "none of these" costs the largest loss. Euclidean,
+    great-circle, matrix and callable losses take all pairs of a row.
 
+    Parameters
+    ----------
+    belief : Posterior
+        Belief of the adversary about the targets.
+    loss : str, array or callable
+        See `unmask.measures.losses.decision_problem`.
+    coordinates : array, optional
+        Coordinates of the candidates, for losses between points.
+
+    Returns
+    -------
+    ConditionalError
+        Errors and their summary.
+
+    Examples
+    --------
     >>> belief = Posterior.from_dense(np.array([[0.5, 0.5, 0.0], [0.0, 0.1, 0.9]]))
     >>> gibbs(belief, "squared", coordinates=[20.0, 40.0, 50.0]).conditional.round(3)
     array([200.,  18.])
@@ -120,7 +151,7 @@ def gibbs(belief: Posterior, loss: Loss = "hamming", *, coordinates: ArrayLike |
 def _summary(
     belief: Posterior, conditional: NDArray[np.float64], prior: float
 ) -> tuple[NDArray[np.float64], float, float, int, tuple[float, ...], float, float]:
-    """The fields of `ConditionalError`."""
+    """Return the fields of `ConditionalError`."""
     weight = belief.observation_weight
     average = float(weight @ conditional)
     worst = int(np.argmin(np.where(weight > 0, conditional, np.inf)))
@@ -131,11 +162,29 @@ def _summary(
 def realized_bayes(
     belief: Posterior, truth: Truth, loss: Loss = "hamming", *, coordinates: ArrayLike | None = None
 ) -> RealizedError:
-    """What the best decision really costs, d(a(y), x_true), averaged over decisions that are equally good.
+    """Compute the realized loss of the best decision, d(a(y), x_true), averaged over ties.
 
-    For a belief that is exact its mean is that of `bayes`; a gap is a finding about the attack, not about privacy.
-    Targets whose truth is UNKNOWN are left out.
+    For an exact belief its mean is the mean of `bayes`; a gap is a finding about the attack, not about privacy. Targets
+    whose truth is UNKNOWN are skipped.
 
+    Parameters
+    ----------
+    belief : Posterior
+        Belief of the adversary about the targets.
+    truth : Truth
+        True candidates of the targets.
+    loss : str, array or callable
+        See `unmask.measures.losses.decision_problem`.
+    coordinates : array, optional
+        Coordinates of the candidates, for losses between points.
+
+    Returns
+    -------
+    RealizedError
+        Losses and their summary.
+
+    Examples
+    --------
     >>> belief = Posterior.from_dense(np.array([[0.5, 0.5, 0.0], [0.0, 0.1, 0.9]]))
     >>> realized_bayes(belief, Truth([0, 2]), "absolute", coordinates=[20.0, 40.0, 50.0]).value
     array([10.,  0.])
@@ -147,13 +196,33 @@ def realized_bayes(
 def realized_gibbs(
     belief: Posterior, truth: Truth, loss: Loss = "hamming", *, coordinates: ArrayLike | None = None
 ) -> RealizedError:
-    """Shokri's correctness: the expected loss of a draw from the belief at the truth, sum_x p(x given y) d(x, x_true).
+    """Compute Shokri's correctness, the expected loss of a draw at the truth: sum_x p(x given y) d(x, x_true).
 
+    Parameters
+    ----------
+    belief : Posterior
+        Belief of the adversary about the targets.
+    truth : Truth
+        True candidates of the targets.
+    loss : str, array or callable
+        See `unmask.measures.losses.decision_problem`.
+    coordinates : array, optional
+        Coordinates of the candidates, for losses between points.
+
+    Returns
+    -------
+    RealizedError
+        Losses and their summary.
+
+    References
+    ----------
+    R. Shokri et al., "Quantifying location privacy", 2011.
+
+    Examples
+    --------
     >>> belief = Posterior.from_dense(np.array([[0.5, 0.5, 0.0], [0.0, 0.1, 0.9]]))
     >>> realized_gibbs(belief, Truth([0, 2]), "absolute", coordinates=[20.0, 40.0, 50.0]).value.round(6)
     array([10.,  1.])
-
-    R. Shokri et al., "Quantifying location privacy", 2011.
     """
     problem = decision_problem(loss, belief.n_candidates, coordinates=coordinates)
     return _realized(belief, truth, problem, sampled=True)
@@ -178,7 +247,7 @@ def _realized(belief: Posterior, truth: Truth, problem: Problem, *, sampled: boo
 
 
 def check_truth(belief: Posterior, truth: Truth) -> None:
-    """Refuse a truth that is not about these targets and candidates."""
+    """Raise an error if a truth has other targets or candidates."""
     if len(truth) != belief.n_targets:
         raise UnmaskError(f"the truth has {len(truth)} targets and the posterior {belief.n_targets}, expected the same")
     if len(truth) and truth.candidate.max() >= belief.n_candidates:
@@ -186,15 +255,27 @@ def check_truth(belief: Posterior, truth: Truth) -> None:
 
 
 def estimation_error(loss: Loss | None = None, *, coordinates: ArrayLike | None = None) -> Measure:
-    """The adversary's expected loss when they decide best: P(y) = min_a sum_x p(x given y) d(x, a).
+    """Return the measure P(y) = min_a sum_x p(x given y) d(x, a), the expected loss of the best decision.
 
-    loss : Hamming when left out, where P(y) = 1 - max_x p(x given y). A name or a callable as in
-           `unmask.measures.losses.decision_problem`, or a matrix, HERE (n_candidates, n_answers), d >= 0: truths in
-           the rows.
-    The mean over targets is P_avg, the worst-off target P_min. What is "none of these" (or an unknown number of
-    unlisted candidates) costs the largest loss whatever the answer; mass shared by a known number of unlisted
-    candidates costs their average.
+    The mean over targets is P_avg, the worst-off target P_min. Under Hamming loss, P(y) = 1 - max_x p(x given y). "None
+    of these" and an unknown number of unlisted candidates cost the largest loss; mass shared by a known number of
+    unlisted candidates costs their average.
 
+    Parameters
+    ----------
+    loss : str, array or callable, optional
+        Hamming by default. A name or a callable as in `unmask.measures.losses.decision_problem`, or a matrix, here
+        (n_candidates, n_answers), d >= 0: truths in the rows.
+    coordinates : array, optional
+        Coordinates of the candidates, for losses between points.
+
+    Returns
+    -------
+    Measure
+        Self-assessed measure in the unit of the loss.
+
+    Examples
+    --------
     >>> belief = Posterior.from_dense(np.array([[0.5, 0.5, 0.0], [0.0, 0.1, 0.9]]))
     >>> estimation_error().per_target(belief).round(6)
     array([0.5, 0.1])
@@ -215,10 +296,22 @@ def estimation_error(loss: Loss | None = None, *, coordinates: ArrayLike | None 
 
 
 def realized_error(loss: Loss | None = None, *, coordinates: ArrayLike | None = None) -> Measure:
-    """The loss that the adversary's best decision really costs, d(x_true, a(y)), averaged over equally good decisions.
+    """Return the measure d(x_true, a(y)), the realized loss of the best decision, averaged over ties.
 
-    loss : as in `estimation_error`; under Hamming loss it is 1 - success of the best guess, ties shared. A target that
-           is ABSENT costs the largest loss.
+    Under Hamming loss it is 1 - success of the best guess. An ABSENT target costs the largest loss.
+
+    Parameters
+    ----------
+    loss : str, array or callable, optional
+        Hamming by default. A name or a callable as in `unmask.measures.losses.decision_problem`, or a matrix, here
+        (n_candidates, n_answers), d >= 0: truths in the rows.
+    coordinates : array, optional
+        Coordinates of the candidates, for losses between points.
+
+    Returns
+    -------
+    Measure
+        Realized side of `estimation_error`.
     """
     named = {"label": "Error", "meaning": "loss of the adversary's best estimate", "realizes": "estimation_error"}
     if _is_hamming(loss):
@@ -238,9 +331,22 @@ def _realized_bayes_error(positions: TruthPositions) -> NDArray[np.float64]:
 
 
 def sampling_error(loss: Loss = "hamming", *, coordinates: ArrayLike | None = None) -> Measure:
-    """The expected loss of an adversary who answers with a draw from the belief; see `gibbs`. Here as everywhere but in
-    `estimation_error` and `realized_error` a matrix is (n_answers, n_candidates).
+    """Return the measure "expected loss of a draw from the belief", see `gibbs`.
 
+    Parameters
+    ----------
+    loss : str, array or callable
+        See `unmask.measures.losses.decision_problem`.
+    coordinates : array, optional
+        Coordinates of the candidates, for losses between points.
+
+    Returns
+    -------
+    Measure
+        Self-assessed measure in the unit of the loss.
+
+    Examples
+    --------
     >>> belief = Posterior.from_dense(np.array([[0.5, 0.5, 0.0], [0.0, 0.1, 0.9]]))
     >>> sampling_error().per_target(belief).round(6)
     array([0.5 , 0.18])
@@ -260,7 +366,20 @@ def sampling_error(loss: Loss = "hamming", *, coordinates: ArrayLike | None = No
 
 
 def correctness(loss: Loss = "hamming", *, coordinates: ArrayLike | None = None) -> Measure:
-    """Shokri's correctness, sum_x p(x given y) d(x, x_true): the realized side of `sampling_error`."""
+    """Return Shokri's correctness, sum_x p(x given y) d(x, x_true), the realized side of `sampling_error`.
+
+    Parameters
+    ----------
+    loss : str, array or callable
+        See `unmask.measures.losses.decision_problem`.
+    coordinates : array, optional
+        Coordinates of the candidates, for losses between points.
+
+    Returns
+    -------
+    Measure
+        Realized measure in the unit of the loss.
+    """
     return _of_loss(
         "correctness",
         loss,
@@ -277,7 +396,7 @@ def correctness(loss: Loss = "hamming", *, coordinates: ArrayLike | None = None)
 
 
 def _of_loss(name: str, loss: Loss | None, **declared: Any) -> Measure:
-    """A measure in the unit of a loss: a rate where that is an error or none."""
+    """Return a measure in the unit of a loss, a rate for Hamming loss."""
     hamming = _is_hamming(loss)
     unit = "meters" if isinstance(loss, str) and loss.startswith("haversine") else "probability" if hamming else "loss"
     given = {"source": SOURCE, "rate": hamming, **declared}
@@ -293,7 +412,7 @@ def _largest(loss: Loss | None) -> float:
 
 
 def _truths_first(loss: Loss | None) -> Loss:
-    """A matrix of truths x answers, checked; names and callables as they are."""
+    """Return a matrix of truths x answers, checked; names and callables are unchanged."""
     assert loss is not None
     if isinstance(loss, str) or callable(loss):
         return loss
@@ -304,7 +423,7 @@ def _truths_first(loss: Loss | None) -> Loss:
 
 
 def _problem(loss: Loss, belief: Posterior, coordinates: ArrayLike | None) -> Problem:
-    """The decision problem of a loss whose matrix has truths in its rows."""
+    """Return the decision problem of a loss whose matrix has truths in its rows."""
     if isinstance(loss, np.ndarray):
         if len(loss) != belief.n_candidates:
             raise UnmaskError(

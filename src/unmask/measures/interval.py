@@ -32,7 +32,7 @@ EVERYBODY = "every target attacked: exact for this release"
 
 
 class Interval(NamedTuple):
-    """A 95 % interval and, in words, what it is over; both ends None where there is none."""
+    """A 95 % interval and the population that it is over; both ends are None if there is none."""
 
     low: float | None
     high: float | None
@@ -57,10 +57,11 @@ def wilson(rate: float, n: float) -> tuple[float, float]:
 
 
 def clopper_pearson(successes: float, n: int, *, level: float = 0.95) -> tuple[float, float]:
-    """The exact interval for a proportion: the rates under which neither tail of Binomial(n, rate) is below
-    (1 - level) / 2.
+    """Return the exact interval for a proportion.
 
-    successes : 0 to n; not whole where draws are shared, and then rounded outwards at either end.
+    It contains the rates under which neither tail of Binomial(n, rate) is below (1 - level) / 2.
+
+    successes : 0 to n; fractions, if draws are shared, are rounded outwards at either end
 
     >>> [round(end, 4) for end in clopper_pearson(0, 20)]
     [0.0, 0.1684]
@@ -131,7 +132,7 @@ def of_runs(means: Sequence[float], *, within: tuple[float, float] = (-inf, inf)
 
 
 def student(degrees: int) -> float:
-    """The 97.5 % quantile of Student's t."""
+    """Return the 97.5 % quantile of Student's t."""
     from scipy.special import stdtrit  # not at the top: it would double the time to start the command line
 
     return float(stdtrit(degrees, 0.975))
@@ -179,7 +180,7 @@ def clustered_bootstrap(
 
 @lru_cache(maxsize=32)
 def _draws(n_clusters: int) -> NDArray[np.float64]:
-    """(RESAMPLES, n_clusters) how often each cluster is drawn in each resample."""
+    """Return the number of draws of each cluster in each resample, (RESAMPLES, n_clusters)."""
     even = np.full(n_clusters, 1 / n_clusters)
     return np.random.default_rng(0).multinomial(n_clusters, even, size=RESAMPLES).astype(np.float64)
 

@@ -20,14 +20,14 @@ LN2 = float(np.log(2.0))
 
 
 def _information(rows: Rows) -> NDArray[np.float64]:
-    """D in bits as sum p log(p / q) - p + q, whose terms are all at least 0: rounding enters by its square."""
+    """Return D in bits as sum p log(p / q) - p + q, whose terms are at least 0: rounding enters by its square."""
     shared, impossible = rows.prior_elsewhere
     unlisted = np.where(rows.unlisted > 0, _excess(rows.unlisted, shared, rows.log_rest), shared)
     return np.asarray((rows.sum(_excess(rows.p, rows.q, rows.ratio)) + unlisted + impossible) / LN2)
 
 
 def _excess(p: NDArray[np.float64], q: NDArray[np.float64], ratio: NDArray[np.float64]) -> NDArray[np.float64]:
-    """p r - p + q with r = log(p / q), by its series where r is small."""
+    """Return p r - p + q with r = log(p / q), by its series if r is small."""
     found = p * ratio
     found -= p
     found += q
@@ -136,12 +136,13 @@ where a possible candidate is excluded."""
 
 @dataclass(frozen=True, eq=False)
 class Leakage:
-    """What each observation gave away, and what the release gave away as a whole.
+    """Leakage of each observation, and of the release as a whole.
 
     information_bits : (n_observations,) D(p(. given y) || prior), see `information_gain_bits`
-    total_variation  : (n_observations,) see `total_variation`
-    up, down         : (n_observations,) nats, see `delta_up` and `delta_down`
-    weight           : (n_observations,) p(y)
+    total_variation : (n_observations,) see `total_variation`
+    up, down : (n_observations,) nats, see `delta_up` and `delta_down`
+    weight : (n_observations,) p(y)
+
     The worst cases are over observations that a target of positive weight produced.
     """
 
@@ -153,45 +154,46 @@ class Leakage:
 
     @property
     def mutual_information_bits(self) -> float:
-        """I(X; Y) = E D(p(. given y) || prior), for a belief whose prior is the mean of its rows."""
+        """Return I(X; Y) = E D(p(. given y) || prior), for a belief whose prior is the mean of its rows."""
         return float(self.weight @ self.information_bits)
 
     @property
     def t_divergence_bits(self) -> float:
-        """Largest divergence: t read as Kullback-Leibler. It cannot see how like each other values are."""
+        """Return the largest divergence: t read as Kullback-Leibler, blind to the similarity of values."""
         return self._worst(self.information_bits)
 
     @property
     def t_equal(self) -> float:
-        """Largest total variation: t under the equal distance."""
+        """Return the largest total variation: t under the equal distance."""
         return self._worst(self.total_variation)
 
     @property
     def delta_up(self) -> float:
-        """Largest log-ratio upward, nats."""
+        """Return the largest log-ratio upward, nats."""
         return self._worst(self.up)
 
     @property
     def delta_down(self) -> float:
-        """Largest log-ratio downward, nats; infinite once a candidate is excluded."""
+        """Return the largest log-ratio downward, nats; infinite if a candidate is excluded."""
         return self._worst(self.down)
 
     @property
     def delta(self) -> float:
-        """delta of delta-disclosure, nats: the larger of the two."""
+        """Return delta of delta-disclosure, nats: the larger of the two."""
         return max(self.delta_up, self.delta_down)
 
     @property
     def epsilon(self) -> float:
-        """Epsilon of the channel, nats: max_y (up + down)."""
+        """Return epsilon of the channel, nats: max_y (up + down)."""
         return self._worst(self.up + self.down)
 
     @property
     def maximal_bits(self) -> float:
-        """Maximal leakage log2 sum_y max_x p(y given x) = log2 E max_x p(x given y) / p(x), in bits.
+        """Return the maximal leakage log2 sum_y max_x p(y given x) = log2 E max_x p(x given y) / p(x), in bits.
 
-        It bounds what any adversary can multiply their probability of a right guess by, whatever they want to know and
-        whatever their prior. I. Issa, A. Wagner and S. Kamath, "An operational approach to information leakage", 2020.
+        It bounds the factor by which any adversary can multiply their probability of a right guess, whatever they want
+        to know and whatever their prior. I. Issa, A. Wagner and S. Kamath, "An operational approach to information
+        leakage", 2020.
         """
         return float(np.log1p(self.weight @ np.expm1(self.up)) / LN2)
 
@@ -200,10 +202,22 @@ class Leakage:
 
 
 def leakages(belief: Posterior) -> Leakage:
-    """All of it in one pass.
+    """Compute information, total variation and log-ratios of all observations in one pass.
 
-    >>> both = leakages(Posterior.from_dense(np.array([[0.75, 0.25], [0.25, 0.75]])))
-    >>> round(both.mutual_information_bits, 4), round(both.t_equal, 4), round(float(np.exp(both.epsilon)), 4)
+    Parameters
+    ----------
+    belief : Posterior
+        Belief of the adversary.
+
+    Returns
+    -------
+    Leakage
+        Leakage of each observation and of the release.
+
+    Examples
+    --------
+    >>> leakage = leakages(Posterior.from_dense(np.array([[0.75, 0.25], [0.25, 0.75]])))
+    >>> round(leakage.mutual_information_bits, 4), round(leakage.t_equal, 4), round(float(np.exp(leakage.epsilon)), 4)
     (0.1887, 0.25, 3.0)
     """
     refuse_scores(belief, "leakage")
@@ -236,7 +250,7 @@ def sibson_leakage(belief: Posterior, alpha: float) -> float:
 
 
 def min_entropy_leakage(belief: Posterior) -> float:
-    """How many times likelier a right guess is after the release: log2 E max p(x given y) - log2 max p(x), in bits.
+    """Return log2 E max p(x given y) - log2 max p(x), in bits: the growth of the probability of a right guess.
 
     >>> round(min_entropy_leakage(Posterior.from_dense(np.array([[0.75, 0.25], [0.25, 0.75]]))), 4)
     0.585

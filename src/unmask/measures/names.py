@@ -83,7 +83,7 @@ declare_all(
     Quantity("correctly_disclosed", "Correctly disclosed (DiSCO)",
              "people whose combination is released with one single value, and that value is theirs", "share"),
     Quantity("information_bits", "Information", "bits that the class tells about the value, on average", "bits"),
-    among=CRITERIA,
+    registry=CRITERIA,
 )  # fmt: skip
 
 declare_all(
@@ -110,7 +110,7 @@ declare_all(
     Quantity("communities_lost", "Communities lost", "change of the modularity of the original's communities", "share"),
     Quantity("ranks_lost", "Order lost", "half of 1 - rank correlation of people's PageRank", "share"),
     Quantity("contagion_lost", "Contagion lost", "difference of the shares that a disease reaches", "share"),
-    among=UTILITIES,
+    registry=UTILITIES,
 )
 
 # --- attacks on graphs ----------------------------------------------------------------------------------------------
@@ -184,7 +184,7 @@ declare_all(
     Quantity("expected_missing", "Missing items",
              "mean over items: items of the same subject that are not in its cluster", "items"),
     Quantity("expected_extra", "Foreign items", "mean over items: items of other subjects in its cluster", "items"),
-    among=PARTITION_SCORES,
+    registry=PARTITION_SCORES,
 )  # fmt: skip
 
 # --- singling out: Opinion 05/2014 on anonymisation techniques (WP216), section 2 ------------------------------------

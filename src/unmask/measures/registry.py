@@ -1,6 +1,6 @@
-"""One registry of everything that is measured: each name with what it is called, what it means, its unit and direction.
+"""One registry of all measures, criteria and losses: name, label, meaning, unit and direction.
 
-A number is declared beside the mathematics (`declare`), under one name: that of its row, of the field, in Python, in a
+A number is declared next to its mathematics (`declare`), under one name: that of its row, of the field, in Python, in a
 plan and in a gate. Reports, the command line and the docs take their words from here.
 """
 
@@ -18,17 +18,28 @@ SHARES = frozenset({"probability", "share"})
 
 @dataclass(frozen=True)
 class Quantity:
-    """A number by name, whoever computes it.
+    """A number by name: its label, meaning, unit and direction.
 
-    name        : the one name
-    label       : for readers, as the heading of its lines; the name when left out
-    meaning     : what it is, in one line
-    unit        : as printed; "" for a plain number
-    direction   : what the adversary wants, "high" or "low"
-    range       : smallest and largest value possible
-    source      : paper and section or equation
-    realizes    : the self-assessed measure that this is the realized side of; both are shown side by side
-    needs_truth : whether it compares a belief with what is true
+    Parameters
+    ----------
+    name : str
+        Name in rows, plans, gates and Python.
+    label : str
+        Heading for readers; the name by default.
+    meaning : str
+        Meaning in one line.
+    unit : str
+        Unit as printed; "" for a plain number.
+    direction : {"high", "low"}
+        Direction that the adversary wants.
+    range : tuple of float
+        Smallest and largest possible value.
+    source : str
+        Paper and section or equation.
+    realizes : str
+        Self-assessed measure whose realized side this is; both are shown next to each other.
+    needs_truth : bool
+        Whether it compares a belief with the truth.
     """
 
     name: str
@@ -43,69 +54,94 @@ class Quantity:
 
     @property
     def in_percent(self) -> bool:
-        """How it is written: in percent, or as a number with its unit."""
+        """Return whether the number is written in percent."""
         return self.unit in SHARES
 
 
 Declared = TypeVar("Declared", bound=Quantity)
 
 MEASURES: dict[str, Quantity] = {}
-"""What is measured of a belief, a clustering or a matching: name -> declaration."""
+"""Measures of a belief, a clustering or a matching, by name."""
 
 CRITERIA: dict[str, Quantity] = {}
-"""What a release guarantees without naming an adversary."""
+"""Criteria that a release guarantees against any adversary, by name."""
 
 UTILITIES: dict[str, Quantity] = {}
-"""What a release has lost. All are losses: the higher, the less is left."""
+"""Losses of a release, by name."""
 
 FAMILIES: dict[str, Callable[[float], Quantity]] = {}
 """Measures with a number in their name: a pattern with one group -> the measure of that number."""
 
 
-def declare(quantity: Declared, among: dict[str, Quantity] = MEASURES) -> Declared:
-    """Enter a quantity under its name, and return it."""
-    among[quantity.name] = quantity
+def declare(quantity: Declared, registry: dict[str, Quantity] = MEASURES) -> Declared:
+    """Register a quantity under its name.
+
+    Parameters
+    ----------
+    quantity : Quantity
+        Quantity to register.
+    registry : dict, optional
+        `MEASURES` by default.
+
+    Returns
+    -------
+    Quantity
+        The same quantity.
+    """
+    registry[quantity.name] = quantity
     return quantity
 
 
-def declare_all(*quantities: Quantity, among: dict[str, Quantity] = MEASURES, needs_truth: bool = False) -> None:
-    """Enter quantities that are computed elsewhere."""
-    for one in quantities:
-        declare(replace(one, needs_truth=True) if needs_truth else one, among)
+def declare_all(*quantities: Quantity, registry: dict[str, Quantity] = MEASURES, needs_truth: bool = False) -> None:
+    """Register quantities that are computed elsewhere."""
+    for quantity in quantities:
+        declare(replace(quantity, needs_truth=True) if needs_truth else quantity, registry)
 
 
 def realized_by(name: str) -> str:
-    """The measure that is the realized side of a self-assessed one; "" where there is none.
+    """Return the measure that is the realized side of a self-assessed one; "" if there is none.
 
     >>> realized_by("success_probability"), realized_by("realized_success")
     ('realized_success', '')
     """
-    return next((one.name for one in MEASURES.values() if one.realizes == name), "")
+    return next((measure.name for measure in MEASURES.values() if measure.realizes == name), "")
 
 
 def described(name: str) -> Quantity | None:
-    """The measure of a name, those with a number in it included; None for one that nobody declared.
+    """Return the measure of a name, including names with a number in them; None for an undeclared name.
 
+    Parameters
+    ----------
+    name : str
+        Name of a measure.
+
+    Returns
+    -------
+    Quantity or None
+        Declaration of the measure.
+
+    Examples
+    --------
     >>> described("realized_success_at_5").label, described("my_own")
     ('Success within 5 guesses', None)
     """
     if name in MEASURES:
         return MEASURES[name]
-    numbers = ((make, re.fullmatch(pattern, name)) for pattern, make in FAMILIES.items())
-    return next((make(float(found[1])) for make, found in numbers if found), None)
+    matches = ((make, re.fullmatch(pattern, name)) for pattern, make in FAMILIES.items())
+    return next((make(float(match[1])) for make, match in matches if match), None)
 
 
 def quantity(measure: str) -> str:
-    """The name that the self-assessed and the realized measure of one thing share: that of the self-assessed one.
+    """Return the name that a self-assessed measure and its realized side share, the self-assessed one.
 
     >>> quantity("realized_success"), quantity("rank")
     ('success_probability', 'rank')
     """
-    known = described(measure)
-    return (known and known.realizes) or measure
+    declared = described(measure)
+    return (declared and declared.realizes) or measure
 
 
 def needs_truth(measure: str) -> bool:
-    """Whether a measure compares a belief with what is true."""
-    known = described(measure)
-    return measure.startswith("realized_") if known is None else known.needs_truth
+    """Return whether a measure compares a belief with the truth."""
+    declared = described(measure)
+    return measure.startswith("realized_") if declared is None else declared.needs_truth

@@ -155,10 +155,12 @@ def as_matrix(loss: Loss, n_candidates: int, *, coordinates: ArrayLike | None = 
 
     Parameters
     ----------
-    loss, coordinates
+    loss : str, array or callable
         See `decision_problem`.
     n_candidates : int
         Number of truths, at most 32,768 unless the loss is a matrix.
+    coordinates : array, optional
+        See `decision_problem`.
 
     Returns
     -------

@@ -52,30 +52,44 @@ class SubjectMetrics:
 class ClusteringMetrics:
     """Metrics of two partitions of n items: P, the solution, and Q, the adversary's.
 
-    x = items of a subject and a cluster in common, c and d their sizes, c2(k) = k (k - 1)/2 pairs, A = c2(n),
-    T = sum c2(x), entropies in bits of a uniformly drawn item's block. A number that would be 0/0 because the
-    partitions are equal and trivial (one block, or all singletons) is that of equal partitions; without any pair
-    (n = 1) `rand`, `adjusted_rand` and metrics divided by log2 n or n - 1 are nan.
+    x = items of a subject and a cluster in common, c and d their sizes, c2(k) = k (k - 1)/2 pairs, A = c2(n), T = sum
+    c2(x), entropies in bits of a uniformly drawn item's block. A metric that would be 0/0 because the partitions are
+    equal and trivial (one block, or all singletons) is that of equal partitions; without any pair (n = 1) `rand`,
+    `adjusted_rand` and metrics divided by log2 n or n - 1 are nan.
 
     Parameters
     ----------
-    rand            : share of the pairs that both treat alike, (A + 2 T - sum c2(c) - sum c2(d))/A
-    adjusted_rand   : (T - E)/(M - E), M = (sum c2(c) + sum c2(d))/2, E = sum c2(c) sum c2(d)/A: 0 for chance at fixed
-                      sizes, 1 for equal, may be negative (Hubert and Arabie 1985)
-    pairs           : T/sum c2(d), T/sum c2(c), 2 T/(sum c2(c) + sum c2(d)); nan for a partition without pairs
-    bcubed          : mean over *items* of x/d and of x/c, and their harmonic mean (Bagga and Baldwin 1998); the first
-                      two are also known as average cluster and author purity, whose geometric mean is K
-    bcubed_subjects : the same, mean over *subjects*, one vote each whatever their size
-    clusters        : clusters recovered exactly over all clusters of Q, over all subjects, and twice over both
-    voi             : variation of information H(P given Q) + H(Q given P) in bits, a metric in [0, log2 n]
-                      (Meila 2007); the mean of split + mix weighted by c
-    entropy_solution, entropy_adversary, mutual_information : H(P), H(Q), I = H(P) + H(Q) - H(P,Q), bits
-    homogeneity     : I/H(P), 1 when H(P) = 0: clusters hold one subject only
-    completeness    : I/H(Q), 1 when H(Q) = 0: subjects are in one cluster only (Rosenberg and Hirschberg 2007)
-    normalized_mutual_information : 2 I/(H(P) + H(Q)), the *arithmetic mean* as normalizer, which is the V-measure
-    expected_missing, expected_extra : mean over items of c - x and d - x
-    subject         : metrics of each subject
-    table           : the table of the partitions
+    rand : float
+        Share of the pairs that both treat alike, (A + 2 T - sum c2(c) - sum c2(d))/A.
+    adjusted_rand : float
+        (T - E)/(M - E), M = (sum c2(c) + sum c2(d))/2, E = sum c2(c) sum c2(d)/A: 0 for chance at fixed sizes, 1 for
+        equal, may be negative (Hubert and Arabie 1985).
+    pairs : Retrieval
+        T/sum c2(d), T/sum c2(c), 2 T/(sum c2(c) + sum c2(d)); nan for a partition without pairs.
+    bcubed : Retrieval
+        Mean over items of x/d and of x/c, and their harmonic mean (Bagga and Baldwin 1998); the first two are also
+        known as average cluster and author purity, whose geometric mean is K.
+    bcubed_subjects : Retrieval
+        B-cubed as a mean over subjects, whatever their size.
+    clusters : Retrieval
+        Clusters recovered exactly over all clusters of Q, over all subjects, and twice over both.
+    voi : float
+        Variation of information H(P given Q) + H(Q given P) in bits, a metric in [0, log2 n] (Meila 2007); the mean of
+        split + mix weighted by c.
+    entropy_solution, entropy_adversary, mutual_information : float
+        H(P), H(Q), I = H(P) + H(Q) - H(P,Q), bits.
+    homogeneity : float
+        I/H(P), 1 if H(P) = 0: clusters hold one subject only.
+    completeness : float
+        I/H(Q), 1 if H(Q) = 0: subjects are in one cluster only (Rosenberg and Hirschberg 2007).
+    normalized_mutual_information : float
+        2 I/(H(P) + H(Q)), normalized by the arithmetic mean, which is the V-measure.
+    expected_missing, expected_extra : float
+        Mean over items of c - x and d - x.
+    subject : SubjectMetrics
+        Metrics of each subject.
+    table : Overlap
+        Table of the partitions.
     """
 
     rand: float
