@@ -391,7 +391,7 @@ def _raise_floor(program: DesignProgram, rule: Floats, ceiling: float, answers: 
     together, kept away from both ends, or the middle.
     """
     low, high, trial = compute_risks(program, rule)[1], ceiling, ceiling
-    result, entries = rule, program.allowed_entries
+    result, entries = rule, program.allowed
     for _ in range(MAX_FLOOR_STEPS):
         width = high - low
         if width <= WORST_CASE_TOLERANCE:
