@@ -1,4 +1,4 @@
-"""Announced is realized: what a belief promised of people whose truth is known, beside what came true."""
+"""Calibration check: announced success compared with realized success of people whose truth is known."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.core.csr_rows import dot
+from unmask.core.tolerances import CALIBRATION_ROUNDING
 
 FALSE_ALARM = 1e-3
-"""How often, at most, a belief that keeps its word is refuted."""
+"""Largest probability that a calibrated belief is refuted."""
 
 TENTHS = 10
 
@@ -85,7 +86,7 @@ def _weighed(
     """The evidence against some people's part of a belief, -log of its level, and the check."""
     n, share = int(people.sum()), weight / (weight / people).max()
     a, r = dot(share, announced) / n, dot(share, realized) / n
-    evidence = n * _divergence(r, a) if abs(r - a) > 1e-9 else 0.0
+    evidence = n * _divergence(r, a) if abs(r - a) > CALIBRATION_ROUNDING else 0.0
     mean_a, mean_r = a * n / share.sum(), r * n / share.sum()
     refuted = 2 * (TENTHS + 1) * np.exp(-evidence) < FALSE_ALARM and abs(mean_r - mean_a) > within
     sure = None if tenth is None else (tenth / TENTHS, (tenth + 1) / TENTHS)

@@ -20,7 +20,7 @@ belief is one: else its rows that are equal might differ in the last digit.
 
 
 def chunks(indptr: NDArray[np.int64], size: int = CHUNK) -> Iterator[tuple[int, int]]:
-    """Ranges of consecutive rows with about `size` entries each (a longer row stands alone).
+    """Yield ranges of consecutive rows with about `size` entries each (a longer row is a range by itself).
 
     >>> list(chunks(np.array([0, 40_000, 60_000, 70_000])))
     [(0, 2), (2, 3)]
@@ -33,18 +33,19 @@ def chunks(indptr: NDArray[np.int64], size: int = CHUNK) -> Iterator[tuple[int, 
         start = stop
 
 
-def dot(one: NDArray[Any], other: NDArray[Any]) -> float:
-    """The sum of products of two vectors, the same number whatever the threads: BLAS shares out vectors from 10,000 on,
-    to threads that every call wakes.
+def dot(x: NDArray[Any], y: NDArray[Any]) -> float:
+    """Return the sum of products of two vectors, which does not depend on the number of threads.
+
+    BLAS shares vectors from 10,000 entries on out to threads, which every call wakes.
 
     >>> dot(np.array([0.5, 2.0]), np.array([4, 1]))
     4.0
     """
-    return float((one * other).sum())
+    return float((x * y).sum())
 
 
 def segment_sum(values: NDArray[np.float64], indptr: NDArray[np.int64]) -> NDArray[np.float64]:
-    """(n_rows,) sum of each row of a CSR layout; 0 for an empty row.
+    """Return the sum of each row of a CSR layout; 0 for an empty row.
 
     >>> segment_sum(np.array([1.0, 2.0, 3.0]), np.array([0, 2, 2, 3]))
     array([3., 0., 3.])
@@ -53,7 +54,7 @@ def segment_sum(values: NDArray[np.float64], indptr: NDArray[np.int64]) -> NDArr
 
 
 def segment_max(values: NDArray[np.float64], indptr: NDArray[np.int64], *, empty: float) -> NDArray[np.float64]:
-    """(n_rows,) largest value of each row of a CSR layout; `empty` for an empty row."""
+    """Return the largest value of each row of a CSR layout; `empty` for an empty row."""
     n, length = len(indptr) - 1, int(indptr[1] - indptr[0]) if len(indptr) > 1 else 0
     if length >= MIN_MATRIX_LENGTH and len(values) == n * length and np.all(np.diff(indptr) == length):
         return np.asarray(values.reshape(n, length).max(axis=1))
@@ -63,17 +64,19 @@ def segment_max(values: NDArray[np.float64], indptr: NDArray[np.int64], *, empty
 def _reduce(
     ufunc: np.ufunc, values: NDArray[np.float64], indptr: NDArray[np.int64], empty: float
 ) -> NDArray[np.float64]:
-    out = np.full(len(indptr) - 1, empty)
+    reduced = np.full(len(indptr) - 1, empty)
     filled = np.diff(indptr) > 0
     if filled.any():
         # over the starts of the filled rows alone: an empty row would otherwise copy its neighbor's first value
-        out[filled] = ufunc.reduceat(values, indptr[:-1][filled])
-    return out
+        reduced[filled] = ufunc.reduceat(values, indptr[:-1][filled])
+    return reduced
 
 
 def distinct(values: NDArray[Any]) -> NDArray[Any]:
-    """The different values, ascending, of whole numbers or texts: `np.unique` hashes whole numbers, which takes a
-    hundred times as long where there are a million different ones. Every nan counts, as it differs from itself.
+    """Return the different values, ascending, of whole numbers or texts.
+
+    `np.unique` hashes whole numbers, which takes a hundred times as long for a million different ones. Every nan
+    counts.
 
     >>> distinct(np.array([3, 1, 3]))
     array([1, 3])
@@ -83,14 +86,16 @@ def distinct(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def by_class(class_of: NDArray[np.int32], n_classes: int) -> NDArray[np.int32]:
-    """(n,) the members of class 0, ascending, then those of class 1, and so on: counted, in a tenth of a sort's time.
+    """Return the members of class 0, ascending, then those of class 1, and so on; ten times faster than a sort.
 
     >>> by_class(np.array([1, 0, 1], np.int32), 2)
     array([1, 0, 2], dtype=int32)
     """
     n = len(class_of)
-    one = csr_array((np.ones(n, dtype=np.int8), class_of, np.arange(n + 1, dtype=np.int32)), shape=(n, n_classes))
-    return np.asarray(one.tocsc().indices, dtype=np.int32)  # one entry in each row, read by columns
+    membership = csr_array(
+        (np.ones(n, dtype=np.int8), class_of, np.arange(n + 1, dtype=np.int32)), shape=(n, n_classes)
+    )
+    return np.asarray(membership.tocsc().indices, dtype=np.int32)  # membership entry in each row, read by columns
 
 
 def expanded(
@@ -101,7 +106,7 @@ def expanded(
     first: NDArray[np.int64],
     n_rows: int,
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
-    """Entries (row, class, value), rows ascending, as CSR over the members of classes, ascending in each row.
+    """Return entries (row, class, value), rows ascending, as CSR over the members of classes, ascending in each row.
 
     members, first : those of class j are members[first[j]:first[j + 1]], ascending
     """

@@ -68,12 +68,12 @@ def _hash_chunk(posterior: Posterior, start: int, stop: int) -> NDArray[np.float
     indptr = posterior.indptr[start : stop + 1] - posterior.indptr[start]
     entries = slice(posterior.indptr[start], posterior.indptr[stop])
     position = np.arange(indptr[-1]) - np.repeat(indptr[:-1], np.diff(indptr))
-    each = np.exp(0.5 * posterior.log_probability[entries].astype(np.float64))
-    each *= (np.pi - posterior.prior_in(start, stop)) * np.sqrt(1.0 + position)
+    terms = np.exp(0.5 * posterior.log_probability[entries].astype(np.float64))
+    terms *= (np.pi - posterior.prior_in(start, stop)) * np.sqrt(1.0 + position)
     if posterior.multiplicity is not None:
-        each *= posterior.multiplicity[entries]
+        terms *= posterior.multiplicity[entries]
     shared = np.e * posterior.unlisted[start:stop] + np.sqrt(3.0) * posterior.n_unlisted[start:stop]
-    return np.asarray(segment_sum(each, indptr) + shared)
+    return np.asarray(segment_sum(terms, indptr) + shared)
 
 
 def _number_kinds(posterior: Posterior) -> NDArray[np.int64]:

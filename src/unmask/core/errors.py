@@ -17,7 +17,7 @@ def visible(text: str) -> str:
     if text.isprintable():
         return text
     unseen = {character for character in text if unicodedata.category(character) in UNSEEN}
-    return text.translate({ord(one): one.encode("unicode_escape").decode() for one in unseen})
+    return text.translate({ord(character): character.encode("unicode_escape").decode() for character in unseen})
 
 
 class UnmaskError(ValueError):

@@ -1,4 +1,4 @@
-"""From what an attack computes to a belief: classes, match probabilities, scores, and beliefs through other beliefs."""
+"""Posteriors from classes, likelihoods, scores, and other posteriors."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from scipy.sparse import coo_array, csr_array, eye_array
 from unmask.core.csr_rows import by_class, segment_max, segment_sum
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior, Status, equal_weights, stored
+from unmask.core.tolerances import MIN_LOG_PROBABILITY
 
 __all__ = [
     "compose",
@@ -97,28 +98,28 @@ def from_likelihood(
         raise UnmaskError("a target may be absent: give how likely its data are then (log_likelihood_none)")
     log_prior = float(np.log(prior_present) - np.log(n_candidates))
     joint = np.asarray(log_likelihood, dtype=np.float64) + log_prior
-    none = np.full(len(indptr) - 1, -np.inf)
+    log_none = np.full(len(indptr) - 1, -np.inf)
     if log_likelihood_none is not None and prior_present < 1.0:
-        none = np.asarray(log_likelihood_none, dtype=np.float64) + np.log1p(-prior_present)
-    none[np.diff(indptr) == 0] = 0.0
-    top = np.maximum(segment_max(joint, indptr, empty=-np.inf), none)
+        log_none = np.asarray(log_likelihood_none, dtype=np.float64) + np.log1p(-prior_present)
+    log_none[np.diff(indptr) == 0] = 0.0
+    top = np.maximum(segment_max(joint, indptr, empty=-np.inf), log_none)
     if not np.all(np.isfinite(top)):
         raise UnmaskError(
             f"observation {int(np.flatnonzero(~np.isfinite(top))[0])} is explained by no candidate: "
             "widen the error model or allow the target to be absent"
         )
     row = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
-    each = np.exp(joint - top[row])
+    terms = np.exp(joint - top[row])
     if representative is not None:
-        each *= np.bincount(representative, minlength=n_candidates)[candidate]
-    evidence = top + np.log(segment_sum(each, indptr) + np.exp(none - top))
-    log_p, unlisted = joint - evidence[row], np.exp(none - evidence)
-    keep = log_p > -80.0  # float32, in which many are held, ends at exp(-87); what is dropped weighs less than 1e-34
-    kept = np.bincount(row[keep], minlength=len(indptr) - 1)
+        terms *= np.bincount(representative, minlength=n_candidates)[candidate]
+    evidence = top + np.log(segment_sum(terms, indptr) + np.exp(log_none - top))
+    log_p, unlisted = joint - evidence[row], np.exp(log_none - evidence)
+    is_kept = log_p > MIN_LOG_PROBABILITY
+    n_kept = np.bincount(row[is_kept], minlength=len(indptr) - 1)
     return Posterior(
-        indptr=np.concatenate(([0], np.cumsum(kept))),
-        candidate=candidate[keep].astype(np.int32),
-        log_probability=stored(log_p[keep]),
+        indptr=np.concatenate(([0], np.cumsum(n_kept))),
+        candidate=candidate[is_kept].astype(np.int32),
+        log_probability=stored(log_p[is_kept]),
         unlisted=unlisted,
         n_unlisted=np.zeros(len(indptr) - 1, dtype=np.int64),
         observation=np.asarray(observation, dtype=np.int64),
@@ -141,8 +142,7 @@ def from_scores(
     observation: NDArray[np.int64] | None = None,
     provenance: Mapping[str, Any] | None = None,
 ) -> Posterior:
-    """softmax(scale * score) over the listed candidates: a belief whose order is the attack's and whose sureness is
-    `scale`.
+    """Return softmax(scale * score) over the listed candidates, a belief whose order is that of the attack.
 
     score : (n_entries,) higher is likelier, finite. The status is `scores`.
     """
@@ -187,24 +187,24 @@ def compose(
     """
     m = len(labels)
     means = csr_array(eye_array(m)) if means is None else means
-    said = _said(link, value_of_candidate, means.shape[0])
-    released = said.sum(axis=0) @ means
+    statements = _count_statements(link, value_of_candidate, means.shape[0])
+    released = statements.sum(axis=0) @ means
     prior = released / link.n_candidates if prior is None else prior
     p = np.exp(link.log_probability.astype(np.float64))
     through = csr_array((p, link.candidate, link.indptr), shape=(link.n_observations, link.n_candidates))
-    listed = csr_array((through @ said) @ means)
+    values = csr_array((through @ statements) @ means)
     if link.unlisted.any():
-        of_nobody = prior if outside is None else outside
-        listed = csr_array(listed + _unlisted_values(link, said, means, released, of_nobody))
-    listed.sort_indices()
+        absent_prior = prior if outside is None else outside
+        values = csr_array(values + _unlisted_values(link, statements, means, released, absent_prior))
+    values.sort_indices()
     with np.errstate(divide="ignore"):
         log_prior = np.log(prior)
-        log_p = np.log(listed.data)
-    possible = log_p > -80.0
-    row = np.repeat(np.arange(link.n_observations), np.diff(listed.indptr))[possible]
+        log_p = np.log(values.data)
+    possible = log_p > MIN_LOG_PROBABILITY
+    row = np.repeat(np.arange(link.n_observations), np.diff(values.indptr))[possible]
     return Posterior(
         indptr=np.concatenate(([0], np.cumsum(np.bincount(row, minlength=link.n_observations)))),
-        candidate=listed.indices[possible].astype(np.int32),
+        candidate=values.indices[possible].astype(np.int32),
         log_probability=stored(log_p[possible]),
         unlisted=np.zeros(link.n_observations),
         n_unlisted=np.zeros(link.n_observations, dtype=np.int64),
@@ -218,25 +218,27 @@ def compose(
     )
 
 
-def _said(link: Posterior, said: NDArray[np.int32], n_said: int) -> csr_array:
-    """(n_candidates, n_said) how many of those whom a candidate stands for say each of some things."""
+def _count_statements(link: Posterior, statement: NDArray[np.int32], n_statements: int) -> csr_array:
+    """Return the number of candidates of each entry that make each statement, (n_candidates, n_statements)."""
     n = link.n_candidates
-    return csr_array(coo_array((np.ones(n), (link.representatives, said)), shape=(n, n_said)))
+    return csr_array(coo_array((np.ones(n), (link.representatives, statement)), shape=(n, n_statements)))
 
 
 def _unlisted_values(
-    link: Posterior, said: csr_array, means: csr_array, released: NDArray[np.float64], prior: NDArray[np.float64]
+    link: Posterior, statements: csr_array, means: csr_array, released: NDArray[np.float64], prior: NDArray[np.float64]
 ) -> csr_array:
-    """(n_observations, n_values) the part of the belief that is not listed: shared by the other candidates where their
-    number is known, otherwise spread like the prior, which may be each observation's own. said : as of `_said`; means :
-    as in `compose`; released : (n_values,) candidates of each value.
+    """Return the unlisted part of the belief in values, (n_observations, n_values).
+
+    The other candidates share it if their number is known; otherwise it is spread like the prior, which may differ by
+    row.
+    statements : as of `_count_statements`; means : as in `compose`; released : (n_values,) candidates of each value
     """
     rows, shape = np.flatnonzero(link.unlisted), (link.n_observations, link.n_candidates)
     ones = csr_array((np.ones(len(link.candidate)), link.candidate, link.indptr), shape=shape)
-    known, unlisted = link.n_unlisted[rows] > 0, link.unlisted[rows]
-    share = np.where(known, unlisted / np.maximum(link.n_unlisted[rows], 1), 0.0)
-    lump = np.where(known, 0.0, unlisted)
-    found = share[:, None] * (released - ((ones[rows] @ said) @ means).toarray())
-    found += lump[:, None] * (prior if prior.ndim == 1 else prior[rows])
+    is_counted, unlisted = link.n_unlisted[rows] > 0, link.unlisted[rows]
+    share = np.where(is_counted, unlisted / np.maximum(link.n_unlisted[rows], 1), 0.0)
+    lump = np.where(is_counted, 0.0, unlisted)
+    values = share[:, None] * (released - ((ones[rows] @ statements) @ means).toarray())
+    values += lump[:, None] * (prior if prior.ndim == 1 else prior[rows])
     place = csr_array((np.ones(len(rows)), (rows, np.arange(len(rows)))), shape=(link.n_observations, len(rows)))
-    return csr_array(place @ csr_array(found))
+    return csr_array(place @ csr_array(values))

@@ -72,9 +72,9 @@ class Partition:
         >>> Partition.of_clusters([["a", "c"], ["b"]]).code
         array([0, 0, 1], dtype=int32)
         """
-        listed = [list(cluster) for cluster in clusters]
-        items = [item for cluster in listed for item in cluster]
-        return cls(np.repeat(np.arange(len(listed)), [len(cluster) for cluster in listed]), _as_array(items))
+        members = [list(cluster) for cluster in clusters]
+        items = [item for cluster in members for item in cluster]
+        return cls(np.repeat(np.arange(len(members)), [len(cluster) for cluster in members]), _as_array(items))
 
     def __len__(self) -> int:
         return len(self.code)
@@ -163,12 +163,12 @@ def align(
     if len(solution) == len(adversary) and np.array_equal(solution.items, adversary.items):
         return solution, adversary
     ours, theirs = _numbers(solution.items, adversary.items)
-    met, known = _met(ours, theirs), _met(theirs, ours)
-    refuse_differences(int(met.sum()), int((~met).sum()), int((~known).sum()), missing, unlabeled)
+    is_in_guess, is_in_truth = _met(ours, theirs), _met(theirs, ours)
+    refuse_differences(int(is_in_guess.sum()), int((~is_in_guess).sum()), int((~is_in_truth).sum()), missing, unlabeled)
     if missing == "drop":
-        solution, ours = solution.take(met), ours[met]
+        solution, ours = solution.take(is_in_guess), ours[is_in_guess]
     if unlabeled == "drop":
-        adversary, theirs = adversary.take(known), theirs[known]
+        adversary, theirs = adversary.take(is_in_truth), theirs[is_in_truth]
     assert solution.items is not None and adversary.items is not None  # noqa: PT018  # taking keeps them
     place = np.full(max(int(ours.max()), int(theirs.max())) + 1, -1)
     place[ours] = np.arange(len(ours))
@@ -208,19 +208,21 @@ def in_all(solution: Partition, views: Sequence[View]) -> tuple[Partition, list[
     >>> solution.items, left.partitions[0].items
     (array([1, 3]), array([1, 3]))
     """
-    given = [partition for view in views for partition in view.partitions]
-    if solution.items is None or any(partition.items is None for partition in given):
+    partitions = [partition for view in views for partition in view.partitions]
+    if solution.items is None or any(partition.items is None for partition in partitions):
         return solution, list(views)
-    met = np.all([among(solution.items, partition.items) for partition in given], axis=0)
-    if met.all():
+    is_shared = np.all([among(solution.items, partition.items) for partition in partitions], axis=0)
+    if is_shared.all():
         return solution, list(views)
-    gone = solution.items[~met]
+    dropped = solution.items[~is_shared]
 
     def left(partition: Partition) -> Partition:
         assert partition.items is not None
-        return partition.take(~among(partition.items, gone))
+        return partition.take(~among(partition.items, dropped))
 
-    return solution.take(met), [View([left(one) for one in view.partitions], view.probability) for view in views]
+    return solution.take(is_shared), [
+        View([left(partition) for partition in view.partitions], view.probability) for view in views
+    ]
 
 
 def among(items: NDArray[Any], others: NDArray[Any] | None) -> NDArray[np.bool_]:
@@ -229,16 +231,16 @@ def among(items: NDArray[Any], others: NDArray[Any] | None) -> NDArray[np.bool_]
     return _met(*_numbers(items, others))
 
 
-def _numbers(items: NDArray[Any], others: NDArray[Any]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+def _numbers(items: NDArray[Any], reference: NDArray[Any]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """A number for each item and each of the others: equal ones have equal numbers, in no order."""
-    number = _numbered(np.concatenate([items, others]), "item id")
+    number = _numbered(np.concatenate([items, reference]), "item id")
     return number[: len(items)], number[len(items) :]
 
 
-def _met(numbers: NDArray[np.int32], others: NDArray[np.int32]) -> NDArray[np.bool_]:
+def _met(numbers: NDArray[np.int32], reference: NDArray[np.int32]) -> NDArray[np.bool_]:
     """(n,) which of the numbers are among the others."""
-    present = np.zeros(max(int(numbers.max(initial=0)), int(others.max(initial=0))) + 1, dtype=np.bool_)
-    present[others] = True
+    present = np.zeros(max(int(numbers.max(initial=0)), int(reference.max(initial=0))) + 1, dtype=np.bool_)
+    present[reference] = True
     return np.asarray(present[numbers])
 
 
@@ -255,12 +257,12 @@ def refuse_differences(
         )
     if lacking and missing == "error":
         raise UnmaskError(
-            f"{guess}{_of(lacking, 'truth')} not in the guess; say what they are with missing (--missing): "
+            f"{guess}{_count_items(lacking, 'truth')} not in the guess; say what they are with missing (--missing): "
             f"{MISSING_CHOICES}"
         )
     if extra and unlabeled == "error":
         raise UnmaskError(
-            f"{guess}{_of(extra, 'guess')} not in the truth; say what they are with unlabeled (--unlabeled): "
+            f"{guess}{_count_items(extra, 'guess')} not in the truth; say what they are with unlabeled (--unlabeled): "
             f"{UNLABELED_CHOICES}"
         )
 
@@ -277,13 +279,13 @@ def refuse_gaps(name: str, n: int, *, truth: bool, missing: Missing, unlabeled: 
         )
 
 
-def _of(n: int, whose: str) -> str:
-    return f"1 item of the {whose} is" if n == 1 else f"{n:,} items of the {whose} are"
+def _count_items(n: int, owner: str) -> str:
+    return f"1 item of the {owner} is" if n == 1 else f"{n:,} items of the {owner} are"
 
 
-def _check_choice(name: str, value: str, known: Any) -> None:
-    if value not in get_args(known):
-        raise UnmaskError(f"{name} is {value!r}, expected one of {', '.join(get_args(known))}")
+def _check_choice(name: str, value: str, choices: Any) -> None:
+    if value not in get_args(choices):
+        raise UnmaskError(f"{name} is {value!r}, expected one of {', '.join(get_args(choices))}")
 
 
 def _with_singletons(
@@ -292,20 +294,20 @@ def _with_singletons(
     """The partition over these items, those at `place` its own, in order; all others are alone, ascending in `by`."""
     labels = np.full(len(items), -1)
     labels[place] = partition.code
-    alone = np.flatnonzero(labels < 0)
-    alone = alone[np.argsort(by[alone], kind="stable")]
-    labels[alone] = partition.n_clusters + np.arange(len(alone))
-    singles = np.empty(len(alone), dtype=object)
-    singles[:] = [Alone(item) for item in items[alone].tolist()]
+    singletons = np.flatnonzero(labels < 0)
+    singletons = singletons[np.argsort(by[singletons], kind="stable")]
+    labels[singletons] = partition.n_clusters + np.arange(len(singletons))
+    singles = np.empty(len(singletons), dtype=object)
+    singles[:] = [Alone(item) for item in items[singletons].tolist()]
     return _assembled(labels, np.concatenate([partition.names.astype(object), singles]), items)
 
 
 def _assembled(code: NDArray[Any], names: NDArray[Any], items: NDArray[Any] | None) -> Partition:
     """A partition from its parts, which are right."""
-    made = Partition.__new__(Partition)
+    partition = Partition.__new__(Partition)
     for field, value in (("code", code.astype(np.int32)), ("names", names), ("items", items)):
-        object.__setattr__(made, field, value)
-    return made
+        object.__setattr__(partition, field, value)
+    return partition
 
 
 def _as_array(values: list[Any]) -> NDArray[Any]:
@@ -313,19 +315,19 @@ def _as_array(values: list[Any]) -> NDArray[Any]:
     kinds = {type(value) for value in values}
     if len(kinds) <= 1:
         return np.asarray(values)
-    out = np.empty(len(values), dtype=object)
-    out[:] = values
-    return out
-
-
-def _flat(values: ArrayLike, what: str) -> NDArray[Any]:
-    array = np.asarray(values) if not isinstance(values, list) else _as_array(values)
-    if array.ndim != 1 or not len(array):
-        raise UnmaskError(f"the {what} have shape {array.shape}, expected a list of at least 1")
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
     return array
 
 
-def _factorized(values: NDArray[Any], what: str) -> tuple[NDArray[np.int32], NDArray[Any]]:
+def _flat(values: ArrayLike, name: str) -> NDArray[Any]:
+    array = np.asarray(values) if not isinstance(values, list) else _as_array(values)
+    if array.ndim != 1 or not len(array):
+        raise UnmaskError(f"the {name} have shape {array.shape}, expected a list of at least 1")
+    return array
+
+
+def _factorized(values: NDArray[Any], name: str) -> tuple[NDArray[np.int32], NDArray[Any]]:
     """Codes 0..k - 1 and the k distinct values, ascending."""
     if values.dtype.kind in "iu":
         low, high = int(values.min()), int(values.max())
@@ -335,38 +337,38 @@ def _factorized(values: NDArray[Any], what: str) -> tuple[NDArray[np.int32], NDA
             names = np.flatnonzero(present)
             return (np.cumsum(present, dtype=np.int32) - 1)[shifted], (names + low).astype(values.dtype)
     if values.dtype.kind == "f" and np.isnan(values).any():
-        raise UnmaskError(f"a {what} is NaN, expected a value for every item")
+        raise UnmaskError(f"a {name} is NaN, expected a value for every item")
     if values.dtype.kind == "O":
-        return _factorized_objects(values, what)
+        return _factorized_objects(values, name)
     names, code = np.unique(values, return_inverse=True)
     return code.astype(np.int32), names
 
 
-def _factorized_objects(values: NDArray[Any], what: str) -> tuple[NDArray[np.int32], NDArray[Any]]:
-    seen = _distinct(values, what)
-    texts = set(map(type, seen)) == {str}
-    ascending = sorted(seen) if texts else sorted(seen, key=lambda value: (str(type(value)), str(value)))
+def _factorized_objects(values: NDArray[Any], name: str) -> tuple[NDArray[np.int32], NDArray[Any]]:
+    values_seen = _distinct(values, name)
+    texts = set(map(type, values_seen)) == {str}
+    ascending = sorted(values_seen) if texts else sorted(values_seen, key=lambda value: (str(type(value)), str(value)))
     names = np.empty(len(ascending), dtype=object)
     names[:] = ascending
     return _places(values, dict(zip(ascending, range(len(ascending)), strict=True))), names
 
 
-def _numbered(values: NDArray[Any], what: str) -> NDArray[np.int32]:
+def _numbered(values: NDArray[Any], name: str) -> NDArray[np.int32]:
     """Numbers 0..k - 1 of the k distinct values, in no order: hashing texts is cheaper than sorting them."""
     if values.dtype.kind != "O":
-        return _factorized(values, what)[0]
-    seen = _distinct(values, what)
-    return _places(values, dict(zip(seen, range(len(seen)), strict=True)))
+        return _factorized(values, name)[0]
+    values_seen = _distinct(values, name)
+    return _places(values, dict(zip(values_seen, range(len(values_seen)), strict=True)))
 
 
-def _distinct(values: NDArray[Any], what: str) -> dict[Any, None]:
+def _distinct(values: NDArray[Any], name: str) -> dict[Any, None]:
     try:
-        seen = dict.fromkeys(values.tolist())
+        values_seen = dict.fromkeys(values.tolist())
     except TypeError:
-        raise UnmaskError(f"a {what} is a list or the like, expected texts or numbers") from None
-    if any(value is None or value != value for value in seen):  # NaN differs from itself
-        raise UnmaskError(f"a {what} is missing, expected a value for every item")
-    return seen
+        raise UnmaskError(f"a {name} is a list or the like, expected texts or numbers") from None
+    if any(value is None or value != value for value in values_seen):  # NaN differs from itself
+        raise UnmaskError(f"a {name} is missing, expected a value for every item")
+    return values_seen
 
 
 def _places(values: NDArray[Any], place: dict[Any, int]) -> NDArray[np.int32]:

@@ -252,10 +252,10 @@ class Posterior:
     def prior_none(self) -> float:
         """Return the prior probability that the target is absent; 0 if the prior sums to 1 up to rounding."""
         if isinstance(self.log_prior, np.ndarray):
-            rest = 1.0 - float(np.exp(self.log_prior).sum())
+            remainder = 1.0 - float(np.exp(self.log_prior).sum())
         else:
-            rest = -float(np.expm1(self.log_prior + np.log(self.n_candidates)))
-        return rest if rest > PRIOR_ROUNDING else 0.0
+            remainder = -float(np.expm1(self.log_prior + np.log(self.n_candidates)))
+        return remainder if remainder > PRIOR_ROUNDING else 0.0
 
     def candidates(self, target: int) -> tuple[Candidate, ...]:
         """Return the listed candidates of a target, from most to least likely.
@@ -365,8 +365,8 @@ class Posterior:
             raise UnmaskError(f"the table of probabilities has {table.ndim} axes, expected observations x candidates")
         if not np.all(np.isfinite(table)) or table.min(initial=0.0) < 0:
             raise UnmaskError("the table of probabilities has negative or infinite entries, expected numbers of 0 to 1")
-        rest, is_closed = 1.0 - table.sum(axis=1), prior is None or abs(np.sum(prior) - 1.0) <= PRIOR_ROUNDING
-        is_rounding = (rest >= -MASS_TOLERANCE) & (rest <= (MASS_TOLERANCE if is_closed else PRIOR_ROUNDING))
+        remainder, is_closed = 1.0 - table.sum(axis=1), prior is None or abs(np.sum(prior) - 1.0) <= PRIOR_ROUNDING
+        is_rounding = (remainder >= -MASS_TOLERANCE) & (remainder <= (MASS_TOLERANCE if is_closed else PRIOR_ROUNDING))
         positive, n = table > 0, table.shape[1]
         targets = np.arange(len(table)) if observation is None else np.asarray(observation, dtype=np.int64)
         with np.errstate(divide="ignore"):
@@ -375,7 +375,7 @@ class Posterior:
             indptr=np.concatenate(([0], np.cumsum(np.count_nonzero(positive, axis=1)))),
             candidate=np.nonzero(positive)[1].astype(np.int32),
             log_probability=stored(np.log(table[positive])),
-            unlisted=np.where(is_rounding, 0.0, rest),
+            unlisted=np.where(is_rounding, 0.0, remainder),
             n_unlisted=np.zeros(len(table), dtype=np.int64),
             observation=targets,
             weight=equal_weights(len(targets)) if weight is None else weight,

@@ -72,8 +72,8 @@ class Truth:
         if self.person is None:
             return np.asarray((named >= 0) & (named == self.candidate))
         behind = np.append(self.person, -1)  # the last one is behind no candidate
-        here = behind[np.maximum(self.candidate, -1)]
-        return np.asarray((named >= 0) & (self.candidate >= 0) & (behind[named] == here))
+        true_person = behind[np.maximum(self.candidate, -1)]
+        return np.asarray((named >= 0) & (self.candidate >= 0) & (behind[named] == true_person))
 
     def one_each(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Every right candidate, and the target it is right of: targets ascending, one row where it is one candidate.
@@ -81,26 +81,26 @@ class Truth:
         >>> Truth([0, ABSENT], person=np.array([0, 1, 0])).one_each()
         (array([0, 0, 1]), array([ 0,  2, -2]))
         """
-        every = np.arange(len(self))
+        targets = np.arange(len(self))
         if self.person is None:
-            return every, self.candidate
+            return targets, self.candidate
         order = np.argsort(self.person, kind="stable")
         sizes = np.bincount(self.person)
-        own = self.person[np.maximum(self.candidate, 0)]
-        count = np.where(self.candidate >= 0, sizes[own], 1)
-        first = (np.cumsum(sizes) - sizes)[own]
+        person = self.person[np.maximum(self.candidate, 0)]
+        count = np.where(self.candidate >= 0, sizes[person], 1)
+        first = (np.cumsum(sizes) - sizes)[person]
         place = np.arange(int(count.sum())) - np.repeat(np.cumsum(count) - count, count)
-        target = np.repeat(every, count)
-        right = order[np.minimum(first[target] + place, len(order) - 1)]
-        return target, np.where(self.candidate[target] >= 0, right, self.candidate[target])
+        target = np.repeat(targets, count)
+        candidate = order[np.minimum(first[target] + place, len(order) - 1)]
+        return target, np.where(self.candidate[target] >= 0, candidate, self.candidate[target])
 
 
 def _flags(leaked: ArrayLike, n: int) -> NDArray[np.bool_]:
-    given = np.asarray(leaked)
-    if given.dtype == np.bool_ and len(given) == n:
-        return given
+    array = np.asarray(leaked)
+    if array.dtype == np.bool_ and len(array) == n:
+        return array
     flags = np.zeros(n, dtype=np.bool_)
-    numbers = given.astype(np.int64).reshape(-1)
+    numbers = array.astype(np.int64).reshape(-1)
     if len(numbers) and not 0 <= numbers.min() <= numbers.max() < n:
         raise UnmaskError(f"leaked targets go from {numbers.min()} to {numbers.max()}, expected 0 to {n - 1}")
     flags[numbers] = True

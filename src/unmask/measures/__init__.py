@@ -1,7 +1,7 @@
-"""Numbers about a belief. Each is a declaration, evaluated on the prior and on the posterior in one place (`base`).
+"""Measures of a posterior. Each is a declaration, evaluated on the prior and on the posterior in one place (`base`).
 
-One registry (`registry`) has the name, label and meaning of everything that is measured; the name is the same in a row,
-a plan, a gate and here. There is more than is named here in the modules `error`, `entropy`, `leakage`, `anonymity`,
+One registry (`registry`) has the name, label and meaning of all measures; the name is the same in a row, a plan, a gate
+and here. More measures are in the modules `error`, `entropy`, `leakage`, `anonymity`,
 `bounds`, `losses` and `membership`.
 """
 

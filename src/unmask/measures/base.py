@@ -247,32 +247,32 @@ def _evaluate_rows(measure: Measure, belief: Posterior, row_values: Floats | Non
     """Return one value for each kind of row."""
     assert measure.self_assessed is not None
     posterior, first_row = (belief, np.arange(belief.n_observations)) if measure.of_rows is None else belief.distinct
-    each = measure.self_assessed(posterior) if row_values is None else row_values
+    row_value = measure.self_assessed(posterior) if row_values is None else row_values
     used_rows, total = posterior.used_rows, belief.weight.sum()
 
     def per_target() -> tuple[Floats, Floats, NDArray[np.int64]]:
-        return each[posterior.observation], belief.weight / total, np.arange(belief.n_targets)
+        return row_value[posterior.observation], belief.weight / total, np.arange(belief.n_targets)
 
     weight = posterior.observation_weight[used_rows] / total
     first, n_targets, n_rows = first_row[used_rows], belief.n_targets, len(belief.used_rows)
-    if people is not None:  # an observation for each target
+    if people is not None:  # an observation for row_value target
         first_target = np.zeros(posterior.n_observations, dtype=np.int64)
         first_target[posterior.observation[::-1]] = np.arange(belief.n_targets)[::-1]
         first, n_targets, n_rows = first_target[used_rows], people, belief.n_targets
-    return _Values(each[used_rows], weight, first, n_targets, n_rows, per_target)
+    return _Values(row_value[used_rows], weight, first, n_targets, n_rows, per_target)
 
 
 def _evaluate_against_truth(measure: Measure, belief: Posterior, truth: Truth) -> _Values:
     """Return one value for each position of the truth that the measure covers."""
     assert measure.realized is not None
     if measure.of_positions is None:
-        positions, each = locate_each(belief, truth), measure.realized(belief, truth)
+        positions, position_value = locate_each(belief, truth), measure.realized(belief, truth)
     else:
         positions = locate_truth(belief, truth)
-        each = measure.of_positions(positions)
+        position_value = measure.of_positions(positions)
     if not positions.truth.judged.any():
         raise UnmaskError(f"{measure.name} is measured against the truth, which is unknown for every target")
-    is_covered = positions.truth.judged & ~np.isnan(each)
+    is_covered = positions.truth.judged & ~np.isnan(position_value)
     if not is_covered.any():
         raise UndefinedError(f"{measure.name} is 0/0: it covers none of the targets")
     weight, n_rows = positions.posterior.weight[is_covered], positions.n_rows
@@ -282,11 +282,11 @@ def _evaluate_against_truth(measure: Measure, belief: Posterior, truth: Truth) -
     def per_target() -> tuple[Floats, Floats, NDArray[np.int64]]:
         targets = np.flatnonzero(is_covered[positions.position])
         target_weight = belief.weight[targets]
-        return each[positions.position][targets], target_weight / target_weight.sum(), targets
+        return position_value[positions.position][targets], target_weight / target_weight.sum(), targets
 
     n_targets = int(positions.n_targets[is_covered].sum())
     first_row = positions.first_row[is_covered]
-    return _Values(each[is_covered], weight / weight.sum(), first_row, n_targets, n_rows, per_target)
+    return _Values(position_value[is_covered], weight / weight.sum(), first_row, n_targets, n_rows, per_target)
 
 
 def _interval(

@@ -1,6 +1,4 @@
-"""What leakage can at most be worth to the adversary: the corrected bounds of the estimation-error paper, each beside
-the truth.
-"""
+"""Bounds of the adversary's gain by leakage: the corrected bounds of the estimation-error paper."""
 
 from __future__ import annotations
 
@@ -11,14 +9,12 @@ from numpy.typing import ArrayLike
 
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
+from unmask.core.tolerances import BOUND_SLACK
 from unmask.measures.base import refuse_scores
 from unmask.measures.leakage import LN2, leakages
 from unmask.measures.losses import Loss, decision_problem
 from unmask.measures.losses.discrete import Medoid
 from unmask.measures.losses.problem import Floats, expected_cost, shares_unlisted
-
-SLACK = 1e-5
-"""By how much of the largest loss a bound may seem broken: beliefs are stored in float32."""
 
 
 def variation_of_divergence_nats(divergence: ArrayLike) -> Floats:
@@ -126,7 +122,7 @@ class Bounds:
     @property
     def hold(self) -> bool:
         """Return whether every bound holds, up to float32; False would be a defect of this library."""
-        slack = SLACK * max(self.largest, 1e-300)
+        slack = BOUND_SLACK * max(self.largest, 1e-300)
         pairs = (
             (self.regret, self.regret_by_variation),
             (self.regret_by_variation, self.regret_by_divergence),
@@ -161,14 +157,14 @@ def bounds(belief: Posterior, loss: Loss = "hamming", *, coordinates: ArrayLike 
         )
     _must_be_comparable(belief)
     prior = belief.prior()
-    before, after = float(problem.best(prior)[0][0]), problem.best(belief)[0]
+    prior_error, error = float(problem.best(prior)[0][0]), problem.best(belief)[0]
     ignoring = expected_cost(belief, problem.prior_cost(prior), largest=problem.largest)
-    regret, given = ignoring - after, leakages(belief)
+    regret, leakage = ignoring - error, leakages(belief)
     return Bounds(
         regret=np.maximum(regret, 0.0),
-        gap=before - after,
-        total_variation=given.total_variation,
-        divergence_nats=given.information_bits * LN2,
+        gap=prior_error - error,
+        total_variation=leakage.total_variation,
+        divergence_nats=leakage.information_bits * LN2,
         largest=problem.largest,
         weight=belief.observation_weight,
     )

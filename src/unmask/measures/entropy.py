@@ -1,4 +1,4 @@
-"""How many candidates remain: the Renyi family, guesses, confidence sets, the effective size of the anonymity set."""
+"""Renyi entropies, guesses, confidence sets, and the effective size of the anonymity set."""
 
 from __future__ import annotations
 
@@ -43,22 +43,24 @@ def log_power_mean(
 
     log_r, log_rest : (n_entries,) log r of each listed candidate, and (n_rows,) of all that is unlisted
     """
-    rest = np.where(rows.unlisted > 0, s * log_rest, -np.inf)
+    log_rest_power = np.where(rows.unlisted > 0, s * log_rest, -np.inf)
     if log_r is rows.log_p and s > 0:
-        top = np.maximum(s * rows.top, rest)
+        top = np.maximum(s * rows.top, log_rest_power)
     else:
-        top = np.maximum(rows.max(s * log_r, empty=-np.inf), rest)
-    each = s * log_r
-    each -= rows.spread(top)
-    each = np.multiply(np.exp(each, out=each), rows.p, out=each)
-    far = rows.sum(each) + rows.unlisted * np.exp(rest - top)
+        top = np.maximum(rows.max(s * log_r, empty=-np.inf), log_rest_power)
+    terms = s * log_r
+    terms -= rows.spread(top)
+    terms = np.multiply(np.exp(terms, out=terms), rows.p, out=terms)
+    far = rows.sum(terms) + rows.unlisted * np.exp(log_rest_power - top)
     with np.errstate(divide="ignore"):
-        found = top + np.log(far)
+        log_mean = top + np.log(far)
     if not (is_near := np.abs(top) < 1.0).any():
-        return np.asarray(found)
-    near = rows.sum(rows.p * np.expm1(np.minimum(s * log_r, 1.0))) + rows.unlisted * np.expm1(np.minimum(rest, 1.0))
+        return np.asarray(log_mean)
+    near = rows.sum(rows.p * np.expm1(np.minimum(s * log_r, 1.0))) + rows.unlisted * np.expm1(
+        np.minimum(log_rest_power, 1.0)
+    )
     with np.errstate(divide="ignore"):
-        return np.asarray(np.where(is_near, np.log1p(np.maximum(near, -1.0)), found))
+        return np.asarray(np.where(is_near, np.log1p(np.maximum(near, -1.0)), log_mean))
 
 
 def renyi_entropy(alpha: float) -> Measure:
@@ -213,32 +215,32 @@ def _descending(belief: Posterior) -> Iterator[Sorted]:
     and the number of unlisted candidates that can be named.
     """
     shared = (belief.n_unlisted > 0) & (belief.unlisted > 0)
-    many = np.where(shared, belief.n_unlisted, 0)
+    n_shared = np.where(shared, belief.n_unlisted, 0)
     share = np.where(shared, belief.unlisted / np.maximum(belief.n_unlisted, 1), 0.0)
     for start, stop in chunks(belief.indptr):
         indptr = belief.indptr[start : stop + 1]
         empty = start + np.flatnonzero(np.diff(indptr) == 0)
         if len(empty):
-            yield empty, np.zeros((len(empty), 1)), share[empty], many[empty]
+            yield empty, np.zeros((len(empty), 1)), share[empty], n_shared[empty]
         for rows, width in blocks(indptr):
             log_p = fill_block(belief.log_probability, indptr, rows, width)
             real = mask_block(indptr, rows, width)
             log_p = np.where(real, log_p, -np.inf) if not real.all() else log_p
             p = np.exp(np.sort(log_p, axis=1)[:, ::-1], dtype=np.float64)
-            yield start + rows, p, share[start + rows], many[start + rows]
+            yield start + rows, p, share[start + rows], n_shared[start + rows]
 
 
 def _guesses(belief: Posterior) -> NDArray[np.float64]:
-    out = np.empty(belief.n_observations)
-    for rows, p, share, many in _descending(belief):
+    guesses = np.empty(belief.n_observations)
+    for rows, p, share, n_shared in _descending(belief):
         turn = np.arange(1.0, p.shape[1] + 1)
-        before = (p >= share[:, None]).sum(axis=1) if many.any() else np.zeros(len(p))
-        later = np.where(p < share[:, None], p, 0.0).sum(axis=1) if many.any() else 0.0
-        out[rows] = p @ turn + many * later + many * share * (before + (many + 1) / 2)
-    # an unknown candidate is guessed after the listed ones, "nobody" after all candidates, as in `rank`
-    left, n, listed = belief.unlisted, belief.n_candidates, belief.row_length
-    last = np.where(belief.n_unlisted == -1, listed + (np.maximum(n - listed, 1) + 1) / 2, n + 1.0)
-    return np.asarray(out + np.where(belief.n_unlisted > 0, 0.0, left) * last)
+        n_before = (p >= share[:, None]).sum(axis=1) if n_shared.any() else np.zeros(len(p))
+        mass_after = np.where(p < share[:, None], p, 0.0).sum(axis=1) if n_shared.any() else 0.0
+        guesses[rows] = p @ turn + n_shared * mass_after + n_shared * share * (n_before + (n_shared + 1) / 2)
+    # an unknown candidate is guessed after the n_listed ones, "nobody" after all candidates, as in `rank`
+    unlisted, n, n_listed = belief.unlisted, belief.n_candidates, belief.row_length
+    last = np.where(belief.n_unlisted == -1, n_listed + (np.maximum(n - n_listed, 1) + 1) / 2, n + 1.0)
+    return np.asarray(guesses + np.where(belief.n_unlisted > 0, 0.0, unlisted) * last)
 
 
 guessing_entropy = Measure(
@@ -314,33 +316,33 @@ def _set_size(belief: Posterior, level: float) -> NDArray[np.float64]:
     symbols = np.where(belief.unlisted > 0, np.maximum(belief.n_unlisted, 1), 0)
     if level == 1:
         return np.asarray(belief.row_length + symbols, dtype=np.float64)
-    out, level = np.empty(belief.n_observations), level * (1.0 - belief.resolution)
+    sizes, level = np.empty(belief.n_observations), level * (1.0 - belief.resolution)
     for rows, p, _, _ in _descending(belief):
-        many = symbols[rows]
-        share = np.where(many > 0, belief.unlisted[rows] / np.maximum(many, 1), 0.0)
-        below = np.cumsum(p, axis=1)
-        size = 1.0 + (below < level).sum(axis=1)
-        if many.any():
-            size = _with_shares(below, p, share, many, level)
-        out[rows] = np.minimum(size, belief.row_length[rows] + many)
-    return out
+        n_shared = symbols[rows]
+        share = np.where(n_shared > 0, belief.unlisted[rows] / np.maximum(n_shared, 1), 0.0)
+        cumulated = np.cumsum(p, axis=1)
+        size = 1.0 + (cumulated < level).sum(axis=1)
+        if n_shared.any():
+            size = _with_shares(cumulated, p, share, n_shared, level)
+        sizes[rows] = np.minimum(size, belief.row_length[rows] + n_shared)
+    return sizes
 
 
 def _with_shares(
-    below: NDArray[np.float64],
+    cumulated: NDArray[np.float64],
     p: NDArray[np.float64],
     share: NDArray[np.float64],
-    many: NDArray[np.int64],
+    n_shared: NDArray[np.int64],
     level: float,
 ) -> NDArray[np.float64]:
     """Return the size of the set if `many` symbols of probability `share` are ranked with the listed ones."""
     first = (p >= share[:, None]).sum(axis=1)
-    head = np.where(first > 0, below[np.arange(len(p)), np.maximum(first - 1, 0)], 0.0)
-    block = head + many * share
-    listed = 1.0 + (below < level).sum(axis=1)
-    within = first + np.ceil((level - head) / np.where(share > 0, share, 1.0))
-    rest = many + 1.0 + (below < level - (many * share)[:, None]).sum(axis=1)
-    return np.asarray(np.where(level <= head, listed, np.where(level <= block, within, rest)))
+    head = np.where(first > 0, cumulated[np.arange(len(p)), np.maximum(first - 1, 0)], 0.0)
+    block = head + n_shared * share
+    size_in_listed = 1.0 + (cumulated < level).sum(axis=1)
+    size_in_shared = first + np.ceil((level - head) / np.where(share > 0, share, 1.0))
+    size_in_rest = n_shared + 1.0 + (cumulated < level - (n_shared * share)[:, None]).sum(axis=1)
+    return np.asarray(np.where(level <= head, size_in_listed, np.where(level <= block, size_in_shared, size_in_rest)))
 
 
 declare_all(effective_set_size, guessing_entropy, hartley_entropy_bits, shannon_entropy_bits, min_entropy_bits)

@@ -1,4 +1,4 @@
-"""The yardstick: the error of the adversary's best estimate, of a draw from their belief, and what they really cost."""
+"""Estimation error: expected and realized losses of the best decision and of a draw from the belief."""
 
 from __future__ import annotations
 
@@ -112,8 +112,10 @@ def bayes(belief: Posterior, loss: Loss = "hamming", *, coordinates: ArrayLike |
     """
     problem = decision_problem(loss, belief.n_candidates, coordinates=coordinates)
     conditional, answer = problem.best(belief)
-    before, prior_answer = problem.best(belief.prior())
-    return BayesError(*_summary(belief, conditional, float(before[0])), answer=answer, prior_answer=prior_answer[0])
+    prior_error, prior_answer = problem.best(belief.prior())
+    return BayesError(
+        *_summary(belief, conditional, float(prior_error[0])), answer=answer, prior_answer=prior_answer[0]
+    )
 
 
 def gibbs(belief: Posterior, loss: Loss = "hamming", *, coordinates: ArrayLike | None = None) -> ConditionalError:
@@ -144,8 +146,8 @@ def gibbs(belief: Posterior, loss: Loss = "hamming", *, coordinates: ArrayLike |
     array([200.,  18.])
     """
     problem = decision_problem(loss, belief.n_candidates, coordinates=coordinates)
-    before = problem.sampled(belief.prior())
-    return ConditionalError(*_summary(belief, problem.sampled(belief), float(before[0])))
+    prior_error = problem.sampled(belief.prior())
+    return ConditionalError(*_summary(belief, problem.sampled(belief), float(prior_error[0])))
 
 
 def _summary(
@@ -230,18 +232,18 @@ def realized_gibbs(
 
 def _realized(belief: Posterior, truth: Truth, problem: Problem, *, sampled: bool) -> RealizedError:
     check_truth(belief, truth)
-    known = np.flatnonzero(truth.judged)
-    if not known.size:
+    targets = np.flatnonzero(truth.judged)
+    if not targets.size:
         raise UnmaskError("the truth is unknown for every target, expected at least one that is known")
-    value = (problem.paid_sampling if sampled else problem.paid)(belief, truth)[known]
-    weight = belief.weight[known] / (belief.weight[known].sum() or 1.0)
+    value = (problem.paid_sampling if sampled else problem.paid)(belief, truth)[targets]
+    weight = belief.weight[targets] / (belief.weight[targets].sum() or 1.0)
     worst = int(value.argmin())
     return RealizedError(
-        target=known,
+        target=targets,
         value=value,
         average=float(weight @ value),
         worst=float(value[worst]),
-        worst_target=int(known[worst]),
+        worst_target=int(targets[worst]),
         quantiles=weighted_quantiles(value, weight, QUANTILES),
     )
 
@@ -283,15 +285,15 @@ def estimation_error(loss: Loss | None = None, *, coordinates: ArrayLike | None 
     >>> estimation_error(years).per_target(belief).round(6)
     array([10.,  1.])
     """
-    named = {"label": "Error", "meaning": "expected loss of the adversary's best estimate", "needs_probabilities": True}
+    texts = {"label": "Error", "meaning": "expected loss of the adversary's best estimate", "needs_probabilities": True}
     if _is_hamming(loss):
-        return _of_loss("estimation_error", loss, of_rows=bayes_error, **named)
+        return _of_loss("estimation_error", loss, of_rows=bayes_error, **texts)
     measured = _truths_first(loss)
     return _of_loss(
         "estimation_error",
         measured,
         self_assessed=lambda belief: _problem(measured, belief, coordinates).best(belief)[0],
-        **named,
+        **texts,
     )
 
 
@@ -313,15 +315,15 @@ def realized_error(loss: Loss | None = None, *, coordinates: ArrayLike | None = 
     Measure
         Realized side of `estimation_error`.
     """
-    named = {"label": "Error", "meaning": "loss of the adversary's best estimate", "realizes": "estimation_error"}
+    texts = {"label": "Error", "meaning": "loss of the adversary's best estimate", "realizes": "estimation_error"}
     if _is_hamming(loss):
-        return _of_loss("realized_error", loss, of_positions=_realized_bayes_error, **named)
+        return _of_loss("realized_error", loss, of_positions=_realized_bayes_error, **texts)
     measured = _truths_first(loss)
     return _of_loss(
         "realized_error",
         measured,
         realized=lambda belief, truth: _problem(measured, belief, coordinates).paid(belief, truth),
-        **named,
+        **texts,
     )
 
 
@@ -399,8 +401,8 @@ def _of_loss(name: str, loss: Loss | None, **declared: Any) -> Measure:
     """Return a measure in the unit of a loss, a rate for Hamming loss."""
     hamming = _is_hamming(loss)
     unit = "meters" if isinstance(loss, str) and loss.startswith("haversine") else "probability" if hamming else "loss"
-    given = {"source": SOURCE, "rate": hamming, **declared}
-    return Measure(name, unit=unit, direction="low", range=(0.0, 1.0 if hamming else _largest(loss)), **given)
+    fields = {"source": SOURCE, "rate": hamming, **declared}
+    return Measure(name, unit=unit, direction="low", range=(0.0, 1.0 if hamming else _largest(loss)), **fields)
 
 
 def _is_hamming(loss: Loss | None) -> bool:

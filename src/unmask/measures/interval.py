@@ -1,6 +1,6 @@
-"""How sure a mean over targets is: 95 % intervals that name what they are over, or none.
+"""95 % intervals of means over targets, which name their population.
 
-Everybody attacked and nobody sampled: the mean is a fact about this release, and there is no interval (`of_targets`).
+If everybody is attacked, the mean is a fact about this release, and there is no interval (`of_targets`).
 Targets drawn from n people: the interval is for the mean over all of them. Values that come in clusters, several of one
 person: the interval is over persons (`clustered_wilson`, `clustered_bootstrap`).
 """
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from unmask.core.csr_rows import dot
 from unmask.core.errors import UnmaskError
+from unmask.core.tolerances import COUNT_ROUNDING, VALUE_TIE
 
 Z95 = 1.959963984540054
 RESAMPLES = 1000
@@ -24,11 +25,8 @@ GROUPS = 500
 """Most clusters that are resampled one by one; more are first put into this many random groups, which keeps a bootstrap
 over a million observations as cheap as one over five hundred."""
 
-ROUNDING = 1e-9
-"""Values of clusters that differ less, as a share of p (1 - p), agree: they differ by the rounding of sums."""
-
 EVERYBODY = "every target attacked: exact for this release"
-"""What stands in the place of an interval where nobody was sampled."""
+"""Text in place of an interval if all people are targets."""
 
 
 class Interval(NamedTuple):
@@ -71,9 +69,9 @@ def clopper_pearson(successes: float, n: int, *, level: float = 0.95) -> tuple[f
     """
     from scipy.special import betaincinv  # not at the top, as in `student`
 
-    least, most, tail = floor(successes + ROUNDING), ceil(successes - ROUNDING), (1 - level) / 2
-    low = float(betaincinv(least, n - least + 1, tail)) if least > 0 else 0.0
-    return low, float(betaincinv(most + 1, n - most, 1 - tail)) if most < n else 1.0
+    n_low, n_high, tail = floor(successes + COUNT_ROUNDING), ceil(successes - COUNT_ROUNDING), (1 - level) / 2
+    low = float(betaincinv(n_low, n - n_low + 1, tail)) if n_low > 0 else 0.0
+    return low, float(betaincinv(n_high + 1, n - n_high, 1 - tail)) if n_high < n else 1.0
 
 
 def of_targets(
@@ -107,13 +105,13 @@ def of_targets(
         return Interval(None, None, "none: the value is unbounded")
     if n < 2:
         return Interval(None, None, "none: one target was drawn")
-    mean, left = float(np.clip(dot(weight, value), value.min(), value.max())), 1.0 - n / drawn_from
-    variance = left * n / (n - 1) * dot(weight**2, (value - mean) ** 2)
+    mean, unsampled_share = float(np.clip(dot(weight, value), value.min(), value.max())), 1.0 - n / drawn_from
+    variance = unsampled_share * n / (n - 1) * dot(weight**2, (value - mean) ** 2)
     over = f"targets drawn from {drawn_from:,.0f} people" if drawn_from < inf else "targets, for people like these"
-    differ = np.ptp(value) > ROUNDING * np.abs(value).max()
+    differ = np.ptp(value) > VALUE_TIE * np.abs(value).max()
     if rate:
         spread = mean * (1 - mean)  # 0 of a mean that rounds to 1
-        return Interval(*wilson(mean, spread / variance if differ and spread > 0 else n / left), over)
+        return Interval(*wilson(mean, spread / variance if differ and spread > 0 else n / unsampled_share), over)
     if not differ:
         return Interval(None, None, "none: no two of the targets that were drawn differ")
     half = student(n - 1) * sqrt(variance)
@@ -154,7 +152,7 @@ def clustered_wilson(value: NDArray[np.float64], weight: NDArray[np.float64], cl
     if clusters < 2:
         return Interval(None, None, "none: all targets share one observation")
     square = float(((sums - rate * mass) ** 2).sum())
-    differ = square > (ROUNDING * spread) ** 2 * float((mass**2).sum()) and spread > 0
+    differ = square > (VALUE_TIE * spread) ** 2 * float((mass**2).sum()) and spread > 0
     kish = 1.0 / float((weight**2).sum())
     n_effective = min(spread / (square * clusters / (clusters - 1)), kish) if differ else clusters
     return Interval(*wilson(rate, n_effective), "targets (Wilson, clustered by observation)")

@@ -1,4 +1,4 @@
-"""What the release added: distances between what the adversary believes and what they believed before."""
+"""Leakage: distances between the belief of the adversary and their prior."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
+from unmask.core.tolerances import SERIES_LIMIT, VIEW_MASS_TOLERANCE
 from unmask.measures.base import Measure, refuse_scores
 from unmask.measures.entropy import log_power_mean, min_entropy_smith
 from unmask.measures.registry import declare_all
@@ -28,32 +29,32 @@ def _information(rows: Rows) -> NDArray[np.float64]:
 
 def _excess(p: NDArray[np.float64], q: NDArray[np.float64], ratio: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return p r - p + q with r = log(p / q), by its series if r is small."""
-    found = p * ratio
-    found -= p
-    found += q
-    if len(small := np.flatnonzero(np.abs(ratio) < 1e-3)):
+    terms = p * ratio
+    terms -= p
+    terms += q
+    if len(small := np.flatnonzero(np.abs(ratio) < SERIES_LIMIT)):
         r = ratio[small]
-        found[small] = q[small] * r * r * (1 / 2 + r * (1 / 3 + r * (1 / 8 + r / 30)))
-    return found
+        terms[small] = q[small] * r * r * (1 / 2 + r * (1 / 3 + r * (1 / 8 + r / 30)))
+    return terms
 
 
 def _total_variation(rows: Rows) -> NDArray[np.float64]:
     shared, impossible = rows.prior_elsewhere
-    moved = rows.p - rows.q
-    return np.minimum(0.5 * (rows.sum(np.abs(moved, out=moved)) + np.abs(rows.unlisted - shared) + impossible), 1.0)
+    change = rows.p - rows.q
+    return np.minimum(0.5 * (rows.sum(np.abs(change, out=change)) + np.abs(rows.unlisted - shared) + impossible), 1.0)
 
 
 def _confirmation(rows: Rows) -> NDArray[np.float64]:
-    one = rows.uniform_prior
-    listed = rows.max(rows.ratio, empty=-np.inf) if one is None else rows.top - one
-    return np.maximum(np.maximum(listed, rows.log_rest), 0.0)
+    uniform = rows.uniform_prior
+    largest = rows.max(rows.ratio, empty=-np.inf) if uniform is None else rows.top - uniform
+    return np.maximum(np.maximum(largest, rows.log_rest), 0.0)
 
 
 def _refutation(rows: Rows) -> NDArray[np.float64]:
-    listed = rows.max(-rows.ratio, empty=-np.inf)
+    largest = rows.max(-rows.ratio, empty=-np.inf)
     shared, impossible = rows.prior_elsewhere
-    rest = np.where(shared > 0, log_ratio(shared, rows.unlisted), 0.0)
-    return np.where(impossible > 0, np.inf, np.maximum(np.maximum(listed, rest), 0.0))
+    unlisted = np.where(shared > 0, log_ratio(shared, rows.unlisted), 0.0)
+    return np.where(impossible > 0, np.inf, np.maximum(np.maximum(largest, unlisted), 0.0))
 
 
 information_gain_bits = Measure(
@@ -297,7 +298,7 @@ def _check_channel(rows: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the rows, normalized; raise if one of them is not a distribution."""
     if rows.ndim != 2 or len(rows) < 2:
         raise UnmaskError(f"the channel has shape {rows.shape}, expected at least 2 secrets x outputs")
-    wrong_rows = np.flatnonzero(~((rows >= 0).all(axis=1) & (np.abs(rows.sum(axis=1) - 1.0) <= 1e-9)))
+    wrong_rows = np.flatnonzero(~((rows >= 0).all(axis=1) & (np.abs(rows.sum(axis=1) - 1.0) <= VIEW_MASS_TOLERANCE)))
     if wrong_rows.size:
         first = wrong_rows[0]
         raise UnmaskError(

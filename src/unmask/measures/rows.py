@@ -78,12 +78,12 @@ class Rows:
         "none of these" stands alone if the prior gives it mass.
         """
         n_other = self.n_possible - self.n_listed
-        rest = np.maximum(1.0 - self.prior_none - self.sum(self.q), np.finfo(np.float64).tiny)
-        rest = np.where(n_other > 0, rest, 0.0)
+        other_prior = np.maximum(1.0 - self.prior_none - self.sum(self.q), np.finfo(np.float64).tiny)
+        other_prior = np.where(n_other > 0, other_prior, 0.0)
         is_counted, is_absent = self.n_unlisted > 0, (self.n_unlisted == 0) & (self.prior_none > 0)
         part = np.where(is_counted, self.n_unlisted / np.maximum(n_other, 1), np.where(is_absent, 0.0, 1.0))
         none_prior = np.where(is_counted, 0.0, self.prior_none)
-        return rest * part + none_prior, rest * (1.0 - part) + self.prior_none - none_prior
+        return other_prior * part + none_prior, other_prior * (1.0 - part) + self.prior_none - none_prior
 
     @cached_property
     def p(self) -> Floats:
@@ -124,10 +124,10 @@ class Rows:
 
     def sum(self, values: Floats) -> Floats:
         """Return the sum over the listed candidates of each row."""
-        each = values if self.multiplicity is None else values * self.multiplicity
+        terms = values if self.multiplicity is None else values * self.multiplicity
         if self.has_equal_lengths:
-            return np.asarray(each.reshape(len(self.unlisted), -1).sum(axis=1))
-        return segment_sum(each, self.indptr)
+            return np.asarray(terms.reshape(len(self.unlisted), -1).sum(axis=1))
+        return segment_sum(terms, self.indptr)
 
     def spread(self, values: NDArray[T]) -> NDArray[T]:
         """Return the value of the row of each entry."""

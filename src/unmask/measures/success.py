@@ -108,19 +108,19 @@ def rank_truth(belief: Posterior, truth: Truth) -> TruthRank:
         ranks = _rank_entries(belief, row, entry, is_listed=is_listed, is_absent=candidate < 0)
     else:
         lines = find_person_entries(belief, truth.candidate, truth.person)
-        each = _rank_entries(belief, lines.row, lines.entry, is_listed=lines.is_listed, is_absent=lines.is_absent)
-        ranks = _merge_by_person(each, lines).take(lines.pair)
+        line_ranks = _rank_entries(belief, lines.row, lines.entry, is_listed=lines.is_listed, is_absent=lines.is_absent)
+        ranks = _merge_by_person(line_ranks, lines).take(lines.pair)
     for array in ranks:
         array.setflags(write=False)
     return ranks
 
 
-def _merge_by_person(each: TruthRank, lines: PersonEntries) -> TruthRank:
+def _merge_by_person(ranks: TruthRank, lines: PersonEntries) -> TruthRank:
     """Return the rank of each person in a row from the ranks of the candidates."""
-    n_better = np.minimum.reduceat(each.n_better, lines.start)
-    is_best = each.n_better == np.repeat(n_better, np.diff(lines.start, append=len(each.n_better)))
-    n_tied, n_right = (np.where(is_best, count, 0) for count in (each.n_tied, each.n_right * lines.n_candidates))
-    mass = np.minimum(np.add.reduceat(each.probability * lines.n_candidates, lines.start), 1.0)
+    n_better = np.minimum.reduceat(ranks.n_better, lines.start)
+    is_best = ranks.n_better == np.repeat(n_better, np.diff(lines.start, append=len(ranks.n_better)))
+    n_tied, n_right = (np.where(is_best, count, 0) for count in (ranks.n_tied, ranks.n_right * lines.n_candidates))
+    mass = np.minimum(np.add.reduceat(ranks.probability * lines.n_candidates, lines.start), 1.0)
     return TruthRank(mass, n_better, np.maximum.reduceat(n_tied, lines.start), np.add.reduceat(n_right, lines.start))
 
 
@@ -136,14 +136,14 @@ def _rank_entries(
     if n_entries + 2 * n_rows > len(row):
         return _rank_positions(distinct, row, entry, is_listed=is_listed, is_absent=is_absent)
     rows, positions = np.arange(n_rows), np.arange(n_entries + 2 * n_rows)
-    each = _rank_positions(
+    position_ranks = _rank_positions(
         distinct,
         np.concatenate((distinct.row, rows, rows)),
         positions,
         is_listed=positions < n_entries,
         is_absent=positions >= n_entries + n_rows,
     )
-    return each.take(number_positions(distinct, row, entry, is_listed=is_listed, is_absent=is_absent))
+    return position_ranks.take(number_positions(distinct, row, entry, is_listed=is_listed, is_absent=is_absent))
 
 
 def _rank_positions(

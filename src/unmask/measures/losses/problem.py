@@ -92,10 +92,10 @@ def _expand_part(belief: Posterior, start: int, stop: int, is_shared: Booleans) 
     wide_indptr = np.concatenate(([0], np.cumsum(np.where(is_shared, n, length))))
     position = np.arange(wide_indptr[-1]) - np.repeat(wide_indptr[:-1], np.diff(wide_indptr))
     row = np.repeat(np.arange(stop - start), length)
-    listed = wide_indptr[row] + np.where(is_shared[row], candidate, np.arange(len(p)) - indptr[row])
+    entry = wide_indptr[row] + np.where(is_shared[row], candidate, np.arange(len(p)) - indptr[row])
     share = np.where(is_shared, unlisted / np.maximum(n - length, 1), 0.0)
     wide_candidate, wide_p = position.astype(np.int32), np.repeat(share, np.diff(wide_indptr))
-    wide_candidate[listed], wide_p[listed] = candidate, p
+    wide_candidate[entry], wide_p[entry] = candidate, p
     return ExpandedRows(start, wide_p, wide_candidate, wide_indptr, np.where(is_shared, 0.0, unlisted))
 
 

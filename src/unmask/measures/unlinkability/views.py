@@ -55,7 +55,7 @@ def expected_distance(solution: Partition, view: View, *, distance: Distance = v
     Fischer, Katzenbeisser and Eckert, "Measuring unlinkability revisited", WPES 2008; the formula was not checked
     against the paper.
     """
-    return float(sum(p * distance(overlap(solution, q)) for p, q in _listed(view)))
+    return float(sum(p * distance(overlap(solution, q)) for p, q in _weighted_partitions(view)))
 
 
 def inconsistency(view: View, *, distance: Distance = variation_of_information) -> float:
@@ -68,7 +68,7 @@ def inconsistency(view: View, *, distance: Distance = variation_of_information) 
 
     The *consistency* of Fischer, Katzenbeisser and Eckert 2008, named for its direction; not checked against the paper.
     """
-    pairs = combinations(_listed(view), 2)
+    pairs = combinations(_weighted_partitions(view), 2)
     return float(sum(2 * p * r * distance(overlap(first, second)) for (p, first), (r, second) in pairs))
 
 
@@ -155,7 +155,7 @@ def expected_subjects(solution: Partition, view: View) -> SubjectMetrics:
     """
     names = [f.name for f in fields(SubjectMetrics)]
     total = {name: np.zeros(solution.n_clusters) for name in names}
-    for p, q in _listed(view):
+    for p, q in _weighted_partitions(view):
         subject = clustering_metrics(overlap(solution, q)).subject
         for name in names:
             total[name] += p * getattr(subject, name)
@@ -230,13 +230,13 @@ def _log2_bell(n: int) -> float:
     return float((top + np.log(np.exp(log_term - top).sum()) - 1) / math.log(2))
 
 
-def _listed(view: View) -> Iterator[tuple[float, Partition]]:
+def _weighted_partitions(view: View) -> Iterator[tuple[float, Partition]]:
     return zip(view.probability.tolist(), view.partitions, strict=True)
 
 
 def _in_line(view: View) -> Iterator[tuple[float, Partition]]:
     """Yield probabilities and partitions with the items in the order of the first."""
-    return ((p, align(view.partitions[0], q)[1]) for p, q in _listed(view))
+    return ((p, align(view.partitions[0], q)[1]) for p, q in _weighted_partitions(view))
 
 
 def _law(view: View) -> NDArray[np.float64]:
