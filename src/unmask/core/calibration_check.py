@@ -18,15 +18,15 @@ TENTHS = 10
 
 @dataclass(frozen=True)
 class Check:
-    """What a belief announced of people whose truth is known, beside what came true: "announced is realized".
+    """Announced success of people whose truth is known, compared with their realized success.
 
-    people, announced, realized : how many, and the mean success over them; of all, or of the tenth that refutes
-    sure    : the tenth of announced success that refutes, from and to; None for all
+    people, announced, realized : their number, and the mean success over them; of all, or of the tenth that refutes
+    sure : the tenth of announced success that refutes, from and to; None for all
     refuted : whether chance does not explain the difference
 
     With a_i announced and r_i realized (0 to 1, of mean a_i if the word is kept), weights w_i at most 1,
     A = sum w a / n and R = sum w r / n, P(R as far from A or farther) <= 2 exp(-n KL(R || A)) for people who are
-    independent, or of whom one's success makes another's less likely, as in a class. All people and each of the ten
+    independent, or negatively dependent, as in a class. All people and each of the ten
     tenths of announced success are tested, each at a level of `FALSE_ALARM` / 11. A belief that claims no more than to
     be nearly right (`within`) must be farther off than that, too.
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 
 UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
-"""Categories of characters that nobody sees, or that change the order of what is seen."""
+"""Categories of characters that are invisible, or that change the order of visible ones."""
 
 
 def visible(text: str) -> str:
@@ -42,7 +42,7 @@ class FailedError(UnmaskError):
 
 
 class NotRunError(UnmaskError):
-    """What was asked has no answer here, by what the thing is: nothing failed, and nothing can be done about it."""
+    """A request that does not apply to its object: nothing failed, and no change would make it apply."""
 
 
 class AmbiguousInput(UnmaskError):  # noqa: N818  # an outcome of reading that callers offer as a choice
@@ -62,7 +62,7 @@ class AmbiguousInput(UnmaskError):  # noqa: N818  # an outcome of reading that c
 
 
 def nearest(given: object, known: Sequence[str]) -> str:
-    """What to say of a name that is none of those known: the nearest one, or else all of them.
+    """Return a hint for an unknown name: the nearest known name, or all of them.
 
     >>> nearest("degre", ("none", "degree")), nearest(7, ("none", "degree"))
     ("did you mean 'degree'?", 'expected one of none, degree')

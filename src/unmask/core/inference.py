@@ -23,7 +23,7 @@ __all__ = [
 ]
 
 HELD_OUT = 100
-"""Fewest known people on whom a status of `calibrated` can be earned."""
+"""People with known truth that a status of `calibrated` needs."""
 
 
 def from_classes(
@@ -34,7 +34,7 @@ def from_classes(
     weight: NDArray[np.float64] | None = None,
     provenance: Mapping[str, Any] | None = None,
 ) -> Posterior:
-    """Who is it, when all that is seen is the class: every member is alike, p(x given y) = 1 / n_y.
+    """Return the posterior of an adversary who sees the equivalence class: p(x given y) = 1 / n_y.
 
     class_of_candidate : (n_candidates,) the equivalence class of each record
     class_of_target    : (n_targets,) the class that each target is seen in; it must not be empty
@@ -87,7 +87,7 @@ def from_likelihood(
                           pi_x = prior_present / n
     log_likelihood_none : (n_observations,) log p(y given none of them), needed when prior_present < 1
     representative      : as in `Posterior`; an entry is the likelihood of each candidate that it stands for
-    An observation with no listed candidate is one that nobody in the release can have produced: the target is absent.
+    No released person can have produced an observation without a listed candidate: the target is absent.
     Listed candidates that are all impossible are an error, never a row of NaN.
     """
     if not 0.0 < prior_present <= 1.0:
@@ -169,15 +169,15 @@ def compose(
     outside: NDArray[np.float64] | None = None,
     provenance: Mapping[str, Any] | None = None,
 ) -> Posterior:
-    """Which value, through who: p(s given y) = sum over candidates x of p(x given y) [s is the value of x], and
-    p(none given y) times what is believed of one who is none of them.
+    """Return the posterior of values: p(s given y) = sum over candidates x of p(x given y) [s is the value of x], and
+    p(none given y) times the belief about an absent target.
 
     value_of_candidate : (n_candidates,) the sensitive value of each released record
     means              : (n_said, n_values) where records do not state values but say something of them: how likely each
                          value is by what is said, of which `value_of_candidate` is then the number
     prior              : (n_values,) share of each value among people in general, as known before the release. Without
                          it, the histogram of the release stands in for it.
-    outside            : (n_observations, n_values) what is believed of a target who is none of the candidates; the
+    outside            : (n_observations, n_values) belief about a target who is absent; the
                          prior when left out
 
     >>> link = from_classes(np.array([0, 1, 1]), np.array([1]))

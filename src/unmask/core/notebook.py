@@ -1,4 +1,4 @@
-"""What a notebook shows of a value: a small table, as HTML without styles, so that it looks like the others there."""
+"""Small HTML tables for notebooks, without styles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which items belong together: a partition, and the adversary's view as a probability-weighted list of partitions."""
+"""Partitions of items, and the adversary's view as a probability-weighted list of partitions."""
 
 from __future__ import annotations
 
@@ -247,8 +247,9 @@ def _met(numbers: NDArray[np.int32], reference: NDArray[np.int32]) -> NDArray[np
 def refuse_differences(
     both: int, lacking: int, extra: int, missing: Missing, unlabeled: Unlabeled, *, guess: str = ""
 ) -> None:
-    """Refuse items that only one of them has, unless it is said what they are: the choices are named after `guess`; and
-    whatever is said where they have no item in common, as of ids that are written in two ways.
+    """Raise an error for items that only one of them has, unless their treatment is chosen.
+
+    Also raise an error if they share no item, as for ids in two notations. guess : prefix of the message
     """
     if lacking and extra and not both:
         raise UnmaskError(
@@ -268,7 +269,7 @@ def refuse_differences(
 
 
 def refuse_gaps(name: str, n: int, *, truth: bool, missing: Missing, unlabeled: Unlabeled) -> None:
-    """Refuse items of a file that have no label, unless it is said what they are."""
+    """Raise an error for items of a file without a label, unless their treatment is chosen."""
     choice, option, choices = (
         (unlabeled, "unlabeled", UNLABELED_CHOICES) if truth else (missing, "missing", MISSING_CHOICES)
     )

@@ -391,7 +391,7 @@ class DistinctRows(NamedTuple):
     """Rows of a posterior of which no two are of one kind, see `unmask.core.distinct_rows`.
 
     posterior : same targets as the original; its candidates are those of an example row of each kind
-    first_row : (n_kinds,) first row of the original with a target, -1 if there is none
+    first_row : (n_kinds,) first row of the original with a target, -1 without one
     """
 
     posterior: Posterior

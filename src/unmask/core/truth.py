@@ -1,4 +1,4 @@
-"""What is true of each target: drawn by `knowledge`, met by a belief only in `unmask.audit`."""
+"""True candidates of targets: drawn by `knowledge`, compared with a belief in `unmask.audit` only."""
 
 from __future__ import annotations
 

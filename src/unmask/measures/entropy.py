@@ -212,7 +212,7 @@ Sorted = tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64], NDAr
 
 def _descending(belief: Posterior) -> Iterator[Sorted]:
     """Yield rows, their listed beliefs from most to least likely, (n, width), the share of one unlisted candidate,
-    and the number of unlisted candidates that can be named.
+    and the number of unlisted candidates.
     """
     shared = (belief.n_unlisted > 0) & (belief.unlisted > 0)
     n_shared = np.where(shared, belief.n_unlisted, 0)

@@ -31,7 +31,7 @@ class Excess(NamedTuple):
     """Mean of a measure over members and over control people, and the 95 % interval of the difference.
 
     members, control : means
-    low, high : ends of the interval, None if there is none
+    low, high : ends of the interval, None without an interval
     over : population of the interval, or the reason for its absence
 
     The gain over the prior is (control - prior) + excess. Either part may be negative.
@@ -100,7 +100,7 @@ class People(NamedTuple):
 
 
 def excess(measure: Measure, members: People, control: People) -> Excess:
-    """Return the excess of members over control people whom the same adversary attacked.
+    """Return the excess of members over control people under the same attack.
 
     Each mean has an interval of its own: Wilson's for a rate, at 1 / sum w^2 people or at the effective number of its
     clusters, and Student's t over clusters for any other mean. `difference` joins the two. Their correlation comes from

@@ -30,7 +30,7 @@ EVERYBODY = "every target attacked: exact for this release"
 
 
 class Interval(NamedTuple):
-    """A 95 % interval and the population that it is over; both ends are None if there is none."""
+    """A 95 % interval and the population that it is over; without an interval both ends are empty."""
 
     low: float | None
     high: float | None
@@ -82,7 +82,7 @@ def of_targets(
     rate: bool = False,
     within: tuple[float, float] = (-inf, inf),
 ) -> Interval:
-    """95 % interval for the mean over all N people from whom n targets were drawn without replacement.
+    """95 % interval for the mean over all N people of a sample of n targets without replacement.
 
     value, weight : (n,) of each target; the weights sum to 1
     drawn_from    : N, above n; inf for people like these, without end, in the same release
@@ -91,7 +91,7 @@ def of_targets(
 
     V = (1 - n / N) n / (n - 1) sum w^2 (v - mean)^2. A mean is given Student's t interval with n - 1 degrees of
     freedom; a rate Wilson's at the sample size mean (1 - mean) / V, or at n / (1 - n / N) where no two values differ.
-    A mean over targets of whom no two differ has none: what was not drawn may be anything.
+    A mean over equal targets has no interval: the other people may have any value.
 
     >>> of_targets(np.arange(10.0), np.full(10, 0.1), drawn_from=20)
     Interval(low=2.968..., high=6.031..., over='targets drawn from 20 people')

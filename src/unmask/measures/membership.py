@@ -33,7 +33,7 @@ MIN_FALSE_POSITIVES = 5
 """False positives below which a rate is not measured."""
 
 GUESSED_SHARE = 0.2
-"""Share of the people whom the adversary of `epsilon_of_guesses` guesses: half of it "in", half "out"."""
+"""Share of the people that the adversary of `epsilon_of_guesses` guesses: half of it "in", half "out"."""
 
 CONFIDENCE = 0.95
 """Confidence of a lower bound on epsilon."""

@@ -99,7 +99,7 @@ def declare_all(*quantities: Quantity, registry: dict[str, Quantity] = MEASURES,
 
 
 def realized_by(name: str) -> str:
-    """Return the measure that is the realized side of a self-assessed one; "" if there is none.
+    """Return the measure that is the realized side of a self-assessed one; "" without one.
 
     >>> realized_by("success_probability"), realized_by("realized_success")
     ('realized_success', '')

@@ -30,7 +30,7 @@ from unmask.measures.success import bayes_error, realized_success
 from unmask.measures.truth_positions import find_entries
 
 UNLISTED_ANSWER = -1
-"""Answer of an adversary for whom a candidate that is not listed is likelier than all that are."""
+"""Answer of an adversary if a candidate that is not listed is likelier than all listed ones."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +132,7 @@ class AnswerList(Problem):
         """Return the losses of answers; the two arrays broadcast."""
 
     def best(self, belief: Posterior) -> tuple[Floats, Integers]:
-        """Return the smallest expected loss, and the first answer that has it, `UNLISTED_ANSWER` if there is none."""
+        """Return the smallest expected loss, and the first answer that has it, or `UNLISTED_ANSWER`."""
         risk = np.zeros(belief.n_observations)
         answer = np.full(belief.n_observations, UNLISTED_ANSWER, dtype=np.int64)
         for rows, answers, loss in self.expected_losses(belief):

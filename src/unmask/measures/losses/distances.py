@@ -301,7 +301,7 @@ class _Entries:
         return _Step(expected, is_done, np.stack(moves), nearest)
 
     def _newton(self, pull: Floats, weight: Floats, vector: Floats, total: Floats) -> Floats:
-        """Return the steps to the minimum of the parabola that fits f here, Weiszfeld's if there is none.
+        """Return the steps to the minimum of the parabola that fits f here, Weiszfeld's without a minimum.
 
         The second derivative of sum_i p_i |a - z_i| is sum_i p_i / |v_i| (1 - v_i v_i' / |v_i|^2), v_i = z_i - a.
         weight : p_i / |v_i|^3

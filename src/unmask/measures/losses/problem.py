@@ -59,7 +59,7 @@ class ExpandedRows:
 
     @property
     def mass(self) -> Floats:
-        """Return the mass on candidates of each row, 1 if there is none, so that it can be a divisor."""
+        """Return the mass on candidates of each row, 1 without any, so that it can be a divisor."""
         mass = self.sum(self.p)
         return np.where(mass > 0, mass, 1.0)
 

@@ -131,10 +131,10 @@ class Contingency:
     def at_random(self, *, rng: np.random.Generator, min_size: int = 1, max_items: int = DRAWN_ITEMS) -> Contingency:
         """Return the same clusters with their items dealt at random to subjects of the same sizes.
 
-        The law is that of a partition with shuffled labels: the table is drawn from the multivariate hypergeometric law
-        at the given margins. The draw starts from sorted margins, so that neither the order of items nor labels matter;
-        partitions of a view keep their agreement. If items have different weights, each keeps its weight and its
-        subject.
+        The law is the same as for a partition with shuffled labels: the table is drawn from the multivariate
+        hypergeometric law at the given margins. The draw starts from sorted margins, so that neither the order of items
+        nor labels matter; partitions of a view keep their agreement. If items have different weights, each keeps its
+        weight and its subject.
 
         min_size, max_items : if the subjects have more than `max_items` items, these are dealt to a random sample of
             the subjects with at least min_size items, which has about `max_items` items. A mean over such subjects

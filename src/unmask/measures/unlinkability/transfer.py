@@ -103,7 +103,7 @@ def _settle(cells: _Cells) -> tuple[list[NDArray[np.int64]], _Cells]:
 
 
 def _largest_other(x: NDArray[np.int64], line: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the largest x of the other cells of each cell's line, 0 if there is none."""
+    """Return the largest x of the other cells of each cell's line, 0 without others."""
     order = np.argsort(line * (x.max() + 1) + x, kind="stable")
     sorted_line, sorted_x = line[order], x[order]
     last = np.flatnonzero(np.append(sorted_line[1:] != sorted_line[:-1], True))
