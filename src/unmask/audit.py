@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.core.calibration_check import Check
+from unmask.core.distinct_rows import distinct_rows
 from unmask.core.errors import UnmaskError
 from unmask.core.notebook import html_table
 from unmask.core.posterior import Posterior
@@ -240,7 +241,7 @@ def audit(
 def _in_one_pass(measures: Sequence[Measure], belief: Posterior) -> dict[str, NDArray[np.float64]]:
     """Measures of rows by name, at each kind of observation; none where the belief is mere scores."""
     functions = {one.name: one.of_rows for one in measures if one.of_rows is not None and belief.status != "scores"}
-    found = map_functions(belief.distinct.posterior, tuple(functions.values())) if functions else []
+    found = map_functions(distinct_rows(belief).posterior, tuple(functions.values())) if functions else []
     return dict(zip(functions, found, strict=True))
 
 

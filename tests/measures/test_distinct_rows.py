@@ -7,6 +7,7 @@ import pytest
 
 from unmask import Posterior, audit
 from unmask.audit import REALIZED, SELF_ASSESSED
+from unmask.core.distinct_rows import distinct_rows
 from unmask.core.truth import ABSENT, Truth
 
 DISTINCT, SUCCESS = import_module("unmask.core.distinct_rows"), import_module("unmask.measures.success")
@@ -32,7 +33,7 @@ def test_an_audit_finds_the_same(monkeypatch, uniform, drawn_from, hashes):
     monkeypatch.setattr(DISTINCT, "MIN_ROWS", 64)
     if hashes:  # which all rows share, whatever their kind
         monkeypatch.setattr(DISTINCT, "_hash_rows", hashes)
-    assert belief.distinct.posterior.n_observations < belief.n_observations
+    assert distinct_rows(belief).posterior.n_observations < belief.n_observations
     belief.discard_results()
     found = audit(belief, measures=SELF_ASSESSED, drawn_from=drawn_from)
     for one, other in zip(found.rows, expected.rows, strict=True):
@@ -65,6 +66,6 @@ def test_targets_who_stand_in_one_place_of_rows_that_are_alike_are_asked_about_o
 def test_a_belief_of_unlike_rows_stays_as_it_is(monkeypatch):
     monkeypatch.setattr(DISTINCT, "MIN_ROWS", 64)
     belief = Posterior.from_dense(np.random.default_rng(2).dirichlet(np.ones(4), 200))
-    distinct = belief.distinct
+    distinct = distinct_rows(belief)
     assert distinct.posterior is belief
     assert distinct.first_row.tolist() == list(range(200))

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import wraps
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unmask.core.csr_rows import chunks, segment_sum
-from unmask.core.posterior import DistinctRows, Posterior
+from unmask.core.posterior import Posterior
 
 T = TypeVar("T")
 
@@ -29,16 +29,36 @@ MAX_DISTINCT_SHARE = 15 / 16
 """Share of distinct rows in the sample above which the search stops."""
 
 
-def find_distinct_rows(posterior: Posterior) -> DistinctRows | None:
+class DistinctRows(NamedTuple):
+    """Rows of a posterior of which no two are of one kind.
+
+    posterior : same targets as the original; its candidates are those of an example row of each kind
+    first_row : (n_kinds,) first row of the original with a target, -1 without one
+    """
+
+    posterior: Posterior
+    first_row: NDArray[np.int64]
+
+
+def distinct_rows(posterior: Posterior) -> DistinctRows:
+    """Return the rows that measures of rows can tell apart; they are searched once and kept on the posterior.
+
+    >>> posterior = Posterior.from_dense(np.tile(np.eye(4), (2_000, 1)))
+    >>> distinct = distinct_rows(posterior)
+    >>> distinct.posterior.n_observations, distinct.posterior.n_targets, distinct.first_row
+    (1, 8000, array([0]))
+    """
+    if "distinct" not in posterior.__dict__:
+        posterior.__dict__["distinct"] = _find_distinct_rows(posterior)
+    distinct: DistinctRows | None = posterior.__dict__["distinct"]
+    return DistinctRows(posterior, np.arange(posterior.n_observations)) if distinct is None else distinct
+
+
+def _find_distinct_rows(posterior: Posterior) -> DistinctRows | None:
     """Return one row of each kind, or None if the rows of a sample hardly repeat.
 
     Rows are of one kind if they have the same length and their entries, in turn, the same probability, prior and
     multiplicity.
-
-    >>> posterior = Posterior.from_dense(np.tile(np.eye(4), (2_000, 1)))
-    >>> distinct = posterior.distinct
-    >>> distinct.posterior.n_observations, distinct.posterior.n_targets, distinct.first_row
-    (1, 8000, array([0]))
     """
     n = posterior.n_observations
     n_sample = max(MIN_ROWS, n * MIN_SAMPLE_ENTRIES // max(len(posterior.candidate), 1))

@@ -178,16 +178,6 @@ class Posterior:
         indptr, candidate, log_p = expanded(self.row, self.candidate, log_p, members, first, self.n_observations)
         return replace(self, indptr=indptr, candidate=candidate, log_probability=stored(log_p), representative=None)
 
-    @property
-    def distinct(self) -> DistinctRows:
-        """Return the rows that measures of rows can tell apart; they are searched once."""
-        from unmask.core.distinct_rows import find_distinct_rows  # not at the top: it builds a posterior
-
-        if "distinct" not in self.__dict__:
-            self.__dict__["distinct"] = find_distinct_rows(self)
-        distinct: DistinctRows | None = self.__dict__["distinct"]
-        return DistinctRows(self, np.arange(self.n_observations)) if distinct is None else distinct
-
     def discard_results(self) -> None:
         """Discard the results that functions cached on this posterior and on its prior, see `cache_on_posterior`."""
         for posterior in (self, self.__dict__.get("_prior")):
@@ -385,17 +375,6 @@ class Posterior:
             provenance=provenance or {},
             candidate_label=candidate_label,
         )
-
-
-class DistinctRows(NamedTuple):
-    """Rows of a posterior of which no two are of one kind, see `unmask.core.distinct_rows`.
-
-    posterior : same targets as the original; its candidates are those of an example row of each kind
-    first_row : (n_kinds,) first row of the original with a target, -1 without one
-    """
-
-    posterior: Posterior
-    first_row: NDArray[np.int64]
 
 
 def stored(log_probability: NDArray[np.float64]) -> LogProbabilities:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.core.csr_rows import dot
+from unmask.core.distinct_rows import distinct_rows
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior, Status
 from unmask.core.tolerances import QUANTILE_ROUNDING, VALUE_TIE
@@ -165,7 +166,7 @@ def evaluate(
         Number of people that the targets were drawn from. None: the targets are all people, and the mean is exact.
         Infinity: the interval is for people like these.
     row_values : (n_kinds,) array, optional
-        Values of the measure at `belief.distinct`, if they are known.
+        Values of the measure at `distinct_rows(belief)`, if they are known.
     person : (n_targets,) array, optional
         Person of each target, numbered from 0, if people are several targets. The number and the interval are then over
         people, whose value is the mean over their targets.
@@ -246,7 +247,9 @@ def _evaluate_prior(measure: Measure, prior: Posterior, truth: Truth | None) -> 
 def _evaluate_rows(measure: Measure, belief: Posterior, row_values: Floats | None, people: int | None) -> _Values:
     """Return one value for each kind of row."""
     assert measure.self_assessed is not None
-    posterior, first_row = (belief, np.arange(belief.n_observations)) if measure.of_rows is None else belief.distinct
+    posterior, first_row = (
+        (belief, np.arange(belief.n_observations)) if measure.of_rows is None else distinct_rows(belief)
+    )
     row_value = measure.self_assessed(posterior) if row_values is None else row_values
     used_rows, total = posterior.used_rows, belief.weight.sum()
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from unmask.core.calibration_check import TENTHS
 from unmask.core.csr_rows import chunks
-from unmask.core.distinct_rows import cache_on_posterior
+from unmask.core.distinct_rows import cache_on_posterior, distinct_rows
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import LogProbabilities, Posterior
 from unmask.core.truth import Truth
@@ -128,7 +128,7 @@ def _rank_entries(
     belief: Posterior, observation: Integers, entry: Integers, *, is_listed: Booleans, is_absent: Booleans
 ) -> TruthRank:
     """Return the rank of an entry of each row; once for each position in `Posterior.distinct` if these are fewer."""
-    distinct, kind = belief.distinct.posterior, np.full(belief.n_observations, -1)
+    distinct, kind = distinct_rows(belief).posterior, np.full(belief.n_observations, -1)
     kind[belief.observation] = distinct.observation
     row = kind[observation]
     entry = entry + distinct.indptr[row] - belief.indptr[observation]

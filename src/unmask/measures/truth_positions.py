@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array
 
-from unmask.core.distinct_rows import cache_on_posterior, take_rows
+from unmask.core.distinct_rows import cache_on_posterior, distinct_rows, take_rows
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
 from unmask.core.truth import Truth
@@ -81,7 +81,7 @@ def locate_each(belief: Posterior, truth: Truth) -> TruthPositions:
 
 def _number_targets(belief: Posterior, truth: Truth) -> Integers | None:
     """Return a number for each target, equal for targets of one position; None if targets cannot be merged."""
-    distinct, n = belief.distinct.posterior, belief.n_targets
+    distinct, n = distinct_rows(belief).posterior, belief.n_targets
     has_weights = truth.person is not None or np.any(belief.weight != belief.weight[0])
     if has_weights or len(distinct.candidate) + 2 * distinct.n_observations > 2 * n:
         return None
