@@ -73,11 +73,14 @@ def read_entry(kind: type) -> Entry:
     section = ""
     for place, block in enumerate(blocks):
         if len(block) > 1 and set(block[1]) == {"-"}:
-            section, _, *block = block
+            section, line, *block = block
+            if section == "Parameters":
+                parts.parameters.extend([section, line])
         first, *others = block
         after = place > last and not section
         name = SECTIONS.get(section) or ("source" if after else _part(first, kind))
-        getattr(parts, name).extend(["", first.removeprefix(OPENINGS.get(name, "")).strip(), *others])
+        blank = [] if name == section.lower() else [""]
+        getattr(parts, name).extend([*blank, first.removeprefix(OPENINGS.get(name, "")).strip(), *others])
     return parts
 
 
@@ -157,7 +160,8 @@ def _page(name: str, one: object, kind: str, place: dict[str, str]) -> Iterator[
     yield from (f"   {line}" for line in [*imports(entry.example, type(one), place), *entry.example[1:]])
     yield from (*_title("Source", "-"), *part(entry.source))
     if entry.parameters:
-        yield from (*_title("Parameters", "-"), *part(entry.parameters))
+        title = () if entry.parameters[0] == "Parameters" else _title("Parameters", "-")
+        yield from (*title, "", *part(entry.parameters))
 
 
 def _sentence(lines: list[str]) -> list[str]:

@@ -1,26 +1,32 @@
-"""Our docstrings are plain text with a few habits; this says the same in the markup that Sphinx reads."""
+"""Conversion of docstrings, which are numpydoc or plain text with a few habits, to reStructuredText."""
 
 import re
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 
 _NAME = r"(?:\*{0,2}[A-Za-z][\w*-]*|\.\.\.)"
 _DEFINITION = re.compile(rf"({_NAME}(?:, {_NAME})*)\s+: (?=\S)")
 _NEXT = re.compile(rf"(?:;|(?<=\.)) (?={_DEFINITION.pattern})")
 _ITEM = re.compile(r"([-*]|\d+\.) ")
+ENTRIES = frozenset({"Attributes", "Other Parameters", "Parameters", "Raises", "Returns", "Warns", "Yields"})
+"""Numpydoc sections that consist of entries."""
 
 
 def to_rst(lines: list[str], link: Callable[[str], str | None]) -> list[str]:
-    r"""A docstring as reStructuredText.
+    r"""Return a docstring as reStructuredText.
 
     lines : the docstring without its indentation
     link  : where code in backticks leads: markup, or None for code that leads nowhere
 
-    Lines `name : meaning` become a list of definitions; what goes on in one is indented or begins with a small letter.
-    Lines `- item` and `1. item` become a list; other indented lines keep their breaks; examples stay; all else is prose
+    A numpydoc section becomes a rubric, and its entries `name : type` a list of definitions. In other text, lines
+    `name : meaning` become a list of definitions; what goes on in one is indented or begins with a small letter. Lines
+    `- item` and `1. item` become a list; other indented lines keep their breaks; examples stay; all else is prose
     without markup.
 
     >>> to_rst(["Chance p*_i.", "", "k, l : rows in a class,", "    at least `2`"], {}.get)
     ['Chance p\\*\\_i.', '', '``k``, ``l``', '    rows in a class,', '    at least ``2``\\ ', '']
+    >>> to_rst(["Parameters", "----------", "k : int", "    Rows in a class."], {}.get)
+    ['.. rubric:: Parameters', '', '``k`` : *int*', '    Rows in a class.', '', '']
     """
     blocks: list[list[str]] = [[]]
     for line in lines:
@@ -32,7 +38,11 @@ def to_rst(lines: list[str], link: Callable[[str], str | None]) -> list[str]:
 
 
 def _block(block: list[str], link: Callable[[str], str | None]) -> Iterator[str]:
-    """Lines without an empty one between them: an example, or prose, definitions, items and lines in any order."""
+    """Yield the markup of lines without an empty one between them: a section, an example, or any mix of the rest."""
+    if len(block) > 1 and set(block[1]) == {"-"}:
+        yield from (f".. rubric:: {block[0]}", "")
+        yield from (_entries if block[0] in ENTRIES else _block)(block[2:], link) if block[2:] else ()
+        return
     if block[0].startswith(">>>"):
         yield from block
         return
@@ -45,6 +55,18 @@ def _block(block: list[str], link: Callable[[str], str | None]) -> Iterator[str]
             yield ""
         yield from written
         before = kind
+
+
+def _entries(lines: list[str], link: Callable[[str], str | None]) -> Iterator[str]:
+    """Yield a definition for each entry of a section: `name : type`, or a type alone, and an indented description."""
+    starts = [place for place, line in enumerate(lines) if not line.startswith(" ")]
+    for start, end in pairwise([*starts, len(lines)]):
+        names, colon, kind = lines[start].partition(" : ")
+        named = ", ".join(f"``{name}``" for name in names.split(", "))
+        yield f"{named} : *{_plain(kind)}*" if colon else _text(lines[start], link)
+        description = [line.removeprefix("    ") for line in lines[start + 1 : end]]
+        yield from (f"    {line}".rstrip() for line in (_block(description, link) if description else ()))
+        yield ""
 
 
 def _line(line: str, before: str, link: Callable[[str], str | None]) -> tuple[str, list[str]]:

@@ -77,7 +77,7 @@ def write_pages(modules: dict[str, list[str]], place: dict[str, str]) -> None:
 
 
 def _index(modules: dict[str, list[str]]) -> str:
-    tops = [module for module in modules if module.count(".") < 2]
+    tops = [module for module in modules if module.count(".") < 2 or module.rpartition(".")[0] not in modules]
     text = "Python reference\n================\n\n"
     for top in tops:
         summary = to_rst([(sys.modules[top].__doc__ or "").split("\n")[0]], {}.get)[0]
@@ -112,12 +112,13 @@ def _directive(path: str, value: Any, place: dict[str, str]) -> Iterator[str]:
 
 
 def _doc_of_data(name: str, value: Any) -> list[str]:
-    """The text below an assignment, in the module that makes it; of a measure, its unit and source too."""
+    """Return the text below an assignment in its module; of a measure, also its meaning, unit and source."""
     for module in [module for path, module in sys.modules.items() if path.split(".")[0] == "unmask"]:
         if getattr(module, name, None) is value:
             doc = ModuleAnalyzer.for_module(module.__name__).find_attr_docs().get(("", name))
-            if doc and isinstance(value, Measure):
-                return [*doc, "", f"In {value.unit}; the adversary wants it {value.direction}.", "", value.source]
+            if isinstance(value, Measure):
+                meaning = doc or [f"{value.meaning[:1].upper()}{value.meaning[1:]}."]
+                return [*meaning, "", f"In {value.unit}; the adversary wants it {value.direction}.", "", value.source]
             if doc:
                 return [*doc, "", *([f"One of {get_args(value)}."] if get_origin(value) is Literal else [])]
     return []

@@ -1,7 +1,7 @@
 """Reading of files: their encoding, dialect and header, a proof that every line was read, and engines for their rows.
 
 `decode_text` makes a file UTF-8, `read_sample` reads its first lines, `score_dialects` and `score_header` rank the ways
-to read them, and `account_lines` accounts for every line of the whole file or raises `AmbiguousInput`. `open_engine`
+to read them, and `account_lines` accounts for every line of the whole file or raises `UnmaskError`. `open_engine`
 opens DuckDB or Spark for rows that may exceed memory.
 """
 

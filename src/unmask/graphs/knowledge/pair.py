@@ -18,7 +18,8 @@ from unmask.core.truth import ABSENT, UNKNOWN, Truth
 from unmask.graphs.graph import SocialGraph
 from unmask.graphs.seeds import SeedPairs, from_file, nodes_of
 
-NOBODY: Final = -1  # in `Pair.truth`: the person is not in the target
+NOBODY: Final = -1
+"""Entry of `Pair.truth` for a person who is not in the target."""
 
 
 @dataclass(frozen=True, eq=False)
