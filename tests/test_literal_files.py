@@ -131,4 +131,4 @@ def test_items_and_networks_are_literal_files(folder, stem, suffix):  # R2, R3
     assert graph.labels.tolist() == ["i1", "i2", "s1"]
     with open_engine() as engine:
         labeled = LabelFile(str(path), "item", "subject"), {"guess": LabelFile(str(path), "item", "subject")}
-        assert count_contingencies(engine, *labeled, array_bytes=1 << 30)["guess"].tables[0].own.tolist() == [2]
+        assert count_contingencies(engine, *labeled, array_bytes=1 << 30)["guess"].tables[0].shared.tolist() == [2]

@@ -55,7 +55,7 @@ def calibrate_by_control(belief: Posterior, control: Posterior, truth: Truth) ->
     (isotonic regression); the form is that of `BackOff`, with a column more.
 
     >>> sure = Posterior.from_dense(np.tile([0.9, 0.1], (400, 1)), status="model")
-    >>> told, _ = held_against(sure, sure, Truth(np.arange(400) // 240))
+    >>> told, _ = calibrate_by_control(sure, sure, Truth(np.arange(400) // 240))
     >>> told.to_dense()[0].round(2), told.status
     (array([0.6, 0.4]), 'calibrated')
     """

@@ -89,7 +89,7 @@ def measure_shift(people: Table, control: Table, *, folds: int = 5) -> Shift:
 
     >>> people = Table.read({"q": list("aabb") * 50}, quasi_identifiers="q")
     >>> others = Table.read({"q": list("aaab") * 50}, quasi_identifiers="q")
-    >>> found = shift(people, others)
+    >>> found = measure_shift(people, others)
     >>> round(found.auc, 2), found.alike, found.weight[0] < found.weight[3]
     (0.62, False, np.True_)
 

@@ -392,7 +392,7 @@ def unify_spelling(original: Table, others: Sequence[Table]) -> tuple[Table, lis
     ...     Table.read({"q": [1, 1], "x": texts}, quasi_identifiers="q", keep="x")
     ...     for texts in (["7.50", "12.00"], ["7.5", "12"])
     ... )
-    >>> one["x"].tolist(), one_spelling(one, [other])[0]["x"].tolist()
+    >>> one["x"].tolist(), unify_spelling(one, [other])[0]["x"].tolist()
     (['7.50', '12.00'], ['7.5', '12'])
     """
     read, read_others = original, list(others)

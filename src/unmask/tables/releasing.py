@@ -29,7 +29,7 @@ def make_release(maker: Any, table: Table, *, rng: np.random.Generator | None = 
     >>> def margins(table, *, rng):
     ...     return {name: rng.permutation(table[name]) for name in table.names}
     >>> table = Table.read({"age": [30, 40, 50], "ill": list("abb")}, quasi_identifiers="age", sensitive="ill")
-    >>> found = released(margins, table, rng=np.random.default_rng(1))
+    >>> found = make_release(margins, table, rng=np.random.default_rng(1))
     >>> sorted(found.release["ill"]), found.origin
     (['a', 'b', 'b'], None)
     """

@@ -35,7 +35,7 @@ def band_sensitive_values(original: Table, releases: Collection[Table]) -> tuple
     ...     Table.read({"age": [1, 1], "pay": cells}, quasi_identifiers="age", sensitive="pay")
     ...     for cells in (["21", "34"], ["[20, 29]", "[30, 39]"])
     ... )
-    >>> as_coarse(people, [release])[0]["pay"].tolist()
+    >>> band_sensitive_values(people, [release])[0]["pay"].tolist()
     ['[20, 29]', '[30, 39]']
     """
     columns, coarser = {column.name: column for column in original.sensitive}, {}

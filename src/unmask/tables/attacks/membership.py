@@ -316,7 +316,7 @@ def fit_isotonic(
     rise again. So no p is 0 or 1, and the few at either end are not believed too much: of four synthesizers of Adult
     it lowers the log loss of people held out, beside half a person in the place of two.
 
-    >>> at, p = rising(np.array([1.0, 2.0, 3.0, 4.0]), np.array([False, True, False, True]))
+    >>> at, p = fit_isotonic(np.array([1.0, 2.0, 3.0, 4.0]), np.array([False, True, False, True]))
     >>> p.round(2)
     array([0.4, 0.5, 0.5, 0.6])
 
@@ -336,7 +336,7 @@ def fit_steps(score: NDArray[np.float64], inside: NDArray[np.bool_]) -> tuple[ND
     that a likelihood ratio tells apart least, until it tells all apart at 5 % (chi^2 with one degree of freedom). A
     score between two blocks is of the nearer one.
 
-    >>> at, p = worth(np.arange(8.0), np.array([False, True, False, True] + 4 * [True]))
+    >>> at, p = fit_steps(np.arange(8.0), np.array([False, True, False, True] + 4 * [True]))
     >>> at, p.round(2)
     (array([2.5]), array([0.31, 0.68]))
 

@@ -151,7 +151,7 @@ def fit_mixture_share(first: Floats, second: Floats, weight: Floats, *, steps: i
 
     first, second : (J,) densities of distinct rows; weight : (J,) how many rows are like each
 
-    >>> round(mixed(np.array([0.2, 0.0]), np.array([0.1, 0.1]), np.array([1.0, 1.0])), 3)
+    >>> round(fit_mixture_share(np.array([0.2, 0.0]), np.array([0.1, 0.1]), np.array([1.0, 1.0])), 3)
     0.0
     """
     share, n = 0.5, float(weight.sum())
