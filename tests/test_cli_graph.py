@@ -164,7 +164,7 @@ def test_what_is_not_run_is_told(files):
     )  # fmt: skip
     assert done.exit_code == 0
     assert "Not run: GraphMatching:largest=10 on release: the larger graph has" in done.stderr
-    assert "Not run: 100000 seeds on release: 100000 seeds are asked for" in done.stderr
+    assert "Not run: 100000 seeds on release: 100000 seeds are too many" in done.stderr
     assert done.stderr.count("Not run") == 2  # measures of scores and the like are in the report
 
 
@@ -225,7 +225,7 @@ def test_leaked_identities_without_an_edge_are_left_out_and_counted(files, tmp_p
     known.write_text(f"{SECRET} u0,{SECRET} x0\n{SECRET} nobody,{SECRET} else\n")
     done = audit(*of(files, "auxiliary"), "--seeds-file", known, "--attack", "Nar09")
     assert done.exit_code == 0, done.stderr
-    assert "1 of 2 rows names somebody who is not in both networks" in done.stderr
+    assert "1 of 2 rows has a person who is not in both networks" in done.stderr
     assert SECRET not in done.stderr
 
 

@@ -52,7 +52,7 @@ def test_ties_are_passed_over():
     assert (seeds.source.tolist(), seeds.target.tolist()) == ([0, 2, 1], [0, 2, 1])
     assert match_top(even, even, 1).source.tolist() == [0]
     for one, other in ((even, even), (even, odd), (odd, even)):
-        with pytest.raises(UnmaskError, match="1 ranks are without a tie"):
+        with pytest.raises(UnmaskError, match="only 1 ranks have no tie"):
             match_top(one, other, 2)
 
 

@@ -209,7 +209,7 @@ def test_seeds_that_do_not_fit_are_refused_without_their_names(source, target, m
 def test_seeds_without_an_edge_in_one_of_the_networks_are_left_out():  # a list of links has nobody without an edge
     seeds = SeedPairs.from_labels(NAMED, COUNTED, ["eve", "ann", "bob"], [7, 70, 8])
     assert (seeds.source.tolist(), seeds.target.tolist(), seeds.left_out) == ([0], [0], 2)
-    said = "2 of 3 rows name somebody who is not in both networks, such as a person without an edge, and are left out"
+    said = "2 of 3 rows have a person who is not in both networks, such as a person without an edge, and are left out"
     assert seeds.said == said
     assert SeedPairs.from_labels(NAMED, COUNTED, ["ann"], [70]).said == ""
 

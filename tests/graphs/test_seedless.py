@@ -43,13 +43,13 @@ def test_the_order_of_nodes_tells_nothing():
     "other", [friends(7), SocialGraph.from_edges([], [], n_nodes=5), SocialGraph.from_edges([0, 1, 2], [1, 2, 0])]
 )
 def test_where_nobody_is_shared_it_refuses(other):
-    with pytest.raises(UnmaskError, match="nobody is found without seeds: the matches keep"):
+    with pytest.raises(UnmaskError, match="no people are found without seeds: the matches keep"):
         match_profiles(friends(), other, 10, rng=np.random.default_rng(0))
 
 
 def test_two_regular_networks_refuse_since_nothing_tells_people_apart():
     ring = SocialGraph.from_edges(np.arange(50), (np.arange(50) + 1) % 50)
-    with pytest.raises(UnmaskError, match="nobody is found"):
+    with pytest.raises(UnmaskError, match="no people are found"):
         match_profiles(ring, ring, 10, rng=np.random.default_rng(0))
 
 
@@ -77,20 +77,20 @@ def test_strangers_in_networks_of_one_kind_are_refused_however_few_are_asked_for
 
 def test_so_few_edges_that_chance_keeps_them_are_refused():
     path = SocialGraph.from_edges([0, 1, 2, 2, 3, 0], [1, 2, 3, 4, 5, 6])
-    with pytest.raises(UnmaskError, match="expected twice as many, and 10"):
+    with pytest.raises(UnmaskError, match="expected at least 2 times as many, and at least 10"):
         match_profiles(path, path, 1, rng=np.random.default_rng(0))
 
 
 def test_nobody_is_guessed_who_looks_like_somebody_else():
     (u, v), n = friends(n=150).edges(), 150
     twins = SocialGraph.from_edges(np.concatenate((u, u, u + n, u + n)), np.concatenate((v, v + n, v, v + n)))
-    with pytest.raises(UnmaskError, match="nobody is found without seeds: 0% of the surest"):
+    with pytest.raises(UnmaskError, match="no people are found without seeds: 0% of the surest"):
         match_profiles(twins, twins, 20, rng=np.random.default_rng(0))
 
 
 def test_more_than_are_found_and_none_are_refused():
     graph = friends()
-    with pytest.raises(UnmaskError, match="people are found without seeds, 299 were asked for; ask for fewer"):
+    with pytest.raises(UnmaskError, match=r"299 seeds are too many: \d+ people are found without seeds"):
         match_profiles(graph, graph, 299, rng=np.random.default_rng(0))
     with pytest.raises(UnmaskError, match="n is 0, expected at least 1 seed"):
         match_profiles(graph, graph, 0, rng=np.random.default_rng(0))
@@ -110,6 +110,6 @@ def test_the_page_says_what_speaks_for_guessed_identities():
     pair = shared()
     plan = Plan({"Nar09": Nar09()}, "match_profiles", 20, runs=4)
     found = audit_graph({"r": Acquired(pair.target, pair.source)}, plan)
-    (said,) = (one for one in found.assumptions if "edges; on networks with the same degrees" in one)
+    (said,) = (one for one in found.assumptions if "edges; on random networks with the same degrees" in one)
     assert "of the surest are found again where a tenth of the edges is missing. (r)" in said
     assert found.subject("graph").attacks[0].runs == 1

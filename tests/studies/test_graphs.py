@@ -518,7 +518,7 @@ def test_how_many_given_seeds_are_nobody_is_said_on_the_page():
     graph = replace(friends(), labels=np.arange(300))
     given = SeedPairs.from_labels(graph, graph, [*range(20), 300, 301], [*range(20), 300, 301])
     scene = Acquired(graph, graph, np.arange(graph.n_nodes), given=given)
-    nobody = "2 of 22 rows name somebody who is not in both networks, such as a person without an edge"
+    nobody = "2 of 22 rows have a person who is not in both networks, such as a person without an edge"
     said = f"Of the file of leaked identities, {nobody}, and are left out."
     assert audit_graph({"r": scene}, plan(runs=1)).cautions == (said,)
     assert audit_graph({"r": replace(scene, given=SeedPairs(*given))}, plan(runs=1)).cautions == ()

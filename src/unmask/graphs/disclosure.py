@@ -98,7 +98,7 @@ def separated_seeds(
     who: Seeded = "whole",
     error: float = 0.0,
 ) -> SeedPairs:
-    """n people of both graphs as the adversary's first matches to a release with separated identities.
+    """Return n people of both graphs as the adversary's first matches to a release with separated identities.
 
     method, error : see `select_seeds`
     who           : "whole", "adopters", "anybody": see `seed_pair`; "mixed": n // 2 adopters, the others whole
@@ -119,15 +119,15 @@ def separated_seeds(
         open_pair = seed_pair(pair, separated, who)
         if who == "whole" and len(open_pair.common) < n <= len(pair.common):
             raise UnmaskError(
-                f"{n} seeds are asked for, but {len(open_pair.common)} of {len(pair.common)} people have one identity; "
-                'let fewer separate theirs, or say who = "anybody": a seed is then one identity of a person'
+                f"{n} seeds are too many: only {len(open_pair.common)} of {len(pair.common)} people have one identity; "
+                'reduce the adopters, or choose who = "anybody": a seed is then one identity of a person'
             )
         return select_seeds(open_pair, method, n, rng, error=error)
     whole_pair, adopters = (seed_pair(pair, separated, half) for half in ("whole", "adopters"))
     chosen = [select_seeds(half, method, m, rng).source for half, m in ((whole_pair, n - n // 2), (adopters, n // 2))]
     joint = Pair(
         pair.source, separated.release, np.maximum(whole_pair.truth, adopters.truth)
-    )  # -1 where one has nobody
+    )  # the maximum of -1 and a node is the node
     return with_errors(joint, np.concatenate(chosen), round(error * n), rng)
 
 

@@ -325,7 +325,7 @@ class SocialGraph:
         >>> import tempfile, pathlib
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     file = pathlib.Path(folder) / "friends.txt"
-        ...     _ = file.write_text("# who knows whom" + chr(10) + "30 7" + chr(10) + "7 1412" + chr(10))
+        ...     _ = file.write_text("# friendships" + chr(10) + "30 7" + chr(10) + "7 1412" + chr(10))
         ...     SocialGraph.read(file).labels
         array([   7,   30, 1412])
         """

@@ -85,15 +85,15 @@ class Listed(SeedPairs):
 
 def rows_left_out(left_out: int, n: int) -> str:
     """Describe how many of n rows of seeds name a person who is missing from a network."""
-    verb, are = ("names", "is") if left_out == 1 else ("name", "are")
-    reason = "somebody who is not in both networks, such as a person without an edge"
+    verb, are = ("has", "is") if left_out == 1 else ("have", "are")
+    reason = "a person who is not in both networks, such as a person without an edge"
     return f"{left_out:,} of {n:,} rows {verb} {reason}, and {are} left out"
 
 
 class Guessed(SeedPairs):
     """Seeds that were found without the truth: their truth is unknown, so that they calibrate no probability.
 
-    said : what speaks for them, a sentence; "" where nothing was tested
+    said : sentence about the evidence for the seeds; "" if no test was run
     """
 
     said: str = ""
@@ -105,7 +105,7 @@ def from_file(
     target: SocialGraph,
     path: str | PathLike[str],
 ) -> T:
-    """Return what is made of the label pairs of a file; a refusal names the file."""
+    """Return the result of `make` for the label pairs of a file; an error names the file."""
     labels = label_columns(path, source, target)
     try:
         return make(source, target, *labels)

@@ -232,9 +232,9 @@ def _names(reading: Reading) -> Sequence[str]:
 
 
 def find_columns(names: Sequence[str], ends: Ends, file: str) -> tuple[int, int]:
-    """Return the places of columns that are given by name, regardless of capitals, or by number from 1.
+    """Return the positions of columns that are given by name (in any case) or by number from 1.
 
-    >>> find_columns(["when", "Who", "whom"], ("who", "3"), "it")
+    >>> find_columns(["when", "Who", "contact"], ("who", "3"), "it")
     (1, 2)
     """
     places = [end if isinstance(end, int) else _find_column(names, end, file) for end in ends]

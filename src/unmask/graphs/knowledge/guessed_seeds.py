@@ -61,7 +61,7 @@ def match_top(source: SocialGraph, target: SocialGraph, n: int) -> Guessed:
     ranks = min(len(source_order), len(target_order))
     usable = np.flatnonzero(source_unique[:ranks] & target_unique[:ranks])
     if n > len(usable):
-        raise UnmaskError(f"{n} seeds are asked for, but {len(usable)} ranks are without a tie; ask for fewer")
+        raise UnmaskError(f"{n} seeds are too many: only {len(usable)} ranks have no tie; ask for fewer")
     return Guessed(source_order[usable[:n]], target_order[usable[:n]])
 
 

@@ -106,7 +106,7 @@ def match_profiles(source: SocialGraph, target: SocialGraph, n: int, *, rng: np.
     result = _match(source, target, max(n, SURE))
     evidence = _test_against_chance(result, source, target, rng)
     if len(result.surest) < n:
-        raise UnmaskError(f"{len(result.surest)} people are found without seeds, {n} were asked for; ask for fewer")
+        raise UnmaskError(f"{n} seeds are too many: {len(result.surest)} people are found without seeds; ask for fewer")
     surest = result.surest[:n]
     seeds = Guessed(surest, result.mapping[surest].astype(np.int64))
     seeds.said = f"Matches from the guessed identities {evidence}."
@@ -119,14 +119,15 @@ def _test_against_chance(result: _Result, source: SocialGraph, target: SocialGra
     rewired = [SwitchEdges(share=_TRIES)(target, rng=rng).release for _ in range(_REWIRED)]
     n_edges = result.n_preserved
     chance = max(_match(source, rewired_target, n).n_preserved for rewired_target in rewired)
-    evidence = f"keep {n_edges:,} edges; on networks with the same degrees, in which nobody can be found, {chance:,}"
+    evidence = f"keep {n_edges:,} edges; on random networks with the same degrees, {chance:,}"
     if n_edges < max(TWICE * chance, EDGES):
-        raise UnmaskError(f"nobody is found without seeds: the matches {evidence}; expected twice as many, and {EDGES}")
+        expected = f"expected at least {TWICE} times as many, and at least {EDGES}"
+        raise UnmaskError(f"no people are found without seeds: the matches {evidence}; {expected}")
     thinned = _match(_thinned(source, rng), _thinned(target, rng), n).mapping
     share_again = float(np.mean((thinned == result.mapping)[result.surest])) if len(result.surest) else 0.0
     robustness = f"{share_again:.0%} of the surest are found again where a tenth of the edges is missing"
     if share_again < AGAIN:
-        raise UnmaskError(f"nobody is found without seeds: {robustness}, expected at least half")
+        raise UnmaskError(f"no people are found without seeds: {robustness}, expected at least half")
     return f"{evidence}; {robustness}"
 
 

@@ -24,7 +24,7 @@ NOBODY: Final = -1
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """Two graphs of overlapping people, and who is who: what an attack is measured on. No attack sees the truth.
+    """Two graphs of overlapping people, and the true matches to evaluate an attack. No attack sees the truth.
 
     Parameters
     ----------
@@ -33,10 +33,10 @@ class Pair:
     target : SocialGraph
         The release.
     truth : (source.n_nodes,) int64 array
-        The target node of the same person, -1 (`NOBODY`) where the target has none; of a person with several nodes
-        the first.
+        The target node of the same person, -1 (`NOBODY`) if the target has none. For a person with several nodes,
+        the first of them.
     origin : (target.n_nodes,) array or None
-        The person behind each target node, by any numbers from 0: nodes of one number are identities of one person.
+        The person of each target node, as a number from 0. Nodes with the same number are identities of one person.
         None if no person has several.
 
     Examples
@@ -55,7 +55,9 @@ class Pair:
         if len(self.truth) != self.source.n_nodes:
             raise UnmaskError(f"the truth has {len(self.truth)} rows, expected one for each source node")
         if len(self.truth) and not NOBODY <= self.truth.min() <= self.truth.max() < self.target.n_nodes:
-            raise UnmaskError(f"the truth names nodes beyond the target's {self.target.n_nodes}; use -1 for nobody")
+            raise UnmaskError(
+                f"the truth has nodes beyond the target's {self.target.n_nodes}; use -1 for people who are not in it"
+            )
         if self.origin is not None and len(self.origin) != self.target.n_nodes:
             raise UnmaskError(f"the origin has {len(self.origin)} rows, expected one for each target node")
 
@@ -65,7 +67,7 @@ class Pair:
 
     @property
     def common(self) -> NDArray[np.int64]:
-        """Return the source nodes whose person is in the target too, ascending: those that can be found at all."""
+        """Return the source nodes of the people who are also in the target, ascending."""
         return np.flatnonzero(self.truth >= 0)
 
     @property

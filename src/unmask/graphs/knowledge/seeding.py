@@ -94,7 +94,7 @@ def select_seeds(pair: Pair, method: str, n: int, rng: np.random.Generator, *, e
     pool = ranked[: math.ceil(parsed.share * len(ranked))]
     n_pool = len(pool) - (math.ceil(_SKIPPED * len(pool)) if parsed.name == "clustering.high" else 0)
     if n > n_pool:
-        raise UnmaskError(f"{n} seeds are asked for, but {method} has {n_pool} people to choose from; ask for fewer")
+        raise UnmaskError(f"{n} seeds are too many: {method} has {n_pool} people to choose from; ask for fewer")
     return with_errors(pair, _chosen(pair, pool, parsed, n, rng), round(error * n), rng)
 
 

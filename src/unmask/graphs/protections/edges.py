@@ -69,26 +69,26 @@ class PerturbEdges:
 
 @dataclass(frozen=True)
 class SwitchEdges:
-    """Switch the far ends of random pairs of edges, so that everybody keeps their degree.
+    """Switch the far ends of random pairs of edges, so that all people keep their degree.
 
-    An edge may be switched several times, and back. With many tries (a share of 20) nothing is left but what is kept:
-    a random graph of these degrees (the 1K series), or of these joint degrees (2K). Nodes are shuffled, without labels.
+    An edge may be switched several times, and back. With many tries (a share of 20) the result is
+    a random graph with these degrees (1K series) or joint degrees (2K). Nodes are shuffled and have no labels.
 
     Parameters
     ----------
     share : float
-        Round(share m / 2) tries, m edges. A try draws t-u and v-w, each way round alike; they become t-w and v-u
-        unless a self-loop or a second edge would come of it.
+        Number of tries, round(share m / 2) for m edges. A try draws edges t-u and v-w, each in a random direction.
+        They become t-w and v-u unless this creates a self-loop or a second edge.
     keep : Literal['degrees', 'joint_degrees']
-        "degrees" lets u be anybody; "joint_degrees" draws v-w among the edges at whose end w is somebody of u's
-        degree, so that as many edges join degrees i and j as before.
+        "degrees" draws v-w from all edges. "joint_degrees" draws it from the edges with an end w of the same degree
+        as u, so that the number of edges between degrees i and j does not change.
 
     Notes
     -----
     Assumes: the adversary does not know which edges were drawn.
 
-    Fails when: degrees alone give people away, as they do for hubs; or the true edges that remain suffice. It
-    guarantees no k, and no epsilon.
+    Fails when: degrees identify people, such as hubs; or the remaining true edges identify them. It
+    guarantees no k and no epsilon.
 
     References
     ----------

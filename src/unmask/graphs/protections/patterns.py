@@ -104,36 +104,36 @@ def facebook_egos() -> tuple[Ego, ...]:
 
 @dataclass(frozen=True)
 class EgoPatterns:
-    """Adopters sort their contacts as real people have sorted theirs: an identity for each circle.
+    """Identity separation with contacts sorted as in the circles of real people: an identity for each circle.
 
-    For each adopter an ego is chosen and a number of identities y, and each contact, by itself, is treated as a
-    random one of the ego's contacts is: it goes to the identities whose circles that one is in. Contacts are doubled
-    and never dropped; ego's contacts in no circle count for nothing. y circles are the y largest.
+    Each adopter gets an ego and y identities, one for each of the y largest circles of this ego. Each contact of
+    the adopter is compared with a random contact of the ego and goes to the identities of this contact's circles.
+    Contacts may be duplicated and are never dropped. Contacts of the ego without a circle are ignored.
 
     No adopter gets more identities than contacts.
 
     Parameters
     ----------
     strategy : Strategy
-        * "patterns": a random ego of like degree, within a factor of 2, else the nearest by ratio; y is the number
-          of its circles, at most `largest`.
-        * "circles": y is the number of circles of a random ego, at most `largest`, and the pattern that of a random
-          ego with as many circles or more.
+        * "patterns": a random ego with a degree within a factor of 2, else the ego with the nearest degree by ratio;
+          y is the number of its circles, at most `largest`.
+        * "circles": y is the number of circles of a random ego, at most `largest`. The pattern comes from a random
+          ego with at least y circles.
     largest : int
-        Most identities; the print limits them "for rational considerations" and does not say where.
+        Maximum number of identities. The paper limits them "for rational considerations" without a number.
     adopters : float
-        Who adopts, see `choose_adopters`.
+        Share of people who adopt several identities, see `choose_adopters`.
     minimum_degree : int
-        Who adopts, see `choose_adopters`.
+        Minimum degree of adopters, see `choose_adopters`.
     egos : tuple[Ego, ...] or None
-        Those to learn from; None: `facebook_egos`, in place of the 933 Twitter users of the print, of whom half
-        doubled no contact and 6 % had twice as many places in circles as contacts or more.
+        Egos to learn from. None: `facebook_egos`. The paper uses 933 Twitter users instead. Half of these have no
+        contact in two circles; for 6 % the circle sizes sum to at least twice the number of contacts.
 
     Notes
     -----
-    Assumes: adopters sort their contacts as the egos did, whose circles were made for another purpose.
+    Assumes: adopters sort their contacts like the egos, who made their circles for another purpose.
 
-    Fails when: the egos are of a network unlike this one. Without `egos` it needs a public data set.
+    Fails when: the egos come from a network of another kind. Without `egos` it needs a public data set.
 
     References
     ----------

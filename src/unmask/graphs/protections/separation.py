@@ -82,8 +82,8 @@ class IdentitySeparation:
         * "worst": sizes drawn until they hold at least what there was, no contact dropped; room left is filled with
           copies (the print names this model and does not define it)
     identities : int or tuple[float, ...] or PowerLaw
-        Identities of each adopter. y, the same for all; or (P(Y = 1), P(Y = 2), ...); or a `PowerLaw`. Nobody gets
-        more identities than contacts. 0: adopters are not in the release at all.
+        Identities of each adopter. y, the same for all; or (P(Y = 1), P(Y = 2), ...); or a `PowerLaw`. No person
+        gets more identities than contacts. 0: adopters are not in the release.
     sorting : Sorting
         Mean share of each identity, see `contact_sorting.mean_shares`.
     deviation : float
@@ -200,20 +200,20 @@ class IdentitySeparation:
 
 @dataclass(frozen=True)
 class Together:
-    """Several protections in one network, each on people of its own.
+    """Several protections in one network, each for other people.
 
     Parameters
     ----------
     parts : tuple[tuple[float, Protection], ...]
-        ((share, protection), ...): of the people whom a protection would have adopt it if it were alone, this share
-        does so, drawn at random from those whom no part before it has taken, or as many as are left. Parts that
-        choose alike choose the same people, and so divide them: shares .34, .33 and .33 are of one V_ids.
+        ((share, protection), ...): the share refers to the adopters that the protection would choose alone. They
+        are drawn at random from the adopters that no earlier part has, or all of these if they are too few. Parts
+        with equal choices divide the same people: shares .34, .33 and .33 divide one set V_ids.
 
     Notes
     -----
-    Assumes: as its parts do.
+    Assumes: the assumptions of its parts.
 
-    Fails when: its parts choose the same people, for a part that comes later gets those who are left.
+    Fails when: its parts choose the same people, because a later part gets only the remaining people.
 
     References
     ----------
