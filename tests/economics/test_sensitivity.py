@@ -106,7 +106,7 @@ def test_a_decision_not_to_release_is_held_against_releases():
 
 
 def test_ranges_that_cannot_be_are_sentences():
-    with pytest.raises(UnmaskError, match="nobody is no attacker of this game; expected one of broker, insurer"):
+    with pytest.raises(UnmaskError, match="nobody is not an attacker of this game; expected one of broker, insurer"):
         sensitivity(GAME, [Range("nobody", "gain", 1, 2)])
     for of, name, low, said in (
         ("publisher", "gain", 1, "gain is a number that an attacker has"),

@@ -86,7 +86,7 @@ def test_counts_above_two_limits_differ_by_a_multiple():
 @pytest.mark.parametrize(("unique", "told"), [(0, "0"), (7, "fewer than 10"), (10, "10"), (412, "412")])
 def test_unique_rows_are_told_where_they_are_many(unique, told):
     page = render(replace(sample(), criteria={"k=3": {"k": 1, "unique_rows": unique}}))
-    line = page[page.index("rows that nobody else is like") :].partition("</tr>")[0]
+    line = page[page.index("rows without an equal row of another person") :].partition("</tr>")[0]
     assert f">{told}</td>" in line
     assert ">1</td>" in page  # k stands as it is
 

@@ -176,7 +176,7 @@ def _count_samples(path: Path, lines: Sequence[Sequence[str]]) -> tuple[Matrix, 
     """Count lines secret, output, or secret, output, count, below a line of these names."""
     width = {len(line) for line in lines}
     if len(lines) < 2 or width not in ({2}, {3}) or not all(line[2].isdecimal() for line in lines[1:] if line[2:]):
-        raise UnmaskError(f"{path.name} is no list of samples; {SAMPLE_FORM}")
+        raise UnmaskError(f"{path.name} does not contain samples; {SAMPLE_FORM}")
     order = (1, 0) if [name.lower() for name in lines[0][:2]] == ["output", "secret"] else (0, 1)
     (secrets, x), (outputs, y) = (np.unique([line[i] for line in lines[1:]], return_inverse=True) for i in order)
     secret_name, output_name = (lines[0][i] for i in order)

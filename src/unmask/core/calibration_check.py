@@ -55,8 +55,12 @@ class Check:
         *,
         within: float = 0.0,
     ) -> Check:
-        """announced, realized, weight : (n,) of each person, weights alike when left out; or of as many people as
-        `people` says, who are alike, the weight of all of them.
+        """Return the check with the most evidence against a belief, or the check of all people if none refutes it.
+
+        Checks are made of all people and of each tenth of the announced probabilities.
+
+        announced, realized, weight : (n,) for each person, or for each group of `people` equal people with their total
+        weight. Without `weight` all people have the same weight.
         """
         a, r = announced.astype(np.float64), realized.astype(np.float64)
         people = np.ones(len(a), dtype=np.int64) if people is None else people
@@ -83,7 +87,7 @@ def _weighed(
     within: float,
     tenth: int | None,
 ) -> tuple[float, Check]:
-    """The evidence against some people's part of a belief, -log of its level, and the check."""
+    """Return the evidence against a belief about some people (-log of its level), and the check."""
     n, share = int(people.sum()), weight / (weight / people).max()
     a, r = dot(share, announced) / n, dot(share, realized) / n
     evidence = n * _divergence(r, a) if abs(r - a) > CALIBRATION_ROUNDING else 0.0
@@ -94,7 +98,7 @@ def _weighed(
 
 
 def _divergence(r: float, a: float) -> float:
-    """KL between two probabilities, in nats."""
+    """Return the Kullback-Leibler divergence of two Bernoulli probabilities, in nats."""
     with np.errstate(divide="ignore"):
         parts = [x * float(np.log(x / y if y > 0 else np.inf)) for x, y in ((r, a), (1 - r, 1 - a)) if x > 0]
     return max(sum(parts), 0.0)

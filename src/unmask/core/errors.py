@@ -9,7 +9,7 @@ UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 
 
 def visible(text: str) -> str:
-    r"""A line of text in which control characters, marks of direction and the like are written as escapes.
+    r"""Return a line of text with invisible characters, such as control characters and direction marks, escaped.
 
     >>> print(visible("\u202eega\x1b[1m"), visible("\u00e2ge"))
     \u202eega\x1b[1m âge

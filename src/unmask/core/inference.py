@@ -173,12 +173,11 @@ def compose(
     p(none given y) times the belief about an absent target.
 
     value_of_candidate : (n_candidates,) the sensitive value of each released record
-    means              : (n_said, n_values) where records do not state values but say something of them: how likely each
-                         value is by what is said, of which `value_of_candidate` is then the number
-    prior              : (n_values,) share of each value among people in general, as known before the release. Without
-                         it, the histogram of the release stands in for it.
-    outside            : (n_observations, n_values) belief about a target who is absent; the
-                         prior when left out
+    means              : (n_statements, n_values) probability of each value given a statement, for records that
+                         release statements about values; `value_of_candidate` is then the number of the statement
+    prior              : (n_values,) share of each value in the population, known before the release. The default is
+                         the histogram of the release.
+    outside            : (n_observations, n_values) belief about an absent target; the default is the prior
 
     >>> link = from_classes(np.array([0, 1, 1]), np.array([1]))
     >>> belief = compose(link, np.array([0, 0, 1]), labels=("flu", "gout"))

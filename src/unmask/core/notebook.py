@@ -8,11 +8,11 @@ from html import escape
 from unmask.core.errors import visible
 
 SHOWN = 5
-"""Rows that are shown of a table, and targets of a belief."""
+"""Maximum number of table rows and of targets of a belief that are shown."""
 
 
 def html_table(caption: str, head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """A caption, the heads of the columns and the cells: an empty one for None, four digits of a float.
+    """Return an HTML table. None becomes an empty cell, and floats have four digits.
 
     >>> html_table("Belief", ["who", "probability"], [("ann & bob", 0.25)])
     '<table><caption>Belief</caption><tr><th>who</th><th>probability</th></tr><tr><td>ann &amp; bob</td><td>0.25</td></tr></table>'

@@ -14,17 +14,18 @@ from unmask.core.errors import UnmaskError
 from unmask.core.tolerances import VIEW_MASS_TOLERANCE
 
 Missing = Literal["error", "singleton", "drop"]
-"""What an item of the solution is that the adversary's partition lacks: an error, a cluster of its own (the adversary
-left it alone), or left out of everything."""
+"""Treatment of an item of the solution that the adversary's partition lacks: an error, a singleton (the adversary
+linked it to no other item), or dropped from both partitions."""
 
 Unlabeled = Literal["error", "foreign", "unknown", "drop"]
-"""What an item of the adversary's partition is that the solution lacks: an error; foreign to all subjects, which are
-complete; unknown: it may belong to one of them or to somebody else; or left out of everything."""
+"""Treatment of an item of the adversary's partition that the solution lacks: an error; foreign (it belongs to no
+subject, because the solution has all items of its subjects); unknown (it may belong to a subject or to another
+person); or dropped from both partitions."""
 
 MISSING_CHOICES: Final = "singleton (a cluster of its own) or drop (left out of the truth and of every guess)"
 UNLABELED_CHOICES: Final = (
-    "foreign (the truth has every item of its subjects, so these are somebody else's), unknown (they may be its "
-    "subjects' or somebody else's: bounds) or drop (left out)"
+    "foreign (the truth has every item of its subjects, so these belong to other people), unknown (they may belong to "
+    "its subjects or to other people: bounds) or drop (left out)"
 )
 
 
@@ -36,9 +37,9 @@ class Alone(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Partition:
-    """Items divided into clusters without overlap, as one label for each item.
+    """Disjoint clusters of items, as one label for each item.
 
-    labels : (n,) of any type: items with equal labels are together. NaN, None and an empty list are refused.
+    labels : (n,) of any type: items with equal labels form a cluster. NaN, None and an empty list are rejected.
     items  : (n,) ids of the items, each once; when left out, items are known by their position
 
     code  : (n,) int32, the cluster of each item, 0..n_clusters - 1
@@ -67,7 +68,7 @@ class Partition:
 
     @classmethod
     def of_clusters(cls, clusters: Iterable[Iterable[Any]]) -> Partition:
-        """The partition whose clusters are these sets of item ids.
+        """Return the partition with these sets of item ids as its clusters.
 
         >>> Partition.of_clusters([["a", "c"], ["b"]]).code
         array([0, 0, 1], dtype=int32)
@@ -83,7 +84,7 @@ class Partition:
         return f"Partition({len(self)} items in {self.n_clusters} clusters)"
 
     def take(self, places: NDArray[Any]) -> Partition:
-        """The items at these places, in their order; a cluster that has none of them is gone.
+        """Return the partition of the items at these positions, in this order, without clusters that become empty.
 
         >>> Partition(["ann", "bob", "ann"]).take(np.array([True, False, True])).names.tolist()
         ['ann']
@@ -106,7 +107,7 @@ class Partition:
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """Partitions that the adversary holds possible, with their probabilities; a repeated partition counts repeatedly.
+    """Partitions that the adversary considers possible, with their probabilities; a partition may be repeated.
 
     probability : (n_partitions,) above 0, sum 1; equal when left out
 
@@ -139,15 +140,17 @@ class View:
 def align(
     solution: Partition, adversary: Partition, *, missing: Missing = "error", unlabeled: Unlabeled = "error"
 ) -> tuple[Partition, Partition]:
-    """Both partitions over the same items in the same order, that of the solution and then the adversary's own items.
+    """Return both partitions over the same items in the same order.
 
-    Clusters of one item that only one of them has come last: those of the solution by id, those of the adversary by
-    the cluster of the solution that the item is in. So no numbering depends on the order of the rows.
+    The items of the solution come first, in their order. Items that only the adversary has follow.
 
-    missing   : what an item of the solution is that the adversary lacks, see `Missing`
-    unlabeled : what an item of the adversary is that the solution lacks, see `Unlabeled`; "foreign" and "unknown" alike
-                put it alone into the solution, behind all subjects
-    Without ids the items are known by their position and must be equally many.
+    Added singletons are the last clusters. The solution sorts them by item id. The adversary's partition sorts them by
+    the item's cluster in the solution. So the numbers of clusters do not depend on the row order.
+
+    missing   : treatment of items of the solution that the adversary lacks, see `Missing`
+    unlabeled : treatment of items of the adversary that the solution lacks, see `Unlabeled`; both "foreign" and
+                "unknown" make them singletons of the solution, after all subjects
+    Without ids, items are matched by position, and both partitions must have the same number of items.
     """
     _check_choice("missing", missing, Missing)
     _check_choice("unlabeled", unlabeled, Unlabeled)
@@ -184,24 +187,24 @@ def align(
 def align_view(
     solution: Partition, view: View, *, missing: Missing = "error", unlabeled: Unlabeled = "error"
 ) -> tuple[Partition, View]:
-    """The solution and every partition of a view over the same items in the same order, see `align`."""
+    """Return the solution and a view with all partitions over the same items in the same order, see `align`."""
     if missing == "drop":
         solution, (view,) = in_all(solution, [view])
     if len(view.partitions) == 1:
         solution, aligned_one = align(solution, view.partitions[0], missing=missing, unlabeled=unlabeled)
         return solution, View([aligned_one], view.probability)
     for guess in view.partitions:
-        align(solution, guess, missing=missing, unlabeled=unlabeled)  # refuses what must be
-    for guess in view.partitions:  # the solution grows by items that only one of them has; then all are brought in line
+        align(solution, guess, missing=missing, unlabeled=unlabeled)  # raises the errors
+    for guess in view.partitions:  # first add the items that only one of them has to the solution, then align all
         solution, _ = align(solution, guess, missing="singleton", unlabeled=unlabeled)
     aligned = [align(solution, guess, missing="singleton", unlabeled=unlabeled)[1] for guess in view.partitions]
     return solution, View(aligned, view.probability)
 
 
 def in_all(solution: Partition, views: Sequence[View]) -> tuple[Partition, list[View]]:
-    """Leave out of everything each item of the solution that any partition of any view lacks.
+    """Drop each item of the solution that any partition of any view lacks.
 
-    So several guesses are compared on the same items of the same subjects. Without ids nothing is left out.
+    This compares several guesses on the same items of the same subjects. Without ids no item is dropped.
 
     >>> view = View([Partition(["p", "p"], [1, 3])])
     >>> solution, (left,) = in_all(Partition(["a", "a", "b"], [1, 2, 3]), [view])
@@ -226,19 +229,19 @@ def in_all(solution: Partition, views: Sequence[View]) -> tuple[Partition, list[
 
 
 def among(items: NDArray[Any], others: NDArray[Any] | None) -> NDArray[np.bool_]:
-    """(n,) which of the items are among the others."""
+    """Return a mask (n,) of the items that are among the others."""
     assert others is not None
     return _met(*_numbers(items, others))
 
 
 def _numbers(items: NDArray[Any], reference: NDArray[Any]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """A number for each item and each of the others: equal ones have equal numbers, in no order."""
+    """Return a number for each item and each reference item: equal items have equal numbers, in no order."""
     number = _numbered(np.concatenate([items, reference]), "item id")
     return number[: len(items)], number[len(items) :]
 
 
 def _met(numbers: NDArray[np.int32], reference: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """(n,) which of the numbers are among the others."""
+    """Return a mask (n,) of the numbers that occur in the reference."""
     present = np.zeros(max(int(numbers.max(initial=0)), int(reference.max(initial=0))) + 1, dtype=np.bool_)
     present[reference] = True
     return np.asarray(present[numbers])
@@ -247,9 +250,9 @@ def _met(numbers: NDArray[np.int32], reference: NDArray[np.int32]) -> NDArray[np
 def refuse_differences(
     both: int, lacking: int, extra: int, missing: Missing, unlabeled: Unlabeled, *, guess: str = ""
 ) -> None:
-    """Raise an error for items that only one of them has, unless their treatment is chosen.
+    """Raise an error for items that only one partition has, unless their treatment is chosen.
 
-    Also raise an error if they share no item, as for ids in two notations. guess : prefix of the message
+    Also raise an error if they share no item, for example because of ids in two notations. guess : message prefix
     """
     if lacking and extra and not both:
         raise UnmaskError(
@@ -292,7 +295,7 @@ def _check_choice(name: str, value: str, choices: Any) -> None:
 def _with_singletons(
     partition: Partition, place: NDArray[np.int64], items: NDArray[Any], *, by: NDArray[Any]
 ) -> Partition:
-    """The partition over these items, those at `place` its own, in order; all others are alone, ascending in `by`."""
+    """Return the partition over these items: its own are at `place`, all others are singletons, sorted by `by`."""
     labels = np.full(len(items), -1)
     labels[place] = partition.code
     singletons = np.flatnonzero(labels < 0)
@@ -304,7 +307,7 @@ def _with_singletons(
 
 
 def _assembled(code: NDArray[Any], names: NDArray[Any], items: NDArray[Any] | None) -> Partition:
-    """A partition from its parts, which are right."""
+    """Return a partition of these valid parts, without checks."""
     partition = Partition.__new__(Partition)
     for field, value in (("code", code.astype(np.int32)), ("names", names), ("items", items)):
         object.__setattr__(partition, field, value)
@@ -312,7 +315,7 @@ def _assembled(code: NDArray[Any], names: NDArray[Any], items: NDArray[Any] | No
 
 
 def _as_array(values: list[Any]) -> NDArray[Any]:
-    """Ids as an array; mixed types stay what they are."""
+    """Return ids as an array; mixed types are not converted."""
     kinds = {type(value) for value in values}
     if len(kinds) <= 1:
         return np.asarray(values)
@@ -329,7 +332,7 @@ def _flat(values: ArrayLike, name: str) -> NDArray[Any]:
 
 
 def _factorized(values: NDArray[Any], name: str) -> tuple[NDArray[np.int32], NDArray[Any]]:
-    """Codes 0..k - 1 and the k distinct values, ascending."""
+    """Return codes 0..k - 1 and the k distinct values, ascending."""
     if values.dtype.kind in "iu":
         low, high = int(values.min()), int(values.max())
         if high - low <= 4 * len(values) + 1024 and high < 2**63:
@@ -355,7 +358,7 @@ def _factorized_objects(values: NDArray[Any], name: str) -> tuple[NDArray[np.int
 
 
 def _numbered(values: NDArray[Any], name: str) -> NDArray[np.int32]:
-    """Numbers 0..k - 1 of the k distinct values, in no order: hashing texts is cheaper than sorting them."""
+    """Return numbers 0..k - 1 of the k distinct values, in no order: hashing texts is cheaper than sorting them."""
     if values.dtype.kind != "O":
         return _factorized(values, name)[0]
     values_seen = _distinct(values, name)

@@ -1,4 +1,4 @@
-"""Random generators: keyed by the operating system for what protects people, seeded for what must be repeated."""
+"""Random generators: keyed by the operating system for protections, seeded for repeatable draws."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def secret_unless(rng: object) -> np.random.Generator:
     if rng is None:
         return np.random.Generator(np.random.Philox(key=draw_key()))
     if not isinstance(rng, np.random.Generator):
-        wanted = "a generator of NumPy, or None for a draw that nobody can guess"
-        repeat = "numpy.random.default_rng(seed) repeats a draw, and whoever guesses the seed can, too"
+        wanted = "a generator of NumPy, or None for an unpredictable draw"
+        repeat = "numpy.random.default_rng(seed) repeats a draw, and so can an adversary who guesses the seed"
         raise UnmaskError(f"rng is of type {type(rng).__name__}, expected {wanted}; {repeat}")
     return rng
 

@@ -73,7 +73,7 @@ def prepare_file(path: Path, folder: str, *, encoding: str | None = None) -> Rea
         raise FailedError(f"file {path.name!r} does not exist or is no file; check the path")
     kind = detect_kind(path)
     if sheet is not None and kind != "workbook":
-        raise UnmaskError(f"file {path.name!r} is no workbook, and a sheet of it was named; name the file alone")
+        raise UnmaskError(f"file {path.name!r} is not a workbook and has no sheets; pass the file name without a sheet")
     if kind == "workbook":
         from unmask.data.workbooks import convert_sheet
 

@@ -110,7 +110,7 @@ def sensitivity(game: PublisherGame, ranges: Sequence[Range] = (), **terms: Sequ
     """
     for item in ranges:
         if item.of != PUBLISHER and item.of not in game.attackers:
-            raise UnmaskError(f"{item.of} is no attacker of this game; expected one of {', '.join(game.attackers)}")
+            raise UnmaskError(f"{item.of} is not an attacker of this game; expected one of {', '.join(game.attackers)}")
     choice = game.best_move(**terms)
     rows = []
     for value, item in _list_inputs(game, {(item.of, item.parameter): item for item in ranges}):

@@ -32,9 +32,9 @@ declare_all(
     Quantity("k_people", "k, people", "different people in the class that has the fewest, where some have several rows",
              "people", "low"),
     Quantity("person_share", "One person's share",
-             "largest share of the rows of a class that are one person's: the probability of re-identifying them by k",
+             "largest share of one person in the rows of a class: the probability of re-identifying this person by k",
              "probability"),
-    Quantity("unique_rows", "Unique rows", "rows that nobody else is like", "rows"),
+    Quantity("unique_rows", "Unique rows", "rows without an equal row of another person", "rows"),
     Quantity("prosecutor_average", "Prosecutor risk, average", f"{REIDENTIFY} release", "probability"),
     Quantity("prosecutor_max", "Prosecutor risk, largest", "the same for the worst-off row, 1 / k", "probability"),
     Quantity("journalist_average", "Journalist risk, average", f"{REIDENTIFY} population", "probability"),
@@ -47,7 +47,7 @@ declare_all(
     Quantity("sample_weight_max", "Sample risk, largest", "the same for the worst-off row", "probability"),
     Quantity("distortion", "Distortion", "expected cost of what a channel shows in place of the truth", "", "low"),
     Quantity("leakage_bits", "Leakage",
-             "bits that an observation tells of the secret on average (mutual information)", "bits"),
+             "mutual information of an observation and the secret: bits learned on average", "bits"),
     Quantity("epsilon", "Epsilon", "largest log ratio between the probabilities of one observation, in nats", "nats"),
     Quantity("share_of_limit", "Share of the limit",
              "error that is left, as a share of what the best channel of the same distortion leaves", "share", "low"),
@@ -157,7 +157,7 @@ declare_all(
     Quantity("split", "Split",
              "bits that the clusters of a subject's items differ by; 0 if all are together", "bits", "low"),
     Quantity("mix", "Mixed",
-             "bits by which items of others hide a subject in its clusters; 0 if there are none", "bits", "low"),
+             "bits by which items of other subjects hide a subject in its clusters; 0 without these", "bits", "low"),
     needs_truth=True,
 )  # fmt: skip
 
@@ -225,7 +225,7 @@ def _declare_rational(
 rational_access = _declare_rational(
     "rational_access",
     "Worth attacking",
-    "share of people whom a rational attacker attacks",
+    "share of people that a rational attacker attacks",
     "share",
 )
 rational_success = _declare_rational(
@@ -234,7 +234,7 @@ rational_success = _declare_rational(
 realized_rational_success = _declare_rational(
     "realized_rational_success",
     REIDENTIFIED,
-    "share of people whom their plans re-identify, played out against the truth",
+    "share of people that a rational attacker re-identifies, by the truth",
     realizes="rational_success",
 )
 rational_payoff = _declare_rational(

@@ -107,7 +107,7 @@ def _coverage(belief: Posterior) -> Floats:
 recall = _declare_rate(
     "recall",
     "Recall",
-    "share of the people in both graphs, seeds aside, whom the adversary re-identifies",
+    "share of the people in both graphs, without seeds, that the adversary re-identifies",
     "high",
     lambda matches: _only(matches.is_present, matches.right),
 )
@@ -148,7 +148,7 @@ coverage = declare(
     Measure(
         "coverage",
         "Coverage",
-        "share of all other people of the adversary's graph whom they match",
+        "share of the people in the adversary's graph, without seeds, that the adversary matches",
         "share",
         "high",
         SHARE,

@@ -265,7 +265,7 @@ def realized_success_at(k: int) -> Measure:
     meaning = f"probability that the truth is among the adversary's {k} likeliest candidates"
     if k == 1:
         name, label, realizes = "realized_success", "Success", "success_probability"
-        meaning = "share of people for whom the adversary's best guess is right"
+        meaning = "share of the adversary's best guesses, one for each person, that are right"
     return Measure(
         name,
         label,
@@ -364,7 +364,7 @@ def _sum_bins(bins: Integers, values: NDArray[np.generic]) -> Floats:
 calibration_error = Measure(
     name="calibration_error",
     label="Calibration error",
-    meaning="how far announced success is from success that came true",
+    meaning="distance between announced and realized success",
     unit="probability",
     direction="low",
     range=(0.0, 1.0),

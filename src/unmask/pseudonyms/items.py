@@ -123,7 +123,7 @@ class Items:
             raise UnmaskError("an item id occurs twice, expected every item once")
         names = [feature.name for feature in self.features]
         if len(set(names)) != len(names):
-            raise UnmaskError(f"the features are named {', '.join(names)}, expected every name once")
+            raise UnmaskError(f"two features have the same name ({', '.join(names)}), expected every name once")
         for feature in self.features:
             _check_length(feature.name, feature.missing, len(self.ids))
         for name, column in (("pseudonym", self.pseudonym), ("time", self.time), ("context", self.context)):

@@ -261,7 +261,7 @@ def read_columns(
     {'b': array(['x', 'y'], dtype='<U1')}
     """
     if not names:
-        raise UnmaskError("0 columns are asked for, expected an item, a pseudonym or a feature")
+        raise UnmaskError("the selection has 0 columns, expected an item, a pseudonym or a feature")
     if isinstance(source, Mapping):
         return _read_mapping(source, names)
     path = Path(os.fspath(source))

@@ -1,4 +1,4 @@
-"""What a criterion says about the attacker's error, if anything: k, l, t, delta, epsilon and the entropies."""
+"""Bounds of the adversary's error by privacy criteria: k, l, t, delta, epsilon and the entropies."""
 
 from unmask.channels.criteria.advice import TABLE_IV, Advice, Entry, advise
 from unmask.channels.criteria.conversion import CRITERIA, Criterion, ErrorRange, error_of

@@ -118,7 +118,7 @@ def solve_curve(
     name, solve = ("slope", _solve_at_slope) if distortion is None else ("distortion", _solve_at_distortion)
     targets = np.atleast_1d(np.asarray(slopes if distortion is None else distortion, dtype=np.float64))
     if targets.ndim != 1 or not targets.size or not np.all(np.isfinite(targets)) or targets.min() < 0:
-        raise UnmaskError(f"a {name} is negative or infinite, or there is none, expected numbers at least 0")
+        raise UnmaskError(f"a {name} is missing, negative or infinite, expected at least one finite number >= 0")
     points, gaps = zip(*(solve(problem, target, gap) for target in targets.tolist()), strict=True)
     rules, leaks = zip(*(problem.channels(point.rule) for point in points), strict=True)
     rate, cost = np.array([(point.rate, point.distortion) for point in points]).T
