@@ -276,7 +276,7 @@ def test_an_attack_that_needs_people_says_so():
     release = ages("20", "21")
     for attack in (RegisterAttack(), BayesAttack(), NearestNeighbor(), StringLinkage(), OrderAttack()):
         for knowledge in (None, Background(population=release)):
-            with pytest.raises(UnmaskError, match="was told of no people"):
+            with pytest.raises(UnmaskError, match="needs people"):
                 attack(release, knowledge, rng=np.random.default_rng(0))
 
 

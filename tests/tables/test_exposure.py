@@ -107,7 +107,7 @@ def test_roles_are_suggested_with_a_reason():
     assert found["birth_date"][0] == "quasi-identifier"
     assert found["diagnosis"][0] == "sensitive"
     assert found["ward"][0] == "quasi-identifier"
-    assert found["country"] == ("keep", "one value: tells nobody apart")
+    assert found["country"] == ("keep", "one value: distinguishes no people")
     assert found["reserve"] == ("drop", "no cell holds anything")
     assert found["course"] == ("drop", "sentences may tell anything of a person, names too")
     assert found["Bemerkung"][0] == "drop"

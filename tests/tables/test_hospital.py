@@ -405,7 +405,7 @@ def test_a_type_is_told_on_the_command_line(tmp_path):
     path.write_text("birth,ill\n" + "1/2/1970,NA\n3/4/1971,flu\n" * 3)
     arguments = ["audit", str(path), "-q", "birth", "-s", "ill", "--json"]
     said = CliRunner().invoke(main, arguments).stderr
-    assert "note: birth: day and month cannot be told apart" in said
+    assert "note: birth: day and month are ambiguous" in said
     assert "note: ill: 3 cells 'NA' read as missing" in said
     told = CliRunner().invoke(main, [*arguments, "--type", "birth=date:month-first", "--na", ""])
     assert (told.exit_code, told.stderr) == (0, "")

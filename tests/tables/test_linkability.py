@@ -65,7 +65,7 @@ def test_a_release_of_nobody_says_nothing():
     alike = Table.read({name: [table[name][0]] * 50 for name in NAMES}, quasi_identifiers=NAMES)
     belief = Linkability()(alike, parted(table, order=np.arange(100)))
     assert evaluate(realized_success, belief, Truth(np.arange(100))).posterior == pytest.approx(0.01)
-    with pytest.raises(UnmaskError, match="one part"):
+    with pytest.raises(UnmaskError, match="needs both parts"):
         Linkability()(alike, Background(table))
 
 

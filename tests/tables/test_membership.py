@@ -169,9 +169,9 @@ def test_a_release_of_the_original_gives_everybody_away_and_nobody_beside_their_
 
 def test_people_in_general_and_targets_must_be_given():
     table = people(40)
-    with pytest.raises(UnmaskError, match="no people in general"):
+    with pytest.raises(UnmaskError, match="needs people in general"):
         MarginalRatio()(table, Background(table))
-    with pytest.raises(UnmaskError, match="no people"):
+    with pytest.raises(UnmaskError, match="needs people; give"):
         ClosestRecord()(table)
 
 

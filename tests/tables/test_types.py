@@ -98,7 +98,7 @@ def test_stored_dates_are_dates_without_a_guess(tmp_path):
         (
             ["1/2/1970"],
             (
-                "c: day and month cannot be told apart, so it is text "
+                "c: day and month are ambiguous, so it is text "
                 "(--type c=date:day-first or c=date:month-first says which)"
             ),
         ),
@@ -242,7 +242,7 @@ def test_a_type_can_be_told(cells, given, found):
 @pytest.mark.parametrize(
     ("cells", "given", "said"),
     [
-        (["1/2/1970"], "date", "day and month cannot be told apart; say date:day-first or date:month-first"),
+        (["1/2/1970"], "date", "day and month are ambiguous; say date:day-first or date:month-first"),
         (
             ["1970-01-01", "soon"],
             "date",

@@ -10,10 +10,12 @@ from unmask.compiled import compiled
 
 @compiled
 def swapped(width: int, uniform: NDArray[np.float64]) -> NDArray[np.int64]:
-    """(n,) with whom each of n in a row changes places: from the first on, whoever is still free does so with one of
-    the free among the `width` next, each alike; with nobody where none is free.
+    """Return (n,) the swap partner of each of n sorted positions; a position without a partner keeps its place.
 
-    uniform : (n, n_tries + 1) draws from [0, 1): somebody of the next is tried until one is free, then all are counted
+    In order, each free position swaps with a free one among the `width` next, drawn uniformly.
+
+    uniform : (n, n_tries + 1) draws from [0, 1). The first n_tries draw a position that may be taken; the last draws
+        among the free positions.
     """
     n, n_tries = uniform.shape[0], uniform.shape[1] - 1
     partner = np.full(n, -1, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""What an adversary brings to a release of a table, and the one way in which every attack is called."""
+"""Background knowledge of an adversary about a table, and the interface of every attack."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from unmask.tables.table import Table
 
 @dataclass(frozen=True, eq=False)
 class Background:
-    """What the adversary knows besides the release.
+    """Background knowledge of the adversary, without the release.
 
     people     : those they look for, a row each with what is known of them: targets, the people of a register, the
                  source in its order. None: everybody of the release itself, each known by their own cells.
@@ -35,13 +35,13 @@ class Background:
 
     @property
     def in_general(self) -> Table | None:
-        """People in general of whom those looked for are none; None where nobody is known."""
+        """Return the population without the targets; None if no such people are known."""
         population = self.population if self.others is None else self.others
         return None if population is None or not population.n_rows else population
 
     @classmethod
     def of(cls, knowledge: object) -> Background:
-        """What an attack was told, nothing for None. A table alone is refused: people, or a population?"""
+        """Return the background knowledge of an attack, empty for None; reject a table alone as ambiguous."""
         if knowledge is None:
             return cls()
         if not isinstance(knowledge, Background):
@@ -62,19 +62,18 @@ Rng = np.random.Generator | None
 
 
 def people_of(knowledge: Background | None, attack: Attack) -> Table:
-    """The people whom an attack needs to be told of."""
+    """Return the people that an attack needs; raise without them."""
     people = Background.of(knowledge).people
     if people is None:
-        raise UnmaskError(f"{attack!r} was told of no people; give Background(people), or use ClassAttack")
+        raise UnmaskError(f"{attack!r} needs people; give Background(people), or use ClassAttack")
     return people
 
 
 def before(released: Column, population: Table | None) -> tuple[tuple[str, ...], NDArray[np.float64], str]:
-    """What may be a person's value, how likely each is before the release, and whose shares these are: "population", or
-    "release" where none is known.
+    """Return the possible values of a column, their prior probabilities, and the source of these shares.
 
-    The values of either column, the released one's first. One that is released and that the population lacks weighs
-    half a person.
+    The source is "population", or "release" without a population. The values are those of both columns, the released
+    ones first. A released value that the population lacks weighs half a person.
     """
     if population is None:
         return released.levels.labels, released.counts / len(released.codes), "release"
@@ -94,7 +93,7 @@ def hidden_values(release: Table, released: Column, population: Table | None) ->
     A population that misses the column with share m explains n m of n released rows, and three standard errors of n
     draws more, 3 sqrt(n m (1 - m)): rows may be some of its people, or made to be like them. If more are missing, those
     beyond n m hide what is stated too seldom: with q the population's share of a value and n_s the rows that state it,
-    n q - n_s rows, and half a row of each value that somebody has. Without a population nothing is known to be hidden,
+    n q - n_s rows, and half a row of each value that occurs. Without a population nothing is known to be hidden,
     and a missing cell is a value of its own.
 
     Values as of `before`; none of them is to be missing.

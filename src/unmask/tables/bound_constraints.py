@@ -77,9 +77,7 @@ def secrets_of(table: Table, demands: Sequence[Constraint]) -> list[Secret]:
         return []
     if not table.sensitive:
         listing = ", ".join(map(repr, demands))
-        raise UnmaskError(
-            f"{listing} is asked for, but the table has no sensitive column; name one, or ask for k alone"
-        )
+        raise UnmaskError(f"{listing} needs a sensitive column, and the table has none; name one, or ask for k alone")
     distances = {demand.distance for demand in demands if isinstance(demand, TCloseness)}
     return [_secret(column, table.totals_of(column), distances) for column in table.sensitive]
 
@@ -96,7 +94,7 @@ def _ranked(column: Column) -> NDArray[np.int32]:
     rank = None if ((column.counts > 0) & ~column.levels.atomic).any() else rank_order(column)
     if rank is None:
         raise UnmaskError(
-            f"the ordered distance is asked for, but sensitive column {column.name!r} has no order, or missing or "
+            f"the ordered distance needs an order, but sensitive column {column.name!r} has no order, or missing or "
             "generalized cells; declare its order, or choose the distance 'equal'"
         )
     return rank
@@ -106,7 +104,7 @@ def _paths(column: Column, rank: NDArray[np.int32]) -> NDArray[np.int32]:
     paths = hierarchy_paths(column, rank=rank)
     if paths is None:
         raise UnmaskError(
-            f"the hierarchical distance is asked for, but sensitive column {column.name!r} has no hierarchy; give one, "
+            f"the hierarchical distance needs a hierarchy, but sensitive column {column.name!r} has none; give one, "
             "or choose the distance 'equal'"
         )
     return paths

@@ -43,8 +43,8 @@ def parse_levels(
     None and "" are missing. Numbers, dates and moments are read by their scale: a value, a period such as `2024-03`,
     `[a, b]`, `[a, b)`, `(a, b]`, `[a, b[`, `]a, b]`, `a-b`, `a..b`, `<a`, `<=a`, `>a`, `>=a`, `a+` and `*`. The others
     are values, hierarchy nodes, `{a, b}`, masks such as `123**` (a star hides at most one character) and `*`; an
-    ordinal column also reads `[a, b]` as all values from a to b. Others write `a,b`, `a|b` or `a~b` for a set: it is
-    read so where its parts are values that an order, a hierarchy or `known` gives and it is none itself; without these
+    ordinal column also reads `[a, b]` as all values from a to b. Some tools write `a,b`, `a|b` or `a~b` for a set.
+    It is read as one if an order, a hierarchy or `known` lists its parts but not the whole text; without these
     `Smith, John` is a value, whoever else is called Smith. Texts of one meaning get one label.
 
     Raises UnmaskError with the column and the number of texts that cannot be read or are not in the hierarchy or order.

@@ -18,7 +18,7 @@ _REAL = {"FLOAT", "DOUBLE"}
 
 @dataclass(frozen=True, eq=False)
 class Encoded:
-    """One column: `texts[codes[i]]` is the cell of row i, blanks around it removed; a missing cell is None, last.
+    """A column: `texts[codes[i]]` is the stripped cell of row i; the last text may be None (missing).
 
     stored : DuckDB's name of the type the source holds the cells in; "" for a text file, which has none.
     """

@@ -187,7 +187,7 @@ class RecursiveL(Constraint):
 class AlphaK(Constraint):
     """The frequency condition of (alpha, k)-anonymity: no value takes more than a share alpha; see `criteria.alpha`.
 
-    k is asked for separately, as `k` of the protection or as `KAnonymity`.
+    Require k separately, as `k` of the protection or as `KAnonymity`.
 
     >>> AlphaK(0.5).allows(np.array([[1, 1], [2, 1]]), np.array([3, 2]))
     array([ True, False])
@@ -203,7 +203,7 @@ def _distance(view: Dense, closeness: TCloseness, paths: Paths | None) -> NDArra
     if closeness.distance != "hierarchical":
         return {"equal": criteria.t_equal, "ordered": criteria.t_ordered, "kl": criteria.t_kl}[closeness.distance](view)
     if paths is None:
-        raise UnmaskError("the hierarchical distance was asked for without a hierarchy; give one for the column")
+        raise UnmaskError("the hierarchical distance needs a hierarchy; give one for the column")
     return criteria.t_hierarchical(view, paths)
 
 

@@ -210,7 +210,7 @@ def synthetic_census(n: int, *, rng: np.random.Generator) -> dict[str, NDArray[n
     zip : region (4, chances 0.4, 0.3, 0.2, 0.1), district (5, equal), area (10, chances falling as 1 / rank): five
         digits, the first the region, the second the district, the last the area (see `census_hierarchies`).
     education : one of five; more education for the younger and in the first regions; no degree before 22.
-    marital-status : by age and sex; nobody is married before 18, women are widowed twice as often.
+    marital-status : by age and sex; no person is married before 18, women are widowed twice as often.
     diagnosis : depends on age and region only: given both it is independent of all other columns. "none" falls with
         age, hypertension, diabetes and cancer rise, asthma is twice as frequent in the region "north".
 

@@ -1,4 +1,4 @@
-"""What an adversary may know, and about whom: draws people, and the truth that goes with them."""
+"""Knowledge of an adversary: draws of people with known columns, and the truth about them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from unmask.tables.table import Table
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """What was drawn.
+    """Drawn people, the knowledge about them, and the truth.
 
     people : what is known of each of them; person : the row of the population that each is
     truth  : the released record of each person; of a register, the person behind each record
@@ -35,7 +35,7 @@ class Known:
 
     @property
     def background(self) -> Background:
-        """What an attack is told of it."""
+        """Return the background knowledge that an attack receives."""
         among = np.ones(self.population.n_rows, dtype=np.bool_)
         among[self.person] = False
         return Background(self.people, self.population, self.population.take(among))
@@ -81,8 +81,10 @@ class Known:
         return found_in(self.person, origin)
 
     def person_in(self, origin: NDArray[np.int64], link: Posterior) -> Truth:
-        """The same where any record of a person is right: of somebody whose own row is not released another of theirs.
-        Who is believed to have none, as no record fits, is not found.
+        """Return the truth if any record of a person is right.
+
+        If a person's drawn row is not released, the truth is another of their rows. People without a fitting record
+        are ABSENT.
         """
         person, own = self.population.person, self.truth_in(origin)
         if person is None:
@@ -94,9 +96,9 @@ class Known:
 
 
 def found_in(wanted: NDArray[np.int64], candidates: NDArray[np.int64]) -> Truth:
-    """The place in a list of each of some people, ABSENT where it lacks them.
+    """Return the position of each wanted row in the candidates, ABSENT if they lack it.
 
-    wanted, listed : rows of one population; in the list below 0 for people who are none of it.
+    wanted, candidates : rows of one population; a candidate outside the population is below 0.
     """
     place = np.full(max(int(wanted.max(initial=0)), int(candidates.max(initial=0))) + 1, ABSENT, dtype=np.int64)
     is_released = np.flatnonzero(candidates >= 0)
@@ -188,7 +190,7 @@ class Register:
     """The adversary holds a register of named people: some columns, covering part of the population.
 
     columns  : the quasi-identifiers it has; None: all
-    coverage : share of the population in it; what `RegisterAttack(coverage)` must be told. A study says it once.
+    coverage : share of the population in it; the value that `RegisterAttack(coverage)` needs. A study sets it once.
 
     >>> Register(coverage=0.8)
     Register(columns=None, coverage=0.8)
@@ -213,10 +215,10 @@ class Register:
 
 
 def attribute_truth(population: Table, person: NDArray[np.int64], belief: Posterior, sensitive: str) -> Truth:
-    """The true sensitive value of each person, as a candidate of the belief, which has labels; ABSENT where it is none.
+    """Return the true sensitive value of each person, as a candidate of the labeled belief.
 
-    To be missing is a value of its own, as it is to beliefs and to criteria; where it is no candidate, or nobody of the
-    population has another, UNKNOWN.
+    A value without a candidate is ABSENT. A missing cell is a value of its own, as in beliefs and criteria. It is
+    UNKNOWN if it is not a candidate, or if no person of the population has another value.
     """
     true = population.column(sensitive)
     position = {label: code for code, label in enumerate(belief.candidate_label or ())}

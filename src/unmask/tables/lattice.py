@@ -59,7 +59,7 @@ class Lattice:
 
     1. k, distinct l and p-sensitivity stay true of a class into which others are merged. So the rows of classes that
        violate one of these do not become more at a coarser node: where they exceed the limit, they do at all finer
-       nodes, whatever else is asked.
+       nodes, whatever the other constraints are.
     2. Every constraint of `unmask.tables.constraints` that two classes satisfy is satisfied by their union: entropy is
        concave, distances to a fixed distribution are convex, and the others bound shares (Incognito's subset and
        generalization property). So where no row may be dropped, a node below one that violates something violates it.
@@ -71,15 +71,16 @@ class Lattice:
        the certainty penalty is a sum over columns, is a lower bound; and squares of class sizes only grow at coarser
        nodes. A node whose bound reaches the best loss found is closed.
 
-    Nodes are looked at from the least bound on, along paths to the top that are searched by bisection (Flash). An
-    unknown constraint, somebody's own, prunes nothing by 2.
+    Nodes are looked at from the least bound on, along paths to the top that are searched by bisection (Flash). A
+    custom constraint prunes nothing by 2.
 
     With more rounds each node is exact for its own rows: the first may leave all but 1/n of them, which count as
     dropped, and those after it do the same with what is left. The nodes together are not the best of all; but one node
     for all rows of a round is taken where it loses no more, so that local recoding never loses more than full-domain
     generalization. The average risk, classes / rows, is at most the largest of the rounds. A class is released or left
-    as a whole: somebody who is known exactly stands in the finest of the released classes around them, if in any, and
-    that class satisfies what is asked. `fits` leaves no other one to whoever knows how the release was made.
+    as a whole. So a person who is known exactly can only be in the finest of the released classes that contain their
+    cells, and that class satisfies the constraints. `fits` excludes all other classes for an adversary who knows the
+    protection.
 
     Assumes: as `Mondrian` does; and who is dropped may be missing from every count.
 
@@ -154,9 +155,9 @@ class Lattice:
     ) -> NDArray[np.bool_]:
         """Return True for pairs of people and released classes that the rule allows, of those whose cells agree.
 
-        With rounds, of the classes around somebody who is known exactly only the finest: the cells of each column hold
-        one another, and a finer one meets fewer of the cells that are known or released. All of them where a missing
-        cell is any value: a fine class with one fits people who were never in it.
+        With rounds, a person who is known exactly fits only the finest class that contains their cells: the cells of
+        each column are nested, and a finer one meets fewer of the known or released cells. If a missing cell is any
+        value, all classes fit, because a fine class with a missing cell fits people who were never in it.
         """
         covers_all = len(pairing.columns) == len(release.quasi_identifiers)
         if self.rounds == 1 or not covers_all or release.missing == "wildcard":

@@ -39,7 +39,7 @@ class Ladder:
     code   : (H, L) the cell of each of the column's values at each level, by its number there
     cells  : (H,) how many cells there are
     lost   : (H, L) normalized certainty penalty of that cell, see `utility.evaluate`
-    gone   : that of a row that is not released
+    gone   : certainty penalty of a row that is not released
     """
 
     levels: tuple[Level, ...]
@@ -130,7 +130,7 @@ class Counted:
 
     @property
     def class_people(self) -> NDArray[np.int64]:
-        """(J,) different people, whom k counts."""
+        """Return (J,) the number of different people in each class, which k limits."""
         return self.sizes if self.owners is None else np.diff(self.owners.indptr)
 
     def take(self, classes: NDArray[np.intp]) -> Counted:

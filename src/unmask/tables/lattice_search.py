@@ -36,7 +36,7 @@ class Choice:
     loss       : of the objective, suppressed rows included
     suppressed : rows that are dropped
     nodes      : of the lattice
-    seen       : nodes whose classes were counted; what is said of the others is proved
+    seen       : nodes whose classes were counted; proofs cover the others
     rest       : what the next round chose for the rows that violate a constraint at these levels; None where they are
                  dropped. Loss, dropped rows and counted nodes are those of all rounds from this one on
     """
@@ -96,7 +96,7 @@ class Asked:
 
     @classmethod
     def of(cls, protection: Any, table: Table) -> Asked:
-        """Count the classes of the table, with the sensitive values that are asked about."""
+        """Count the classes of the table, with the sensitive values that the constraints need."""
         for name in (*protection.levels, *protection.weights):
             _place_of(table, name)
         k, demands = demands_of(protection.k, protection.l, protection.t, protection.constraints)

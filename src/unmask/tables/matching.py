@@ -50,9 +50,9 @@ def compatible(known: Levels, released: Levels, *, missing: Missing) -> NDArray[
 def contained(known: Levels, released: Levels, *, missing: Missing) -> NDArray[np.bool_]:
     """Return which released levels hold every value of a known level, (len(known), len(released)); same type of both.
 
-    A person whose cell a release states has one of its values, and nobody knows which. Rows of a level that contains
-    the cell fit them for certain; rows of one that only intersects it may not. Open and missing levels are as in
-    `compatible`.
+    A person whose cell a release states has one of its values, and the adversary cannot know which one.
+    Rows of a level that contains the cell fit them for certain; rows of one that only intersects it may not. Open and
+    missing levels are as in `compatible`.
 
     >>> from unmask.tables.cells import parse_levels
     >>> levels = parse_levels(["[20, 30)", "[25, 35)", "[20, 40)"], as_type="number", column="age")

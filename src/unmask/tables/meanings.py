@@ -38,7 +38,7 @@ class Meanings:
 
     @property
     def said(self) -> tuple[str, ...]:
-        """Names of the columns of which something is said."""
+        """Names of the columns with a declared type, order or hierarchy."""
         return (*self.types, *self.orders, *self.hierarchies)
 
     def of(

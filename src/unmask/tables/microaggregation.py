@@ -34,7 +34,7 @@ class Microaggregate:
     columns : names of the quasi-identifiers to average; all numbers when left out
 
     Means are written in full, to 12 decimals, so that the mean of each column stays what it was. Other columns are not
-    changed: where a quasi-identifier is among them, rows of one group may still be told apart by it. Cells of these
+    changed: if a quasi-identifier is among them, it may still distinguish rows of one group. Cells of these
     columns must be exact numbers, and none missing.
 
     Assumes: the averaged columns are all that adversaries know.
@@ -70,7 +70,7 @@ class Microaggregate:
         if not numbers:
             raise UnmaskError(f"{self!r} averages numbers, and no quasi-identifier is one; see PRAM for other columns")
         if rows.size < self.k:
-            raise FailedError(f"{rows.size} rows take part, expected at least k = {self.k}; ask for less")
+            raise FailedError(f"{rows.size} rows are included, expected at least k = {self.k}; ask for less")
         group = self._groups(numbers, rng)
         recoded = [_means(c, group) if self._averages(c) else (c.levels, c.codes) for c in columns]
         return _release(table, rows, recoded, rng)

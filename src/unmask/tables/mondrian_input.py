@@ -22,7 +22,7 @@ from unmask.tables.table import Table
 class Search:
     """Parameters of the cuts of a table.
 
-    rows : for every quasi-identifier (L,) rows of each level that take part. place, trees, span : where its levels are,
+    rows : for every quasi-identifier (L,) included rows of each level. place, trees, span : where its levels are,
     see `recoding.axis`. secrets : the sensitive columns as the constraints see them.
     """
 

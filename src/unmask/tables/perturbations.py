@@ -1,8 +1,8 @@
 """Ways to protect a table that change its cells by chance, column by column; each says how, for those who attack it.
 
-`row_kernel(true, released, rng=)` is, for one column, how likely each released cell is, given the true one: what
-somebody knows who knows the protection, all but its random numbers. Protections that have none, such as those that form
-classes, say by `fits` which rows can be whose.
+`row_kernel(true, released, rng=)` is, for one column, how likely each released cell is, given the true one. An
+adversary knows this kernel if they know the protection without its random numbers. Protections that
+have no kernel, such as those that form classes, say by `fits` which rows can be whose.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ class PRAM:
     """Post-randomization: each cell of a quasi-identifier is kept with a probability, else drawn from its column.
 
     K(r given x) = keep [r = x] + (1 - keep) q(r), with q the shares of the values in the table; each cell on its own,
-    so that margins stay what they are, on average. Others may draw the cell of somebody who is in the table, so their
-    record adds more than their row. A column with a stated matrix has K(r given x) = matrix[x][r].
+    so that margins stay what they are, on average. Other rows may draw the cell of a person in the table, so
+    their record adds more than their row. A column with a stated matrix has K(r given x) = matrix[x][r].
 
     keep     : probability, of every quasi-identifier or by name; a column that is not named is not changed
     matrices : by column, from each true value to the probability of each released one, which sum to 1; a value that is
@@ -131,9 +131,9 @@ class AddNoise:
 
     Other columns are not changed, nor are missing cells; other cells of these columns must be exact numbers.
 
-    Assumes: the noise is large beside the gaps between people.
+    Assumes: the noise is large compared with the gaps between people.
 
-    Fails when: somebody is far from all others, or many noisy columns are known: together they point at one row.
+    Fails when: a person is far from all others, or many noisy columns are known: together they point at one row.
 
     >>> table = Table.read({"age": [30, 31, 33, 47]}, quasi_identifiers="age")
     >>> AddNoise(base={"age": 5})(table, rng=np.random.default_rng(1))[0]["age"].tolist()

@@ -87,7 +87,8 @@ class Mondrian:
     written as a node of the hierarchy where it is one, and as the lowest node above where the table's `cells` are
     "nodes". A class that mixes a missing cell, `*` or, of text, a mask with other cells gets `*`.
 
-    Assumes: quasi-identifiers are all that adversaries know, and each person has one row, or is told by an identifier.
+    Assumes: quasi-identifiers are all that adversaries know, and each person has one row, or an identifier
+    joins their rows.
 
     Fails when: a column that is kept undoes the boxes, a class shares one sensitive value (ask for `l` or `t`), most
     rows of a class are one person's, or the same people are released again in other boxes.
@@ -278,9 +279,9 @@ class SuppressCells:
     ) -> NDArray[np.bool_]:
         """Return True for pairs of people and released classes that the rule allows, of those whose cells agree.
 
-        Rows of one class are suppressed alike, from one column to the next, so of the rows that fit somebody who is
-        known in full only those with the fewest `*` can be theirs: they would be among them. All of them where a
-        missing cell is any value: a row with one fits people of other classes.
+        Rows of one class have the same suppressed columns, in a fixed order. So among the rows that fit a fully known
+        person, only those with the fewest `*` can be theirs. If a missing cell is any value, all rows fit, because a
+        row with a missing cell fits people of other classes.
         """
         if len(pairing.columns) < len(release.quasi_identifiers) or release.missing == "wildcard":
             return np.ones(row.size, dtype=np.bool_)
@@ -304,7 +305,7 @@ class Generalize:
         stays missing and `*` stays `*`; an interval that crosses bins becomes the union of its bins, a set the union of
         the ancestors of its values.
 
-    Assumes: at the levels that are given nobody is alone: it checks nothing.
+    Assumes: no person is unique at the given levels. The protection does not check this.
 
     Fails when: a combination stays rare; audit what comes out. Where few are rare, one coarse level for everybody costs
     much.

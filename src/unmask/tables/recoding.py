@@ -207,7 +207,7 @@ def _unions(column: Column, cells: csr_array) -> tuple[list[str], NDArray[np.int
 def _cover(column: Column) -> Callable[[list[int]], str]:
     """Return the text that covers levels: their own if it is one, else a node, or a set of values.
 
-    With another level, one that is no set of known values is everything.
+    A level that is not a set of known values, together with another level, becomes `*`.
     """
     levels, tree = column.levels, column.hierarchy
     of_level, value = np.nonzero(levels.members)

@@ -43,7 +43,7 @@ class Scale(ABC):
 
     @abstractmethod
     def value(self, text: str) -> Bounds:
-        """First and last value of what stands at an end; nan where there is none such, as on February 30."""
+        """Return the first and last value of an endpoint's text; nan for an invalid one such as February 30."""
 
     @abstractmethod
     def write(self, low: float, high: float) -> str:

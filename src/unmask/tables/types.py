@@ -86,7 +86,7 @@ def told(column: str, text: str) -> tuple[Type, DayOrder | None]:
 
 
 class Recognized(NamedTuple):
-    """One column: its type, its distinct texts in the notation of the type (None: missing), and what is to be said."""
+    """A column: its type, its distinct texts in the notation of the type (None: missing), and notes for the user."""
 
     type: Type
     texts: tuple[str | None, ...]
@@ -104,7 +104,7 @@ def recognized(
     """Recognize the type of every column, and return its texts in one notation.
 
     na : texts that stand for a missing cell; None takes `MISSING_CODES`, except where a column's order or hierarchy has
-        them as values. Unless there are none (`()` or `''`), `MISSING_NUMBERS` do so, too, among numbers and dates.
+        them as values. Unless it is empty (`()` or `''`), `MISSING_NUMBERS` do so, too, among numbers and dates.
         Texts are compared in Unicode's form NFC.
     decimal : the mark before decimals; None finds it in each column. Where both marks fit a column, it has that of the
         other columns of the table, or a point.
@@ -173,7 +173,7 @@ class _Column:
 
     @cached_property
     def mark(self) -> str | None:
-        """See `decimal_of`; None for a column that is said to be something else than numbers."""
+        """Return the decimal mark, see `decimal_of`; None for a column that is declared to hold other values."""
         guessed = self.declared.type is None and self.declared.order is None and self.declared.hierarchy is None
         if guessed and self.usual is not None:
             return {"whole": "", "decimal": ".", "span": ""}.get(self.usual)
@@ -293,7 +293,7 @@ class _Column:
     # ----- dates
 
     def _dates(self, as_type: Type | None = None) -> tuple[_Typed | None, str]:
-        """Dates or moments, if all values are; or why that cannot be told. as_type : moments, even at midnight."""
+        """Return dates or moments if all values are, or why they are ambiguous. as_type : moments, even at midnight."""
         if self.usual == "day" and as_type != "datetime":
             return _Typed("date", str, f"{self.name}: dates"), ""
         if self.usual == "moment" and not all(value.endswith((" 00:00", " 00:00:00")) for value in self.values):
@@ -308,7 +308,7 @@ class _Column:
             return None, ""
         if orders == {"unclear"} and self.declared.days is None:
             return None, (
-                f"{self.name}: day and month cannot be told apart, so it is text "
+                f"{self.name}: day and month are ambiguous, so it is text "
                 f"(--type {self.name}=date:day-first or {self.name}=date:month-first says which)"
             )
         remarks = f", {order.replace('-', ' ')}" if any(map(_YEAR_LAST.search, self.values)) else ""
@@ -320,7 +320,7 @@ class _Column:
         dates, unclear = self._dates(as_type)
         if unclear:
             raise UnmaskError(
-                f"column {self.name!r} has dates whose day and month cannot be told apart; say {as_type}:day-first or "
+                f"column {self.name!r} has dates whose day and month are ambiguous; say {as_type}:day-first or "
                 f"{as_type}:month-first"
             )
         order = self.declared.days or "day-first"

@@ -1,7 +1,7 @@
 """The unit of counting: one row is one person, or a column tells which rows belong to one person.
 
 Names never join rows. A number of people that no row shares proves that one row is one person. If rows share such a
-number, the owner is asked, because the answer decides what k, shares and numbers of people count.
+number, unmask asks the owner, because the answer decides what k, shares and numbers of people count.
 """
 
 from __future__ import annotations

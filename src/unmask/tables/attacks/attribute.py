@@ -26,8 +26,8 @@ class AttributeInference:
     p(s given y) = sum over records x of p(x given y) [x has value s].
 
     The link is any attack whose candidates are released records; over an equivalence class the answer is the class's
-    own histogram, which is exact for an adversary for whom the people of a class are exchangeable: one who learns from
-    the other columns who in the class has which value may do better (Kifer 2009).
+    own histogram, which is exact if the adversary cannot distinguish the people of a class. An adversary who predicts
+    values from the other columns may do better (Kifer 2009).
 
     If no record fits a target, the release is still data about people like them: what is learned from it is
     believed. An adversary who gave up there would make what a record adds look larger than it is.
@@ -133,7 +133,7 @@ class AttributeInference:
         prior: NDArray[np.float64],
         learned: Posterior | None,
     ) -> NDArray[np.float64] | None:
-        """Return (n_observations, n_values) the belief about people that no record fits; None if there are none."""
+        """Return (n_observations, n_values) the belief about people that no record fits; None without such people."""
         nobody = (link.row_length == 0) & (link.n_unlisted == 0)
         outside = self.outside or BackOff(self.sensitive)
         if background.people is None or not nobody[link.used_rows].any():

@@ -36,8 +36,8 @@ class ClassAttack:
 
     A record fits a person when each released cell, as a set of values, contains what the adversary knows. Believing
     values to be spread evenly within a released box, p(record given person) is proportional to 1 / volume(box) over the
-    records that fit; where boxes do not overlap (strict recodings) that is 1 / n over the class, and exact for an
-    adversary for whom the people of a class are exchangeable. Overlapping boxes (relaxed recodings, sets from several
+    records that fit; where boxes do not overlap (strict recodings) that is 1 / n over the class, and exact
+    if the adversary cannot distinguish the people of a class. Overlapping boxes (relaxed recodings, sets from several
     tools) give a `model`. The volume counts the values, among those known of the people attacked, that the box
     contains.
 

@@ -91,7 +91,7 @@ class Linkability:
     def __call__(self, release: Table, knowledge: Parts | None = None, *, rng: Rng = None) -> Posterior:
         """Return the belief about the other part of each person known; candidates are the rows of `other`."""
         if not isinstance(knowledge, Parts) or knowledge.people is None or knowledge.other is None:
-            raise UnmaskError(f"{self!r} was told of one part of the people; give Parts(people, other=...)")
+            raise UnmaskError(f"{self!r} needs both parts of the people; give Parts(people, other=...)")
         people, candidates = knowledge.people, knowledge.other
         first, second = (self.link(release, Background(part), rng=rng) for part in (people, candidates))
         rows = [_rows(belief) for belief in (first, second)]

@@ -176,8 +176,9 @@ class _Rows(NamedTuple):
 
 
 class _BinnedColumn(NamedTuple):
-    """A column of classes of rows: the bin of each where every cell has one, and `spread` is None; else the level of
-    each, and (n_bins, n_levels) how far each level is in each bin.
+    """A column of classes of rows: the bin or the level of each class.
+
+    spread : None if every cell lies in one bin. Otherwise (n_bins, n_levels) the share of each level in each bin.
     """
 
     code: NDArray[np.int64]

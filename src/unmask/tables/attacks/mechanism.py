@@ -128,14 +128,14 @@ class MechanismAttack:
         return self._membership(evidence, pairing) if self.asks == "membership" else self._identity(evidence, pairing)
 
     def knowing(self, protection: Any) -> Self:
-        """Return the same with the protection of the release, unless one is named already."""
+        """Return this attack with the protection of the release, unless it has one."""
         return replace(self, protection=protection) if self.protection is None else self
 
     def _groups(self, pairing: Pairing, population: Table | None, rng: np.random.Generator) -> Evidence:
         if population is None:
             raise UnmaskError(f"{self!r} protects people in general again; give Background(people, population)")
         if self.asks == "membership" or self.prior_present < 1.0:
-            raise UnmaskError(f"{self!r}: by groups it is told whose a record is, not who is in; see ShadowMembership")
+            raise UnmaskError(f"{self!r}: groups identify the person of a record, not members; see ShadowMembership")
         return _by_distance(self.protection, pairing, population, rng)
 
     def _identity(self, evidence: Evidence, pairing: Pairing) -> Posterior:

@@ -287,7 +287,7 @@ def reference_of(knowledge: Background | None, attack: Attack) -> Table:
     """Return the people in general with which an attack compares the release."""
     reference = Background.of(knowledge).population
     if reference is None:
-        raise UnmaskError(f"{attack!r} was told of no people in general; give Background(people, population)")
+        raise UnmaskError(f"{attack!r} needs people in general; give Background(people, population)")
     return reference
 
 

@@ -106,7 +106,7 @@ class ShadowMembership:
     def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:
         """Return the belief about the people known, with even odds before."""
         if self.protection is None:
-            raise UnmaskError(f"{self!r} was told of no protection; name the one that made the release")
+            raise UnmaskError(f"{self!r} needs a protection; name the one that made the release")
         rng, people, reference = secret_unless(rng), people_of(knowledge, self), reference_of(knowledge, self)
         if not people.n_rows <= release.n_rows <= reference.n_rows:
             raise UnmaskError(

@@ -152,7 +152,7 @@ def _suggested(
     if not facts.distinct:
         return "drop", "no cell holds anything"
     if facts.distinct == 1:
-        return "keep", "one value: tells nobody apart"
+        return "keep", "one value: distinguishes no people"
     if _is_hashed(column):
         return "identifier", "hashes or keys: whoever guesses what was hashed knows whose they are"
     counts = _measured(column) or (column.levels.kind == "numeric" and meant is None)

@@ -47,11 +47,11 @@ if TYPE_CHECKING:
 class Disclosure:
     """Criteria of one sensitive column, each of the weakest class.
 
-    l_* and p_sensitive, map_error: lower is weaker; the others: higher is weaker. t_ordered is None for a column
-    without an order and where a sensitive cell is missing (it has no rank); t_hierarchical is None without a
-    hierarchy. average_privacy_risk is the mean over rows of max_s p_s, that is 1 - map_error, and prior_error the same
-    error without the release, 1 - max_s q_s. information_bits is the mean over rows of D(p||q): for disjoint
-    classes the mutual information of class and value.
+    l_* and p_sensitive, map_error: lower is weaker; the others: higher is weaker. A column without an order, or
+    with a missing sensitive cell (it has no rank), has t_ordered None. A column without a hierarchy has t_hierarchical
+    None. average_privacy_risk is the mean over rows of max_s p_s, that is 1 - map_error, and prior_error the same error
+    without the release, 1 - max_s q_s. information_bits is the mean over rows of D(p||q): for disjoint classes the
+    mutual information of class and value.
 
     Parameters
     ----------

@@ -335,7 +335,7 @@ def joint(a: Cells, b: Cells) -> Compared:
 
 
 def _heights(hierarchy: Hierarchy, levels: Levels) -> tuple[Floats, int]:
-    """Return heights of the lowest node above all leaves of a level, the root's if there is none, and of the root."""
+    """Return heights of the lowest node above all leaves of a level, else the root's, and of the root."""
     root = hierarchy.height
     covers = compatible(singletons(hierarchy.leaves), levels, missing="own").T
     height = np.full(len(levels), float(root))
