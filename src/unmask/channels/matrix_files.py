@@ -32,7 +32,7 @@ COUNT_NAMES = ("count", "counts", "n", "freq", "frequency", "runs")
 """Names of a column that counts the runs of a secret and an output."""
 
 SECRET_NAMES = ("secret", "secrets", "input", "x", "name", "id")
-"""Names of a column of secret names, besides an empty cell."""
+"""Headers of the column of secret names, in addition to an empty cell."""
 
 SAMPLE_FORM = "expected a line secret,output, then a line for each run; or secret,output,count"
 

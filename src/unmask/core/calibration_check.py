@@ -20,15 +20,15 @@ TENTHS = 10
 class Check:
     """Announced success of people whose truth is known, compared with their realized success.
 
-    people, announced, realized : their number, and the mean success over them; of all, or of the tenth that refutes
-    sure : the tenth of announced success that refutes, from and to; None for all
-    refuted : whether chance does not explain the difference
+    people, announced, realized : number of people and their mean success: all people, or the tenth that refutes
+    sure : bounds of the tenth of announced success that refutes; None for all people
+    refuted : True if chance does not explain the difference
 
-    With a_i announced and r_i realized (0 to 1, of mean a_i if the word is kept), weights w_i at most 1,
+    With a_i announced and r_i realized (0 to 1, of mean a_i if the belief is calibrated), weights w_i at most 1,
     A = sum w a / n and R = sum w r / n, P(R as far from A or farther) <= 2 exp(-n KL(R || A)) for people who are
     independent, or negatively dependent, as in a class. All people and each of the ten
-    tenths of announced success are tested, each at a level of `FALSE_ALARM` / 11. A belief that claims no more than to
-    be nearly right (`within`) must be farther off than that, too.
+    tenths of announced success are tested, each at a level of `FALSE_ALARM` / 11. A belief that claims only
+    approximate calibration (`within`) must also differ by more than that.
 
     >>> print(Check.of(np.full(200, 0.9), np.arange(200) % 2 == 0))
     announced 90.0 %, realized 50.0 % of 200 people

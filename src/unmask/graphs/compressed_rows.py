@@ -101,7 +101,7 @@ def mark_nodes(n_nodes: int, *ends: NDArray[np.integer[Any]]) -> NDArray[np.bool
 
 
 def _list_entries(u: NDArray[np.integer[Any]], v: NDArray[np.integer[Any]], *, is_mapped: bool) -> NDArray[np.int64]:
-    """Return the entries of both ends of each link that is no loop."""
+    """Return the entries of both ends of each link that is not a loop."""
     entries = allocate(2 * len(u), np.int64, is_mapped=is_mapped)
     end = 0
     for block in iterate_blocks(len(u)):

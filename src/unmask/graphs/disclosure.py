@@ -165,7 +165,7 @@ class Disclosure:
 
     @property
     def exposed(self) -> float | None:
-        """Return share of the adopters who are found by the node that they hide; None where there are no decoys."""
+        """Return the share of the adopters who are found by the node that they hide; None without decoys."""
         return self._share_found_by(Role.HIDDEN)
 
     def _share_found_by(self, role: Role) -> float | None:
@@ -312,7 +312,7 @@ class Discovery:
 
     @property
     def reversed(self) -> float | None:
-        """Return share of the people all of whose identities are found in every run; None where there are no people."""
+        """Return the share of the people all of whose identities are found in every run; None without people."""
         people, person_number = np.unique(self.person, return_inverse=True)
         missed = np.bincount(person_number, weights=self.hits < self.runs, minlength=len(people))
         return float(np.mean(missed == 0)) if len(people) else None

@@ -30,7 +30,7 @@ _MAX_NAMED = 8  # attributes in a sentence
 
 @dataclass(frozen=True)
 class Dropped:
-    """Links that are no edge of a simple undirected graph; links = edges + self_loops + duplicates + reversed.
+    """Links that are not edges of a simple undirected graph; links = edges + self_loops + duplicates + reversed.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class Dropped:
     reversed : int
         Links whose opposite is in the list, counted once a pair.
     attributes : tuple of str
-        Names of what the source has besides edges. "direction" is the first one if the source has a direction, or
+        Names of other attributes of the source. "direction" is the first one if the source has a direction, or
         lists some links in both directions and others in one.
 
     Examples
@@ -95,7 +95,7 @@ class SocialGraph:
     labels : (n_nodes,) array, optional
         Distinct names of the nodes; None if they have only numbers.
     dropped : Dropped
-        Links that are no edge of their own.
+        Links that do not become an edge.
     way : (2 n_edges,) int8 array, optional
         Direction of each entry of `neighbor`: 1 from the node, 2 to the node, 3 for both; None without directions.
 
@@ -312,7 +312,7 @@ class SocialGraph:
         Notes
         -----
         Delimiter, header and the columns of the two ends are those of the reading that fits the first 2,000 lines and
-        1,000 lines of the rest best. An edge of weight 0 is no edge, but its ends are people.
+        1,000 lines of the rest best. An edge of weight 0 is ignored, but its ends are people.
 
         Weights, dates and all other attributes are left out: `dropped` has their names. `way` has the direction if the
         source has one, or lists some edges in both directions and others in one.
@@ -403,7 +403,7 @@ def _numbers_of(chosen: NDArray[np.int64], n_nodes: int) -> NDArray[np.int64]:
 
 
 def _account(links: LinkList, n_edges: int, dropped: Dropped) -> str:
-    """Return one line on a file that was read: people, edges, columns, and lines that are no edge of their own."""
+    """Return one line on a file that was read: people, edges, columns, and lines that do not become an edge."""
     repeated = dropped.duplicates + dropped.reversed
     size = f"{links.n_nodes:,} people, {n_edges:,} edges"
     ignored = f"{dropped.self_loops:,} loops, {repeated:,} repeated"

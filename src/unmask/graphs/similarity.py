@@ -1,4 +1,4 @@
-"""Similarity of people by names, profiles or attributes, which the adversary knows besides edges."""
+"""Similarity of people by names, profiles or attributes, known to the adversary in addition to edges."""
 
 from __future__ import annotations
 
@@ -80,8 +80,8 @@ class Similarity:
     def read(cls, auxiliary: SocialGraph, release: SocialGraph, path: str | os.PathLike[str]) -> Similarity:
         """Read a text file of three columns: label in the auxiliary graph, label in the release, weight.
 
-        A first line whose weight is no number is a header. Lines with a person who is not in the graphs are left
-        out, as people without an edge are in no list of links.
+        A first line with a weight that is not a number is a header. Lines with a person who is not in
+        the graphs are dropped, because edge lists lack people without an edge.
         """
         people, names, weight = _columns(Path(os.fspath(path)))
         source, target = auxiliary.nodes_called(people), release.nodes_called(names)

@@ -125,7 +125,7 @@ class PersonEntries(NamedTuple):
     pair : (n_targets,) number of the person in the row of each target
     start : (n_pairs,) first line of each person in a row
     row, entry, is_listed, is_absent, n_candidates : (n_lines,) row, entry in it, whether there is one, whether the
-        target is no candidate at all, and number of candidates of the line
+        target is not a candidate, and number of candidates of the line
     """
 
     pair: Integers

@@ -30,7 +30,7 @@ class Model(NamedTuple):
 
     @property
     def misses(self) -> tuple[float, float]:
-        """log(1 - s) and log(1 - s'): what a neighbor that is no witness adds."""
+        """Return log(1 - s) and log(1 - s'), the terms of a neighbor that is not a witness."""
         return float(np.log1p(-self.kept)), float(np.log1p(-self.kept_back))
 
 
@@ -53,7 +53,7 @@ def fit_model(kept: int, n_mapped: tuple[int, int], *, ratio: float, squares: fl
 def witness_weights(model: Model, degree: NDArray[np.integer], n_ends: int) -> NDArray[np.float64]:
     """Return what a witness adds to the log-odds, by the degree of its image, without the candidate's log degree.
 
-    log(s 2m / d_y) - log(1 - s) - log(1 - s'), for it is no longer among those that are no witnesses; in units of
+    log(s 2m / d_y) - log(1 - s) - log(1 - s'), for it is no longer among those that are not witnesses; in units of
     1 / GRID, rounded. n_ends : 2m, the links of the target counted at both ends.
     """
     miss, target_miss = model.misses

@@ -71,8 +71,8 @@ class Rule(NamedTuple):
 class Scratch(NamedTuple):
     """Memory in which one thread adds up the scores of one node after the other.
 
-    total     : (n_target,) weights added up, 0 between two nodes; minus infinity marks a node that is no candidate, so
-                that one look-up tells whether it is one and what it has
+    total     : (n_target,) sum of weights, 0 between two nodes; minus infinity marks nodes that are not candidates, so
+                that one look-up is enough
     candidate : the candidates in the order in which they were met
     score     : their scores
     """

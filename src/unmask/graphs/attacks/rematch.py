@@ -34,8 +34,8 @@ class Rematch:
     same person, an edge u-x would be an edge c-y with probability s; by chance, with d_y d_c / 2m. Hence
 
         log-odds(u, c) = sum over witnesses of log(s 2m / (d_y d_c))
-                         + (mapped neighbors of u that are no witness) log(1 - s)
-                         + (images next to c that are no witness's) log(1 - s')
+                         + (mapped neighbors of u that are not a witness) log(1 - s)
+                         + (images next to c that are not a witness's) log(1 - s')
                          + log(normal density of r_c - b r_u, variance phi (b r_u + r_c + 1)) - log(share of d_c)
                          - log(number of target nodes)
 
@@ -247,7 +247,7 @@ class _Side(NamedTuple):
 
 
 class _Problem(NamedTuple):
-    """Both sides, and what a similarity adds to the log-odds: for all pairs of a source node, and for some besides."""
+    """Both graphs, and the terms of a similarity in the log-odds: for all pairs of a source node, and for some."""
 
     source: _Side
     target: _Side

@@ -22,7 +22,7 @@ class DegreeMatching:
     """Recognize people by their number of contacts: the adversary of k-degree anonymity.
 
     A person of degree d is any of the released nodes whose degree is nearest to d, alike; two are matched if each is
-    the only one nearest to the other. Seeds are no candidates for others.
+    the only one nearest to the other. Seeds are not candidates for other people.
 
     Parameters
     ----------

@@ -36,7 +36,7 @@ class VoteData:
     """The graphs, the seeds, and the people who are open.
 
     seeds : source nodes, and the target node of each; image: (n_source,) the same, -1 of all others
-    free  : source nodes that are no seeds, ascending
+    free  : source nodes that are not seeds, ascending
     """
 
     def __init__(self, release: SocialGraph, knowledge: Auxiliary) -> None:

@@ -40,7 +40,7 @@ def structural_equivalence(graph: SocialGraph, *, directed: bool = False) -> NDA
     >>> class_sizes(structural_equivalence(star))
     array([1, 3, 3, 3, 2, 2])
     """
-    mutual = 3  # the way of a link in both directions, which an edge is where there are no directions
+    mutual = 3  # a link in both directions, such as each edge of an undirected graph
     way = graph.way if directed and graph.way is not None else mutual
     own_token = tokens(4 * np.arange(graph.n_nodes) + mutual)
     outside = row_sums(graph.indptr, tokens(4 * graph.neighbor.astype(np.int64) + way))

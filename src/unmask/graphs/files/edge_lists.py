@@ -284,7 +284,7 @@ def _number_links(
     *,
     may_count: bool = False,
 ) -> LinkList:
-    """Return the links of table `link` and what the file has besides; refuse ends that are of two kinds."""
+    """Return the links of table `link` and the other attributes of the file; reject ends of two types."""
     file, has_weights = end_columns.reading.dialect.sample.file.name, _weight_column(end_columns) is not None
     if connection.execute("select 1 from link limit 1").fetchone() is None:
         raise UnmaskError(f"file {file!r} has no edges, expected at least one")

@@ -102,7 +102,7 @@ def are_ends(first: str, second: str) -> bool:
 
 
 def is_weight(name: str) -> bool:
-    """Return whether a name is one for how strong an edge is, so that 0 is no edge."""
+    """Return whether a column name denotes an edge weight, so that 0 means no edge."""
     return bool(words := _words(name)) and _WEIGHTS.issuperset(words)
 
 

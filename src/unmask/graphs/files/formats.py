@@ -1,4 +1,4 @@
-"""Links of files that are no edge list: matrices, adjacency lists, Pajek, GraphML, GEXF and node-link JSON."""
+"""Links of other files than edge lists: matrices, adjacency lists, Pajek, GraphML, GEXF and node-link JSON."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def read_matrix(dialect: Dialect, has_header: bool, has_names: bool) -> LinkList
 
 
 def name_attributes(is_directed: bool, is_weighted: bool) -> tuple[str, ...]:
-    """Return the names of what links have besides their ends."""
+    """Return the names of the attributes of links, without their ends."""
     return ("direction",) * is_directed + ("weight",) * is_weighted
 
 

@@ -37,7 +37,7 @@ class LinkList:
     n_nodes : int
         Number of nodes.
     attributes : tuple of str
-        Names of what the source has besides links, "direction" first if it has one.
+        Names of other attributes of the source, "direction" first if it has one.
     account : str
         Lines of a file, and the reasons why some of them are ignored.
     """
@@ -59,7 +59,7 @@ def number_ids(
     has_weights: bool,
     may_count: bool,
 ) -> LinkList:
-    """Return the links of temporary table `link`, numbered by ascending id, and count the rows that are no link.
+    """Return the links of temporary table `link`, numbered by ascending id, and count the rows that are not links.
 
     The table has the ids u and v, both whole numbers or both texts, and perhaps weights. It is dropped.
 
@@ -130,7 +130,7 @@ def _renumber(ends: Sequence[NDArray[np.int32]], is_node: NDArray[np.bool_]) -> 
 
 
 def is_zero(weight: object) -> bool:
-    """Return whether the weight of an edge is 0, so that it is no edge.
+    """Return whether the weight of an edge is 0, so that it is ignored.
 
     >>> is_zero("0.0"), is_zero(None), is_zero("strong")
     (True, False, False)

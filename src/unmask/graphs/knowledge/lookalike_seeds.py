@@ -38,13 +38,13 @@ AGAIN: Final = 0.5
 """Share of the surest who are found again in networks with fewer edges; of strangers at most a quarter are."""
 
 SURE: Final = 100
-"""Surest matches at least from which `Rematch` starts, so that fewer guesses are not judged by less."""
+"""Minimum number of matches from which `Rematch` starts, so that few guesses have enough evidence."""
 
 _CLASSES, _STEPS, _REWIRED, _TRIES, _MISSING = 12, 40, 2, 5, 0.1
 
 
 class _Result(NamedTuple):
-    """A mapping, the surest of those who are mapped, and how many edges it keeps."""
+    """A mapping, its surest matches, and the number of edges that it preserves."""
 
     mapping: NDArray[np.int32]
     surest: Nodes
@@ -52,7 +52,7 @@ class _Result(NamedTuple):
 
 
 def match_profiles(source: SocialGraph, target: SocialGraph, n: int, *, rng: np.random.Generator) -> Guessed:
-    """Match the n surest people by their surroundings, without seeds and truth; refuse what chance achieves, too.
+    """Match the n surest people by their neighborhoods, without seeds and truth; reject matches that chance explains.
 
     A profile has the log degree of a node and, over those 1, 2 and 3 links away (walks, each further link counting
     half), the means of log degree, its square, and of indicators of 12 classes of degree; columns are standardized over
@@ -60,15 +60,21 @@ def match_profiles(source: SocialGraph, target: SocialGraph, n: int, *, rng: np.
     are what a `Climb` starts from: shares proportional to exp(3 similarity), 40 steps, at first less bold. Of its
     mapping the n surest by `log_odds` are seeds of `Rematch`, and so are, twice, the n surest of that.
 
-    The objective is the number of edges that the last mapping keeps. The same is done to two networks with the degrees
-    of the target and edges switched at random, without a right match, and to both networks less a tenth of their
-    edges. `UnmaskError` is raised, since nothing was found, unless the target keeps twice as many as either, and 10,
-    and half of the surest (of 100, if n is less) are found again. The first alone would not do: two networks of
-    strangers who live in circles or side by side keep three times as many. A match excludes nodes that look like a node
-    else of their network, however far one looks (`color_classes`). How many are right is not known; of 200 of ACM-DBLP
-    97 %, of Allmovie-TMDB 99 %. Douban, of whose 8,164 edges 1,511 are left, is refused.
+    The objective is the number of edges that the last mapping preserves. Two tests compare the matches with chance:
 
-    No probability can be learned from these seeds, whose truth is unknown: `Ensemble` announces none.
+    * The procedure is repeated on two networks with the degrees of the target and randomly switched edges. These have
+      no right match. The target must preserve at least twice as many edges as each of them, and at least 10.
+    * The procedure is repeated on both networks without a tenth of their edges. At least half of the surest matches
+      (of 100, if n is less) must be found again.
+
+    The first test alone is too weak: two networks of different people with circles or local edges preserve three times
+    as many edges as the networks with switched edges.
+
+    Nodes that equal another node of their network at any distance are not matched (`color_classes`). The number of
+    right matches is unknown in general. Of 200 matches, 97 % are right for ACM-DBLP and 99 % for Allmovie-TMDB. Douban,
+    with 8,164 edges online and 1,511 offline, is rejected.
+
+    The truth of these seeds is unknown, so they calibrate no probability, and `Ensemble` announces none.
 
     Parameters
     ----------
@@ -86,11 +92,16 @@ def match_profiles(source: SocialGraph, target: SocialGraph, n: int, *, rng: np.
     Guessed
         Guessed seeds.
 
+    Raises
+    ------
+    UnmaskError
+        If the matches do not pass both tests, or if fewer than n people are found.
+
     References
     ----------
     Profiles: J. Ding, Z. Ma, Y. Wu & J. Xu, "Efficient random graph matching via degree profiles", Probability Theory
     and Related Fields 2021, and K. Henderson et al., "It's who you know: graph mining using recursive structural
-    features", KDD 2011; the rest is this program's.
+    features", KDD 2011; the other steps are new in unmask.
 
     Examples
     --------

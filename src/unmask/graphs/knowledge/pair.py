@@ -154,7 +154,7 @@ class Pair:
         return SocialGraph.from_edges(u[is_shared], v[is_shared], n_nodes=self.source.n_nodes)
 
     def shuffled(self, *, rng: np.random.Generator) -> Pair:
-        """Return the same people under new node numbers, drawn for each graph by itself: order is no information."""
+        """Return the same people under random node numbers, so that the node order carries no information."""
         return self.take(rng.permutation(self.source.n_nodes), rng.permutation(self.target.n_nodes))
 
     def take(self, sources: NDArray[np.int64], targets: NDArray[np.int64]) -> Pair:

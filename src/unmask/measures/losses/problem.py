@@ -128,7 +128,7 @@ class Problem(ABC):
     @property
     @abstractmethod
     def largest(self) -> float:
-        """Return d_max, the largest loss, which an answer costs if the truth is no candidate."""
+        """Return d_max, the largest loss, which an answer costs if the truth is not a candidate."""
 
     @abstractmethod
     def between(self, answer: Integers, truth: Integers) -> Floats:
