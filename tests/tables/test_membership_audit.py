@@ -438,7 +438,7 @@ def test_a_study_takes_those_who_are_in_the_release_for_members_and_refuses_cont
 def test_shadows_need_a_protection():
     people, others = tables(60, 60)
     known = Background(people.take(slice(0, 20)), others)
-    with pytest.raises(UnmaskError, match="told of no protection"):
+    with pytest.raises(UnmaskError, match="needs a protection"):
         ShadowMembership()(people, known)
     assert ShadowMembership().knowing(Mondrian(k=3)).protection == Mondrian(k=3)
     assert ShadowMembership(Mondrian(k=2)).knowing(Mondrian(k=3)).protection == Mondrian(k=2)

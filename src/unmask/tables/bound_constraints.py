@@ -77,7 +77,7 @@ def secrets_of(table: Table, demands: Sequence[Constraint]) -> list[Secret]:
         return []
     if not table.sensitive:
         listing = ", ".join(map(repr, demands))
-        raise UnmaskError(f"{listing} needs a sensitive column, and the table has none; name one, or ask for k alone")
+        raise UnmaskError(f"the table has no sensitive column for {listing}; name one, or ask for k alone")
     distances = {demand.distance for demand in demands if isinstance(demand, TCloseness)}
     return [_secret(column, table.totals_of(column), distances) for column in table.sensitive]
 
@@ -104,7 +104,7 @@ def _paths(column: Column, rank: NDArray[np.int32]) -> NDArray[np.int32]:
     paths = hierarchy_paths(column, rank=rank)
     if paths is None:
         raise UnmaskError(
-            f"the hierarchical distance needs a hierarchy, but sensitive column {column.name!r} has none; give one, "
+            f"sensitive column {column.name!r} has no hierarchy for the hierarchical distance; give one, "
             "or choose the distance 'equal'"
         )
     return paths
