@@ -178,7 +178,7 @@ class RecursiveL(Constraint):
         "r_1 / (r_l + ... + r_m)",
         "below",
         "c",
-        lambda view, one, _paths: criteria.l_recursive(view, l=one.l),
+        lambda view, constraint, _paths: criteria.l_recursive(view, l=constraint.l),
         above=0.0,
     )
 
@@ -260,14 +260,16 @@ class BetaLikeness(Constraint):
     )
 
 
-def _check_whole(name: str, given: object) -> None:
-    if isinstance(given, bool) or not isinstance(given, int | np.integer) or given < 1:
-        raise UnmaskError(f"{name} is {given!r}, expected a whole number of at least 1")
+def _check_whole(name: str, argument: object) -> None:
+    if isinstance(argument, bool) or not isinstance(argument, int | np.integer) or argument < 1:
+        raise UnmaskError(f"{name} is {argument!r}, expected a whole number of at least 1")
 
 
-def _check_number(name: str, given: object, asked: Comparison) -> None:
-    number = isinstance(given, int | float | np.integer | np.floating) and not isinstance(given, bool)
-    value = float(given) if number else math.nan  # type: ignore[arg-type]
-    if not math.isfinite(value) or value < asked.least or value <= asked.above:
-        least = f"above {asked.above:g}" if asked.above > -math.inf else f"of at least {asked.least:g}"
-        raise UnmaskError(f"{name} is {given!r}, expected a number {least}")
+def _check_number(name: str, argument: object, comparison: Comparison) -> None:
+    number = isinstance(argument, int | float | np.integer | np.floating) and not isinstance(argument, bool)
+    value = float(argument) if number else math.nan  # type: ignore[arg-type]
+    if not math.isfinite(value) or value < comparison.least or value <= comparison.above:
+        expected = (
+            f"above {comparison.above:g}" if comparison.above > -math.inf else f"of at least {comparison.least:g}"
+        )
+        raise UnmaskError(f"{name} is {argument!r}, expected a number {expected}")

@@ -94,13 +94,15 @@ def class_counts(
     return sparse.csr_array((data, columns, indptr), shape=(n_classes, n_levels))
 
 
-def summed(histogram: sparse.csr_array[Any, Any], of: NDArray[np.integer], n: int) -> sparse.csr_array[Any, Any]:
-    """(n, L) the rows of a histogram that go together, added up; of : (J,) where each goes.
+def summed(histogram: sparse.csr_array[Any, Any], group: NDArray[np.integer], n: int) -> sparse.csr_array[Any, Any]:
+    """(n, L) the rows of a histogram that go together, added up; group : (J,) where each goes.
 
     >>> summed(sparse.csr_array(np.array([[1, 0], [2, 1], [0, 3]])), np.array([0, 0, 1]), 2).toarray()
     array([[3, 1], [0, 3]])
     """
-    gather = sparse.csr_array((np.ones(len(of), dtype=np.int64), (of, np.arange(len(of)))), shape=(n, len(of)))
+    gather = sparse.csr_array(
+        (np.ones(len(group), dtype=np.int64), (group, np.arange(len(group)))), shape=(n, len(group))
+    )
     return sparse.csr_array(gather @ histogram)
 
 

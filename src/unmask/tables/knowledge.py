@@ -36,9 +36,9 @@ class Known:
     @property
     def background(self) -> Background:
         """Return the background knowledge that an attack receives."""
-        among = np.ones(self.population.n_rows, dtype=np.bool_)
-        among[self.person] = False
-        return Background(self.people, self.population, self.population.take(among))
+        is_other = np.ones(self.population.n_rows, dtype=np.bool_)
+        is_other[self.person] = False
+        return Background(self.people, self.population, self.population.take(is_other))
 
     @cached_property
     def whose(self) -> NDArray[np.int64] | None:
@@ -64,9 +64,9 @@ class Known:
         if self.whose is None:
             return self.take(np.sort(rng.choice(len(self.person), min(n, len(self.person)), replace=False)))
         order = rng.permutation(self.n_people)
-        many = np.cumsum(np.bincount(self.whose)[order]) <= n
-        many[0] = True
-        return self.take(np.flatnonzero(np.isin(self.whose, order[many])))
+        is_chosen = np.cumsum(np.bincount(self.whose)[order]) <= n
+        is_chosen[0] = True
+        return self.take(np.flatnonzero(np.isin(self.whose, order[is_chosen])))
 
     def one_each(self) -> Known:
         """A row of everybody, the first."""
@@ -86,13 +86,16 @@ class Known:
         If a person's drawn row is not released, the truth is another of their rows. People without a fitting record
         are ABSENT.
         """
-        person, own = self.population.person, self.truth_in(origin)
+        person, own_truth = self.population.person, self.truth_in(origin)
         if person is None:
-            return own
+            return own_truth
         behind = np.where(origin < 0, person.max() + 1, person[origin])
-        other = found_in(person[self.person], behind).candidate
-        none = ((link.row_length == 0) & (link.n_unlisted == 0))[link.observation]
-        return Truth(np.where(none, ABSENT, np.where(own.candidate < 0, other, own.candidate)), person=behind)
+        other_rows = found_in(person[self.person], behind).candidate
+        is_unlinked = ((link.row_length == 0) & (link.n_unlisted == 0))[link.observation]
+        return Truth(
+            np.where(is_unlinked, ABSENT, np.where(own_truth.candidate < 0, other_rows, own_truth.candidate)),
+            person=behind,
+        )
 
 
 def found_in(wanted: NDArray[np.int64], candidates: NDArray[np.int64]) -> Truth:

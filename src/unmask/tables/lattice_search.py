@@ -139,8 +139,8 @@ class Asked:
     def rest(self, node: Node) -> Asked:
         """Return the demands on the rows of violating classes at a node, over the nodes from there on."""
         nodes, table = self.nodes, self.nodes.table
-        of, _ = nodes.together(node, table.first)
-        remaining = np.flatnonzero(self.violating(nodes.counted(node))[of])
+        class_of, _ = nodes.together(node, table.first)
+        remaining = np.flatnonzero(self.violating(nodes.counted(node))[class_of])
         ladders = tuple(ladder.above(level) for ladder, level in zip(nodes.ladders, node, strict=True))
         return replace(self, nodes=Nodes(ladders, nodes.levels[table.first[remaining]], table.take(remaining)))
 
@@ -196,8 +196,8 @@ class _Search:
 
     def best(self) -> Choice:
         """Go on from the least bound until no open node can be better than the best."""
-        while np.isfinite(least := self.bound.min()):
-            node = np.unravel_index(int(self._first(least)), self.bound.shape)
+        while np.isfinite(min_bound := self.bound.min()):
+            node = np.unravel_index(int(self._first(min_bound)), self.bound.shape)
             self._bisect(self._path(tuple(int(level) for level in node)))
         if self.found is None:
             n = self.bound.size
@@ -207,9 +207,9 @@ class _Search:
             )
         return replace(self.found, seen=self.seen)
 
-    def _first(self, least: float) -> int:
+    def _first(self, min_bound: float) -> int:
         """Return the finest of the open nodes with the least bound."""
-        return int(np.where(self.bound == least, self._height, np.inf).argmin())
+        return int(np.where(self.bound == min_bound, self._height, np.inf).argmin())
 
     @cached_property
     def _height(self) -> NDArray[np.int64]:

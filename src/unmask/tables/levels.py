@@ -142,14 +142,14 @@ class Levels:
         """True if beginnings of codes have a meaning; codes of one or two characters are categories."""
         return self.type == "code" and self.longest > 2
 
-    def mask(self, at: int) -> str:
+    def mask(self, level: int) -> str:
         """Return the masked text of a level such as `123**`, "" for other levels."""
-        label = self.labels[at]
-        return label if self.kind != "numeric" and self.place[at] < 0 and MASK.fullmatch(label) else ""
+        label = self.labels[level]
+        return label if self.kind != "numeric" and self.place[level] < 0 and MASK.fullmatch(label) else ""
 
-    def select(self, at: NDArray[np.intp] | Sequence[int]) -> Levels:
+    def select(self, indices: NDArray[np.intp] | Sequence[int]) -> Levels:
         """Select levels in the given order; the domain stays."""
-        index = np.asarray(at, dtype=np.intp)
+        index = np.asarray(indices, dtype=np.intp)
         missing_at = np.flatnonzero(index == self.missing)
         return replace(
             self,

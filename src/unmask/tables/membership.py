@@ -85,7 +85,7 @@ def _joining(scores: Sequence[Floats], inside: Among, people: Among) -> Callable
         )
 
     constant, *weight = fit_logistic(log_odds_of(people), inside[people])
-    return lambda of: np.asarray(constant + log_odds_of(of) @ np.array(weight))
+    return lambda points: np.asarray(constant + log_odds_of(points) @ np.array(weight))
 
 
 def _log_odds(p: Floats) -> Floats:

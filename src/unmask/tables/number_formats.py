@@ -14,9 +14,9 @@ Decimal = Literal[".", ","]
 _BLANKS = " \u00a0\u2009\u202f"
 _GROUPED = {
     decimal: re.compile(
-        rf"([+-]?[1-9][0-9]{{0,2}}([{_BLANKS}'\u2019{other}])[0-9]{{3}}(?:\2[0-9]{{3}})*)(?:{re.escape(decimal)}([0-9]+))?"
+        rf"([+-]?[1-9][0-9]{{0,2}}([{_BLANKS}'\u2019{other_mark}])[0-9]{{3}}(?:\2[0-9]{{3}})*)(?:{re.escape(decimal)}([0-9]+))?"
     )
-    for decimal, other in ((".", ","), (",", "."))
+    for decimal, other_mark in ((".", ","), (",", "."))
 }
 _POINTED = re.compile(r"-?[0-9]*\.(?:[0-9]{1,2}|[0-9]{4,})")  # three decimals may be a group of thousands
 _MARKED = re.compile(r"[^0-9.+-]")

@@ -140,8 +140,8 @@ def check_columns(names: Sequence[str], wanted: Sequence[str], *, where: str, hi
         return
     near = difflib.get_close_matches(unknown, names, n=1) or [n for n in names if n.lower() == unknown.lower()]
     guess = f"did you mean {near[0]!r}? Its" if near else "its"
-    listed = ", ".join(names[:_LISTED]) + (f" and {len(names) - _LISTED} more" if len(names) > _LISTED else "")
-    raise UnmaskError(f"column {unknown!r} is not in {where}; {hint}{guess} columns are {listed}")
+    column_list = ", ".join(names[:_LISTED]) + (f" and {len(names) - _LISTED} more" if len(names) > _LISTED else "")
+    raise UnmaskError(f"column {unknown!r} is not in {where}; {hint}{guess} columns are {column_list}")
 
 
 # --- sources ------------------------------------------------------------------------------------------------------
@@ -155,8 +155,8 @@ class _AsText(NamedTuple):
     encoding: str | None
 
 
-def _as_text(given: Mapping[str, Any]) -> _AsText:
-    return _AsText(*(given.get(key) for key in AS_TEXT))
+def _as_text(options: Mapping[str, Any]) -> _AsText:
+    return _AsText(*(options.get(key) for key in AS_TEXT))
 
 
 class _Rows(NamedTuple):
@@ -173,16 +173,16 @@ def _relation(
     source: object,
     wanted: Sequence[str],
     as_text: _AsText,
-    named: Sequence[str] = (),
+    optional: Sequence[str] = (),
 ) -> _Rows:
-    """Return the rows of a source; check names before rows are read. named : further columns that may be there"""
+    """Return the rows of a source; check names before rows are read. optional : further columns that may be there"""
     if isinstance(source, str | PathLike):
-        path, where = Path(os.fspath(source)), _described(source)
+        path, description = Path(os.fspath(source)), _described(source)
         file = prepare_file(path, folder, encoding=as_text.encoding)
         notes = (file.note,) if file.note else ()
         if file.kind == "parquet":
-            return _parquet(connection, file.path, wanted, where)._replace(notes=notes)
-        rows = _text_file(file.path, wanted, as_text, where, named)
+            return _parquet(connection, file.path, wanted, description)._replace(notes=notes)
+        rows = _text_file(file.path, wanted, as_text, description, optional)
         return rows._replace(notes=(*notes, *rows.notes))
     if isinstance(source, tuple) and len(source) != 2:
         raise UnmaskError(f"a tuple of {len(source)} cannot be read as a table; expected (connection, SQL)")
@@ -210,32 +210,32 @@ def _relation(
     return _Rows(names, "source_frame")
 
 
-def _parquet(connection: duckdb.DuckDBPyConnection, path: Path, wanted: Sequence[str], where: str) -> _Rows:
+def _parquet(connection: duckdb.DuckDBPyConnection, path: Path, wanted: Sequence[str], description: str) -> _Rows:
     relation = source_files.scan_parquet([path])
     try:
         described = connection.execute(f"describe select * from {relation}").fetchall()
     except duckdb.Error as error:
-        raise explain_failure(error, f"{where} is no readable Parquet file; it may be truncated") from None
+        raise explain_failure(error, f"{description} is no readable Parquet file; it may be truncated") from None
     names = [str(row[0]) for row in described]
-    check_columns(names, wanted, where=where)
+    check_columns(names, wanted, where=description)
     return _Rows(names, relation)
 
 
-def _text_file(path: Path, wanted: Sequence[str], as_text: _AsText, where: str, named: Sequence[str]) -> _Rows:
+def _text_file(path: Path, wanted: Sequence[str], as_text: _AsText, description: str, optional: Sequence[str]) -> _Rows:
     delimiter, header, _ = as_text
     given_names = header if isinstance(header, Sequence) else None
     has_header = header if isinstance(header, bool | None) else False
-    head, hint = source_files.read_head(path, delimiter, header=has_header, names=(*wanted, *named)), ""
+    head, hint = source_files.read_head(path, delimiter, header=has_header, names=(*wanted, *optional)), ""
     if len(head.names) == 1 and (guess := source_files.read_head(path).delimiter) != head.delimiter:
         hint = f"only one column was found with delimiter {head.delimiter!r}, {guess!r} seems right; "
     if given_names is not None and len(given_names) != len(head.names):
         raise UnmaskError(
-            f"{where} has {len(head.names)} columns, {len(given_names)} names were given in `header`; {hint}"
+            f"{description} has {len(head.names)} columns, {len(given_names)} names were given in `header`; {hint}"
         )
     hint += "" if head.header or header is not None else "line 1 is taken for a row (--header reads it as names); "
     names = list(head.names) if given_names is None else [str(name) for name in given_names]
-    check_columns(names, wanted, where=where, hint=hint)
-    note = f"{where} has no line of column names: line 1 is a row (--header changes that)"
+    check_columns(names, wanted, where=description, hint=hint)
+    note = f"{description} has no line of column names: line 1 is a row (--header changes that)"
     return _Rows(names, source_files.scan_text([path], head), () if head.header or header is not None else (note,))
 
 
@@ -274,7 +274,7 @@ def _described(source: object) -> str:
 
 def _reason(error: duckdb.Error) -> str:
     line = re.search(r"CSV Error on Line: (\d+)", str(error))
-    where = f" at line {line[1]}" if line else ""
+    location = f" at line {line[1]}" if line else ""
     return source_files.explain_csv_error(str(error)) or (
-        f"the table cannot be read{where} ({type(error).__name__}); check that it is complete and well formed"
+        f"the table cannot be read{location} ({type(error).__name__}); check that it is complete and well formed"
     )

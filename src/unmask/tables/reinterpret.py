@@ -109,11 +109,11 @@ def with_readings(release: Table, readings: dict[str, Reading]) -> Table:
     """Return the release, whose columns are read so."""
     if not readings:
         return release
-    quasi, kept, sensitive = (
+    quasi, kept_columns, sensitive = (
         tuple(readings[column.name].column if column.name in readings else column for column in columns)
         for columns in (release.quasi_identifiers, release.kept, release.sensitive)
     )
-    return replace(release, quasi_identifiers=quasi, kept=kept, sensitive=sensitive)
+    return replace(release, quasi_identifiers=quasi, kept=kept_columns, sensitive=sensitive)
 
 
 def _reading(original: Column, released: Column, origin: NDArray[np.int64] | None) -> Reading | None:
@@ -380,7 +380,7 @@ def _new_names(original: Column, values: NDArray[np.int64]) -> str:
     return format_set([levels.labels[level] for level in values.tolist()])
 
 
-def unify_spelling(original: Table, others: Sequence[Table]) -> tuple[Table, list[Table]]:
+def unify_spelling(original: Table, releases: Sequence[Table]) -> tuple[Table, list[Table]]:
     """Return the tables with one spelling of the kept columns that the original shares with others.
 
     A kept column leaves as it is, so that its cells are texts, compared letter by letter. A release that another
@@ -395,11 +395,11 @@ def unify_spelling(original: Table, others: Sequence[Table]) -> tuple[Table, lis
     >>> one["x"].tolist(), unify_spelling(one, [other])[0]["x"].tolist()
     (['7.50', '12.00'], ['7.5', '12'])
     """
-    read, read_others = original, list(others)
+    read, read_others = original, list(releases)
     for column in original.kept:
         sharing = {
             number: column_read.column(column.name)
-            for number, column_read in enumerate(others)
+            for number, column_read in enumerate(releases)
             if _keeps(column_read, column.name)
         }
         if all(set(column_read.levels.labels) <= set(column.levels.labels) for column_read in sharing.values()):

@@ -47,7 +47,7 @@ def _text(columns: Sequence[Column], path: Path) -> None:
     delimiter = "\t" if ".tsv" in path.name.lower() else ","
     ends = [delimiter] * (len(columns) - 1) + ["\n"]
     cells = [
-        _quoted(column.levels.labels, delimiter, end, alone=len(columns) == 1)
+        _quoted(column.levels.labels, delimiter, end, is_only_column=len(columns) == 1)
         for column, end in zip(columns, ends, strict=True)
     ]
     with path.open("wb") as raw:
@@ -56,7 +56,7 @@ def _text(columns: Sequence[Column], path: Path) -> None:
             csv.writer(text, delimiter=delimiter, lineterminator="\n").writerow([column.name for column in columns])
             for start in range(0, len(columns[0].codes), _ROWS):
                 codes = (column.codes[start : start + _ROWS] for column in columns)
-                rows = np.stack([of[code] for of, code in zip(cells, codes, strict=True)], axis=1)
+                rows = np.stack([texts[code] for texts, code in zip(cells, codes, strict=True)], axis=1)
                 text.write("".join(rows.ravel().tolist()))
 
 
@@ -70,12 +70,12 @@ class _Lines(list[str]):
     write = list.append
 
 
-def _quoted(labels: Sequence[str], delimiter: str, end: str, *, alone: bool) -> NDArray[np.object_]:
+def _quoted(labels: Sequence[str], delimiter: str, end: str, *, is_only_column: bool) -> NDArray[np.object_]:
     """Each label as a cell of a text file, quoted where it must be, and what follows it: once, and not for each row.
 
-    alone : there is no other column; an empty cell is then quoted, or its row would be none
+    is_only_column : there is no other column; an empty cell is then quoted, or its row would be none
     """
-    lines, empty_cell = _Lines(), () if alone else ("",)
+    lines, empty_cell = _Lines(), () if is_only_column else ("",)
     csv.writer(lines, delimiter=delimiter, lineterminator="\n").writerows((label, *empty_cell) for label in labels)
     return np.array([line[: -1 - len(empty_cell)] + end for line in lines], dtype=object)
 

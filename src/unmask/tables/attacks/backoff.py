@@ -352,14 +352,15 @@ class _ValueModel(NamedTuple):
         observation, weight_of_row = observation[self.row], weight_of_row[self.row]
         alike, n_same_value = n.sum(axis=1)[observation] - weight_of_row, n[observation, self.value] - weight_of_row
 
-        def said(strength: float, block: slice = slice(None)) -> Floats:
+        def smooth(strength: float, block: slice = slice(None)) -> Floats:
             return np.asarray((n_same_value[block] + strength * self.p[block]) / (alike[block] + strength))
 
         blocks = [
             slice(start, start + CHUNK) for start in range(0, len(n_same_value), CHUNK)
         ]  # which stay in the cache
         likely = [
-            [(self.times[block] * np.log(said(candidate, block))).sum() for candidate in STRENGTHS] for block in blocks
+            [(self.times[block] * np.log(smooth(candidate, block))).sum() for candidate in STRENGTHS]
+            for block in blocks
         ]
         strength_found = STRENGTHS[int(np.argmax(np.sum(likely, axis=0)))]
-        return self._replace(p=said(strength_found)), strength_found
+        return self._replace(p=smooth(strength_found)), strength_found

@@ -86,11 +86,11 @@ class OrderAttack:
         likely = [pair for pair in zip(explanations, weights, strict=True) if pair[1] > MIN_PROBABILITY]
         if not likely:
             return self._belief(release, source, "chance")
-        best = max(likely, key=lambda pair: pair[1])[0].kind
+        likeliest_kind = max(likely, key=lambda pair: pair[1])[0].kind
         pairs = [_linked_pairs(explanation, weight) for explanation, weight in likely]
         person, record, probability = (np.concatenate(arrays) for arrays in zip(*pairs, strict=True))
         linked = coo_array((probability, (match.people[person], record)), shape=(source.n_rows, release.n_rows))
-        return self._belief(release, source, best, linked.tocsr(), match.people)
+        return self._belief(release, source, likeliest_kind, linked.tocsr(), match.people)
 
     def _belief(
         self,
@@ -108,17 +108,17 @@ class OrderAttack:
         if linked is None:
             linked = scipy.sparse.csr_array((1, n))
         linked.sum_duplicates()
-        length, rest = np.diff(linked.indptr), 1.0 - np.asarray(linked.sum(axis=1)).reshape(-1)
-        rest = np.where(rest > 1e-7, rest, 0.0)  # rounding of the sums
+        length, remainder = np.diff(linked.indptr), 1.0 - np.asarray(linked.sum(axis=1)).reshape(-1)
+        remainder = np.where(remainder > 1e-7, remainder, 0.0)  # rounding of the sums
         absent = np.zeros(len(length), dtype=bool)
         if people is not None:
             absent = ~np.isin(np.arange(n_people), people)
-        probability = linked.data + np.repeat(rest, length) / n
+        probability = linked.data + np.repeat(remainder, length) / n
         return Posterior(
             indptr=linked.indptr.astype(np.int64),
             candidate=linked.indices.astype(np.int32),
             log_probability=stored(np.log(probability)),
-            unlisted=np.where(absent, 1.0, rest * (n - length) / n),
+            unlisted=np.where(absent, 1.0, remainder * (n - length) / n),
             n_unlisted=np.where(absent, 0, n - length),
             observation=np.zeros(n_people, dtype=np.int64) if people is None else np.arange(n_people),
             weight=equal_weights(n_people),
@@ -170,18 +170,18 @@ class _Match:
         if release.missing == "excluded":
             is_inside &= ~_has_missing(pairing)
         people = np.flatnonzero(is_inside)
-        seen = pairing.observation[people].astype(np.int64)
+        observed = pairing.observation[people].astype(np.int64)
         only = np.full(n_observations, -1, dtype=np.int64)
         only[observation] = klass
         has_one_class = len(observation) == np.count_nonzero(n_fitting)
         return cls(
             people=people,
-            observation=seen,
+            observation=observed,
             klass=pairing.klass.astype(np.int64),
             n_classes=n_classes,
             pairs=observation * n_classes + klass,
             n_fitting=n_fitting,
-            only_class=only[seen] if has_one_class else None,
+            only_class=only[observed] if has_one_class else None,
             columns=tuple(known_column.codes[people] for known_column, _ in pairing.columns),
         )
 
@@ -201,7 +201,7 @@ class _Match:
         if self.only_class is None or self.n_classes == self.n:
             return False
         n_runs = int(np.count_nonzero(np.diff(self.klass))) + 1
-        people, rows = (np.bincount(of, minlength=self.n_classes) for of in (self.only_class, self.klass))
+        people, rows = (np.bincount(class_of, minlength=self.n_classes) for class_of in (self.only_class, self.klass))
         return n_runs == len(np.unique(self.klass)) and np.array_equal(people, rows)
 
     @property
@@ -278,9 +278,9 @@ def _linked_pairs(explanation: _Explanation, weight: float) -> tuple[Ints, Ints,
     is_small, start = size <= MAX_GROUP_SIZE, np.cumsum(size) - size
     start, size = start[is_small], size[is_small]
     n_pairs = size * size
-    within = np.arange(n_pairs.sum()) - np.repeat(np.cumsum(n_pairs) - n_pairs, n_pairs)
+    pair_position = np.arange(n_pairs.sum()) - np.repeat(np.cumsum(n_pairs) - n_pairs, n_pairs)
     width, begin = np.repeat(size, n_pairs), np.repeat(start, n_pairs)
-    return people[begin + within // width], records[begin + within % width], weight / width
+    return people[begin + pair_position // width], records[begin + pair_position % width], weight / width
 
 
 # --- sorted releases --------------------------------------------------------------------------------------------------

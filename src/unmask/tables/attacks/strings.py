@@ -56,8 +56,8 @@ def equal_texts(pairing: Pairing) -> list[NDArray[np.bool_]]:
     labels = [[np.array(c.levels.labels, dtype=object) for c in sides] for sides in pairing.columns]
     is_stated = [[~column.levels.gaps for column in sides] for sides in pairing.columns]
     return [
-        np.equal.outer(*texts).astype(bool) & np.logical_and.outer(*stated)
-        for texts, stated in zip(labels, is_stated, strict=True)
+        np.equal.outer(*texts).astype(bool) & np.logical_and.outer(*has_value)
+        for texts, has_value in zip(labels, is_stated, strict=True)
     ]
 
 

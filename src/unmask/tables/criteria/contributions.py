@@ -163,14 +163,14 @@ class _Game:
 
     def walk(self, order: Sequence[int]) -> Iterator[tuple[int, dict[str, float], dict[str, float]]]:
         """Yield column after column as it becomes known: the success before, and after; none adds to what all give."""
-        known, before, everything = self._nothing, self.value(0), self.value((1 << self.d) - 1)
+        classes, previous, everything = self._nothing, self.value(0), self.value((1 << self.d) - 1)
         for j in order:
-            after = before
-            if before[IDENTITY] < everything[IDENTITY]:
-                known = self._finer(*known, j)
-                after = self._success(*known)
-            yield j, before, after
-            before = after
+            current = previous
+            if previous[IDENTITY] < everything[IDENTITY]:
+                classes = self._finer(*classes, j)
+                current = self._success(*classes)
+            yield j, previous, current
+            previous = current
 
     def _finer(self, key: NDArray[np.int64], space: int, j: int) -> tuple[NDArray[np.int64], int]:
         """Return keys of classes, 0 to space - 1, that know one more column."""

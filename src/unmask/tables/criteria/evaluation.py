@@ -266,9 +266,9 @@ def evaluate(
         raise UnmaskError("the table has 0 rows, expected at least 1")
     weight = table.weight if weight is None else _check_weight(weight, table.n_rows)
     frame = Frame.of(table)
-    judged = _sensitive(frame.table, sensitive)
-    before = _reference_columns(judged, reference)
-    columns = {c.name: disclosure(c, frame, before.get(c.name)) for c in judged}
+    sensitive_columns = _sensitive(frame.table, sensitive)
+    references = _reference_columns(sensitive_columns, reference)
+    columns = {c.name: disclosure(c, frame, references.get(c.name)) for c in sensitive_columns}
     rows, k = int(frame.rows.sum()), int(frame.sizes.min())
     people = None if population is None else population_sizes(frame.table, population)
     reached = None if people is None else journalist(frame.rows, people)
@@ -286,7 +286,7 @@ def evaluate(
         marketer=None if people is None else marketer(frame.rows, people),
         sample_weight_average=None if survey is None else survey.average,
         sample_weight_max=None if survey is None else survey.maximum,
-        reference="original" if before else "release",
+        reference="original" if references else "release",
         missing=table.missing,
         rows_missing=table.n_rows - rows if table.missing == "excluded" else frame.rows_missing,
         rows_excluded=table.n_rows - rows,

@@ -121,15 +121,15 @@ class Loss:
 
     def _disjoint_pairs(self, source: Ints, target: Ints) -> Ints:
         """Return the pairs of cells that have nothing in common, neither of them missing."""
-        stated = np.flatnonzero(~self.source.missing[source] & ~self.target.missing[target])
-        source_level, to = source[stated], target[stated]
+        stated_pairs = np.flatnonzero(~self.source.missing[source] & ~self.target.missing[target])
+        source_level, to = source[stated_pairs], target[stated_pairs]
         if self.position is None:
             is_disjoint = _common(self.source, source_level, self.target, to) == 0
         else:
             is_disjoint = (self.source.end[source_level] <= self.target.begin[to]) | (
                 self.target.end[to] <= self.source.begin[source_level]
             )
-        return np.asarray(stated[is_disjoint])
+        return np.asarray(stated_pairs[is_disjoint])
 
     def left_open(self) -> tuple[float, float]:
         """Return mean over all original rows, and maximum, of what a cell leaves open, on the column's scale."""
