@@ -8,10 +8,12 @@ import contextlib
 import os
 import signal
 import sys
+import threading
 from typing import Any, NoReturn
 
 ENDING = [number for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT") if (number := getattr(signal, name, None))]
 EXIT_INTERRUPTED = 1
+SECONDS_TO_REPEAT = 0.01
 
 _heard: list[int] = []
 
@@ -47,12 +49,17 @@ def _hear(number: int, _frame: Any) -> NoReturn:
 
 
 def _unraisable(hook: "sys.UnraisableHookArgs") -> None:
-    """An interrupt that came where nothing can be raised, as while an object is removed, comes once more."""
+    """Repeat an interrupt that was raised where nothing can be raised, as in a finalizer.
+
+    A moment later, because an interrupt that is raised in this hook is lost, too.
+    """
     if not _heard:
         sys.__unraisablehook__(hook)
     elif hook.exc_type is KeyboardInterrupt:
         signal.signal(signal.SIGINT, _hear)
-        _thread.interrupt_main()
+        again = threading.Timer(SECONDS_TO_REPEAT, _thread.interrupt_main)
+        again.daemon = True
+        again.start()
 
 
 def _ignore() -> None:

@@ -463,3 +463,31 @@ def test_a_full_standard_output_leaves_no_report(tmp_path):  # R16
         assert done.returncode == 1
         assert b"Traceback" not in done.stderr
         assert not (tmp_path / name).exists()
+
+
+INTERRUPTED_IN_A_FINALIZER = """
+import os, signal, sys, time, types
+
+class Interrupted:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(0.01)
+
+def main():
+    Interrupted()
+    for _ in range(1000):
+        time.sleep(0.01)
+
+sys.modules["unmask.cli"] = types.ModuleType("unmask.cli")
+sys.modules["unmask.cli"].main = main
+import unmask_command
+unmask_command.main()
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs signals of POSIX")
+def test_an_interrupt_in_a_finalizer_ends_the_command_with_a_sentence():
+    command = [sys.executable, "-c", INTERRUPTED_IN_A_FINALIZER]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert ended.returncode == 1
+    assert ended.stderr == "Error: interrupted before the end; run the same command again\n"

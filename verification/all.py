@@ -28,6 +28,7 @@ PAGE = HERE.parent / "docs" / "verification.md"
 PROGRAMS: dict[str, tuple[str, ...]] = {
     "separation": (),
     "graphs": (),
+    "network_files": ("--files", "20000"),
     "engines": ("--part", "adult"),
     "fuzz": ("--jobs", "1"),
     "kill": (),
