@@ -155,6 +155,11 @@ class Table:
         """Number of rows; of a counted table, of the source."""
         return int(self.quasi_identifiers[0].codes.size if self.counts is None else self.counts.sum())
 
+    def require_rows(self) -> None:
+        """Raise an error if an engine counted the table, so that its single rows are not here."""
+        if self.counts is not None:
+            raise UnmaskError("an engine counted this table, and this attack needs its rows; leave --engine out")
+
     @property
     def complete_rows(self) -> NDArray[np.int64]:
         """Rows that the rule for missing cells leaves: under "excluded" those without a missing quasi-identifier."""

@@ -181,7 +181,7 @@ class BackOff:
     def refusal(self, release: Table, knowledge: Background | None = None) -> str:
         """Return the reason why nothing can be learned about the people known; "" if something can."""
         if release.counts is not None:
-            return "this attack learns from rows, and the table is counted; read its rows"
+            return "an engine counted the table, and this attack learns from its rows"
         background = Background.of(knowledge)
         sides = zip(*shared_columns(release if background.people is None else background.people, release), strict=True)
         differ = max(len(classes_of(side).sizes) for side in sides)

@@ -19,6 +19,7 @@ from unmask.tables.attacks.pairing import (
     fits_of,
     fits_of_people,
     pair,
+    pair_classes,
     pairs_where,
 )
 from unmask.tables.attacks.register import Owners, owners
@@ -314,7 +315,7 @@ def link_combinations(
 
 def _pairs(release: Table, register: Table) -> tuple[Ints, Ints, Ints, Ints]:
     """Return records of each observation, people of each class, and the observation and class of all pairs that fit."""
-    pairing = pair(release, register)
+    pairing = pair_classes(release, register)
     chunks, n = [], 0
     for chunk in chunks_where(pairing, fits_of(pairing.columns, missing=release.missing)):
         n += len(chunk[0])

@@ -80,8 +80,8 @@ class MarginalRatio:
     def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:  # noqa: ARG002 - draws nothing
         """Return the scores of the people known, as log-odds."""
         people, reference = people_of(knowledge, self), reference_of(knowledge, self)
-        if release.counts is not None or reference.counts is not None:
-            raise UnmaskError("margins are of rows, and one of the tables is counted; read its rows")
+        for table in (release, reference):
+            table.require_rows()
         return self.by(margins_of(people, (release, reference), reference, bins=self.bins))
 
     def by(self, margins: Margins, names: Collection[str] | None = None) -> Posterior:

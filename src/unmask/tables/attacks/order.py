@@ -74,6 +74,7 @@ class OrderAttack:
     def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:  # noqa: ARG002
         """Return the belief about each person of the source, who are given in their order."""
         source = people_of(knowledge, self)
+        release.require_rows()
         if is_sorted(release):
             return self._belief(release, source, "sorted")
         match = _Match.of(release, source)

@@ -136,7 +136,17 @@ def shared_columns(observed: Table, candidates: Table) -> tuple[tuple[Column, Co
 
 
 def pair(observed: Table, candidates: Table) -> Pairing:
-    """Reduce two tables to distinct rows over the quasi-identifiers that they share, by name."""
+    """Reduce two tables to distinct rows over the quasi-identifiers that they share, by name.
+
+    Counted tables are refused: they have no rows that a belief could name.
+    """
+    for table in (observed, candidates):
+        table.require_rows()
+    return pair_classes(observed, candidates)
+
+
+def pair_classes(observed: Table, candidates: Table) -> Pairing:
+    """Do the same with tables that may be counted; rows of a pairing are combinations then."""
     columns = shared_columns(observed, candidates)
     if observed is candidates:
         observed_classes = candidate_classes = observed.classes

@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
-from unmask.tables.attacks.pairing import EqualValues, fits_of, fits_of_people, pair, pairs_where
+from unmask.tables.attacks.pairing import EqualValues, fits_of, fits_of_people, pair_classes, pairs_where
 from unmask.tables.column import Column
 from unmask.tables.grouping import group
 from unmask.tables.levels import Missing
@@ -97,7 +97,7 @@ def _relate(table: Table) -> tuple[Relation | None, bool]:
         relation = Relation(classes.levels, opened, None)
         several = relation.sums(csr_array(np.ones((len(opened), 1), dtype=np.int64))).max() > 1
         return (relation, True) if several else (None, False)
-    pairing = pair(table, table)
+    pairing = pair_classes(table, table)
     row, klass = pairs_where(pairing, fits_of(pairing.columns, missing=missing))
     if len(row) == len(opened):
         return None, False

@@ -274,6 +274,7 @@ class SinglingOut:
     ) -> tuple[Predicate, ...]:
         """Return the predicates, those of one column first."""
         chance = secret_unless(rng)
+        release.require_rows()
         different = release.classes.first
         conditions = [
             (rows, item)
