@@ -21,6 +21,9 @@ settings.load_profile("untimed")
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # what a shell starts in the background cannot be interrupted,
     signal.signal(signal.SIGINT, signal.default_int_handler)  # nor can the commands that tests start and interrupt
+for _name in ("SIGHUP", "SIGQUIT"):  # the same with nohup
+    if signal.getsignal(_signal := getattr(signal, _name, signal.SIGINT)) is signal.SIG_IGN:
+        signal.signal(_signal, signal.SIG_DFL)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

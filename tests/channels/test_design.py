@@ -434,7 +434,7 @@ def test_a_bound_from_the_optimum_is_not_passed_by_chance():
         (lambda: rate_distortion([0.5, 0.5], hamming(3), slopes=1.0), r"shape \(3, 3\), expected 2 x any"),
         (lambda: rate_distortion([0.5, 0.5], -hamming(2), slopes=1.0), "negative or infinite"),
         (lambda: rate_distortion([0.5, 0.5], hamming(2)), "either slopes or distortion"),
-        (lambda: rate_distortion([0.5, 0.5], hamming(2), slopes=-1.0), "slope is negative"),
+        (lambda: rate_distortion([0.5, 0.5], hamming(2), slopes=-1.0), "a slope is missing, negative or infinite"),
         (lambda: rate_distortion([0.5, 0.5], hamming(2) + 1, distortion=0.9), "expected at least 1,"),
         (lambda: rate_distortion([0.5, 0.5], hamming(2), slopes=1.0, gap=0.0), "gap"),
         (lambda: rate_distortion([0.5, 0.5], hamming(2), slopes=[1.0, 2.0]).rule, "2 points"),
