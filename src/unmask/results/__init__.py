@@ -1,0 +1,9 @@
+"""Results of audits, studies and games: measures as rows, facts as tables, findings as blocks."""
+
+from unmask.results.blocks import Block, Fact
+from unmask.results.chart import Chart
+from unmask.results.envelope import SCHEMA, as_json, envelope, plain
+from unmask.results.rows import Row
+from unmask.results.table import Column, Table
+
+__all__ = ["SCHEMA", "Block", "Chart", "Column", "Fact", "Row", "Table", "as_json", "envelope", "plain"]

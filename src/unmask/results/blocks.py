@@ -1,0 +1,46 @@
+"""A finding as a value: a sentence, and the chart, the table and the notes that support it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from unmask.results.chart import Chart
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A label and the words behind it, such as "Most telling" and "the adversary is wrong in 3 % of cases there"."""
+
+    label: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Block:
+    """One finding of a page.
+
+    Parameters
+    ----------
+    name : str
+        Anchor of the block, and name of its section.
+    heading : str
+        Heading on the page.
+    sentence : str
+        The finding in one sentence; it stands on the folded page and in the list of findings.
+    charts : tuple of Chart
+        Charts below the sentence.
+    tables : tuple of str
+        Names of tables below the charts.
+    notes : tuple of str
+        What a reader needs to know to read the charts and tables.
+    folded : bool
+        True if charts and tables are folded away until a reader opens the block.
+    """
+
+    name: str
+    heading: str
+    sentence: str
+    charts: tuple[Chart, ...] = ()
+    tables: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    folded: bool = True

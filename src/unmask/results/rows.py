@@ -1,0 +1,68 @@
+"""A row of an audit: one measure of one adversary on one release."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from unmask.results.envelope import plain
+
+
+@dataclass(frozen=True)
+class Row:
+    """One measure of one adversary on one release.
+
+    release, adversary : who attacked what, as the caller named them
+    target             : what they are after: "identity", or the name of a sensitive column
+    measure, unit      : the quantity
+    direction          : whether the adversary wants it "high" or "low"
+    prior, posterior   : its mean over the targets before and after they saw the release
+    gain               : what the release gave them, positive when they profit, whatever the direction
+    low, high          : 95 % interval of `posterior`, None where there is none
+    interval           : what the interval is over, and how it was made
+    n, n_observations  : targets, and distinct observations they produced
+    worst              : the value at the worst-off target, and the observation that attains it
+    quantiles          : of the value over targets, at 5, 25, 50, 75 and 95 %
+    status, note       : what the belief has earned, see `Posterior.status`, or `refuted` where the truth took it away;
+                         what a reader must know about this number
+    linked_to          : the other data about people that names are taken from, such as "register"; "" for none
+    control            : what the same attack reaches on control people, who are not in the release; None without any
+    baseline           : the most that any adversary with the same knowledge reaches on control people
+    n_people, n_drawn, n_judged : people of the file, those drawn from them at random to stand for all, and those of
+                         the drawn who were judged; None where the number is not about people of a file
+    excess, excess_low, excess_high : what members have more, as the adversary profits, and its 95 % interval, which is
+                         for members and control people like these
+    """
+
+    release: str
+    adversary: str
+    target: str
+    measure: str
+    unit: str
+    direction: Literal["high", "low"]
+    prior: float
+    posterior: float
+    gain: float
+    low: float | None
+    high: float | None
+    interval: str
+    n: int
+    n_observations: int
+    worst: float
+    worst_observation: int
+    quantiles: tuple[float, ...]
+    status: str
+    note: str = ""
+    linked_to: str = ""
+    control: float | None = None
+    baseline: float | None = None
+    excess: float | None = None
+    excess_low: float | None = None
+    excess_high: float | None = None
+    n_people: int | None = None
+    n_drawn: int | None = None
+    n_judged: int | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """The row as plain values, ready for JSON, every digit kept."""
+        return {name: plain(value, digits=17) for name, value in asdict(self).items()}
