@@ -23,7 +23,7 @@ TOOLS = ("pytest>=8.3", "hypothesis>=6.100", "scikit-learn>=1.4", "hatchling>=1.
 
 TESTS = (
     "tests/test_posterior.py", "tests/test_inference.py", "tests/channels/test_design.py",
-    "tests/channels/test_release.py", "tests/economics/test_campaign.py", "tests/pseudonyms/test_release.py",
+    "tests/channels/test_channel.py", "tests/economics/test_campaign.py", "tests/linkage/test_items.py",
     "tests/tables/test_estimators.py",
 )  # fmt: skip
 """Quick tests of parts of unmask. Tests of commands are not here: they need the test runner of click 8.2."""

@@ -23,14 +23,14 @@ FOLDER = Path(__file__).parent / "catalog"
 
 DOMAIN_WORDS = {
     "tables": "tables",
-    "pseudonyms": "items under pseudonyms",
+    "linkage": "items under pseudonyms",
     "channels": "channels",
     "graphs": "networks",
 }
 
 PICTURES = {
     ("attacks", "tables"): ("chart-success", "How often attacks on a table are right, beside guessing"),
-    ("attacks", "pseudonyms"): (
+    ("attacks", "linkage"): (
         "chart-breached",
         "People whom attacks breach, by the share of items linked",
     ),
@@ -40,7 +40,7 @@ PICTURES = {
         "People whom attacks re-identify, by the identities that leaked",
     ),
     ("protections", "tables"): ("chart-plane", "What protections of a table keep, and what adversaries still reach"),
-    ("protections", "pseudonyms"): ("chart-merges", "What of others is mixed in, as an adversary joins clusters"),
+    ("protections", "linkage"): ("chart-merges", "What of others is mixed in, as an adversary joins clusters"),
     ("protections", "channels"): ("chart-distortion", "What protections of a channel leave, and what they cost"),
     ("protections", "graphs"): ("chart-edges", "People of a network who are still re-identified, by their edges"),
 }

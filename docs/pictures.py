@@ -39,8 +39,8 @@ from docs.shown import (
 )
 from unmask.channels import Geometric, RandomizedResponse
 from unmask.graphs.datasets import barabasi_albert
-from unmask.pseudonyms import PerPeriod, Threshold
-from unmask.pseudonyms.datasets import synthetic_traces
+from unmask.linkage import PerPeriod, Threshold
+from unmask.linkage.datasets import synthetic_traces
 from unmask.tables.datasets import synthetic_census
 
 if TYPE_CHECKING:

@@ -6,11 +6,11 @@ from click.testing import CliRunner
 
 from tests.envelopes import parsed
 from unmask import Partition, View
-from unmask.cases.pseudonyms.case import Sensitivity, met_by
-from unmask.cases.pseudonyms.report import report
+from unmask.cases.linkage.case import Sensitivity, met_by
+from unmask.cases.linkage.report import report
 from unmask.cli import main
+from unmask.linkage import ExactMatch, datasets
 from unmask.measures import unlinkability
-from unmask.pseudonyms import ExactMatch, datasets
 
 SECRET = "SECRET77"
 

@@ -68,7 +68,7 @@ def test_our_attacks_are_documented_at_length(name):
     assert len(type(ATTACKS[name]).__doc__.split()) > 30
 
 
-DRAWING = [*PROTECTIONS, *(name for name in ATTACKS if not name.startswith(("graphs.", "pseudonyms.")))]
+DRAWING = [*PROTECTIONS, *(name for name in ATTACKS if not name.startswith(("graphs.", "linkage.")))]
 """Attacks on graphs and linkers draw nothing from `rng`."""
 
 

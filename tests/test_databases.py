@@ -14,7 +14,7 @@ import unmask
 from unmask import databases
 from unmask.core.errors import FailedError
 from unmask.databases import lend_database
-from unmask.pseudonyms.label_files import read_columns
+from unmask.linkage.label_files import read_columns
 
 ASKED = "select current_setting('temp_directory'), current_setting('memory_limit'), current_setting(\
 'preserve_insertion_order')"
@@ -139,7 +139,7 @@ def sources(tmp_path):
         "graph": lambda: unmask.read_graph(tmp_path / "links.txt"),
         "graph in parquet": lambda: unmask.read_graph(tmp_path / "rows.parquet"),
         "channel": lambda: unmask.read_channel(tmp_path / "rows.parquet"),
-        "pseudonyms": lambda: read_columns(tmp_path / "rows.csv", ["a"]),
+        "linkage": lambda: read_columns(tmp_path / "rows.csv", ["a"]),
         "frame out": lambda: table.to_frame(),
         "file out": lambda: table.write(tmp_path / "out.parquet"),
         "graph out": lambda: graph.write(tmp_path / "links.parquet"),
@@ -153,7 +153,7 @@ WAYS = (
     "graph",
     "graph in parquet",
     "channel",
-    "pseudonyms",
+    "linkage",
     "frame out",
     "file out",
     "graph out",

@@ -26,7 +26,7 @@ PACKAGES: tuple[str, ...] = (
     "unmask.measures",
     "unmask.measures.losses",
     "unmask.measures.unlinkability",
-    "unmask.pseudonyms",
+    "unmask.linkage",
     "unmask.tables.attacks",
     "unmask.tables.criteria",
     "unmask.tables.utility",

@@ -23,7 +23,7 @@ def test_a_page_has_one_picture_that_says_what_it_shows(page):
 
 
 def test_there_is_a_page_for_each_domain_but_tables():
-    assert [page.stem for page in PAGES] == ["channels", "economics", "graphs", "identity-separation", "pseudonyms"]
+    assert [page.stem for page in PAGES] == ["channels", "economics", "graphs", "identity-separation", "linkage"]
 
 
 def test_a_picture_whose_last_line_is_no_chart_is_refused():

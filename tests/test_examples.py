@@ -32,4 +32,4 @@ def test_a_plan_runs(path, monkeypatch):
 def test_the_quick_one_is_as_large_as_it_says():
     plan = read_plan(next(path for path in PLANS if path.name == "quick.toml"))
     assert len(plan.cells()) >= 60
-    assert {dataset.domain for dataset in plan.datasets} == {"tables", "pseudonyms", "channels", "graphs"}
+    assert {dataset.domain for dataset in plan.datasets} == {"tables", "linkage", "channels", "graphs"}

@@ -21,7 +21,7 @@ import sys
 from unmask.catalog import KINDS, examples, find
 
 find("channels.BayesChannelAttack", "attacks")
-others = {"unmask.tables", "unmask.graphs", "unmask.pseudonyms"} & {*sys.modules}
+others = {"unmask.tables", "unmask.graphs", "unmask.linkage"} & {*sys.modules}
 assert not others, others
 for kind in KINDS:
     examples(kind)

@@ -79,16 +79,16 @@ def in_a_plan(folder, path, columns, policy, least):
     own = ", ".join(f'{name} = "{name}"' for name in columns)
     (folder / "plan.toml").write_text(f"""
 [[data]]
-use = "pseudonyms.file"
+use = "linkage.file"
 file = "{path.name}"
 item = "item"
 pseudonym = "subject"
 features = ["cluster"]
 own = {{ {own} }}
 [[protections]]
-use = "pseudonyms.PerItem"
+use = "linkage.PerItem"
 [[adversaries]]
-use = "pseudonyms.ExactMatch"
+use = "linkage.ExactMatch"
 with = {{ features = ["cluster"] }}
 alpha = {policy["alpha"]}
 beta = {policy["beta"]}
@@ -163,14 +163,14 @@ def test_e6_samples_of_the_truth_are_the_same_in_python_on_the_command_line_and_
 @pytest.mark.parametrize(
     ("own", "dataset", "said"),
     [
-        ('"alpha"', 'use = "pseudonyms.file"\nfile = "items.csv"\npseudonym = "subject"', "own is no table"),
-        ('{ alpha = "a" }', 'use = "pseudonyms.synthetic_traces"\nwith = { n_users = 2, n_items = 2 }', "has none"),
-        ('{ alpha = "a" }', 'use = "pseudonyms.file"\nfile = "items.csv"\npseudonym = "subject"', "'a' is not in file"),
+        ('"alpha"', 'use = "linkage.file"\nfile = "items.csv"\npseudonym = "subject"', "own is no table"),
+        ('{ alpha = "a" }', 'use = "linkage.synthetic_traces"\nwith = { n_users = 2, n_items = 2 }', "has none"),
+        ('{ alpha = "a" }', 'use = "linkage.file"\nfile = "items.csv"\npseudonym = "subject"', "'a' is not in file"),
     ],
 )
 def test_e9_own_values_of_a_plan_are_columns_of_its_file(tmp_path, own, dataset, said):
     write(tmp_path, ["s", "s"], ["c", "d"], {})
-    attack = 'use = "pseudonyms.Threshold"\nwith = { distance = 0.5 }'
+    attack = 'use = "linkage.Threshold"\nwith = { distance = 0.5 }'
     features = '\nfeatures = ["cluster"]' if "file =" in dataset else ""
     plan = f"[[data]]\n{dataset}{features}\nown = {own}\n[[adversaries]]\n{attack}\n"
     (tmp_path / "plan.toml").write_text(plan)

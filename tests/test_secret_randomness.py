@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from unmask.cli import main
 from unmask.graphs.graph import SocialGraph
 from unmask.graphs.protections import Decoy, IdentitySeparation
-from unmask.pseudonyms.items import Items
-from unmask.pseudonyms.protections import PerContext, PerItem, PerPeriod, Split
+from unmask.linkage.items import Items
+from unmask.linkage.protections import PerContext, PerItem, PerPeriod, Split
 from unmask.tables import Generalize, Identity, Mondrian, Suppress, SuppressCells, Table
 
 GUESSES = 100_000

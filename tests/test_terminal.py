@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import unmask
 from tests.documented import run
 from unmask.cli import terminal
-from unmask.pseudonyms.items import Items, Numeric
+from unmask.linkage.items import Items, Numeric
 from unmask.toml_text import text_of_document
 
 HOSTILE = "a\x1b[2J\x9b31m\x07\u202e\u2028b\rc\nd\te"

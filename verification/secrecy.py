@@ -20,7 +20,7 @@ from show import Section, Verdict, run
 from unmask import Truth, audit
 from unmask.graphs.graph import SocialGraph
 from unmask.graphs.protections import IdentitySeparation
-from unmask.pseudonyms import Items, PerItem
+from unmask.linkage import Items, PerItem
 from unmask.tables import Background, Mondrian, Table, datasets
 from unmask.tables.attacks import OrderAttack
 

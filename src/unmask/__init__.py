@@ -5,7 +5,7 @@
 
 Read what is released (`read_table`, `read_graph`, `read_items`, `read_channel`), then `protect` it, `audit` it, or run
 a whole `study`; results are data frames, pages, JSON. Below these verbs are the domains, `unmask.tables`,
-`unmask.graphs`, `unmask.pseudonyms` and `unmask.channels`, each with its attacks and protections, and
+`unmask.graphs`, `unmask.linkage` and `unmask.channels`, each with its attacks and protections, and
 `unmask.measures`. Every attack yields a `Posterior`, a `Partition` or a `View`; `Truth` is met in one place only.
 """
 
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from unmask.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from unmask import channels, economics, graphs, measures, pseudonyms, tables
+    from unmask import channels, economics, graphs, linkage, measures, tables
     from unmask.audit import Audit
     from unmask.core.errors import FailedError, UnmaskError
     from unmask.core.partition import Partition, View
@@ -46,9 +46,9 @@ __all__ = [
     "channels",
     "economics",
     "graphs",
+    "linkage",
     "measures",
     "protect",
-    "pseudonyms",
     "read_channel",
     "read_graph",
     "read_items",

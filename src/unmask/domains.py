@@ -40,7 +40,7 @@ class Domain:
 
 DOMAINS: dict[str, Domain] = {
     "tables": Domain("unmask.cases.tables", ("unmask.tables",), ""),
-    "pseudonyms": Domain("unmask.cases.pseudonyms", ("unmask.pseudonyms", "unmask.core.partition"), "linkage"),
+    "linkage": Domain("unmask.cases.linkage", ("unmask.linkage", "unmask.core.partition"), "linkage"),
     "channels": Domain("unmask.cases.channels", ("unmask.channels",), "channel"),
     "graphs": Domain("unmask.cases.graphs", ("unmask.graphs",), "graph"),
 }
@@ -105,7 +105,7 @@ def domain_of(kind: type) -> str:
 
     >>> from unmask.core.partition import Partition
     >>> domain_of(Partition), domain_of(int)
-    ('pseudonyms', '')
+    ('linkage', '')
     """
     return next(filter(None, map(_home, reversed(kind.__mro__))), "")
 

@@ -15,7 +15,7 @@ from unmask.data import encodings
 from unmask.data.encodings import check_encoding
 from unmask.data.engine import open_engine
 from unmask.graphs import SocialGraph
-from unmask.pseudonyms.label_files import read_columns
+from unmask.linkage.label_files import read_columns
 from unmask.tables import Table
 from unmask.tables.reading import column_names, read_encoded
 

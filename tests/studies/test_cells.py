@@ -123,12 +123,12 @@ def test_measures_that_are_asked_for_are_the_only_ones(tmp_path):
 def test_pseudonyms(tmp_path):
     text = """
 [[data]]
-use = "pseudonyms.synthetic_traces"
+use = "linkage.synthetic_traces"
 with = { n_users = 8, n_items = 6, difficulty = 0.0 }
 [[protections]]
-use = "pseudonyms.PerItem"
+use = "linkage.PerItem"
 [[adversaries]]
-use = "pseudonyms.Threshold"
+use = "linkage.Threshold"
 with = { distance = 0.001 }
 beta = 0.9
 """

@@ -207,8 +207,8 @@ def test_a_column_that_is_not_there_is_told_before_anything_runs(tmp_path, chang
 
 
 def test_columns_of_items_and_of_generated_tables_are_checked_too(tmp_path):
-    items = '[[data]]\nuse = "pseudonyms.file"\nfile = "items.csv"\npseudonym = "who"\nfeatures = ["x"]\n'
-    items += '[[adversaries]]\nuse = "pseudonyms.Threshold"\nwith = { distance = 0.5, features = ["x"] }\n'
+    items = '[[data]]\nuse = "linkage.file"\nfile = "items.csv"\npseudonym = "who"\nfeatures = ["x"]\n'
+    items += '[[adversaries]]\nuse = "linkage.Threshold"\nwith = { distance = 0.5, features = ["x"] }\n'
     (tmp_path / "items.csv").write_text("who,x\na,1\nb,2\n")
     assert len(plan_of(tmp_path, items).cells()) == 1
     with pytest.raises(UnmaskError, match=r"pseudonym: column 'whom' is not in file 'items\.csv'; did you mean 'who'"):

@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask import channels, graphs, pseudonyms, tables
+from unmask import channels, graphs, linkage, tables
 from unmask.audit import audit, earned
 from unmask.catalog import domain_of, kind_of, place_of
 from unmask.checks.grounds import ATTACKS, PROTECTIONS, Ground
@@ -23,8 +23,8 @@ from unmask.core.errors import UnmaskError, nearest
 from unmask.core.partition import Partition, View
 from unmask.core.posterior import Posterior
 from unmask.core.truth import Truth
+from unmask.linkage import Items
 from unmask.measures import Measure, realized_success
-from unmask.pseudonyms import Items
 
 __all__ = ["Verdict", "check", "check_attack", "check_measure", "check_protection"]
 
@@ -135,7 +135,7 @@ def says_what_it_does(thing: Any, _ground: Ground) -> str:
 
 def repr_rebuilds_it(thing: Any, _ground: Ground) -> str:
     """`eval(repr(thing)) == thing`, so that a row can say what made it."""
-    known = {name: value for domain in (tables, graphs, pseudonyms, channels) for name, value in vars(domain).items()}
+    known = {name: value for domain in (tables, graphs, linkage, channels) for name, value in vars(domain).items()}
     known |= {"array": np.array, "inf": np.inf, **vars(sys.modules[type(thing).__module__])}
     try:
         again = eval(repr(thing), known)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask import channels, graphs, pseudonyms, tables
+from unmask import channels, graphs, linkage, tables
 from unmask.core.partition import Partition
 from unmask.core.posterior import Posterior
 from unmask.core.truth import ABSENT, Truth
@@ -160,19 +160,19 @@ def _strange_table() -> Scene:
     return replace(_table_scene(others, np.arange(300), others), release=_people(300, seed=3))
 
 
-# --- pseudonyms ------------------------------------------------------------------------------------------------------
+# --- linkage ---------------------------------------------------------------------------------------------------------
 
 
-def _items() -> pseudonyms.Items:
-    return pseudonyms.datasets.synthetic_traces(12, 240, rng=np.random.default_rng(0), difficulty=0.2)
+def _items() -> linkage.Items:
+    return linkage.datasets.synthetic_traces(12, 240, rng=np.random.default_rng(0), difficulty=0.2)
 
 
 def _items_scene() -> Scene:
-    release, solution = pseudonyms.Split(2)(_items(), rng=np.random.default_rng(1))
+    release, solution = linkage.Split(2)(_items(), rng=np.random.default_rng(1))
     return Scene(release, None, lambda _: Truth(solution.code))
 
 
-def _items_fault(population: pseudonyms.Items, protected: tuple[pseudonyms.Items, Partition]) -> str:
+def _items_fault(population: linkage.Items, protected: tuple[linkage.Items, Partition]) -> str:
     release, solution = protected
     if sorted(release.ids.tolist()) != sorted(population.ids.tolist()):
         return "its items are not those of the population"
@@ -274,7 +274,7 @@ ATTACKS = {
         types=("Table",),
         others=("Parts", "Predicate", "Traces"),
     ),
-    "pseudonyms": Ground(_attack, _items_scene),
+    "linkage": Ground(_attack, _items_scene),
     "channels": Ground(
         _attack,
         _channel_scene,
@@ -296,7 +296,7 @@ ATTACKS = {
 
 PROTECTIONS = {
     "tables": Ground(_protect_table, lambda: _people(400), fault=_table_fault),
-    "pseudonyms": Ground(_protect, _items, fault=_items_fault),
+    "linkage": Ground(_protect, _items, fault=_items_fault),
     "channels": Ground(_protect_secrets, lambda: np.arange(200) % 4, fault=_channel_fault),
     "graphs": Ground(_protect, lambda: _graph(300, 8), fault=_graph_fault),
 }

@@ -15,7 +15,7 @@ EXIT_BROKEN = 1
 
 @click.command("check")
 @click.argument("thing", metavar="MODULE:CLASS")
-@click.option("--domain", help="tables, graphs, pseudonyms or channels, where its annotations do not say it.")
+@click.option("--domain", help="tables, graphs, linkage or channels, where its annotations do not say it.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
 def check(thing: str, domain: str | None, as_json: bool) -> None:
     r"""Try an attack, protection or measure of your own on small problems, and say which laws it keeps.

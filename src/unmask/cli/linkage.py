@@ -17,8 +17,8 @@ from unmask.cli.terminal import say
 from unmask.core.errors import UnmaskError
 
 if TYPE_CHECKING:
+    from unmask.linkage.label_files import LinkageFiles
     from unmask.measures.unlinkability import Contingency
-    from unmask.pseudonyms.label_files import LinkageFiles
 
 
 def _only_document(text: str | None) -> str | None:
@@ -44,7 +44,7 @@ def _only_document(text: str | None) -> str | None:
 @click.option("--probability", default="probability", show_default=True, help="Column that makes a guess a view.")
 @click.option("--noise", metavar="LABEL", help="Label of items in no cluster, such as -1: each is alone. Empty: none.")
 @options(
-    "unmask.cases.pseudonyms.case:Sensitivity",
+    "unmask.cases.linkage.case:Sensitivity",
     alpha={}, beta={}, wanted={"flags": ("--contamination-wanted",)}, min_size={}, missing={}, unlabeled={},
     truth_sampled={}, shuffles={"type": click.IntRange(min=1)}, seed={},
 )  # fmt: skip
@@ -84,10 +84,10 @@ def audit_linkage(
         --missing drop --unlabeled foreign
     unmask audit linkage --truth 'truth/*.parquet' --guess 'guess/*.parquet' --engine duckdb --memory-limit 8GiB
     """
-    from unmask.cases.pseudonyms import audit
-    from unmask.cases.pseudonyms.case import Sensitivity
-    from unmask.cases.pseudonyms.report import report
-    from unmask.pseudonyms.label_files import LinkageFiles
+    from unmask.cases.linkage import audit
+    from unmask.cases.linkage.case import Sensitivity
+    from unmask.cases.linkage.report import report
+    from unmask.linkage.label_files import LinkageFiles
 
     asked = Sensitivity(**sensitivity)
     names = stems(tuple(map(Path, guesses)))
@@ -122,7 +122,7 @@ def _counted(
     """
     from unmask.data.engine import open_engine
     from unmask.data.resources import divide_memory
-    from unmask.pseudonyms.counting import count_contingencies, estimate_work
+    from unmask.linkage.counting import count_contingencies, estimate_work
 
     room = divide_memory(memory_limit)
     with open_engine(

@@ -17,7 +17,7 @@ from unmask.frames import columns_of
 if TYPE_CHECKING:
     from unmask.channels import Channel
     from unmask.graphs import SocialGraph
-    from unmask.pseudonyms import Items
+    from unmask.linkage import Items
     from unmask.tables import Table
 
 
@@ -65,13 +65,13 @@ def read_graph(source: object, **reading: Any) -> SocialGraph:
 def read_items(source: Any, **reading: Any) -> Items:
     """Items under pseudonyms, from a file or a data frame.
 
-    reading : the arguments of `pseudonyms.Items.read`: `item`, `pseudonym`, `features`, `time`, `context` ...
+    reading : the arguments of `linkage.Items.read`: `item`, `pseudonym`, `features`, `time`, `context` ...
 
     >>> import unmask
     >>> unmask.read_items({"who": ["x", "x", "y"], "sum": [1, 2, 9]}, pseudonym="who", features="sum")
     Items(3 items, features=sum, 2 pseudonyms)
     """
-    from unmask.pseudonyms import Items
+    from unmask.linkage import Items
 
     check_keywords(inspect.signature(Items.read), reading, "read_items")
     return Items.read(source if isinstance(source, str | os.PathLike) else columns_of(source), **reading)

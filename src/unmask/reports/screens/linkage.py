@@ -49,4 +49,4 @@ def advice(_: Linkage, scope: Scope) -> Advice | None:
     """Nothing can be tried with what was given; a study can."""
     if {one.state for one in scope.data.verdicts} == {"acceptable"}:
         return None
-    return Advice(RENAME, '[[protections]]\nuse = "pseudonyms.PerPeriod"\ngrid = { length = [0.25, 0.5] }')
+    return Advice(RENAME, '[[protections]]\nuse = "linkage.PerPeriod"\ngrid = { length = [0.25, 0.5] }')

@@ -13,7 +13,7 @@ from scipy.sparse import csr_matrix
 
 from unmask.core.errors import UnmaskError
 from unmask.core.partition import Partition
-from unmask.pseudonyms.attacks.pairs import (
+from unmask.linkage.attacks.pairs import (
     Blocks,
     Links,
     Pairs,
@@ -24,8 +24,8 @@ from unmask.pseudonyms.attacks.pairs import (
     no_links,
     unite_pairs,
 )
-from unmask.pseudonyms.attacks.threshold import select_profiles
-from unmask.pseudonyms.items import Coded, Feature, Items, Numeric
+from unmask.linkage.attacks.threshold import select_profiles
+from unmask.linkage.items import Coded, Feature, Items, Numeric
 
 MISSING, DIFFERENT, NEAR, EQUAL = -1, 0, 1, 2
 

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from unmask.core.errors import UnmaskError, visible
 from unmask.core.partition import Partition
-from unmask.pseudonyms.label_files import is_missing, read_columns
+from unmask.linkage.label_files import is_missing, read_columns
 
 Kind = Literal["numeric", "categorical", "text"]
 

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from unmask.core.errors import FailedError, UnmaskError
-from unmask.pseudonyms import Items
-from unmask.pseudonyms.label_files import read_columns
+from unmask.linkage import Items
+from unmask.linkage.label_files import read_columns
 
 COLUMNS = {
     "id": ["r1", "r2", "r3", "r4"],

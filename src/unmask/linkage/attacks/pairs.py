@@ -13,7 +13,7 @@ from scipy.sparse.csgraph import connected_components
 
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.core.partition import Partition, View
-from unmask.pseudonyms.items import Feature, Items, Numeric
+from unmask.linkage.items import Feature, Items, Numeric
 
 MAX_PAIRS = 100_000_000
 """Pairs that are compared at most: they need some 5 GB."""

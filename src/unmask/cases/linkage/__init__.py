@@ -13,16 +13,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unmask.cases.pseudonyms.case import Case, Sensitivity, met_by
-from unmask.cases.pseudonyms.report import report
+from unmask.cases.linkage.case import Case, Sensitivity, met_by
+from unmask.cases.linkage.report import report
 from unmask.cases.rows import plain_row
 from unmask.core.errors import UnmaskError
 from unmask.core.partition import Partition, View
 from unmask.domains import named, with_fields
+from unmask.linkage import Items
+from unmask.linkage.label_files import list_columns, parse_shares, read_columns
 from unmask.measures.unlinkability.rates import RATES
 from unmask.plan import Cell, Part
-from unmask.pseudonyms import Items
-from unmask.pseudonyms.label_files import list_columns, parse_shares, read_columns
 from unmask.reports import ReportData
 from unmask.results import Row
 

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from unmask.core.partition import Partition
 from unmask.databases import open_database
 from unmask.extras import import_extra
-from unmask.pseudonyms.attacks.pairs import Blocks, Links, check_blocks, count_pairs, no_links
-from unmask.pseudonyms.attacks.threshold import select_profiles
-from unmask.pseudonyms.items import Coded, Feature, Items, Numeric
+from unmask.linkage.attacks.pairs import Blocks, Links, check_blocks, count_pairs, no_links
+from unmask.linkage.attacks.threshold import select_profiles
+from unmask.linkage.items import Coded, Feature, Items, Numeric
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,10 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 
-from unmask import pseudonyms
+from unmask import linkage
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.core.partition import Partition
-from unmask.measures.unlinkability import Contingency, evaluate
-from unmask.pseudonyms import (
+from unmask.linkage import (
     ExactMatch,
     FeatureClustering,
     Items,
@@ -21,9 +20,10 @@ from unmask.pseudonyms import (
     Threshold,
     Weights,
 )
-from unmask.pseudonyms.attacks.pairs import list_pairs
-from unmask.pseudonyms.attacks.record_linkage import compute_dice
-from unmask.pseudonyms.datasets import synthetic_traces
+from unmask.linkage.attacks.pairs import list_pairs
+from unmask.linkage.attacks.record_linkage import compute_dice
+from unmask.linkage.datasets import synthetic_traces
+from unmask.measures.unlinkability import Contingency, evaluate
 
 needs_sklearn = pytest.mark.skipif(find_spec("sklearn") is None, reason="scikit-learn is not installed")
 needs_splink = pytest.mark.skipif(find_spec("splink") is None, reason="Splink is not installed")
@@ -99,7 +99,7 @@ def test_an_attack_is_reproducible_and_does_not_read_order_ids_or_labels(attack)
     names = {"ids": rng.permutation(len(items)) + 1_000, "pseudonym": items.pseudonym * 3 + 1}
     renamed = Items(names["ids"], items.features, names["pseudonym"], items.time, items.context)
     assert np.array_equal(attack(renamed).code, attack(items).code)
-    assert eval(repr(attack), vars(pseudonyms)) == attack
+    assert eval(repr(attack), vars(linkage)) == attack
 
 
 @pytest.mark.filterwarnings("default")
@@ -349,8 +349,8 @@ def test_wrong_use_is_explained(use, match):
 
 
 def test_too_many_pairs_are_refused_before_they_are_made(monkeypatch):
-    monkeypatch.setattr("unmask.pseudonyms.attacks.threshold.MAX_PAIRS", 10)
-    monkeypatch.setattr("unmask.pseudonyms.attacks.pairs.MAX_PAIRS", 10)
+    monkeypatch.setattr("unmask.linkage.attacks.threshold.MAX_PAIRS", 10)
+    monkeypatch.setattr("unmask.linkage.attacks.pairs.MAX_PAIRS", 10)
     items, _ = release(1.0)
     with pytest.raises(FailedError, match="pairs of pseudonyms are within the distance, expected at most 10"):
         Threshold(100.0, ("x0",))(items)

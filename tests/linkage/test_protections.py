@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 from unmask.core.errors import UnmaskError
-from unmask.pseudonyms import Items, PerContext, PerItem, PerPeriod, Split
-from unmask.pseudonyms import protections as module
-from unmask.pseudonyms.datasets import synthetic_traces
+from unmask.linkage import Items, PerContext, PerItem, PerPeriod, Split
+from unmask.linkage import protections as module
+from unmask.linkage.datasets import synthetic_traces
 
 PROTECTIONS = [PerItem(), PerPeriod(0.25), PerPeriod(0.3, "own"), PerContext(), Split(1), Split(3), Split(2, "context")]
 

@@ -12,13 +12,13 @@ from click.testing import CliRunner
 from tests.engines import QUIET, opened
 from tests.envelopes import parsed
 from unmask import FailedError, Partition, UnmaskError, View
-from unmask.cases.pseudonyms.case import Case, Sensitivity, met_by
-from unmask.cases.pseudonyms.report import report
+from unmask.cases.linkage.case import Case, Sensitivity, met_by
+from unmask.cases.linkage.report import report
 from unmask.cli import main
 from unmask.data.resources import divide_memory
+from unmask.linkage.counting import count_contingencies, estimate_work
+from unmask.linkage.label_files import LinkageFiles
 from unmask.measures.unlinkability import Contingency, evaluate
-from unmask.pseudonyms.counting import count_contingencies, estimate_work
-from unmask.pseudonyms.label_files import LinkageFiles
 from verification.unlinkability_draws import shuffled
 
 pytestmark = [pytest.mark.filterwarnings(one) for one in QUIET]
@@ -148,15 +148,15 @@ def test_what_does_not_fit_is_refused_before_and_after_the_join(engine, tmp_path
     fewest, most = (int(text.replace(",", "")) for text in re.findall(r"([\d,]+) to ([\d,]+) pairs", planned)[0])
     assert planned.startswith(f"linkage of {n:,} items")
     assert fewest <= most <= n
-    monkeypatch.setattr("unmask.pseudonyms.counting.SUBJECT_BYTES", 1 << 30)
+    monkeypatch.setattr("unmask.linkage.counting.SUBJECT_BYTES", 1 << 30)
     with pytest.raises(FailedError, match=r"clusters take .* GiB of memory"):
         estimate_work(engine, *files, shares=divide_memory(1 << 30))
-    monkeypatch.setattr("unmask.pseudonyms.counting.SUBJECT_BYTES", 1)
-    monkeypatch.setattr("unmask.pseudonyms.counting.PAIR_BYTES", 1 << 30)
+    monkeypatch.setattr("unmask.linkage.counting.SUBJECT_BYTES", 1)
+    monkeypatch.setattr("unmask.linkage.counting.PAIR_BYTES", 1 << 30)
     with pytest.raises(FailedError, match=r"pairs of a subject and a cluster take .* GiB"):
         count_contingencies(engine, *files, array_bytes=ROOM)
-    monkeypatch.setattr("unmask.pseudonyms.counting.ITEM_BYTES", 1 << 50)
-    monkeypatch.setattr("unmask.pseudonyms.counting.PAIR_BYTES", 1)
+    monkeypatch.setattr("unmask.linkage.counting.ITEM_BYTES", 1 << 50)
+    monkeypatch.setattr("unmask.linkage.counting.PAIR_BYTES", 1)
     with pytest.raises(FailedError, match=r"may write .* to its temporary directory"):
         estimate_work(engine, *files, shares=divide_memory(1 << 30))
 

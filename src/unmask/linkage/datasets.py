@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from unmask import files
 from unmask.core.errors import UnmaskError
 from unmask.core.partition import Partition
-from unmask.pseudonyms.items import Coded, Items, Kind, Numeric
-from unmask.pseudonyms.label_files import read_columns
+from unmask.linkage.items import Coded, Items, Kind, Numeric
+from unmask.linkage.label_files import read_columns
 
 __all__ = ["febrl", "gowalla", "rldata", "synthetic_traces"]
 

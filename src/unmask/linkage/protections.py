@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from unmask.core.errors import UnmaskError
 from unmask.core.partition import Partition
 from unmask.core.randomness import secret_unless
-from unmask.pseudonyms.items import Items
+from unmask.linkage.items import Items
 
 Released = tuple[Items, Partition]
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.core.partition import Partition
-from unmask.pseudonyms.attacks.pairs import MAX_PAIRS, connect, group_rows, partition_items
-from unmask.pseudonyms.items import Feature, Items, Numeric
+from unmask.linkage.attacks.pairs import MAX_PAIRS, connect, group_rows, partition_items
+from unmask.linkage.items import Feature, Items, Numeric
 
 Scale = Literal["none", "deviation"] | Mapping[str, float]
 

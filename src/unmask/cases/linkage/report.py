@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from unmask.cases.pseudonyms.case import BETAS, Case, Sensitivity
+from unmask.cases.linkage.case import BETAS, Case, Sensitivity
 from unmask.core.errors import UnmaskError
 from unmask.core.partition import Missing, Unlabeled
 from unmask.measures.unlinkability import Contingency

@@ -1,0 +1,17 @@
+"""An example of each attack and protection of linkage, and its datasets: what `unmask.catalog` lists."""
+
+from unmask import linkage
+
+ATTACKS = (
+    linkage.ExactMatch(), linkage.Threshold(0.1), linkage.FeatureClustering("kmeans", n_clusters=12),
+    linkage.RecordLinkage((("place",), ("x0",))), linkage.SplinkLinkage((("place",), ("x0",))),
+)  # fmt: skip
+
+PROTECTIONS = (
+    linkage.PerItem(), linkage.PerPeriod(0.25), linkage.PerContext(), linkage.Split(2),
+)  # fmt: skip
+
+DATASETS = (
+    linkage.datasets.synthetic_traces, linkage.datasets.gowalla, linkage.datasets.rldata,
+    linkage.datasets.febrl,
+)  # fmt: skip
