@@ -114,7 +114,7 @@ def page(n_rows: int) -> Step:
 
 def bare_page(n_rows: int) -> Step:
     """The rows are read, and written as a table of HTML."""
-    from unmask.databases import open_database
+    from unmask.data.databases import open_database
     from unmask.studies.run import RESULTS
 
     folder, run = finished(n_rows)

@@ -14,7 +14,6 @@ PACKAGES: tuple[str, ...] = (
     "unmask.channels.datasets",
     "unmask.channels.design",
     "unmask.channels.mechanisms",
-    "unmask.data",
     "unmask.economics",
     "unmask.graphs.attacks",
     "unmask.graphs.criteria",

@@ -15,7 +15,7 @@ import unmask
 from tests.envelopes import parsed
 from unmask.cli import main
 from unmask.core.errors import UnmaskError
-from unmask.frames import choose_library, frame_of_rows
+from unmask.data.frames import choose_library, frame_of_rows
 
 ROLES = {"quasi_identifiers": ["age", "zip"], "sensitive": "job"}
 MAKERS = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
@@ -67,7 +67,7 @@ def test_every_table_of_a_result_is_a_frame(table, library):
 def test_a_frame_is_of_the_library_that_the_program_has():
     assert choose_library() == "pandas"  # imported above, before the others
     assert frame_of_rows([{"n": 3}, {"n": "fewer than 10"}], library="polars")["n"].to_list() == ["3", "fewer than 10"]
-    code = "import polars, unmask.frames as f; print(f.choose_library())"
+    code = "import polars, unmask.data.frames as f; print(f.choose_library())"
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert done.stdout.strip() == "polars"
 

@@ -11,7 +11,6 @@ from channels_case import Floats, same
 from numpy.typing import NDArray
 from show import Section, Verdict
 
-from unmask import files
 from unmask.channels import Channel
 from unmask.channels.attacks import (
     FrequencyAttack,
@@ -27,6 +26,7 @@ from unmask.channels.attacks import (
 )
 from unmask.channels.criteria import learned_risk
 from unmask.core.errors import FailedError, UnmaskError
+from unmask.data import files
 
 SYSTEM = np.array([[0, 1, 3], [2, 1, 1], [2, 2, 0]]) / 4
 """Who may have sent what: three senders, three messages (Edman, Bagai)."""

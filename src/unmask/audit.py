@@ -16,7 +16,7 @@ from unmask.core.errors import UnmaskError
 from unmask.core.notebook import html_table
 from unmask.core.posterior import Posterior
 from unmask.core.truth import Truth
-from unmask.frames import frame_of_rows
+from unmask.data.frames import frame_of_rows
 from unmask.measures import (
     Measure,
     Quantity,
@@ -166,7 +166,7 @@ class Audit:
         return html_table(title, ("measure", "value", "before", "worst-off", "unit"), rows)
 
     def to_frame(self, *, library: str | None = None) -> Any:
-        """The rows as a data frame of pandas, polars or Arrow, see `unmask.frames`."""
+        """The rows as a data frame of pandas, polars or Arrow, see `unmask.data.frames`."""
         return frame_of_rows([row.as_dict() for row in self.rows], library=library)
 
 

@@ -15,8 +15,8 @@ from typing import Any, Final
 
 from unmask import protection_specs
 from unmask.core.errors import UnmaskError, nearest
+from unmask.data.files import read_text, read_toml
 from unmask.domains import DOMAINS
-from unmask.files import read_text, read_toml
 from unmask.plan import NOTHING, check_keys
 from unmask.toml_text import key_of, section, whole_text
 

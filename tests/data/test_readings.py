@@ -5,20 +5,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from unmask.core.errors import AmbiguousInput
-from unmask.data import (
+from unmask.data.databases import open_database
+from unmask.data.dialects import DELIMITER_NAMES, FIRST_LINES, read_sample, score_dialects
+from unmask.data.encodings import decode_text
+from unmask.data.readings import (
+    COMMENT_BELOW,
+    LineAccount,
     Reading,
     account_lines,
     check_comments,
-    decode_text,
     read_rows,
-    read_sample,
     refuse_comments,
-    score_dialects,
     score_header,
 )
-from unmask.data.dialects import DELIMITER_NAMES, FIRST_LINES
-from unmask.data.readings import COMMENT_BELOW, LineAccount
-from unmask.databases import open_database
 
 KNOWN = {"name", "city", "count"}.__contains__
 

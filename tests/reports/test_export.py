@@ -15,11 +15,11 @@ from tests.reports import test_channel, test_graph_section, test_linkage, test_p
 from tests.reports.test_html import N, row, sample, single
 from tests.reports.test_study_page import WORLD, study
 from unmask.core.errors import UnmaskError
+from unmask.data.writing import is_formula
 from unmask.reports import ReportData, render
 from unmask.reports import export as exporting
 from unmask.reports.export import INDEX, export
 from unmask.reports.facts.study import Missing
-from unmask.writing import is_formula
 
 KINDS = {
     "audit": sample,

@@ -16,7 +16,7 @@ from tests.envelopes import parsed
 from tests.reports.test_html import SCRIPT, Page, row, sections
 from unmask.cli import main
 from unmask.core.errors import UnmaskError
-from unmask.databases import open_database
+from unmask.data.databases import open_database
 from unmask.policy.condition import BESIDE_CONTROL, QUANTILES
 from unmask.reports import render
 from unmask.reports.facts.study import Measured, Missing, StudyData

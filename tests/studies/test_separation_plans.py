@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from unmask.core.errors import UnmaskError
-from unmask.databases import open_database
+from unmask.data.databases import open_database
 from unmask.graphs import (
     Auxiliary,
     Decoy,

@@ -21,13 +21,13 @@ from unmask.cli import main
 from unmask.core.errors import FailedError
 from unmask.core.posterior import Posterior
 from unmask.core.truth import Truth
+from unmask.data.writing import is_formula
 from unmask.measures import calibration_error, effective_set_size, realized_success, success_probability
 from unmask.reports.facts.price import Price
 from unmask.tables import Identity, Lattice, Mondrian, Suppress, SuppressCells, Table, reading
 from unmask.tables.column_risk import printed_values
 from unmask.tables.criteria import people_in_classes
 from unmask.tables.holdout import find_held_back, hold_back
-from unmask.writing import is_formula
 
 WHOM, HEAD = ("release", "prosecutor", "identity"), "realized_success"
 

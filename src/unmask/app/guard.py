@@ -16,7 +16,7 @@ from urllib.parse import parse_qs
 
 from starlette.exceptions import HTTPException
 
-from unmask.writing import write_text
+from unmask.data.writing import write_text
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]

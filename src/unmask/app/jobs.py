@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Literal
 
 from unmask.core.errors import UnmaskError
-from unmask.writing import write_text
+from unmask.data.writing import write_text
 
 State = Literal["running", "finished", "failed", "stopped"]
 

@@ -21,9 +21,9 @@ from unmask.app.guard import UPLOAD
 from unmask.app.jobs import Jobs
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.data.source_files import SUFFIXES
+from unmask.data.writing import write_text
 from unmask.document import load, populations
 from unmask.toml_text import DOCUMENT, text_of_document
-from unmask.writing import write_text
 
 PREFIX = "unmask-open-"
 """How private folders are called."""

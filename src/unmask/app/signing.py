@@ -9,7 +9,7 @@ from typing import Any
 from unmask.app import verdict
 from unmask.app.progress import busy_with
 from unmask.app.project import AT_RISK, CERTIFICATE, MECHANISM, ORIGIN, PAGE, RELEASE, REPORT, Project
-from unmask.files import hash_file
+from unmask.data.files import hash_file
 from unmask.policy import Condition, Requirement
 from unmask.reports.certificate import ASKED
 from unmask.reports.findings.verdict import called, with_unit

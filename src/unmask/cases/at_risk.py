@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from unmask.core.distinct_rows import take_rows
 from unmask.core.posterior import Posterior
+from unmask.data.writing import escape_formula
 from unmask.measures import success_probability
 from unmask.measures.sensitive_values import likeliest_sensitive_value, rank_by_frequency, sensitive_probability
 from unmask.reports.data import LIMITS
 from unmask.reports.words import IDENTITY, MEMBERSHIP
-from unmask.writing import escape_formula
 
 CLASS_AT = "class_at_row_of_release_from_0"
 """Heading of where classes stand."""

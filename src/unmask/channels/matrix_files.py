@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from unmask.channels.channel import Channel
 from unmask.core.errors import FailedError, UnmaskError
+from unmask.data.databases import explain_failure, open_database
 from unmask.data.encodings import open_text
 from unmask.data.resources import temporary_folder
 from unmask.data.source_files import prepare_file, read_head, scan_parquet
-from unmask.databases import explain_failure, open_database
 
 _log = logging.getLogger(__name__)
 

@@ -66,8 +66,8 @@ from unmask.cli.separation import advise_identity, protect_graph
 from unmask.cli.study import study
 from unmask.cli.terminal import say
 from unmask.core.errors import UnmaskError
+from unmask.data.writing import STANDARD_OUTPUT
 from unmask.protection_specs import parse_specs
-from unmask.writing import STANDARD_OUTPUT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -18,7 +18,7 @@ from unmask.cli.gates import EXIT_ABOVE
 from unmask.cli.generated import FILE, Command
 from unmask.cli.terminal import say
 from unmask.core.errors import UnmaskError
-from unmask.files import hash_file, read_json, read_text
+from unmask.data.files import hash_file, read_json, read_text
 
 CLOSE = 1e-9
 """Numbers that differ by no more than this part are the same: another processor may round the last digits otherwise."""

@@ -17,7 +17,7 @@ from unmask.cli.generated import FILE, Command, options
 from unmask.cli.output import Output, audit_output
 from unmask.cli.terminal import say
 from unmask.core.errors import FailedError, UnmaskError
-from unmask.writing import STANDARD_OUTPUT
+from unmask.data.writing import STANDARD_OUTPUT
 
 if TYPE_CHECKING:
     import numpy as np

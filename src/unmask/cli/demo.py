@@ -11,7 +11,7 @@ import click
 from unmask.cli.files import provenance, refuse_to_overwrite, say_json, say_overview, write_report
 from unmask.cli.generated import FILE
 from unmask.cli.terminal import say, say_text
-from unmask.writing import replace_files
+from unmask.data.writing import replace_files
 
 
 @click.command(name="list")

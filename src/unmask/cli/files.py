@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unmask import writing
 from unmask.cli.terminal import say
 from unmask.core.errors import FailedError, UnmaskError
+from unmask.data import writing
 from unmask.toml_text import DOCUMENT
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ def inputs(rows: Mapping[str, Sequence[Any]] | None = None) -> list[dict[str, An
 
     rows : parameter -> the rows of each of its files, in their order
     """
-    from unmask.files import hash_file  # here: most commands digest nothing, and need not load what fetches files
+    from unmask.data.files import hash_file  # here: most commands digest nothing, and need not load what fetches files
 
     given = click.get_current_context().params
     secret = SECRET | ({"release"} if given.get("overlaps") else frozenset())  # the release is made of it

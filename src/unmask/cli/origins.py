@@ -22,7 +22,7 @@ def read_origin(path: Path, n_released: int, n_original: int) -> NDArray[np.int6
     """(n_released,) the row of the original behind each record, from the file that `protect` wrote."""
     import numpy as np
 
-    from unmask.files import read_text
+    from unmask.data.files import read_text
 
     try:
         lines = read_text(path).split()

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from unmask import writing
 from unmask.cli.files import (
     command_name,
     inputs,
@@ -27,6 +26,7 @@ from unmask.cli.files import (
 from unmask.cli.gates import audited_domain, exit_unless_acceptable, policy, refuse_other_domains, verdicts
 from unmask.cli.generated import FILE, taken
 from unmask.cli.terminal import say, say_text
+from unmask.data import writing
 
 if TYPE_CHECKING:
     from unmask.cases.at_risk import Watched

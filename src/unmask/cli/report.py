@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from unmask import writing
 from unmask.cli.files import command_name, inputs, refuse_to_overwrite
 from unmask.cli.generated import FILE
 from unmask.cli.terminal import say, say_text
+from unmask.data import writing
 
 if TYPE_CHECKING:
     from unmask.reports.facts.study import StudyData

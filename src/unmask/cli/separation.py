@@ -18,7 +18,7 @@ from unmask.cli.generated import FILE, Command, options, split, taken
 from unmask.cli.options import encoding, without_seed
 from unmask.cli.terminal import say
 from unmask.core.errors import UnmaskError
-from unmask.writing import STANDARD_OUTPUT
+from unmask.data.writing import STANDARD_OUTPUT
 
 if TYPE_CHECKING:
     from unmask.graphs.graph import SocialGraph

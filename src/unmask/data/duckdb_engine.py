@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.core.errors import AmbiguousInput, FailedError, UnmaskError
+from unmask.data.databases import escape_path, explain_failure, lend_database
 from unmask.data.resources import temporary_folder
 from unmask.data.source_files import (
     CERTAIN_ROW_ODDS,
@@ -33,8 +34,7 @@ from unmask.data.source_files import (
     split_sheet,
 )
 from unmask.data.sql import Arrays, Kind, clean_column, quote_name, quote_text, rename_columns
-from unmask.databases import escape_path, explain_failure, lend_database
-from unmask.writing import replace_file
+from unmask.data.writing import replace_file
 
 _WHOLE = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"}
 _REAL = {"FLOAT", "DOUBLE"}

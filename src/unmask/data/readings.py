@@ -13,6 +13,7 @@ from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
 
 from unmask.core.errors import AmbiguousInput
+from unmask.data.databases import escape_path
 from unmask.data.dialects import (
     MARKS,
     MISSING,
@@ -26,7 +27,6 @@ from unmask.data.dialects import (
     kind_of,
 )
 from unmask.data.encodings import open_text
-from unmask.databases import escape_path
 
 if TYPE_CHECKING:
     import duckdb

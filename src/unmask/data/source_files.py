@@ -18,11 +18,11 @@ from typing import Literal, TypeAlias
 
 from unmask.core.errors import AmbiguousInput, FailedError, UnmaskError
 from unmask.data.column_names import is_column_name
+from unmask.data.databases import escape_path
 from unmask.data.dialects import Sample, read_sample, score_dialects
 from unmask.data.encodings import TextFile, decode_text
 from unmask.data.readings import score_header
 from unmask.data.sql import quote_text
-from unmask.databases import escape_path
 
 FileKind: TypeAlias = Literal["text", "parquet", "workbook"]
 

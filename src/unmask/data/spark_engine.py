@@ -17,8 +17,8 @@ from unmask.core.errors import FailedError, UnmaskError
 from unmask.data.resources import temporary_folder
 from unmask.data.source_files import SUFFIXES, TEXT_FILES, ReadableFile, prepare_file, read_head, split_sheet
 from unmask.data.sql import Arrays, Kind, clean_column, quote_name, rename_columns
+from unmask.data.writing import replace_file
 from unmask.extras import not_installed
-from unmask.writing import replace_file
 
 _WHOLE = {"tinyint", "smallint", "int", "bigint"}
 _REAL = {"float", "double"}

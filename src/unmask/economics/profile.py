@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from unmask.core.errors import FailedError, UnmaskError, nearest
+from unmask.data.files import read_toml
 from unmask.economics.attacker import Attacker, list_parameters
-from unmask.files import read_toml
 
 EMBEDDED: Final = "case-study"
 """Name of the attacker that comes with the package. The figures are an assumption, taken from the paper's case."""

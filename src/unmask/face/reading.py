@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unmask.core.errors import UnmaskError
+from unmask.data.frames import columns_of
 from unmask.face.misuse import check_keywords
-from unmask.frames import columns_of
 
 if TYPE_CHECKING:
     from unmask.channels import Channel

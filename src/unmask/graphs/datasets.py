@@ -13,8 +13,8 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask import files
 from unmask.core.errors import FailedError, UnmaskError
+from unmask.data import files
 from unmask.graphs.files.reading import read_links
 from unmask.graphs.graph import SocialGraph
 from unmask.graphs.knowledge import NOBODY, Pair

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from unmask.core.csr_rows import distinct
 from unmask.core.errors import UnmaskError
-from unmask.data import iterate_rows
+from unmask.data.readings import iterate_rows
 from unmask.data.resources import temporary_folder
 from unmask.data.source_files import prepare_file
 from unmask.graphs.files.edge_lists import best_dialect

@@ -12,9 +12,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask import files
 from unmask.core.errors import UnmaskError
 from unmask.core.partition import Partition
+from unmask.data import files
 from unmask.linkage.items import Coded, Items, Kind, Numeric
 from unmask.linkage.label_files import read_columns
 

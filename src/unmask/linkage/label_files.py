@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.core.partition import Missing, Partition, Unlabeled, View, refuse_gaps
+from unmask.data.databases import explain_failure, open_database
 from unmask.data.engine import Engine
 from unmask.data.resources import temporary_folder
 from unmask.data.source_files import (
@@ -29,7 +30,6 @@ from unmask.data.source_files import (
     scan_text,
 )
 from unmask.data.sql import clean_column
-from unmask.databases import explain_failure, open_database
 
 _log = logging.getLogger(__name__)
 

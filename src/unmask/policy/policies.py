@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from unmask.core.errors import UnmaskError, nearest
-from unmask.files import read_toml
+from unmask.data.files import read_toml
 from unmask.policy.condition import Condition
 
 SHIPPED = resources.files("unmask.policy") / "shipped"

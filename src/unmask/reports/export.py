@@ -14,12 +14,12 @@ import duckdb
 import numpy as np
 
 from unmask.core.errors import UnmaskError
-from unmask.databases import explain_failure, open_database
+from unmask.data.databases import explain_failure, open_database
+from unmask.data.writing import defer_signals, escape_formula, explain_write_errors
 from unmask.reports.data import MEASURES, ReportData
 from unmask.reports.facts.study import StudyData
 from unmask.reports.page import page_of
 from unmask.reports.parts import Figure, Grid
-from unmask.writing import defer_signals, escape_formula, explain_write_errors
 
 INDEX = "index.json"
 

@@ -12,7 +12,7 @@ from html import escape
 from typing import Any
 
 from unmask.core.errors import UnmaskError, nearest
-from unmask.frames import frame_of_rows
+from unmask.data.frames import frame_of_rows
 from unmask.policy import Verdict
 from unmask.reports.data import MEASURES, ReportData
 from unmask.reports.facts.study import StudyData

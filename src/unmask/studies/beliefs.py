@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
+from unmask.data.writing import explain_write_errors, replace_file
 from unmask.measures.success import rank_truth
 from unmask.plan import Cell
 from unmask.studies.cells import believed
-from unmask.writing import explain_write_errors, replace_file
 
 BELIEFS: Final = "beliefs"
 """Folder of a study that holds them, a file for each cell that a game prices."""

@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from unmask.core.distinct_rows import group_rows
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
+from unmask.data.files import read_json
+from unmask.data.writing import replace_file, write_text
 from unmask.document import in_document, load
 from unmask.economics import (
     AttackerKind,
@@ -31,7 +33,6 @@ from unmask.economics.attacker import Attacker, list_parameters
 from unmask.economics.campaign import remove_discount
 from unmask.economics.game import WITHHELD
 from unmask.economics.groups import compute_inside_probability, count_candidates, find_uniform_rows
-from unmask.files import read_json
 from unmask.plan import NOTHING, Cell, Plan, unknown
 from unmask.reports.facts.game import (
     Alone,
@@ -52,7 +53,6 @@ from unmask.studies.reading import read_plan
 from unmask.studies.run import GAME, JOURNAL
 from unmask.studies.stated import Stated, stated
 from unmask.version import __version__
-from unmask.writing import replace_file, write_text
 
 SIZE_DRAWS = 16
 """Number of draws of all group sizes for a campaign that does not know them when it pays for the data."""

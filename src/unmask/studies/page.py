@@ -11,7 +11,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from unmask.core.errors import UnmaskError
-from unmask.databases import escape_path, open_database
+from unmask.data.databases import escape_path, open_database
 from unmask.document import load
 from unmask.plan import NOTHING
 from unmask.policy.coverage import coverage_notes

@@ -14,8 +14,9 @@ import duckdb
 import numpy as np
 
 from unmask.core.errors import FailedError, UnmaskError
+from unmask.data.databases import explain_failure
 from unmask.data.sql import quote_text
-from unmask.databases import explain_failure
+from unmask.data.writing import replace_file
 from unmask.document import in_document, load, said_policy
 from unmask.plan import Cell, Plan
 from unmask.policy import Policy
@@ -27,7 +28,6 @@ from unmask.studies.beliefs import belief_file
 from unmask.studies.journal import Journal, Result
 from unmask.studies.workers import run_cells
 from unmask.toml_text import whole_text
-from unmask.writing import replace_file
 
 JOURNAL = "journal.jsonl"
 RESULTS = "results.parquet"
@@ -220,7 +220,7 @@ def _distinct(plan: Plan) -> dict[str, Cell]:
 
 def export(plan: Plan, journal: Journal, path: Path) -> None:
     """Write all rows in the order of the plan, whole or not at all; a cell without rows has one that says why."""
-    from unmask.databases import open_database
+    from unmask.data.databases import open_database
 
     rows = [row for cell in plan.cells() for row in _rows(cell, journal.results.get(cell.key))]
     columns: dict[str, Any] = {}

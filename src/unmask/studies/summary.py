@@ -11,7 +11,7 @@ from typing import Any, Literal
 import duckdb
 
 from unmask.core.errors import FailedError
-from unmask.databases import escape_path, explain_failure, open_database
+from unmask.data.databases import escape_path, explain_failure, open_database
 from unmask.measures.registry import SHARES, described
 from unmask.policy.verdict import CRITERION, Criterion
 from unmask.reports.facts.study import Missing

@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Any
 
 from unmask.core.errors import FailedError, NotRunError, UnmaskError
+from unmask.data.writing import ENDING, defer_signals
 from unmask.plan import Budget, Cell
 from unmask.studies.journal import Result, Status
-from unmask.writing import ENDING, defer_signals
 
 GRACE = 5.0
 """Seconds that a process has to end by itself."""

@@ -14,6 +14,7 @@ from unmask.core.errors import UnmaskError
 from unmask.data import sql
 from unmask.data.engine import Engine
 from unmask.data.resources import check_output
+from unmask.data.writing import STARTS, escape_formula, is_formula
 from unmask.tables.column import Column
 from unmask.tables.counted_source import CountedSource
 from unmask.tables.formulas import Formulas, check_formulas
@@ -24,7 +25,6 @@ from unmask.tables.table import Table
 from unmask.tables.utility.columns import ColumnLoss, Loss
 from unmask.tables.utility.evaluation import InformationLoss
 from unmask.tables.writing import stored_type
-from unmask.writing import STARTS, escape_formula, is_formula
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,9 +13,9 @@ from typing import Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask import files
 from unmask.core.errors import UnmaskError
 from unmask.core.randomness import secret_unless
+from unmask.data import files
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.reading import read_encoded
 from unmask.tables.table import Table

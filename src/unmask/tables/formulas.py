@@ -10,9 +10,9 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from unmask.core.errors import UnmaskError
+from unmask.data.writing import STARTS, escape_formula, is_formula
 from unmask.tables.column import Column
 from unmask.tables.table import Table
-from unmask.writing import STARTS, escape_formula, is_formula
 
 Formulas: TypeAlias = Literal["keep", "escape", "refuse"]
 """What is done about them: nothing, an apostrophe before them, or no release."""

@@ -16,10 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.core.errors import AmbiguousInput, UnmaskError
-from unmask.data import Reading, read_rows, read_sample, score_dialects, score_header
+from unmask.data.databases import open_database
+from unmask.data.dialects import read_sample, score_dialects
+from unmask.data.readings import Reading, read_rows, score_header
 from unmask.data.resources import temporary_folder
 from unmask.data.source_files import prepare_file
-from unmask.databases import open_database
 
 _log = logging.getLogger(__name__)
 

@@ -21,9 +21,9 @@ import numpy as np
 
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.data import source_files
+from unmask.data.databases import explain_failure, open_database
 from unmask.data.resources import temporary_folder
 from unmask.data.source_files import prepare_file
-from unmask.databases import explain_failure, open_database
 from unmask.tables.coding import Encoded, encode, encode_array
 
 _LISTED = 40  # column names in a message

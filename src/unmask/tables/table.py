@@ -15,8 +15,8 @@ from scipy.sparse import csr_array
 
 from unmask.core.errors import UnmaskError, visible
 from unmask.core.notebook import SHOWN, html_table
+from unmask.data.frames import frame_of_parquet
 from unmask.data.resources import temporary_folder
-from unmask.frames import frame_of_parquet
 from unmask.tables.cells import read_levels
 from unmask.tables.column import CellsOf, Classes, Column, Rows, classes_of
 from unmask.tables.grouping import class_counts, commonest, distinct, pack

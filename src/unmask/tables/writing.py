@@ -13,10 +13,10 @@ import duckdb
 import numpy as np
 
 from unmask.core.errors import UnmaskError
+from unmask.data.databases import escape_path, explain_failure
 from unmask.data.sql import quote_name, quote_text
-from unmask.databases import escape_path, explain_failure
+from unmask.data.writing import replace_file
 from unmask.tables.reading import engine
-from unmask.writing import replace_file
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
-from unmask import files
 from unmask.channels._matrices import Floats, Ints, Sparse
 from unmask.core.errors import UnmaskError
-from unmask.databases import open_database
+from unmask.data import files
+from unmask.data.databases import open_database
 
 EARTH_RADIUS = 6_371_008.8
 """Mean radius of the Earth in meters (IUGG)."""

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.core.errors import FailedError
+from unmask.data.writing import replace_file
 from unmask.graphs.attacks.bagging import Round, Stage
 from unmask.version import __version__
-from unmask.writing import replace_file
 
 DAMAGED = (
     OSError, EOFError, ValueError, KeyError, RuntimeError, zipfile.BadZipFile, zlib.error, tokenize.TokenError,

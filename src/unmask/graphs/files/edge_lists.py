@@ -11,20 +11,19 @@ from typing import Annotated, Literal, get_type_hints
 import duckdb
 
 from unmask.core.errors import AmbiguousInput, UnmaskError
-from unmask.data import (
+from unmask.data.dialects import (
+    DELIMITER_NAMES,
+    FIRST_LINES,
     MISSING,
+    RARE,
+    WHOLE,
     Dialect,
     Sample,
-    TextFile,
-    account_lines,
-    check_comments,
-    read_rows,
     read_sample,
-    refuse_comments,
     score_dialects,
 )
-from unmask.data.dialects import DELIMITER_NAMES, FIRST_LINES, RARE, WHOLE
-from unmask.data.readings import COMMENT_BELOW
+from unmask.data.encodings import TextFile
+from unmask.data.readings import COMMENT_BELOW, account_lines, check_comments, read_rows, refuse_comments
 from unmask.data.sql import quote_name
 from unmask.graphs.compressed_rows import mark_nodes
 from unmask.graphs.files.end_columns import EndColumns, Ends, choose_ends, is_known, is_weight

@@ -15,8 +15,8 @@ from typing import Literal
 import numpy as np
 
 from unmask.core.errors import AmbiguousInput, UnmaskError
-from unmask.data import MISSING, Dialect, Reading, score_header
-from unmask.data.dialects import DATE, NUMBER
+from unmask.data.dialects import DATE, MISSING, NUMBER, Dialect
+from unmask.data.readings import Reading, score_header
 
 Ends = tuple[str, str] | tuple[int, int]
 """The columns of the two ends, by name or number from 1 as a user writes them, or by place from 0."""

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.core.errors import AmbiguousInput, UnmaskError
-from unmask.data import Dialect, cut, iterate_rows
-from unmask.data.dialects import NUMBER, WHOLE, is_blank
+from unmask.data.dialects import NUMBER, WHOLE, Dialect, cut, is_blank
+from unmask.data.readings import iterate_rows
 from unmask.graphs.files.end_columns import is_weight
 from unmask.graphs.files.node_numbers import LinkList, are_whole, describe_zeros, is_zero, sort_labels
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.core.errors import AmbiguousInput, UnmaskError
-from unmask.data import MISSING
+from unmask.data.dialects import MISSING
 from unmask.graphs.compressed_rows import MAX_LINKS_IN_MEMORY, allocate, iterate_blocks, mark_nodes
 from unmask.graphs.files.end_columns import unify_ids
 

@@ -17,10 +17,10 @@ import numpy as np
 from scipy import sparse
 
 from unmask.core.errors import FailedError, UnmaskError
-from unmask.data import TextFile, open_binary, open_text
+from unmask.data.databases import explain_failure, open_database
+from unmask.data.encodings import TextFile, open_binary, open_text
 from unmask.data.resources import temporary_folder
 from unmask.data.source_files import ReadableFile, prepare_file, scan_parquet
-from unmask.databases import explain_failure, open_database
 from unmask.graphs.files.edge_lists import FORMATS, EdgeListOptions, best_dialect, read_edge_list, read_table
 from unmask.graphs.files.formats import name_attributes, read_graphml, read_node_link, read_pajek
 from unmask.graphs.files.node_numbers import LinkList

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.core.errors import FailedError, UnmaskError
-from unmask.databases import open_database
+from unmask.data.databases import open_database
 
 _EDGES_PER_PIECE = 1_000_000  # of text
 _PARQUET = {".parquet", ".pq"}

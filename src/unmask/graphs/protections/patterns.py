@@ -12,9 +12,9 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unmask import files
 from unmask.core.errors import FailedError, UnmaskError, nearest
 from unmask.core.randomness import secret_unless
+from unmask.data import files
 from unmask.graphs.graph import SocialGraph
 from unmask.graphs.protections.adopters import check_adopters, choose_adopters
 from unmask.graphs.protections.identities import Kept, Role, Separated, release_of, spans

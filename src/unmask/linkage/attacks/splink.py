@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.core.partition import Partition
-from unmask.databases import open_database
+from unmask.data.databases import open_database
 from unmask.extras import import_extra
 from unmask.linkage.attacks.pairs import Blocks, Links, check_blocks, count_pairs, no_links
 from unmask.linkage.attacks.threshold import select_profiles

@@ -11,9 +11,9 @@ import pandas as pd
 import pytest
 
 import unmask
-from unmask import databases
 from unmask.core.errors import FailedError
-from unmask.databases import lend_database
+from unmask.data import databases
+from unmask.data.databases import lend_database
 from unmask.linkage.label_files import read_columns
 
 ASKED = "select current_setting('temp_directory'), current_setting('memory_limit'), current_setting(\

@@ -7,7 +7,7 @@ import pytest
 
 from unmask import FailedError
 from unmask.cli.files import say_secret
-from unmask.writing import replace_file, replace_files, write_text
+from unmask.data.writing import replace_file, replace_files, write_text
 
 
 def names_in(folder):
