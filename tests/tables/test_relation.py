@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 
 from unmask import FailedError, UnmaskError, protect
 from unmask.cases.tables import audit as audit_releases
@@ -11,7 +12,7 @@ from unmask.data.engine import open_engine
 from unmask.measures import success_probability
 from unmask.reports import ORIGINAL
 from unmask.tables import ClassAttack, Generalize, SuppressCells, Table, criteria
-from unmask.tables.attacks.relation import relation_of
+from unmask.tables.attacks.relation import classes_intersect, relation_of
 from unmask.tables.counted_source import count_source
 from unmask.tables.roles import Roles
 
@@ -252,6 +253,27 @@ def test_suppressed_cells_and_wildcards_are_one_column_of_a_wide_table_too(monke
         with monkeypatch.context() as patch:
             patch.setattr("unmask.tables.attacks.pairing._WIDE", 0)
             assert ClassAttack()(table).to_dense() == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("missing", RULES)
+def test_intervals_of_a_wide_column_meet_those_that_a_table_says(monkeypatch, missing):
+    rng = np.random.default_rng(2)
+    for width in (1, 4, 9):
+        begin = rng.integers(0, 60, 90)
+        ends = zip(begin.tolist(), (begin + rng.integers(0, width, 90)).tolist(), strict=True)
+        cells = [str(rng.choice(["*", ""])) if rng.random() < 0.05 else f"[{low}, {high}]" for low, high in ends]
+        cells[0] = "<=3"
+        columns = {"age": cells, "sex": rng.choice(["f", "m"], 90)}
+        reading = {"quasi_identifiers": ["age", "sex"], "types": {"age": "number"}, "missing": missing}
+        tables = [Table.read(columns, **reading) for _ in range(2)]
+        rows = [csr_array(np.ones((len(table.classes.sizes), 1), dtype=np.int64)) for table in tables]
+        expected, intersect = relation_of(tables[0]), classes_intersect(tables[0])
+        with monkeypatch.context() as patch:
+            patch.setattr("unmask.tables.attacks.pairing._WIDE", 0)
+            assert classes_intersect(tables[1]) == intersect
+            assert (relation := relation_of(tables[1])) is not None
+        assert expected is not None
+        assert relation.sums(rows[1]).toarray().tolist() == expected.sums(rows[0]).toarray().tolist()
 
 
 def test_a_record_of_people_with_several_rows_counts_everybody_who_may_be_in_its_class():

@@ -195,13 +195,72 @@ class EqualValues:
         first_value, second_value = self.observed[first], self.candidate[second]
         return np.asarray((first_value == second_value) | (first_value < 0) | (second_value < 0))
 
+    @property
+    def opened(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """(n_observed_levels,), (n_candidate_levels,) levels that meet every cell."""
+        return self.observed < 0, self.candidate < 0
+
+    def components(self, observed: NDArray[np.int32], candidates: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Return the value of each cell, the left ones first."""
+        return np.concatenate([self.observed[observed], self.candidate[candidates]])
+
+
+@dataclass(frozen=True, eq=False)
+class Overlaps:
+    """A numeric column that is compared with itself: cells meet if their intervals intersect or one is open. For
+    columns too wide for a table.
+
+    first, last : (n_levels,) ranks of the ends of each level. Missing cells are below all numbers; open cells span all.
+    """
+
+    first: NDArray[np.int32]
+    last: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, levels: Levels, *, missing: Missing) -> Overlaps:
+        """Return the ranks of the ends of levels."""
+        ends, rank = np.unique(np.concatenate([levels.low, levels.high]), return_inverse=True)
+        first, last = (np.where(levels.gaps, 0, ranks + 1) for ranks in np.split(rank, 2))
+        opened = levels.open(missing)
+        first[opened], last[opened] = 0, len(ends)
+        return cls(first.astype(np.int32), last.astype(np.int32))
+
+    def meets(self, first: NDArray[np.int32], second: NDArray[np.int32]) -> NDArray[np.bool_]:
+        """Return whether levels intersect, one by one."""
+        return np.asarray((self.first[first] <= self.last[second]) & (self.first[second] <= self.last[first]))
+
+    def contains(self, inner: NDArray[np.int32], outer: NDArray[np.int32]) -> NDArray[np.bool_]:
+        """Return whether a level holds all of another one or either is open, one by one."""
+        inside = (self.first[outer] <= self.first[inner]) & (self.last[inner] <= self.last[outer])
+        return np.asarray(inside | self.opened[0][inner])
+
+    @property
+    def opened(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """(n_levels,) levels that meet every cell, for both sides."""
+        opened = (self.first == 0) & (self.last > 0)
+        return opened, opened
+
+    def components(self, observed: NDArray[np.int32], candidates: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Return the run of intersecting intervals that holds each cell, the left ones first."""
+        codes = np.concatenate([observed, candidates])
+        used, place = _numbered(codes, len(self.first))
+        order = np.argsort(self.first[used], kind="stable")
+        reached = np.maximum.accumulate(self.last[used][order])
+        run = np.empty(len(used), dtype=np.int32)
+        run[order] = np.concatenate(([0], np.cumsum(self.first[used][order][1:] > reached[:-1])))
+        return run[place]
+
 
 Fit = NDArray[np.bool_] | EqualValues
 """Which levels of two columns go together: (n_observed_levels, n_candidate_levels), or equal values."""
 
+Comparison = Fit | Overlaps
+"""The same, of two columns or of one and itself."""
+
 
 _WIDE = 1 << 22
-"""Pairs of levels from which on two columns of exact values are joined."""
+"""Pairs of levels from which on columns of exact values, or a numeric column and itself, are compared without a table.
+"""
 
 
 def fits_of(columns: Iterable[tuple[Column, Column]], *, missing: Missing) -> list[Fit]:
@@ -214,6 +273,16 @@ def fits_of(columns: Iterable[tuple[Column, Column]], *, missing: Missing) -> li
         if _wide_and_exact(observed.levels, candidate.levels)
         else compatible(observed.levels, candidate.levels, missing=missing)
         for observed, candidate in columns
+    ]
+
+
+def fits_within(columns: Iterable[Column], *, missing: Missing) -> list[Comparison]:
+    """Return for each column which of its levels may be the same person's; wide numeric columns have no table."""
+    return [
+        Overlaps.of(column.levels, missing=missing)
+        if column.levels.kind == "numeric" and len(column.levels) ** 2 > _WIDE and column.levels.sets.any()
+        else fits_of([(column, column)], missing=missing)[0]
+        for column in columns
     ]
 
 
@@ -248,27 +317,27 @@ def _wide_and_exact(observed: Levels, candidate: Levels) -> bool:
     )
 
 
-def pairs_where(pairing: Pairing, fits: Sequence[Fit]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def pairs_where(pairing: Pairing, fits: Sequence[Comparison]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return (observation, class) of every pair that all columns allow, by observation then class; fits : by column."""
     rows, classes = zip(*chunks_where(pairing, fits), strict=True)
     return np.concatenate(rows), np.concatenate(classes)
 
 
-def chunks_where(pairing: Pairing, fits: Sequence[Fit]) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+def chunks_where(pairing: Pairing, fits: Sequence[Comparison]) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
     """Yield the pairs of `pairs_where` a chunk at a time, at least one."""
     near = pairs_near(pairing.observed, pairing.classes, fits)
-    yield from _on_bits(pairing, [fit for fit in fits if not isinstance(fit, EqualValues)]) if near is None else near
+    yield from _on_bits(pairing, [fit for fit in fits if isinstance(fit, np.ndarray)]) if near is None else near
 
 
 def pairs_near(
-    observed: NDArray[np.int32], candidates: NDArray[np.int32], fits: Sequence[Fit]
+    observed: NDArray[np.int32], candidates: NDArray[np.int32], fits: Sequence[Comparison]
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]] | None:
     """Return the pairs of rows that all columns allow, by left row, a chunk at a time, asked for among those that
     `separate_rows` leaves; None where all pairs are sooner asked for on bits: where there are few, or these are many.
 
     left, right : (n, d) codes.
     """
-    coded = not any(isinstance(fit, EqualValues) for fit in fits)
+    coded = all(isinstance(fit, np.ndarray) for fit in fits)
     if coded and len(observed) * len(candidates) <= FEW:
         return None
     lots = _lots(observed, candidates, fits)
@@ -285,7 +354,7 @@ class _Lots(NamedTuple):
     order: NDArray[np.int64]
 
 
-def _lots(observed: NDArray[np.int32], candidates: NDArray[np.int32], fits: Sequence[Fit]) -> _Lots:
+def _lots(observed: NDArray[np.int32], candidates: NDArray[np.int32], fits: Sequence[Comparison]) -> _Lots:
     """Return the candidates of each observed row that `separate_rows` leaves in its group."""
     nobody, n = np.zeros(0, dtype=np.int64), 0
     lots = [(nobody,) * 4]
@@ -304,15 +373,16 @@ def _lots(observed: NDArray[np.int32], candidates: NDArray[np.int32], fits: Sequ
 
 
 def _split_by_open_columns(
-    observed: NDArray[np.int32], candidates: NDArray[np.int32], fits: Sequence[Fit]
+    observed: NDArray[np.int32], candidates: NDArray[np.int32], fits: Sequence[Comparison]
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]]:
     """Yield left and right rows by which columns are `*`, each with each, and the columns that neither are: `*` joins
     all values of a wide column, and one such cell would have everybody asked about everybody.
     """
     stars = [np.zeros((len(codes), len(fits)), dtype=np.bool_) for codes in (observed, candidates)]
     for i, fit in enumerate(fits):
-        if isinstance(fit, EqualValues):
-            stars[0][:, i], stars[1][:, i] = fit.observed[observed[:, i]] < 0, fit.candidate[candidates[:, i]] < 0
+        if not isinstance(fit, np.ndarray):
+            open_observed, open_candidates = fit.opened
+            stars[0][:, i], stars[1][:, i] = open_observed[observed[:, i]], open_candidates[candidates[:, i]]
     sides = []
     for open_columns in stars:
         kinds, kind = (
@@ -326,7 +396,7 @@ def _split_by_open_columns(
 
 
 def _fitting_pairs(
-    observed: NDArray[np.int32], candidates: NDArray[np.int32], fits: Sequence[Fit], lots: _Lots
+    observed: NDArray[np.int32], candidates: NDArray[np.int32], fits: Sequence[Comparison], lots: _Lots
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
     """Yield the pairs of the lots that fit, by observed row and then by candidate."""
     ends = np.cumsum(np.bincount(lots.row, weights=lots.size, minlength=len(observed)))
@@ -346,10 +416,10 @@ def _fitting_pairs(
 
 
 def _test(
-    fit: Fit, observed: NDArray[np.int32], candidates: NDArray[np.int32]
+    fit: Comparison, observed: NDArray[np.int32], candidates: NDArray[np.int32]
 ) -> Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.bool_]]:
     """Return a test of pairs of rows in one column."""
-    if isinstance(fit, EqualValues):
+    if not isinstance(fit, np.ndarray):
         return lambda row, column: fit.meets(observed[row], candidates[column])
     flat, start, candidates = fit.ravel(), observed.astype(np.int64) * fit.shape[1], candidates.copy()
     return lambda row, column: flat[start[row] + candidates[column]]
@@ -372,7 +442,7 @@ def _on_bits(
 
 
 def separate_rows(
-    observed: NDArray[np.int32], candidates: NDArray[np.int32], fits: Sequence[Fit]
+    observed: NDArray[np.int32], candidates: NDArray[np.int32], fits: Sequence[Comparison]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return (n_left,), (n_right,) the group of each row; rows that fit one another are of one group.
 
@@ -402,13 +472,13 @@ def separate_rows(
     return group_of_row[: len(observed)], group_of_row[len(observed) :]
 
 
-def _components(fit: Fit, observed: NDArray[np.int32], candidates: NDArray[np.int32]) -> NDArray[np.int32]:
+def _components(fit: Comparison, observed: NDArray[np.int32], candidates: NDArray[np.int32]) -> NDArray[np.int32]:
     """Return the connected component of each cell of one column, the left ones first.
 
     Of a run of right cells that a left cell meets only the first is linked to it, and the others to those before them.
     """
-    if isinstance(fit, EqualValues):
-        return np.concatenate([fit.observed[observed], fit.candidate[candidates]])
+    if not isinstance(fit, np.ndarray):
+        return fit.components(observed, candidates)
     (ours, i), (theirs, j) = _numbered(observed, len(fit)), _numbered(candidates, fit.shape[1])
     meets = fit[np.ix_(ours, theirs)]
     starts = np.count_nonzero(meets[1:] > meets[:-1], axis=0) + meets[0]

@@ -10,11 +10,11 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
-from unmask.tables.attacks.pairing import EqualValues, fits_of, fits_of_people, pair_classes, pairs_where
+from unmask.tables.attacks.pairing import Overlaps, fits_within, pair_classes, pairs_where
 from unmask.tables.column import Column
 from unmask.tables.grouping import group
 from unmask.tables.levels import Missing
-from unmask.tables.matching import are_disjoint
+from unmask.tables.matching import are_disjoint, contained
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -98,13 +98,19 @@ def _relate(table: Table) -> tuple[Relation | None, bool]:
         several = relation.sums(csr_array(np.ones((len(opened), 1), dtype=np.int64))).max() > 1
         return (relation, True) if several else (None, False)
     pairing = pair_classes(table, table)
-    row, klass = pairs_where(pairing, fits_of(pairing.columns, missing=missing))
+    fits = fits_within(columns, missing=missing)
+    row, klass = pairs_where(pairing, fits)
     if len(row) == len(opened):
         return None, False
-    for j, fit in enumerate(fits_of_people(pairing.columns, missing=missing)):
-        if not isinstance(fit, EqualValues):
-            is_fitting = fit[classes.levels[row, j], classes.levels[klass, j]]
-            row, klass = row[is_fitting], klass[is_fitting]
+    for j, (column, fit) in enumerate(zip(columns, fits, strict=True)):
+        known, released = classes.levels[row, j], classes.levels[klass, j]
+        if isinstance(fit, Overlaps):
+            is_fitting = fit.contains(known, released)
+        elif column.levels.sets.any():
+            is_fitting = contained(column.levels, column.levels, missing=missing)[known, released]
+        else:
+            continue
+        row, klass = row[is_fitting], klass[is_fitting]
     if len(row) == len(opened):
         return None, True
     pairs = csr_array((np.ones(len(row), dtype=np.int64), (row, klass)), shape=(len(opened),) * 2)
