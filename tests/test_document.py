@@ -14,7 +14,7 @@ from unmask.cli import main
 from unmask.core.errors import UnmaskError
 from unmask.document import by_role, for_audit, for_protect, load, populations
 from unmask.policy import read_policy
-from unmask.toml_text import section, text_of_value
+from unmask.toml_text import format_document, format_value
 
 PEOPLE = """\
 id,age,zip,ill
@@ -339,14 +339,14 @@ def test_several_populations_have_their_own_columns() -> None:
     )
 )
 def test_what_is_written_is_what_is_read(settings: dict[str, object]) -> None:
-    assert tomllib.loads(section("[a]", settings)) == {"a": settings}
+    assert tomllib.loads(format_document({"a": settings})) == {"a": settings}
 
 
 def test_roles_of_columns() -> None:
     assert by_role({"w": "weight", "a": "keep"}) == {"keep": ["a"], "weight": "w"}
     with pytest.raises(UnmaskError, match="does not exist"):
         for_audit({"data": {}, "releases": [{"fil": "x"}]}, Path())
-    assert text_of_value({"a b": [1, "x"]}) == '{ "a b" = [1, "x"] }'
+    assert format_value({"a b": [1, "x"]}) == '{ "a b" = [1, "x"] }'
 
 
 def test_levels_are_kept_where_an_audit_tries_others():

@@ -23,7 +23,7 @@ from unmask.policy import read_policy
 from unmask.studies.journal import Journal
 from unmask.studies.reading import read_plan
 from unmask.studies.stated import stated
-from unmask.toml_text import key_of, text_of_value
+from unmask.toml_text import format_key, format_value
 
 TABLE: dict[str, Any] = {
     "title": "t",
@@ -84,18 +84,22 @@ def changed(document: dict[str, Any], place: tuple[Any, ...], value: Any) -> dic
 def toml(value: Any) -> str:
     if isinstance(value, dict):
         return (
-            "{ " + ", ".join(f"{key_of(key)} = {toml(item)}" for key, item in value.items() if item is not None) + " }"
+            "{ "
+            + ", ".join(f"{format_key(key)} = {toml(item)}" for key, item in value.items() if item is not None)
+            + " }"
         )
     if isinstance(value, list):
         return f"[{', '.join(toml(item) for item in value if item is not None)}]"
     if isinstance(value, float | dt.date):
         return str(value)
-    return text_of_value(value)
+    return format_value(value)
 
 
 def write(document: dict[str, Any]) -> Path:
     path = Path("unmask.toml")
-    path.write_text("\n".join(f"{key_of(key)} = {toml(value)}" for key, value in document.items() if value is not None))
+    path.write_text(
+        "\n".join(f"{format_key(key)} = {toml(value)}" for key, value in document.items() if value is not None)
+    )
     return path
 
 

@@ -25,7 +25,7 @@ from unmask.studies.reading import read_plan
 from unmask.studies.run import run_study
 from unmask.studies.summary import read_results
 from unmask.tables import Mondrian, Suppress, SuppressCells, Table
-from unmask.toml_text import text_of_document
+from unmask.toml_text import format_document
 
 QUICK = settings(
     max_examples=10,
@@ -168,7 +168,7 @@ def place(tmp_path_factory):
         folder = tmp_path_factory.mktemp("case")
         for name, asked in files.items():
             write(folder / name, rows_of(*asked))
-        (folder / "plan.toml").write_text(text_of_document(document))
+        (folder / "plan.toml").write_text(format_document(document))
         return folder
 
     return of
@@ -199,7 +199,7 @@ def test_a_study_and_an_audit_give_one_number_for_each_measure(place, case):
 
 
 def cells(folder, document):
-    (folder / "plan.toml").write_text(text_of_document(document))
+    (folder / "plan.toml").write_text(format_document(document))
     return read_plan(folder / "plan.toml").cells()
 
 
@@ -258,7 +258,7 @@ def test_a_study_has_the_criteria_of_an_audit_and_chooses_by_them(tmp_path, many
     people, release, origin = many
     adversaries = [PEOPLE["adversaries"][0], {"name": "again", "use": "tables.OrderAttack"}]
     document = PEOPLE | {"seeds": 2, "adversaries": adversaries, "policy": [{"require": "k_people >= 5"}]}
-    (tmp_path / "plan.toml").write_text(text_of_document(document))
+    (tmp_path / "plan.toml").write_text(format_document(document))
     run_study(read_plan(tmp_path / "plan.toml"), tmp_path / "run", source=tmp_path / "plan.toml")
     results = read_results(tmp_path / "run")
     found = audit({"release": release}, original=people, origin=origin, without=UNASKED).criteria["release"]
@@ -278,7 +278,7 @@ def test_a_study_has_the_criteria_of_an_audit_and_chooses_by_them(tmp_path, many
 @pytest.mark.parametrize("policy", shipped())
 def test_choose_answers_every_policy_that_is_shipped(tmp_path, policy):
     write(tmp_path / "people.csv", rows_of(3, 60, 1, 0.0))
-    (tmp_path / "plan.toml").write_text(text_of_document(PEOPLE))
+    (tmp_path / "plan.toml").write_text(format_document(PEOPLE))
     run_study(read_plan(tmp_path / "plan.toml"), tmp_path / "run", source=tmp_path / "plan.toml")
     done = CliRunner().invoke(main, ["choose", str(tmp_path / "run"), "--policy", policy])
     assert done.exit_code in (0, 1), done.output
@@ -300,7 +300,7 @@ def test_choose_answers_every_policy_that_is_shipped(tmp_path, policy):
 )
 def test_a_plan_whose_policy_it_cannot_answer_is_rejected_before_it_runs(tmp_path, require, why):
     write(tmp_path / "people.csv", rows_of(3, 60, 1, 0.0))
-    (tmp_path / "plan.toml").write_text(text_of_document(PEOPLE | {"policy": [{"require": require}]}))
+    (tmp_path / "plan.toml").write_text(format_document(PEOPLE | {"policy": [{"require": require}]}))
     for more in ((), ("--dry-run",)):
         done = CliRunner().invoke(main, ["study", str(tmp_path / "plan.toml"), "-o", str(tmp_path / "run"), *more])
         assert done.exit_code == 2, done.output
@@ -310,7 +310,7 @@ def test_a_plan_whose_policy_it_cannot_answer_is_rejected_before_it_runs(tmp_pat
 
 def test_choose_refuses_a_condition_that_the_study_does_not_answer(tmp_path):
     write(tmp_path / "people.csv", rows_of(3, 60, 1, 0.0))
-    (tmp_path / "plan.toml").write_text(text_of_document(PEOPLE))
+    (tmp_path / "plan.toml").write_text(format_document(PEOPLE))
     run_study(read_plan(tmp_path / "plan.toml"), tmp_path / "run")
     done = CliRunner().invoke(main, ["choose", str(tmp_path / "run"), "--policy", "k_peopel>=3"])
     assert done.exit_code == 2
@@ -324,7 +324,7 @@ def test_the_worst_off_of_a_certificate_is_that_of_the_audit(tmp_path, many, mon
     (tmp_path / "origin.csv").write_text("row\n" + "".join(f"{row}\n" for row in origin))
     document = {name: PEOPLE[name] for name in ("data", "columns")}
     document |= {"releases": [{"file": "release.csv", "origin": "origin.csv"}], "policy": [{"use": "ema-0.09"}]}
-    (tmp_path / "unmask.toml").write_text(text_of_document(document))
+    (tmp_path / "unmask.toml").write_text(format_document(document))
     done = CliRunner().invoke(main, ["certify", "unmask.toml", "-o", "page.json"])
     assert done.exit_code in (0, 3), done.output
     found = json.loads((tmp_path / "page.json").read_text())

@@ -15,7 +15,7 @@ import unmask
 from tests.documented import run
 from unmask.cli import terminal
 from unmask.linkage.items import Items, Numeric
-from unmask.toml_text import text_of_document
+from unmask.toml_text import format_document
 
 HOSTILE = "a\x1b[2J\x9b31m\x07\u202e\u2028b\rc\nd\te"
 OBEYED = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e]")
@@ -100,6 +100,6 @@ def test_all_output_of_commands_goes_through_one_module():
 @given(st.dictionaries(st.text(min_size=1), st.text(), min_size=1, max_size=3))
 def test_a_document_says_what_it_said_and_nothing_that_is_obeyed(values):
     document = {"columns": values}
-    text = text_of_document(document, why={"columns": dict.fromkeys(values, HOSTILE)})
+    text = format_document(document, comments={"columns": dict.fromkeys(values, HOSTILE)})
     assert tomllib.loads(text) == document
     assert not OBEYED.search(text)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -18,7 +18,8 @@ from unmask.core.errors import UnmaskError, nearest
 from unmask.data.files import read_text, read_toml
 from unmask.domains import DOMAINS
 from unmask.plan import NOTHING, check_keys
-from unmask.toml_text import key_of, section, whole_text
+from unmask.policy import Policy
+from unmask.toml_text import format_document, format_key
 
 KEYS: Final = (
     "title", "data", "columns", "releases", "register", "control", "linkability", "audit", "protections", "adversaries",
@@ -193,7 +194,7 @@ def by_role(columns: Any) -> dict[str, Any]:
 
 def _check_column(name: str, given: Any) -> None:
     if not isinstance(given, dict) or not isinstance(given.get("role"), str):
-        raise UnmaskError(f'column {name!r} has no role; expected for example {key_of(name)} = "quasi-identifier"')
+        raise UnmaskError(f'column {name!r} has no role; expected for example {format_key(name)} = "quasi-identifier"')
     if given["role"] not in ROLES:
         raise UnmaskError(f"the role of column {name!r} is {given['role']!r}; {nearest(given['role'], list(ROLES))}")
     check_keys(given, ("role", *MEANINGS), f"column {name!r}")
@@ -374,32 +375,28 @@ def of_options(options: Settings) -> str:
         {"file": file, "origin": origin, "synthetic": options.get("synthetic") or None, "protection": maker}
         for file, origin, maker in itertools.zip_longest(map(str, releases), map(str, origins), makers)
     ]
-    lists = {
-        "protections": list(protection_specs.list_entries(options)),
-        "releases": published,
-    }
+    lists = {"protections": list(protection_specs.list_entries(options)), "releases": list(map(_said, published))}
     outside = {
         "register": {"file": options.get("register"), "coverage": options.get("coverage")},
         "control": {"file": options.get("control")},
         "linkability": {"parts": options.get("parts")},
         "audit": {key: options.get(key) for key in AUDITED},
     }
-    return whole_text(
-        "Release of a table",
-        (
-            section("[data]", _said(data)),
-            section("[columns]", _roles(options)),
-            *(section(f"[{name}]", kept) for name, said in outside.items() if (kept := _said(said))),
-            *(section(f"[[{key}]]", _said(one)) for key, entries in lists.items() for one in entries),
-            *said_policy(options),
-        ),
-    )
+    sections = {
+        "data": _said(data),
+        "columns": _roles(options),
+        **{name: kept for name, said in outside.items() if (kept := _said(said))},
+        **{key: entries for key, entries in lists.items() if entries},
+        **list_requirements(options.get("policies", ())),
+    }
+    return format_document({"title": "Release of a table", **sections})
 
 
-def said_policy(options: Settings) -> Iterator[str]:
-    """The policies of an audit, as entries of a document."""
-    for one in (one for policy in options.get("policies", ()) for one in policy.requirements):
-        yield section("[[policy]]", {name: str(value) for name, value in vars(one).items() if value})
+def list_requirements(policies: Iterable[Policy]) -> dict[str, list[dict[str, str]]]:
+    """Return policies as the [[policy]] of a document."""
+    requirements = [requirement for policy in policies for requirement in policy.requirements]
+    entries = [{name: str(value) for name, value in vars(one).items() if value} for one in requirements]
+    return {"policy": entries} if entries else {}
 
 
 def _roles(options: Settings) -> dict[str, Any]:

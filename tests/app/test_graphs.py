@@ -11,7 +11,7 @@ from tests.app.walking import boxes, equals, goes, opened, run, signed
 from unmask.app import graphs
 from unmask.app.project import Project
 from unmask.studies.reading import read_plan
-from unmask.toml_text import text_of_document
+from unmask.toml_text import format_document
 
 
 def test_a_release_of_the_user_is_none_that_is_made_here(browser: Browser, project: Project, tmp_path: Path):
@@ -68,7 +68,7 @@ def test_the_study_of_a_network_is_a_plan(browser: Browser, project: Project, ca
     opened(browser, calls)
     given = {**project.given, "title": "calls", "policy": [{"require": "recall <= 0.5"}]}
     project.save(given)
-    (tmp_path / "study.toml").write_text(text_of_document(graphs.plan_of(project)))
+    (tmp_path / "study.toml").write_text(format_document(graphs.plan_of(project)))
     made = read_plan(tmp_path / "study.toml")
     assert len(made.protections) == 1 + len(graphs.SHARES) * len(graphs.IDENTITIES)
     assert [one.name for one in made.adversaries] == ["Nar09", "Rematch"]

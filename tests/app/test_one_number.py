@@ -11,7 +11,7 @@ from unmask.policy import read_policies
 from unmask.studies.reading import read_plan
 from unmask.studies.run import run_study
 from unmask.tables import Mondrian, Table
-from unmask.toml_text import text_of_document
+from unmask.toml_text import format_document
 
 CONDITIONS = ("identity:success_probability.worst <= 0.2", "k_people >= 5", "person_share <= 0.2", "l_distinct >= 2")
 
@@ -27,7 +27,7 @@ def test_a_protection_that_is_tried_has_the_distance_to_its_limit_that_its_audit
         identifiers="patient",
         person="patient",
     )
-    (project.folder / STUDY).write_text(text_of_document(studying.plan_of(project.given, people.n_rows)))
+    (project.folder / STUDY).write_text(format_document(studying.plan_of(project.given, people.n_rows)))
     run_study(read_plan(project.folder / STUDY), project.folder / STUDIED)
     points, left = studying.points(project, TRIALS)
     assert left == ()

@@ -18,7 +18,7 @@ from unmask.policy.condition import SAME
 from unmask.policy.policies import policy_of
 from unmask.policy.verdict import times
 from unmask.reports.findings.verdict import called
-from unmask.toml_text import text_of_document
+from unmask.toml_text import format_document
 
 COLUMNS = {None: "privacy", "posterior": "privacy", "worst": "worst"}
 """Field of a condition on the error -> the column of the curve that has it."""
@@ -71,7 +71,7 @@ def is_fresh(project: Project, _trials: Trials) -> bool:
 def digest(project: Project) -> str:
     """Of what a curve is made of: all but the budget, about which it was solved."""
     given = {key: project.given.get(key, {}) for key in ("channel", "policy")}
-    return text_of_document({**given, "channel": {**given["channel"], "channels": []}})
+    return format_document({**given, "channel": {**given["channel"], "channels": []}})
 
 
 def points(project: Project, trials: Trials) -> tuple[tuple[Point, ...], tuple[str, ...]]:

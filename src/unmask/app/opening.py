@@ -17,6 +17,7 @@ from unmask.app.kinds import KINDS, TABLE, guess, kind_of, look
 from unmask.app.project import Project, adoptable, ago, left_behind, made_here, opened
 from unmask.core.errors import FailedError, UnmaskError, visible
 from unmask.data.encodings import check_encoding
+from unmask.data.files import read_text
 from unmask.document import by_role, load
 
 MOST_CELLS = 200_000_000
@@ -202,9 +203,10 @@ def _open_document(project: Project, path: Path) -> None:
     _checked(path.parent / name)
     named: dict[str, Path] = {}
     _with_files(given, lambda name: str(named.setdefault(name, adoptable(path.parent / name))))
+    template = read_text(path)
     project.clear()
     adopted = {name: project.adopt(one) for name, one in named.items()}
-    project.save(_with_files(given, adopted.__getitem__))
+    project.save(_with_files(given, adopted.__getitem__), template=template)
     project.passed = {"roles"}  # which somebody has said, and nobody guessed
 
 

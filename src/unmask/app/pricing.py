@@ -16,7 +16,7 @@ from unmask.app.studying import plan_of
 from unmask.plan import NOTHING
 from unmask.studies.questions import ATTACKER, INSTEAD, QUESTIONS, Question, answer, told
 from unmask.studies.run import JOURNAL
-from unmask.toml_text import text_of_document
+from unmask.toml_text import format_document
 
 LADDER = (2, 5, 10, 20, 50)
 """Values of k that are weighed, besides that of the document."""
@@ -49,7 +49,7 @@ def take(project: Project, form: Mapping[str, Any]) -> str:
     """Keep the answers, and weigh what to release."""
     if form.get("do") != "again":
         project.save(_answered(project.given, form))
-    (project.folder / PRICED).write_text(text_of_document(_document(project)), encoding="utf-8")
+    (project.folder / PRICED).write_text(format_document(_document(project)), encoding="utf-8")
     project.jobs.stop("game")
     project.jobs.start("game", [_command(project)], of=_digest(project))
     return "game"

@@ -23,7 +23,7 @@ from unmask.core.errors import FailedError, UnmaskError
 from unmask.data.source_files import SUFFIXES
 from unmask.data.writing import write_text
 from unmask.document import load, populations
-from unmask.toml_text import DOCUMENT, text_of_document
+from unmask.toml_text import DOCUMENT, format_document, update_document
 
 PREFIX = "unmask-open-"
 """How private folders are called."""
@@ -110,14 +110,26 @@ class Project:
         at = path.stat()
         return deepcopy(_loaded(path, (at.st_ino, at.st_size, at.st_mtime_ns)))
 
-    def save(self, given: Mapping[str, Any], *, of: Mapping[str, Any] | None = None) -> None:
-        """Write the document. of : what it was made of, an error where another window wrote it meanwhile."""
+    def save(
+        self, given: Mapping[str, Any], *, of: Mapping[str, Any] | None = None, template: str | None = None
+    ) -> None:
+        """Write the document; the comments of the one before, or of a template, stay.
+
+        of : the settings it was made of, an error if another window changed them
+        """
         if of is not None and self.given != of:
             raise UnmaskError("the settings were changed in another window; look at them and change them again")
-        text = text_of_document(given, why={"columns": self.reasons})
+        path, comments = self.folder / DOCUMENT, {"columns": self.reasons}
+        if template is None and path.exists():
+            template = path.read_text(encoding="utf-8")
+        text = (
+            format_document(given, comments=comments)
+            if template is None
+            else update_document(template, given, comments=comments)
+        )
         beside = self.folder / f".{DOCUMENT}-{secrets.token_hex(4)}"
         write_text(beside, text, private=True)
-        beside.replace(self.folder / DOCUMENT)
+        beside.replace(path)
 
     @property
     def reasons(self) -> dict[str, str]:

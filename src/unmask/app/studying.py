@@ -28,7 +28,7 @@ from unmask.studies.journal import Journal
 from unmask.studies.reading import read_plan
 from unmask.studies.run import JOURNAL, RESULTS, export
 from unmask.studies.summary import Results, Summary, read_results
-from unmask.toml_text import text_of_document
+from unmask.toml_text import format_document
 
 COMMAND = ("study", STUDY, "-o", STUDIED, "--workers", "2")
 
@@ -44,7 +44,7 @@ ATTACKED = 20_000
 def start(project: Project, trials: Trials) -> None:
     """Write the plan of the study and run it; what it has finished before is not run again."""
     assert trials.plan is not None
-    (project.folder / STUDY).write_text(text_of_document(trials.plan(project)), encoding="utf-8")
+    (project.folder / STUDY).write_text(format_document(trials.plan(project)), encoding="utf-8")
     project.jobs.start("study", [COMMAND], of=digest(project, trials))
 
 
@@ -62,7 +62,7 @@ def is_fresh(project: Project, trials: Trials) -> bool:
 def digest(project: Project, trials: Trials) -> str:
     """Of what a study is made of: all but the settings that it tries."""
     plain = trials.used(project.given, dict.fromkeys(one.name for one in trials.parameters))
-    return text_of_document({key: one for key, one in plain.items() if key not in NOT_JUDGED})
+    return format_document({key: one for key, one in plain.items() if key not in NOT_JUDGED})
 
 
 def plan_of_table(project: Project) -> dict[str, Any]:

@@ -158,15 +158,16 @@ class OfDomain(AsPlan):
 
     def document(self, ctx: click.Context) -> str:
         """What was typed, and what a document said beside it."""
-        from unmask.document import said_policy
-        from unmask.toml_text import section, whole_text
+        from unmask.document import list_requirements
+        from unmask.toml_text import format_document
 
         typed = {name: one for name, one in ctx.obj.items() if isinstance(one, str | bool | list)}
         said = {**(ctx.default_map or {}), **typed, self.argument: _texts(ctx.params.get(self.argument))}
         numbers = {name: ctx.params[name] for name in said if isinstance(ctx.params.get(name), int | float)}
         said = {name: one for name, one in (said | numbers).items() if one is not None and self.holds(name)}
         kept = {name: one for name, one in said.items() if name != "policies"}
-        return whole_text(f"unmask {self.name}", [section(f"[{self.word}]", kept), *said_policy(ctx.params)])
+        policies = list_requirements(ctx.params.get("policies", ()))
+        return format_document({"title": f"unmask {self.name}", self.word: kept, **policies})
 
     def holds(self, name: str) -> bool:
         """Whether it is about more than one run."""

@@ -13,7 +13,6 @@ from unmask.cli.files import refuse_to_overwrite, write_text
 from unmask.cli.generated import FILE, Command
 from unmask.cli.options import optional_table_options
 from unmask.cli.terminal import say
-from unmask.core.errors import visible
 from unmask.toml_text import DOCUMENT
 
 RELEASED = """\
@@ -52,7 +51,7 @@ def init(file: Path, output: Path, force: bool, **reading: Any) -> None:
     from unmask.face.starting import first_document, reasons, unit_of
     from unmask.studies.questions import asked_lines
     from unmask.tables.column_risk import column_facts
-    from unmask.toml_text import text_of_document
+    from unmask.toml_text import format_document
 
     refuse_to_overwrite(output, force=force)
     roles = {name: role for option, role in ROLES.items() for name in reading[option]}
@@ -63,9 +62,9 @@ def init(file: Path, output: Path, force: bool, **reading: Any) -> None:
     why = reasons(facts)
     unit = unit_of(facts)
     decided = [unit.question or f"Unit of counting: {unit.words}"] if reading["person"] is None else []
-    notes = {"data": "".join(f"\n# {visible(note)}" for note in (*decided, *table.notes))}
+    notes = {"data": (*decided, *table.notes)}
     questions = "\n".join(f"# {line}".rstrip() for line in asked_lines())
-    write_text(output, f"{text_of_document(given, why={'columns': why}, below=notes)}\n{RELEASED}#\n{questions}\n")
+    write_text(output, f"{format_document(given, comments={'columns': why}, notes=notes)}\n{RELEASED}#\n{questions}\n")
     if unit.question and reading["person"] is None:
         say(f"question: {unit.question}; or write person = ... below [data] in {output}", err=True)
     say(f"wrote {output}: {len(facts)} columns; read it, then: unmask protect {output} -o release.csv", err=True)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from unmask.toml_text import text_of_value
+from unmask.toml_text import format_value
 
 Holds = Literal["amount", "most", "range", "whole", "share", "part", "tries"]
 """What an answer is: an amount; the most that may be asked, from 0 on; a range; a whole number; a range of shares; one
@@ -125,7 +125,7 @@ def asked_lines() -> Iterator[str]:
             yield from ("", "[[attackers]]", f'name = "{ATTACKER}"')
         yield f"# {one.who.capitalize()}: {one.asks}"
         yield f"# {told(one)}"
-        shown = f"# {one.name} = {NOTICED}" if one.assumed is None else f"{one.name} = {text_of_value(one.assumed)}"
+        shown = f"# {one.name} = {NOTICED}" if one.assumed is None else f"{one.name} = {format_value(one.assumed)}"
         yield shown
 
 

@@ -17,7 +17,7 @@ from unmask.core.errors import FailedError, UnmaskError
 from unmask.data.databases import explain_failure
 from unmask.data.sql import quote_text
 from unmask.data.writing import replace_file
-from unmask.document import in_document, load, said_policy
+from unmask.document import in_document, list_requirements, load
 from unmask.plan import Cell, Plan
 from unmask.policy import Policy
 from unmask.policy.condition import QUANTILES
@@ -27,7 +27,7 @@ from unmask.studies.answers import check_policy
 from unmask.studies.beliefs import belief_file
 from unmask.studies.journal import Journal, Result
 from unmask.studies.workers import run_cells
-from unmask.toml_text import whole_text
+from unmask.toml_text import format_document
 
 JOURNAL = "journal.jsonl"
 RESULTS = "results.parquet"
@@ -177,7 +177,7 @@ def _refuse_others(folder: Path) -> None:
 
 def _keep_plan(plan: Path, folder: Path, asked: Policy) -> None:
     """Put a copy of the plan beside its results, and what its policy, with those that it uses, requires of them."""
-    text = whole_text(asked.title, said_policy({"policies": [asked]}))
+    text = format_document({"title": asked.title, **list_requirements([asked])})
     texts = {PLAN: plan.read_bytes(), POLICY: text.encode()}
     try:
         (folder / GAME).unlink(missing_ok=True)  # of what the document said before

@@ -1,0 +1,69 @@
+"""Documents are written as they are read, and a change keeps what their authors wrote between the values."""
+
+import tomllib
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from unmask.toml_text import format_document, update_document
+
+values = st.recursive(
+    st.booleans() | st.integers(-9, 9) | st.text(max_size=4),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=6,
+)
+documents = st.dictionaries(st.text(max_size=4), values, max_size=5)
+
+COMMENTED = """\
+# Ours
+title = "Release"
+
+[data] # from the registry
+file = "a.csv"  # March
+
+[columns]
+age = "quasi-identifier"  # voters' list
+zip = { role = "keep", type = "code" } # agreed
+
+# our DPO asked for k = 11
+[[protections]]
+use = "tables.Mondrian" # as before
+with = { k = 11 }
+
+[[protections]]
+use = "tables.PRAM" # tried
+"""
+
+
+@given(documents, documents)
+def test_a_changed_document_has_the_new_values(before, after):
+    text = format_document(before)
+    assert tomllib.loads(text) == before
+    assert tomllib.loads(update_document(text, after)) == after
+
+
+def test_a_change_keeps_all_comments():
+    given = tomllib.loads(COMMENTED)
+    given["data"] |= {"file": "b.csv", "hold_back": 0.2}
+    given["columns"]["zip"]["role"] = "drop"
+    given["columns"]["job"] = {"role": "sensitive"}
+    given["protections"][0]["with"]["k"] = 5
+    given["register"] = {"file": "r.csv"}
+    updated = update_document(COMMENTED, given)
+    assert tomllib.loads(updated) == given
+    comments = [line.partition("#")[2] for line in COMMENTED.splitlines() if "#" in line]
+    assert [line.partition("#")[2] for line in updated.splitlines() if "#" in line] == comments
+    assert updated.index("job") < updated.index("# our DPO") < updated.index("[[protections]]")
+
+
+def test_an_entry_that_goes_takes_its_comment_along():
+    given = tomllib.loads(COMMENTED)
+    given["protections"] = [given["protections"][1], {"use": "tables.AddNoise"}]
+    updated = update_document(COMMENTED, given)
+    assert tomllib.loads(updated) == given
+    assert 'use = "tables.PRAM" # tried' in updated
+    assert "as before" not in updated
+
+
+def test_a_text_that_is_not_toml_is_written_anew():
+    assert update_document("a = [", {"title": "x"}) == 'title = "x"\n'
