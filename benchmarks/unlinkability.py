@@ -61,7 +61,7 @@ def labels(shape: str, n: int) -> tuple[Labels, Labels]:
 def our_risk(truth: Labels, guess: Labels) -> Step:
     """Errors, curves and slopes of all subjects and of the whole, alpha 1/2, beta 0.8."""
     from unmask.core.partition import Partition
-    from unmask.measures.unlinkability import Contingency, evaluate
+    from unmask.measures.clustering import Contingency, evaluate
 
     def step() -> Found:
         of = evaluate(Contingency.of(Partition(truth), Partition(guess)))
@@ -77,7 +77,7 @@ def our_risk(truth: Labels, guess: Labels) -> Step:
 def our_grid(truth: Labels, guess: Labels) -> Step:
     """The same for 5 alphas and 19 betas."""
     from unmask.core.partition import Partition
-    from unmask.measures.unlinkability import Contingency, evaluate
+    from unmask.measures.clustering import Contingency, evaluate
 
     def step() -> Found:
         of = evaluate(Contingency.of(Partition(truth), Partition(guess)), alpha=ALPHAS, beta=BETAS)
@@ -89,8 +89,8 @@ def our_grid(truth: Labels, guess: Labels) -> Step:
 def our_companions(truth: Labels, guess: Labels) -> Step:
     """All companion measures but the transfer distance, per subject and for the whole."""
     from unmask.core.partition import Partition
-    from unmask.measures.unlinkability import clustering_metrics
-    from unmask.measures.unlinkability.overlap import overlap
+    from unmask.measures.clustering import clustering_metrics
+    from unmask.measures.clustering.overlap import overlap
 
     def step() -> Found:
         of = clustering_metrics(overlap(Partition(truth), Partition(guess)))

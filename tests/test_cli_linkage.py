@@ -10,7 +10,7 @@ from unmask.cases.linkage.case import Sensitivity, met_by
 from unmask.cases.linkage.report import report
 from unmask.cli import main
 from unmask.linkage import ExactMatch, datasets
-from unmask.measures import unlinkability
+from unmask.measures import clustering
 
 SECRET = "SECRET77"
 
@@ -41,8 +41,8 @@ def guess(tmp_path):
 
 def test_the_figures_are_those_of_the_library(truth, guess):
     told = parsed(unmask("audit", "linkage", "--truth", truth, "--guess", guess, "--json").stdout)
-    met = unlinkability.Contingency.of(Partition(["a"] * 5 + ["b"] * 3 + ["c"]), Partition(list("ppppqqrrs")))
-    found = unlinkability.evaluate(met, beta=0.8, min_size=2)
+    met = clustering.Contingency.of(Partition(["a"] * 5 + ["b"] * 3 + ["c"]), Partition(list("ppppqqrrs")))
+    found = clustering.evaluate(met, beta=0.8, min_size=2)
     (shown,) = told["tables"]["linkage_guesses"]
     assert shown["breached"] == found.breach_rate == 0.5
     assert told["tables"]["linkage"][0]["counted"] == 2
@@ -84,7 +84,7 @@ def test_a_guess_with_probabilities_is_a_view(truth, guess, tmp_path):
     (shown,) = told["tables"]["linkage_guesses"]
     solution = Partition(["a"] * 5 + ["b"] * 3 + ["c"])
     either = View([Partition(list("ppppqqrrs")), Partition(range(9))], [0.75, 0.25])
-    expected = unlinkability.evaluate(unlinkability.Contingency.of(solution, either), min_size=2)
+    expected = clustering.evaluate(clustering.Contingency.of(solution, either), min_size=2)
     assert shown["partitions"] == 2
     assert {row["measure"]: row["posterior"] for row in told["results"]}["miss"] == pytest.approx(
         expected.miss[:2].mean()
@@ -294,7 +294,7 @@ def test_e9_weights_and_parameters_of_their_own_come_from_columns(wide):
     truth = Partition(["ann"] * 3 + ["bob"] * 3)
     guess = Partition(["p", "p", "q", "r", "r", "z"])
     said = {"weights": [1, 1, 0, 1, 1, 1], "own": {"alpha": [0.5, 0.9]}}
-    found = unlinkability.evaluate(unlinkability.Contingency.of(truth, guess, **said), beta=0.8)
+    found = clustering.evaluate(clustering.Contingency.of(truth, guess, **said), beta=0.8)
     assert plain["guesses"][0]["breached"] == 0
     assert linkage["guesses"][0]["breached"] == found.breach_rate == 0.5  # what ann minds least is not linked
     assert linkage["own"] == ["weight", "alpha"]

@@ -24,7 +24,7 @@ PACKAGES: tuple[str, ...] = (
     "unmask.graphs.files",
     "unmask.measures",
     "unmask.measures.losses",
-    "unmask.measures.unlinkability",
+    "unmask.measures.clustering",
     "unmask.linkage",
     "unmask.tables.attacks",
     "unmask.tables.criteria",

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from tests.envelopes import parsed
 from unmask import Partition, UnmaskError
 from unmask.cli import main
-from unmask.measures.unlinkability import Contingency, bounds, evaluate
-from unmask.measures.unlinkability.rates import RATES
+from unmask.measures.clustering import Contingency, bounds, evaluate
+from unmask.measures.clustering.unlinkability import RATES
 from unmask.studies.cells import run_cell
 from unmask.studies.reading import read_plan
 

@@ -5,7 +5,7 @@ import pytest
 
 from unmask import Partition, UnmaskError, View
 from unmask.core.partition import align
-from unmask.measures import unlinkability
+from unmask.measures import clustering
 
 
 @pytest.mark.parametrize(
@@ -79,6 +79,6 @@ def test_an_item_that_only_one_has_is_an_error_or_alone():
 def test_an_item_called_like_a_subject_is_not_taken_for_it():
     truth = Partition([1, 1, 1, 2, 2, 3], [10, 11, 12, 13, 14, 15])
     guess = Partition([0, 0, 1, 2, 2, 3, 4], [10, 11, 12, 13, 14, 15, 1])
-    met = unlinkability.Contingency.of(truth, guess, unlabeled="foreign")
-    (merged,) = unlinkability.merge_lists(met, [1])
+    met = clustering.Contingency.of(truth, guess, unlabeled="foreign")
+    (merged,) = clustering.merge_lists(met, [1])
     assert merged.shared.tolist() == [2, 1]

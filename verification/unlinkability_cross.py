@@ -13,7 +13,7 @@ import unlinkability_literal as literal
 from show import Section, Verdict
 
 from unmask.core.partition import Partition, View
-from unmask.measures.unlinkability import Contingency, evaluate, merge_lists
+from unmask.measures.clustering import Contingency, evaluate, merge_lists
 
 SEED: Final = 20
 ALPHAS: Final = tuple(Fraction(*pq) for pq in ((0, 1), (1, 10), (1, 3), (1, 2), (2, 3), (9, 10), (1, 1)))

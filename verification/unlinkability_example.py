@@ -11,7 +11,7 @@ import numpy as np
 from show import Section, Verdict
 
 from unmask.core.partition import Partition
-from unmask.measures.unlinkability import Contingency, Unlinkability, evaluate, merge_lists
+from unmask.measures.clustering import Contingency, Unlinkability, evaluate, merge_lists
 
 SHAPES: Final = ("triangles", "squares", "circles", "stars")
 LEFT: Final = ((0, 0, 1, 3), (0, 0, 1, 2), (1, 4, 0, 1), (3, 1, 1, 0), (2, 0, 0, 0), (0, 1, 3, 0))

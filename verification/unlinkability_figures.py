@@ -15,7 +15,7 @@ from unlinkability_example import LEFT, RIGHT, SHAPES, partitions
 from unlinkability_random import ALPHAS, FINE, PROCESSES, SHOWN, SIZES, half_width, mean, sample
 from unlinkability_walks import Start, binned, slopes_of
 
-from unmask.measures.unlinkability import Contingency, evaluate, merge_lists
+from unmask.measures.clustering import Contingency, evaluate, merge_lists
 
 SHAPE_COLORS: Final = {"triangles": BLUE, "squares": GREEN, "circles": PLUM, "stars": ORANGE}
 STAR = "M0,-1L.24,-.32L.95,-.31L.38,.12L.59,.81L0,.4L-.59,.81L-.38,.12L-.95,-.31L-.24,-.32Z"

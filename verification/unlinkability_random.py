@@ -15,10 +15,9 @@ from show import Section, Verdict
 from unlinkability_draws import Process, random_partition, shuffled
 
 from unmask.core.partition import Partition
-from unmask.measures.unlinkability import Contingency, evaluate
-from unmask.measures.unlinkability.clustering_metrics import variation_of_information
-from unmask.measures.unlinkability.overlap import overlap
-from unmask.measures.unlinkability.transfer import transfer_distance
+from unmask.measures.clustering import Contingency, evaluate
+from unmask.measures.clustering.metrics import transfer_distance, variation_of_information
+from unmask.measures.clustering.overlap import overlap
 
 Floats = NDArray[np.float64]
 

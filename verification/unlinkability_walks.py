@@ -13,9 +13,9 @@ from show import Section, Verdict
 from unlinkability_draws import random_partition, random_walk
 
 from unmask.core.partition import Partition
-from unmask.measures.unlinkability import Contingency, Unlinkability, evaluate
-from unmask.measures.unlinkability.clustering_metrics import variation_of_information
-from unmask.measures.unlinkability.overlap import overlap
+from unmask.measures.clustering import Contingency, Unlinkability, evaluate
+from unmask.measures.clustering.metrics import variation_of_information
+from unmask.measures.clustering.overlap import overlap
 
 Floats = NDArray[np.float64]
 Start = Literal["uniform", "one block"]

@@ -24,7 +24,7 @@ from unmask.graphs.evaluation import rates
 from unmask.graphs.graph import SocialGraph
 from unmask.graphs.knowledge import Pair, SeedPairs
 from unmask.graphs.protections import Decoy, IdentitySeparation, Role, Separated
-from unmask.measures.unlinkability import Contingency, evaluate
+from unmask.measures.clustering import Contingency, evaluate
 
 NETWORK = barabasi_albert(60, 4, rng=np.random.default_rng(5))
 MODELS = ["basic", "realistic", "realistic_minimal", "best", "worst"]

@@ -23,7 +23,7 @@ from unmask.linkage import (
 from unmask.linkage.attacks.pairs import list_pairs
 from unmask.linkage.attacks.record_linkage import compute_dice
 from unmask.linkage.datasets import synthetic_traces
-from unmask.measures.unlinkability import Contingency, evaluate
+from unmask.measures.clustering import Contingency, evaluate
 
 needs_sklearn = pytest.mark.skipif(find_spec("sklearn") is None, reason="scikit-learn is not installed")
 needs_splink = pytest.mark.skipif(find_spec("splink") is None, reason="Splink is not installed")

@@ -18,7 +18,7 @@ from unmask.cli import main
 from unmask.data.resources import divide_memory
 from unmask.linkage.counting import count_contingencies, estimate_work
 from unmask.linkage.label_files import LinkageFiles
-from unmask.measures.unlinkability import Contingency, evaluate
+from unmask.measures.clustering import Contingency, evaluate
 from verification.unlinkability_draws import shuffled
 
 pytestmark = [pytest.mark.filterwarnings(one) for one in QUIET]

@@ -6,7 +6,7 @@ import pytest
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.core.partition import Partition
 from unmask.linkage import ExactMatch, datasets
-from unmask.measures.unlinkability import Contingency, evaluate
+from unmask.measures.clustering import Contingency, evaluate
 
 needs_data = pytest.mark.skipif(not os.environ.get("UNMASK_DATA"), reason="UNMASK_DATA names no folder with the data")
 

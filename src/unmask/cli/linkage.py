@@ -18,7 +18,7 @@ from unmask.core.errors import UnmaskError
 
 if TYPE_CHECKING:
     from unmask.linkage.label_files import LinkageFiles
-    from unmask.measures.unlinkability import Contingency
+    from unmask.measures.clustering import Contingency
 
 
 def _only_document(text: str | None) -> str | None:

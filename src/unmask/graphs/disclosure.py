@@ -387,7 +387,7 @@ def believed_owners(separated: Separated, mapping: NDArray[np.integer]) -> Parti
     mapping : (n_source,), which links no two nodes; or (n_rounds, n_source), of an attack that names several. Where a
               node occurs twice, the first round counts, and in it the lowest source node
 
-    With `true_owners` it goes into `measures.unlinkability.evaluate(..., min_size=2)`, which tells for each adopter how
+    With `true_owners` it goes into `measures.clustering.evaluate(..., min_size=2)`, which tells for each adopter how
     far the identities are linked, and how many foreign nodes come with them; mappings of several runs make a `View`.
 
     >>> from unmask.graphs import SocialGraph

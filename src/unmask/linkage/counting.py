@@ -21,9 +21,9 @@ from unmask.data.resources import check_disk, format_bytes
 from unmask.data.source_files import detect_kind
 from unmask.data.sql import Kind, quote_text
 from unmask.linkage.label_files import NOISE_LABELS, LabelFile, refuse_noise
-from unmask.measures.unlinkability import Contingency
-from unmask.measures.unlinkability.contingency import DRAWN_ITEMS
-from unmask.measures.unlinkability.overlap import sum_cells, weigh_equally
+from unmask.measures.clustering import Contingency
+from unmask.measures.clustering.contingency import DRAWN_ITEMS
+from unmask.measures.clustering.overlap import sum_cells, weigh_equally
 
 PAIR_BYTES = 220
 """Bytes of a pair of a subject and a cluster with items in common, in the measure that needs most of them."""

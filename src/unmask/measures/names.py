@@ -162,7 +162,7 @@ declare_all(
 )  # fmt: skip
 
 PARTITION_SCORES: dict[str, Quantity] = {}
-"""Scores of a whole partition: see `unlinkability.clustering_metrics`."""
+"""Scores of a whole partition: see `clustering.metrics`."""
 
 declare_all(
     Quantity("ari", "ARI", "adjusted Rand index, pairs treated alike beyond chance; 1 equal, 0 as by chance"),

@@ -21,7 +21,7 @@ from unmask.core.partition import Partition, View
 from unmask.domains import named, with_fields
 from unmask.linkage import Items
 from unmask.linkage.label_files import list_columns, parse_shares, read_columns
-from unmask.measures.unlinkability.rates import RATES
+from unmask.measures.clustering.unlinkability import RATES
 from unmask.plan import Cell, Part
 from unmask.reports import ReportData
 from unmask.results import Row

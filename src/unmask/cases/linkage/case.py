@@ -15,12 +15,12 @@ from unmask.core.errors import UnmaskError
 from unmask.core.partition import Missing, Partition, Unlabeled, View, in_all
 from unmask.core.tolerances import LINK_TIE
 from unmask.measures.base import build_row
+from unmask.measures.clustering import Contingency, Unlinkability, bounds, clustering_metrics, evaluate, fairness
+from unmask.measures.clustering.contingency import DRAWN_ITEMS, OWN
+from unmask.measures.clustering.curves import overall_slope
+from unmask.measures.clustering.overlap import Floats
+from unmask.measures.clustering.unlinkability import RATES, Rate
 from unmask.measures.interval import Interval
-from unmask.measures.unlinkability import Contingency, Unlinkability, bounds, clustering_metrics, evaluate, fairness
-from unmask.measures.unlinkability.contingency import DRAWN_ITEMS, OWN
-from unmask.measures.unlinkability.curves import overall_slope
-from unmask.measures.unlinkability.overlap import Floats
-from unmask.measures.unlinkability.rates import RATES, Rate
 from unmask.ranges import Range, check_ranges
 from unmask.reports.facts.linkage import GuessLinkage
 from unmask.reports.words import BOUNDS

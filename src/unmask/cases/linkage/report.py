@@ -8,8 +8,8 @@ from typing import Final
 from unmask.cases.linkage.case import BETAS, Case, Sensitivity
 from unmask.core.errors import UnmaskError
 from unmask.core.partition import Missing, Unlabeled
-from unmask.measures.unlinkability import Contingency
-from unmask.measures.unlinkability.contingency import OWN
+from unmask.measures.clustering import Contingency
+from unmask.measures.clustering.contingency import OWN
 from unmask.policy.coverage import coverage_notes
 from unmask.reports import ReportData
 from unmask.reports.facts.linkage import Linkage

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from unmask.core.partition import Partition, View
-from unmask.measures.unlinkability import Contingency, evaluate, merge_lists
+from unmask.measures.clustering import Contingency, evaluate, merge_lists
 from verification import unlinkability_literal as literal
 
 SHARES = [Fraction(0), Fraction(1, 10), Fraction(1, 3), Fraction(1, 2), Fraction(2, 3), Fraction(9, 10), Fraction(1)]

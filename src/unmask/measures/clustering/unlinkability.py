@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, cast
+from typing import Any, Final, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unmask.core.errors import UnmaskError
 from unmask.core.tolerances import VALUE_TIE
-from unmask.measures.unlinkability.contingency import Contingency
-from unmask.measures.unlinkability.curves import MergeOrder, merge_order, mixture, overall_slope, slope, trace_steps
-from unmask.measures.unlinkability.overlap import Floats, WeightedOverlap, as_fraction
+from unmask.measures.clustering.contingency import Contingency
+from unmask.measures.clustering.curves import MergeOrder, merge_order, mixture, overall_slope, slope, trace_steps
+from unmask.measures.clustering.overlap import Floats, WeightedOverlap, as_fraction
+from unmask.measures.interval import Interval, clustered_bootstrap, clustered_wilson
+from unmask.measures.registry import MEASURES, Quantity
 
 Alpha = float | Fraction
 
@@ -372,3 +374,42 @@ def merge_lists(met: Contingency, subjects: Sequence[Any], *, alpha: Alpha = 0.5
         shared, foreign = weighed.shared[cell] / weighed.unit, weighed.foreign[cell] / weighed.unit
         merge_list.append(MergeList(names[number], number, shared, foreign, steps.linked[part], steps.mixed[part]))
     return merge_list
+
+
+@dataclass(frozen=True)
+class Rate(Quantity):
+    """A number of each subject whose mean is a row; its name is an attribute of `Unlinkability`.
+
+    proportion : whether it is true or false for a subject, which has Wilson's interval
+    bounded : whether it is an attribute of `Bounds`, too, for unknown items
+    """
+
+    proportion: bool = False
+    bounded: bool = False
+
+    def worst_case(self, values: Floats) -> Floats:
+        """Return the bound that is best for the adversary, so that an audit never understates the risk.
+
+        values : (2, S) the smallest and the largest value
+        """
+        bound: Floats = values[1 if self.direction == "high" else 0]
+        return bound
+
+    def interval(self, value: Floats) -> Interval:
+        """Return the interval of the mean over subjects, each a draw of its own."""
+        weight, subject = np.full(len(value), 1 / len(value)), np.arange(len(value))
+        return (clustered_wilson if self.proportion else clustered_bootstrap)(value, weight, subject)
+
+
+def _rate(name: str, *, proportion: bool = False, bounded: bool = False) -> Rate:
+    return Rate(**vars(MEASURES[name]), proportion=proportion, bounded=bounded)
+
+
+RATES: Final = (
+    _rate("breached", proportion=True, bounded=True),
+    _rate("clean_breach", proportion=True, bounded=True),
+    _rate("linked_now", bounded=True),
+    _rate("foreign_share", bounded=True),
+    *map(_rate, ("merges", "risk_slope", "miss", "include", "foreign_subjects", "effective_foreign_subjects")),
+)
+"""Rates in the order of the rows."""

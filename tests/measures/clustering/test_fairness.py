@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unmask import UnmaskError
-from unmask.measures.unlinkability.fairness import fairness
+from unmask.measures.clustering.fairness import fairness
 
 values = st.lists(st.floats(0, 1e6), min_size=1, max_size=40)
 

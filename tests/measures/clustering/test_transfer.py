@@ -10,9 +10,13 @@ from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
 from unmask.core.partition import Partition
-from unmask.measures.unlinkability.clustering_metrics import merge_distance, rand_distance, variation_of_information
-from unmask.measures.unlinkability.overlap import overlap
-from unmask.measures.unlinkability.transfer import transfer_distance
+from unmask.measures.clustering.metrics import (
+    merge_distance,
+    rand_distance,
+    transfer_distance,
+    variation_of_information,
+)
+from unmask.measures.clustering.overlap import overlap
 
 labels = st.integers(1, 30).flatmap(
     lambda n: st.tuples(*[st.lists(st.integers(0, 9), min_size=n, max_size=n) for _ in range(2)])

@@ -4,12 +4,11 @@
 `clustering_metrics` are the metrics of other fields, `views` the entropies of a view of several partitions.
 """
 
-from unmask.measures.unlinkability.bounds import Bounds, bounds
-from unmask.measures.unlinkability.clustering_metrics import ClusteringMetrics, clustering_metrics
-from unmask.measures.unlinkability.contingency import Contingency
-from unmask.measures.unlinkability.evaluate import MergeList, Unlinkability, evaluate, merge_lists
-from unmask.measures.unlinkability.fairness import Fairness, fairness
-from unmask.measures.unlinkability.transfer import transfer_distance
+from unmask.measures.clustering.bounds import Bounds, bounds
+from unmask.measures.clustering.contingency import Contingency
+from unmask.measures.clustering.fairness import Fairness, fairness
+from unmask.measures.clustering.metrics import ClusteringMetrics, clustering_metrics, transfer_distance
+from unmask.measures.clustering.unlinkability import MergeList, Unlinkability, evaluate, merge_lists
 
 __all__ = [
     "Bounds",

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from unmask import UnmaskError
 from unmask.core.partition import Partition
-from unmask.measures.unlinkability.clustering_metrics import clustering_metrics, rand_distance, variation_of_information
-from unmask.measures.unlinkability.overlap import overlap
+from unmask.measures.clustering.metrics import clustering_metrics, rand_distance, variation_of_information
+from unmask.measures.clustering.overlap import overlap
 
 labels = st.integers(1, 12).flatmap(
     lambda n: st.tuples(*[st.lists(st.integers(0, 5), min_size=n, max_size=n) for _ in range(2)])

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from unmask.core.errors import UnmaskError
 from unmask.core.tolerances import LINK_TIE
-from unmask.measures.unlinkability.contingency import Contingency
-from unmask.measures.unlinkability.overlap import Floats, Overlap, as_fraction
+from unmask.measures.clustering.contingency import Contingency
+from unmask.measures.clustering.overlap import Floats, Overlap, as_fraction
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,16 +9,16 @@ from hypothesis import strategies as st
 
 from unmask import UnmaskError
 from unmask.core.partition import Partition, View, align_view
-from unmask.measures.unlinkability import views
-from unmask.measures.unlinkability.clustering_metrics import (
+from unmask.measures.clustering import views
+from unmask.measures.clustering.metrics import (
     clustering_metrics,
     merge_distance,
     rand_distance,
+    transfer_distance,
     variation_of_information,
 )
-from unmask.measures.unlinkability.overlap import overlap
-from unmask.measures.unlinkability.transfer import transfer_distance
-from unmask.measures.unlinkability.views import (
+from unmask.measures.clustering.overlap import overlap
+from unmask.measures.clustering.views import (
     certainty,
     degree_of_unlinkability,
     expected_distance,

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from unmask import UnmaskError
 from unmask.core.partition import Partition, View
-from unmask.measures.unlinkability import Contingency, bounds, evaluate, merge_lists
+from unmask.measures.clustering import Contingency, bounds, evaluate, merge_lists
 from verification import unlinkability_literal as literal
 
 ALPHAS = [Fraction(0), Fraction(1, 3), Fraction(1, 2), Fraction(9, 10), Fraction(1)]

@@ -18,12 +18,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from unmask.core.errors import UnmaskError
 from unmask.core.partition import Partition, View, align
-from unmask.measures.unlinkability.clustering_metrics import (
+from unmask.measures.clustering.metrics import (
     SubjectMetrics,
     clustering_metrics,
     variation_of_information,
 )
-from unmask.measures.unlinkability.overlap import Overlap, overlap
+from unmask.measures.clustering.overlap import Overlap, overlap
 
 Distance = Callable[[Overlap], float]
 """A distance of two partitions, from their table: `variation_of_information`, `rand_distance`, `transfer_distance`,

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.core.tolerances import LINK_TIE
-from unmask.measures.unlinkability.overlap import Floats, WeightedOverlap
+from unmask.measures.clustering.overlap import Floats, WeightedOverlap
 
 MAX_PACKED: Final = 2**62
 """Sorting keys whose ranges multiply to less are packed into one integer."""

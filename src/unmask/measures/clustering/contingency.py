@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from unmask.core.csr_rows import distinct
 from unmask.core.errors import UnmaskError
 from unmask.core.partition import Missing, Partition, Unlabeled, View, align_view, among
-from unmask.measures.unlinkability.overlap import (
+from unmask.measures.clustering.overlap import (
     Overlap,
     Override,
     WeightedOverlap,
