@@ -11,10 +11,12 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from unmask.measures.registry import CRITERIA, SHARES, UTILITIES, Quantity, described
 from unmask.results import Row
-
-SPACE = "\u00a0"
-
-MINUS = "\u2212"
+from unmask.results.formats import MINUS as MINUS
+from unmask.results.formats import SPACE as SPACE
+from unmask.results.formats import decimals as decimals
+from unmask.results.formats import estimate as estimate
+from unmask.results.formats import number as number
+from unmask.results.formats import percent as percent
 
 IDENTITY = "identity"
 
@@ -37,75 +39,6 @@ Value = float | int | str | None
 
 FAILURES = ("failed", "skipped", "timed out", "not run")
 """A row of such a status has no value; the page says the word instead."""
-
-
-def decimals(low: float, high: float) -> int:
-    """Decimals worth printing for a value known to [low, high]: a step of the last is at most a quarter of that.
-
-    >>> decimals(3.1, 5.1), decimals(0.45, 0.58), decimals(23.0, 33.0)
-    (1, 2, 0)
-    """
-    half = (high - low) / 2
-    return 2 if not half > 0 else min(2, max(0, -math.floor(math.log10(half / 2))))
-
-
-def number(value: float, places: int | None = None) -> str:
-    """A value without unit: `places` decimals, or three significant digits, thousands apart, "unbounded" if infinite.
-
-    A value that is not zero is never printed as zero, nor one below 100 as 100 where `places` is asked for.
-
-    >>> number(4.04, 1), number(0.0004, 2), number(0.0), number(30162), number(float("inf"))
-    ('4.0', '<0.01', '0', '30,162', 'unbounded')
-    """
-    if math.isnan(value):
-        return "undefined"
-    sign = MINUS if value < 0 else ""
-    size = abs(value)
-    if math.isinf(size):
-        return sign + "unbounded"
-    if size == 0 or (places is None and size == int(size)):
-        return f"{sign}{int(size):,}"
-    if places is None:
-        places = max(0, 2 - math.floor(math.log10(size)))
-        return f"{sign}{size:,.{places}f}" if places <= 5 else f"{sign}{size:.2e}"
-    text = f"{size:,.{places}f}"
-    return f"{sign}<{10.0**-places:.{places}f}" if float(text.replace(",", "")) == 0 else sign + text
-
-
-def percent(share: float, places: int | None = None) -> str:
-    """A share in percent; without `places`, one decimal from 1 % on and two below.
-
-    >>> " | ".join(percent(share) for share in (0.04, 0.0025, 1 / 30162, 0.99999)).replace(SPACE, " ")
-    '4.0 % | 0.25 % | <0.01 % | >99.9 %'
-    """
-    return f"{_percent(share, places)}{SPACE}%" if math.isfinite(share) else number(share)
-
-
-def _percent(share: float, places: int | None) -> str:
-    if places is None:
-        places = 1 if abs(share) >= 0.01 else 2
-    text = number(100 * share, places)
-    if share == 1:
-        return "100"
-    return f">{100 - 10.0**-places:.{places}f}" if 0 < share < 1 and float(text.lstrip("<" + MINUS)) == 100 else text
-
-
-def estimate(value: float, unit: str, low: float | None = None, high: float | None = None) -> str:
-    """A value with its 95 % interval, and with as many digits as the interval bears.
-
-    >>> estimate(0.04, "probability", 0.031, 0.051).replace(SPACE, " "), estimate(3.4217, "bits")
-    ('4.0 % [3.1, 5.1]', '3.42')
-    """
-    share = unit in SHARES
-    if low is None or high is None or not math.isfinite(high - low) or high <= low:
-        return percent(value) if share else number(value)
-    if share:
-        places = decimals(100 * low, 100 * high)
-        return f"{percent(value, places)} [{_percent(low, places)}, {_percent(high, places)}]".replace(
-            " [", SPACE + "["
-        )
-    places = decimals(low, high)
-    return f"{number(value, places)}{SPACE}[{number(low, places)}, {number(high, places)}]"
 
 
 def row_estimate(row: Row) -> str:

@@ -16,7 +16,10 @@ class Chart:
     Parameters
     ----------
     form : {"dots", "lines", "steps", "points", "bars", "histogram", "tornado"}
-        Form of the marks. "dots" shows one value per row with its baseline and interval; the others have two axes.
+        Form of the marks. "dots" shows a value per row with its baseline and interval, in groups by `y`; "lines" join
+        values; "steps" hold a value up to the next row; "points" stand alone; "bars" have an interval or a category on
+        the horizontal axis, and the baseline as bars behind a stepped line; "histogram" counts people in intervals of
+        risk, a strip for each series; "tornado" has two bars around the baseline for each `y`.
     table : str
         Name of the table.
     x, y : str
@@ -26,13 +29,34 @@ class Chart:
     title : str, optional
         Line above the chart.
     label : str, optional
-        Description for readers who do not see the chart.
+        Description for readers who do not see the chart, before its numbers; the title if it is empty.
     baseline : str, optional
         Column of the value without the release.
     low, high : str, optional
         Columns of the ends of a 95 % interval.
+    style : str, optional
+        Column with the number of an adversary's color and shape. Without it, series are numbered in their order and
+        have the colors of things that are not adversaries.
+    text : str, optional
+        Column of the words next to a mark: a name, a value, the reason why there is no value, or what a strip counts.
+    size : str, optional
+        Column of the area of points.
+    mark : str, optional
+        Column with "point", "hollow" (a reference, or a point that another one dominates) or "curve" (a vertex of a
+        line without marks, such as a theoretical limit). Without it, every row is a point.
+    front : bool
+        True if the filled points of each series, in the order of their rows, are a Pareto front: steps join them, and
+        the vertical axis spans the values instead of starting at 0.
     rules : mapping of str to float
         Label of a limit line -> its value on the vertical axis.
+    x_rules : mapping of str to float
+        Label of a limit line -> its value on the horizontal axis.
+    diagonal : str, optional
+        Label of the line on which both axes have the same value.
+    log : {"", "x", "y", "xy"}
+        Axes that are logarithmic if their values span more than a factor of 30.
+    x_max, y_max : float, optional
+        Least end of an axis, so that charts can be compared with each other.
     """
 
     form: Form
@@ -45,4 +69,14 @@ class Chart:
     baseline: str = ""
     low: str = ""
     high: str = ""
+    style: str = ""
+    text: str = ""
+    size: str = ""
+    mark: str = ""
+    front: bool = False
     rules: Mapping[str, float] = field(default_factory=dict)
+    x_rules: Mapping[str, float] = field(default_factory=dict)
+    diagonal: str = ""
+    log: Literal["", "x", "y", "xy"] = ""
+    x_max: float = 0.0
+    y_max: float = 0.0

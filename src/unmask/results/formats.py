@@ -1,0 +1,132 @@
+"""Number formats: no more digits than a number bears, shares in percent."""
+
+from __future__ import annotations
+
+import math
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from unmask.results.table import Column
+
+SPACE = "\u00a0"
+
+MINUS = "\u2212"
+
+SHARE_UNITS = frozenset({"probability", "share"})
+"""Units of numbers that are written in percent."""
+
+
+def decimals(low: float, high: float) -> int:
+    """Return the decimals worth printing for a value known to [low, high]: a step of the last is a quarter of that.
+
+    >>> decimals(3.1, 5.1), decimals(0.45, 0.58), decimals(23.0, 33.0)
+    (1, 2, 0)
+    """
+    half = (high - low) / 2
+    return 2 if not half > 0 else min(2, max(0, -math.floor(math.log10(half / 2))))
+
+
+def number(value: float, places: int | None = None) -> str:
+    """Write a value without unit: `places` decimals, or three significant digits; "unbounded" if it is infinite.
+
+    A value that is not zero is never printed as zero, nor one below 100 as 100 where `places` is asked for.
+
+    >>> number(4.04, 1), number(0.0004, 2), number(0.0), number(30162), number(float("inf"))
+    ('4.0', '<0.01', '0', '30,162', 'unbounded')
+    """
+    if math.isnan(value):
+        return "undefined"
+    sign = MINUS if value < 0 else ""
+    size = abs(value)
+    if math.isinf(size):
+        return sign + "unbounded"
+    if size == 0 or (places is None and size == int(size)):
+        return f"{sign}{int(size):,}"
+    if places is None:
+        places = max(0, 2 - math.floor(math.log10(size)))
+        return f"{sign}{size:,.{places}f}" if places <= 5 else f"{sign}{size:.2e}"
+    text = f"{size:,.{places}f}"
+    return f"{sign}<{10.0**-places:.{places}f}" if float(text.replace(",", "")) == 0 else sign + text
+
+
+def percent(share: float, places: int | None = None) -> str:
+    """Write a share in percent; without `places`, one decimal from 1 % on and two below.
+
+    >>> " | ".join(percent(share) for share in (0.04, 0.0025, 1 / 30162, 0.99999)).replace(SPACE, " ")
+    '4.0 % | 0.25 % | <0.01 % | >99.9 %'
+    """
+    return f"{_percent(share, places)}{SPACE}%" if math.isfinite(share) else number(share)
+
+
+def _percent(share: float, places: int | None) -> str:
+    if places is None:
+        places = 1 if abs(share) >= 0.01 else 2
+    text = number(100 * share, places)
+    if share == 1:
+        return "100"
+    return f">{100 - 10.0**-places:.{places}f}" if 0 < share < 1 and float(text.lstrip("<" + MINUS)) == 100 else text
+
+
+def estimate(value: float, unit: str, low: float | None = None, high: float | None = None) -> str:
+    """Write a value with its 95 % interval, and with as many digits as the interval bears.
+
+    >>> estimate(0.04, "probability", 0.031, 0.051).replace(SPACE, " "), estimate(3.4217, "bits")
+    ('4.0 % [3.1, 5.1]', '3.42')
+    """
+    share = unit in SHARE_UNITS
+    if low is None or high is None or not math.isfinite(high - low) or high <= low:
+        return percent(value) if share else number(value)
+    if share:
+        places = decimals(100 * low, 100 * high)
+        return f"{percent(value, places)} [{_percent(low, places)}, {_percent(high, places)}]".replace(
+            " [", SPACE + "["
+        )
+    places = decimals(low, high)
+    return f"{number(value, places)}{SPACE}[{number(low, places)}, {number(high, places)}]"
+
+
+# --- values of a table -----------------------------------------------------------------------------------------------
+
+DATE = "date"
+"""Unit of a number that counts days since 1970-01-01."""
+
+
+def is_share(column: Column) -> bool:
+    """Return whether values of a column are written in percent."""
+    return column.kind in ("share", "share_of_people") or column.unit in SHARE_UNITS
+
+
+def format_value(column: Column, value: Any) -> str:
+    """Write a value of a column.
+
+    >>> format_value(Column("risk", kind="share"), 0.04).replace(SPACE, " "), format_value(Column("k"), "fewer than 10")
+    ('4.0 %', 'fewer than 10')
+    >>> format_value(Column("born", unit="date"), 366), format_value(Column("bin", kind="interval"), (0, 5))
+    ('1971-01', '0 to 5')
+    """
+    if value is None:
+        return "not run"
+    if isinstance(value, str):
+        return value
+    if isinstance(value, tuple):
+        return " to ".join(_format_number(column, end) for end in value)
+    return _format_number(column, value)
+
+
+def _format_number(column: Column, value: float) -> str:
+    if column.unit == DATE:
+        return f"{datetime(1970, 1, 1, tzinfo=UTC) + timedelta(days=value):%Y-%m}"
+    return percent(value) if is_share(column) else number(value)
+
+
+def format_tick(column: Column, value: float) -> str:
+    """Write a round value at an axis.
+
+    >>> format_tick(Column("risk", kind="share"), 0.5).replace(SPACE, " "), format_tick(Column("x", unit="km"), -2000.0)
+    ('50 %', '−2,000')
+    """
+    if column.unit == DATE:
+        return _format_number(column, value)
+    shown = 100 * value if is_share(column) else value
+    text = f"{shown:,.6f}".rstrip("0").rstrip(".") if abs(shown) >= 1e-6 or shown == 0 else f"{shown:g}"
+    return text.replace("-", MINUS) + (f"{SPACE}%" if is_share(column) else "")
