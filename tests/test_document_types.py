@@ -258,7 +258,7 @@ def test_what_the_machine_cannot_do_is_a_sentence(
     def fail(*_: object, **__: object) -> None:
         raise error
 
-    monkeypatch.setattr("unmask.tables.column_risk.column_facts", fail)
+    monkeypatch.setattr("unmask.tables.risk.column_facts", fail)
     done = run("columns", "people.csv", "-q", "age")
     assert isinstance(done.exception, SystemExit)
     assert (done.exit_code, done.stderr.splitlines()[-1][:6]) == (code, "Error:")

@@ -16,8 +16,8 @@ from unmask.cli import main
 from unmask.reports.facts.tables import Step
 from unmask.reports.findings.where import step_words
 from unmask.tables import Table, datasets
-from unmask.tables.next_generalization import next_level
-from unmask.tables.protections import Generalize
+from unmask.tables.protections.base import Generalize
+from unmask.tables.protections.next_generalization import next_level
 
 QUASI = ("age", "sex", "zip")
 

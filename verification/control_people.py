@@ -52,9 +52,9 @@ from unmask.tables import (
     Table,
     datasets,
 )
+from unmask.tables.control.membership import cross_fit
+from unmask.tables.control.singling_trials import SinglingTrial, judge_singling_out
 from unmask.tables.knowledge import attribute_truth
-from unmask.tables.membership import cross_fit
-from unmask.tables.singling_trials import SinglingTrial, judge_singling_out
 
 SEEDS = 6
 COLUMNS = tuple(name for name in datasets.ADULT_COLUMNS if name not in ("fnlwgt", "education"))

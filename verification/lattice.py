@@ -16,7 +16,7 @@ from show import Section, Verdict, run
 
 from unmask.economics import Attacker, AttackerKind, ProtectedRelease, Publisher, PublisherGame, Terms
 from unmask.tables import Lattice, Table, datasets
-from unmask.tables.lattice_search import Asked
+from unmask.tables.protections.lattice_search import Asked
 
 Group = tuple[np.ndarray, np.ndarray]
 """Sizes of classes, and the people in all classes of each size."""

@@ -47,8 +47,8 @@ from unmask.tables import (
     criteria,
     datasets,
 )
-from unmask.tables.calibration import calibrate_by_control
-from unmask.tables.control_similarity import measure_shift
+from unmask.tables.control.calibration import calibrate_by_control
+from unmask.tables.control.similarity import measure_shift
 from unmask.tables.knowledge import attribute_truth
 
 Inside = NDArray[np.bool_]

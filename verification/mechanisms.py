@@ -45,8 +45,8 @@ from unmask.tables import (
 )
 from unmask.tables.attacks.membership import stack_people
 from unmask.tables.attacks.pairing import pair
+from unmask.tables.control.membership import cross_fit
 from unmask.tables.knowledge import attribute_truth
-from unmask.tables.membership import cross_fit
 
 EIGHT = (
     "age", "workclass", "education-num", "marital-status", "relationship", "race", "sex", "native-country",

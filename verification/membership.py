@@ -31,7 +31,7 @@ from unmask.core.posterior import log_odds
 from unmask.measures import realized_success
 from unmask.measures.membership import area, classify_members, evaluate_membership
 from unmask.tables import Background, ClosestRecord, MarginalRatio, Mondrian, ShadowMembership, Table, datasets
-from unmask.tables.membership import cross_fit, join_scores, vulnerability
+from unmask.tables.control.membership import cross_fit, join_scores, vulnerability
 
 SEEDS = 6
 Floats = NDArray[np.float64]

@@ -7,7 +7,7 @@ import unmask
 from unmask import Posterior, Truth
 from unmask.audit import earned
 from unmask.tables.attacks.backoff import STRENGTHS
-from unmask.tables.calibration import calibrate_by_control
+from unmask.tables.control.calibration import calibrate_by_control
 
 
 def drawn(n, seed, *, wrong=0.0):

@@ -11,9 +11,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import linprog
 
 from unmask.core.errors import UnmaskError
-from unmask.tables import constraints as module
 from unmask.tables import criteria
-from unmask.tables.constraints import (
+from unmask.tables.protections import constraints as module
+from unmask.tables.protections.constraints import (
     AlphaK,
     BetaLikeness,
     DeltaDisclosure,

@@ -12,7 +12,7 @@ from unmask import UnmaskError
 from unmask.cli import main
 from unmask.reports import render, sentences
 from unmask.tables import Background, BackOff, Mondrian, Suppress, Table, datasets
-from unmask.tables.control_similarity import measure_shift
+from unmask.tables.control.similarity import measure_shift
 
 ROLES = {"quasi_identifiers": ("age", "sex"), "sensitive": "ill"}
 

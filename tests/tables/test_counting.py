@@ -34,11 +34,11 @@ from unmask.tables import (
     utility,
 )
 from unmask.tables.column import classes_of
-from unmask.tables.constraints import EntropyL, TCloseness
 from unmask.tables.counted_release import generalize, write_release
 from unmask.tables.counted_source import check_memory, count_source, estimate
 from unmask.tables.criteria import risk
 from unmask.tables.criteria.risk import fitting_people
+from unmask.tables.protections.constraints import EntropyL, TCloseness
 from unmask.tables.roles import Roles
 
 pytestmark = [pytest.mark.filterwarnings(one) for one in QUIET]

@@ -14,9 +14,9 @@ from tests.envelopes import parsed
 from unmask.cli import main
 from unmask.data.engine import open_engine
 from unmask.tables import Hierarchy, Mondrian, Table, datasets, utility
-from unmask.tables.constraints import EntropyL
 from unmask.tables.counted_release import generalize, write_release
 from unmask.tables.counted_source import count_source
+from unmask.tables.protections.constraints import EntropyL
 from unmask.tables.roles import Roles
 
 pytestmark = [pytest.mark.filterwarnings(one) for one in QUIET]

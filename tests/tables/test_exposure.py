@@ -15,9 +15,9 @@ from scipy.sparse import csr_array
 import unmask
 from unmask.data.column_names import find_role
 from unmask.tables import Mondrian, Table
-from unmask.tables.column_risk import column_facts, dependencies, printed_values, restored_cells
-from unmask.tables.column_risk.dependence import right_by_others
 from unmask.tables.reinterpret import unify_spelling
+from unmask.tables.risk import column_facts, dependencies, printed_values, restored_cells
+from unmask.tables.risk.dependence import right_by_others
 
 rng = np.random.default_rng(7)
 

@@ -18,7 +18,7 @@ from unmask.studies.run import run_study
 from unmask.studies.summary import read_results
 from unmask.tables import Table
 from unmask.tables.datasets import synthetic_census
-from unmask.tables.releasing import make_release
+from unmask.tables.protections.releasing import make_release
 
 ROLES = {"quasi_identifiers": ("age", "sex", "zip"), "sensitive": "diagnosis"}
 

@@ -16,8 +16,8 @@ from unmask.studies.reading import read_plan
 from unmask.studies.run import run_study
 from unmask.studies.summary import read_results
 from unmask.tables import Mondrian, Suppress, Table
+from unmask.tables.control.holdout import find_held_back, hold_back
 from unmask.tables.datasets import synthetic_census
-from unmask.tables.holdout import find_held_back, hold_back
 
 ROLES = {"quasi_identifiers": ("age", "sex", "zip"), "sensitive": "diagnosis"}
 

@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from unmask.core.errors import UnmaskError
 from unmask.tables import Background, criteria, utility
 from unmask.tables.attacks import ClassAttack
-from unmask.tables.column_risk import printed_values
 from unmask.tables.counted_release import generalize, write_release
 from unmask.tables.counted_source import count_source
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.matching import compatible
-from unmask.tables.protections import Generalize, Mondrian, SuppressCells
-from unmask.tables.recoding import new_cells
+from unmask.tables.protections.base import Generalize, Mondrian, SuppressCells
+from unmask.tables.protections.recoding import new_cells
+from unmask.tables.risk import printed_values
 from unmask.tables.roles import Roles
 from unmask.tables.table import Table
 

@@ -16,13 +16,12 @@ from unmask.tables import (
     Lattice,
     SuppressCells,
     Table,
-    constraints,
-    lattice_levels,
     utility,
 )
 from unmask.tables.attacks.pairing import fits_of, pair, pairs_where
-from unmask.tables.constraints import Constraint, KAnonymity
-from unmask.tables.protections import satisfying
+from unmask.tables.protections import constraints, lattice_levels
+from unmask.tables.protections.base import satisfying
+from unmask.tables.protections.constraints import Constraint, KAnonymity
 
 CITIES = Hierarchy.from_paths(
     [("lyon", "france", "*"), ("paris", "france", "*"), ("rome", "italy", "*"), ("pisa", "italy", "*")]

@@ -19,8 +19,8 @@ from unmask.measures.membership import evaluate_membership
 from unmask.tables import AttributeInference, Background, Mondrian, SinglingOut, Table, datasets
 from unmask.tables.attacks.marginal_counts import mutual_information, shares, subsets
 from unmask.tables.attacks.membership import ClosestRecord, MarginalRatio, fit_isotonic, fit_steps
+from unmask.tables.control.membership import cross_fit, find_twins
 from unmask.tables.knowledge import attribute_truth
-from unmask.tables.membership import cross_fit, find_twins
 
 
 def people(n, seed=0, *, ages=40):

@@ -18,11 +18,11 @@ from unmask.reports.words import MEMBERSHIP, RARE
 from unmask.studies.cells import run_cell
 from unmask.studies.reading import read_plan
 from unmask.tables import Background, Mondrian, ShadowMembership, Table
-from unmask.tables.control_similarity import shift_by
-from unmask.tables.holdout import Sample
+from unmask.tables.control.holdout import Sample
+from unmask.tables.control.membership import MembershipSample, join_scores, vulnerability
+from unmask.tables.control.similarity import shift_by
 from unmask.tables.knowledge import Knowledge
-from unmask.tables.membership import MembershipSample, join_scores, vulnerability
-from unmask.tables.releasing import Released
+from unmask.tables.protections.releasing import Released
 
 ROLES = {"quasi_identifiers": ("age", "sex"), "sensitive": "ill", "keep": ("city", "pay")}
 

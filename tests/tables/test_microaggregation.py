@@ -8,7 +8,7 @@ from unmask import FailedError, UnmaskError
 from unmask.measures import log_loss_bits, realized_success, success_probability
 from unmask.tables import Background, Knowledge, MechanismAttack, Microaggregate, Table
 from unmask.tables.attacks.reprotection import Near, conditional_logit, log_shares
-from unmask.tables.microaggregation import mdav
+from unmask.tables.protections.microaggregation import mdav
 
 NAMES = ("a", "b", "c")
 

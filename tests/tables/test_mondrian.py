@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from scipy.sparse import csr_array
 
-from unmask.tables import cut_tests
-from unmask.tables import mondrian as module
-from unmask.tables.mondrian import mondrian
+from unmask.tables.protections import cut_tests
+from unmask.tables.protections import mondrian_cuts as module
+from unmask.tables.protections.mondrian_cuts import mondrian
 
 
 def recursive(values, counts, *, k, span, allows=None, trees=None):

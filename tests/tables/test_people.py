@@ -25,9 +25,9 @@ from unmask.data.writing import is_formula
 from unmask.measures import calibration_error, effective_set_size, realized_success, success_probability
 from unmask.reports.facts.price import Price
 from unmask.tables import Identity, Lattice, Mondrian, Suppress, SuppressCells, Table, reading
-from unmask.tables.column_risk import printed_values
+from unmask.tables.control.holdout import find_held_back, hold_back
 from unmask.tables.criteria import people_in_classes
-from unmask.tables.holdout import find_held_back, hold_back
+from unmask.tables.risk import printed_values
 
 WHOM, HEAD = ("release", "prosecutor", "identity"), "realized_success"
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from unmask.tables import Table, cells, types
-from unmask.tables.column_risk import dependence
+from unmask.tables.risk import dependence
 
 AT = st.datetimes(min_value=datetime(900, 1, 1))
 USUAL = (

@@ -6,8 +6,9 @@ from scipy import stats
 
 from unmask.core.errors import UnmaskError
 from unmask.measures.registry import CRITERIA
-from unmask.tables import criteria, datasets, population
+from unmask.tables import criteria, datasets
 from unmask.tables.grouping import group
+from unmask.tables.risk import population
 
 Q5 = (0, 4, 5, 8, 9)  # age, education-num, marital-status, race, sex
 

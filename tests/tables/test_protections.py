@@ -12,13 +12,23 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from unmask.core.errors import FailedError, UnmaskError
-from unmask.tables import constraints, criteria, protections
+from unmask.tables import criteria
 from unmask.tables.cells import parse_levels
 from unmask.tables.column import Column
-from unmask.tables.constraints import AlphaK, Constraint, DeltaDisclosure, EntropyL, KAnonymity, RecursiveL, TCloseness
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.matching import compatible
-from unmask.tables.protections import Generalize, Identity, Mondrian, Suppress, SuppressCells
+from unmask.tables.protections import base as protections
+from unmask.tables.protections import constraints
+from unmask.tables.protections.base import Generalize, Identity, Mondrian, Suppress, SuppressCells
+from unmask.tables.protections.constraints import (
+    AlphaK,
+    Constraint,
+    DeltaDisclosure,
+    EntropyL,
+    KAnonymity,
+    RecursiveL,
+    TCloseness,
+)
 from unmask.tables.table import Table
 
 CITIES = Hierarchy.from_paths(

@@ -7,7 +7,7 @@ import pytest
 
 from unmask.core.errors import UnmaskError
 from unmask.tables import Mondrian, Table
-from unmask.tables.recoding import axis
+from unmask.tables.protections.recoding import axis
 
 
 def table(n: int, rows: int, **told) -> Table:

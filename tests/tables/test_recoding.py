@@ -9,7 +9,7 @@ from unmask.tables.column import Column
 from unmask.tables.dates import DAYS, PERIODS, _months, _name
 from unmask.tables.matching import compatible, covered
 from unmask.tables.notation import EVERYTHING, MISSING, format_prefix
-from unmask.tables.recoding import covering
+from unmask.tables.protections.recoding import covering
 from unmask.tables.utility.columns import _common
 from unmask.tables.utility.sets import Sets, categorical, singletons
 

@@ -19,7 +19,12 @@ from unmask.reports.parts import Heading
 from unmask.reports.sections.wp216 import wp216_section
 from unmask.tables import Mondrian, SinglingOut, Table
 from unmask.tables.attacks.singling_out import Condition, matching
-from unmask.tables.singling_trials import SinglingTrial, judge_singling_out, judge_singling_out_in_boxes, most_by_chance
+from unmask.tables.control.singling_trials import (
+    SinglingTrial,
+    judge_singling_out,
+    judge_singling_out_in_boxes,
+    most_by_chance,
+)
 
 NAMES = ("age", "sex", "city", "job")
 

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from unmask.cli import main
 from unmask.data.column_names import design_role
 from unmask.tables import Table
-from unmask.tables.column_risk import column_facts
+from unmask.tables.risk import column_facts
 
 
 def _facts(columns):

@@ -131,7 +131,7 @@ def _glanced(path: str, _changed: int, _size: int, reading: str) -> Seen:
 
 def _seen(source: object, names: Sequence[str], said: Mapping[str, Any], *, ladder: bool) -> Seen:
     from unmask.app.shapes import Shape
-    from unmask.tables.column_risk import column_facts
+    from unmask.tables.risk import column_facts
 
     read = [_read(source, names[start : start + AT_ONCE], said) for start in range(0, len(names), AT_ONCE)]
     columns = [column for table in read for column in table.written]

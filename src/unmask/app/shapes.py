@@ -11,7 +11,7 @@ import numpy as np
 from unmask.app.drawing import histogram
 from unmask.tables.column import Column
 from unmask.tables.levels import Levels, Type
-from unmask.tables.recoding import generalized
+from unmask.tables.protections.recoding import generalized
 
 MOST_LEVELS = 20_000
 """Different values of a column up to which the rungs of its ladder are counted, in a second or two."""

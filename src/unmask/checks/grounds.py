@@ -16,7 +16,7 @@ from unmask.core.partition import Partition
 from unmask.core.posterior import Posterior
 from unmask.core.truth import ABSENT, Truth
 from unmask.tables.knowledge import attribute_truth
-from unmask.tables.releasing import Released, make_release
+from unmask.tables.protections.releasing import Released, make_release
 
 Rng = np.random.Generator
 

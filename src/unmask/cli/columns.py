@@ -49,7 +49,7 @@ def columns(file: Path, as_json: bool, **reading: Any) -> None:
     quasi-identifiers and this column.
     """
     from unmask.face.starting import unit_of
-    from unmask.tables.column_risk import column_facts
+    from unmask.tables.risk import column_facts
 
     roles = {name: role for option, role in ROLES.items() for name in reading[option]}
     facts = column_facts(every_column(file, reading, roles).written, roles=roles)

@@ -13,7 +13,7 @@ from unmask.cli.terminal import say
 if TYPE_CHECKING:
     from unmask.reports import ReportData
     from unmask.tables.formulas import Formulas
-    from unmask.tables.protections import Mondrian
+    from unmask.tables.protections.base import Mondrian
     from unmask.tables.roles import Roles
 
 

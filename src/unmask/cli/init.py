@@ -50,7 +50,7 @@ def init(file: Path, output: Path, force: bool, **reading: Any) -> None:
     """
     from unmask.face.starting import first_document, reasons, unit_of
     from unmask.studies.questions import asked_lines
-    from unmask.tables.column_risk import column_facts
+    from unmask.tables.risk import column_facts
     from unmask.toml_text import format_document
 
     refuse_to_overwrite(output, force=force)

@@ -94,8 +94,8 @@ def protect(
     ['[30, 31]', '[30, 31]', '[40, 41]', '[40, 41]']
     """
     from unmask.tables import Generalize, Mondrian, SuppressCells, Table, criteria, utility
-    from unmask.tables.holdout import Sample
-    from unmask.tables.holdout import hold_back as held
+    from unmask.tables.control.holdout import Sample
+    from unmask.tables.control.holdout import hold_back as held
 
     if not isinstance(table, Table):
         raise UnmaskError(f"protect takes a table in memory, given {spoken(table)}; make one with unmask.read_table")

@@ -24,10 +24,18 @@ from unmask.tables.attacks import (
 from unmask.tables.background import Background
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.knowledge import Knowledge, Register
-from unmask.tables.lattice import Lattice
-from unmask.tables.microaggregation import Microaggregate
-from unmask.tables.perturbations import PRAM, AddNoise, RankSwap
-from unmask.tables.protections import Generalize, Identity, Mondrian, Suppress, SuppressCells
+from unmask.tables.protections import (
+    PRAM,
+    AddNoise,
+    Generalize,
+    Identity,
+    Lattice,
+    Microaggregate,
+    Mondrian,
+    RankSwap,
+    Suppress,
+    SuppressCells,
+)
 from unmask.tables.table import Table
 
 __all__ = [

@@ -19,8 +19,8 @@ from unmask.tables.column import Column
 from unmask.tables.counted_source import CountedSource
 from unmask.tables.formulas import Formulas, check_formulas
 from unmask.tables.grouping import group
-from unmask.tables.protections import Mondrian
-from unmask.tables.recoding import merged
+from unmask.tables.protections.base import Mondrian
+from unmask.tables.protections.recoding import merged
 from unmask.tables.table import Table
 from unmask.tables.utility.columns import ColumnLoss, Loss
 from unmask.tables.utility.evaluation import InformationLoss

@@ -22,7 +22,7 @@ from unmask.data.engine import Engine, open_engine
 from unmask.data.resources import divide_memory, format_bytes
 from unmask.data.sql import Kind
 from unmask.tables.column import Column
-from unmask.tables.protections import Mondrian
+from unmask.tables.protections.base import Mondrian
 from unmask.tables.roles import Roles
 from unmask.tables.table import Table
 from unmask.tables.unit import ASSUMED, ROW, Key, counting_unit, key_rank, stated_unit

@@ -20,7 +20,7 @@ from unmask.tables.levels import Levels
 from unmask.tables.matching import compatible
 from unmask.tables.meanings import Meanings
 from unmask.tables.notation import EVERYTHING, format_set
-from unmask.tables.recoding import new_cells
+from unmask.tables.protections.recoding import new_cells
 from unmask.tables.sensitive_bands import PAIRS, TOLERATED, has_sets, without_shared_ends, without_stars
 from unmask.tables.table import Table
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from unmask.tables.column import Column
 from unmask.tables.matching import compatible
 from unmask.tables.notation import MISSING
-from unmask.tables.recoding import new_cells
+from unmask.tables.protections.recoding import new_cells
 from unmask.tables.table import Table
 
 PAIRS = 1 << 26

@@ -45,12 +45,12 @@ from unmask.reports import ReportData
 from unmask.reports.words import IDENTITY, MEMBERSHIP
 from unmask.results import Row
 from unmask.tables.attacks import Linkability, SeveralRows, SinglingOut
+from unmask.tables.control.holdout import Sample, hold_back
 from unmask.tables.criteria import Criteria
-from unmask.tables.holdout import Sample, hold_back
 from unmask.tables.knowledge import Knowledge, Register
-from unmask.tables.protections import Identity
+from unmask.tables.protections.base import Identity
+from unmask.tables.protections.releasing import Released, make_release, read_like
 from unmask.tables.reading import AS_TEXT, column_names
-from unmask.tables.releasing import Released, make_release, read_like
 from unmask.tables.table import Table
 
 COLUMNS = ("quasi_identifiers", "sensitive", "keep", "identifiers", "weight", "types", "orders", "hierarchies")

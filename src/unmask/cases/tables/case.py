@@ -24,11 +24,11 @@ from unmask.reports.words import percent
 from unmask.tables.attacks import AttributeInference, BackOff, ClassAttack, ModelAttribute, OrderAttack, RegisterAttack
 from unmask.tables.attacks.classes import from_sizes
 from unmask.tables.background import Attack, Background, hidden_values
-from unmask.tables.calibration import calibrate_by_control
 from unmask.tables.column import Column
-from unmask.tables.column_risk import known_as_values
+from unmask.tables.control.calibration import calibrate_by_control
 from unmask.tables.knowledge import Known, attribute_truth, found_in
 from unmask.tables.reinterpret import changed
+from unmask.tables.risk import known_as_values
 from unmask.tables.sensitive_bands import has_sets
 from unmask.tables.table import Table
 
@@ -200,7 +200,7 @@ class Scene:
     def learned(self, adversary: str, column: str, learned: Learned, more: Sequence[Column] = ()) -> Case:
         """The value of a column, by such a belief.
 
-        Control people tell them what it is worth (`unmask.tables.calibration.calibrate_by_control`).
+        Control people tell them what it is worth (`unmask.tables.control.calibration.calibrate_by_control`).
         """
         case = self._inferred(adversary, column, lambda known: (learned(known), None), more)
         if case.control is None or case.control.truth is None:

@@ -16,8 +16,8 @@ from unmask.core.errors import UnmaskError
 from unmask.core.truth import ABSENT
 from unmask.reports import ORIGINAL
 from unmask.tables.attacks.linkability import check_parts
-from unmask.tables.control_similarity import Shift, measure_shift, shift_by
-from unmask.tables.holdout import find_held_back
+from unmask.tables.control.holdout import find_held_back
+from unmask.tables.control.similarity import Shift, measure_shift, shift_by
 from unmask.tables.knowledge import Knowledge, Known
 from unmask.tables.reading import check_columns
 from unmask.tables.table import Table
@@ -83,7 +83,7 @@ class Evidence:
 
     def divided(self, share: float) -> Self:
         """The same where the original is of members alone, and those held back are control people; share : as of
-        `unmask.tables.holdout.find_held_back`.
+        `unmask.tables.control.holdout.find_held_back`.
         """
         assert self.original is not None
         people = find_held_back(self.original, share, self.origins.values())

@@ -27,10 +27,10 @@ from unmask.reports.facts.tables import ColumnRisk, Distribution, Promise, Value
 from unmask.reports.words import IDENTITY, Value
 from unmask.tables import criteria, utility
 from unmask.tables.attacks.relation import relation_of
-from unmask.tables.column_risk import column_facts, printed_values, restored_cells
 from unmask.tables.criteria.evaluation import Criteria
 from unmask.tables.matching import compatible
 from unmask.tables.reinterpret import changed
+from unmask.tables.risk import column_facts, printed_values, restored_cells
 from unmask.tables.table import Table
 
 EDGES = (0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.09, 0.2, 0.5, 1.0)

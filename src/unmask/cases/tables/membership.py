@@ -39,11 +39,11 @@ from unmask.tables.attacks import ClosestRecord, MarginalRatio
 from unmask.tables.attacks.marginal_counts import Margins
 from unmask.tables.attacks.membership import margins_of
 from unmask.tables.background import Attack, Background
-from unmask.tables.control_similarity import shift_by
-from unmask.tables.holdout import Sample
+from unmask.tables.control.holdout import Sample
+from unmask.tables.control.membership import VULNERABLE, MembershipSample, cross_fit, join_scores
+from unmask.tables.control.similarity import shift_by
 from unmask.tables.knowledge import Knowledge
-from unmask.tables.membership import VULNERABLE, MembershipSample, cross_fit, join_scores
-from unmask.tables.releasing import Released
+from unmask.tables.protections.releasing import Released
 from unmask.tables.table import Table
 
 RECORD = "whole record"
@@ -135,7 +135,7 @@ class _Judgment:
     """What one adversary scores the people who are judged by.
 
     scores : by the name that each has alone
-    rarity : (n_people,) how rare everybody is in the reference, see `unmask.tables.membership.vulnerability`
+    rarity : (n_people,) how rare everybody is in the reference, see `unmask.tables.control.membership.vulnerability`
     """
 
     release: str

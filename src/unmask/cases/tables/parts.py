@@ -20,7 +20,7 @@ from unmask.reports.facts.wp216 import LINKER, PARTS
 from unmask.results import Row
 from unmask.tables.attacks import Linkability, Parts
 from unmask.tables.column import Column
-from unmask.tables.control_similarity import shift_by
+from unmask.tables.control.similarity import shift_by
 from unmask.tables.knowledge import Known
 from unmask.tables.table import Table
 

@@ -21,8 +21,13 @@ from unmask.reports.facts.wp216 import BOX, ONE, SINGLING, SOME, WHOLE
 from unmask.results import Row
 from unmask.tables.attacks import SinglingOut
 from unmask.tables.attacks.singling_out import Predicate
-from unmask.tables.control_similarity import shift_by
-from unmask.tables.singling_trials import SingledOut, SinglingTrial, judge_singling_out, judge_singling_out_in_boxes
+from unmask.tables.control.similarity import shift_by
+from unmask.tables.control.singling_trials import (
+    SingledOut,
+    SinglingTrial,
+    judge_singling_out,
+    judge_singling_out_in_boxes,
+)
 from unmask.tables.table import Table
 
 NEEDS_PEOPLE = "needs the original table, on whose people guesses are tried (--original)"

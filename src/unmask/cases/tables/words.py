@@ -13,7 +13,7 @@ from unmask.reports.data import COLUMNS, CROSSING, INSIDER, ORDER, SEVERAL
 from unmask.reports.words import percent, release_name
 from unmask.tables.background import hidden_values
 from unmask.tables.column import Column
-from unmask.tables.control_similarity import Shift
+from unmask.tables.control.similarity import Shift
 from unmask.tables.meanings import undefined_weights
 from unmask.tables.table import Table
 
@@ -215,7 +215,7 @@ def missing_evidence(evidence: Evidence, releases: Iterable[str]) -> Iterator[tu
         yield f"Realized identity success and utility of {without}", _NEEDS_ORIGIN
     if evidence.person is not None and without:
         yield f"Whether columns of {without} say which rows are one person's", _NEEDS_ORIGIN
-    yield "Population uniqueness", "not part of this audit: unmask.tables.population estimates it"
+    yield "Population uniqueness", "not part of this audit: unmask.tables.risk.population estimates it"
 
 
 def unweighted(tables: Iterable[Table]) -> Iterator[tuple[str, str]]:

@@ -29,8 +29,8 @@ from unmask.tables.criteria.risk import (
     population_sizes,
     sample_weight_risk,
 )
+from unmask.tables.criteria.sensitive_order import hierarchy_paths, rank_order
 from unmask.tables.meanings import undefined_weights
-from unmask.tables.sensitive_order import hierarchy_paths, rank_order
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

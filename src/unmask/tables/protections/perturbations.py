@@ -22,8 +22,8 @@ from unmask.tables.cells import read_levels
 from unmask.tables.column import Column
 from unmask.tables.levels import Levels
 from unmask.tables.matching import compatible
-from unmask.tables.protections import Released, _call, _place_of, _release, _rows
-from unmask.tables.recoding import Recoded
+from unmask.tables.protections.base import Released, _call, _place_of, _release, _rows
+from unmask.tables.protections.recoding import Recoded
 from unmask.tables.table import Table
 
 Floats = NDArray[np.float64]
@@ -272,7 +272,7 @@ class RankSwap:
 
 def _partners(n: int, share: float, rng: Rng) -> NDArray[np.int64]:
     """(n,) the rank that each rank changes places with."""
-    from unmask.tables._kernels import swapped  # numba is imported where a kernel runs
+    from unmask.tables.protections._kernels import swapped  # numba is imported where a kernel runs
 
     return swapped(max(1, round(share * n)), rng.random((n, 17)))
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from unmask.tables.column import Column
 from unmask.tables.grouping import group, summed
 from unmask.tables.notation import EVERYTHING
-from unmask.tables.recoding import Recoded, new_cells
+from unmask.tables.protections.recoding import Recoded, new_cells
 from unmask.tables.table import Table
 
 

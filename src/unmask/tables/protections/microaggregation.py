@@ -13,8 +13,8 @@ from unmask.core.randomness import secret_unless
 from unmask.ranges import Range, check_ranges
 from unmask.tables.cells import read_levels
 from unmask.tables.column import Column, classes_of
-from unmask.tables.protections import Released, _call, _place_of, _release, _rows
-from unmask.tables.recoding import Recoded
+from unmask.tables.protections.base import Released, _call, _place_of, _release, _rows
+from unmask.tables.protections.recoding import Recoded
 from unmask.tables.table import Table
 
 Floats = NDArray[np.float64]

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.core.errors import FailedError, UnmaskError
-from unmask.tables.bound_constraints import Secret, demands_of, secrets_of
-from unmask.tables.constraints import Constraint, DistinctL, PSensitive
-from unmask.tables.lattice_levels import Counted, Ladder, Level, Node, Nodes
-from unmask.tables.protections import _place_of
+from unmask.tables.protections.base import _place_of
+from unmask.tables.protections.bound_constraints import Secret, demands_of, secrets_of
+from unmask.tables.protections.constraints import Constraint, DistinctL, PSensitive
+from unmask.tables.protections.lattice_levels import Counted, Ladder, Level, Node, Nodes
 from unmask.tables.table import Table
 
 ABSORBING: Final = (DistinctL, PSensitive)

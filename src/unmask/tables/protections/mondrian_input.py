@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from unmask.tables import mondrian as kernel
-from unmask.tables.bound_constraints import Secret, check_whole, secrets_of
 from unmask.tables.column import Column
-from unmask.tables.constraints import Constraint
-from unmask.tables.cut_tests import Allows
-from unmask.tables.recoding import axis
+from unmask.tables.protections import mondrian_cuts as kernel
+from unmask.tables.protections.bound_constraints import Secret, check_whole, secrets_of
+from unmask.tables.protections.constraints import Constraint
+from unmask.tables.protections.cut_tests import Allows
+from unmask.tables.protections.recoding import axis
 from unmask.tables.table import Table
 
 

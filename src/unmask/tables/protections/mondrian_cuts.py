@@ -1,8 +1,8 @@
 """The Mondrian kernel: cut a cloud of weighted points into boxes that are as small as the constraints allow.
 
 Boxes of a generation are cut together, so that the number of array operations grows with the depth of the tree and the
-points, and not with the number of boxes. Only arrays come in and go out; `unmask.tables.protections` binds them to a
-table.
+points, and not with the number of boxes. Only arrays come in and go out; `protections` binds
+them to a table.
 """
 
 from collections.abc import Sequence
@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from unmask.tables.cut_tests import Allows, Halves, Test, all_pass, have_people
-from unmask.tables.rank_points import Ranked, ranked
+from unmask.tables.protections.cut_tests import Allows, Halves, Test, all_pass, have_people
+from unmask.tables.protections.rank_points import Ranked, ranked
 
 _TOGETHER = 1 << 16  # points of the boxes that are cut together: their temporaries stay in the cache
 _WORD = 63  # bits of an integer that a sort key may use

@@ -26,12 +26,12 @@ from numpy.typing import NDArray
 from unmask.core.csr_rows import by_class
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.core.randomness import secret_unless
-from unmask.tables.bound_constraints import demands_of, secrets_of
 from unmask.tables.column import classes_of
-from unmask.tables.constraints import Constraint, KAnonymity
-from unmask.tables.mondrian_input import Search
-from unmask.tables.recoding import Recoded, generalized, merged
-from unmask.tables.suppression import suppress_cells, with_star
+from unmask.tables.protections.bound_constraints import demands_of, secrets_of
+from unmask.tables.protections.constraints import Constraint, KAnonymity
+from unmask.tables.protections.mondrian_input import Search
+from unmask.tables.protections.recoding import Recoded, generalized, merged
+from unmask.tables.protections.suppression import suppress_cells, with_star
 from unmask.tables.table import Table
 
 if TYPE_CHECKING:
@@ -64,12 +64,12 @@ class Mondrian:
 
     A box is cut at the allowable position nearest its median, along its widest column (width over the width of the
     whole table, ties in column order), as long as both halves hold k people and satisfy all constraints on every
-    sensitive column; see `unmask.tables.mondrian.mondrian`.
+    sensitive column; see `mondrian_cuts.mondrian`.
 
     k : fewest people of a class; rows where every row is a person
     l : fewest distinct values of a sensitive column in a class
     t : largest distance, of the equal ground, of a class's sensitive values from the whole table's
-    constraints : further ones, from `unmask.tables.constraints`
+    constraints : further ones, from `unmask.tables.protections`
     levels : COLUMN=LEVEL, finest released level of quasi-identifiers, as `Generalize` takes them; the table is recoded
         to them before it is cut
     strict : True cuts between two values of a column, so that boxes are disjoint; a point with many copies makes a

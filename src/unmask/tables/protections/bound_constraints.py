@@ -12,8 +12,8 @@ from scipy.sparse import csr_array
 
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.tables.column import Column
-from unmask.tables.constraints import Constraint, DistinctL, KAnonymity, TCloseness, all_allow, bound_of
-from unmask.tables.sensitive_order import hierarchy_paths, rank_order
+from unmask.tables.criteria.sensitive_order import hierarchy_paths, rank_order
+from unmask.tables.protections.constraints import Constraint, DistinctL, KAnonymity, TCloseness, all_allow, bound_of
 from unmask.tables.table import Table
 
 _CELLS = 1 << 21  # cells of a dense block of histograms
@@ -28,7 +28,7 @@ def demands_of(
     """Return k and the constraints on the sensitive columns."""
     for constraint in constraints:
         if not hasattr(constraint, "allows"):
-            raise UnmaskError(f"{constraint!r} is no constraint, expected one of those in unmask.tables.constraints")
+            raise UnmaskError(f"{constraint!r} is no constraint, expected one of unmask.tables.protections")
     sizes = [KAnonymity(k).k, *(c.k for c in constraints if isinstance(c, KAnonymity))]
     demands = [c for c in constraints if not isinstance(c, KAnonymity)]
     if l is not None:

@@ -12,12 +12,8 @@ from numpy.typing import NDArray
 from unmask.core.errors import UnmaskError
 from unmask.core.randomness import secret_unless
 from unmask.ranges import Range, check_types
-from unmask.tables.bound_constraints import demands_of
-from unmask.tables.constraints import Constraint
-from unmask.tables.lattice_levels import Level
-from unmask.tables.lattice_search import Asked, Choice, in_rounds
 from unmask.tables.matching import compatible
-from unmask.tables.protections import (
+from unmask.tables.protections.base import (
     Released,
     _at_levels,
     _call,
@@ -25,7 +21,11 @@ from unmask.tables.protections import (
     _rows,
     satisfying,
 )
-from unmask.tables.recoding import new_cells
+from unmask.tables.protections.bound_constraints import demands_of
+from unmask.tables.protections.constraints import Constraint
+from unmask.tables.protections.lattice_levels import Level
+from unmask.tables.protections.lattice_search import Asked, Choice, in_rounds
+from unmask.tables.protections.recoding import new_cells
 from unmask.tables.table import Table
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class Lattice:
     1. k, distinct l and p-sensitivity stay true of a class into which others are merged. So the rows of classes that
        violate one of these do not become more at a coarser node: where they exceed the limit, they do at all finer
        nodes, whatever the other constraints are.
-    2. Every constraint of `unmask.tables.constraints` that two classes satisfy is satisfied by their union: entropy is
+    2. Every constraint of `unmask.tables.protections` that two classes satisfy is satisfied by their union: entropy is
        concave, distances to a fixed distribution are convex, and the others bound shares (Incognito's subset and
        generalization property). So where no row may be dropped, a node below one that violates something violates it.
        With a limit this is false for all but those of 1: a large violating class may absorb good ones.

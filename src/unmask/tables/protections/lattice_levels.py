@@ -20,7 +20,7 @@ from unmask.tables.column import Column
 from unmask.tables.dates import UNITS
 from unmask.tables.grouping import KEY_LIMIT, summed
 from unmask.tables.notation import EVERYTHING
-from unmask.tables.recoding import generalized
+from unmask.tables.protections.recoding import generalized
 from unmask.tables.table import Table
 from unmask.tables.utility.columns import Loss
 
@@ -188,7 +188,7 @@ class Nodes:
 
     def together(self, node: Node, first: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """(J,) which classes have the same cells at a node; and the first of each kind."""
-        from unmask.tables._kernels import merged  # numba is imported where a kernel runs
+        from unmask.tables.protections._kernels import merged  # numba is imported where a kernel runs
 
         keys = self._keys(node, first)
         new_class, first_of_class = merged(keys, (2 * len(first)).bit_length())

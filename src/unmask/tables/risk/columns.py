@@ -12,9 +12,9 @@ from unmask.data.column_names import Role, design_role, find_role, is_visible
 from unmask.facts import ColumnFacts, Printed
 from unmask.tables.cells import plain_levels
 from unmask.tables.column import Classes, Column, classes_of
-from unmask.tables.column_risk.dependence import dependencies
 from unmask.tables.levels import Levels
 from unmask.tables.notation import EVERYTHING, split_set
+from unmask.tables.risk.dependence import dependencies
 from unmask.tables.table import Table
 from unmask.tables.unit import key_rank
 
