@@ -23,7 +23,7 @@ from unmask.channels.criteria import (
     typical_set,
 )
 from unmask.core.errors import UnmaskError
-from unmask.measures import bayes, gibbs
+from unmask.measures import bayes, sampling_error
 from unmask.measures.bounds import bounds
 from unmask.measures.entropy import confidence_set_size, renyi_entropies
 from unmask.measures.leakage import channel_epsilon, leakages
@@ -260,7 +260,7 @@ def _conversions() -> tuple[Verdict, ...]:
             found = error_of("conditional_entropy", bits, n=channel.n_x)
             outside["average"] = max(outside["average"], found.low - error.average, error.average - found.high)
         if kind in ("hamming", "absolute"):
-            drawn = gibbs(belief, loss).average
+            drawn = sampling_error(loss)(belief)
             sampling = max(sampling, error.average - drawn, drawn - 2 * error.average)
     return (
         below(

@@ -10,7 +10,7 @@ from show import Section, Verdict
 from unmask import Posterior
 from unmask.channels import Channel, Shrink, matched_optimum
 from unmask.channels.datasets import Crowds
-from unmask.measures import bayes, gibbs
+from unmask.measures import bayes, sampling_error
 from unmask.measures.entropy import renyi_entropies
 from unmask.measures.leakage import channel_epsilon
 
@@ -106,7 +106,7 @@ def line(noise: float, step: float = 0.05, reach: float = 6.0) -> tuple[float, f
     y = np.linspace(-reach - 4 * noise, reach + 4 * noise, 361)
     belief, joint = _line(x, y, noise)
     spread = float((joint * (x[:, None] - y[None, :]) ** 2).sum())
-    drawn = gibbs(belief, (x[:, None] - x[None, :]) ** 2).average  # all pairs: no short cut for squared error
+    drawn = sampling_error((x[:, None] - x[None, :]) ** 2)(belief)  # all pairs: no short cut for squared error
     return 2 * bayes(belief, "squared", coordinates=x).average, 2 * drawn, 2 * spread
 
 

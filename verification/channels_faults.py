@@ -14,7 +14,7 @@ from unmask.channels import Chain, Channel, HiddenMarkovAttack, optimal_mechanis
 from unmask.channels.attacks import most_likely_path
 from unmask.channels.criteria import conditional_typical_log2_size
 from unmask.channels.datasets import Crowds
-from unmask.measures import bayes, confidence_set_size, gibbs, leakages
+from unmask.measures import bayes, confidence_set_size, leakages, sampling_error
 from unmask.measures.bounds import bounds, variation_of_divergence_bits, variation_of_divergence_nats
 from unmask.measures.entropy import renyi_entropies
 from unmask.measures.leakage import channel_epsilon
@@ -253,7 +253,7 @@ def _unused_outputs() -> Verdict:
 def _correctness() -> Verdict:
     belief = Posterior.from_dense(np.array([[0.5, 0.3, 0.2]]))
     z = np.array([0.0, 1.0, 5.0])
-    best, drawn = bayes(belief, "squared", coordinates=z).average, gibbs(belief, "squared", coordinates=z).average
+    best, drawn = bayes(belief, "squared", coordinates=z).average, sampling_error("squared", coordinates=z)(belief)
     return _differs(
         "point 11: Shokri's correctness is the estimation error",
         "average case of it",

@@ -34,7 +34,7 @@ from unmask.channels import (
 )
 from unmask.channels.datasets import Visits, gowalla
 from unmask.core.errors import FailedError, UnmaskError
-from unmask.measures import bayes, gibbs, realized_bayes, realized_gibbs
+from unmask.measures import bayes, correctness, realized_error, sampling_error
 from unmask.measures.leakage import channel_epsilon
 from unmask.reports import ReportData, render
 
@@ -170,7 +170,7 @@ def exact(town: Town, channels: dict[str, Channel], data: ReportData) -> Section
     assert risk is not None
     rows, limit_excess, low, high, guess = [], -np.inf, -np.inf, -np.inf, -np.inf
     for one in risk.mechanisms:
-        sampled = gibbs(channels[one.name].posterior(), town.loss).average
+        sampled = sampling_error(town.loss)(channels[one.name].posterior())
         likeliest = _likeliest(channels[one.name], town.loss)
         limit = min(one.distortion, risk.prior_error)
         limit_excess = max(limit_excess, one.privacy - limit)
@@ -316,7 +316,7 @@ def _try(town: Town, belief: Posterior, *, every: bool) -> Tried:
     rows = np.flatnonzero(town.seen) if every else np.arange(len(cell))
     truth = np.full(belief.n_targets, UNKNOWN, dtype=np.int64)
     truth[rows] = cell
-    paid = realized_bayes(belief, Truth(truth), town.loss).value
+    paid = realized_error(town.loss).per_target(belief, Truth(truth))[rows]
     believed = bayes(belief, town.loss).conditional[belief.observation[rows]]
     user = np.repeat(town.whose, STEPS)[town.seen]
     number = np.unique(user, return_inverse=True)[1]
@@ -325,7 +325,7 @@ def _try(town: Town, belief: Posterior, *, every: bool) -> Tried:
 
 
 def _draws(town: Town, belief: Posterior) -> float:
-    return float(realized_gibbs(belief, Truth(town.traces.ravel()[town.seen]), town.loss).average)
+    return correctness(town.loss)(belief, Truth(town.traces.ravel()[town.seen]))
 
 
 def _paired(one: Tried, other: Tried) -> tuple[float, float]:

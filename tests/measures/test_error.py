@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from unmask import ABSENT, Posterior, Truth, UnmaskError
 from unmask.core.truth import UNKNOWN
 from unmask.measures import error, evaluate, realized_success
-from unmask.measures.error import bayes, correctness, estimation_error, gibbs, realized_bayes, realized_gibbs
+from unmask.measures.error import bayes, correctness, estimation_error, realized_error, sampling_error
 
 LOSSES = ["hamming", "squared", "absolute", "euclidean", "haversine", "euclidean_medoid", "haversine_medoid"]
 
@@ -36,12 +36,11 @@ def exact(joint):
 def test_gibbs_is_twice_bayes_for_squared_error_and_at_most_that_for_metrics(drawn):
     joint, xy = drawn
     belief = exact(joint)
-    assert gibbs(belief, "squared", coordinates=xy).conditional == pytest.approx(
-        2 * bayes(belief, "squared", coordinates=xy).conditional, abs=1e-9
-    )
+    squared = sampling_error("squared", coordinates=xy).per_target(belief)
+    assert squared == pytest.approx(2 * bayes(belief, "squared", coordinates=xy).conditional, abs=1e-9)
     for loss in set(LOSSES) - {"squared"}:
         best = bayes(belief, loss, coordinates=xy).conditional
-        drawn_from = gibbs(belief, loss, coordinates=xy).conditional
+        drawn_from = sampling_error(loss, coordinates=xy).per_target(belief)
         slack = 1e-5 * max(drawn_from.max(), 1.0)
         assert np.all(best <= drawn_from + slack), loss
         assert np.all(drawn_from <= 2 * best + slack), loss
@@ -72,11 +71,12 @@ def test_realized_errors_average_to_the_self_assessed_when_exact(drawn):
         joint / weight[:, None], prior=joint.sum(axis=0), observation=observation, weight=joint[observation, true]
     )
     for loss in LOSSES:
-        own, met = bayes(belief, loss, coordinates=xy), realized_bayes(belief, Truth(true), loss, coordinates=xy)
-        scale = max(own.prior, 1.0)
-        assert met.average == pytest.approx(own.average, abs=2e-5 * scale), loss
-        own, met = gibbs(belief, loss, coordinates=xy), realized_gibbs(belief, Truth(true), loss, coordinates=xy)
-        assert met.average == pytest.approx(own.average, abs=2e-5 * scale), loss
+        scale = max(bayes(belief, loss, coordinates=xy).prior, 1.0)
+        for announced, realized in ((estimation_error, realized_error), (sampling_error, correctness)):
+            expected = announced(loss, coordinates=xy)(belief)
+            assert realized(loss, coordinates=xy)(belief, Truth(true)) == pytest.approx(expected, abs=2e-5 * scale), (
+                loss
+            )
 
 
 def test_binary_symmetric_channel():
@@ -87,7 +87,7 @@ def test_binary_symmetric_channel():
     assert (found.average, found.worst, found.prior, found.gain) == pytest.approx((p, p, 0.5, 0.5 - p), abs=1e-6)
     assert found.answer.tolist() == [0, 1]
     assert found.quantiles == pytest.approx((p,) * 5, abs=1e-6)
-    assert gibbs(belief).average == pytest.approx(2 * p * (1 - p), abs=1e-6)
+    assert sampling_error()(belief) == pytest.approx(2 * p * (1 - p), abs=1e-6)
 
 
 def test_gaussian_of_the_location_example():
@@ -137,22 +137,24 @@ def test_answer_of_unlisted_candidates_and_of_the_uniform_prior():
 
 def test_absent_unknown_and_misfit_truths():
     belief = Posterior.from_dense(np.tile([[0.5, 0.3, 0.2]], (4, 1)))
-    met = realized_bayes(belief, Truth([0, ABSENT, UNKNOWN, 2]), "absolute", coordinates=[0.0, 1.0, 4.0])
-    assert met.target.tolist() == [0, 1, 3]
-    assert met.value == pytest.approx([0.5, 4.0, 3.5], abs=1e-6)  # medians 0..1: the middle
-    assert (met.worst, met.worst_target) == (pytest.approx(0.5), 0)
+    truth = Truth([0, ABSENT, UNKNOWN, 2])
+    row = evaluate(realized_error("absolute", coordinates=[0.0, 1.0, 4.0]), belief, truth)
+    assert row.n == 3
+    assert row.posterior == pytest.approx((0.5 + 4.0 + 3.5) / 3, abs=1e-6)  # medians 0..1: the middle
+    assert row.worst == pytest.approx(0.5)
     with pytest.raises(UnmaskError, match="unknown for every"):
-        realized_bayes(belief, Truth([UNKNOWN] * 4))
+        realized_error()(belief, Truth([UNKNOWN] * 4))
     with pytest.raises(UnmaskError, match="3 targets"):
-        realized_gibbs(belief, Truth([0, 1, 2]))
-    with pytest.raises(UnmaskError, match="names candidate 7"):
-        realized_bayes(belief, Truth([0, 1, 2, 7]), "squared", coordinates=[0.0, 1.0, 4.0])
+        correctness()(belief, Truth([0, 1, 2]))
+    for loss in ("hamming", "squared", "absolute", 1 - np.eye(3)):
+        with pytest.raises(UnmaskError, match="names candidate 7"):
+            realized_error(loss, coordinates=[0.0, 1.0, 4.0])(belief, Truth([0, 1, 2, 7]))
 
 
 def test_ties_are_shared_wherever_answers_are_a_list():
     belief, truth = Posterior.from_dense(np.tile([[0.5, 0.5, 0.0]], (2, 1))), Truth([0, 1])
     for loss in ("hamming", 1 - np.eye(3), lambda a, x: (a != x) * 1.0):
-        assert realized_bayes(belief, truth, loss).value == pytest.approx([0.5, 0.5]), loss
+        assert realized_error(loss).per_target(belief, truth) == pytest.approx([0.5, 0.5]), loss
 
 
 def test_measures_of_every_loss_in_the_common_grammar():
@@ -164,14 +166,14 @@ def test_measures_of_every_loss_in_the_common_grammar():
     shokri = evaluate(correctness("absolute", coordinates=z), belief, Truth([0, 2]))
     assert shokri.posterior == pytest.approx((0.5 * 1 + 0.2 * 3) / 2, abs=1e-6)
     assert shokri.prior == pytest.approx(((0 + 1 + 4) / 3 + (4 + 3 + 0) / 3) / 2, abs=1e-6)
-    uneven = np.array([[0.0, 5.0], [1.0, 0.0]])  # here, and only here, the truths are in the rows
-    assert estimation_error(uneven).per_target(Posterior.from_dense(np.array([[0.5, 0.5]]))) == pytest.approx([0.5])
-    assert bayes(Posterior.from_dense(np.array([[0.9, 0.1]])), uneven).conditional == pytest.approx([0.5], abs=1e-6)
-    assert estimation_error(uneven).per_target(Posterior.from_dense(np.array([[0.9, 0.1]]))) == pytest.approx(
-        [0.1], abs=1e-6
-    )
-    with pytest.raises(UnmaskError, match="3 rows"):
-        estimation_error(np.ones((3, 2))).per_target(Posterior.from_dense(np.array([[0.5, 0.5]])))
+    uneven = np.array([[0.0, 5.0], [1.0, 0.0]])  # answers x truths
+    belief = Posterior.from_dense(np.array([[0.9, 0.1]]))
+    assert estimation_error(uneven).per_target(belief) == pytest.approx([0.5], abs=1e-6)
+    assert bayes(belief, uneven).conditional == pytest.approx([0.5], abs=1e-6)
+    with pytest.raises(UnmaskError, match="answers x truths with 2 truths"):
+        estimation_error(np.ones((2, 3))).per_target(belief)
+    with pytest.raises(UnmaskError, match="answers x truths"):
+        estimation_error(np.ones(3))
 
 
 def test_modules_can_be_imported_beside_their_functions():

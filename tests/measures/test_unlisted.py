@@ -15,7 +15,6 @@ from unmask.measures import (
     confidence_set_size,
     correctness,
     estimation_error,
-    gibbs,
     min_entropy_bits,
     min_entropy_smith,
     mutual_information,
@@ -47,7 +46,7 @@ AS_A_WHOLE = (
     anonymity_set,
     *(partial(sibson_leakage, alpha=alpha) for alpha in (0.5, 1, 1 + 1e-7, 2, np.inf)),
     lambda belief: bayes(belief).average,
-    lambda belief: gibbs(belief).average,
+    lambda belief: sampling_error()(belief),
 )
 
 N = 9

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.core.arrays import Floats, Integers
 from unmask.core.csr_rows import dot
 from unmask.core.tolerances import CALIBRATION_ROUNDING
 
@@ -50,8 +51,8 @@ class Check:
         cls,
         announced: NDArray[np.floating],
         realized: NDArray[np.generic],
-        weight: NDArray[np.float64] | None = None,
-        people: NDArray[np.int64] | None = None,
+        weight: Floats | None = None,
+        people: Integers | None = None,
         *,
         within: float = 0.0,
     ) -> Check:
@@ -80,12 +81,7 @@ class Check:
 
 
 def _weighed(
-    announced: NDArray[np.float64],
-    realized: NDArray[np.float64],
-    weight: NDArray[np.float64],
-    people: NDArray[np.int64],
-    within: float,
-    tenth: int | None,
+    announced: Floats, realized: Floats, weight: Floats, people: Integers, within: float, tenth: int | None
 ) -> tuple[float, Check]:
     """Return the evidence against a belief about some people (-log of its level), and the check."""
     n, share = int(people.sum()), weight / (weight / people).max()

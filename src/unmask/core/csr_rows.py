@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from unmask.core.arrays import Floats, Integers
+
 CHUNK = 1 << 16
 """Entries in a chunk: temporaries of half a megabyte stay in the cache, which is three times faster."""
 
@@ -19,7 +21,7 @@ belief is one: else its rows that are equal might differ in the last digit.
 """
 
 
-def chunks(indptr: NDArray[np.int64], size: int = CHUNK) -> Iterator[tuple[int, int]]:
+def chunks(indptr: Integers, size: int = CHUNK) -> Iterator[tuple[int, int]]:
     """Yield ranges of consecutive rows with about `size` entries each (a longer row is a range by itself).
 
     >>> list(chunks(np.array([0, 40_000, 60_000, 70_000])))
@@ -44,7 +46,7 @@ def dot(x: NDArray[Any], y: NDArray[Any]) -> float:
     return float((x * y).sum())
 
 
-def segment_sum(values: NDArray[np.float64], indptr: NDArray[np.int64]) -> NDArray[np.float64]:
+def segment_sum(values: Floats, indptr: Integers) -> Floats:
     """Return the sum of each row of a CSR layout; 0 for an empty row.
 
     >>> segment_sum(np.array([1.0, 2.0, 3.0]), np.array([0, 2, 2, 3]))
@@ -53,7 +55,7 @@ def segment_sum(values: NDArray[np.float64], indptr: NDArray[np.int64]) -> NDArr
     return _reduce(np.add, values, indptr, 0.0)
 
 
-def segment_max(values: NDArray[np.float64], indptr: NDArray[np.int64], *, empty: float) -> NDArray[np.float64]:
+def segment_max(values: Floats, indptr: Integers, *, empty: float) -> Floats:
     """Return the largest value of each row of a CSR layout; `empty` for an empty row."""
     n, length = len(indptr) - 1, int(indptr[1] - indptr[0]) if len(indptr) > 1 else 0
     if length >= MIN_MATRIX_LENGTH and len(values) == n * length and np.all(np.diff(indptr) == length):
@@ -61,9 +63,7 @@ def segment_max(values: NDArray[np.float64], indptr: NDArray[np.int64], *, empty
     return _reduce(np.maximum, values, indptr, empty)
 
 
-def _reduce(
-    ufunc: np.ufunc, values: NDArray[np.float64], indptr: NDArray[np.int64], empty: float
-) -> NDArray[np.float64]:
+def _reduce(ufunc: np.ufunc, values: Floats, indptr: Integers, empty: float) -> Floats:
     reduced = np.full(len(indptr) - 1, empty)
     filled = np.diff(indptr) > 0
     if filled.any():
@@ -99,13 +99,13 @@ def by_class(class_of: NDArray[np.int32], n_classes: int) -> NDArray[np.int32]:
 
 
 def expanded(
-    row: NDArray[np.int64],
+    row: Integers,
     klass: NDArray[np.integer[Any]],
-    value: NDArray[np.float64],
+    value: Floats,
     members: NDArray[np.int32],
-    first: NDArray[np.int64],
+    first: Integers,
     n_rows: int,
-) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
+) -> tuple[Integers, NDArray[np.int32], Floats]:
     """Return entries (row, class, value), rows ascending, as CSR over the members of classes, ascending in each row.
 
     members, first : those of class j are members[first[j]:first[j + 1]], ascending

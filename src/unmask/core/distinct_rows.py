@@ -12,8 +12,8 @@ from functools import wraps
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unmask.core.arrays import Booleans, Floats, Integers
 from unmask.core.csr_rows import chunks, segment_sum
 from unmask.core.posterior import Posterior
 
@@ -37,7 +37,7 @@ class DistinctRows(NamedTuple):
     """
 
     posterior: Posterior
-    first_row: NDArray[np.int64]
+    first_row: Integers
 
 
 def distinct_rows(posterior: Posterior) -> DistinctRows:
@@ -79,12 +79,12 @@ def group_rows(posterior: Posterior) -> DistinctRows:
     return DistinctRows(replace(rows, observation=kind[posterior.observation], weight=posterior.weight), first_row)
 
 
-def _hash_rows(posterior: Posterior) -> NDArray[np.float64]:
+def _hash_rows(posterior: Posterior) -> Floats:
     """Return a number for each row that rows of one kind share, and others hardly ever."""
     return np.concatenate([_hash_chunk(posterior, start, stop) for start, stop in chunks(posterior.indptr)])
 
 
-def _hash_chunk(posterior: Posterior, start: int, stop: int) -> NDArray[np.float64]:
+def _hash_chunk(posterior: Posterior, start: int, stop: int) -> Floats:
     indptr = posterior.indptr[start : stop + 1] - posterior.indptr[start]
     entries = slice(posterior.indptr[start], posterior.indptr[stop])
     position = np.arange(indptr[-1]) - np.repeat(indptr[:-1], np.diff(indptr))
@@ -96,7 +96,7 @@ def _hash_chunk(posterior: Posterior, start: int, stop: int) -> NDArray[np.float
     return np.asarray(segment_sum(terms, indptr) + shared)
 
 
-def _number_kinds(posterior: Posterior) -> NDArray[np.int64]:
+def _number_kinds(posterior: Posterior) -> Integers:
     """Return the kind of each row; a row with the hash of another kind is a kind by itself."""
     hashes = _hash_rows(posterior)
     kind = np.searchsorted(np.unique(hashes), hashes)
@@ -107,10 +107,10 @@ def _number_kinds(posterior: Posterior) -> NDArray[np.int64]:
     return np.unique(kind, return_inverse=True)[1] if len(differing) else kind
 
 
-def _equal_rows(posterior: Posterior, example: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _equal_rows(posterior: Posterior, example: Integers) -> Booleans:
     """Return whether each row is of the kind of its example."""
     length, start, multiplicity = np.diff(posterior.indptr), posterior.indptr[:-1], posterior.multiplicity
-    equal: NDArray[np.bool_] = length == length[example]
+    equal: Booleans = length == length[example]
     equal &= posterior.unlisted == posterior.unlisted[example]
     equal &= posterior.n_unlisted == posterior.n_unlisted[example]
     shift = np.repeat(np.where(equal, start[example] - start, 0), length)  # 0: rows that differ meet themselves
@@ -125,7 +125,7 @@ def _equal_rows(posterior: Posterior, example: NDArray[np.int64]) -> NDArray[np.
     return equal
 
 
-def take_rows(posterior: Posterior, rows: NDArray[np.int64]) -> Posterior:
+def take_rows(posterior: Posterior, rows: Integers) -> Posterior:
     """Return some rows of a posterior, with a target for each."""
     length = np.diff(posterior.indptr)[rows]
     indptr = np.concatenate(([0], np.cumsum(length)))

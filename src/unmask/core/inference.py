@@ -10,17 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array, eye_array
 
+from unmask.core.arrays import Floats, Integers
 from unmask.core.csr_rows import by_class, segment_max, segment_sum
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior, Status, equal_weights, stored
 from unmask.core.tolerances import MIN_LOG_PROBABILITY
 
-__all__ = [
-    "compose",
-    "from_classes",
-    "from_likelihood",
-    "from_scores",
-]
+__all__ = ["compose", "from_classes", "from_likelihood", "from_scores"]
 
 HELD_OUT = 100
 """People with known truth that a status of `calibrated` needs."""
@@ -31,7 +27,7 @@ def from_classes(
     class_of_target: NDArray[np.int32],
     *,
     n_classes: int | None = None,
-    weight: NDArray[np.float64] | None = None,
+    weight: Floats | None = None,
     provenance: Mapping[str, Any] | None = None,
 ) -> Posterior:
     """Return the posterior of an adversary who sees the equivalence class: p(x given y) = 1 / n_y.
@@ -67,15 +63,15 @@ def from_classes(
 
 
 def from_likelihood(
-    indptr: NDArray[np.int64],
+    indptr: Integers,
     candidate: NDArray[np.int32],
-    log_likelihood: NDArray[np.float64],
+    log_likelihood: Floats,
     *,
     n_candidates: int,
-    observation: NDArray[np.int64],
+    observation: Integers,
     prior_present: float = 1.0,
-    log_likelihood_none: NDArray[np.float64] | None = None,
-    weight: NDArray[np.float64] | None = None,
+    log_likelihood_none: Floats | None = None,
+    weight: Floats | None = None,
     status: Status = "model",
     provenance: Mapping[str, Any] | None = None,
     representative: NDArray[np.int32] | None = None,
@@ -133,13 +129,13 @@ def from_likelihood(
 
 
 def from_scores(
-    indptr: NDArray[np.int64],
+    indptr: Integers,
     candidate: NDArray[np.int32],
-    score: NDArray[np.float64],
+    score: Floats,
     *,
     n_candidates: int,
     scale: float = 1.0,
-    observation: NDArray[np.int64] | None = None,
+    observation: Integers | None = None,
     provenance: Mapping[str, Any] | None = None,
 ) -> Posterior:
     """Return softmax(scale * score) over the listed candidates, a belief whose order is that of the attack.
@@ -165,8 +161,8 @@ def compose(
     *,
     labels: tuple[str, ...],
     means: csr_array | None = None,
-    prior: NDArray[np.float64] | None = None,
-    outside: NDArray[np.float64] | None = None,
+    prior: Floats | None = None,
+    outside: Floats | None = None,
     provenance: Mapping[str, Any] | None = None,
 ) -> Posterior:
     """Return the posterior of values: p(s given y) = sum over candidates x of p(x given y) [s is the value of x], and
@@ -224,7 +220,7 @@ def _count_statements(link: Posterior, statement: NDArray[np.int32], n_statement
 
 
 def _unlisted_values(
-    link: Posterior, statements: csr_array, means: csr_array, released: NDArray[np.float64], prior: NDArray[np.float64]
+    link: Posterior, statements: csr_array, means: csr_array, released: Floats, prior: Floats
 ) -> csr_array:
     """Return the unlisted part of the belief in values, (n_observations, n_values).
 

@@ -10,6 +10,7 @@ from typing import Any, Final, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from unmask.core.arrays import Booleans, Floats, Integers
 from unmask.core.errors import UnmaskError
 from unmask.core.tolerances import VIEW_MASS_TOLERANCE
 
@@ -100,7 +101,7 @@ class Partition:
         return len(self.names)
 
     @cached_property
-    def sizes(self) -> NDArray[np.int64]:
+    def sizes(self) -> Integers:
         """(n_clusters,) items in each cluster."""
         return np.bincount(self.code, minlength=self.n_clusters)
 
@@ -117,7 +118,7 @@ class View:
     """
 
     partitions: tuple[Partition, ...]
-    probability: NDArray[np.float64]
+    probability: Floats
 
     def __init__(self, partitions: Sequence[Partition], probability: ArrayLike | None = None) -> None:
         if not partitions:
@@ -228,7 +229,7 @@ def in_all(solution: Partition, views: Sequence[View]) -> tuple[Partition, list[
     ]
 
 
-def among(items: NDArray[Any], others: NDArray[Any] | None) -> NDArray[np.bool_]:
+def among(items: NDArray[Any], others: NDArray[Any] | None) -> Booleans:
     """Return a mask (n,) of the items that are among the others."""
     assert others is not None
     return _met(*_numbers(items, others))
@@ -240,7 +241,7 @@ def _numbers(items: NDArray[Any], reference: NDArray[Any]) -> tuple[NDArray[np.i
     return number[: len(items)], number[len(items) :]
 
 
-def _met(numbers: NDArray[np.int32], reference: NDArray[np.int32]) -> NDArray[np.bool_]:
+def _met(numbers: NDArray[np.int32], reference: NDArray[np.int32]) -> Booleans:
     """Return a mask (n,) of the numbers that occur in the reference."""
     present = np.zeros(max(int(numbers.max(initial=0)), int(reference.max(initial=0))) + 1, dtype=np.bool_)
     present[reference] = True
@@ -292,9 +293,7 @@ def _check_choice(name: str, value: str, choices: Any) -> None:
         raise UnmaskError(f"{name} is {value!r}, expected one of {', '.join(get_args(choices))}")
 
 
-def _with_singletons(
-    partition: Partition, place: NDArray[np.int64], items: NDArray[Any], *, by: NDArray[Any]
-) -> Partition:
+def _with_singletons(partition: Partition, place: Integers, items: NDArray[Any], *, by: NDArray[Any]) -> Partition:
     """Return the partition over these items: its own are at `place`, all others are singletons, sorted by `by`."""
     labels = np.full(len(items), -1)
     labels[place] = partition.code

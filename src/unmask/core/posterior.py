@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.core.arrays import Floats, Integers
 from unmask.core.csr_rows import MIN_MATRIX_LENGTH, by_class, expanded, segment_sum
 from unmask.core.errors import UnmaskError
 from unmask.core.notebook import SHOWN, html_table
@@ -85,15 +86,15 @@ class Posterior:
     D. Rebollo-Monedero et al., "On the measurement of privacy as an attacker's estimation error", 2012, section IV.
     """
 
-    indptr: NDArray[np.int64]
+    indptr: Integers
     candidate: NDArray[np.int32]
     log_probability: LogProbabilities
-    unlisted: NDArray[np.float64]
-    n_unlisted: NDArray[np.int64]
-    observation: NDArray[np.int64]
-    weight: NDArray[np.float64]
+    unlisted: Floats
+    n_unlisted: Integers
+    observation: Integers
+    weight: Floats
     n_candidates: int
-    log_prior: float | NDArray[np.float64]
+    log_prior: float | Floats
     status: Status = "exact"
     provenance: Mapping[str, Any] = field(default_factory=dict)
     candidate_label: tuple[str, ...] | None = None
@@ -126,7 +127,7 @@ class Posterior:
         return len(self.observation)
 
     @cached_property
-    def row_length(self) -> NDArray[np.int64]:
+    def row_length(self) -> Integers:
         """Return the number of listed candidates of each row."""
         if self.multiplicity is None:
             return np.diff(self.indptr)
@@ -146,13 +147,13 @@ class Posterior:
         return self.representative
 
     @cached_property
-    def multiplicity(self) -> NDArray[np.int64] | None:
+    def multiplicity(self) -> Integers | None:
         """Return the number of candidates that share each entry; None if every entry has one candidate."""
         if self.representative is None:
             return None
         return np.bincount(self.representative, minlength=self.n_candidates)[self.candidate]
 
-    def sum_candidates(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def sum_candidates(self, values: Floats) -> Floats:
         """Return the sum of a value of the entries over the listed candidates of each row."""
         return segment_sum(values if self.multiplicity is None else values * self.multiplicity, self.indptr)
 
@@ -186,11 +187,11 @@ class Posterior:
                     del posterior.__dict__[name]
 
     @cached_property
-    def row(self) -> NDArray[np.int64]:
+    def row(self) -> Integers:
         """Return the row of each entry."""
         return np.repeat(np.arange(self.n_observations), np.diff(self.indptr))
 
-    def to_dense(self) -> NDArray[np.float64]:
+    def to_dense(self) -> Floats:
         """Return the listed probabilities of each target, (n_targets, n_candidates), 0 elsewhere.
 
         >>> Posterior.from_dense(np.array([[0.5, 0.5, 0.0]])).to_dense()
@@ -211,23 +212,23 @@ class Posterior:
         return DOUBLE_LOG_RESOLUTION if self.log_probability.dtype == np.float64 else SINGLE_LOG_RESOLUTION
 
     @cached_property
-    def observation_weight(self) -> NDArray[np.float64]:
+    def observation_weight(self) -> Floats:
         """Return p(y), the weight of the targets of each observation."""
         mass = np.bincount(self.observation, weights=self.weight, minlength=self.n_observations)
         return np.asarray(mass, dtype=np.float64)
 
     @cached_property
-    def used_rows(self) -> NDArray[np.int64]:
+    def used_rows(self) -> Integers:
         """Return the rows that a target points to, ascending."""
         return np.flatnonzero(np.bincount(self.observation, minlength=self.n_observations))
 
-    def prior_of(self, candidate: NDArray[np.int32]) -> NDArray[np.float64]:
+    def prior_of(self, candidate: NDArray[np.int32]) -> Floats:
         """Return the natural logarithm of the prior of some candidates."""
         if isinstance(self.log_prior, np.ndarray):
             return np.asarray(self.log_prior[candidate], dtype=np.float64)
         return np.broadcast_to(np.float64(self.log_prior), candidate.shape)
 
-    def prior_in(self, start: int, stop: int) -> NDArray[np.float64]:
+    def prior_in(self, start: int, stop: int) -> Floats:
         """Return the natural logarithm of the prior of the entries of rows start to stop."""
         if isinstance(self.log_prior, np.ndarray) and self.has_equal_lengths and self.indptr[1] == self.n_candidates:
             return np.tile(self.log_prior, stop - start)
@@ -312,11 +313,11 @@ class Posterior:
     @classmethod
     def from_dense(
         cls,
-        probability: NDArray[np.float64],
+        probability: Floats,
         *,
-        prior: NDArray[np.float64] | None = None,
-        observation: NDArray[np.int64] | None = None,
-        weight: NDArray[np.float64] | None = None,
+        prior: Floats | None = None,
+        observation: Integers | None = None,
+        weight: Floats | None = None,
         status: Status = "exact",
         provenance: Mapping[str, Any] | None = None,
         candidate_label: tuple[str, ...] | None = None,
@@ -377,7 +378,7 @@ class Posterior:
         )
 
 
-def stored(log_probability: NDArray[np.float64]) -> LogProbabilities:
+def stored(log_probability: Floats) -> LogProbabilities:
     """Return log-probabilities as a posterior stores them: at most 0, in the type of `precision`.
 
     >>> np.exp(stored(np.log([0.5, 1.0])))
@@ -391,12 +392,12 @@ def precision(n_entries: int) -> type[np.floating[Any]]:
     return np.float64 if n_entries <= MAX_DOUBLE_ENTRIES else np.float32
 
 
-def equal_weights(n_targets: int) -> NDArray[np.float64]:
+def equal_weights(n_targets: int) -> Floats:
     """Return the weights 1 / n_targets."""
     return np.full(n_targets, 1.0 / max(n_targets, 1))
 
 
-def each_once(person: NDArray[np.int64]) -> NDArray[np.float64]:
+def each_once(person: Integers) -> Floats:
     """Return weights of targets by which each person has the same weight.
 
     person : (n_targets,) person of each target, numbered from 0
@@ -408,7 +409,7 @@ def each_once(person: NDArray[np.int64]) -> NDArray[np.float64]:
     return np.asarray(1.0 / n_targets[person] / np.count_nonzero(n_targets))
 
 
-def log_odds(belief: Posterior) -> NDArray[np.float64]:
+def log_odds(belief: Posterior) -> Floats:
     """Return log p(first) - log p(second) of a belief about two candidates, such as "in" and "out"; may be infinite.
 
     >>> log_odds(Posterior.from_dense(np.array([[0.75, 0.25]]))).round(4)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.core.arrays import Integers
 from unmask.core.csr_rows import chunks, segment_sum
 from unmask.core.errors import UnmaskError
 from unmask.core.tolerances import MASS_TOLERANCE
@@ -68,9 +69,7 @@ def _check_rows(belief: Any) -> None:
             )
 
 
-def _check_entries(
-    candidate: NDArray[np.int32], log_p: NDArray[np.floating[Any]], indptr: NDArray[np.int64], n: int
-) -> None:
+def _check_entries(candidate: NDArray[np.int32], log_p: NDArray[np.floating[Any]], indptr: Integers, n: int) -> None:
     if len(log_p) and not (log_p.min() > -np.inf and log_p.max() <= 0):  # nan is neither
         raise UnmaskError(
             "the posterior has log-probabilities that are infinite or above 0: leave impossible candidates out"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from unmask.core.arrays import Booleans, Integers
 from unmask.core.errors import UnmaskError
 
 UNKNOWN = -1
@@ -32,13 +33,11 @@ class Truth:
     array([ True,  True,  True, False])
     """
 
-    candidate: NDArray[np.int64]
-    person: NDArray[np.int64] | None
-    leaked: NDArray[np.bool_]
+    candidate: Integers
+    person: Integers | None
+    leaked: Booleans
 
-    def __init__(
-        self, candidate: ArrayLike, *, person: NDArray[np.int64] | None = None, leaked: ArrayLike = ()
-    ) -> None:
+    def __init__(self, candidate: ArrayLike, *, person: Integers | None = None, leaked: ArrayLike = ()) -> None:
         array = np.asarray(candidate)
         if array.ndim != 1 or not np.issubdtype(array.dtype, np.integer):
             raise UnmaskError(
@@ -59,11 +58,11 @@ class Truth:
         return len(self.candidate)
 
     @property
-    def judged(self) -> NDArray[np.bool_]:
+    def judged(self) -> Booleans:
         """(n_targets,) whose truth is known, and who were not known before: those that realized measures are of."""
         return np.asarray((self.candidate != UNKNOWN) & ~self.leaked)
 
-    def accepts(self, named: NDArray[np.integer]) -> NDArray[np.bool_]:
+    def accepts(self, named: NDArray[np.integer]) -> Booleans:
         """(..., n_targets) whether these candidates, -1 for none, are right: of several right ones, any.
 
         >>> Truth([0, 1], person=np.array([0, 1, 0])).accepts(np.array([2, 0]))
@@ -75,7 +74,7 @@ class Truth:
         true_person = behind[np.maximum(self.candidate, -1)]
         return np.asarray((named >= 0) & (self.candidate >= 0) & (behind[named] == true_person))
 
-    def one_each(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def one_each(self) -> tuple[Integers, Integers]:
         """Every right candidate, and the target it is right of: targets ascending, one row where it is one candidate.
 
         >>> Truth([0, ABSENT], person=np.array([0, 1, 0])).one_each()
@@ -95,7 +94,7 @@ class Truth:
         return target, np.where(self.candidate[target] >= 0, candidate, self.candidate[target])
 
 
-def _flags(leaked: ArrayLike, n: int) -> NDArray[np.bool_]:
+def _flags(leaked: ArrayLike, n: int) -> Booleans:
     array = np.asarray(leaked)
     if array.dtype == np.bool_ and len(array) == n:
         return array

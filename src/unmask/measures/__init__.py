@@ -5,17 +5,7 @@ and here. More measures are in the modules `error`, `entropy`, `leakage`, `anony
 `bounds`, `losses` and `membership`.
 """
 
-from unmask.measures import (
-    anonymity,
-    bounds,
-    entropy,
-    error,
-    leakage,
-    losses,
-    membership,
-    names,
-    rates,
-)
+from unmask.measures import anonymity, bounds, entropy, error, leakage, losses, membership, names, rates
 from unmask.measures.base import Measure, evaluate
 from unmask.measures.entropy import (
     confidence_set_size,
@@ -31,10 +21,7 @@ from unmask.measures.error import (
     bayes,
     correctness,
     estimation_error,
-    gibbs,
-    realized_bayes,
     realized_error,
-    realized_gibbs,
     sampling_error,
 )
 from unmask.measures.leakage import (
@@ -82,7 +69,6 @@ __all__ = [
     "error",
     "estimation_error",
     "evaluate",
-    "gibbs",
     "guessing_entropy",
     "hartley_entropy_bits",
     "information_gain_bits",
@@ -97,9 +83,7 @@ __all__ = [
     "names",
     "rank",
     "rates",
-    "realized_bayes",
     "realized_error",
-    "realized_gibbs",
     "realized_success",
     "realized_success_at",
     "renyi_entropy",

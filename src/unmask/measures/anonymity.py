@@ -5,14 +5,13 @@ from __future__ import annotations
 from enum import IntEnum
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unmask.core.arrays import Floats, Integers
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
 from unmask.core.truth import Truth
-from unmask.measures.base import Measure, refuse_scores
+from unmask.measures.base import Measure, check_truth, refuse_scores
 from unmask.measures.entropy import renyi_entropies
-from unmask.measures.error import check_truth
 from unmask.measures.losses.discrete import truth_probability
 from unmask.measures.registry import declare_all
 from unmask.measures.rows import map_rows
@@ -30,7 +29,7 @@ class ReiterRubin(IntEnum):
     ABSOLUTE_PRIVACY = 5
 
 
-def reiter_rubin(belief: Posterior, sender: Truth, *, exposed: float = 0.95) -> NDArray[np.int64]:
+def reiter_rubin(belief: Posterior, sender: Truth, *, exposed: float = 0.95) -> Integers:
     """Return the place of each true sender i on the scale, by p_i = p(i given y): a `ReiterRubin` for each target.
 
       provably exposed    p_i = 1
@@ -72,7 +71,7 @@ def reiter_rubin(belief: Posterior, sender: Truth, *, exposed: float = 0.95) -> 
     return level
 
 
-def _smallest_probability(belief: Posterior) -> NDArray[np.float64]:
+def _smallest_probability(belief: Posterior) -> Floats:
     """Return the smallest belief in a candidate of each row, 0 if one is excluded."""
     smallest_listed = map_rows(belief, lambda rows: -rows.max(-rows.p, empty=-1.0))
     is_complete = (belief.row_length + np.maximum(belief.n_unlisted, 0)) >= belief.n_candidates
@@ -132,7 +131,7 @@ def diaz_degree(n: int | None = None) -> Measure:
     if n is not None and n < 1:
         raise UnmaskError(f"the anonymity set has {n} users, expected at least 1")
 
-    def degree(belief: Posterior) -> NDArray[np.float64]:
+    def degree(belief: Posterior) -> Floats:
         n_users = anonymity_set(belief) if n is None else n
         if n_users == 1:
             return np.zeros(belief.n_observations)

@@ -8,8 +8,8 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unmask.core.arrays import Booleans, Floats, Integers
 from unmask.core.csr_rows import dot
 from unmask.core.distinct_rows import distinct_rows
 from unmask.core.errors import UnmaskError
@@ -21,8 +21,6 @@ from unmask.measures.registry import Quantity
 from unmask.measures.rows import RowFunction, map_rows
 from unmask.measures.truth_positions import TruthPositions, locate_each, locate_truth
 from unmask.results import Row
-
-Floats = NDArray[np.float64]
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
@@ -111,11 +109,16 @@ class Measure(Quantity):
         """Return the truth; raise an error if it is missing or has other targets."""
         if truth is None:
             raise UnmaskError(f"{self.name} is measured against the truth, and none was given")
-        if len(truth) != belief.n_targets:
-            raise UnmaskError(
-                f"the truth has {len(truth)} targets and the posterior {belief.n_targets}, expected the same"
-            )
+        check_truth(belief, truth)
         return truth
+
+
+def check_truth(belief: Posterior, truth: Truth) -> None:
+    """Raise an error if a truth has other targets or candidates."""
+    if len(truth) != belief.n_targets:
+        raise UnmaskError(f"the truth has {len(truth)} targets and the posterior {belief.n_targets}, expected the same")
+    if len(truth) and truth.candidate.max() >= belief.n_candidates:
+        raise UnmaskError(f"the truth names candidate {truth.candidate.max()}, expected 0..{belief.n_candidates - 1}")
 
 
 def refuse_scores(belief: Posterior, name: str) -> None:
@@ -143,8 +146,8 @@ def evaluate(
     target: str = "identity",
     note: str = "",
     drawn_from: float | None = None,
-    row_values: NDArray[np.float64] | None = None,
-    person: NDArray[np.int64] | None = None,
+    row_values: Floats | None = None,
+    person: Integers | None = None,
     people: int | None = None,
 ) -> Row:
     """Evaluate a measure on a posterior and on its prior: mean, gain, interval, worst-off target and quantiles.
@@ -215,10 +218,10 @@ class _Values(NamedTuple):
 
     value: Floats
     weight: Floats
-    first_row: NDArray[np.int64]
+    first_row: Integers
     n_targets: int
     n_rows: int
-    per_target: Callable[[], tuple[Floats, Floats, NDArray[np.int64]]]
+    per_target: Callable[[], tuple[Floats, Floats, Integers]]
 
     @property
     def mean(self) -> float:
@@ -253,7 +256,7 @@ def _evaluate_rows(measure: Measure, belief: Posterior, row_values: Floats | Non
     row_value = measure.self_assessed(posterior) if row_values is None else row_values
     used_rows, total = posterior.used_rows, belief.weight.sum()
 
-    def per_target() -> tuple[Floats, Floats, NDArray[np.int64]]:
+    def per_target() -> tuple[Floats, Floats, Integers]:
         return row_value[posterior.observation], belief.weight / total, np.arange(belief.n_targets)
 
     weight = posterior.observation_weight[used_rows] / total
@@ -282,7 +285,7 @@ def _evaluate_against_truth(measure: Measure, belief: Posterior, truth: Truth) -
     if not is_covered.all():
         n_rows = int(np.count_nonzero(np.bincount(belief.observation[is_covered[positions.position]])))
 
-    def per_target() -> tuple[Floats, Floats, NDArray[np.int64]]:
+    def per_target() -> tuple[Floats, Floats, Integers]:
         targets = np.flatnonzero(is_covered[positions.position])
         target_weight = belief.weight[targets]
         return position_value[positions.position][targets], target_weight / target_weight.sum(), targets
@@ -293,12 +296,7 @@ def _evaluate_against_truth(measure: Measure, belief: Posterior, truth: Truth) -
 
 
 def _interval(
-    measure: Measure,
-    values: _Values,
-    person: NDArray[np.int64] | None,
-    n: int,
-    n_people: int,
-    drawn_from: float | None,
+    measure: Measure, values: _Values, person: Integers | None, n: int, n_people: int, drawn_from: float | None
 ) -> Interval:
     if drawn_from is None or drawn_from == n_people:
         return Interval(None, None, EVERYBODY)
@@ -312,12 +310,12 @@ def _interval(
     return of_targets(value, weight, drawn_from=n_drawn_from, rate=measure.rate, within=measure.range)
 
 
-def count_people(person: NDArray[np.int64]) -> int:
+def count_people(person: Integers) -> int:
     """Return the number of different people, who are numbered from 0."""
     return int(np.count_nonzero(np.bincount(person)))
 
 
-def average_by_person(value: Floats, weight: Floats, person: NDArray[np.int64]) -> tuple[Floats, Floats]:
+def average_by_person(value: Floats, weight: Floats, person: Integers) -> tuple[Floats, Floats]:
     """Return the mean over the targets of each person, by weight, and the weight of each person.
 
     >>> average_by_person(np.array([0.0, 1.0, 1.0]), np.array([0.25, 0.25, 0.5]), np.array([0, 0, 3]))
@@ -372,7 +370,7 @@ def build_row(
     )
 
 
-def is_worst(value: Floats, worst: float) -> NDArray[np.bool_]:
+def is_worst(value: Floats, worst: float) -> Booleans:
     """Return which values equal the worst one, up to the rounding of the largest."""
     largest = np.max(np.abs(value), where=np.isfinite(value), initial=0.0)
     return np.isclose(value, worst, rtol=0.0, atol=VALUE_TIE * largest)

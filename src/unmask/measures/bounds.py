@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from unmask.core.arrays import Floats
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
 from unmask.core.tolerances import BOUND_SLACK
@@ -14,7 +15,7 @@ from unmask.measures.base import refuse_scores
 from unmask.measures.leakage import LN2, leakages
 from unmask.measures.losses import Loss, decision_problem
 from unmask.measures.losses.discrete import Medoid
-from unmask.measures.losses.problem import Floats, expected_cost, shares_unlisted
+from unmask.measures.losses.problem import expected_cost, shares_unlisted
 
 
 def variation_of_divergence_nats(divergence: ArrayLike) -> Floats:

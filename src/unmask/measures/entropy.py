@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unmask.core.arrays import Floats, Integers
 from unmask.core.csr_rows import chunks
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
@@ -19,12 +19,12 @@ SOURCE = "Rebollo-Monedero et al. 2012, section V-A1; A. Renyi, 'On measures of 
 LN2 = float(np.log(2.0))
 
 
-def _shannon(rows: Rows) -> NDArray[np.float64]:
+def _shannon(rows: Rows) -> Floats:
     log_share = np.log(np.where(rows.share > 0, rows.share, 1.0))
     return np.maximum(-(rows.sum(rows.p * rows.log_p) + rows.unlisted * log_share) / LN2, 0.0)
 
 
-def _renyi(rows: Rows, alpha: float) -> NDArray[np.float64]:
+def _renyi(rows: Rows, alpha: float) -> Floats:
     if alpha == 1:
         return _shannon(rows)
     if alpha == 0:
@@ -36,9 +36,7 @@ def _renyi(rows: Rows, alpha: float) -> NDArray[np.float64]:
     return np.maximum(log_power_mean(rows, rows.log_p, log_share, alpha - 1.0) / (1.0 - alpha) / LN2, 0.0)
 
 
-def log_power_mean(
-    rows: Rows, log_r: NDArray[np.float64], log_rest: NDArray[np.float64], s: float
-) -> NDArray[np.float64]:
+def log_power_mean(rows: Rows, log_r: Floats, log_rest: Floats, s: float) -> Floats:
     """Return log sum_x p(x) r(x)^s of each row, accurate for s near 0, where it tends to s sum_x p log r.
 
     log_r, log_rest : (n_entries,) log r of each listed candidate, and (n_rows,) of all that is unlisted
@@ -122,16 +120,8 @@ def _check_order(alpha: float) -> None:
 
 
 _NAMED = {
-    0.0: (
-        "hartley_entropy_bits",
-        "Candidates left",
-        "Hartley entropy: log2 of the candidates still possible, in bits",
-    ),
-    1.0: (
-        "shannon_entropy_bits",
-        "Uncertainty",
-        "Shannon entropy: bits the adversary still lacks on average",
-    ),
+    0.0: ("hartley_entropy_bits", "Candidates left", "Hartley entropy: log2 of the candidates still possible, in bits"),
+    1.0: ("shannon_entropy_bits", "Uncertainty", "Shannon entropy: bits the adversary still lacks on average"),
     np.inf: ("min_entropy_bits", "Min-entropy", "minus log2 of the best guess's probability"),
 }
 
@@ -169,7 +159,7 @@ effective_set_size = Measure(
 alike."""
 
 
-def renyi_entropies(belief: Posterior, orders: Sequence[float] = (0, 1, 2, np.inf)) -> NDArray[np.float64]:
+def renyi_entropies(belief: Posterior, orders: Sequence[float] = (0, 1, 2, np.inf)) -> Floats:
     """Return Renyi entropies of several orders in one pass, (n_orders, n_observations) bits.
 
     >>> from unmask import Posterior
@@ -207,7 +197,7 @@ def min_entropy_smith(belief: Posterior) -> float:
     return max(-float(np.log2(belief.observation_weight @ top)), 0.0)
 
 
-Sorted = tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]
+Sorted = tuple[Integers, Floats, Floats, Integers]
 
 
 def _descending(belief: Posterior) -> Iterator[Sorted]:
@@ -230,7 +220,7 @@ def _descending(belief: Posterior) -> Iterator[Sorted]:
             yield start + rows, p, share[start + rows], n_shared[start + rows]
 
 
-def _guesses(belief: Posterior) -> NDArray[np.float64]:
+def _guesses(belief: Posterior) -> Floats:
     guesses = np.empty(belief.n_observations)
     for rows, p, share, n_shared in _descending(belief):
         turn = np.arange(1.0, p.shape[1] + 1)
@@ -312,7 +302,7 @@ def confidence_set_size(level: float) -> Measure:
 FAMILIES[r"confidence_set_size_(.+)"] = confidence_set_size
 
 
-def _set_size(belief: Posterior, level: float) -> NDArray[np.float64]:
+def _set_size(belief: Posterior, level: float) -> Floats:
     symbols = np.where(belief.unlisted > 0, np.maximum(belief.n_unlisted, 1), 0)
     if level == 1:
         return np.asarray(belief.row_length + symbols, dtype=np.float64)
@@ -328,13 +318,7 @@ def _set_size(belief: Posterior, level: float) -> NDArray[np.float64]:
     return sizes
 
 
-def _with_shares(
-    cumulated: NDArray[np.float64],
-    p: NDArray[np.float64],
-    share: NDArray[np.float64],
-    n_shared: NDArray[np.int64],
-    level: float,
-) -> NDArray[np.float64]:
+def _with_shares(cumulated: Floats, p: Floats, share: Floats, n_shared: Integers, level: float) -> Floats:
     """Return the size of the set if `many` symbols of probability `share` are ranked with the listed ones."""
     first = (p >= share[:, None]).sum(axis=1)
     head = np.where(first > 0, cumulated[np.arange(len(p)), np.maximum(first - 1, 0)], 0.0)

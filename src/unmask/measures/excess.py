@@ -10,16 +10,14 @@ from math import sqrt
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unmask.core.arrays import Booleans, Floats, Integers
 from unmask.core.csr_rows import distinct
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
 from unmask.core.truth import Truth
 from unmask.measures.base import Measure, UndefinedError
 from unmask.measures.interval import Interval, clustered_wilson, student, wilson
-
-Floats = NDArray[np.float64]
 
 MIN_CLUSTERS = 20
 """Effective number of clusters of either side below which they are strata: they differ by more than by luck."""
@@ -68,7 +66,7 @@ class People(NamedTuple):
 
     value: Floats
     weight: Floats
-    cluster: NDArray[np.int64] | None = None
+    cluster: Integers | None = None
 
     @classmethod
     def of(
@@ -77,8 +75,8 @@ class People(NamedTuple):
         belief: Posterior,
         truth: Truth | None = None,
         *,
-        cluster: NDArray[np.int64] | None = None,
-        mask: NDArray[np.bool_] | None = None,
+        cluster: Integers | None = None,
+        mask: Booleans | None = None,
     ) -> People:
         """Return the targets that have a value and were not known before; mask : (n_targets,) which of them."""
         measure.check(belief)
@@ -132,7 +130,7 @@ def excess(measure: Measure, members: People, control: People) -> Excess:
     return Excess(member_side.mean, control_side.mean, low, high, INTERVAL_OVER)
 
 
-def check_mask(mask: NDArray[np.bool_], n: int) -> NDArray[np.bool_]:
+def check_mask(mask: Booleans, n: int) -> Booleans:
     """Return a mask of n people; raise an error for numbers, which would be read as positions."""
     array = np.asarray(mask)
     if array.shape != (n,) or array.dtype != np.bool_:

@@ -13,8 +13,8 @@ from math import ceil, floor, inf, sqrt
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unmask.core.arrays import Floats, Integers
 from unmask.core.csr_rows import dot
 from unmask.core.errors import UnmaskError
 from unmask.core.tolerances import COUNT_ROUNDING, VALUE_TIE
@@ -75,12 +75,7 @@ def clopper_pearson(successes: float, n: int, *, level: float = 0.95) -> tuple[f
 
 
 def of_targets(
-    value: NDArray[np.float64],
-    weight: NDArray[np.float64],
-    *,
-    drawn_from: float,
-    rate: bool = False,
-    within: tuple[float, float] = (-inf, inf),
+    value: Floats, weight: Floats, *, drawn_from: float, rate: bool = False, within: tuple[float, float] = (-inf, inf)
 ) -> Interval:
     """95 % interval for the mean over all N people of a sample of n targets without replacement.
 
@@ -136,7 +131,7 @@ def student(degrees: int) -> float:
     return float(stdtrit(degrees, 0.975))
 
 
-def clustered_wilson(value: NDArray[np.float64], weight: NDArray[np.float64], cluster: NDArray[np.int64]) -> Interval:
+def clustered_wilson(value: Floats, weight: Floats, cluster: Integers) -> Interval:
     """Wilson's interval for a weighted mean of values in [0, 1], at the effective sample size of its clusters.
 
     n_eff = p (1 - p) / V, with V = c / (c - 1) sum (s - p m)^2 the variance of the mean between c clusters of weight m
@@ -158,9 +153,7 @@ def clustered_wilson(value: NDArray[np.float64], weight: NDArray[np.float64], cl
     return Interval(*wilson(rate, n_effective), "targets (Wilson, clustered by observation)")
 
 
-def clustered_bootstrap(
-    value: NDArray[np.float64], weight: NDArray[np.float64], cluster: NDArray[np.int64]
-) -> Interval:
+def clustered_bootstrap(value: Floats, weight: Floats, cluster: Integers) -> Interval:
     """Percentile interval of a weighted mean, clusters drawn with replacement, 1,000 times, always the same draws.
 
     B. Efron & R. J. Tibshirani, "An Introduction to the Bootstrap", 1993, chapters 8 and 13.
@@ -177,19 +170,17 @@ def clustered_bootstrap(
 
 
 @lru_cache(maxsize=32)
-def _draws(n_clusters: int) -> NDArray[np.float64]:
+def _draws(n_clusters: int) -> Floats:
     """Return the number of draws of each cluster in each resample, (RESAMPLES, n_clusters)."""
     even = np.full(n_clusters, 1 / n_clusters)
     return np.random.default_rng(0).multinomial(n_clusters, even, size=RESAMPLES).astype(np.float64)
 
 
-def _cluster_sums(
-    value: NDArray[np.float64], weight: NDArray[np.float64], cluster: NDArray[np.int64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _cluster_sums(value: Floats, weight: Floats, cluster: Integers) -> tuple[Floats, Floats]:
     mass = _sums(weight, cluster)
     used = mass > 0
     return _sums(weight * value, cluster)[used], mass[used]
 
 
-def _sums(value: NDArray[np.float64], group: NDArray[np.int64]) -> NDArray[np.float64]:
+def _sums(value: Floats, group: Integers) -> Floats:
     return np.asarray(np.bincount(group, weights=value), dtype=np.float64)

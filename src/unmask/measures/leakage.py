@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from unmask.core.arrays import Floats
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
 from unmask.core.tolerances import SERIES_LIMIT, VIEW_MASS_TOLERANCE
@@ -20,14 +21,14 @@ SOURCE = "Rebollo-Monedero et al. 2012, section V-B"
 LN2 = float(np.log(2.0))
 
 
-def _information(rows: Rows) -> NDArray[np.float64]:
+def _information(rows: Rows) -> Floats:
     """Return D in bits as sum p log(p / q) - p + q, whose terms are at least 0: rounding enters by its square."""
     shared, impossible = rows.prior_elsewhere
     unlisted = np.where(rows.unlisted > 0, _excess(rows.unlisted, shared, rows.log_rest), shared)
     return np.asarray((rows.sum(_excess(rows.p, rows.q, rows.ratio)) + unlisted + impossible) / LN2)
 
 
-def _excess(p: NDArray[np.float64], q: NDArray[np.float64], ratio: NDArray[np.float64]) -> NDArray[np.float64]:
+def _excess(p: Floats, q: Floats, ratio: Floats) -> Floats:
     """Return p r - p + q with r = log(p / q), by its series if r is small."""
     terms = p * ratio
     terms -= p
@@ -38,19 +39,19 @@ def _excess(p: NDArray[np.float64], q: NDArray[np.float64], ratio: NDArray[np.fl
     return terms
 
 
-def _total_variation(rows: Rows) -> NDArray[np.float64]:
+def _total_variation(rows: Rows) -> Floats:
     shared, impossible = rows.prior_elsewhere
     change = rows.p - rows.q
     return np.minimum(0.5 * (rows.sum(np.abs(change, out=change)) + np.abs(rows.unlisted - shared) + impossible), 1.0)
 
 
-def _confirmation(rows: Rows) -> NDArray[np.float64]:
+def _confirmation(rows: Rows) -> Floats:
     uniform = rows.uniform_prior
     largest = rows.max(rows.ratio, empty=-np.inf) if uniform is None else rows.top - uniform
     return np.maximum(np.maximum(largest, rows.log_rest), 0.0)
 
 
-def _refutation(rows: Rows) -> NDArray[np.float64]:
+def _refutation(rows: Rows) -> Floats:
     largest = rows.max(-rows.ratio, empty=-np.inf)
     shared, impossible = rows.prior_elsewhere
     unlisted = np.where(shared > 0, log_ratio(shared, rows.unlisted), 0.0)
@@ -147,11 +148,11 @@ class Leakage:
     The worst cases are over observations that a target of positive weight produced.
     """
 
-    information_bits: NDArray[np.float64]
-    total_variation: NDArray[np.float64]
-    up: NDArray[np.float64]
-    down: NDArray[np.float64]
-    weight: NDArray[np.float64]
+    information_bits: Floats
+    total_variation: Floats
+    up: Floats
+    down: Floats
+    weight: Floats
 
     @property
     def mutual_information_bits(self) -> float:
@@ -198,7 +199,7 @@ class Leakage:
         """
         return float(np.log1p(self.weight @ np.expm1(self.up)) / LN2)
 
-    def _worst(self, values: NDArray[np.float64]) -> float:
+    def _worst(self, values: Floats) -> float:
         return float(values[self.weight > 0].max())
 
 
@@ -294,7 +295,7 @@ def channel_epsilon(p_y_given_x: ArrayLike) -> float:
     return float(np.log(largest[possible] / smallest[possible]).max())
 
 
-def _check_channel(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+def _check_channel(rows: Floats) -> Floats:
     """Return the rows, normalized; raise if one of them is not a distribution."""
     if rows.ndim != 2 or len(rows) < 2:
         raise UnmaskError(f"the channel has shape {rows.shape}, expected at least 2 secrets x outputs")

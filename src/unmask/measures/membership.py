@@ -10,8 +10,8 @@ from math import exp, sqrt
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unmask.core.arrays import Floats
 from unmask.core.csr_rows import distinct
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior, log_odds
@@ -21,8 +21,6 @@ from unmask.measures.base import build_row
 from unmask.measures.interval import Z95, Interval, clopper_pearson, wilson
 from unmask.measures.registry import FAMILIES, Quantity, declare, declare_all
 from unmask.results import Row
-
-Floats = NDArray[np.float64]
 
 IN, OUT = 0, 1
 

@@ -116,13 +116,7 @@ declare_all(
 # --- attacks on graphs ----------------------------------------------------------------------------------------------
 
 declare_all(
-    Quantity(
-        "error_hops",
-        "Distance to the right person",
-        "edges from the match to the right person",
-        "hops",
-        "low",
-    ),
+    Quantity("error_hops", "Distance to the right person", "edges from the match to the right person", "hops", "low"),
     _share("disclosure", "Disclosed", "share of the contacts of people with several identities that the attack tells"),
     _share("adopter_recall", "Adopters found", "share of the people with several identities found by one of them"),
     _share("decoyed", "Decoy found", "share of the people with a decoy who are found by it, the node that they show"),
@@ -223,10 +217,7 @@ def _declare_rational(
 
 
 rational_access = _declare_rational(
-    "rational_access",
-    "Worth attacking",
-    "share of people that a rational attacker attacks",
-    "share",
+    "rational_access", "Worth attacking", "share of people that a rational attacker attacks", "share"
 )
 rational_success = _declare_rational(
     "rational_success", REIDENTIFIED, "probability that they re-identify the person while they do what pays"

@@ -25,8 +25,8 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unmask.core.arrays import Booleans, Floats, Integers
 from unmask.core.csr_rows import distinct
 from unmask.core.posterior import Posterior
 from unmask.core.truth import Truth
@@ -35,8 +35,6 @@ from unmask.measures.interval import Interval, clustered_bootstrap, clustered_wi
 from unmask.measures.registry import declare
 from unmask.measures.success import realized_success
 from unmask.results import Row
-
-Floats = NDArray[np.float64]
 
 SHARE = (0.0, 1.0)
 
@@ -56,7 +54,7 @@ class Matches(NamedTuple):
 
     named: Floats
     right: Floats
-    is_present: NDArray[np.bool_]
+    is_present: Booleans
 
     @classmethod
     def of(cls, belief: Posterior, truth: Truth) -> Matches:
@@ -94,7 +92,7 @@ def _declare_rate(
     )
 
 
-def _only(mask: NDArray[np.bool_], value: Floats) -> Floats:
+def _only(mask: Booleans, value: Floats) -> Floats:
     return np.where(mask, value, np.nan)
 
 
@@ -175,10 +173,10 @@ class RunValues:
 
     value: Floats
     prior: Floats
-    person: NDArray[np.int64]
+    person: Integers
 
     @classmethod
-    def of(cls, measure: Measure, belief: Posterior, truth: Truth, person: NDArray[np.int64]) -> RunValues:
+    def of(cls, measure: Measure, belief: Posterior, truth: Truth, person: Integers) -> RunValues:
         """Return the values of the targets whose truth is known and who were not known before."""
         is_judged = truth.judged if measure.needs_truth else ~truth.leaked
         value, prior = (measure.per_target(posterior, truth)[is_judged] for posterior in (belief, belief.prior()))

@@ -10,13 +10,11 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.core.arrays import Booleans, Floats, Integers
 from unmask.core.csr_rows import chunks, segment_max, segment_sum
 from unmask.core.posterior import Posterior
 
 T = TypeVar("T", bound=np.generic)
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-
 BLOCK_ENTRIES = 1 << 22
 """Numbers of a block, or of a product with a loss, that are held in memory together: some 150 MB of temporaries."""
 
@@ -206,6 +204,6 @@ def fill_block(values: NDArray[T], indptr: Integers, rows: Integers, width: int)
     return values[indptr[rows][:, None] + np.where(mask_block(indptr, rows, width), np.arange(width), 0)]
 
 
-def mask_block(indptr: Integers, rows: Integers, width: int) -> NDArray[np.bool_]:
+def mask_block(indptr: Integers, rows: Integers, width: int) -> Booleans:
     """Return whether each place of a block is an entry of its row, (len(rows), width)."""
     return np.arange(width) < (indptr[rows + 1] - indptr[rows])[:, None]

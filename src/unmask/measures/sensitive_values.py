@@ -7,14 +7,14 @@ unless it is commoner than every other before the release, or missing.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unmask.core.arrays import Booleans, Floats, Integers
 from unmask.core.csr_rows import segment_max
 from unmask.core.posterior import Posterior
 from unmask.core.tolerances import PROBABILITY_TIE
 
 
-def mask_sensitive_values(belief: Posterior) -> NDArray[np.bool_]:
+def mask_sensitive_values(belief: Posterior) -> Booleans:
     """Return which values are sensitive; of several that are equally common, all are."""
     prior = np.exp(belief.prior_of(np.arange(belief.n_candidates, dtype=np.int32)))
     is_top = prior >= prior.max() - PROBABILITY_TIE
@@ -23,7 +23,7 @@ def mask_sensitive_values(belief: Posterior) -> NDArray[np.bool_]:
     return np.asarray(has_label & ~is_commonest)
 
 
-def sensitive_probability(belief: Posterior) -> NDArray[np.float64]:
+def sensitive_probability(belief: Posterior) -> Floats:
     """Return the probability of the likeliest sensitive value of each row, 0 if none is possible.
 
     >>> belief = Posterior.from_dense(np.array([[0.9, 0.1], [0.4, 0.6]]), prior=np.array([0.8, 0.2]))
@@ -34,7 +34,7 @@ def sensitive_probability(belief: Posterior) -> NDArray[np.float64]:
     return segment_max(np.where(mask_sensitive_values(belief)[belief.candidate], p, 0.0), belief.indptr, empty=0.0)
 
 
-def likeliest_sensitive_value(belief: Posterior) -> NDArray[np.int64]:
+def likeliest_sensitive_value(belief: Posterior) -> Integers:
     """Return the likeliest sensitive value of each row, the first in a tie, -1 if none is possible."""
     p = np.exp(belief.log_probability.astype(np.float64))
     row = np.repeat(np.arange(belief.n_observations), belief.row_length)
@@ -45,7 +45,7 @@ def likeliest_sensitive_value(belief: Posterior) -> NDArray[np.int64]:
     return value
 
 
-def success_by_value(belief: Posterior) -> NDArray[np.float64]:
+def success_by_value(belief: Posterior) -> Floats:
     """Return the mean belief in each candidate if it is the truth; nan if it never is.
 
     S(x) = E_Y[p(x given y) given x] = sum_y p(y) p(x given y)^2 / p(x). It is at least p(x), and p(x) for every x only

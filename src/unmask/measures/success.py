@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.core.arrays import Booleans, Floats, Integers
 from unmask.core.calibration_check import TENTHS
 from unmask.core.csr_rows import chunks
 from unmask.core.distinct_rows import cache_on_posterior, distinct_rows
@@ -25,10 +26,6 @@ from unmask.measures.truth_positions import (
     find_person_entries,
     number_positions,
 )
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-Booleans = NDArray[np.bool_]
 
 MAX_SORTED_ENTRIES = 1 << 20
 """Entries that are sorted together, in whole rows: a sorted copy of all may be a third of the memory."""

@@ -13,13 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array
 
+from unmask.core.arrays import Booleans, Integers
 from unmask.core.distinct_rows import cache_on_posterior, distinct_rows, take_rows
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
 from unmask.core.truth import Truth
-
-Integers = NDArray[np.int64]
-Booleans = NDArray[np.bool_]
 
 
 class TruthPositions(NamedTuple):

@@ -75,7 +75,7 @@ def run_case(
     truth : of secrets that were drawn and shown; None if the belief is that of the channel itself
     wants : predicate of the names of the measures to take
     """
-    loss = stakes.loss if isinstance(stakes.loss, str) else stakes.matrix(belief.n_candidates).T
+    loss = stakes.loss if isinstance(stakes.loss, str) else stakes.matrix(belief.n_candidates)
     errors = [
         replace(kind(loss, coordinates=stakes.coordinates), unit=stakes.unit)
         for kind in (estimation_error, realized_error)

@@ -13,9 +13,9 @@ from unmask.channels import Channel
 from unmask.channels.design import limit_curve
 from unmask.core.posterior import Posterior
 from unmask.measures.bounds import bounds
-from unmask.measures.error import BayesError, bayes, gibbs
+from unmask.measures.error import BayesError, bayes
 from unmask.measures.leakage import channel_epsilon
-from unmask.measures.losses import LOSS_NAMES
+from unmask.measures.losses import LOSS_NAMES, decision_problem
 from unmask.measures.sensitive_values import success_by_value
 from unmask.reports.facts.channel import BoundRow, ChannelRisk, MechanismRisk, ObservationRisk, SecretRisk
 
@@ -97,7 +97,10 @@ def _describe_mechanism(attacked: AttackedChannel, stakes: Stakes) -> MechanismR
     joint = channel.dense() * channel.prior[:, None]
     loss = stakes.matrix(channel.n_x)
     secrets_are_answers = stakes.answers is None and len(loss) == channel.n_x
-    sampled = gibbs(belief, stakes.loss, coordinates=stakes.coordinates).average if secrets_are_answers else None
+    sampled = None
+    if secrets_are_answers:
+        problem = decision_problem(stakes.loss, channel.n_x, coordinates=stakes.coordinates)
+        sampled = float(belief.observation_weight @ problem.sampled(belief))
     guessed = float((loss[joint.argmax(axis=0)] * joint.T).sum()) if secrets_are_answers else None
     return MechanismRisk(
         name=name,

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from unmask.core.arrays import Floats
 from unmask.core.errors import UnmaskError
 from unmask.core.partition import Missing, Partition, Unlabeled, View, in_all
 from unmask.core.tolerances import LINK_TIE
@@ -18,7 +19,6 @@ from unmask.measures.base import build_row
 from unmask.measures.clustering import Contingency, Unlinkability, bounds, clustering_metrics, evaluate, fairness
 from unmask.measures.clustering.contingency import DRAWN_ITEMS, OWN
 from unmask.measures.clustering.curves import overall_slope
-from unmask.measures.clustering.overlap import Floats
 from unmask.measures.clustering.unlinkability import RATES, Rate
 from unmask.measures.interval import Interval
 from unmask.ranges import Range, check_ranges

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unmask.core.arrays import Booleans, Floats, Integers
 from unmask.core.errors import UnmaskError
 from unmask.core.tolerances import LINK_TIE
 from unmask.measures.clustering.contingency import Contingency
-from unmask.measures.clustering.overlap import Floats, Overlap, as_fraction
+from unmask.measures.clustering.overlap import Overlap, as_fraction
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +32,7 @@ class Bounds:
         Share of foreign items in the cluster, i / (i + x), x the subject's labeled items in it.
     """
 
-    counted: NDArray[np.bool_]
+    counted: Booleans
     linked_now: Floats
     breached: Floats
     clean_breach: Floats
@@ -114,12 +114,8 @@ def _bound_table(table: Overlap, alpha: Fraction) -> tuple[Floats, Floats, Float
 
 
 def _find_first_cells(
-    table: Overlap,
-    base: NDArray[np.int64],
-    per_item: int,
-    min_foreign: NDArray[np.int64],
-    max_foreign: NDArray[np.int64],
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    table: Overlap, base: Integers, per_item: int, min_foreign: Integers, max_foreign: Integers
+) -> tuple[Integers, Integers]:
     """Return the cells that can come first, and the largest number of includes with which each does.
 
     base, per_item : the cost of a cell is base + per_item i
@@ -129,14 +125,9 @@ def _find_first_cells(
     reference = order[table.indptr[:-1]][subject]  # the first cell if all unlabeled items are foreign
     ceiling = base[reference] + per_item * max_foreign[reference]
 
-    def comes_first(i: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def comes_first(i: Integers) -> Booleans:
         """Return whether a cell with i includes comes no later than the reference with its largest number."""
-        keys = (
-            (base + per_item * i, ceiling),
-            (i, max_foreign[reference]),
-            (-x, -x[reference]),
-            (cell, reference),
-        )
+        keys = ((base + per_item * i, ceiling), (i, max_foreign[reference]), (-x, -x[reference]), (cell, reference))
         is_before, is_equal = np.zeros(len(x), dtype=np.bool_), np.ones(len(x), dtype=np.bool_)
         for key, limit in keys:
             is_before |= is_equal & (key < limit)

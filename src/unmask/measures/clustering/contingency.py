@@ -9,6 +9,7 @@ from typing import Any, Final, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from unmask.core.arrays import Booleans, Floats, Integers
 from unmask.core.csr_rows import distinct
 from unmask.core.errors import UnmaskError
 from unmask.core.partition import Missing, Partition, Unlabeled, View, align_view, among
@@ -61,12 +62,12 @@ class Contingency:
     """
 
     weighed: tuple[WeightedOverlap, ...]
-    probability: NDArray[np.float64]
-    block_size: NDArray[np.int64]
-    cluster: NDArray[np.int64]
+    probability: Floats
+    block_size: Integers
+    cluster: Integers
     subjects: NDArray[Any]
     own: Mapping[str, NDArray[Any]] = field(default_factory=dict)
-    items: tuple[Partition, View, NDArray[np.float64]] | None = None
+    items: tuple[Partition, View, Floats] | None = None
     names: tuple[NDArray[Any], ...] = ()
     unknown: bool = False
     n_items: int = 0
@@ -177,7 +178,7 @@ def _check_own(name: str, values: ArrayLike, n: int) -> NDArray[Any]:
     return shares
 
 
-def _mask_kept_items(solution: Partition, aligned: Partition) -> NDArray[np.bool_]:
+def _mask_kept_items(solution: Partition, aligned: Partition) -> Booleans:
     """Return which items of the solution are kept; added items come after them."""
     n = len(solution)
     if solution.items is None or aligned.items is None:
@@ -187,7 +188,7 @@ def _mask_kept_items(solution: Partition, aligned: Partition) -> NDArray[np.bool
     return among(solution.items, aligned.items)
 
 
-def _find_blocks(view: View) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _find_blocks(view: View) -> tuple[Integers, Integers]:
     """Return size and clusters of the sets of items that no partition of the view divides."""
     first, *further = view.partitions
     block = first.code.astype(np.int64)
@@ -198,9 +199,7 @@ def _find_blocks(view: View) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     return np.bincount(block), np.array([partition.code[item] for partition in view.partitions], dtype=np.int64)
 
 
-def _shuffle_items(
-    solution: Partition, view: View, weight: NDArray[np.float64], rng: np.random.Generator
-) -> Contingency:
+def _shuffle_items(solution: Partition, view: View, weight: Floats, rng: np.random.Generator) -> Contingency:
     """Return the clusters dealt at random to items that keep their weight and their subject."""
     item = np.lexsort((weight, solution.code))
     dealt = np.lexsort([partition.code for partition in view.partitions])[rng.permutation(len(solution))]
@@ -208,7 +207,7 @@ def _shuffle_items(
     return Contingency.of(Partition(solution.code[item]), guess, weights=weight[item])
 
 
-def _deal_blocks(size: NDArray[np.int64], k: int, rng: np.random.Generator) -> NDArray[np.int64]:
+def _deal_blocks(size: Integers, k: int, rng: np.random.Generator) -> Integers:
     """Return the blocks of k different items in random order, every sequence of items equally likely.
 
     size : (n_blocks,) items of each block; memory for k items where they are many

@@ -11,8 +11,9 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.core.arrays import Booleans, Floats, Integers
 from unmask.core.tolerances import LINK_TIE
-from unmask.measures.clustering.overlap import Floats, WeightedOverlap
+from unmask.measures.clustering.overlap import WeightedOverlap
 
 MAX_PACKED: Final = 2**62
 """Sorting keys whose ranges multiply to less are packed into one integer."""
@@ -27,8 +28,8 @@ class MergeOrder:
     miss, include : (n_subjects,) errors of the most relevant cluster, averaged over exact ties
     """
 
-    cell: NDArray[np.int64]
-    rank: NDArray[np.int64]
+    cell: Integers
+    rank: Integers
     miss: Floats
     include: Floats
 
@@ -59,7 +60,7 @@ def merge_order(weighed: WeightedOverlap, alpha: Fraction | NDArray[np.object_])
     )
 
 
-def _as_ratio(alpha: Fraction | NDArray[np.object_], n_subjects: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _as_ratio(alpha: Fraction | NDArray[np.object_], n_subjects: int) -> tuple[Integers, Integers]:
     if isinstance(alpha, Fraction):
         return np.full(n_subjects, alpha.numerator), np.full(n_subjects, alpha.denominator)
     return (
@@ -68,7 +69,7 @@ def _as_ratio(alpha: Fraction | NDArray[np.object_], n_subjects: int) -> tuple[N
     )
 
 
-def _sort_cells(subject: NDArray[np.int32], *keys: NDArray[np.int64]) -> NDArray[np.int64]:
+def _sort_cells(subject: NDArray[np.int32], *keys: Integers) -> Integers:
     """Return the order by subject, then by each key; cells that tie in all keep their order."""
     cells = np.flatnonzero(np.bincount(subject)[subject] > 1)  # a cell that is alone needs no sorting
     columns = [subject[cells].astype(np.int64), *(key[cells] for key in keys)]
@@ -96,7 +97,7 @@ class ThresholdCrossing(NamedTuple):
     beta: Floats
     merges: Floats
     mixed: Floats
-    breached: NDArray[np.bool_]
+    breached: Booleans
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,14 +108,14 @@ class Steps:
     linked, mixed : (n_steps,) share linked, and share mixed in, after so many merges
     """
 
-    subject: NDArray[np.int64]
-    rank: NDArray[np.int64]
+    subject: Integers
+    rank: Integers
     linked: Floats
     mixed: Floats
     n_subjects: int
 
     @cached_property
-    def start(self) -> NDArray[np.int64]:
+    def start(self) -> Integers:
         """Return the first step of each subject."""
         return np.flatnonzero(self.rank == 0)
 
@@ -148,7 +149,7 @@ class Steps:
         return np.minimum(linked, 1.0), np.clip(mixed, 0.0, 1.0)
 
 
-def trace_steps(weighed: WeightedOverlap, order: MergeOrder, wanted: NDArray[np.bool_]) -> Steps:
+def trace_steps(weighed: WeightedOverlap, order: MergeOrder, wanted: Booleans) -> Steps:
     """Return the curves of all subjects.
 
     Linked is the merged share of the subject's weight; mixed is the merged share of all other weight, reversed if
@@ -164,14 +165,14 @@ def trace_steps(weighed: WeightedOverlap, order: MergeOrder, wanted: NDArray[np.
     return Steps(subject.astype(np.int64), order.rank, linked, mixed, len(weighed.subject_total))
 
 
-def _cumulate(units: NDArray[np.int64], indptr: NDArray[np.int64], subject: NDArray[np.int32]) -> NDArray[np.int64]:
+def _cumulate(units: Integers, indptr: Integers, subject: NDArray[np.int32]) -> Integers:
     """Return integer sums from the first step of each subject on."""
     total = np.cumsum(units)
     start = indptr[:-1]
     return np.asarray(total - (total[start] - units[start])[subject])
 
 
-def _share(part: NDArray[np.int64], total: NDArray[np.int64], empty: float) -> Floats:
+def _share(part: Integers, total: Integers, empty: float) -> Floats:
     return np.where(total > 0, part / np.maximum(total, 1), empty)
 
 
@@ -192,7 +193,7 @@ def mixture(parts: list[Steps], probability: Floats) -> Steps:
     return Steps(steps // ranks, rank, linked, mixed, parts[0].n_subjects)
 
 
-def running_sums(value: Floats, rank: NDArray[np.int64]) -> Floats:
+def running_sums(value: Floats, rank: Integers) -> Floats:
     """Return sums from rank 0 on, subject by subject: the rounding of a subject does not reach another."""
     total = value.copy()
     order = np.argsort(rank, kind="stable")

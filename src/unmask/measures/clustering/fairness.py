@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from unmask.core.arrays import Floats, Integers
 from unmask.core.errors import UnmaskError
 from unmask.core.partition import Partition
 
@@ -23,10 +24,10 @@ class GroupTable:
     """
 
     group: NDArray[Any]
-    n: NDArray[np.int64]
-    mean: NDArray[np.float64]
-    worst: NDArray[np.float64]
-    share_worst: NDArray[np.float64]
+    n: Integers
+    mean: Floats
+    worst: Floats
+    share_worst: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +57,7 @@ class Fairness:
     gini: float
     jain: float
     worst_decile: float
-    worst: NDArray[np.int64]
+    worst: Integers
     groups: GroupTable | None
 
 
@@ -122,11 +123,11 @@ def fairness(value: ArrayLike, *, group: ArrayLike | None = None, worse: Literal
     )
 
 
-def _mean(values: NDArray[np.float64]) -> float:
+def _mean(values: Floats) -> float:
     return float(values.mean()) if len(values) else float("nan")
 
 
-def _gini(values: NDArray[np.float64]) -> float:
+def _gini(values: Floats) -> float:
     """Compute by rank: sum_ij |v_i - v_j| = 2 sum_k (2 k - n - 1) v_(k), k = 1..n ascending."""
     n, total = len(values), values.sum()
     if not n or not total:
@@ -134,16 +135,14 @@ def _gini(values: NDArray[np.float64]) -> float:
     return max(float((2.0 * np.arange(1, n + 1) - n - 1) @ np.sort(values) / (n * total)), 0.0)
 
 
-def _jain(values: NDArray[np.float64]) -> float:
+def _jain(values: Floats) -> float:
     if not len(values):
         return float("nan")
     scaled = values / (values.max() or 1.0)  # no square under- or overflows
     return float(scaled.sum() ** 2 / (len(values) * (scaled @ scaled))) if scaled.any() else 1.0
 
 
-def _by_group(
-    values: NDArray[np.float64], group: ArrayLike, worst: NDArray[np.int64], worse: Literal["high", "low"]
-) -> GroupTable:
+def _by_group(values: Floats, group: ArrayLike, worst: Integers, worse: Literal["high", "low"]) -> GroupTable:
     groups = Partition(group)
     if len(groups) != len(values):
         raise UnmaskError(f"there are {len(groups)} groups for {len(values)} subjects, expected one for each")

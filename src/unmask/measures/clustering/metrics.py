@@ -11,6 +11,7 @@ import scipy
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
+from unmask.core.arrays import Booleans, Floats, Integers
 from unmask.measures.clustering.overlap import Overlap
 
 MAX_DENSE_CELLS = 4096
@@ -45,14 +46,14 @@ class SubjectMetrics:
     expected_extra    : mean over C's items of d - x, foreign items that are with the item
     """
 
-    split: NDArray[np.float64]
-    mix: NDArray[np.float64]
-    bcubed_precision: NDArray[np.float64]
-    bcubed_recall: NDArray[np.float64]
-    pair_recall: NDArray[np.float64]
-    recovered: NDArray[np.float64]
-    expected_missing: NDArray[np.float64]
-    expected_extra: NDArray[np.float64]
+    split: Floats
+    mix: Floats
+    bcubed_precision: Floats
+    bcubed_recall: Floats
+    pair_recall: Floats
+    recovered: Floats
+    expected_missing: Floats
+    expected_extra: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,7 +229,7 @@ def merge_distance(table: Overlap) -> int:
     return 2 * len(table.shared) - len(table.subject_size) - len(table.cluster_size)
 
 
-def _cell_sizes(table: Overlap) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+def _cell_sizes(table: Overlap) -> tuple[Floats, Floats, Floats]:
     """Return x, c and d of every cell."""
     return (
         table.shared.astype(np.float64),
@@ -241,7 +242,7 @@ def _subject_metrics(table: Overlap) -> SubjectMetrics:
     x, c, d = _cell_sizes(table)
     size = table.subject_size.astype(np.float64)
 
-    def mean(value: NDArray[np.float64]) -> NDArray[np.float64]:
+    def mean(value: Floats) -> Floats:
         """Return the mean over the items of each subject of a number of their cells."""
         return np.add.reduceat(x * value, table.indptr[:-1]) / size
 
@@ -259,11 +260,11 @@ def _subject_metrics(table: Overlap) -> SubjectMetrics:
     )
 
 
-def _item_mean(value: NDArray[np.float64], table: Overlap) -> float:
+def _item_mean(value: Floats, table: Overlap) -> float:
     return float(value @ table.subject_size) / table.n
 
 
-def _entropy(size: NDArray[np.int64]) -> float:
+def _entropy(size: Integers) -> float:
     n = size.sum()
     return float((size * np.log2(n / size)).sum() / n)
 
@@ -271,7 +272,7 @@ def _entropy(size: NDArray[np.int64]) -> float:
 def _pair_counts(table: Overlap) -> tuple[int, int, int, int]:
     """Return T, sum c2(c), sum c2(d) and A as Python integers, whose products do not overflow."""
 
-    def pairs(size: NDArray[np.int64]) -> int:
+    def pairs(size: Integers) -> int:
         return int((size * (size - 1) // 2).sum())
 
     return pairs(table.shared), pairs(table.subject_size), pairs(table.cluster_size), table.n * (table.n - 1) // 2
@@ -341,10 +342,10 @@ def transfer_distance(table: Overlap) -> int:
 class _Cells:
     """Cells of the table that are not settled yet, with their original numbers."""
 
-    row: NDArray[np.int64]
-    column: NDArray[np.int64]
-    x: NDArray[np.int64]
-    index: NDArray[np.int64]
+    row: Integers
+    column: Integers
+    x: Integers
+    index: Integers
 
     @classmethod
     def of(cls, table: Overlap) -> _Cells:
@@ -354,11 +355,11 @@ class _Cells:
     def __len__(self) -> int:
         return len(self.x)
 
-    def take(self, cells: NDArray[np.intp] | NDArray[np.bool_]) -> _Cells:
+    def take(self, cells: NDArray[np.intp] | Booleans) -> _Cells:
         return _Cells(self.row[cells], self.column[cells], self.x[cells], self.index[cells])
 
 
-def _matched_cells(cells: _Cells) -> NDArray[np.int64]:
+def _matched_cells(cells: _Cells) -> Integers:
     """Return the cells of one matching of largest sum."""
     settled, open_cells = _settle(cells)
     for component in _components(open_cells):
@@ -366,7 +367,7 @@ def _matched_cells(cells: _Cells) -> NDArray[np.int64]:
     return np.concatenate(settled)
 
 
-def _settle(cells: _Cells) -> tuple[list[NDArray[np.int64]], _Cells]:
+def _settle(cells: _Cells) -> tuple[list[Integers], _Cells]:
     """Return cells that a best matching has, and the cells outside of their rows and columns, round after round.
 
     A cell at least as large as the largest other cell of its row and the largest other of its column together can
@@ -387,7 +388,7 @@ def _settle(cells: _Cells) -> tuple[list[NDArray[np.int64]], _Cells]:
     return settled, cells
 
 
-def _largest_other(x: NDArray[np.int64], line: NDArray[np.int64]) -> NDArray[np.int64]:
+def _largest_other(x: Integers, line: Integers) -> Integers:
     """Return the largest x of the other cells of each cell's line, 0 without others."""
     order = np.argsort(line * (x.max() + 1) + x, kind="stable")
     sorted_line, sorted_x = line[order], x[order]
@@ -400,7 +401,7 @@ def _largest_other(x: NDArray[np.int64], line: NDArray[np.int64]) -> NDArray[np.
     return largest
 
 
-def _mask_lines(line: NDArray[np.int64], closed: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _mask_lines(line: Integers, closed: Integers) -> Booleans:
     mark = np.zeros(int(line.max()) + 1, dtype=np.bool_)
     mark[closed] = True
     return mark[line]
@@ -423,7 +424,7 @@ def _components(cells: _Cells) -> list[_Cells]:
     return [local.take(order[start:end]) for start, end in zip(np.append(0, ends[:-1]), ends, strict=True)]
 
 
-def _rank(label: NDArray[np.int32]) -> NDArray[np.int64]:
+def _rank(label: NDArray[np.int32]) -> Integers:
     """Return the running number of each element within its label."""
     order = np.argsort(label, kind="stable")
     count = np.bincount(label)
@@ -432,7 +433,7 @@ def _rank(label: NDArray[np.int32]) -> NDArray[np.int64]:
     return rank
 
 
-def _assign(cells: _Cells) -> NDArray[np.bool_]:
+def _assign(cells: _Cells) -> Booleans:
     """Return whether a best matching has each cell of a connected component."""
     n_rows, n_columns = int(cells.row.max()) + 1, int(cells.column.max()) + 1
     if n_rows > n_columns:  # a dummy for every row: the fewer rows, the better
@@ -451,7 +452,7 @@ def _assign(cells: _Cells) -> NDArray[np.bool_]:
     return np.asarray(partner[cells.row] == cells.column)
 
 
-def _assign_sparse(cells: _Cells, n_rows: int, n_columns: int) -> NDArray[np.int64]:
+def _assign_sparse(cells: _Cells, n_rows: int, n_columns: int) -> Integers:
     """Return the column of each row by LAPJVsp; a row without a column takes a dummy of its own, for no overlap.
 
     Costs are whole numbers in doubles, hence exact, and at least 1, since the solver takes 0 for no edge.

@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import coo_array
 
+from unmask.core.arrays import Floats, Integers
 from unmask.core.errors import UnmaskError
 from unmask.core.partition import Missing, Partition, Unlabeled, align
 from unmask.core.tolerances import WEIGHT_ROUNDING
 
-Floats = NDArray[np.float64]
 Override = tuple[Any, Any, float]
 
 MAX_WEIGHT_DENOMINATOR: Final = 10**6
@@ -43,10 +43,10 @@ class Overlap:
 
     subject: NDArray[np.int32]
     cluster: NDArray[np.int32]
-    shared: NDArray[np.int64]
-    indptr: NDArray[np.int64]
-    subject_size: NDArray[np.int64]
-    cluster_size: NDArray[np.int64]
+    shared: Integers
+    indptr: Integers
+    subject_size: Integers
+    cluster_size: Integers
 
     @cached_property
     def n(self) -> int:
@@ -54,7 +54,7 @@ class Overlap:
         return int(self.cluster_size.sum())
 
     @property
-    def pieces(self) -> NDArray[np.int64]:
+    def pieces(self) -> Integers:
         """Return the number of clusters in which each subject has items."""
         return np.diff(self.indptr)
 
@@ -71,22 +71,22 @@ class Overlap:
         )
 
     @cached_property
-    def n_unowned(self) -> NDArray[np.int64]:
+    def n_unowned(self) -> Integers:
         """Return the number of items of each cluster that belong to no subject with a row."""
         return self.cluster_size - np.bincount(self.cluster, self.shared, len(self.cluster_size)).astype(np.int64)
 
     @cached_property
-    def n_owners(self) -> NDArray[np.int64]:
+    def n_owners(self) -> Integers:
         """Return the number of subjects with an item in each cluster."""
         return np.bincount(self.cluster, minlength=len(self.cluster_size))
 
     @cached_property
-    def x_log_x(self) -> NDArray[np.float64]:
+    def x_log_x(self) -> Floats:
         """Return x log2 x of the x items of each cell."""
         return np.asarray(self.shared * np.log2(self.shared))
 
     @cached_property
-    def sums_x_log_x(self) -> NDArray[np.float64]:
+    def sums_x_log_x(self) -> Floats:
         """Return the sum of `x_log_x` over each cluster, which the entropies of owners need."""
         return np.bincount(self.cluster, self.x_log_x, len(self.cluster_size)).astype(np.float64, copy=False)
 
@@ -115,12 +115,7 @@ def overlap(
 
 
 def sum_cells(
-    subject: NDArray[Any],
-    cluster: NDArray[Any],
-    shared: NDArray[np.int64],
-    *,
-    subject_size: NDArray[np.int64],
-    cluster_size: NDArray[np.int64],
+    subject: NDArray[Any], cluster: NDArray[Any], shared: Integers, *, subject_size: Integers, cluster_size: Integers
 ) -> Overlap:
     """Return the table of cells in any order; cells of the same subject and cluster are added up.
 
@@ -146,7 +141,7 @@ def sum_cells(
     )
 
 
-def cell_of_item(table: Overlap, solution: Partition, adversary: Partition) -> NDArray[np.int64]:
+def cell_of_item(table: Overlap, solution: Partition, adversary: Partition) -> Integers:
     """Return the cell of each item."""
     keys = table.subject.astype(np.int64) * adversary.n_clusters + table.cluster
     return np.searchsorted(keys, solution.code.astype(np.int64) * adversary.n_clusters + adversary.code)
@@ -162,10 +157,10 @@ class WeightedOverlap:
 
     table: Overlap
     unit: int
-    shared: NDArray[np.int64]
-    foreign: NDArray[np.int64]
-    subject_total: NDArray[np.int64]
-    other_total: NDArray[np.int64]
+    shared: Integers
+    foreign: Integers
+    subject_total: Integers
+    other_total: Integers
 
 
 def weigh_equally(table: Overlap) -> WeightedOverlap:
@@ -175,11 +170,7 @@ def weigh_equally(table: Overlap) -> WeightedOverlap:
 
 
 def weigh_items(
-    table: Overlap,
-    solution: Partition,
-    adversary: Partition,
-    item: NDArray[np.float64],
-    overrides: tuple[Override, ...] = (),
+    table: Overlap, solution: Partition, adversary: Partition, item: Floats, overrides: tuple[Override, ...] = ()
 ) -> WeightedOverlap:
     """Return the table with weights of items; an override (subject, item, weight) is the weight for one subject.
 
@@ -209,14 +200,14 @@ def weigh_items(
     return WeightedOverlap(table, unit, shared, foreign, subject_total, other_total)
 
 
-def _sum_units(code: NDArray[Any], units: NDArray[np.int64], n: int) -> NDArray[np.int64]:
+def _sum_units(code: NDArray[Any], units: Integers, n: int) -> Integers:
     """Return integer sums by code."""
     total = np.zeros(n, dtype=np.int64)
     np.add.at(total, code, units)
     return total
 
 
-def _choose_unit(weights: NDArray[np.float64], n: int) -> int:
+def _choose_unit(weights: Floats, n: int) -> int:
     """Return the common denominator of the weights if it is small, else a power of two that leaves room for costs.
 
     Costs are weights multiplied by the denominator of an alpha.
@@ -237,9 +228,7 @@ def _choose_unit(weights: NDArray[np.float64], n: int) -> int:
     return int(2 ** math.floor(math.log2(room)))
 
 
-def _find_overrides(
-    solution: Partition, overrides: tuple[Override, ...]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _find_overrides(solution: Partition, overrides: tuple[Override, ...]) -> tuple[Integers, Integers]:
     """Return the number of the subject and the position of the item of each override."""
     subject_numbers = {label: i for i, label in enumerate(solution.names.tolist())}
     ids = range(len(solution)) if solution.items is None else solution.items.tolist()
@@ -254,7 +243,7 @@ def _find_overrides(
     return subject, position
 
 
-def check_weights(values: ArrayLike, n: int) -> NDArray[np.float64]:
+def check_weights(values: ArrayLike, n: int) -> Floats:
     """Return the weights of n items, checked."""
     weights = np.asarray(values, dtype=np.float64)
     if weights.shape != (n,):

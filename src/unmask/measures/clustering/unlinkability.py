@@ -10,11 +10,12 @@ from typing import Any, Final, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from unmask.core.arrays import Booleans, Floats, Integers
 from unmask.core.errors import UnmaskError
 from unmask.core.tolerances import VALUE_TIE
 from unmask.measures.clustering.contingency import Contingency
 from unmask.measures.clustering.curves import MergeOrder, merge_order, mixture, overall_slope, slope, trace_steps
-from unmask.measures.clustering.overlap import Floats, WeightedOverlap, as_fraction
+from unmask.measures.clustering.overlap import WeightedOverlap, as_fraction
 from unmask.measures.interval import Interval, clustered_bootstrap, clustered_wilson
 from unmask.measures.registry import MEASURES, Quantity
 
@@ -71,9 +72,9 @@ class Unlinkability:
     """
 
     subjects: NDArray[Any]
-    size: NDArray[np.int64]
+    size: Integers
     pieces: Floats
-    counted: NDArray[np.bool_]
+    counted: Booleans
     miss: Floats
     include: Floats
     error: Floats
@@ -84,7 +85,7 @@ class Unlinkability:
     merges: Floats
     mixed_at_threshold: Floats
     risk_slope: Floats
-    breached: NDArray[np.bool_]
+    breached: Booleans
     miss_total: Floats
     include_total: Floats
     kind: NDArray[np.str_]
@@ -95,7 +96,7 @@ class Unlinkability:
     breach_rate: Floats
 
     @property
-    def clean_breach(self) -> NDArray[np.bool_]:
+    def clean_breach(self) -> Booleans:
         """Return whether a cluster without a foreign item breaches each subject, (A, B, S).
 
         Breaches alone are not a success: an adversary who puts everything into one cluster breaches every subject.
@@ -191,7 +192,7 @@ def evaluate(
     )
 
 
-def _mask_counted(size: NDArray[np.int64], min_size: int, only: ArrayLike | None) -> NDArray[np.bool_]:
+def _mask_counted(size: Integers, min_size: int, only: ArrayLike | None) -> Booleans:
     """Return the subjects that count in overall results."""
     if not min_size >= 1:
         raise UnmaskError(f"min_size is {min_size}, expected at least 1 item")
@@ -210,8 +211,8 @@ def _evaluate_alpha(
     met: Contingency,
     alpha: Fraction | NDArray[np.object_],
     levels: list[Floats],
-    wanted: NDArray[np.bool_],
-    is_counted: NDArray[np.bool_],
+    wanted: Booleans,
+    is_counted: Booleans,
     breached_slope: float,
 ) -> dict[str, Any]:
     """Return all results for one alpha, or for the subjects' own: values (S,), (B, S), scalars and (B,)."""

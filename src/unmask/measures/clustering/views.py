@@ -16,13 +16,10 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
 
+from unmask.core.arrays import Floats, Integers
 from unmask.core.errors import UnmaskError
 from unmask.core.partition import Partition, View, align
-from unmask.measures.clustering.metrics import (
-    SubjectMetrics,
-    clustering_metrics,
-    variation_of_information,
-)
+from unmask.measures.clustering.metrics import SubjectMetrics, clustering_metrics, variation_of_information
 from unmask.measures.clustering.overlap import Overlap, overlap
 
 Distance = Callable[[Overlap], float]
@@ -41,8 +38,8 @@ class SubjectEntropy:
     normalized : (n_subjects,) bits/log2 Bell(c) in [0, 1]; nan for one item, where nothing can be linked
     """
 
-    bits: NDArray[np.float64]
-    normalized: NDArray[np.float64]
+    bits: Floats
+    normalized: Floats
 
 
 def expected_distance(solution: Partition, view: View, *, distance: Distance = variation_of_information) -> float:
@@ -162,7 +159,7 @@ def expected_subjects(solution: Partition, view: View) -> SubjectMetrics:
     return SubjectMetrics(**total)
 
 
-def together(view: View, pairs: ArrayLike) -> NDArray[np.float64]:
+def together(view: View, pairs: ArrayLike) -> Floats:
     """Return Pr(both items in one cluster), in [0, 1].
 
     pairs : (n_pairs, 2) item ids, or positions when the partitions have no ids
@@ -177,7 +174,7 @@ def together(view: View, pairs: ArrayLike) -> NDArray[np.float64]:
     return np.minimum(probability, 1.0)
 
 
-def pair_entropy(view: View, pairs: ArrayLike) -> NDArray[np.float64]:
+def pair_entropy(view: View, pairs: ArrayLike) -> Floats:
     """Return the binary entropy of Pr(both items in one cluster), in bits: 1 when it is a toss-up, 0 when sure.
 
     >>> pair_entropy(View([Partition([0, 0, 1]), Partition([0, 1, 1])]), [[0, 1], [0, 2]])
@@ -189,7 +186,7 @@ def pair_entropy(view: View, pairs: ArrayLike) -> NDArray[np.float64]:
     return -_p_log_p(p) - _p_log_p(1.0 - p) + 0.0
 
 
-def log2_bell(n: ArrayLike) -> NDArray[np.float64]:
+def log2_bell(n: ArrayLike) -> Floats:
     """Return log2 Bell(n), the bits of a uniformly random partition of n >= 1 items; the shape of n.
 
     Dobinski: Bell(n) = (1/e) sum_m m^n/m!, summed in logarithms around its largest term, where m ln m is about n.
@@ -239,7 +236,7 @@ def _in_line(view: View) -> Iterator[tuple[float, Partition]]:
     return ((p, align(view.partitions[0], q)[1]) for p, q in _weighted_partitions(view))
 
 
-def _law(view: View) -> NDArray[np.float64]:
+def _law(view: View) -> Floats:
     """Return the probabilities of the distinct partitions."""
     law: dict[bytes, float] = {}
     for p, q in _in_line(view):
@@ -250,22 +247,22 @@ def _law(view: View) -> NDArray[np.float64]:
     return np.array(list(law.values()))
 
 
-def _p_log_p(p: NDArray[np.float64]) -> NDArray[np.float64]:
+def _p_log_p(p: Floats) -> Floats:
     return np.asarray(p * np.log2(p, out=np.zeros_like(p), where=p > 0))
 
 
-def _entropy(law: NDArray[np.float64]) -> float:
+def _entropy(law: Floats) -> float:
     return max(-float(_p_log_p(law / law.sum()).sum()), 0.0)
 
 
-def _first_together(code: NDArray[np.int32]) -> NDArray[np.int64]:
+def _first_together(code: NDArray[np.int32]) -> Integers:
     """Return, for each item, the position of the first item in its row that is in the same cluster."""
     rows, n = np.arange(len(code))[:, None], code.shape[1]
     _, first, inverse = np.unique(rows * (int(code.max()) + 1) + code, return_index=True, return_inverse=True)
     return np.asarray(first[inverse].reshape(code.shape) - rows * n, dtype=np.int64)
 
 
-def _outcome_entropy(outcomes: list[NDArray[np.int64]], probability: NDArray[np.float64]) -> NDArray[np.float64]:
+def _outcome_entropy(outcomes: list[Integers], probability: Floats) -> Floats:
     """Return the entropy of the probabilities, summed over equal outcomes of a subject, a row of its items each."""
     n_subjects, size = outcomes[0].shape
     subject = np.tile(np.arange(n_subjects), len(outcomes))

@@ -8,11 +8,12 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
+from unmask.core.arrays import Floats, Integers
 from unmask.core.errors import UnmaskError
 from unmask.measures.losses.coordinates import Absolute, Squared
 from unmask.measures.losses.discrete import UNLISTED_ANSWER, Hamming, Matrix, Medoid
 from unmask.measures.losses.distances import EARTH_RADIUS_M, Distance, Earth
-from unmask.measures.losses.problem import MAX_PAIR_CANDIDATES, Floats, Integers, Problem
+from unmask.measures.losses.problem import MAX_PAIR_CANDIDATES, Problem
 
 __all__ = [
     "EARTH_RADIUS_M",
@@ -87,7 +88,7 @@ def decision_problem(loss: Loss, n_candidates: int, *, coordinates: ArrayLike | 
         return _build_named(loss, n_candidates, coordinates)
     if callable(loss):
         return _build_callable(loss, n_candidates)
-    return Matrix(_check_matrix(loss, n_candidates))
+    return Matrix(check_matrix(loss, n_candidates))
 
 
 def _build_named(name: str, n: int, coordinates: ArrayLike | None) -> Problem:
@@ -121,10 +122,12 @@ def _check_points(name: str, coordinates: ArrayLike | None, n: int) -> tuple[Flo
     return points.reshape(n, -1), points.ndim == 1
 
 
-def _check_matrix(loss: ArrayLike, n: int) -> Floats:
+def check_matrix(loss: ArrayLike, n: int | None = None) -> Floats:
+    """Return a matrix of answers x truths, of n truths if given; raise if it is negative or not finite."""
     matrix = np.asarray(loss, dtype=np.float64)
-    if matrix.ndim != 2 or matrix.shape[1] != n or not len(matrix):
-        raise UnmaskError(f"the loss has shape {matrix.shape}, expected answers x truths with {n} truths")
+    if matrix.ndim != 2 or not matrix.size or (n is not None and matrix.shape[1] != n):
+        truths = "" if n is None else f" with {n} truths"
+        raise UnmaskError(f"the loss has shape {matrix.shape}, expected answers x truths{truths}")
     wrong_rows = np.flatnonzero(~(np.isfinite(matrix) & (matrix >= 0)).all(axis=1))
     if wrong_rows.size:
         answer = wrong_rows[0]

@@ -10,9 +10,10 @@ from itertools import product
 
 import numpy as np
 
+from unmask.core.arrays import Floats, Integers
 from unmask.core.posterior import Posterior
 from unmask.core.truth import Truth
-from unmask.measures.losses.problem import ExpandedRows, Floats, Integers, Problem, expand_rows, fill_with_largest
+from unmask.measures.losses.problem import ExpandedRows, Problem, expand_rows, fill_with_largest
 from unmask.measures.rows import BLOCK_ENTRIES, blocks, fill_block, mask_block
 
 

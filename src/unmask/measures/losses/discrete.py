@@ -9,13 +9,12 @@ from functools import cached_property
 
 import numpy as np
 
+from unmask.core.arrays import Floats, Integers
 from unmask.core.csr_rows import chunks
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
 from unmask.core.truth import Truth
 from unmask.measures.losses.problem import (
-    Floats,
-    Integers,
     PairLoss,
     Problem,
     expand_rows,

@@ -12,12 +12,13 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from unmask.core.arrays import Booleans, Floats, Integers
 from unmask.core.csr_rows import segment_max
 from unmask.core.distinct_rows import cache_on_posterior
 from unmask.core.posterior import Posterior
 from unmask.core.tolerances import MEDIAN_PRECISION, POINT_TIE, VALUE_TIE
 from unmask.measures.losses.coordinates import Points, diameter, mean_points
-from unmask.measures.losses.problem import Booleans, ExpandedRows, Floats, Integers, expand_rows
+from unmask.measures.losses.problem import ExpandedRows, expand_rows
 
 EARTH_RADIUS_M = 6_371_008.8
 """Mean radius of the Earth, in meters (IUGG)."""

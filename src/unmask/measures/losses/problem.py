@@ -5,21 +5,18 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.core.arrays import Booleans, Floats, Integers
 from unmask.core.csr_rows import chunks, segment_sum
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
 from unmask.core.tolerances import LOSS_TIE
 from unmask.core.truth import Truth
 from unmask.measures.rows import BLOCK_ENTRIES, blocks, fill_block, mask_block
-
-Floats: TypeAlias = NDArray[np.float64]
-Integers: TypeAlias = NDArray[np.int64]
-Booleans: TypeAlias = NDArray[np.bool_]
 
 MAX_PAIR_CANDIDATES = 1 << 15
 """Candidates of one row of which all pairs are compared: a billion losses."""
