@@ -80,8 +80,10 @@ def our_grid(truth: Labels, guess: Labels) -> Step:
     from unmask.measures.clustering import Contingency, evaluate
 
     def step() -> Found:
-        of = evaluate(Contingency.of(Partition(truth), Partition(guess)), alpha=ALPHAS, beta=BETAS)
-        return {"slopes": of.risk_slope.size, "mean overall slope": float(of.slope_overall.mean())}
+        met = Contingency.of(Partition(truth), Partition(guess))
+        of = [evaluate(met, alpha=alpha, beta=beta) for alpha in ALPHAS for beta in BETAS]
+        overall = [one.slope_overall for one in of]
+        return {"slopes": sum(one.risk_slope.size for one in of), "mean overall slope": sum(overall) / len(overall)}
 
     return step
 

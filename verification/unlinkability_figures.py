@@ -12,7 +12,7 @@ import numpy as np
 from drawing import BLUE, GRAY, GREEN, INK, ORANGE, PLUM, SOFT, Rows, data, draw, heading, label
 from numpy.typing import NDArray
 from unlinkability_example import LEFT, RIGHT, SHAPES, partitions
-from unlinkability_random import ALPHAS, FINE, PROCESSES, SHOWN, SIZES, half_width, mean, sample
+from unlinkability_random import ALPHAS, FINE, PROCESSES, SHOWN, SIZES, half_width, mean, overall_slopes, sample
 from unlinkability_walks import Start, binned, slopes_of
 
 from unmask.measures.clustering import Contingency, evaluate, merge_lists
@@ -127,17 +127,18 @@ def _star_curves(rows: Sequence[Sequence[int]], beta: float) -> Any:
 
 def _overall_curves(rows: Sequence[Sequence[int]]) -> Any:
     names = ("0", "1/3", "2/3", "1")
-    of = evaluate(Contingency.of(*partitions(rows)), alpha=[ALPHAS[at] for at in (0, 1, 3, 6)])
-    length = of.linked_curve.shape[1]
+    met = Contingency.of(*partitions(rows))
+    of = [evaluate(met, alpha=ALPHAS[at]) for at in (0, 1, 3, 6)]
+    length = len(of[0].linked_curve)
     x = _x("merges allowed to each subject", 0, length - 1, values=list(range(length)), format="d")
     y = _y("share, average subject", 0, 1, format=".0%")
     layers = [
-        _line(_points(name, range(length), curve[at]), BY_ALPHA[name], x, y, width=WIDTH_BY_ALPHA[name])
-        for at, name in enumerate(names)
-        for curve in (of.linked_curve, of.mixed_curve)
+        _line(_points(name, range(length), curve), BY_ALPHA[name], x, y, width=WIDTH_BY_ALPHA[name])
+        for one, name in zip(of, names, strict=True)
+        for curve in (one.linked_curve, one.mixed_curve)
     ]
     layers += _key(_alphas(names), length - 1.02, 0.32, 0.09, align="right")
-    linked, mixed = float(of.linked_curve[1, 1]), float(of.mixed_curve[1, 1])
+    linked, mixed = float(of[1].linked_curve[1]), float(of[1].mixed_curve[1])
     layers.append(label("linked", SOFT, 1, linked, dy=20, dx=6))
     layers.append(label("mixed", SOFT, 1, mixed, dy=20, dx=6))
     return alt.layer(*layers).properties(
@@ -147,16 +148,12 @@ def _overall_curves(rows: Sequence[Sequence[int]]) -> Any:
 
 def _overall_slope(rows: Sequence[Sequence[int]]) -> Any:
     betas = [k / 200 for k in range(1, 201)]
-    of = evaluate(
-        Contingency.of(*partitions(rows)), alpha=[ALPHAS[at] for at in SHOWN], beta=betas, breached_slope=np.nan
-    )
+    met, alphas = Contingency.of(*partitions(rows)), [ALPHAS[at] for at in SHOWN]
+    slopes = overall_slopes([evaluate(met, alpha=alpha) for alpha in alphas], alphas, betas, np.nan)
     x, y = _x("threshold beta", 0, 1, format=".0%"), _y("risk slope", 0, 1)
-    layers = [
-        _line(_points(name, betas, of.slope_overall[at]), color, x, y)
-        for at, (name, color) in enumerate(BY_ALPHA.items())
-    ]
+    layers = [_line(_points(name, betas, slopes[at]), color, x, y) for at, (name, color) in enumerate(BY_ALPHA.items())]
     layers += _key(dict(reversed(_alphas(list(BY_ALPHA)).items())), 0.02, 0.93, 0.09)
-    start = min(b for b, slope in zip(betas, of.slope_overall[0], strict=True) if not math.isnan(slope))
+    start = min(b for b, slope in zip(betas, slopes[0], strict=True) if not math.isnan(slope))
     layers.append(label("breached already", SOFT, start / 2, 0.25, align="center"))
     return alt.layer(*layers).properties(width=360, height=190, title=heading("Overall slope by threshold"))
 

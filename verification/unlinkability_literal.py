@@ -366,7 +366,7 @@ def _whole(n: int, subjects: list[Subject], counted: list[int], beta: Fraction |
 
 # --- comparing -------------------------------------------------------------------------------------------
 
-PER_ALPHA = (
+OF_SUBJECTS = (
     "miss",
     "include",
     "error",
@@ -374,44 +374,34 @@ PER_ALPHA = (
     "foreign_share",
     "foreign_subjects",
     "effective_foreign_subjects",
+    "merges",
+    "mixed_at_threshold",
+    "risk_slope",
+    "breached",
 )
-PER_THRESHOLD = ("merges", "mixed_at_threshold", "risk_slope", "breached")
-WHOLE_PER_ALPHA = ("miss_total", "include_total", "normalized_error")
-WHOLE_PER_THRESHOLD = ("slope_overall", "breach_rate")
+OF_ALL = ("miss_total", "include_total", "normalized_error", "slope_overall", "breach_rate")
 
 
-def differences(
-    found: Any, expected: Result, a: int | None = None, b: int | None = None, *, tolerance: float = 1e-9
-) -> list[str]:
+def differences(found: Any, expected: Result, *, tolerance: float = 1e-9) -> list[str]:
     """The attributes in which another implementation differs from the oracle; nan equals nan.
 
     found : an object whose attributes are named as those of `Result` and `Subject`, an array over subjects each
-    a, b  : the place on the axes of alpha and beta, which come first; None where there is no such axis
 
     Without a merge the other implementation says 0 merges and the mixed graph as it begins.
     """
-    first = () if a is None else (a,)
-    both = first if b is None else (*first, b)
     ours: dict[str, Any] = {name: [getattr(one, name) for one in expected.subjects] for name in ("size", "pieces")}
-    for name in (*PER_ALPHA, *PER_THRESHOLD):
+    for name in OF_SUBJECTS:
         ours[name] = [_as_reported(one, name) for one in expected.subjects]
-    for name in (*WHOLE_PER_ALPHA, *WHOLE_PER_THRESHOLD):
+    for name in OF_ALL:
         ours[name] = float(getattr(expected, name))
-    axes = dict.fromkeys((*PER_ALPHA, *WHOLE_PER_ALPHA), first) | dict.fromkeys(
-        (*PER_THRESHOLD, *WHOLE_PER_THRESHOLD), both
-    )
-    wrong = [
-        name
-        for name, value in ours.items()
-        if not _close(np.asarray(getattr(found, name))[axes.get(name, ())], value, tolerance)
-    ]
+    wrong = [name for name, value in ours.items() if not _close(np.asarray(getattr(found, name)), value, tolerance)]
     for name in ("linked_curve", "mixed_curve"):
-        theirs = np.asarray(getattr(found, name))[first].tolist()
+        theirs = np.asarray(getattr(found, name)).tolist()
         length = max(len(theirs), len(getattr(expected, name)))
         longer = theirs + [theirs[-1]] * (length - len(theirs))
         if not _close(longer, [float(y) for y in extended(getattr(expected, name), length)], tolerance):
             wrong.append(name)
-    if str(np.asarray(found.kind)[first]) != expected.kind:
+    if str(found.kind) != expected.kind:
         wrong.append("kind")
     if np.flatnonzero(found.counted).tolist() != expected.counted:
         wrong.append("counted")

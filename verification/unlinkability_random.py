@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -15,7 +15,8 @@ from show import Section, Verdict
 from unlinkability_draws import Process, random_partition, shuffled
 
 from unmask.core.partition import Partition
-from unmask.measures.clustering import Contingency, evaluate
+from unmask.measures.clustering import Contingency, Unlinkability, evaluate
+from unmask.measures.clustering.curves import overall_slope
 from unmask.measures.clustering.metrics import transfer_distance, variation_of_information
 from unmask.measures.clustering.overlap import overlap
 
@@ -59,6 +60,16 @@ def pair(n: int, process: Process, rng: np.random.Generator) -> tuple[Partition,
     return random_partition(n, process=process, rng=rng), random_partition(n, process=process, rng=rng)
 
 
+def overall_slopes(
+    results: Sequence[Unlinkability], alphas: Sequence[float | Fraction], betas: Sequence[float], breached: float = 1.0
+) -> Floats:
+    """(alphas, betas) the slopes of the average subject, from a result of each alpha; breached: slope of a breach."""
+    pairs = list(zip(results, map(float, alphas), strict=True))
+    return np.array(
+        [[overall_slope(of.linked_curve, of.mixed_curve, a, b, breached) for b in betas] for of, a in pairs]
+    )
+
+
 @cache
 def sample(process: Process, n: int, betas: tuple[float, ...] = BETAS, repetitions: int = REPETITIONS) -> Sample:
     """Both partitions drawn anew each time. The stream depends on process and n, not on what else is run."""
@@ -66,16 +77,14 @@ def sample(process: Process, n: int, betas: tuple[float, ...] = BETAS, repetitio
     rows = []
     for _ in range(repetitions):
         solution, adversary = pair(n, process, rng)
-        of, table = (
-            evaluate(Contingency.of(solution, adversary), alpha=ALPHAS, beta=betas, breached_slope=np.nan),
-            overlap(solution, adversary),
-        )
+        met, table = Contingency.of(solution, adversary), overlap(solution, adversary)
+        of = [evaluate(met, alpha=alpha) for alpha in ALPHAS]
         rows.append(
             (
-                of.miss_total,
-                of.include_total,
-                of.normalized_error,
-                of.slope_overall,
+                [one.miss_total for one in of],
+                [one.include_total for one in of],
+                [one.normalized_error for one in of],
+                overall_slopes(of, ALPHAS, betas, np.nan),
                 variation_of_information(table) / np.log2(n),
                 transfer_distance(table) / (n - 1),
             )

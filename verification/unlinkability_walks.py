@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Final, Literal
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.stats import spearmanr
 from show import Section, Verdict
 from unlinkability_draws import random_partition, random_walk
+from unlinkability_random import overall_slopes
 
 from unmask.core.partition import Partition
 from unmask.measures.clustering import Contingency, Unlinkability, evaluate
@@ -61,18 +63,19 @@ def walks(start: Start) -> Walks:
             adversary, walked = random_walk(adversary, length - walked, rng=rng), length
             voi.append(variation_of_information(overlap(solution, adversary)) / np.log2(N))
             met = Contingency.of(solution, adversary)
-            of = evaluate(met, alpha=ALPHAS, beta=BETAS, breached_slope=np.nan)
-            slopes["nan"].append(of.slope_overall)
-            slopes["limit"].append(np.where(np.isnan(of.slope_overall), limits(of), of.slope_overall))
+            of = [evaluate(met, alpha=alpha) for alpha in ALPHAS]
+            overall = overall_slopes(of, ALPHAS, BETAS, np.nan)
+            slopes["nan"].append(overall)
+            slopes["limit"].append(np.where(np.isnan(overall), limits(of), overall))
     found_of = {convention: np.array(found) for convention, found in slopes.items()}
     one = np.where(np.isnan(found_of["nan"]), 1.0, found_of["nan"])
     return Walks(np.array(voi), found_of | {"one": one})
 
 
-def limits(of: Unlinkability) -> Floats:
+def limits(of: Sequence[Unlinkability]) -> Floats:
     """(alphas, 1) the slope of the average subject for a threshold that falls to what is linked at once."""
     filled = []
-    for alpha, mixed in zip(ALPHAS, of.mixed_curve, strict=True):
+    for alpha, mixed in zip(ALPHAS, (one.mixed_curve for one in of), strict=True):
         rise = max(mixed[1] - mixed[0], 0.0) if len(mixed) > 1 else 0.0
         filled.append(alpha + (1 - alpha) * (1.0 if mixed[0] > 0 else 2 / np.pi * np.arctan(rise)))
     return np.array(filled)[:, None]

@@ -20,7 +20,7 @@ from unmask.measures import (
     shannon_entropy_bits,
 )
 from unmask.measures.entropy import renyi_entropies
-from unmask.measures.leakage import channel_epsilon, min_entropy_leakage, sibson_leakage
+from unmask.measures.leakage import channel_epsilon, min_entropy_leakage
 
 ORDERS = (0, 0.5, 1, 2, 5, 50, np.inf)
 
@@ -198,19 +198,13 @@ def test_crowds_epsilon_grows_with_the_crowd():
 
 @settings(max_examples=80, deadline=None)
 @given(joints())
-def test_sibson_grows_from_information_to_maximal_leakage(joint):
+def test_maximal_leakage_is_above_information_and_min_entropy_leakage(joint):
     belief = exact(joint)
-    values = [sibson_leakage(belief, a) for a in (0.5, 1, 1.5, 2, 10, 1000, np.inf)]
-    assert np.all(np.diff(values) >= -1e-5)
-    assert values[1] == mutual_information(belief)
-    assert values[-2] == pytest.approx(values[-1], abs=0.02)
+    maximal = leakages(belief).maximal_bits
     channel = joint / np.where(joint.sum(axis=0) > 0, joint.sum(axis=0), 1.0)
-    assert values[-1] == pytest.approx(np.log2(channel.max(axis=1).sum()), abs=1e-5)
-    assert values[-1] == pytest.approx(leakages(belief).maximal_bits)
-    assert min_entropy_leakage(belief) <= values[-1] + 1e-6  # whatever the prior
-    alpha = 2.0
-    literal = ((joint.sum(axis=0) * channel**alpha).sum(axis=1) ** (1 / alpha)).sum()
-    assert values[3] == pytest.approx(alpha / (alpha - 1) * np.log2(literal), abs=1e-5)
+    assert maximal == pytest.approx(np.log2(channel.max(axis=1).sum()), abs=1e-5)
+    assert mutual_information(belief) <= maximal + 1e-5
+    assert min_entropy_leakage(belief) <= maximal + 1e-6  # whatever the prior
 
 
 def test_scores_are_refused():

@@ -1,7 +1,7 @@
 """Measures of membership against loops over all pairs, exact fractions, and mechanisms whose epsilon is known."""
 
 from fractions import Fraction
-from math import comb, exp, log
+from math import comb, exp
 
 import numpy as np
 import pytest
@@ -15,7 +15,6 @@ from unmask.measures.membership import (
     classify_members,
     count_right_guesses,
     epsilon_of_guesses,
-    epsilon_of_rates,
     evaluate_membership,
     true_positive_rate,
 )
@@ -118,25 +117,6 @@ def test_randomized_response_is_never_told_more_than_it_is(epsilon, m, median):
     found = np.array([epsilon_of_guesses(int(one), m) for one in right])
     assert np.median(found) == pytest.approx(median, abs=0.05)  # at epsilon 4 one guess of 1,000 is as much
     assert np.mean(found > epsilon) <= 0.1
-
-
-def test_epsilon_of_rates_on_randomized_response():
-    rng, epsilon, found = np.random.default_rng(1), 2.0, []
-    for _ in range(100):
-        true, noise = np.repeat([1.0, 0.0], 1000), rng.random(2000) < 1 / (1 + exp(epsilon))
-        shown = np.where(noise, 1 - true, true) + 1e-9 * rng.random(2000)
-        found.append(epsilon_of_rates(shown[:1000], shown[1000:], rates=(0.1, 0.12, 0.15)))
-    assert np.mean(np.array(found) > epsilon) <= 0.05
-    assert 1 < np.median(found) < epsilon
-    assert epsilon_of_rates(np.zeros(100), np.zeros(100)) == 0
-
-
-def test_epsilon_of_rates_counts_every_rate_it_tries():
-    members, control = np.arange(50.0, 150), np.arange(100.0)
-    one, three = (epsilon_of_rates(members, control, rates=rates) for rates in ((0.1,), (0.1, 0.1, 0.1)))
-    low, high = (clopper_pearson(k, 100, level=0.975) for k in (60, 10))
-    assert one == pytest.approx(log(low[0] / high[1]))
-    assert three < one
 
 
 def test_the_surest_guesses():

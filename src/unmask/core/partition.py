@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, Literal, NamedTuple, get_args
@@ -66,17 +66,6 @@ class Partition:
             if int(_numbered(ids, "item id").max()) + 1 != len(ids):
                 raise UnmaskError("an item id occurs twice, expected every item in exactly one cluster")
         object.__setattr__(self, "items", ids)
-
-    @classmethod
-    def of_clusters(cls, clusters: Iterable[Iterable[Any]]) -> Partition:
-        """Return the partition with these sets of item ids as its clusters.
-
-        >>> Partition.of_clusters([["a", "c"], ["b"]]).code
-        array([0, 0, 1], dtype=int32)
-        """
-        members = [list(cluster) for cluster in clusters]
-        items = [item for cluster in members for item in cluster]
-        return cls(np.repeat(np.arange(len(members)), [len(cluster) for cluster in members]), _as_array(items))
 
     def __len__(self) -> int:
         return len(self.code)

@@ -12,9 +12,9 @@ from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
 from unmask.core.tolerances import SERIES_LIMIT, VIEW_MASS_TOLERANCE
 from unmask.measures.base import Measure, refuse_scores
-from unmask.measures.entropy import log_power_mean, min_entropy_smith
+from unmask.measures.entropy import min_entropy_smith
 from unmask.measures.registry import declare_all
-from unmask.measures.rows import Rows, log_ratio, map_functions, map_rows
+from unmask.measures.rows import Rows, log_ratio, map_functions
 
 SOURCE = "Rebollo-Monedero et al. 2012, section V-B"
 
@@ -226,29 +226,6 @@ def leakages(belief: Posterior) -> Leakage:
     quantities = (_information, _total_variation, _confirmation, _refutation)
     information, shift, up, down = map_functions(belief, quantities)
     return Leakage(information, shift, up, down, belief.observation_weight)
-
-
-def sibson_leakage(belief: Posterior, alpha: float) -> float:
-    """Sibson's mutual information of order a, in bits: a / (a - 1) log2 sum_y (sum_x p(x) p(y given x)^a)^(1 / a).
-
-    alpha : above 0; 1 is I(X; Y), inf the maximal leakage. It never falls with alpha.
-
-    >>> belief = Posterior.from_dense(np.array([[0.75, 0.25], [0.25, 0.75]]))
-    >>> [round(sibson_leakage(belief, a), 4) for a in (1, 2, np.inf)]
-    [0.1887, 0.3219, 0.585]
-
-    R. Sibson, "Information radius", 1969; S. Verdú, "Alpha-mutual information", 2015.
-    """
-    refuse_scores(belief, "leakage")
-    if not alpha > 0:
-        raise UnmaskError(f"alpha is {alpha}, expected above 0; 1 is mutual information and inf maximal leakage")
-    weight = belief.observation_weight
-    if alpha == 1:
-        return mutual_information(belief)
-    if alpha == np.inf:
-        return leakages(belief).maximal_bits
-    log_mean = map_rows(belief, lambda rows: log_power_mean(rows, rows.ratio, rows.log_rest, alpha - 1.0) / alpha)
-    return max(alpha / (alpha - 1.0) * float(np.log1p(weight @ np.expm1(log_mean)) / LN2), 0.0)
 
 
 def min_entropy_leakage(belief: Posterior) -> float:

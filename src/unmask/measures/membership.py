@@ -190,36 +190,6 @@ def epsilon_of_guesses(
     return low
 
 
-def epsilon_of_rates(
-    members: Floats,
-    control: Floats,
-    *,
-    rates: tuple[float, ...] = RATES,
-    delta: float = 0.0,
-    confidence: float = CONFIDENCE,
-) -> float:
-    """Return the largest epsilon that true-positive rates at some false-positive rates rule out, in both directions.
-
-    It is max ln((L - delta) / U), at least 0. L and U are Clopper-Pearson limits of the two rates, which hold together
-    (Bonferroni: with K rates each limit fails with probability (1 - confidence) / (4 K)). It needs scores that are
-    independent between people: each from a release of its own, as shadow runs have.
-
-    P. Kairouz, S. Oh & P. Viswanath, "The composition theorem for differential privacy", 2015; M. Jagielski et al.,
-    "Auditing differentially private machine learning", NeurIPS 2020.
-    """
-    level = 1 - (1 - confidence) / (2 * len(rates))
-    epsilons = [0.0]
-    for positives, negatives in ((members, control), (-control, -members)):
-        for rate in rates:
-            n_wrong = int(rate * len(negatives) + COUNT_ROUNDING)
-            if n_wrong < len(negatives):
-                n_right = int(np.count_nonzero(positives > np.sort(negatives)[::-1][n_wrong]))
-                low = clopper_pearson(n_right, len(positives), level=level)[0] - delta
-                high = clopper_pearson(n_wrong, len(negatives), level=level)[1]
-                epsilons.append(float(np.log(max(low, 1e-300) / high)))
-    return max(epsilons)
-
-
 def count_right_guesses(members: Floats, control: Floats) -> tuple[int, int]:
     """Return the right guesses and all guesses of an adversary who guesses people of extreme scores.
 

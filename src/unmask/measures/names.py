@@ -139,7 +139,6 @@ declare_all(
     Quantity("merges", "Merges to the threshold", "clusters to merge until the threshold is linked; 0 if breached",
              "merges", "low"),
     Quantity("risk_slope", "Risk slope", "how steeply linking rises with every merge: 0 hidden, 1 breached"),
-    Quantity("slope", "Risk slope", "how steeply linking rises with every merge: 0 hidden, 1 breached"),
     Quantity("miss", "Misses", "items of a subject that its most relevant cluster lacks", "items", "low"),
     Quantity("include", "Includes", "items of others in the most relevant cluster of a subject", "items", "low"),
     Quantity("foreign_subjects", "Foreign subjects",

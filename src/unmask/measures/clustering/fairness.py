@@ -1,33 +1,14 @@
-"""Inequality of the risk between subjects and between groups."""
+"""Inequality of the risk between subjects."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from unmask.core.arrays import Floats, Integers
 from unmask.core.errors import UnmaskError
-from unmask.core.partition import Partition
-
-
-@dataclass(frozen=True, eq=False)
-class GroupTable:
-    """Values by group; a group without a value has nan.
-
-    group : (n_groups,) name of each group, ascending
-    n : (n_groups,) number of subjects with a value
-    mean, worst : (n_groups,) mean and worst value
-    share_worst : (n_groups,) share of its subjects in the worst tenth of all; the group bears more if far above 0.1
-    """
-
-    group: NDArray[Any]
-    n: Integers
-    mean: Floats
-    worst: Floats
-    share_worst: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,8 +29,6 @@ class Fairness:
         Mean of the worst ceil(n/10) values.
     worst : array
         Subjects no better off than the last of those, ascending; ties are included.
-    groups : GroupTable, optional
-        Values by group.
     """
 
     n: int
@@ -58,27 +37,22 @@ class Fairness:
     jain: float
     worst_decile: float
     worst: Integers
-    groups: GroupTable | None
 
 
-def fairness(value: ArrayLike, *, group: ArrayLike | None = None, worse: Literal["high", "low"] = "high") -> Fairness:
-    """Measure how unequal the values of subjects are, and compare groups.
+def fairness(value: ArrayLike) -> Fairness:
+    """Measure how unequal the values of subjects are; a high value, such as a risk slope, is bad.
 
-    All results are nan, and `worst` is empty, if no subject has a value. The indices do not depend on `worse`.
+    All results are nan, and `worst` is empty, if no subject has a value.
 
     Parameters
     ----------
     value : (n_subjects,) array
         Values from 0, nan for a subject without a value; in any unit.
-    group : (n_subjects,) array, optional
-        Group of each subject.
-    worse : {"high", "low"}
-        Whether a high value is bad (a risk slope) or a low one (errors that protect).
 
     Returns
     -------
     Fairness
-        Indices, worst-off subjects and groups.
+        Indices and worst-off subjects.
 
     Raises
     ------
@@ -92,11 +66,9 @@ def fairness(value: ArrayLike, *, group: ArrayLike | None = None, worse: Literal
 
     Examples
     --------
-    >>> spread = fairness([0.0, 0.0, 0.0, 1.0], group=["a", "a", "b", "b"])
+    >>> spread = fairness([0.0, 0.0, 0.0, 1.0])
     >>> spread.gini, spread.jain, spread.worst_decile, spread.worst
     (0.75, 0.25, 1.0, array([3]))
-    >>> spread.groups.group.tolist(), spread.groups.share_worst
-    (['a', 'b'], array([0. , 0.5]))
     """
     values = np.asarray(value, dtype=np.float64)
     if values.ndim != 1:
@@ -106,20 +78,17 @@ def fairness(value: ArrayLike, *, group: ArrayLike | None = None, worse: Literal
             f"{int(((values < 0) | np.isinf(values)).sum())} values are negative or infinite, expected numbers from 0; "
             "use nan for a subject without a value"
         )
-    if worse not in ("high", "low"):
-        raise UnmaskError(f'worse is {worse!r}, expected "high" or "low"')
     subjects = np.flatnonzero(~np.isnan(values))
-    bad = values[subjects] if worse == "high" else -values[subjects]
-    tail = np.sort(bad)[::-1][: -(-len(subjects) // 10)]
-    worst = subjects[bad >= tail[-1]] if len(subjects) else subjects
+    known = values[subjects]
+    tail = np.sort(known)[::-1][: -(-len(subjects) // 10)]
+    worst = subjects[known >= tail[-1]] if len(subjects) else subjects
     return Fairness(
         n=len(subjects),
-        mean=_mean(values[subjects]),
-        gini=_gini(values[subjects]),
-        jain=_jain(values[subjects]),
-        worst_decile=abs(_mean(tail)),
+        mean=_mean(known),
+        gini=_gini(known),
+        jain=_jain(known),
+        worst_decile=_mean(tail),
         worst=worst,
-        groups=None if group is None else _by_group(values, group, worst, worse),
     )
 
 
@@ -140,22 +109,3 @@ def _jain(values: Floats) -> float:
         return float("nan")
     scaled = values / (values.max() or 1.0)  # no square under- or overflows
     return float(scaled.sum() ** 2 / (len(values) * (scaled @ scaled))) if scaled.any() else 1.0
-
-
-def _by_group(values: Floats, group: ArrayLike, worst: Integers, worse: Literal["high", "low"]) -> GroupTable:
-    groups = Partition(group)
-    if len(groups) != len(values):
-        raise UnmaskError(f"there are {len(groups)} groups for {len(values)} subjects, expected one for each")
-    has_value = ~np.isnan(values)
-    code, n_groups = groups.code[has_value], groups.n_clusters
-    n = np.bincount(code, minlength=n_groups)
-    extreme = np.full(n_groups, -np.inf if worse == "high" else np.inf)
-    (np.maximum if worse == "high" else np.minimum).at(extreme, code, values[has_value])
-    count = np.where(n > 0, n, np.nan)
-    return GroupTable(
-        group=groups.names,
-        n=n,
-        mean=np.bincount(code, weights=values[has_value], minlength=n_groups) / count,
-        worst=np.where(n > 0, extreme, np.nan),
-        share_worst=np.bincount(groups.code[worst], minlength=n_groups) / count,
-    )

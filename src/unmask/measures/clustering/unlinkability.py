@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Final, cast
+from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,12 +19,12 @@ from unmask.measures.clustering.overlap import WeightedOverlap, as_fraction
 from unmask.measures.interval import Interval, clustered_bootstrap, clustered_wilson
 from unmask.measures.registry import MEASURES, Quantity
 
-Alpha = float | Fraction
+Share = float | Fraction
 
 
 @dataclass(frozen=True, eq=False)
 class Unlinkability:
-    """Unlinkability of every subject: S subjects, A values of alpha and B of beta; a scalar drops its axis.
+    """Unlinkability of each of S subjects, and of all that count.
 
     Parameters
     ----------
@@ -34,40 +34,40 @@ class Unlinkability:
         Items of a subject, and clusters that contain them (expected number, for a view).
     counted : (S,) array
         Whether the subject has `min_size` items and counts in overall results.
-    miss, include : (A, S) array
+    miss, include : (S,) array
         Items of the subject missing from its most relevant cluster, and foreign ones in it.
-    error : (A, S) array
+    error : (S,) array
         alpha miss + (1 - alpha) include.
-    linked_now : (A, S) array
+    linked_now : (S,) array
         Share of the subject's items in the first cluster of the merge order.
-    foreign_share : (A, S) array
+    foreign_share : (S,) array
         Share of foreign items in that cluster, i / (i + x).
-    foreign_subjects : (A, S) array
+    foreign_subjects : (S,) array
         Number of other subjects k of its foreign items; nan if an owner is not known.
-    effective_foreign_subjects : (A, S) array
+    effective_foreign_subjects : (S,) array
         Number of subjects with equally many foreign items that would be as hard to tell apart: 2^H,
         H = -sum (f_s / f) log2(f_s / f) over the k subjects with f_s of the f foreign items. It is between 1 and k, and
         0 without foreign items. Items count, whatever their weight.
-    merges : (A, B, S) array
+    merges : (S,) array
         Merges until the share beta is linked, 0 if breached; fractions are interpolated.
-    mixed_at_threshold : (A, B, S) array
+    mixed_at_threshold : (S,) array
         Share of all foreign items that is mixed in by then.
-    risk_slope : (A, B, S) array
+    risk_slope : (S,) array
         Risk slope, equation of section 3.2; `breached_slope` if breached.
-    breached : (A, B, S) array
+    breached : (S,) array
         Whether beta is linked without a merge.
-    miss_total, include_total : (A,) array
+    miss_total, include_total : float
         Sums over subjects.
-    kind : (A,) array
+    kind : str
         "conservative" (more misses), "liberal" (more includes) or "neutral".
-    normalized_error : (A,) array
+    normalized_error : float
         Mean over subjects of error / (n - 1); nan for one item.
-    linked_curve, mixed_curve : (A, J) array
+    linked_curve, mixed_curve : (J,) array
         Curves of the average subject after 0, 1, ... J - 1 merges for each.
-    slope_overall : (A, B) array
+    slope_overall : float
         Risk slope of those averaged curves, which is not the mean of the slopes; nan if subjects have thresholds of
-        their own.
-    breach_rate : (A, B) array
+        their own. `overall_slope` gives it for other thresholds.
+    breach_rate : float
         Share of subjects breached.
     """
 
@@ -86,37 +86,34 @@ class Unlinkability:
     mixed_at_threshold: Floats
     risk_slope: Floats
     breached: Booleans
-    miss_total: Floats
-    include_total: Floats
-    kind: NDArray[np.str_]
-    normalized_error: Floats
+    miss_total: float
+    include_total: float
+    kind: Literal["conservative", "liberal", "neutral"]
+    normalized_error: float
     linked_curve: Floats
     mixed_curve: Floats
-    slope_overall: Floats
-    breach_rate: Floats
+    slope_overall: float
+    breach_rate: float
 
     @property
     def clean_breach(self) -> Booleans:
-        """Return whether a cluster without a foreign item breaches each subject, (A, B, S).
+        """Return whether a cluster without a foreign item breaches each subject, (S,).
 
         Breaches alone are not a success: an adversary who puts everything into one cluster breaches every subject.
         """
-        is_clean = self.foreign_share <= 0
-        if self.breached.ndim != is_clean.ndim:
-            is_clean = np.expand_dims(is_clean, -2)
-        return np.asarray(self.breached & is_clean)
+        return np.asarray(self.breached & (self.foreign_share <= 0))
 
     @property
-    def clean_breach_rate(self) -> Floats:
-        """Return the share of subjects with a clean breach, (A, B)."""
-        return np.asarray(self.clean_breach[..., self.counted].mean(axis=-1))
+    def clean_breach_rate(self) -> float:
+        """Return the share of subjects with a clean breach."""
+        return float(self.clean_breach[self.counted].mean())
 
 
 def evaluate(
     met: Contingency,
     *,
-    alpha: Alpha | Sequence[Alpha] | Floats = 0.5,
-    beta: Alpha | Sequence[Alpha] | Floats = 0.8,
+    alpha: Share = 0.5,
+    beta: Share = 0.8,
     contamination_wanted: bool = False,
     min_size: int = 1,
     only: ArrayLike | None = None,
@@ -132,10 +129,10 @@ def evaluate(
     ----------
     met : Contingency
         Counts of the truth and the guess. Parameters of its subjects replace alpha, beta and contamination_wanted.
-    alpha : float or sequence of float
+    alpha : float
         Weight of misses and linking; 1 - alpha is that of includes and mixing. (The formulas of the paper; two
         sentences of its prose have it the other way round.)
-    beta : float or sequence of float
+    beta : float
         Share of a subject's items whose linking is a breach.
     contamination_wanted : bool
         Whether foreign items are welcome to the subject; reverses the mixed curve (b = 1).
@@ -173,22 +170,46 @@ def evaluate(
     size = met.tables[0].subject_size
     is_counted = _mask_counted(size, min_size, only)
     wanted = met.own.get("wanted", np.full(len(size), contamination_wanted))
+    weight = met.own.get("alpha", as_fraction("alpha", alpha))
     own_beta = met.own.get("beta")
+    level = np.full(len(size), float(as_fraction("beta", beta))) if own_beta is None else _as_floats(own_beta)
+
+    orders = [merge_order(table, weight) for table in met.weighed]
+    parts = [trace_steps(table, order, wanted) for table, order in zip(met.weighed, orders, strict=True)]
+    steps = parts[0] if len(parts) == 1 else mixture(parts, met.probability)
+    miss = _expected(met.probability, [order.miss for order in orders])
+    include = _expected(met.probability, [order.include for order in orders])
+    a = np.full(len(size), float(weight)) if isinstance(weight, Fraction) else _as_floats(weight)
+    error = a * miss + (1 - a) * include
+    n, crossing = met.tables[0].n, steps.cross(level)
+    linked_curve, mixed_curve = steps.average(is_counted.astype(np.float64))
+    foreign = [_describe_foreign(table, order) for table, order in zip(met.weighed, orders, strict=True)]
+    slope_overall = np.nan
     if own_beta is None:
-        levels = [np.full(len(size), float(level)) for level in _as_fractions("beta", beta)]
-    else:
-        levels = [_as_floats(own_beta)]
-    parts = [
-        _evaluate_alpha(met, met.own.get("alpha", value), levels, wanted, is_counted, breached_slope)
-        for value in _as_fractions("alpha", alpha)
-    ]
-    result = {name: _stack([part[name] for part in parts]) for name in parts[0]}
+        slope_overall = overall_slope(linked_curve, mixed_curve, float(a[is_counted].mean()), level[0], breached_slope)
+    n_missed, n_included = float(miss[is_counted].sum()), float(include[is_counted].sum())
     return Unlinkability(
         subjects=met.subjects,
         size=size,
         pieces=np.asarray(met.probability @ np.array([t.pieces for t in met.tables], dtype=np.float64)),
         counted=is_counted,
-        **_drop_axes(result, scalar_alpha=np.ndim(cast(Any, alpha)) == 0, scalar_beta=np.ndim(cast(Any, beta)) == 0),
+        miss=miss,
+        include=include,
+        error=error,
+        linked_now=steps.linked[steps.start],
+        **{name: _expected(met.probability, [part[name] for part in foreign]) for name in foreign[0]},
+        merges=crossing.merges,
+        mixed_at_threshold=crossing.mixed,
+        risk_slope=slope(crossing, a, breached_slope),
+        breached=crossing.breached,
+        miss_total=n_missed,
+        include_total=n_included,
+        kind=_name_kind(n_missed, n_included),
+        normalized_error=float(error[is_counted].mean()) / (n - 1) if n > 1 else np.nan,
+        linked_curve=linked_curve,
+        mixed_curve=mixed_curve,
+        slope_overall=slope_overall,
+        breach_rate=float(crossing.breached[is_counted].mean()),
     )
 
 
@@ -207,59 +228,10 @@ def _mask_counted(size: Integers, min_size: int, only: ArrayLike | None) -> Bool
     return np.asarray(mask)
 
 
-def _evaluate_alpha(
-    met: Contingency,
-    alpha: Fraction | NDArray[np.object_],
-    levels: list[Floats],
-    wanted: Booleans,
-    is_counted: Booleans,
-    breached_slope: float,
-) -> dict[str, Any]:
-    """Return all results for one alpha, or for the subjects' own: values (S,), (B, S), scalars and (B,)."""
-    orders = [merge_order(table, alpha) for table in met.weighed]
-    parts = [trace_steps(table, order, wanted) for table, order in zip(met.weighed, orders, strict=True)]
-    steps = parts[0] if len(parts) == 1 else mixture(parts, met.probability)
-    miss = _expected(met.probability, [order.miss for order in orders])
-    include = _expected(met.probability, [order.include for order in orders])
-    a = np.full(len(miss), float(alpha)) if isinstance(alpha, Fraction) else _as_floats(alpha)
-    error = a * miss + (1 - a) * include
-    n = met.tables[0].n
-    crossings = [steps.cross(level) for level in levels]
-    curves = steps.average(is_counted.astype(np.float64))
-    foreign = [_describe_foreign(table, order) for table, order in zip(met.weighed, orders, strict=True)]
-    mean_alpha = float(a[is_counted].mean())
-    slopes = [overall_slope(*curves, mean_alpha, level[0], breached_slope) for level in levels]
-    if "beta" in met.own:
-        slopes = [np.nan] * len(levels)
-    m, i = float(miss[is_counted].sum()), float(include[is_counted].sum())
-    is_neutral = abs(m - i) <= VALUE_TIE * max(m, i, 1.0)
-    return {
-        "miss": miss,
-        "include": include,
-        "error": error,
-        "linked_now": steps.linked[steps.start],
-        **{name: _expected(met.probability, [part[name] for part in foreign]) for name in foreign[0]},
-        "merges": [crossing.merges for crossing in crossings],
-        "mixed_at_threshold": [crossing.mixed for crossing in crossings],
-        "risk_slope": [slope(crossing, a, breached_slope) for crossing in crossings],
-        "breached": [crossing.breached for crossing in crossings],
-        "miss_total": m,
-        "include_total": i,
-        "kind": "neutral" if is_neutral else "conservative" if m > i else "liberal",
-        "normalized_error": float(error[is_counted].mean()) / (n - 1) if n > 1 else np.nan,
-        "linked_curve": curves[0],
-        "mixed_curve": curves[1],
-        "slope_overall": np.array(slopes),
-        "breach_rate": np.array([crossing.breached[is_counted].mean() for crossing in crossings]),
-    }
-
-
-def _stack(values: list[Any]) -> NDArray[Any]:
-    """Return an (A, ...) array, or an (A, B, ...) array for lists of arrays, copied once."""
-    if isinstance(values[0], list):
-        flat = np.concatenate([array for row in values for array in row])
-        return flat.reshape(len(values), len(values[0]), -1)
-    return np.stack(values)
+def _name_kind(n_missed: float, n_included: float) -> Literal["conservative", "liberal", "neutral"]:
+    if abs(n_missed - n_included) <= VALUE_TIE * max(n_missed, n_included, 1.0):
+        return "neutral"
+    return "conservative" if n_missed > n_included else "liberal"
 
 
 def _expected(probability: Floats, values: list[Floats]) -> Floats:
@@ -284,23 +256,8 @@ def _describe_foreign(weighed: WeightedOverlap, order: MergeOrder) -> dict[str, 
     }
 
 
-def _as_fractions(name: str, value: Any) -> list[Fraction]:
-    """Return one share or several as fractions."""
-    values = [value] if np.ndim(value) == 0 else list(value)
-    if not values or np.ndim(value) > 1:
-        raise UnmaskError(f"{name} has shape {np.shape(value)}, expected one number or a list of at least 1")
-    return [as_fraction(name, share) for share in values]
-
-
 def _as_floats(values: NDArray[np.object_]) -> Floats:
     return np.array([float(value) for value in values])
-
-
-def _drop_axes(result: dict[str, Any], *, scalar_alpha: bool, scalar_beta: bool) -> dict[str, Any]:
-    """Drop the axes of parameters that are one number."""
-    by_beta = ("merges", "mixed_at_threshold", "risk_slope", "breached", "slope_overall", "breach_rate")
-    values = {name: value[:, 0] if scalar_beta and name in by_beta else value for name, value in result.items()}
-    return {name: value[0] for name, value in values.items()} if scalar_alpha else values
 
 
 @dataclass(frozen=True, eq=False)
@@ -327,7 +284,7 @@ class MergeList:
     mixed: Floats
 
 
-def merge_lists(met: Contingency, subjects: Sequence[Any], *, alpha: Alpha = 0.5) -> list[MergeList]:
+def merge_lists(met: Contingency, subjects: Sequence[Any], *, alpha: Share = 0.5) -> list[MergeList]:
     """Return the merges, in order, that link the items of some subjects of one partition.
 
     Unknown items count as foreign.
