@@ -11,7 +11,7 @@ How cases are run and shown: see harness.py. `--part` is another name of `--only
    spaced by the chance of their cell, seconds scaled to all, and in 5K people on all 5,000 records, which shows how
    well the few stand for all; one program per record from explicit states with a row for every action, the textbook's,
    on the same few. The peers get their beliefs ready made, cut where 1e-9 of the chance is left; ours works it out.
-2. 32,561 records at 6,018,999 people, belief binomial and coherent.
+2. 32,561 records at 6,018,999 people, binomial belief.
 3. A million records of known size.
 4. Tables of groups of up to 128, 1,024 and 4,096, growing detection, every size worth an attack.
 5. One group of 10,000 to 10,000,000 candidates under a cap of one fine and of five, constant and growing detection. The
@@ -313,7 +313,6 @@ def races(_: argparse.Namespace) -> Iterator[Race]:
         )
     for part, title, shows, at_most, case, *arguments in (
         ("2", "32,561 records, binomial", "whole file priced", 0.3, case_file, 6_018_999, "binomial"),
-        ("2", "32,561 records, coherent", "whole file priced", 0.0, case_file, 6_018_999, "coherent"),
         ("3", "1,000,000 records of known size", "whole file priced", 0.2, known_sizes, 1_000_000),
     ):
         yield Race(part, title, (Case("ours", case, tuple(arguments), at_most=at_most),), shows=shows)

@@ -14,7 +14,7 @@ from tests.economics.case import CASE
 from unmask.core.errors import UnmaskError
 from unmask.economics import Attacker, break_even, exploitation_table
 from unmask.economics import plan as solver
-from unmask.economics.plan import CLEAN, FINES, SUCCESS, TRIES, VALUE, Floats, Uniform, solve_plans
+from unmask.economics.plan import CLEAN, FINES, SUCCESS, TRIES, VALUE, CandidateGroups, Floats, solve_plans
 
 PLAIN = {"prior": 0.63, "gain": 8000.0}
 GROWING = {**PLAIN, "detection_base": -9.0, "detection_growth": 0.001, "max_fines": 5}
@@ -22,7 +22,9 @@ GROWING = {**PLAIN, "detection_base": -9.0, "detection_growth": 0.001, "max_fine
 
 def one(attacker: Attacker, size: int) -> Floats:
     """The plan for one group with the data at hand."""
-    return solve_plans(attacker, Uniform(np.array([size]), np.array([attacker.prior * attacker.confirmation])))[:, 0]
+    return solve_plans(
+        attacker, CandidateGroups.uniform(np.array([size]), np.array([attacker.prior * attacker.confirmation]))
+    )[:, 0]
 
 
 def some(**parameters) -> Attacker:
@@ -133,7 +135,7 @@ def test_e8_a_long_recursion_ends_where_all_fines_are_paid(monkeypatch):
 def test_e8_every_pass_counts(monkeypatch):
     """Probes of twice the size each, and Newton's steps: a limit that one pass keeps, all together do not."""
     growing = replace(CASE, detection_growth=0.001, max_fines=2)
-    every = Uniform(np.arange(1, 257), np.full(256, CASE.prior))
+    every = CandidateGroups.uniform(np.arange(1, 257), np.full(256, CASE.prior))
     monkeypatch.setattr(solver, "MAX_STEPS", 1.2 * solver.count_steps(growing, every))
     solve_plans(growing, every)
     with pytest.raises(UnmaskError, match="steps"):

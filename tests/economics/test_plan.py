@@ -21,9 +21,8 @@ from unmask.economics.plan import (
     SUCCESS,
     TRIES,
     VALUE,
-    Sorted,
+    CandidateGroups,
     Stakes,
-    Uniform,
     solve_plans,
     solve_plans_by_cap,
 )
@@ -63,7 +62,7 @@ def attackers(draw, *, ties=("walk_away",)):
 
 def alike(attacker, *sizes):
     """Groups of these sizes, with the attacker's own chance that the target is inside."""
-    return Uniform(np.array(sizes), np.full(len(sizes), attacker.prior * attacker.confirmation))
+    return CandidateGroups.uniform(np.array(sizes), np.full(len(sizes), attacker.prior * attacker.confirmation))
 
 
 def linked(attacker, plan):
@@ -93,7 +92,7 @@ def test_unequal_candidates_are_tried_as_in_a_decision_tree(attacker, weights, i
     tree = literal.decision_tree(attacker, len(chance), probabilities=chance.tolist())
     noticed = chance * attacker.confirmation
     before = np.concatenate(([0.0], np.cumsum(noticed)[:-1]))
-    games = Sorted(np.array([len(chance)]), np.array([0]), noticed, before)
+    games = CandidateGroups(np.array([len(chance)]), np.array([0]), noticed, before)
     payoff, success, tries, fines = linked(attacker, solve_plans(attacker, games))[:, 0]
     assert payoff == pytest.approx(tree.payoff_sunk, abs=1e-9 * attacker.gain)
     if tree.payoff_sunk > 1e-6 * attacker.gain:
@@ -107,7 +106,7 @@ def test_plans_of_every_cap_are_those_of_each_alone(attacker, sizes, most, ranke
         chance = [np.sort(rng.dirichlet(np.ones(size)))[::-1] * attacker.prior for size in sorted(sizes)]
         start = np.cumsum([0, *(len(one) for one in chance[:-1])])
         before = [np.cumsum(one) - one for one in chance]
-        games = Sorted(games.size, start, np.concatenate(chance), np.concatenate(before))
+        games = CandidateGroups(games.size, start, np.concatenate(chance), np.concatenate(before))
     found = solve_plans_by_cap(replace(attacker, max_fines=most), games)
     assert found.shape == (most + 1, 8, len(sizes))
     for cap, plan in enumerate(found):
@@ -123,13 +122,13 @@ def test_groups_solved_together_are_groups_solved_alone():
 
 def test_an_empty_group_is_worth_nothing():
     for attacker in (CASE, replace(CASE, max_fines=math.inf), replace(CASE, max_fines=math.inf, detection_growth=0.1)):
-        plan = solve_plans(attacker, Uniform(np.array([0, 3]), np.array([0.0, 0.63])))
+        plan = solve_plans(attacker, CandidateGroups.uniform(np.array([0, 3]), np.array([0.0, 0.63])))
         assert plan[:, 0].tolist() == [0] * 8
         assert plan[VALUE, 1] > 0
 
 
 def test_no_groups_have_no_plans():
-    assert solve_plans(CASE, Uniform(np.array([], dtype=np.int64), np.array([]))).shape == (8, 0)
+    assert solve_plans(CASE, CandidateGroups.uniform(np.array([], dtype=np.int64), np.array([]))).shape == (8, 0)
 
 
 @pytest.mark.parametrize("max_fines", [0, 1, 2, math.inf])

@@ -269,7 +269,7 @@ def test_the_one_shot_game_at_its_boundary(costs, ties):
     assert price.payoff.tolist() == [5, 0, 0]
 
 
-@pytest.mark.parametrize("belief", ["known", "binomial", "coherent"])
+@pytest.mark.parametrize("belief", ["known", "binomial"])
 def test_a_tie_of_access_that_costs_nothing(belief):
     # 5 for a chance of 1/2 of 10, surely a group of two: the prudent publisher's reading is an attack
     attacker = Attacker(gain=10, exploit_cost=5, max_fines=0, max_tries=1, ties="attack")
@@ -346,22 +346,20 @@ def test_the_mean_size_up_to_which_he_pays_for_access():
 def test_the_result_does_not_depend_on_the_population():
     # Bin(n, lambda / n) tends to Poisson(lambda): from 1e7 on nothing moves
     attacker = setting("b", discount=0.9)
-    for belief in ("binomial", "coherent"):
-        payoffs = [
-            price_records(attacker, [5], population=n, cell_probability=[30 / n], belief=belief).payoff[0]
-            for n in (10**7, 10**9, 8 * 10**9)
-        ]
-        assert payoffs == pytest.approx([payoffs[0]] * 3, rel=1e-5)
-        assert payoffs[0] > 100
+    payoffs = [
+        price_records(attacker, [5], population=n, cell_probability=[30 / n], belief="binomial").payoff[0]
+        for n in (10**7, 10**9, 8 * 10**9)
+    ]
+    assert payoffs == pytest.approx([payoffs[0]] * 3, rel=1e-5)
+    assert payoffs[0] > 100
 
 
-@pytest.mark.parametrize("belief", ["binomial", "coherent"])
-def test_memory_does_not_grow_with_the_population(belief):
+def test_memory_does_not_grow_with_the_population():
     # the belief lies around 500,000, where no size is worth anything: none of these sizes needs a number
     n = 10**6
     tracemalloc.start()
     try:
-        price = price_records(CASE, [4], population=n, cell_probability=[0.5], belief=belief)
+        price = price_records(CASE, [4], population=n, cell_probability=[0.5], belief="binomial")
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -377,57 +375,6 @@ def test_sizes_beyond_the_belief_are_priced_as_they_are():
     assert price.success_probability == pytest.approx(price_records(cheap, [50, 300]).sunk_success_probability)
 
 
-def coherent(attacker, n, p, actual):
-    """Payoff and risk by explicit sums: the target is inside with chance prior, then one of the group."""
-    prior, expected, sunk = attacker.prior, 0.0, {}
-    for g in range(n + 1):
-        with_him = prior * binom.pmf(g - 1, n - 1, p)
-        chance = with_him + (1 - prior) * binom.pmf(g, n, p)
-        inside = with_him / chance if chance > 0 else 0.0
-        sunk[g] = literal.decision_tree(attacker, g, inside=inside) if g and inside > 0 else literal.NOTHING
-        expected += chance * sunk[g].payoff_sunk
-    payoff = attacker.discount * expected - attacker.access_cost
-    return (payoff, sunk[actual].success) if payoff > 0 else (0.0, 0.0)
-
-
-@pytest.mark.parametrize("seed", range(10))
-def test_a_coherent_belief_is_an_explicit_sum(seed):
-    rng = np.random.default_rng([seed, 5])
-    attacker = replace(random_game(rng), access_cost=float(rng.uniform(0, 60)))
-    n, p = int(rng.integers(1, 60)), float(rng.choice([1.0, rng.uniform(0.001, 0.3)]))
-    actual = int(rng.integers(0, min(n, 12) + 1)) if p < 1 else n  # no other size can be found
-    payoff, risk = coherent(attacker, n, p, actual)
-    price = price_records(attacker, [actual], population=n, cell_probability=[p], belief="coherent")
-    assert price.payoff[0] == pytest.approx(payoff, abs=1e-7 * attacker.gain)
-    assert price.success_probability[0] == pytest.approx(risk, abs=1e-9)
-
-
-def test_a_single_hit_on_a_rare_cell_is_almost_surely_him():
-    # mean .05, prior .63: P(inside given one hit) = .63 / (.63 + .37 * .05) = .971, against .63 by eq. (3)
-    free = Attacker(gain=100, max_fines=0, prior=0.63)
-    n = 6_018_999
-    args = {"population": n, "cell_probability": [0.05 / n], "belief": "coherent"}
-    assert price_records(free, [1], **args).success_probability[0] == pytest.approx(
-        0.63 / (0.63 + 0.37 * 0.05), rel=1e-9
-    )
-    assert price_records(free, [1], **{**args, "belief": "binomial"}).success_probability[0] == pytest.approx(0.63)
-    # his expectation is right on average: prior times gain
-    assert price_records(free, [1], **args).payoff[0] == pytest.approx(63, rel=1e-9)
-
-
-def test_limits_of_the_coherent_belief():
-    n = 10**6
-    free = Attacker(gain=100, max_fines=0, prior=0.63)
-    size_as_expected = price_records(free, [50], population=n, cell_probability=[50 / n], belief="coherent")
-    assert size_as_expected.success_probability[0] == pytest.approx(0.63, abs=1e-12)
-    impossible = price_records(free, [3], population=n, cell_probability=[0.0], belief="coherent")
-    assert impossible.success_probability[0] == pytest.approx(1.0)
-    certain = replace(free, prior=1.0)
-    assert price_records(
-        certain, [3, 9], population=n, cell_probability=1e-6, belief="coherent"
-    ).risk() == pytest.approx([1, 1])
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -437,10 +384,10 @@ def test_limits_of_the_coherent_belief():
         ({"belief": "binomial", "population": 10.0, "cell_probability": 0.1}, "population"),
         ({"belief": "binomial", "population": 0, "cell_probability": 0.1}, "population"),
         ({"belief": "binomial", "population": 2, "cell_probability": 0.1}, "more members"),
-        ({"belief": "coherent", "population": 10, "cell_probability": [0.1, 1.1]}, "cell probability"),
-        ({"belief": "coherent", "population": 10, "cell_probability": [0.1, math.nan]}, "cell probability"),
-        ({"belief": "coherent", "population": 10, "cell_probability": [0.1, 0.1, 0.1]}, "cell_probability|cell prob"),
-        ({"belief": "coherent", "population": 10, "cell_probability": "many"}, "cell_probability|cell prob"),
+        ({"belief": "binomial", "population": 10, "cell_probability": [0.1, 1.1]}, "cell probability"),
+        ({"belief": "binomial", "population": 10, "cell_probability": [0.1, math.nan]}, "cell probability"),
+        ({"belief": "binomial", "population": 10, "cell_probability": [0.1, 0.1, 0.1]}, "cell_probability|cell prob"),
+        ({"belief": "binomial", "population": 10, "cell_probability": "many"}, "cell_probability|cell prob"),
     ],
 )
 def test_bad_beliefs_are_refused(arguments, message):
@@ -456,7 +403,7 @@ def test_bad_sizes_are_refused(sizes):
         price_records(CASE, sizes)
 
 
-@pytest.mark.parametrize("belief", ["known", "binomial", "coherent"])
+@pytest.mark.parametrize("belief", ["known", "binomial"])
 def test_no_records_have_no_prices(belief):
     arguments = {} if belief == "known" else {"population": 9, "cell_probability": []}
     assert len(price_records(CASE, [], belief=belief, **arguments)) == 0

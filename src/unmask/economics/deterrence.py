@@ -84,7 +84,7 @@ def break_even(attacker: Attacker, targets: TargetInput, amount: Amount = "fine"
 
 
 def _break_even_gain(attacker: Attacker, groups: CandidateGroups) -> Floats:
-    hit = groups.hit(0, slice(0, len(groups.size)))
+    hit = groups.first_chance
     paid = attacker.access_cost + attacker.link_cost + attacker.exploit_cost + attacker.fine
     start = np.where(hit > 0, 2 * paid / (np.where(hit > 0, hit, 1.0) * attacker.discount**4), 0.0)
     return np.where(hit > 0, find_break_even(attacker, groups, start, "gain"), math.inf)

@@ -19,10 +19,7 @@ from unmask.economics.plan import (
     TIE,
     VALUE,
     CandidateGroups,
-    Sorted,
     Stakes,
-    Uniform,
-    list_chances,
     refuse_too_large,
 )
 from unmask.economics.prices import (
@@ -209,7 +206,9 @@ def _group_uniform(
     certain = solve_plans_by_size(replace(attacker, prior=1.0, max_fines=fines), distinct)[CLEAN] > 0
     is_worthwhile = certain[np.searchsorted(distinct, pairs[0].astype(np.int64))]
     has_group = is_worthwhile[group]
-    groups = Uniform(pairs[0, is_worthwhile].astype(np.int64), pairs[1, is_worthwhile] * attacker.confirmation)
+    groups = CandidateGroups.uniform(
+        pairs[0, is_worthwhile].astype(np.int64), pairs[1, is_worthwhile] * attacker.confirmation
+    )
     if not has_group.any():
         return ()
     return (GroupMembers(groups, member[has_group], (np.cumsum(is_worthwhile) - 1)[group[has_group]]),)
@@ -276,7 +275,9 @@ def _make_sorted(chances: list[Floats], members: list[int]) -> GroupMembers:
     start = np.concatenate(([0], np.cumsum(size[order])[:-1]))
     total = np.concatenate(([0.0], np.cumsum(chance)))
     previous = total[:-1] - np.repeat(total[start], size[order])
-    return GroupMembers(Sorted(size[order], start, chance, previous), np.asarray(members), np.argsort(order)[group])
+    return GroupMembers(
+        CandidateGroups(size[order], start, chance, previous), np.asarray(members), np.argsort(order)[group]
+    )
 
 
 # --- the targets of a campaign ----------------------------------------------------------------------------------------
@@ -409,7 +410,7 @@ class Targets:
         refuse_too_large(TRY_BYTES * float(self.tries.sum()), 0.0)
         attacker = self.attacker
         money = np.array([attacker.gain, attacker.exploit_cost, attacker.link_cost, TIE * attacker.gain])
-        lists = [list_tries(self.tries[part], *list_chances(groups), money) for groups, part in self._list_parts()]
+        lists = [list_tries(self.tries[part], *groups.list_chances(), money) for groups, part in self._list_parts()]
         hit, large, unfined, success, tries = (np.concatenate(values) for values in zip(*lists, strict=True))
         start = np.concatenate(([0], np.cumsum(self.tries + 1)))
         return TryList(start, hit, large, attacker.detection_at(int(self.tries.max())), unfined, success, tries)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,71 +43,47 @@ VALUE, SUCCESS, TRIES, FINES, GAIN_SLOPE, COST_SLOPE, FINE_SLOPE, CLEAN = range(
 """Rows of a plan; the slopes are the discounted success, tries and fines."""
 
 
-class CandidateGroups(Protocol):
-    """Groups of candidates, ascending by size, in the order in which their candidates are tried."""
-
-    @property
-    def size(self) -> NDArray[np.int64]:
-        """Return (n_groups,) ascending numbers of candidates."""
-
-    def hit(self, j: int, groups: slice) -> Floats:
-        """Return h_j, the unconditional chance that try j succeeds."""
-
-    def at_large(self, j: int, groups: slice) -> Floats:
-        """Return S_j, the chance that j tries have not succeeded."""
-
-    def take(self, group: NDArray[np.int64]) -> CandidateGroups:
-        """Return these groups, ascending; a group may be taken several times."""
-
-
 @dataclass(frozen=True, eq=False)
-class Uniform:
-    """Groups of equally likely candidates: h_j = inside / size and S_j = 1 - j inside / size.
+class CandidateGroups:
+    """Groups of candidates, ascending by size; the likeliest candidate of a group is tried first.
 
-    inside : (n_groups,) chance that the target is one of the candidates and, when tried, is noticed
-    """
-
-    size: NDArray[np.int64]
-    inside: Floats
-
-    def hit(self, j: int, groups: slice) -> Floats:  # noqa: ARG002 the chance is the same at every try
-        """Return inside / size."""
-        return self.inside[groups] / self.size[groups]
-
-    def at_large(self, j: int, groups: slice) -> Floats:
-        """Return (size - j inside) / size."""
-        return (self.size[groups] - j * self.inside[groups]) / self.size[groups]
-
-    def take(self, group: NDArray[np.int64]) -> Uniform:
-        """Return these groups."""
-        return Uniform(self.size[group], self.inside[group])
-
-
-@dataclass(frozen=True, eq=False)
-class Sorted:
-    """Groups of unequal candidates, the likeliest first: h_j is the j-th largest chance, S_j = 1 - h_0 ... - h_{j-1}.
-
+    size     : (n_groups,) ascending numbers of candidates
     start    : (n_groups,) first entry of each group
-    chance   : (n_entries,) chances, descending within a group
-    previous : (n_entries,) sum of the chances that precede an entry in its group
+    chance   : (n_entries,) h_j, the unconditional chance that try j succeeds; one entry a group if candidates are equal
+    previous : (n_entries,) sum of the chances that precede an entry in its group; None if candidates are equal
     """
 
     size: NDArray[np.int64]
     start: NDArray[np.int64]
     chance: Floats
-    previous: Floats
+    previous: Floats | None = None
 
-    def hit(self, j: int, groups: slice) -> Floats:
-        """Return the j-th largest chance."""
-        return self.chance[self.start[groups] + j]
+    @classmethod
+    def uniform(cls, size: NDArray[np.int64], inside: Floats) -> CandidateGroups:
+        """Return groups of equal candidates; inside: chance that the target is one of them and, when tried, noticed."""
+        return cls(size, np.arange(len(size)), inside / np.maximum(size, 1))
+
+    @property
+    def first_chance(self) -> Floats:
+        """Return (n_groups,) h_0."""
+        return self.chance[self.start]
 
     def at_large(self, j: int, groups: slice) -> Floats:
-        """Return 1 - the chances of the j likeliest."""
-        return 1.0 - self.previous[self.start[groups] + j]
+        """Return S_j, the chance that j tries have not succeeded."""
+        start = self.start[groups]
+        return 1.0 - (j * self.chance[start] if self.previous is None else self.previous[start + j])
 
-    def take(self, group: NDArray[np.int64]) -> Sorted:
-        """Return these groups; the chances are shared."""
-        return Sorted(self.size[group], self.start[group], self.chance, self.previous)
+    def hit(self, j: int, groups: slice) -> Floats:
+        """Return h_j."""
+        return self.chance[self.start[groups] + (0 if self.previous is None else j)]
+
+    def take(self, group: NDArray[np.int64]) -> CandidateGroups:
+        """Return these groups, ascending; a group may be taken several times."""
+        return CandidateGroups(self.size[group], self.start[group], self.chance, self.previous)
+
+    def list_chances(self) -> tuple[NDArray[np.int64], Floats, Floats]:
+        """Return starts, chances and their preceding sums for a kernel; the last is empty if candidates are equal."""
+        return self.start, self.chance, np.empty(0) if self.previous is None else self.previous
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +108,7 @@ def solve_plans(attacker: Attacker, groups: CandidateGroups, stakes: Stakes | No
     money = _resolve_stakes(attacker, groups, stakes)
     if attacker.is_uncertain:
         return _solve_uncertain(attacker, groups, money)
-    if not isinstance(groups, Uniform):
+    if groups.previous is not None:
         return _recurse(attacker, groups, money)
     if not _can_run_out(attacker, groups):
         if _is_all_or_nothing(attacker):
@@ -156,7 +132,7 @@ def solve_plans_by_cap(attacker: Attacker, groups: CandidateGroups, stakes: Stak
     One recursion solves them all: with p of n fines paid the plan goes on like one with a cap of n - p.
     """
     money, caps = _resolve_stakes(attacker, groups, stakes), np.arange(int(attacker.max_fines) + 1)
-    is_flat = isinstance(groups, Uniform) and _to_flat(attacker, groups, money) is not None
+    is_flat = _to_flat(attacker, groups, money) is not None
     if attacker.is_uncertain or attacker.arrest or is_flat:
         attackers = (with_fines(attacker, int(cap), attacker.arrest) for cap in caps)
         return np.stack([solve_plans(capped, groups, stakes) for capped in attackers])
@@ -170,9 +146,9 @@ def count_steps(attacker: Attacker, groups: CandidateGroups, stakes: Stakes | No
     tries, money = _limit_tries(attacker, groups), _resolve_stakes(attacker, groups, stakes)
     if attacker.is_uncertain:
         return _count_uncertain_steps(attacker, tries)
-    if isinstance(groups, Uniform) and not _can_run_out(attacker, groups):
+    if groups.previous is None and not _can_run_out(attacker, groups):
         return 0.0 if _is_all_or_nothing(attacker) else float(tries.sum())
-    flat = _to_flat(attacker, groups, money) if isinstance(groups, Uniform) else None
+    flat = _to_flat(attacker, groups, money)
     if flat is not None:
         tries = tries[~flat.is_whole(int(attacker.max_fines)) & (attacker.max_fines > 1)]
     levels = attacker.max_fines + 1 if _can_run_out(attacker, groups) else 1
@@ -217,17 +193,18 @@ def _compute_margin(attacker: Attacker, gain: Floats) -> Floats:
     return np.asarray(TIE * gain if attacker.ties == "walk_away" else np.nextafter(-TIE * gain, -np.inf))
 
 
-def _to_flat(attacker: Attacker, groups: Uniform, money: Floats) -> FlatGroups | None:
-    """Return the groups for closed forms; None if detection or the clock excludes these."""
-    if not attacker.constant_detection or attacker.discount != 1 or attacker.max_fines > MAX_CLOSED_FORM_FINES:
+def _to_flat(attacker: Attacker, groups: CandidateGroups, money: Floats) -> FlatGroups | None:
+    """Return the groups for closed forms; None if candidates, detection or the clock exclude these."""
+    if groups.previous is not None or not attacker.constant_detection:
+        return None
+    if attacker.discount != 1 or attacker.max_fines > MAX_CLOSED_FORM_FINES:
         return None
     q = float(attacker.detection_at(1)[0])
     if not 0 < q < 1:
         return None
     tries = _limit_tries(attacker, groups).astype(np.float64)
     gain, cost, fine = money
-    hit = groups.inside / np.maximum(groups.size, 1)
-    return FlatGroups(hit, tries, gain, cost, fine, q, _compute_margin(attacker, gain))
+    return FlatGroups(groups.first_chance, tries, gain, cost, fine, q, _compute_margin(attacker, gain))
 
 
 def _solve_closed(flat: FlatGroups, cap: int) -> Floats:
@@ -259,14 +236,14 @@ def _recurse_by_fines(
     clock = np.array([attacker.discount, *_compute_delays(attacker)])
     detection, margin = attacker.detection_at(reach), _compute_margin(attacker, money[0])
     money, ends = np.ascontiguousarray(money), attacker.arrest
-    return np.asarray(plans(tries, *list_chances(groups), money, margin, detection, fined, clock, ends, n_plans))
+    return np.asarray(plans(tries, *groups.list_chances(), money, margin, detection, fined, clock, ends, n_plans))
 
 
 def _solve_uncertain(attacker: Attacker, groups: CandidateGroups, money: Floats) -> Floats:
     """Go backward over the tries, those that looked right, and the fines, which change the belief about detection."""
     from unmask.economics._kernels import uncertain_plans
 
-    if not isinstance(groups, Uniform):
+    if groups.previous is not None:
         raise UnmaskError(
             "false_alarms and detection_prior are weighed where all candidates of a target are equally likely, and "
             "this belief ranks them; leave both out"
@@ -281,7 +258,7 @@ def _solve_uncertain(attacker: Attacker, groups: CandidateGroups, money: Floats)
         detection = (a + np.arange(levels)) / (a + b + np.arange(largest)[:, None])
     fined = (np.arange(levels) < attacker.max_fines).astype(np.float64)
     looks = np.array([attacker.confirmation, attacker.false_alarms, attacker.false_claim_cost])
-    hit, margin = groups.inside / np.maximum(groups.size, 1), _compute_margin(attacker, money[0])
+    hit, margin = groups.first_chance, _compute_margin(attacker, money[0])
     plan = uncertain_plans(tries, hit, np.ascontiguousarray(money), margin, np.minimum(detection, 1.0), fined, looks)
     return np.asarray(np.where(groups.size > 0, plan, 0.0))
 
@@ -297,14 +274,6 @@ def _count_uncertain_steps(attacker: Attacker, tries: NDArray[np.int64]) -> floa
     return float((tries.astype(np.float64) ** (2 if attacker.false_alarms else 1)).sum()) * levels
 
 
-def list_chances(groups: CandidateGroups) -> tuple[NDArray[np.int64], Floats, Floats]:
-    """Return starts, chances and their preceding sums; the last is empty if a group has one chance for all tries."""
-    if isinstance(groups, Sorted):
-        return groups.start, groups.chance, groups.previous
-    assert isinstance(groups, Uniform)
-    return np.arange(len(groups.size)), groups.inside / np.maximum(groups.size, 1), np.empty(0)
-
-
 def _find_reach(attacker: Attacker, groups: CandidateGroups, money: Floats) -> int:
     """Return the tries after which all fines are paid but for a chance worth 1e-15 gains; all tries without fines.
 
@@ -315,7 +284,7 @@ def _find_reach(attacker: Attacker, groups: CandidateGroups, money: Floats) -> i
 
     largest = int(_limit_tries(attacker, groups).max(initial=0))
     gain, n, fine = float(money[0].min(initial=math.inf)), attacker.max_fines, float(money[2].max(initial=0.0))
-    is_plain = _can_run_out(attacker, groups) and isinstance(groups, Uniform) and attacker.discount == 1
+    is_plain = _can_run_out(attacker, groups) and groups.previous is None and attacker.discount == 1
     if not (is_plain and fine > 0 and gain > 0 and largest > FIRST_REACH):
         return largest
     mean = max(float(gammainccinv(n, min(SURE_FINES * gain / (n * fine), 0.5))), n)
@@ -328,20 +297,21 @@ def _find_reach(attacker: Attacker, groups: CandidateGroups, money: Floats) -> i
         length = min(largest, 4 * length)
 
 
-def _solve_all_or_nothing(attacker: Attacker, groups: Uniform, gain: Floats, cost: Floats, fine: Floats) -> Floats:
+def _solve_all_or_nothing(
+    attacker: Attacker, groups: CandidateGroups, gain: Floats, cost: Floats, fine: Floats
+) -> Floats:
     """Return the plans of constant detection and constant fines in closed form: all candidates are tried, or none."""
-    size, inside, gamma = groups.size, groups.inside, attacker.discount
+    hit, gamma = groups.first_chance, attacker.discount
     b_gain, b_fine = _compute_delays(attacker)
     tries = _limit_tries(attacker, groups).astype(np.float64)
     q = float(attacker.detection_at(1)[0]) if attacker.max_fines > 0 else 0.0
-    hit = inside / np.maximum(size, 1)
     large = tries - hit * (tries * (tries - 1) / 2)
     steps = tries if gamma == 1 else np.expm1(tries * math.log(gamma)) / (gamma - 1)  # sum of gamma^j
     ramp = _sum_ramp(tries, steps, gamma)
     slopes = b_gain * hit * steps, steps - hit * ramp, b_fine * q * (steps - hit * ramp)
     value = gain * slopes[0] - cost * slopes[1] - fine * slopes[2]
     plan = np.stack([value, hit * tries, large, q * large, *slopes, tries])
-    return np.where(is_better(attacker, value, 0.0, gain) & (size > 0), plan, 0.0)
+    return np.where(is_better(attacker, value, 0.0, gain) & (groups.size > 0), plan, 0.0)
 
 
 def _sum_ramp(tries: Floats, steps: Floats, gamma: float) -> Floats:

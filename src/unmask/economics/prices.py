@@ -22,7 +22,6 @@ from unmask.economics.plan import (
     VALUE,
     CandidateGroups,
     Stakes,
-    Uniform,
     count_steps,
     is_better,
     refuse_too_large,
@@ -240,8 +239,8 @@ def bound_group_size(attacker: Attacker, largest: int) -> int:
     return min(size, largest + 1)
 
 
-def _make_uniform(attacker: Attacker, sizes: NDArray[np.int64]) -> Uniform:
-    return Uniform(sizes, np.full(len(sizes), attacker.prior * attacker.confirmation))
+def _make_uniform(attacker: Attacker, sizes: NDArray[np.int64]) -> CandidateGroups:
+    return CandidateGroups.uniform(sizes, np.full(len(sizes), attacker.prior * attacker.confirmation))
 
 
 def solve_accessed_plans(attacker: Attacker, groups: CandidateGroups, stakes: Stakes | None = None) -> Floats:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Final, Literal, get_args
 
 import numpy as np
@@ -13,7 +12,7 @@ from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
 from unmask.economics.attacker import Attacker, Floats, as_numbers, is_whole
 from unmask.economics.groups import compute_inside_probability, count_candidates, group_targets
-from unmask.economics.plan import CLEAN, VALUE, CandidateGroups, Sorted, Uniform, is_better
+from unmask.economics.plan import VALUE, CandidateGroups, is_better
 from unmask.economics.prices import (
     Prices,
     bound_group_size,
@@ -24,7 +23,7 @@ from unmask.economics.prices import (
     to_prices,
 )
 
-Belief = Literal["known", "binomial", "coherent"]
+Belief = Literal["known", "binomial"]
 
 TAIL: Final = 12.0
 """Standard deviations of a binomial belief beyond which sizes do not count: chance below 1e-30."""
@@ -59,11 +58,9 @@ def price_records(
         Number of people in the outside data.
     cell_probability : (n_records,) array_like, optional
         Probability that a person of the outside data matches the record.
-    belief : {"known", "binomial", "coherent"}
+    belief : {"known", "binomial"}
         Belief about the size when the data are paid for. "known": the size itself. "binomial": Bin(population,
-        cell_probability), equation (6). "coherent": the same, and the target is in the data with probability prior
-        and then one of the group: 1 + Bin(population - 1, cell_probability) with that probability, and P(inside given
-        g) = prior g / (prior g + (1 - prior) population p).
+        cell_probability), equation (6).
 
     Returns
     -------
@@ -93,8 +90,6 @@ def price_records(
         plan = solve_plans_by_size(attacker, distinct)
         return to_prices(attacker, plan, plan[VALUE]).take(of_record)
     n, p = _check_cells(counts, population, cell_probability)
-    if belief == "coherent":
-        return _price_coherent(attacker, counts, n, p)
     largest = min(bound_group_size(attacker, _find_largest_believed(n, p)), n)
     distinct = np.union1d(np.arange(largest + 1), counts)
     plan = solve_plans_by_size(attacker, distinct)
@@ -147,45 +142,6 @@ def _average_binomial(value: Floats, n: int, cells: Floats) -> Floats:
         part = slice(start, start + step)
         mean[part] = np.exp(_compute_log_binomial(sizes, n, cells[part])) @ value
     return mean
-
-
-def _price_coherent(attacker: Attacker, counts: NDArray[np.int64], n: int, p: Floats) -> Prices:
-    """Return the prices under beliefs that count the target in: the chance of being inside depends on size and cell.
-
-    A group of g is worth at most its value with the target surely inside, which falls with g: sizes from the first
-    worthless one of that case are skipped.
-    """
-    certain = replace(attacker, prior=1.0)
-    largest = max(min(n, _find_largest_believed(n, p) + 1), int(counts.max(initial=0)))
-    end = bound_group_size(certain, largest)
-    reach = len(np.trim_zeros(solve_plans_by_size(certain, np.arange(end))[CLEAN], "b"))
-    sizes = np.arange(reach)
-    cells, of_record = np.unique(p, return_inverse=True)
-    expected = np.zeros(len(cells))
-    step = max(1, BLOCK_GROUPS // max(reach, 1))
-    for start in range(0, len(cells) if reach else 0, step):
-        part = cells[start : start + step]
-        value = _solve_coherent(attacker, np.tile(sizes, len(part)), np.repeat(n * part, reach))[VALUE]
-        outside = np.exp(_compute_log_binomial(sizes, n, part))
-        inside = np.zeros_like(outside)
-        inside[:, 1:] = np.exp(_compute_log_binomial(sizes[:-1], n - 1, part))
-        chance = attacker.prior * inside + (1 - attacker.prior) * outside
-        expected[start : start + step] = (chance * value.reshape(len(part), reach)).sum(axis=1)
-    pairs, of_pair = np.unique(np.stack([counts, of_record]), axis=1, return_inverse=True)
-    plan = np.zeros((8, pairs.shape[1]))
-    is_tried = pairs[0] < reach
-    plan[:, is_tried] = _solve_coherent(attacker, pairs[0, is_tried], n * cells[pairs[1, is_tried]])
-    return to_prices(attacker, plan, expected[pairs[1]]).take(of_pair)
-
-
-def _solve_coherent(attacker: Attacker, sizes: NDArray[np.int64], n_expected: Floats) -> Floats:
-    """Return the plans with P(inside given g) = pi g / (pi g + (1 - pi) n_expected)."""
-    pi = attacker.prior
-    inside = pi * sizes / np.maximum(pi * sizes + (1 - pi) * n_expected, 1e-300)
-    order = np.argsort(sizes, kind="stable")
-    plan = np.empty((8, len(sizes)))
-    plan[:, order] = solve_linked_plans(attacker, Uniform(sizes[order], inside[order] * attacker.confirmation))
-    return plan
 
 
 def price_posterior(attacker: Attacker, belief: Posterior) -> Prices:
@@ -260,7 +216,7 @@ def play_out(attacker: Attacker, belief: Posterior, better: NDArray[np.int64], t
     success = np.divide(prices.success_probability, inside, out=np.zeros(len(inside)), where=inside > 0)
     result = np.where((tied > 0) & (better < count_candidates(belief)[row]), success[row], 0.0)
     for part in group_targets(attacker, belief).parts:
-        if not isinstance(part.groups, Sorted):
+        if part.groups.previous is None:
             continue
         group = np.full(belief.n_observations, -1)
         group[part.member] = part.group
