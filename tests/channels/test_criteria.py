@@ -18,7 +18,6 @@ from unmask.channels.criteria import (
     entropy,
     error_of,
     markov_entropy_rate,
-    sampled_typical_probability,
     stationary,
     typical_set,
 )
@@ -250,24 +249,6 @@ def test_empty_typical_set():
 def test_too_many_types_are_refused():
     with pytest.raises(UnmaskError, match="types"):
         typical_set(np.full(20, 0.05), k=50, epsilon=0.1)
-
-
-def test_sampled_probability_agrees_with_the_exact_one_for_independent_steps():
-    p = np.array([0.3, 0.7])
-    exact = typical_set(p, k=50, epsilon=0.05).probability
-    found = sampled_typical_probability(np.tile(p, (2, 1)), k=50, epsilon=0.05, rng=np.random.default_rng(0))
-    assert abs(found.probability - exact) < 4 * found.standard_error
-    assert found.standard_error < 0.006
-
-
-def test_paths_of_a_chain_against_enumeration():
-    A = np.array([[0.9, 0.1], [0.5, 0.5]])
-    paths = np.array(list(product(range(2), repeat=12)))
-    probability = stationary(A)[paths[:, 0]] * np.prod(A[paths[:, :-1], paths[:, 1:]], axis=1)
-    typical = np.abs(-np.log2(probability) / 12 - markov_entropy_rate(A)) <= 0.15
-    found = sampled_typical_probability(A, k=12, epsilon=0.15, rng=np.random.default_rng(1), samples=20_000)
-    assert abs(found.probability - probability[typical].sum()) < 4 * found.standard_error
-    assert typical.sum() <= 2 ** (12 * (markov_entropy_rate(A) + 0.15))
 
 
 def test_conditional_typical_set_needs_two_epsilons():

@@ -15,7 +15,6 @@ from unmask.channels.criteria.typical_sets import (
     conditional_typical_log2_size,
     entropy,
     markov_entropy_rate,
-    sampled_typical_probability,
     stationary,
     typical_set,
 )
@@ -39,7 +38,6 @@ __all__ = [
     "error_of",
     "learned_risk",
     "markov_entropy_rate",
-    "sampled_typical_probability",
     "stationary",
     "typical_set",
 ]

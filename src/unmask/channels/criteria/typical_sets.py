@@ -189,8 +189,7 @@ def typical_set(p: Floats, *, k: int, epsilon: float) -> TypicalSet:
     _check_length(k, epsilon)
     if comb(k + len(q) - 1, len(q) - 1) > MAX_TYPES:
         raise UnmaskError(
-            f"sequences of {k} out of {len(q)} symbols have more than {MAX_TYPES} types: use "
-            "sampled_typical_probability, or a smaller k"
+            f"sequences of {k} out of {len(q)} symbols have more than {MAX_TYPES} types: choose a smaller k"
         )
     counts = _types(k, len(q))
     H, log_q = entropy(q), np.log(q)
@@ -209,57 +208,6 @@ def typical_set(p: Floats, *, k: int, epsilon: float) -> TypicalSet:
         log2_high=k * (H + epsilon),
         holds_most_likely=bool(abs(-log_q.max() / LN2 - H) <= epsilon + SURPRISE_TOLERANCE),
     )
-
-
-class SampledProbability(NamedTuple):
-    """A probability estimated from draws, and its standard error."""
-
-    probability: float
-    standard_error: float
-
-
-def sampled_typical_probability(
-    transition: Matrix, *, k: int, epsilon: float, rng: np.random.Generator, samples: int = 10_000
-) -> SampledProbability:
-    """Estimate P(T) of a stationary Markov chain, T the paths with |-log2 p(x_1..x_k) / k - rate| <= epsilon.
-
-    The set has at most 2^{k (rate + epsilon)} paths.
-
-    Parameters
-    ----------
-    transition : (n, n) array, dense or sparse
-        A, rows sum to 1. Equal rows make the steps independent.
-    k : int
-        Length of the paths.
-    epsilon : float
-        Bits, above 0.
-    rng : numpy.random.Generator
-        Draws the paths.
-    samples : int
-        Number of paths.
-
-    Returns
-    -------
-    SampledProbability
-        The share of drawn paths in T and its standard error.
-
-    References
-    ----------
-    C. E. Shannon, B. McMillan, L. Breiman: Cover & Thomas 2006, theorem 16.8.1.
-    """
-    _check_length(k, epsilon)
-    A = _square(transition)
-    rate, pi = markov_entropy_rate(A), stationary(A)
-    start, step, log_A = np.cumsum(pi), np.cumsum(A, axis=1), log_or_0(A) / LN2
-    state = np.minimum(np.searchsorted(start, rng.random(samples) * start[-1], side="right"), len(A) - 1)
-    surprise = -log_or_0(pi)[state] / LN2
-    for _ in range(k - 1):
-        draw = rng.random(samples)[:, None] * step[state, -1:]
-        following = np.minimum((step[state] <= draw).sum(axis=1), len(A) - 1)
-        surprise -= log_A[state, following]
-        state = following
-    p = float((np.abs(surprise / k - rate) <= epsilon + SURPRISE_TOLERANCE).mean())
-    return SampledProbability(p, float(np.sqrt(max(p * (1 - p), 1.0 / samples) / samples)))
 
 
 def conditional_typical_log2_size(channel: Channel, *, k: int, epsilon: float) -> float:

@@ -116,31 +116,18 @@ class Traffic:
         p(receiver given sender), rows sum to 1: the secret of disclosure attacks.
     weight : (n_senders,) array, optional
         Relative frequency of each sender, equal by default.
-    target : int, optional
-        A sender who writes one message in a round with probability `participation`, and none otherwise. The other
-        senders fill the batch by weight.
-    participation : float
-        Probability that the target writes in a round.
     """
 
     profile: Floats
     weight: Floats | None = None
-    target: int | None = None
-    participation: float = 1.0
 
     def __post_init__(self) -> None:
         profile = Channel(self.profile).dense()
         weight = np.ones(len(profile)) if self.weight is None else np.asarray(self.weight, dtype=np.float64)
         if weight.shape != (len(profile),) or not np.all(np.isfinite(weight)) or weight.min() < 0:
             raise UnmaskError(f"weight has shape {weight.shape}, expected ({len(profile)},) numbers of at least 0")
-        if self.target is not None:
-            if not 0 <= self.target < len(profile):
-                raise UnmaskError(f"target is {self.target}, expected a sender from 0 to {len(profile) - 1}")
-            weight = np.where(np.arange(len(profile)) == self.target, 0.0, weight)
         if not weight.sum() > 0:
-            raise UnmaskError("no sender but the target has a weight above 0, expected at least 1")
-        if not 0.0 <= self.participation <= 1.0:
-            raise UnmaskError(f"participation is {self.participation}, expected a probability")
+            raise UnmaskError("all senders have weight 0, expected at least one above 0")
         object.__setattr__(self, "profile", profile)
         object.__setattr__(self, "weight", weight / weight.sum())
 
@@ -155,33 +142,17 @@ class Traffic:
         return int(self.profile.shape[1])
 
     @classmethod
-    def friends(
-        cls,
-        n_senders: int,
-        n_receivers: int,
-        *,
-        friends: int,
-        rng: np.random.Generator,
-        target: int | None = None,
-        participation: float = 1.0,
-    ) -> Traffic:
+    def friends(cls, n_senders: int, n_receivers: int, *, friends: int, rng: np.random.Generator) -> Traffic:
         """Draw traffic in which every sender writes equally often to `friends` receivers of their own."""
         if not 1 <= friends <= n_receivers:
             raise UnmaskError(f"friends is {friends}, expected 1 to the {n_receivers} receivers")
         chosen = np.argsort(rng.random((n_senders, n_receivers)), axis=1)[:, :friends]
         profile = np.zeros((n_senders, n_receivers))
         np.put_along_axis(profile, chosen, 1.0 / friends, axis=1)
-        return cls(profile, target=target, participation=participation)
-
-    def batches(self, rounds: int, batch: int, *, rng: np.random.Generator) -> Ints:
-        """Draw the (rounds, batch) senders of messages; a target comes first in its rounds."""
-        sender = self.draw(rounds * batch, rng=rng).reshape(rounds, batch)
-        if self.target is not None and batch:
-            sender[rng.random(rounds) < self.participation, 0] = self.target
-        return sender
+        return cls(profile)
 
     def draw(self, messages: int, *, rng: np.random.Generator) -> Ints:
-        """Draw senders by weight, without the target."""
+        """Draw senders by weight."""
         return rng.choice(self.n_senders, size=messages, p=self.weight)
 
     def receivers(self, sender: Ints, *, rng: np.random.Generator) -> Ints:
@@ -196,7 +167,7 @@ class MixRun:
     Parameters
     ----------
     sender, receiver : (n_messages,) array
-        In random order within a round of entry.
+        Users, by round of entry.
     entered, exited : (n_messages,) array
         The rounds in which a message entered and left the mix; `exited` is -1 while it is inside.
     n_rounds, n_senders, n_receivers : int
@@ -275,8 +246,7 @@ class PoolMix:
         """Simulate rounds; messages in the pool at the end have `exited` -1."""
         if rounds < 1:
             raise UnmaskError(f"rounds is {rounds}, expected at least 1")
-        batches = traffic.batches(rounds, self.batch, rng=rng)
-        sender = np.concatenate((traffic.draw(self.pool, rng=rng), batches.ravel()))
+        sender = traffic.draw(self.pool + rounds * self.batch, rng=rng)
         entered = np.concatenate((np.zeros(self.pool, np.int64), np.repeat(np.arange(rounds), self.batch)))
         exited = np.full(len(sender), -1, dtype=np.int64)
         inside = np.arange(self.pool)
@@ -285,10 +255,8 @@ class PoolMix:
             inside = rng.permutation(np.concatenate((inside, np.arange(start, start + self.batch))))
             exited[inside[: self.batch]] = number
             inside = inside[self.batch :]
-        order = np.lexsort((rng.random(len(sender)), entered))  # a target came first in its rounds
         receiver = traffic.receivers(sender, rng=rng)
-        users = (traffic.n_senders, traffic.n_receivers)
-        return MixRun(sender[order], receiver[order], entered[order], exited[order], rounds, *users)
+        return MixRun(sender, receiver, entered, exited, rounds, traffic.n_senders, traffic.n_receivers)
 
 
 def _count(row: Ints, column: Ints, shape: tuple[int, int]) -> Sparse:
