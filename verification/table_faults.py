@@ -158,7 +158,7 @@ def _spellings() -> str:
     release, _ = _protect(datasets.adult(), Mondrian(k=10))
     column = release.column("marital-status")
     used = np.unique(column.codes)
-    return str(len(used) - len(np.unique(column.levels.members[used], axis=0)))
+    return str(len(used) - len(np.unique(column.levels.members[used].toarray(), axis=0)))
 
 
 def _zeros() -> str:

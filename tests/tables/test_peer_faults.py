@@ -206,7 +206,7 @@ def test_one_set_has_one_spelling(adult):
     for column in release.quasi_identifiers:
         levels = column.levels
         meaning = [
-            (levels.low[i], levels.high[i]) if levels.kind == "numeric" else levels.members[i].tobytes()
+            (levels.low[i], levels.high[i]) if levels.kind == "numeric" else levels.covered(i).tobytes()
             for i in np.unique(column.codes)
         ]
         assert len(set(meaning)) == len(meaning)

@@ -47,7 +47,7 @@ def read(column: list[str], of: str | None) -> object:
     one = table.column("c")
     bounds = np.stack([one.levels.low, one.levels.high]).tolist()
     said = (one.type, one.levels.labels, one.levels.domain, one.levels.missing, one.codes.tolist(), table.notes)
-    return said, repr(bounds), one.levels.members.tolist()
+    return said, repr(bounds), one.levels.members.toarray().tolist()
 
 
 @settings(max_examples=150)

@@ -23,10 +23,8 @@ def literal(column: Column, inside: list[int]) -> str:
         return levels.labels[inside[0]]
     if {levels.labels[at] for at in inside} & {MISSING, EVERYTHING}:
         return EVERYTHING
-    shown = [levels.mask(at) for at in inside if levels.mask(at)]
-    shown += [
-        levels.domain[place] for at in inside if not levels.mask(at) for place in np.flatnonzero(levels.members[at])
-    ]
+    shown = [levels.masks[at] for at in inside if at in levels.masks]
+    shown += [levels.domain[place] for at in inside if at not in levels.masks for place in levels.covered(at)]
     return format_prefix(shown, width=levels.longest)
 
 

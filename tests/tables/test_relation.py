@@ -14,6 +14,7 @@ from unmask.reports import ORIGINAL
 from unmask.tables import ClassAttack, Generalize, SuppressCells, Table, criteria
 from unmask.tables.attacks.relation import classes_intersect, relation_of
 from unmask.tables.counted_source import count_source
+from unmask.tables.notation import format_set
 from unmask.tables.roles import Roles
 
 RULES = ("own", "wildcard", "excluded")
@@ -263,17 +264,31 @@ def test_intervals_of_a_wide_column_meet_those_that_a_table_says(monkeypatch, mi
         ends = zip(begin.tolist(), (begin + rng.integers(0, width, 90)).tolist(), strict=True)
         cells = [str(rng.choice(["*", ""])) if rng.random() < 0.05 else f"[{low}, {high}]" for low, high in ends]
         cells[0] = "<=3"
-        columns = {"age": cells, "sex": rng.choice(["f", "m"], 90)}
-        reading = {"quasi_identifiers": ["age", "sex"], "types": {"age": "number"}, "missing": missing}
-        tables = [Table.read(columns, **reading) for _ in range(2)]
-        rows = [csr_array(np.ones((len(table.classes.sizes), 1), dtype=np.int64)) for table in tables]
-        expected, intersect = relation_of(tables[0]), classes_intersect(tables[0])
-        with monkeypatch.context() as patch:
-            patch.setattr("unmask.tables.attacks.pairing._WIDE", 0)
-            assert classes_intersect(tables[1]) == intersect
-            assert (relation := relation_of(tables[1])) is not None
-        assert expected is not None
-        assert relation.sums(rows[1]).toarray().tolist() == expected.sums(rows[0]).toarray().tolist()
+        columns = {"a": cells, "b": rng.choice(["f", "m"], 90)}
+        check_wide(monkeypatch, columns, types={"a": "number"}, missing=missing)
+
+
+def check_wide(monkeypatch, columns, **reading):
+    """Check that classes meet the same ones, whether columns are wide or not."""
+    tables = [Table.read(columns, quasi_identifiers=["a", "b"], **reading) for _ in range(2)]
+    ones = csr_array(np.ones((len(tables[0].classes.sizes), 1), dtype=np.int64))
+    expected, intersect = relation_of(tables[0]), classes_intersect(tables[0])
+    with monkeypatch.context() as patch:
+        patch.setattr("unmask.tables.attacks.pairing._WIDE", 0)
+        assert classes_intersect(tables[1]) == intersect
+        relation = relation_of(tables[1])
+    assert (relation is None) == (expected is None)
+    if relation is not None:
+        assert relation.sums(ones).toarray().tolist() == expected.sums(ones).toarray().tolist()
+
+
+@pytest.mark.parametrize("missing", RULES)
+def test_sets_of_a_wide_column_meet_those_that_a_table_says(monkeypatch, missing):
+    rng = np.random.default_rng(3)
+    for size in (1, 2, 5):
+        sets = [sorted(set(rng.integers(0, 30, size).tolist())) for _ in range(90)]
+        cells = [str(rng.choice(["*", ""])) if rng.random() < 0.05 else format_set(f"v{i:02}" for i in s) for s in sets]
+        check_wide(monkeypatch, {"a": cells, "b": rng.choice(["f", "m"], 90)}, missing=missing)
 
 
 def test_a_record_of_people_with_several_rows_counts_everybody_who_may_be_in_its_class():

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
+from scipy.sparse import csr_array, eye_array
 
 from unmask.core.errors import UnmaskError
 from unmask.tables.hierarchy import Hierarchy
@@ -21,8 +22,6 @@ from unmask.tables.notation import EVERYTHING, MISSING
 from unmask.tables.plain_cells import Usual, form_of, labels_of, values_of
 from unmask.tables.scales import Bounds, Scale
 from unmask.tables.vocabulary import Vocabulary
-
-_LARGEST_MEMBERS = 1 << 32  # bytes of a dense membership matrix; beyond it a column is no quasi-identifier
 
 
 def parse_levels(
@@ -49,8 +48,8 @@ def parse_levels(
 
     Raises UnmaskError with the column and the number of texts that cannot be read or are not in the hierarchy or order.
 
-    >>> parse_levels(["b", "{a, b}", None], as_type="text", column="c").members.tolist()
-    [[False, True], [True, True], [False, False]]
+    >>> parse_levels(["b", "{a, b}", None], as_type="text", column="c").members.toarray().astype(int).tolist()
+    [[0, 1], [1, 1], [0, 0]]
     """
     return _assemble(as_type, *_meanings(texts, as_type, column, order, hierarchy, known))
 
@@ -124,7 +123,7 @@ def _usual(
         code = np.full(len(texts), missing, dtype=np.int32)
         code[np.fromiter(map(bool, texts), dtype=np.bool_, count=len(texts))] = place
         labels, low, high = (*labels, MISSING), np.append(low, np.nan), np.append(high, np.nan)
-    return Levels(labels, as_type, low, high, (), np.zeros((len(labels), 0), dtype=np.bool_), missing), code
+    return Levels(labels, as_type, low, high, (), identity(len(labels), 0), missing), code
 
 
 def _distinct(low: _Floats, high: _Floats) -> tuple[tuple[_Floats, _Floats], NDArray[np.intp], NDArray[np.intp]]:
@@ -166,35 +165,22 @@ def _assemble(as_type: Type, meanings: Sequence[_Meaning], domain: tuple[str, ..
     missing = labels.index(MISSING) if MISSING in labels else -1
     if KIND[as_type] == "numeric":
         low, high = np.array(covered, dtype=np.float64).reshape(-1, 2).T.copy()
-        return Levels(labels, as_type, low, high, (), np.zeros((len(labels), 0), dtype=np.bool_), missing)
+        return Levels(labels, as_type, low, high, (), identity(len(labels), 0), missing)
     nothing = np.zeros(0, dtype=np.float64)
-    return Levels(labels, as_type, nothing, nothing, domain, _members(covered, len(domain)), missing)
+    return Levels(labels, as_type, nothing, nothing, domain, members_of(covered, len(domain)), missing)
 
 
-def _members(sets: Sequence[tuple[int, ...] | None], n_values: int) -> NDArray[np.bool_]:
-    exact = [(level,) for level in range(n_values)]
-    if list(sets[:n_values]) == exact and all(covered == () for covered in sets[n_values:]):
-        return identity(len(sets), n_values)
-    if len(sets) * n_values > _LARGEST_MEMBERS:
-        raise UnmaskError(
-            f"a column has {len(sets)} distinct cells over {n_values} values, too many to generalize; "
-            "leave it out of the quasi-identifiers and sensitive columns, or coarsen it"
-        )
-    members = np.zeros((len(sets), n_values), dtype=np.bool_)
-    for level, covered in enumerate(sets):
-        members[level, slice(None) if covered is None else list(covered)] = True
-    return members
+def members_of(sets: Sequence[tuple[int, ...] | None], n_values: int) -> csr_array[Any, Any]:
+    """Return (n_levels, n_values) CSR of the values that each level covers, ascending; None covers all."""
+    rows = [range(n_values) if covered is None else covered for covered in sets]
+    ends = np.concatenate([[0], np.cumsum(list(map(len, rows)))]).astype(np.int32)
+    values = np.fromiter(chain.from_iterable(rows), dtype=np.int32, count=int(ends[-1]))
+    return csr_array((np.ones(len(values), dtype=np.bool_), values, ends), shape=(len(sets), n_values))
 
 
-def identity(n_levels: int, n_values: int) -> NDArray[np.bool_]:
-    """(n_levels, n_values) each of the first levels is a value: a sliding window over one line of 0 ... 0 1 0 ... 0,
-    which takes no memory for a million exact values.
-    """
-    if not n_values:
-        return np.zeros((n_levels, 0), dtype=np.bool_)
-    line = np.zeros(n_levels + n_values - 1, dtype=np.bool_)
-    line[n_values - 1] = True
-    return sliding_window_view(line, n_values)[:, ::-1]
+def identity(n_levels: int, n_values: int) -> csr_array[Any, Any]:
+    """Return (n_levels, n_values) CSR: each of the first levels covers one value."""
+    return csr_array(eye_array(n_levels, n_values, dtype=np.bool_, format="csr"))
 
 
 def _meanings(

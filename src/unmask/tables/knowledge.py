@@ -7,6 +7,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array, vstack
 
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior, each_once
@@ -177,14 +178,14 @@ class Knowledge:
 
 def _with_unknown(levels: Levels) -> Levels:
     """Return the levels and, last, one for a cell that the adversary does not know."""
-    nothing = np.zeros((1, levels.members.shape[1]), dtype=bool)
+    nothing = csr_array((1, levels.members.shape[1]), dtype=np.bool_)
     bound = [np.nan] if levels.kind == "numeric" else []
     return replace(
         levels,
         labels=(*levels.labels, NOT_KNOWN),
         low=np.append(levels.low, bound),
         high=np.append(levels.high, bound),
-        members=np.concatenate([levels.members, nothing]),
+        members=csr_array(vstack([levels.members, nothing], format="csr")),
     )
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from unmask.tables.dates import DAYS, MOMENTS
 from unmask.tables.notation import EVERYTHING, MASK, UNKNOWN
@@ -53,8 +54,7 @@ class Levels:
     low, high : (L,) inclusive bounds of a numeric level, on its type's `scale`; an open end is stored as the next value
         inwards, `*` is -inf to inf, a missing cell is nan. Empty arrays for the other kinds.
     domain : the D atomic values, for "ordinal" in rank order; with a hierarchy its leaves in file order; () if numeric.
-    members : (L, D) which atomic values a level covers; `*` covers all, a missing cell none. (L, 0) if numeric.
-        It may be a read-only view.
+    members : (L, D) CSR, which atomic values a level covers; `*` covers all, a missing cell none. (L, 0) if numeric.
     missing : index of the level that stands for a missing cell, or -1.
 
     >>> from unmask.tables.cells import parse_levels
@@ -68,7 +68,7 @@ class Levels:
     low: NDArray[np.float64]
     high: NDArray[np.float64]
     domain: tuple[str, ...]
-    members: NDArray[np.bool_]
+    members: csr_array[Any, Any]
     missing: int
 
     def __len__(self) -> int:
@@ -119,11 +119,9 @@ class Levels:
         if self.kind == "numeric":
             exact: NDArray[np.bool_] = self.low == self.high
             return exact
-        is_value = self.place >= 0
-        for level in np.flatnonzero(~is_value):
-            exact_set = self.labels[level] != EVERYTHING and not self.mask(int(level))
-            is_value[level] = exact_set and np.count_nonzero(self.members[level]) == 1
-        return is_value
+        is_set = (np.diff(self.members.indptr) == 1) & ~self.suppressed
+        is_set[list(self.masks)] = False
+        return np.asarray(is_set | (self.place >= 0))
 
     @cached_property
     def place(self) -> NDArray[np.int64]:
@@ -132,20 +130,24 @@ class Levels:
         return np.fromiter((index.get(label, -1) for label in self.labels), dtype=np.int64, count=len(self))
 
     @cached_property
+    def masks(self) -> Mapping[int, str]:
+        """Level -> its text, of masked levels such as `123**`."""
+        levels = np.flatnonzero(self.place < 0).tolist() if self.kind != "numeric" else []
+        return {level: self.labels[level] for level in levels if MASK.fullmatch(self.labels[level])}
+
+    @cached_property
     def longest(self) -> int:
         """Characters of the longest code, or of the longest mask of one."""
-        masks = (self.mask(int(level)) for level in np.flatnonzero(self.place < 0))
-        return max((len(text) for text in (*self.domain, *masks)), default=0)
+        return max((len(text) for text in (*self.domain, *self.masks.values())), default=0)
 
     @property
     def by_prefix(self) -> bool:
         """True if beginnings of codes have a meaning; codes of one or two characters are categories."""
         return self.type == "code" and self.longest > 2
 
-    def mask(self, level: int) -> str:
-        """Return the masked text of a level such as `123**`, "" for other levels."""
-        label = self.labels[level]
-        return label if self.kind != "numeric" and self.place[level] < 0 and MASK.fullmatch(label) else ""
+    def covered(self, level: int) -> NDArray[np.int32]:
+        """Return the places in the domain of the values that a level covers, ascending."""
+        return np.asarray(self.members.indices[self.members.indptr[level] : self.members.indptr[level + 1]])
 
     def select(self, indices: NDArray[np.intp] | Sequence[int]) -> Levels:
         """Select levels in the given order; the domain stays."""
@@ -171,3 +173,17 @@ class Levels:
         bounds = [SCALES[finer].read(label) or (np.nan, np.nan) for label in self.labels]
         low, high = np.array(bounds, dtype=np.float64).reshape(-1, 2).T
         return replace(self, type=finer, low=low, high=high)
+
+
+def ends_of_sets(levels: Levels) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the first and the last place in the domain that each level covers, -1 where it covers none.
+
+    >>> from unmask.tables.cells import parse_levels
+    >>> ends_of_sets(parse_levels(["b", "{a, c}", None], as_type="text", column="c"))
+    (array([ 1.,  0., -1.]), array([ 1.,  2., -1.]))
+    """
+    first, last = np.full((2, len(levels)), -1.0)
+    begin, end = levels.members.indptr[:-1], levels.members.indptr[1:]
+    stated = begin < end
+    first[stated], last[stated] = levels.members.indices[begin[stated]], levels.members.indices[end[stated] - 1]
+    return first, last

@@ -73,7 +73,10 @@ def are_disjoint(levels: Levels, *, missing: Missing) -> bool:
     if levels.kind == "numeric":
         low, high = (np.sort(bound[~levels.gaps]) for bound in (levels.low, levels.high))
         return bool((high[:-1] < low[1:]).all())
-    return bool(np.count_nonzero(compatible(levels, levels, missing=missing)) == len(levels))
+    if levels.masks:
+        return bool(np.count_nonzero(compatible(levels, levels, missing=missing)) == len(levels))
+    once = np.bincount(levels.members.indices, minlength=1).max() <= 1
+    return bool(len(levels) == 1 or (once and not levels.open(missing).any()))
 
 
 def _with_states(
@@ -114,11 +117,7 @@ def _intersect(known_levels: Levels, released: Levels) -> NDArray[np.bool_]:
     step = max(1, _BLOCK // max(1, len(released)))
     for begin in range(0, len(known_levels), step):
         match[begin : begin + step] = (left_values[begin : begin + step] @ right_values).toarray()
-    masks = [
-        [(position, mask) for position in range(len(side)) if (mask := side.mask(position))]
-        for side in (known_levels, released)
-    ]
-    for row, column in _overlapping(*masks):
+    for row, column in _overlapping(known_levels.masks, released.masks):
         match[row, column] = True
     return match
 
@@ -127,20 +126,15 @@ def _subsets(known_levels: Levels, released: Levels) -> NDArray[np.bool_]:
     joint = {value: level for level, value in enumerate(dict.fromkeys(known_levels.domain + released.domain))}
     known_values, released_values = _incidence(known_levels, joint), _incidence(released, joint)
     match = np.asarray((known_values @ released_values.T).toarray() == np.diff(known_values.indptr)[:, None])
-    masks = [
-        [(level, mask) for level in range(len(side)) if (mask := side.mask(level))] for side in (known_levels, released)
-    ]
-    match[[level for level, _ in masks[0]]] = False  # a mask may hide values that no cell states
-    for row, column in _overlapping(*masks):
+    match[list(known_levels.masks)] = False  # a mask may hide values that no cell states
+    for row, column in _overlapping(known_levels.masks, released.masks):
         known_mask, released_mask = known_levels.labels[row], released.labels[column]
         shorter = len(released_mask.rstrip(EVERYTHING)) <= len(known_mask.rstrip(EVERYTHING))
         match[row, column] = shorter and len(known_mask) <= len(released_mask)
     return match
 
 
-def _overlapping(
-    known_masks: Sequence[tuple[int, str]], released_masks: Sequence[tuple[int, str]]
-) -> Iterator[tuple[int, int]]:
+def _overlapping(known_masks: Mapping[int, str], released_masks: Mapping[int, str]) -> Iterator[tuple[int, int]]:
     """Yield the pairs of masks that may hide the same value, by their positions.
 
     The prefix of one begins with the prefix of the other, so only such masks are compared. A pair with equal prefixes
@@ -148,9 +142,9 @@ def _overlapping(
     """
     for ours, right_masks, turned in ((known_masks, released_masks, False), (released_masks, known_masks, True)):
         showing = defaultdict(list)
-        for position, mask in right_masks:
+        for position, mask in right_masks.items():
             showing[mask.rstrip(EVERYTHING)].append((position, mask))
-        for position, mask in ours:
+        for position, mask in ours.items():
             prefix = mask.rstrip(EVERYTHING)
             for other_position, other_mask in (
                 candidate for n in range(len(prefix) + 1) for candidate in showing.get(prefix[:n], ())
@@ -164,10 +158,9 @@ def _incidence(levels: Levels, joint: Mapping[str, int]) -> sparse.csr_array:
     spot = np.fromiter((joint[value] for value in levels.domain), dtype=np.int64, count=len(levels.domain))
     exact = np.flatnonzero(levels.place >= 0)
     wide = np.flatnonzero((levels.place < 0) & ~levels.suppressed)
-    row, value = np.nonzero(levels.members[wide])
-    masks = {level: mask for level in wide.tolist() if (mask := levels.mask(level))}
-    mask_of, hidden = Masks(tuple(joint)).hidden_by(list(masks.values()))
-    rows = np.concatenate([exact, wide[row], np.array(list(masks), dtype=np.int64)[mask_of]])
+    row, value = levels.members[wide].nonzero()
+    mask_of, hidden = Masks(tuple(joint)).hidden_by(list(levels.masks.values()))
+    rows = np.concatenate([exact, wide[row], np.array(list(levels.masks), dtype=np.int64)[mask_of]])
     columns = np.concatenate([spot[levels.place[exact]], spot[value], hidden])
     incidence = sparse.csr_array((np.ones(rows.size, np.int32), (rows, columns)), shape=(len(levels), len(joint)))
     incidence.data[:] = 1  # a mask has values of its own column twice
@@ -181,9 +174,8 @@ def _as_values(levels: Levels, domain: Sequence[str]) -> Levels:
     inside = (levels.low[:, None] <= low) & (high <= levels.high[:, None])
     level_of = {label: level for level, label in enumerate(levels.labels) if levels.low[level] == levels.high[level]}
     extra = [label for label in level_of if label not in set(domain)]
-    members = np.zeros((len(levels), len(domain) + len(extra)), dtype=np.bool_)
-    members[:, : len(domain)] = inside
-    for spot, label in enumerate(extra):
-        members[level_of[label], len(domain) + spot] = True
+    more = np.zeros((len(levels), len(extra)), dtype=np.bool_)
+    more[[level_of[label] for label in extra], np.arange(len(extra))] = True
+    members = sparse.csr_array(np.concatenate([inside, more], axis=1))
     nothing = np.zeros(0, dtype=np.float64)
     return Levels(levels.labels, "text", nothing, nothing, (*domain, *extra), members, levels.missing)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from unmask.core.errors import UnmaskError
 from unmask.tables.background import hidden_values
+from unmask.tables.cells import members_of
 from unmask.tables.coding import Encoded
 from unmask.tables.column import Column
 from unmask.tables.levels import Levels
@@ -253,14 +254,15 @@ def _beginning(values: list[str], text: str) -> list[str]:
 def _standing_for(original: Levels, released: Levels, values: dict[str, list[str]]) -> Levels:
     """Return the released levels over the values of the original that each stands for."""
     place = {value: level for level, value in enumerate(original.domain)}
-    members = np.zeros((len(released), len(original.domain)), dtype=np.bool_)
+    covered: list[tuple[int, ...] | None] = [()] * len(released)
     labels = list(released.labels)
     for level, label in enumerate(released.labels):
         if label == EVERYTHING:
-            members[level] = True
+            covered[level] = None
         elif level != released.missing:
-            members[level, [place[value] for value in values[label]]] = True
+            covered[level] = tuple(sorted(place[value] for value in values[label]))
             labels[level] = format_set(values[label]) if label in place else label
+    members = members_of(covered, len(original.domain))
     return replace(released, labels=tuple(labels), domain=original.domain, members=members)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise, product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
@@ -18,7 +18,7 @@ from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior, equal_weights, stored
 from unmask.tables.column import Column, classes_of
 from unmask.tables.grouping import group
-from unmask.tables.levels import Levels, Missing
+from unmask.tables.levels import Levels, Missing, ends_of_sets
 from unmask.tables.matching import compatible, contained
 from unmask.tables.table import Table
 
@@ -207,32 +207,51 @@ class EqualValues:
 
 @dataclass(frozen=True, eq=False)
 class Overlaps:
-    """A numeric column that is compared with itself: cells meet if their intervals intersect or one is open. For
-    columns too wide for a table.
+    """A column that is compared with itself: cells meet if their intervals or sets intersect, or one is open. For
+    columns too wide for a table, without masks.
 
-    first, last : (n_levels,) ranks of the ends of each level. Missing cells are below all numbers; open cells span all.
+    first, last : (n_levels,) ranks of the ends of each level. Missing cells are below all values; open cells span all.
+    members : (n_levels, D) CSR, the values of each level; None if levels are intervals.
     """
 
     first: NDArray[np.int32]
     last: NDArray[np.int32]
+    members: csr_array | None
 
     @classmethod
     def of(cls, levels: Levels, *, missing: Missing) -> Overlaps:
         """Return the ranks of the ends of levels."""
-        ends, rank = np.unique(np.concatenate([levels.low, levels.high]), return_inverse=True)
-        first, last = (np.where(levels.gaps, 0, ranks + 1) for ranks in np.split(rank, 2))
+        members = None if levels.kind == "numeric" else levels.members.astype(np.int32)
+        ends = np.stack([levels.low, levels.high] if members is None else ends_of_sets(levels))
+        values, rank = np.unique(ends, return_inverse=True)
+        first, last = np.where(levels.gaps, 0, rank.reshape(2, -1) + 1).astype(np.int32)
         opened = levels.open(missing)
-        first[opened], last[opened] = 0, len(ends)
-        return cls(first.astype(np.int32), last.astype(np.int32))
+        first[opened], last[opened] = 0, len(values)
+        return cls(first, last, members)
 
     def meets(self, first: NDArray[np.int32], second: NDArray[np.int32]) -> NDArray[np.bool_]:
         """Return whether levels intersect, one by one."""
-        return np.asarray((self.first[first] <= self.last[second]) & (self.first[second] <= self.last[first]))
+        near = (self.first[first] <= self.last[second]) & (self.first[second] <= self.last[first])
+        return np.asarray(near & self._common(first, second, near, at_least=np.ones(len(self.first))))
 
     def contains(self, inner: NDArray[np.int32], outer: NDArray[np.int32]) -> NDArray[np.bool_]:
         """Return whether a level holds all of another one or either is open, one by one."""
-        inside = (self.first[outer] <= self.first[inner]) & (self.last[inner] <= self.last[outer])
-        return np.asarray(inside | self.opened[0][inner])
+        near = (self.first[outer] <= self.first[inner]) & (self.last[inner] <= self.last[outer])
+        sizes = np.ones(0) if self.members is None else np.diff(self.members.indptr)
+        return np.asarray((near & self._common(inner, outer, near, at_least=sizes)) | self.opened[0][inner])
+
+    def _common(
+        self, first: NDArray[np.int32], second: NDArray[np.int32], near: NDArray[np.bool_], *, at_least: Any
+    ) -> NDArray[np.bool_]:
+        """Return whether pairs of near sets have as many common values as `at_least` says of the first one."""
+        common = np.ones(len(first), dtype=np.bool_)
+        if self.members is not None:
+            asked = np.flatnonzero(near & (self.first[first] > 0) & (self.first[second] > 0))
+            for start in range(0, len(asked), BLOCK):
+                block = asked[start : start + BLOCK]
+                n_common = self.members[first[block]].multiply(self.members[second[block]]).sum(axis=1)
+                common[block] = n_common >= at_least[first[block]]
+        return common
 
     @property
     def opened(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
@@ -259,8 +278,7 @@ Comparison = Fit | Overlaps
 
 
 _WIDE = 1 << 22
-"""Pairs of levels from which on columns of exact values, or a numeric column and itself, are compared without a table.
-"""
+"""Pairs of levels from which on columns of exact values, or a column and itself, are compared without a table."""
 
 
 def fits_of(columns: Iterable[tuple[Column, Column]], *, missing: Missing) -> list[Fit]:
@@ -277,10 +295,10 @@ def fits_of(columns: Iterable[tuple[Column, Column]], *, missing: Missing) -> li
 
 
 def fits_within(columns: Iterable[Column], *, missing: Missing) -> list[Comparison]:
-    """Return for each column which of its levels may be the same person's; wide numeric columns have no table."""
+    """Return for each column which of its levels may be the same person's; wide columns have no table."""
     return [
         Overlaps.of(column.levels, missing=missing)
-        if column.levels.kind == "numeric" and len(column.levels) ** 2 > _WIDE and column.levels.sets.any()
+        if len(column.levels) ** 2 > _WIDE and column.levels.sets.any() and not column.levels.masks
         else fits_of([(column, column)], missing=missing)[0]
         for column in columns
     ]

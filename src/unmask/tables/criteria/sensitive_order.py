@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unmask.core.errors import UnmaskError
+from unmask.tables.levels import ends_of_sets
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,10 +33,7 @@ def rank_order(column: Column) -> NDArray[np.int32] | None:
     if levels.kind == "numeric":
         low, high = levels.low, levels.high
     else:
-        covered = levels.members.any(axis=1)
-        low = np.where(covered, levels.members.argmax(axis=1), -1).astype(np.float64)
-        last = levels.members.shape[1] - 1 - levels.members[:, ::-1].argmax(axis=1)
-        high = np.where(covered, last, -1).astype(np.float64)
+        low, high = ends_of_sets(levels)
     order = np.lexsort((high, low))
     in_use = order[used[order]]
     if np.any(low[in_use][1:] <= high[in_use][:-1]):

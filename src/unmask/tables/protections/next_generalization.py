@@ -73,7 +73,7 @@ def _bins(width: float) -> float:
 
 def _more_hidden(column: Column) -> float | str:
     levels = column.levels
-    n_shown = [len((levels.mask(level) or label).rstrip(EVERYTHING)) for level, label in enumerate(levels.labels)]
+    n_shown = [len((levels.masks.get(level, label)).rstrip(EVERYTHING)) for level, label in enumerate(levels.labels)]
     hidden = int(_mean(column, levels.longest - np.array(n_shown, dtype=np.float64))) + 1
     return hidden if hidden < levels.longest else EVERYTHING
 

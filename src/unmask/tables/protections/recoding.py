@@ -93,9 +93,9 @@ def _centers(levels: Levels, along: NDArray[np.intp] | None) -> NDArray[np.float
     center = np.empty(len(levels))
     exact = levels.place >= 0  # a copy of their members would take n_values**2 bytes
     center[exact] = place[levels.place[exact]]
-    for level in np.flatnonzero(~exact):
-        inside = levels.members[level]
-        center[level] = place[inside].mean() if inside.any() and levels.labels[level] != EVERYTHING else -1
+    for level in np.flatnonzero(~exact).tolist():
+        inside = levels.covered(level)
+        center[level] = place[inside].mean() if len(inside) and levels.labels[level] != EVERYTHING else -1
     if levels.missing >= 0:
         center[levels.missing] = -2
     return center
@@ -191,9 +191,9 @@ def _prefixes(column: Column, cells: csr_array) -> tuple[list[str], NDArray[np.i
 def _first_and_last(levels: Levels, level: int) -> tuple[str, str]:
     """In the order of their text, of the codes that a level covers; a mask is itself."""
     label = levels.labels[level]
-    if levels.place[level] >= 0 or label in (MISSING, EVERYTHING) or levels.mask(level):
+    if levels.place[level] >= 0 or label in (MISSING, EVERYTHING) or level in levels.masks:
         return label, label
-    values = [levels.domain[place] for place in np.flatnonzero(levels.members[level])]
+    values = [levels.domain[place] for place in levels.covered(level)]
     return min(values), max(values)
 
 
@@ -210,9 +210,7 @@ def _cover(column: Column) -> Callable[[list[int]], str]:
     A level that is not a set of known values, together with another level, becomes `*`.
     """
     levels, tree = column.levels, column.hierarchy
-    of_level, value = np.nonzero(levels.members)
-    values = np.split(value, np.searchsorted(of_level, np.arange(1, len(levels))))
-    masked = {level for level in range(len(levels)) if levels.mask(level)}
+    values = np.split(levels.members.indices, levels.members.indptr[1:-1])
     open_levels = {level for level, label in enumerate(levels.labels) if label in (MISSING, EVERYTHING)}
     nodes = tree.nodes if tree is not None and column.cells == "nodes" else None
 
@@ -220,7 +218,7 @@ def _cover(column: Column) -> Callable[[list[int]], str]:
         """Return the label of the smallest cell that contains levels."""
         if len(inside) == 1 and (nodes is None or levels.labels[inside[0]] in nodes or inside[0] in open_levels):
             return levels.labels[inside[0]]
-        if open_levels.intersection(inside) or masked.intersection(inside):
+        if open_levels.intersection(inside) or levels.masks.keys() & inside:
             return EVERYTHING
         places = sorted({int(place) for level in inside for place in values[level]})
         if nodes is not None and tree is not None:
@@ -301,8 +299,8 @@ def _hidden(column: Column, characters: int) -> list[str]:
     texts = []
     for position, label in enumerate(levels.labels):
         vague = label in (MISSING, EVERYTHING) or not characters
-        own_text = [label] if levels.place[position] >= 0 else [levels.mask(position)] if levels.mask(position) else []
-        texts_of_level = own_text or [levels.domain[i] for i in np.flatnonzero(levels.members[position])]
+        has_text = levels.place[position] >= 0 or position in levels.masks
+        texts_of_level = [label] if has_text else [levels.domain[i] for i in levels.covered(position)]
         texts.append(
             label if vague else format_prefix([text[:n_shown] for text in texts_of_level], width=levels.longest)
         )
@@ -334,7 +332,7 @@ def _ancestor(levels: Levels, position: int, hierarchy: Hierarchy, level: int) -
         return nodes.pop() if len(nodes) == 1 else label  # a node over several of these nodes is their union
     if levels.kind == "numeric" or levels.domain != hierarchy.leaves:
         return None
-    return format_set({upper[leaf] for leaf in np.flatnonzero(levels.members[position])})
+    return format_set({upper[leaf] for leaf in levels.covered(position)})
 
 
 def _bins(column: Column, width: float) -> list[str]:

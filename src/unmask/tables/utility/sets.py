@@ -55,8 +55,8 @@ def numeric(original: Levels, released: Levels, counts: Ints) -> Sides:
     ends = ends[np.isfinite(ends)]
     if released.kind != "numeric":
         atoms = _atoms(exact, (original,))
-        labels, no_members = tuple(map(repr, atoms.tolist())), np.zeros((len(atoms), 0), dtype=np.bool_)
-        exact_levels = Levels(labels, original.type, atoms, atoms, (), no_members, -1)
+        labels, members = tuple(map(repr, atoms.tolist())), identity(len(atoms), 0)
+        exact_levels = Levels(labels, original.type, atoms, atoms, (), members, -1)
         target = _runs_of(compatible(exact_levels, released, missing="own").T, released.gaps)
         span = max(float(atoms[-1] - atoms[0]), 0.0)
         width = atoms[target.end - 1] - atoms[target.begin]
@@ -154,9 +154,9 @@ def _hidden(levels: Levels, level: int, longest: int) -> int:
         return 0
     if levels.labels[level] == EVERYTHING:
         return longest
-    if mask := levels.mask(level):
-        return mask.count(EVERYTHING)
-    values = [levels.domain[place] for place in np.flatnonzero(levels.members[level])]
+    if level in levels.masks:
+        return levels.labels[level].count(EVERYTHING)
+    values = [levels.domain[place] for place in levels.covered(level)]
     return longest - len(common_beginning(values)) if len(values) > 1 else 0
 
 
