@@ -290,8 +290,10 @@ def test_a_file_that_is_not_there_or_damaged_is_one_sentence(engine, tmp_path):
     with pytest.raises(FailedError, match=r"cannot be read.*check it") as raised:
         engine.names(str(tmp_path / "bad.parquet"))
     assert "SECRET77" not in str(raised.value)
-    (tmp_path / "people.sav").touch()
     with pytest.raises(UnmaskError, match="unknown suffix"):
+        engine.names(str(tmp_path / "none.sav"))
+    (tmp_path / "people.sav").write_bytes(b"$FL2\0\0\0")
+    with pytest.raises(UnmaskError, match="expected text"):
         engine.names(str(tmp_path / "people.sav"))
 
 

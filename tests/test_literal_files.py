@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 from unmask.core.errors import FailedError, UnmaskError
+from unmask.data.columns import list_columns as item_columns
+from unmask.data.columns import read_columns
 from unmask.data.engine import open_engine
 from unmask.graphs import SocialGraph
 from unmask.linkage.counting import count_contingencies
-from unmask.linkage.label_files import LabelFile, read_columns
-from unmask.linkage.label_files import list_columns as item_columns
+from unmask.linkage.label_files import LabelFile
 from unmask.tables import Table
 from unmask.tables.reading import column_names
 

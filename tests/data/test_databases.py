@@ -13,8 +13,8 @@ import pytest
 import unmask
 from unmask.core.errors import FailedError
 from unmask.data import databases
+from unmask.data.columns import read_columns
 from unmask.data.databases import lend_database
-from unmask.linkage.label_files import read_columns
 
 ASKED = "select current_setting('temp_directory'), current_setting('memory_limit'), current_setting(\
 'preserve_insertion_order')"

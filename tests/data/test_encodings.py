@@ -12,10 +12,10 @@ import pytest
 from tests.workbooks import write_workbook
 from unmask.core.errors import AmbiguousInput, FailedError, UnmaskError
 from unmask.data import encodings
+from unmask.data.columns import read_columns
 from unmask.data.encodings import check_encoding
 from unmask.data.engine import open_engine
 from unmask.graphs import SocialGraph
-from unmask.linkage.label_files import read_columns
 from unmask.tables import Table
 from unmask.tables.reading import column_names, read_encoded
 

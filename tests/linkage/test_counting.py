@@ -60,8 +60,8 @@ def given(truth, guesses, **said):
     )
 
 
-def in_memory(truth, guesses, asked):
-    solution, _, named = given(truth, guesses, missing=asked.missing, unlabeled=asked.unlabeled).read({})
+def in_memory(engine, truth, guesses, asked):
+    solution, _, named = given(truth, guesses, missing=asked.missing, unlabeled=asked.unlabeled).read(engine, {})
     return report(met_by(solution, named, asked), asked)
 
 
@@ -73,7 +73,7 @@ def test_the_audit_is_that_of_the_files_in_memory(engine, tmp_path, seed, missin
     said = {"missing": missing, "unlabeled": unlabeled}
     asked = replace(ASKED, **said)
     counted = count_contingencies(engine, *given(truth, guesses).locate(engine), **said, array_bytes=ROOM)
-    found, expected = report(counted, asked), in_memory(truth, guesses, asked)
+    found, expected = report(counted, asked), in_memory(engine, truth, guesses, asked)
     assert found.rows == expected.rows  # random baselines included, to the last bit
     assert repr(found.subject("linkage")) == repr(expected.subject("linkage"))  # nan is nan
     assert found.who == expected.who
@@ -89,7 +89,7 @@ def test_whole_numbers_in_parquet(engine, tmp_path):
     asked = Sensitivity(shuffles=2)
     files = tmp_path / "truth.parquet", {"guess": tmp_path / "guess.parquet"}
     counted = count_contingencies(engine, *given(*files).locate(engine), array_bytes=ROOM)
-    assert report(counted, asked).rows == in_memory(*files, asked).rows
+    assert report(counted, asked).rows == in_memory(engine, *files, asked).rows
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_a_bad_file_is_refused_as_in_memory(engine, tmp_path, content, said):
     with pytest.raises(UnmaskError, match=said) as found:
         count_contingencies(engine, *given(truth, {"bad": bad}).locate(engine), array_bytes=ROOM)
     with pytest.raises(UnmaskError) as known:
-        in_memory(truth, {"bad": bad}, Sensitivity())
+        in_memory(engine, truth, {"bad": bad}, Sensitivity())
     assert type(found.value) is type(known.value)
 
 
@@ -172,7 +172,7 @@ def test_e11_a_label_that_is_missing_is_told_before_the_plan(engine, tmp_path, b
     with pytest.raises(UnmaskError, match=said):
         estimate_work(engine, *files.locate(engine), shares=divide_memory(1 << 30))
     with pytest.raises(UnmaskError, match=said):
-        files.read({})
+        files.read(engine, {})
 
 
 def linkage_rows(truth, guess):

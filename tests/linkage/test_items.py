@@ -1,9 +1,10 @@
+import duckdb
 import numpy as np
 import pytest
 
 from unmask.core.errors import FailedError, UnmaskError
+from unmask.data.columns import read_columns
 from unmask.linkage import Items
-from unmask.linkage.label_files import read_columns
 
 COLUMNS = {
     "id": ["r1", "r2", "r3", "r4"],
@@ -138,3 +139,20 @@ def test_no_cell_is_shown():
     shown = repr(items) + repr(items.features)
     assert "r1" not in shown
     assert "'x'" not in shown
+
+
+def test_times_of_a_parquet_file_are_seconds_whatever_their_type(tmp_path):
+    moments = (
+        ("date '2001-02-03'", 981158400.0),
+        ("timestamp '2001-02-03 04:05:06.5'", 981173106.5),
+        ("timestamptz '2001-02-03 04:05:06+00'", 981173106.0),
+        ("cast(7.25 as decimal(9, 2))", 7.25),
+    )
+    for moment, seconds in moments:
+        duckdb.sql(f"select {moment} as t, 'x' as shop").write_parquet(str(tmp_path / "times.parquet"))
+        assert Items.read(tmp_path / "times.parquet", features="shop", time="t").time.tolist() == [seconds]
+
+
+def test_a_file_is_read_by_its_content_whatever_its_suffix(tmp_path):
+    (tmp_path / "items.dat").write_text("shop,sum\na,1\nb,2\n")
+    assert Items.read(tmp_path / "items.dat", features=("shop", "sum")).features[1].values.tolist() == [1, 2]

@@ -17,6 +17,7 @@ from unmask.cli.terminal import say
 from unmask.core.errors import UnmaskError
 
 if TYPE_CHECKING:
+    from unmask.cases.linkage.case import Sensitivity
     from unmask.linkage.label_files import LinkageFiles
     from unmask.measures.clustering import Contingency
 
@@ -84,7 +85,6 @@ def audit_linkage(
         --missing drop --unlabeled foreign
     unmask audit linkage --truth 'truth/*.parquet' --guess 'guess/*.parquet' --engine duckdb --memory-limit 8GiB
     """
-    from unmask.cases.linkage import audit
     from unmask.cases.linkage.case import Sensitivity
     from unmask.cases.linkage.report import report
     from unmask.linkage.label_files import LinkageFiles
@@ -97,40 +97,51 @@ def audit_linkage(
         refuse_without_engine(dry_run=dry_run, temp_directory=temp_directory)
     elif own:
         raise click.UsageError("--own needs the items in memory; leave --engine out")
-    if engine is None and (own or not files.can_count(encoding=encoding)):
-        solution, minds, linked = files.read(own, encoding=encoding)
-        output.give(audit(linked, truth=solution, own=minds, **sensitivity))
-        return
-    said: dict[str, Any] = {"memory_limit": memory_limit, "temp_directory": temp_directory, "encoding": encoding}
-    counted = _counted(engine, files, dry_run=dry_run, **said)
-    if counted is not None:
-        output.give(report(counted, asked))
+    limits: dict[str, Any] = {"memory_limit": memory_limit, "temp_directory": temp_directory, "encoding": encoding}
+    contingencies = _count(engine, files, asked, own, dry_run=dry_run, **limits)
+    if contingencies is not None:
+        output.give(report(contingencies, asked))
 
 
-def _counted(
+def _count(
     choice: str | None,
     files: LinkageFiles,
+    asked: Sensitivity,
+    own: dict[str, str],
     *,
     memory_limit: int,
     temp_directory: Path | None,
     encoding: str | None,
     dry_run: bool,
 ) -> dict[str, Contingency] | None:
-    """What guesses and truth have in common, counted by an engine that is closed again; None after a dry run.
+    """Count the items that truth and guesses share; None after a dry run.
 
-    choice : the engine that was asked for, which says what it will take; None for the one that is always there
+    Items of a view, and items with weights or parameters of their own, are taken into memory.
+
+    choice : the requested engine, which announces its work; None for the one that is always installed
     """
+    from unmask.cases.linkage.case import met_by
     from unmask.data.engine import open_engine
     from unmask.data.resources import divide_memory
     from unmask.linkage.counting import count_contingencies, estimate_work
 
-    room = divide_memory(memory_limit)
-    with open_engine(
-        choice or "duckdb", memory_limit=room[0], temp_directory=temp_directory, encoding=encoding
-    ) as engine:
-        labeled = files.locate(engine)
-        said: dict[str, Any] = {"missing": files.missing, "unlabeled": files.unlabeled}
+    shares = divide_memory(memory_limit)
+    limits: dict[str, Any] = {"memory_limit": shares[0], "temp_directory": temp_directory, "encoding": encoding}
+    with open_engine(choice or "duckdb", **limits) as engine:
+        truth, guesses = files.locate(engine)
+        view = next((guess for guess in guesses.values() if guess.further), None)
+        if choice is None and (own or view):
+            say_notes(engine.notes)
+            solution, values, partitions = files.read(engine, own)
+            return met_by(solution, partitions, asked, values)
+        if view is not None:
+            raise UnmaskError(
+                f"{view.name} has a column {files.probability!r}: a view needs the items in memory; leave --engine "
+                "out, or name another column (--probability)"
+            )
+        treatment: dict[str, Any] = {"missing": files.missing, "unlabeled": files.unlabeled}
         if choice is not None:
-            say(estimate_work(engine, *labeled, shares=room, temp_directory=temp_directory, **said), err=True)
+            work = estimate_work(engine, truth, guesses, shares=shares, temp_directory=temp_directory, **treatment)
+            say(work, err=True)
         say_notes(engine.notes)
-        return None if dry_run else count_contingencies(engine, *labeled, array_bytes=room[1], **said)
+        return None if dry_run else count_contingencies(engine, truth, guesses, array_bytes=shares[1], **treatment)

@@ -11,7 +11,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from unmask.core.errors import FailedError, UnmaskError
 
@@ -150,3 +153,19 @@ def escape_path(path: str | PathLike[str]) -> str:
     if "\\" in text and os.sep != "\\" and re.search(r"[*?\[]", text):
         raise UnmaskError(f"the path of {Path(path).name!r} has a backslash and one of *?[ in it; rename the file")
     return re.sub(r"([*?\[])", r"[\1]", text)
+
+
+def fill_masked(column: NDArray[Any], *, as_doubles: bool = False) -> NDArray[Any]:
+    """Return a column without a mask: NaN for a missing double, None for any other missing cell.
+
+    as_doubles : whole numbers with a missing cell become doubles, with NaN
+    """
+    missing, values = np.ma.getmaskarray(column), np.asarray(np.ma.getdata(column))
+    if values.dtype.kind == "T":
+        values = values.astype(object)
+    if not missing.any():
+        return values
+    is_number = values.dtype.kind == "f" or (as_doubles and values.dtype.kind in "iu")
+    filled = values.astype(np.float64 if is_number else object)
+    filled[missing] = np.nan if is_number else None
+    return filled

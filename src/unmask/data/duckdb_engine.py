@@ -14,24 +14,23 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import duckdb
-import numpy as np
 from numpy.typing import NDArray
 
 from unmask.core.errors import AmbiguousInput, FailedError, UnmaskError
-from unmask.data.databases import escape_path, explain_failure, lend_database
-from unmask.data.resources import temporary_folder
+from unmask.data.databases import explain_failure, fill_masked, lend_database
+from unmask.data.resources import MEMORY_LIMIT, temporary_folder
 from unmask.data.source_files import (
     CERTAIN_ROW_ODDS,
     SUFFIXES,
     Head,
     check_distinct_names,
-    detect_kind,
     explain_csv_error,
+    find_files,
+    is_sheet,
     prepare_file,
     read_head,
     scan_parquet,
     scan_text,
-    split_sheet,
 )
 from unmask.data.sql import Arrays, Kind, clean_column, quote_name, quote_text, rename_columns
 from unmask.data.writing import replace_file
@@ -60,15 +59,22 @@ class DuckDBEngine:
     @classmethod
     @contextmanager
     def open(
-        cls, *, memory_limit: int, temp_directory: str | PathLike[str] | None = None, encoding: str | None = None
+        cls,
+        *,
+        memory_limit: int = MEMORY_LIMIT,
+        temp_directory: str | PathLike[str] | None = None,
+        encoding: str | None = None,
+        ordered: bool = False,
     ) -> Iterator[DuckDBEngine]:
-        """Open the database; close it, and remove its folder, afterwards."""
+        """Open the database; close it, and remove its folder, afterwards.
+
+        ordered : rows keep the order of their file. By default they do not, which needs far less memory
+        """
         with (
             temporary_folder(temp_directory) as folder,
             _translate_errors(),
             ThreadPoolExecutor(1) as thread,
-            # unordered: it needs far less memory, and an order is always asked for
-            lend_database(folder, memory_limit=memory_limit, ordered=False) as connection,
+            lend_database(folder, memory_limit=memory_limit, ordered=ordered) as connection,
         ):
             yield cls(connection, thread, folder, encoding)
 
@@ -113,8 +119,11 @@ class DuckDBEngine:
 
     def rows(self, sql: str) -> Arrays:
         """See `Engine.rows`."""
-        arrays = self._interruptible(lambda: self.connection.execute(sql).fetchnumpy())
-        return {name: _fill_masked(column) for name, column in arrays.items()}
+        return {name: fill_masked(column, as_doubles=True) for name, column in self.fetch(sql).items()}
+
+    def fetch(self, sql: str) -> Arrays:
+        """Return the rows of a query as arrays with a mask where a cell is missing."""
+        return self._interruptible(lambda: self.connection.execute(sql).fetchnumpy())
 
     def write_parquet(self, sql: str, path: Path, names: Mapping[str, str], *, order: Sequence[str]) -> None:
         """See `Engine.write_parquet`; one file. Sorted at the end: a join of many rows does not keep their order."""
@@ -153,9 +162,9 @@ class DuckDBEngine:
     def _open_source(self, source: str) -> tuple[list[str], str]:
         database, mark, table = source.rpartition("::")
         path = Path(source)
-        if mark and not path.exists() and not _is_sheet(path):
+        if mark and not path.exists() and not is_sheet(path):
             return self._number_columns(self._attach(database, table))
-        files = [prepare_file(Path(file), self.folder, encoding=self.encoding) for file in self._list_files(source)]
+        files = [prepare_file(file, self.folder, encoding=self.encoding) for file in self._find_files(source)]
         self.notes.extend(dict.fromkeys(file.note for file in files if file.note))
         paths, kinds = [file.path for file in files], {file.kind for file in files}
         if len(kinds) > 1:
@@ -201,23 +210,18 @@ class DuckDBEngine:
                 )
         return relation
 
-    def _list_files(self, source: str) -> list[str]:
-        """Return the files of a source, at least one: the file of that name, or else those that a pattern matches."""
-        path, name = Path(source), Path(source).name
-        if not (path.is_dir() or source.lower().endswith(SUFFIXES) or _is_sheet(path)):
+    def _find_files(self, source: str) -> list[Path]:
+        """Return the files of a source, at least one."""
+        path, files = Path(source), find_files(source)
+        if files:
+            return files
+        if not (path.is_dir() or source.lower().endswith(SUFFIXES)):
             raise UnmaskError(
-                f"source {name!r} has an unknown suffix; expected .parquet, .csv or .tsv (.gz), .xlsx, a folder of "
-                "Parquet files, or DATABASE::TABLE"
+                f"source {path.name!r} has an unknown suffix; expected .parquet, .csv or .tsv (.gz), .xlsx, a folder "
+                "of Parquet files, or DATABASE::TABLE"
             )
-        if path.is_file() or _is_sheet(path):
-            return [source]
-        pattern = f"{escape_path(path)}/**/*.parquet" if path.is_dir() else source
-        rows = self._run(f"select file from glob({quote_text(pattern)}) order by file").fetchall()
-        files = [str(row[0]) for row in rows]
-        if not files:
-            cause = "matches no file" if any(letter in name for letter in "*?[") else "does not exist or is no file"
-            raise FailedError(f"file {name!r} {cause}; check the path")
-        return files
+        cause = "matches no file" if any(letter in path.name for letter in "*?[") else "does not exist or is no file"
+        raise FailedError(f"file {path.name!r} {cause}; check the path")
 
     def _attach(self, database: str, table: str) -> str:
         if not Path(database).is_file():
@@ -225,12 +229,6 @@ class DuckDBEngine:
         alias = "source_" + hashlib.sha256(str(Path(database).resolve()).encode()).hexdigest()[:16]
         self._run(f"attach if not exists {quote_text(database)} as {alias} (read_only)")
         return ".".join([alias, *map(quote_name, table.split("."))])
-
-
-def _is_sheet(path: Path) -> bool:
-    """Return whether a source is a sheet of a workbook, not a table of a database."""
-    book, sheet = split_sheet(path)
-    return sheet is not None and detect_kind(book) == "workbook"
 
 
 # --- types and wording ------------------------------------------------------------------------------------
@@ -242,18 +240,6 @@ def _kind(type_name: str, *, typed: bool) -> Kind:
     if type_name in _REAL:
         return "real"
     return "text" if typed and type_name.startswith(("VARCHAR", "ENUM")) else "untyped"
-
-
-def _fill_masked(column: NDArray[Any]) -> NDArray[Any]:
-    """Return a column without a mask: nan for a missing number, None for a missing text."""
-    if not np.ma.isMaskedArray(column):
-        return column
-    missing, data = np.ma.getmaskarray(column), np.ma.getdata(column)
-    if not missing.any():
-        return np.asarray(data)
-    filled = np.array(data, dtype=object if data.dtype.kind == "O" else np.float64)
-    filled[missing] = None if filled.dtype.kind == "O" else np.nan
-    return filled
 
 
 @contextmanager

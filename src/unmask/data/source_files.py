@@ -13,6 +13,7 @@ import zlib
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from glob import escape, glob
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -83,6 +84,24 @@ def prepare_file(path: Path, folder: str, *, encoding: str | None = None) -> Rea
         return ReadableFile(path, "parquet")
     text = decode_text(path, folder, encoding)
     return ReadableFile(text.path, "text", text.note, text)
+
+
+def find_files(source: str) -> list[Path]:
+    """Return the files of a source on this machine: the file or the sheet of that name, or else those that a folder of
+    Parquet files or a pattern holds.
+    """
+    path = Path(source)
+    if path.is_file() or is_sheet(path):
+        return [path]
+    pattern = f"{escape(source)}/**/*.parquet" if path.is_dir() else source
+    files = glob(pattern, recursive=True)  # noqa: PTH207 - it may be absolute, which Path.glob refuses
+    return sorted(file for file in map(Path, files) if file.is_file())
+
+
+def is_sheet(path: Path) -> bool:
+    """Return whether a source is a sheet of a workbook, not a table of a database."""
+    book, sheet = split_sheet(path)
+    return sheet is not None and detect_kind(book) == "workbook"
 
 
 def split_sheet(path: Path) -> tuple[Path, str | None]:

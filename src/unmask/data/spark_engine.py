@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.data.resources import temporary_folder
-from unmask.data.source_files import SUFFIXES, TEXT_FILES, ReadableFile, prepare_file, read_head, split_sheet
+from unmask.data.source_files import TEXT_FILES, ReadableFile, find_files, is_sheet, prepare_file, read_head
 from unmask.data.sql import Arrays, Kind, clean_column, quote_name, rename_columns
 from unmask.data.writing import replace_file
 from unmask.extras import not_installed
@@ -126,14 +126,13 @@ class SparkEngine:
     def _frame(self, source: str) -> Any:
         database, mark, table = source.rpartition("::")
         with _translate_errors(source):
-            if mark and not Path(source).exists() and split_sheet(Path(source))[1] is None:
+            if mark and not Path(source).exists() and not is_sheet(Path(source)):
                 return self.session.read.jdbc(database, table) if database else self.session.read.table(table)
             local = self._local_files(source)
             # A folder is read with what is below it, and its name is no column; a name is no pattern.
             reader = self.session.read.option("recursiveFileLookup", True).option("__globPaths__", not local)
-            paths = [_local_uri(file.path) for file in local] or [
-                _local_uri(Path(source)) if _list_local_files(source) else source
-            ]
+            remote = _local_uri(Path(source)) if glob(source) else source  # noqa: PTH207 - it may be absolute
+            paths = [_local_uri(file.path) for file in local] or [remote]
             if self._is_text(source):
                 delimiter = read_head(local[0].path).delimiter if local else "\t" if ".tsv" in source.lower() else ","
                 options = {"header": True, "sep": delimiter, "quote": '"', "escape": '"', "mode": "FAILFAST"}
@@ -148,18 +147,14 @@ class SparkEngine:
 
     def _is_text(self, source: str) -> bool:
         """Return whether the source is a text file, by its content, or by its suffix on another machine."""
-        local = [] if "::" in source else self._local_files(source)
+        local = self._local_files(source)
         return local[0].kind == "text" if local else source.lower().endswith(TEXT_FILES)
 
     def _local_files(self, source: str) -> list[ReadableFile]:
-        """Return the files of this machine of a source: the file of that name, or else those that a pattern matches."""
+        """Return the files of a source on this machine."""
         if source not in self.files:
-            sheet = split_sheet(Path(source))[1] is not None
-            is_file = sheet or Path(source).is_file()
-            files = [source] if is_file else [file for file in _list_local_files(source) if Path(file).is_file()]
-            is_supported = sheet or source.lower().endswith(SUFFIXES)
             self.files[source] = [
-                prepare_file(Path(file), self.folder, encoding=self.encoding) for file in files if is_supported
+                prepare_file(file, self.folder, encoding=self.encoding) for file in find_files(source)
             ]
             self.notes.extend(dict.fromkeys(file.note for file in self.files[source] if file.note))
         return self.files[source]
@@ -195,11 +190,6 @@ def _start(master: str | None, *, memory_limit: int, folder: str) -> tuple[Any, 
 def _local_uri(path: Path) -> str:
     """Return the URI of a path of this machine, whatever file system is the default of Spark."""
     return f"file://{path.absolute()}"
-
-
-def _list_local_files(pattern: str) -> list[str]:
-    """Return the files of this machine that a path or a glob matches."""
-    return sorted(glob(pattern))  # noqa: PTH207  # it may be absolute, which Path.glob refuses
 
 
 def _kind(type_name: str, *, typed: bool) -> Kind:

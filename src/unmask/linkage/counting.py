@@ -9,18 +9,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unmask.core.errors import FailedError, UnmaskError
-from unmask.core.partition import Missing, Unlabeled, refuse_differences, refuse_gaps
+from unmask.core.partition import Missing, Unlabeled, refuse_differences
 from unmask.data.engine import Engine
 from unmask.data.resources import check_disk, format_bytes
-from unmask.data.source_files import detect_kind
-from unmask.data.sql import Kind, quote_text
-from unmask.linkage.label_files import NOISE_LABELS, LabelFile, refuse_noise
+from unmask.data.sql import Kind
+from unmask.linkage.label_files import LabelFile
 from unmask.measures.clustering import Contingency
 from unmask.measures.clustering.contingency import DRAWN_ITEMS
 from unmask.measures.clustering.overlap import sum_cells, weigh_equally
@@ -105,15 +103,13 @@ def count_contingencies(
     (array([0, 0, 1], dtype=int32), array([0, 1, 1], dtype=int32), array([1, 1, 1]))
     """
     files = (truth, *guesses.values())
-    _check_ids(files, [_load(engine, number, file) for number, file in enumerate(files)])
+    _check_ids(files, [file.load(engine, f"f{number}") for number, file in enumerate(files)])
     n_rows, labeled = [], []
     for number, file in enumerate(files):
-        counts = engine.rows(f"select count(label) as n, count(*) - count(label) as gaps from f{number}")
-        gaps = int(counts["gaps"][0])
-        refuse_gaps(file.name, gaps, truth=number == 0, missing=missing, unlabeled=unlabeled)
-        n_rows.append(int(counts["n"][0]))
+        n_labeled, n_gaps = file.count_rows(engine, f"f{number}", missing, unlabeled, is_truth=number == 0)
+        n_rows.append(n_labeled)
         # DuckDB reads a label twice if it is also tested, so only files with gaps are filtered
-        labeled.append(f"(select item, label from f{number} where label is not null)" if gaps else f"f{number}")
+        labeled.append(f"(select item, label from f{number} where label is not null)" if n_gaps else f"f{number}")
     engine.keep("joined", _join_files(labeled, sum(n_rows)))
     _check_unique_ids(engine, files, n_rows)
     n_labels = [_code_labels(engine, number, file) for number, file in enumerate(files)]
@@ -130,48 +126,12 @@ def count_contingencies(
 # --- one file: table f0 (item, label) is the truth, f1, f2, ... are the guesses ---
 
 
-def _view(engine: Engine, number: int, file: LabelFile) -> Kind:
-    """Make a file the view f{number}; return the kind of its ids."""
-    names = engine.names(file.source)
-    unknown = next((name for name in (file.item, file.label) if name not in names), None)
-    if unknown is not None:
-        raise UnmaskError(f"column {unknown!r} is not in file {file.name!r}; its columns are {', '.join(names)}")
-    columns = {"item": file.item, "label": file.label}
-    return engine.table(f"f{number}", file.source, columns, ids=("item",))["item"]
-
-
-def _load(engine: Engine, number: int, file: LabelFile) -> Kind:
-    """Make a file the table or view f{number}; return the kind of its ids.
-
-    The rows of a text file are kept, so that they are read and trimmed once. Each item with the label of noise gets a
-    label of its own.
-    """
-    kind = _view(engine, number, file)
-    text = "cast(label as string)"
-    label = "label"
-    if file.noise:
-        label = f"case when {text} = {quote_text(file.noise)} then 'noise ' || cast(item as string) else {text} end"
-    elif file.noise is None:
-        is_word = f"lower({text}) in {NOISE_LABELS}"
-        doubtful = f"label is not null and ({is_word} or coalesce(try_cast({text} as double), -2) < 0)"
-        labels = engine.rows(
-            f"select {text} as label from f{number} where {doubtful} group by 1 order by not {is_word} limit 9"
-        )
-        refuse_noise(file.name, labels["label"].tolist(), file.noise)
-    is_text_file = Path(file.source).is_file() and detect_kind(Path(file.source)) == "text"
-    if file.noise or is_text_file:
-        engine.keep(f"kept{number}", f"select item, {label} as label from f{number}")
-        engine.view(f"f{number}", f"select item, label from kept{number}")
-    return kind
-
-
 def _estimate(engine: Engine, number: int, file: LabelFile, missing: Missing, unlabeled: Unlabeled) -> tuple[int, int]:
     """Count the labeled rows of a file, and estimate its labels."""
-    _view(engine, number, file)
-    counts = "count(*) as n, count(label) as labeled, approx_count_distinct(label) as labels"
-    n, labeled, labels = (int(value[0]) for value in engine.rows(f"select {counts} from f{number}").values())
-    refuse_gaps(file.name, n - labeled, truth=number == 0, missing=missing, unlabeled=unlabeled)
-    return labeled, labels
+    table = f"f{number}"
+    file.scan(engine, table)
+    n_labeled, _ = file.count_rows(engine, table, missing, unlabeled, is_truth=number == 0)
+    return n_labeled, int(engine.rows(f"select approx_count_distinct(label) as n from {table}")["n"][0])
 
 
 def _check_ids(files: Sequence[LabelFile], kinds: Sequence[Kind]) -> None:

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from unmask.core.errors import UnmaskError
 from unmask.core.partition import Partition
 from unmask.data import files
+from unmask.data.columns import read_columns
 from unmask.linkage.items import Coded, Items, Kind, Numeric
-from unmask.linkage.label_files import read_columns
 
 __all__ = ["febrl", "gowalla", "rldata", "synthetic_traces"]
 
@@ -104,19 +104,16 @@ def gowalla() -> Items:
 
     Source: Gowalla (snap.stanford.edu), the sample of Y. Liu et al., VLDB 2017; no license stated.
     """
-    visits = read_columns(
-        _locate("traces/gowalla1000/checkins.txt.gz"), ["user", "place", "time"], header=("user", "place", "time")
-    )
-    names = ("place", "latitude", "longitude")
-    places = read_columns(_locate("traces/gowalla1000/places.txt.gz"), names, header=names)
-    order = np.argsort(places["place"].astype(np.int64))
-    row = order[np.searchsorted(places["place"].astype(np.int64)[order], visits["place"].astype(np.int64))]
+    user, place, time = np.loadtxt(_locate("traces/gowalla1000/checkins.txt.gz"), unpack=True)
+    places, latitude, longitude = np.loadtxt(_locate("traces/gowalla1000/places.txt.gz"), unpack=True)
+    order = np.argsort(places)
+    row = order[np.searchsorted(places[order], place)]
     columns = {
-        "user": visits["user"].astype(np.int64),
-        "time": visits["time"].astype(np.float64),
-        "latitude": places["latitude"][row].astype(np.float64),
-        "longitude": places["longitude"][row].astype(np.float64),
-        "place": visits["place"],
+        "user": user.astype(np.int64),
+        "time": time,
+        "latitude": latitude[row],
+        "longitude": longitude[row],
+        "place": place.astype(np.int64),
     }
     features = ("latitude", "longitude", "place")
     return Items.read(columns, pseudonym="user", features=features, time="time", kinds={"place": "categorical"})

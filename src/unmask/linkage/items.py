@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -13,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from unmask.core.errors import UnmaskError, visible
 from unmask.core.partition import Partition
-from unmask.linkage.label_files import is_missing, read_columns
+from unmask.data.columns import read_columns
 
 Kind = Literal["numeric", "categorical", "text"]
 
@@ -275,8 +276,20 @@ def _check_length(name: str, column: NDArray[Any], n: int) -> None:
         raise UnmaskError(f"column {name!r} has shape {column.shape} for {n} items, expected one cell for each")
 
 
+def _find_missing(cells: NDArray[Any], na: frozenset[str]) -> NDArray[np.bool_]:
+    """Return a mask of the missing cells: None, NaN, an empty text, or one of the texts `na`."""
+    if cells.dtype.kind == "f":
+        return np.asarray(np.isnan(cells), dtype=np.bool_)
+    if cells.dtype.kind == "O":
+        missing = (cell is None or cell != cell or cell == "" or cell in na for cell in cells)
+        return np.fromiter(missing, dtype=np.bool_, count=len(cells))
+    if cells.dtype.kind == "U":
+        return np.isin(cells, ["", *na])
+    return np.isnat(cells) if cells.dtype.kind in "mM" else np.zeros(len(cells), dtype=np.bool_)
+
+
 def _require_complete(name: str, cells: NDArray[Any], na: frozenset[str]) -> NDArray[Any]:
-    missing = is_missing(cells, na)
+    missing = _find_missing(cells, na)
     if missing.any():
         raise UnmaskError(
             f"column {name!r} is missing at {int(missing.sum())} items, the first in row {int(missing.argmax())}; "
@@ -288,7 +301,7 @@ def _require_complete(name: str, cells: NDArray[Any], na: frozenset[str]) -> NDA
 def _read_feature(name: str, cells: NDArray[Any], kind: Kind | None, na: frozenset[str]) -> Feature:
     if kind not in (None, "numeric", "categorical", "text"):
         raise UnmaskError(f"the kind of {name!r} is {kind!r}, expected 'numeric', 'categorical' or 'text'")
-    missing = is_missing(cells, na)
+    missing = _find_missing(cells, na)
     if kind in (None, "numeric"):
         values = _parse_numbers(cells, missing)
         if values is not None:
@@ -324,7 +337,8 @@ def _parse_times(name: str, cells: NDArray[Any]) -> NDArray[np.float64]:
     if values is not None:
         return values
     try:
-        return cells.astype(np.str_).astype("datetime64[us]").astype(np.int64) / 1e6
+        with warnings.catch_warnings(action="ignore", category=UserWarning):  # of an offset from UTC, which counts
+            return cells.astype(np.str_).astype("datetime64[us]").astype(np.int64) / 1e6
     except ValueError:
         raise UnmaskError(f"column {name!r} holds no times, expected numbers or ISO dates such as 2001-02-03") from None
 

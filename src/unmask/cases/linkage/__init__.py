@@ -7,7 +7,6 @@ A case is a guess, the truth and what counts as linked too far; beside it stand 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,9 +17,10 @@ from unmask.cases.linkage.report import report
 from unmask.cases.rows import plain_row
 from unmask.core.errors import UnmaskError
 from unmask.core.partition import Partition, View
+from unmask.data.columns import list_columns, read_columns
 from unmask.domains import named, with_fields
 from unmask.linkage import Items
-from unmask.linkage.label_files import list_columns, parse_shares, read_columns
+from unmask.linkage.label_files import parse_shares
 from unmask.measures.clustering.unlinkability import RATES
 from unmask.plan import Cell, Part
 from unmask.reports import ReportData
@@ -64,7 +64,7 @@ def check(adversary: Part) -> Sensitivity:
 
 def columns(dataset: Part) -> list[str]:
     """The columns of a file of items."""
-    return list_columns(Path(dataset.settings["file"]))
+    return list_columns(dataset.settings["file"])
 
 
 def load(dataset: Part, made: Any) -> Items | Released:
