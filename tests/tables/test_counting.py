@@ -33,11 +33,10 @@ from unmask.tables import (
     datasets,
     utility,
 )
+from unmask.tables.attacks import pairing
 from unmask.tables.column import classes_of
 from unmask.tables.counted_release import generalize, write_release
 from unmask.tables.counted_source import check_memory, count_source, estimate
-from unmask.tables.criteria import risk
-from unmask.tables.criteria.risk import fitting_people
 from unmask.tables.protections.constraints import EntropyL, TCloseness
 from unmask.tables.roles import Roles
 
@@ -398,7 +397,7 @@ def test_a_register_meets_cells_that_overlap(tmp_path, monkeypatch):
     for name, ages in cells.items():
         rows = zip(rng.choice(ages, 400), rng.choice(["f", "m", ""], 400), strict=True)
         (tmp_path / f"{name}.csv").write_text("age,sex\n" + "".join(f"{age},{sex}\n" for age, sex in rows))
-    monkeypatch.setattr("unmask.tables.criteria.risk._CHUNK", 200)  # many turns
+    monkeypatch.setattr(pairing, "CHUNK", 200)  # many turns
     with open_engine("duckdb") as engine:
         for missing in RULES[::2]:
             given = Roles(("age", "sex"), missing=missing)
@@ -551,13 +550,15 @@ def test_many_values_on_both_sides_take_little_besides_their_pairs(tmp_path):
     assert peak(lambda: RegisterAttack()(release, Background(register))) <= 2.2 * 3_000**2
 
 
-def test_people_who_fit_many_classes_are_counted_in_little_memory():
-    n = 2_000
-    codes, everything = np.arange(n, dtype=np.int32)[:, None], np.ones((n, n), dtype=np.bool_)
-    found = []
-    taken = peak(lambda: found.append(fitting_people(codes, codes, np.arange(n), [everything])))
-    assert np.array_equal(found[0], np.full(n, n * (n - 1) // 2))
-    assert taken <= 20 * risk._CHUNK
+def test_people_who_fit_many_classes_are_counted_in_little_memory(monkeypatch):
+    monkeypatch.setattr(pairing, "CHUNK", 1 << 14)
+    n, found = 2_000, []
+    release, people = (
+        Table.read({"age": ages}, quasi_identifiers="age") for ages in ([f"[0, {last}]" for last in range(n)], range(n))
+    )
+    taken = peak(lambda: found.append(criteria.population_sizes(release, people)))
+    assert sorted(found[0]) == list(range(1, n + 1))
+    assert taken <= 16 << 20
 
 
 def test_a_memory_limit_that_is_too_small():

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unmask.tables.criteria.histograms import Dense, view_of
+from unmask.tables.criteria.histograms import Histograms
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from unmask.tables.criteria.histograms import CountMatrix, Floats, Histograms
+    from unmask.tables.criteria.histograms import CountMatrix, Floats
 
 
 def t_equal(counts: CountMatrix, *, overall: NDArray[np.int64] | None = None) -> Floats:
@@ -42,7 +42,7 @@ def t_equal(counts: CountMatrix, *, overall: NDArray[np.int64] | None = None) ->
     >>> t_equal(np.array([[2, 0], [0, 2]]))
     array([0.5, 0.5])
     """
-    view = view_of(counts, overall=overall)
+    view = Histograms.of(counts, overall=overall)
     return view.add(np.maximum(view.p - view.q, 0.0))
 
 
@@ -76,12 +76,9 @@ def t_ordered(counts: CountMatrix, *, overall: NDArray[np.int64] | None = None) 
     >>> t_ordered(np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1]]))
     array([0.5..., 0.33..., 0.5...])
     """
-    view = view_of(counts, overall=overall)
+    view = Histograms.of(counts, overall=overall)
     if view.domain < 2:
         return np.zeros(len(view.width))
-    if isinstance(view, Dense):
-        gap = np.cumsum(view.p - view.q, axis=1)[:, view.overall > 0]
-        return np.asarray(np.abs(gap).sum(axis=1) / (view.domain - 1))
     position = np.cumsum(view.overall > 0) - 1
     # rounded once, like the shares of a class: equal distributions are at distance 0, not 1e-17
     Q = np.cumsum(view.overall[view.overall > 0])[:-1] / view.overall.sum()
@@ -139,7 +136,7 @@ def t_hierarchical(
     >>> t_hierarchical(np.array([[2, 0, 0, 0], [0, 2, 0, 0], [0, 0, 2, 2]]), two_halves)
     array([0.625, 0.625, 0.5  ])
     """
-    view = view_of(counts, overall=overall)
+    view = Histograms.of(counts, overall=overall)
     if not len(paths):
         return np.zeros(len(view.width))
     return np.asarray(sum(t_equal(view.merged(nodes)) for nodes in paths) / len(paths), dtype=np.float64)
@@ -171,7 +168,7 @@ def t_kl(counts: CountMatrix, *, overall: NDArray[np.int64] | None = None) -> Fl
     >>> t_kl(np.array([[2, 0], [0, 2]]))
     array([0.6931..., 0.6931...])
     """
-    view = view_of(counts, overall=overall)
+    view = Histograms.of(counts, overall=overall)
     return np.maximum(view.add(view.p * _log_ratio(view)), 0.0)
 
 
@@ -202,7 +199,7 @@ def delta_disclosure(counts: CountMatrix, *, overall: NDArray[np.int64] | None =
     >>> delta_disclosure(np.array([[2, 1], [1, 2], [3, 0]]))
     array([0.  , 0.69...,  inf])
     """
-    view = view_of(counts, overall=overall)
+    view = Histograms.of(counts, overall=overall)
     largest = view.largest(np.abs(_log_ratio(view)))
     largest[view.width < view.domain] = np.inf
     return largest
@@ -231,7 +228,7 @@ def delta_up(counts: CountMatrix, *, overall: NDArray[np.int64] | None = None) -
     >>> delta_up(np.array([[3, 0], [0, 3]]))
     array([0.69..., 0.69...])
     """
-    view = view_of(counts, overall=overall)
+    view = Histograms.of(counts, overall=overall)
     return np.maximum(view.largest(_log_ratio(view)), 0.0)
 
 
@@ -262,7 +259,7 @@ def beta_likeness(counts: CountMatrix, *, overall: NDArray[np.int64] | None = No
     >>> beta_likeness(np.array([[3, 2], [2, 3]])), beta_likeness(np.array([[2, 0], [0, 2]]))
     (array([0.2, 0.2]), array([inf, inf]))
     """
-    view = view_of(counts, overall=overall)
+    view = Histograms.of(counts, overall=overall)
     gain = _relative_gain(view)
     bound = -np.log(view.q, out=np.full_like(view.q, -np.inf), where=view.q > 0)
     return view.largest(np.where(gain > bound * (1 + 1e-12), np.inf, gain))
@@ -292,15 +289,15 @@ def beta_basic(counts: CountMatrix, *, overall: NDArray[np.int64] | None = None)
     >>> beta_basic(np.array([[2, 0], [0, 2]]))
     array([1., 1.])
     """
-    view = view_of(counts, overall=overall)
+    view = Histograms.of(counts, overall=overall)
     return view.largest(_relative_gain(view))
 
 
-def _relative_gain(view: Histograms | Dense) -> Floats:
+def _relative_gain(view: Histograms) -> Floats:
     return np.maximum(view.over_q(view.p - view.q), 0.0)
 
 
-def _log_ratio(view: Histograms | Dense) -> Floats:
+def _log_ratio(view: Histograms) -> Floats:
     """Return ln(p_s / q_s), 0 for absent values."""
     ratio = view.over_q(view.p)
     return np.log(ratio, out=np.zeros_like(ratio), where=ratio > 0)

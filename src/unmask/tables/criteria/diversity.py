@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from unmask.core.errors import UnmaskError
 from unmask.tables.column import Column
-from unmask.tables.criteria.histograms import CountMatrix, Floats, view_of
+from unmask.tables.criteria.histograms import CountMatrix, Floats, Histograms
 from unmask.tables.table import Table
 
 _WHOLE = 1e-10
@@ -40,7 +40,7 @@ def l_distinct(counts: CountMatrix) -> NDArray[np.int64]:
     >>> l_distinct(np.array([[97, 1, 1, 1], [5, 0, 5, 0]]))
     array([4, 2])
     """
-    return view_of(counts).width
+    return Histograms.of(counts).width
 
 
 def l_entropy(counts: CountMatrix) -> Floats:
@@ -68,7 +68,7 @@ def l_entropy(counts: CountMatrix) -> Floats:
     >>> l_entropy(np.array([[4, 4, 4, 0], [97, 1, 1, 1]]))
     array([3.  , 1.18...])
     """
-    view = view_of(counts)
+    view = Histograms.of(counts)
     count = np.asarray(view.count, dtype=np.float64)
     log = np.log(count, out=np.zeros_like(count), where=count > 0)
     effective = np.exp(np.log(view.sizes) - view.add(count * log) / view.sizes)
@@ -109,7 +109,7 @@ def l_recursive(counts: CountMatrix, *, l: int = 2) -> Floats:  # noqa: E741 - t
     """
     if l < 1:
         raise UnmaskError(f"l is {l}, expected at least 1")
-    view = view_of(counts)
+    view = Histograms.of(counts)
     top = view.largest(view.count)
     tail = view.beyond(l - 1) if l > 2 else view.sizes - (top if l == 2 else 0)
     return np.asarray(np.divide(top, tail, out=np.full(len(tail), np.inf), where=tail > 0))
@@ -140,7 +140,7 @@ def alpha(counts: CountMatrix) -> Floats:
     >>> alpha(np.array([[97, 1, 1, 1]]))
     array([0.97])
     """
-    view = view_of(counts)
+    view = Histograms.of(counts)
     return np.asarray(view.largest(view.count) / view.sizes, dtype=np.float64)
 
 
@@ -164,7 +164,7 @@ def map_error(counts: CountMatrix, *, rows: NDArray[np.int64] | None = None) -> 
     >>> round(map_error(np.array([[97, 1, 1, 1]])), 12)
     0.03
     """
-    view = view_of(counts)
+    view = Histograms.of(counts)
     weight = view.sizes if rows is None else rows
     return float(1 - np.sum(alpha(view) * weight) / weight.sum())
 

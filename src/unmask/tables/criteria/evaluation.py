@@ -44,75 +44,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Disclosure:
-    """Criteria of one sensitive column, each of the weakest class.
-
-    l_* and p_sensitive, map_error: lower is weaker; the others: higher is weaker. A column without an order, or
-    with a missing sensitive cell (it has no rank), has t_ordered None. A column without a hierarchy has t_hierarchical
-    None. average_privacy_risk is the mean over rows of max_s p_s, that is 1 - map_error, and prior_error the same error
-    without the release, 1 - max_s q_s. information_bits is the mean over rows of D(p||q): for disjoint classes the
-    mutual information of class and value.
-
-    Parameters
-    ----------
-    l_distinct : int
-        Distinct l-diversity.
-    l_entropy : float
-        Entropy l-diversity.
-    l_recursive : float
-        Recursive (c, 2)-diversity.
-    t_equal : float
-        T-closeness, equal distance.
-    t_ordered : float | None
-        T-closeness, ordered distance; None for values without an order.
-    t_kl : float
-        Kullback-Leibler divergence, in nats.
-    t_hierarchical : float | None
-        T-closeness, distance of the hierarchy; None without one.
-    delta_disclosure : float
-        Delta-disclosure privacy.
-    delta_up : float
-        Largest logarithmic rise of a share.
-    beta_likeness : float
-        Enhanced beta-likeness.
-    beta_basic : float
-        Basic beta-likeness.
-    alpha : float
-        Largest share of one value in a class.
-    p_sensitive : int
-        P of p-sensitive k-anonymity.
-    map_error : float
-        Share of rows that are guessed wrong by the commonest value of their class.
-    average_privacy_risk : float
-        1 - `map_error`.
-    prior_error : float
-        The same error without the release.
-    information_bits : float
-        Mutual information of class and value, in bits.
-    """
-
-    l_distinct: int
-    l_entropy: float
-    l_recursive: float
-    t_equal: float
-    t_ordered: float | None
-    t_kl: float
-    t_hierarchical: float | None
-    delta_disclosure: float
-    delta_up: float
-    beta_likeness: float
-    beta_basic: float
-    alpha: float
-    p_sensitive: int
-    map_error: float
-    average_privacy_risk: float
-    prior_error: float
-    information_bits: float
-
-
-@dataclass(frozen=True)
-class Criteria:
-    """Criteria of one release.
+class IdentityCriteria:
+    """Criteria of the classes of a release, without sensitive values.
 
     Parameters
     ----------
@@ -138,6 +71,33 @@ class Criteria:
         Mean risk by survey weights; None without weights.
     sample_weight_max : float | None
         Probability of the worst class.
+    """
+
+    rows: int
+    classes: int
+    k: int
+    unique_rows: int
+    prosecutor_average: float
+    prosecutor_max: float
+    journalist_average: float | None
+    journalist_max: float | None
+    marketer: float | None
+    sample_weight_average: float | None
+    sample_weight_max: float | None
+
+
+@dataclass(frozen=True)
+class Disclosure:
+    """Criteria of one sensitive column, each of the weakest class; None without a sensitive column.
+
+    l_* and p_sensitive, map_error: lower is weaker; the others: higher is weaker. A column without an order, or
+    with a missing sensitive cell (it has no rank), has t_ordered None. A column without a hierarchy has t_hierarchical
+    None. average_privacy_risk is the mean over rows of max_s p_s, that is 1 - map_error, and prior_error the same error
+    without the release, 1 - max_s q_s. information_bits is the mean over rows of D(p||q): for disjoint classes the
+    mutual information of class and value.
+
+    Parameters
+    ----------
     l_distinct : int | None
         Distinct l-diversity.
     l_entropy : float | None
@@ -172,29 +132,8 @@ class Criteria:
         The same error without the release.
     information_bits : float | None
         Mutual information of class and value, in bits.
-    reference : Literal["original", "release"]
-        Table whose sensitive values are q: "original", before protection, or "release".
-    missing : Missing
-        Rule for missing quasi-identifiers.
-    rows_missing : int
-        Rows with a missing quasi-identifier.
-    rows_excluded : int
-        Rows that are left out by the rule.
-    columns : Mapping[str, Disclosure]
-        Name of each sensitive column -> its criteria.
     """
 
-    rows: int
-    classes: int
-    k: int
-    unique_rows: int
-    prosecutor_average: float
-    prosecutor_max: float
-    journalist_average: float | None
-    journalist_max: float | None
-    marketer: float | None
-    sample_weight_average: float | None
-    sample_weight_max: float | None
     l_distinct: int | None
     l_entropy: float | None
     l_recursive: float | None
@@ -212,6 +151,38 @@ class Criteria:
     average_privacy_risk: float | None
     prior_error: float | None
     information_bits: float | None
+
+
+@dataclass(frozen=True)
+class Criteria(Disclosure, IdentityCriteria):
+    """Criteria of one release; those of `Disclosure` are of the weakest sensitive column.
+
+    Parameters
+    ----------
+    rows, classes, k, unique_rows : int
+        See `IdentityCriteria`.
+    prosecutor_average, prosecutor_max : float
+        See `IdentityCriteria`.
+    journalist_average, journalist_max, marketer, sample_weight_average, sample_weight_max : float | None
+        See `IdentityCriteria`.
+    l_distinct, l_entropy, l_recursive, t_equal, t_ordered, t_kl, t_hierarchical : float | None
+        See `Disclosure`.
+    delta_disclosure, delta_up, beta_likeness, beta_basic, alpha, p_sensitive : float | None
+        See `Disclosure`.
+    map_error, average_privacy_risk, prior_error, information_bits : float | None
+        See `Disclosure`.
+    reference : Literal["original", "release"]
+        Table whose sensitive values are q: "original", before protection, or "release".
+    missing : Missing
+        Rule for missing quasi-identifiers.
+    rows_missing : int
+        Rows with a missing quasi-identifier.
+    rows_excluded : int
+        Rows that are left out by the rule.
+    columns : Mapping[str, Disclosure]
+        Name of each sensitive column -> its criteria.
+    """
+
     reference: Literal["original", "release"]
     missing: Missing
     rows_missing: int

@@ -104,8 +104,8 @@ class Histograms:
         return np.asarray(np.maximum.reduceat(values, self.start), dtype=np.float64)
 
     def over_q(self, values: Floats) -> Floats:
-        """Return numbers of the stored values over their overall shares."""
-        return values / self.q
+        """Return numbers of the stored values over their overall shares; infinite over 0."""
+        return np.asarray(np.divide(values, self.q, out=np.full(len(values), np.inf), where=self.q > 0))
 
     def beyond(self, n: int) -> NDArray[np.int64]:
         """Return (J,) rows without one of the n commonest values of their class."""
@@ -121,74 +121,11 @@ class Histograms:
         return Histograms.of(self.matrix @ _to_nodes(nodes), overall=np.bincount(nodes, self.overall).astype(np.int64))
 
 
-@dataclass(frozen=True, eq=False)
-class Dense:
-    """Counts of few values as a dense array: cutting a table judges thousands of halves.
-
-    count : (J, m) rows, of any dtype; a class without rows has p = 0. overall : as in `Histograms`.
-    """
-
-    count: NDArray[Any]
-    overall: NDArray[Any]
-
-    @cached_property
-    def sizes(self) -> NDArray[Any]:
-        """Return (J,) rows of each class, 1 for one without."""
-        return np.asarray(np.maximum(self.count.sum(axis=1), 1))
-
-    @property
-    def width(self) -> NDArray[np.int64]:
-        """Return (J,) number of different values in each class."""
-        return np.asarray(np.count_nonzero(self.count, axis=1))
-
-    @property
-    def domain(self) -> int:
-        """Number m of values that occur."""
-        return int(np.count_nonzero(self.overall))
-
-    @cached_property
-    def p(self) -> Floats:
-        """Return (J, m) share of each value in its class."""
-        return np.asarray(self.count / self.sizes[:, None], dtype=np.float64)
-
-    @cached_property
-    def q(self) -> Floats:
-        """Return (m,) overall shares."""
-        return np.asarray(self.overall / max(self.overall.sum(), 1), dtype=np.float64)
-
-    def add(self, values: Floats) -> Floats:
-        """Sum over the values of each class."""
-        return np.asarray(values.sum(axis=1))
-
-    def largest(self, values: NDArray[Any]) -> Floats:
-        """Return maximum over the values of each class, of numbers from 0."""
-        return np.asarray(values.max(axis=1, initial=0.0))
-
-    def over_q(self, values: Floats) -> Floats:
-        """Return (J, m) numbers over overall shares; 0 / 0 is 0."""
-        if self.domain == len(self.q):
-            return values / self.q
-        return np.divide(values, self.q, out=np.where(values > 0, np.inf, 0.0), where=self.q > 0)
-
-    def beyond(self, n: int) -> NDArray[Any]:
-        """Return (J,) rows without one of the n commonest values of their class."""
-        return np.asarray(np.sort(self.count, axis=1)[:, ::-1][:, n:].sum(axis=1))
-
-    def merged(self, nodes: NDArray[np.int32]) -> Dense:
-        """Return the same with values of one node as one; nodes : (m,)."""
-        return Dense(self.count @ _to_nodes(nodes), np.bincount(nodes, self.overall))
-
-
-def view_of(counts: CountMatrix, *, overall: NDArray[np.int64] | None = None) -> Histograms | Dense:
-    """Return the view on which criteria are computed."""
-    return counts if isinstance(counts, Dense) else Histograms.of(counts, overall=overall)
-
-
 def _to_nodes(nodes: NDArray[np.int32]) -> sparse.csr_array[Any, Any]:
     ones = np.ones(len(nodes), dtype=np.int64)
     return sparse.csr_array((ones, (np.arange(len(nodes)), nodes)), (len(nodes), int(nodes.max()) + 1))
 
 
 Counts: TypeAlias = "NDArray[np.int64] | sparse.csr_array[Any, Any]"
-CountMatrix: TypeAlias = "Counts | Histograms | Dense"
+CountMatrix: TypeAlias = "Counts | Histograms"
 """(n_classes, n_values) rows of each value in each class: dense, sparse, or read already."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -10,18 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.core.errors import UnmaskError
-from unmask.tables.attacks.pairing import EqualValues, pairs_near, shared_columns
+from unmask.tables.attacks.pairing import EqualValues, chunks_where, fits_of, pair_classes, shared_columns
 from unmask.tables.attacks.relation import relation_of
-from unmask.tables.column import Column, classes_of
+from unmask.tables.column import Column
 from unmask.tables.criteria.histograms import Floats
 from unmask.tables.grouping import class_counts, group
 from unmask.tables.levels import Missing
-from unmask.tables.matching import compatible
 from unmask.tables.table import Table
-
-_CHUNK = 1 << 19
-"""Bytes of bits that are held at once where classes of two tables meet; with all that is made of them about 20 times as
-many."""
 
 
 @dataclass(frozen=True)
@@ -242,9 +236,14 @@ def population_sizes(table: Table, population: Table) -> NDArray[np.int64]:
     NDArray[np.int64]
         (J,) people of each class.
     """
-    people = classes_of([population.column(column.name) for column in table.quasi_identifiers])
-    sizes = population.count_rows(people.of_row, len(people.levels))
-    return fitting_people(table.classes.levels, people.levels, sizes, fitting_cells(table, population))
+    columns = tuple(population.column(column.name) for column in table.quasi_identifiers)
+    pairing = pair_classes(replace(population, quasi_identifiers=columns), table)
+    people = population.count_rows(pairing.observation, len(pairing.observed))
+    rule: Missing = "wildcard" if table.missing == "wildcard" else "own"
+    sizes = np.zeros(len(pairing.classes), dtype=np.int64)
+    for row, klass in chunks_where(pairing, fits_of(pairing.columns, missing=rule)):
+        sizes += np.bincount(klass, people[row], len(sizes)).astype(np.int64)
+    return sizes
 
 
 def own_rows(release: Table, original: Table) -> float:
@@ -279,73 +278,6 @@ def own_rows(release: Table, original: Table) -> float:
     columns = tuple(column for column in release.quasi_identifiers if column.name in original.names)
     rows = replace(release, quasi_identifiers=columns, missing="wildcard")
     return float(np.minimum(rows.classes.sizes, population_sizes(rows, original)).sum() / release.n_rows)
-
-
-def fitting_cells(table: Table, population: Table) -> list[NDArray[np.bool_]]:
-    """Return (population levels, released levels) for each quasi-identifier: whether two cells may be of one person."""
-    rule: Missing = "wildcard" if table.missing == "wildcard" else "own"
-    return [compatible(population.column(c.name).levels, c.levels, missing=rule) for c in table.quasi_identifiers]
-
-
-def fitting_people(
-    levels: NDArray[np.int32], cells: NDArray[np.int32], people: NDArray[np.int64], fits: Sequence[NDArray[np.bool_]]
-) -> NDArray[np.int64]:
-    """Return (J,) the number of people who fit each class; classes and people are combinations of codes.
-
-    levels : (J, d) of the classes. known, people : (m, d), (m,) combinations and the people of each. fits : for each
-    column (known levels, released levels), whether the two go together. People whose cells each fit at most one
-    released cell are joined, others compared with the classes near them, or, where these are many, with every class.
-    """
-    simple = np.ones(len(cells), dtype=np.bool_)
-    for j, fit in enumerate(fits):
-        simple &= (fit.sum(axis=1) <= 1)[cells[:, j]]
-    n_people = _join(levels, cells[simple], people[simple], fits)
-    sets = np.flatnonzero(~simple)
-    near = pairs_near(cells[sets], levels, fits) if sets.size else ()
-    for row, klass in near or ():
-        n_people += np.bincount(klass, people[sets[row]], len(levels)).astype(np.int64)
-    width = max(1, 8 * _CHUNK // sum(fit.shape[1] for fit in fits))
-    for begin in range(0, len(sets), width) if near is None else ():
-        block = sets[begin : begin + width]
-        n_people += _compared(levels, cells[block], people[block], fits)
-    return n_people
-
-
-def _compared(
-    levels: NDArray[np.int32], cells: NDArray[np.int32], people: NDArray[np.int64], fits: Sequence[NDArray[np.bool_]]
-) -> NDArray[np.int64]:
-    """Count by bit sets: for each column and released cell the people that it allows, eight to a byte."""
-    sets = [np.packbits(fit.T[:, cells[:, j]], axis=1) for j, fit in enumerate(fits)]
-    weight = np.zeros((sets[0].shape[1], 8), dtype=np.int64)
-    weight.ravel()[: len(people)] = people
-    n_people = np.zeros(len(levels), dtype=np.int64)
-    step = max(1, _CHUNK // len(weight))
-    for begin in range(0, len(levels), step):
-        block = levels[begin : begin + step]
-        bits = sets[0][block[:, 0]]
-        for j in range(1, len(sets)):
-            bits &= sets[j][block[:, j]]
-        used = np.flatnonzero(bits)
-        for used_block in np.split(used, range(_CHUNK // 16, len(used), _CHUNK // 16)):  # 137 bytes are made of each
-            row, byte = np.divmod(used_block, len(weight))
-            sums = (np.unpackbits(bits[row, byte][:, None], axis=1) * weight[byte]).sum(axis=1)
-            n_people[begin : begin + step] += np.bincount(row, sums, len(block)).astype(np.int64)
-    return n_people
-
-
-def _join(
-    levels: NDArray[np.int32], cells: NDArray[np.int32], people: NDArray[np.int64], fits: Sequence[NDArray[np.bool_]]
-) -> NDArray[np.int64]:
-    """Recode the people to the one cell that each of theirs fits, and count by equal codes."""
-    fits_one = np.ones(len(cells), dtype=np.bool_)
-    recoded = []
-    for j, fit in enumerate(fits):
-        fits_one &= np.asarray(fit.any(axis=1))[cells[:, j]]
-        recoded.append(fit.argmax(axis=1).astype(np.int32)[cells[:, j]])
-    columns = [np.concatenate((levels[:, j], recoded[j][fits_one])) for j in range(len(fits))]
-    key, _, _ = group(columns, [fit.shape[1] for fit in fits])
-    total = np.bincount(key[len(levels) :], people[fits_one], int(key.max()) + 1)
-    return total[key[: len(levels)]].astype(np.int64)
 
 
 class PeopleInClasses(NamedTuple):

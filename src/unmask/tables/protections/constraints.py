@@ -15,10 +15,11 @@ from typing import Any, ClassVar, Literal, get_args, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from unmask.core.errors import UnmaskError
 from unmask.tables import criteria
-from unmask.tables.criteria.histograms import Dense
+from unmask.tables.criteria.histograms import Histograms
 
 TOLERANCE = 1e-9
 
@@ -27,7 +28,7 @@ Paths = NDArray[np.int32]
 Distance = Literal["equal", "ordered", "hierarchical", "kl"]
 
 
-Value = Callable[[Dense, Any, Paths | None], NDArray[Any]]
+Value = Callable[[Histograms, Any, Paths | None], NDArray[Any]]
 """From histograms, the constraint and the paths of its column to the quantity that is compared."""
 
 
@@ -60,7 +61,7 @@ class Constraint:
                 _check_number(name, getattr(self, name), self.compares)
 
     def value(self, histogram: Histogram, overall: Histogram, *, paths: Paths | None = None) -> NDArray[Any]:
-        """Return the compared quantity of each class, (P,).
+        """Return the compared quantity of each class, (P,); nan for one without rows.
 
         histogram : (P, m) counts of P classes, whole numbers of any dtype. overall : (m,) counts of the whole table.
         paths : (H, m) the node above each value at heights 0 (the value itself) to H - 1 of a hierarchy whose root is
@@ -68,7 +69,11 @@ class Constraint:
         """
         assert histogram.ndim == 2
         assert overall.shape == histogram.shape[1:]
-        return self.compares.value(Dense(histogram, overall), self, paths)
+        value, filled = np.full(len(histogram), np.nan), histogram.any(axis=1)
+        if filled.any():
+            counts = csr_array(histogram if filled.all() else histogram[filled], dtype=np.int64)
+            value[filled] = self.compares.value(Histograms(counts, overall), self, paths)
+        return value
 
     def allows(self, histogram: Histogram, overall: Histogram, *, paths: Paths | None = None) -> NDArray[np.bool_]:
         """Return (P,) True for classes on the good side of the bound; same arguments as `value`."""
@@ -79,7 +84,7 @@ class Constraint:
             good = value <= bound + TOLERANCE
         else:
             good = value < bound - TOLERANCE
-        return np.asarray(good & (histogram.sum(axis=1) > 0), dtype=np.bool_)
+        return np.asarray(good, dtype=np.bool_)
 
 
 def bound_of(constraint: Constraint) -> float:
@@ -199,7 +204,7 @@ class AlphaK(Constraint):
     )
 
 
-def _distance(view: Dense, closeness: TCloseness, paths: Paths | None) -> NDArray[Any]:
+def _distance(view: Histograms, closeness: TCloseness, paths: Paths | None) -> NDArray[Any]:
     if closeness.distance != "hierarchical":
         return {"equal": criteria.t_equal, "ordered": criteria.t_ordered, "kl": criteria.t_kl}[closeness.distance](view)
     if paths is None:
