@@ -27,6 +27,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import adult_files
 import numpy as np
 from numpy.typing import NDArray
 from show import Section, Verdict, run
@@ -130,7 +131,7 @@ def _told(found: Excess) -> tuple[str, ...]:
 def ctgan() -> tuple[Table, Table, NDArray[np.bool_]]:
     """The release, all of Adult, and who is not among the control people."""
     roles = {"quasi_identifiers": NAMES, "sensitive": ()}
-    release, control = datasets.adult_synthetic(**roles), datasets.adult_control(**roles)
+    release, control = adult_files.synthetic(**roles), adult_files.control(**roles)
     parts = ("adult/adult.data", "adult/adult.test")
     cells = np.array([row for name in parts for row in _rows(name, complete=False)]).T
     columns = dict(zip(NAMES, cells[[datasets.ADULT_COLUMNS.index(name) for name in COLUMNS]], strict=True))

@@ -12,10 +12,11 @@ from collections.abc import Callable, Mapping
 from functools import cache
 
 import numpy as np
+from adult_files import complete_rows, hierarchies
 from show import Section, Verdict, run
 
 from unmask.economics import Attacker, AttackerKind, ProtectedRelease, Publisher, PublisherGame, Terms
-from unmask.tables import Lattice, Table, datasets
+from unmask.tables import Lattice, Table
 from unmask.tables.protections.lattice_search import Asked
 
 Group = tuple[np.ndarray, np.ndarray]
@@ -25,8 +26,8 @@ Group = tuple[np.ndarray, np.ndarray]
 @cache
 def adult() -> Table:
     """All nine columns with hierarchies are quasi-identifiers."""
-    trees = datasets.adult_hierarchies()
-    return datasets.adult_cut(quasi_identifiers=tuple(trees), sensitive=(), hierarchies=trees)
+    trees = hierarchies()
+    return complete_rows(quasi_identifiers=tuple(trees), hierarchies=trees)
 
 
 @cache

@@ -31,6 +31,7 @@ from math import sqrt
 from pathlib import Path
 from typing import NamedTuple
 
+import adult_files
 import control_people
 import numpy as np
 from anonymeter_run import LINKED, SECRETS
@@ -124,7 +125,7 @@ def _live(python: str) -> str:
 def data() -> tuple[Table, Table, Table]:
     """Members, control people and the CTGAN release, all columns."""
     roles = {"quasi_identifiers": COLUMNS, "sensitive": ()}
-    release, control = datasets.adult_synthetic(**roles), datasets.adult_control(**roles)
+    release, control = adult_files.synthetic(**roles), adult_files.control(**roles)
     cells = np.array(
         [row for name in ("data", "test") for row in control_people._rows(f"adult/adult.{name}", complete=False)]
     ).T

@@ -1,7 +1,9 @@
 """Every criterion against its textbook definition, computed the slow way."""
 
 import math
+import os
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -409,8 +411,11 @@ def test_adult_reference_values():
     assert found.average_privacy_risk == 1 - found.map_error
 
 
+@pytest.mark.skipif(not os.environ.get("UNMASK_DATA"), reason="UNMASK_DATA names no folder with the data")
 @pytest.mark.parametrize(("k", "classes"), [(3, 2_837), (10, 462), (20, 89)])
 def test_published_releases_have_the_k_of_their_name(k, classes):
-    found = criteria.evaluate(datasets.adult_release(k))
+    path = Path(os.environ["UNMASK_DATA"]) / f"tables/adult/releases/adult_k{k}.csv.gz"
+    quasi_identifiers = ["age", "education", "occupation", "relationship", "sex", "native-country"]
+    found = criteria.evaluate(Table.read(path, quasi_identifiers=quasi_identifiers, sensitive="salary-class"))
     assert found.classes == classes
     assert found.k == k

@@ -6,7 +6,6 @@ import pytest
 
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.tables import datasets
-from unmask.tables.table import Table
 
 needs_data = pytest.mark.skipif(not os.environ.get("UNMASK_DATA"), reason="UNMASK_DATA names no folder with the data")
 
@@ -19,9 +18,6 @@ needs_data = pytest.mark.skipif(not os.environ.get("UNMASK_DATA"), reason="UNMAS
     ("load", "rows"),
     [
         (lambda: datasets.adult(rows="all"), 32_561),
-        (datasets.adult_cut, 30_162),
-        (datasets.adult_synthetic, 39_040),
-        (datasets.adult_control, 9_758),
         (datasets.nist_national2019, 27_253),
         (datasets.fertility1980, 254_654),
     ],
@@ -38,37 +34,6 @@ def test_adult_classes_and_uniques():
     assert table.classes.sizes.size == 6_072
     assert int((table.classes.sizes == 1).sum()) == 3_187
     assert "?" not in {label for column in table.columns for label in column.levels.labels}
-
-
-@needs_data
-@pytest.mark.parametrize(("k", "rows", "classes"), [(3, 18_203, 2_837), (10, 7_303, 462), (20, 2_428, 89)])
-def test_published_releases_of_adult(k, rows, classes):
-    table = datasets.adult_release(k)
-    assert table.n_rows == rows
-    assert table.classes.sizes.size == classes
-    assert table.classes.sizes.min() == k
-
-
-@needs_data
-def test_adult_fits_its_hierarchies():
-    trees = datasets.adult_hierarchies()
-    assert sorted(trees) == sorted(
-        [
-            "age",
-            "education",
-            "marital-status",
-            "native-country",
-            "occupation",
-            "race",
-            "salary-class",
-            "sex",
-            "workclass",
-        ]
-    )
-    assert [trees["age"].levels, len(trees["age"].leaves)] == [5, 100]
-    table = datasets.adult_cut(hierarchies=trees)
-    assert table.classes.sizes.size == 6_072  # education and education-num are one to one
-    assert table.column("age").levels.domain == trees["age"].leaves
 
 
 @needs_data
@@ -126,7 +91,6 @@ def test_a_download_is_kept_in_the_cache(tmp_path, monkeypatch):
     "load",
     [
         lambda: datasets.adult(rows="some"),
-        lambda: datasets.adult_release(5),
         lambda: datasets.locate("adult/unknown.csv"),
         lambda: datasets.synthetic_census(0, rng=np.random.default_rng(1)),
     ],
@@ -164,15 +128,6 @@ def test_census_follows_its_stated_law():
         assert (np.abs(seen - expected) < 5 * np.sqrt(expected / chosen.sum())).all()
 
 
-def test_census_is_seeded_and_fits_its_hierarchies():
+def test_census_is_seeded():
     one, other = (datasets.synthetic_census(500, rng=np.random.default_rng(3)) for _ in range(2))
     assert all(np.array_equal(one[name], other[name]) for name in one)
-    trees = datasets.census_hierarchies()
-    table = Table.read(one, quasi_identifiers=["age", "zip"], sensitive="diagnosis", hierarchies=trees)
-    assert table.n_rows == 500
-    assert {trees["zip"].ancestor[2][trees["zip"].leaves.index(code)] for code in one["zip"]} == {
-        "north",
-        "east",
-        "south",
-        "west",
-    }

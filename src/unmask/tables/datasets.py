@@ -24,12 +24,6 @@ __all__ = [
     "ADULT_COLUMNS",
     "Q5",
     "adult",
-    "adult_control",
-    "adult_cut",
-    "adult_hierarchies",
-    "adult_release",
-    "adult_synthetic",
-    "census_hierarchies",
     "diagnosis_weights",
     "fertility1980",
     "locate",
@@ -54,21 +48,6 @@ _ORIGIN = {
 _SHA256 = {
     "adult/adult.data": "5b00264637dbfec36bdeaab5676b0b309ff9eb788d63554ca0a249491c86603d",
     "adult/adult.test": "a2a9044bc167a35b2361efbabec64e89d69ce82d9790d2980119aac5fd7e9c05",
-    "adult/hierarchies/age.csv": "463f35372e8b1ad31fc624eb73c5da9297878a044ae5d61038eaf7b431ac55ca",
-    "adult/hierarchies/education.csv": "f22e5ee519c28b05538d4e5ddea0fbee5f0017fefb3abab3fa02272325bf9ce5",
-    "adult/hierarchies/marital-status.csv": "3e7ba2c4a5cd4fec059b4e3a2c57fce6e7c34a20daee1e624990ddd7beba85e5",
-    "adult/hierarchies/native-country.csv": "696d3b53973311c096b33f98bb56e526016910b1a1cd5a1e904cb799d1077023",
-    "adult/hierarchies/occupation.csv": "16dc420d5d7f8ab4d1e6144eb1d19ab8314ef42523fe8c4ee202372db1c98126",
-    "adult/hierarchies/race.csv": "df11abf41fa0669455adc9c9f9fa88663afa0cee8327684ecca861cd32dc4209",
-    "adult/hierarchies/salary-class.csv": "404895b3fcfb615813efab7ae0d2c50c8b127cec651f9b37d44a648646f86345",
-    "adult/hierarchies/sex.csv": "537d23f7b6969b916b5a5490eb1b32c273fefdc62ca050a7a813e23bbf3b78b2",
-    "adult/hierarchies/workclass.csv": "106f420349bf0071dbb25371795a78799edf24a64c3424619d563c3990ee8d02",
-    "adult/adult_complete_rows.csv.gz": "83b32cc69faece06c627794038d66d8ffe9e80fcd56e39986a4abd83a1239000",
-    "adult/releases/adult_k3.csv.gz": "a9fac83ec23ce00697fea05590921ef1675dc18770bf02fdfe9ef269a22de3b2",
-    "adult/releases/adult_k10.csv.gz": "95e8aace322795791709b345303c68a7b20b4d7996071e39dc16ffa3c4a7adc2",
-    "adult/releases/adult_k20.csv.gz": "f8ee74014c8e8ae4f802518c120c30ca8687be156777ec47d1c44f3cb5dcaef5",
-    "adult/synthetic/control.csv.gz": "328c24f4743773bee9ca4229b3dcfba92a61bf69815ab8388e51ae36bb31a1fe",
-    "adult/synthetic/synthetic_ctgan.csv.gz": "a420e6afde9978993847ab2a71d0e5edd351841658b6862a4cf57fcde3418c14",
     "nist/national2019.csv.gz": "681f62968d147ed605276131ec8c8374732b3786201989f138844d343e8bd309",
     "fertility1980.parquet": "cf0887ac9a80219c3d42569cba2324c4c2f3e7937f1e20df8872aec4a714ba46",
 }
@@ -116,57 +95,6 @@ def adult(
     arrays = {name: np.array(column.texts, dtype=np.str_)[column.codes[is_kept]] for name, column in columns.items()}
     trees = _used(hierarchies or {}, quasi_identifiers, sensitive)
     return Table.read(arrays, quasi_identifiers=quasi_identifiers, sensitive=sensitive, hierarchies=trees, na=())
-
-
-def adult_cut(
-    *,
-    quasi_identifiers: str | Sequence[str] = ("sex", "age", "race", "marital-status", "education"),
-    sensitive: str | Sequence[str] = "occupation",
-    hierarchies: Mapping[str, Hierarchy] | None = None,
-) -> Table:
-    """Read nine columns of Adult, which its hierarchies belong to: 30,162 complete rows (ARX example data)."""
-    path = locate("adult/adult_complete_rows.csv.gz")
-    trees = _used(hierarchies or {}, quasi_identifiers, sensitive)
-    return Table.read(path, quasi_identifiers=quasi_identifiers, sensitive=sensitive, hierarchies=trees)
-
-
-def adult_hierarchies() -> dict[str, Hierarchy]:
-    """Read the nine generalization hierarchies of Adult by column name (ARX example data, Apache-2.0)."""
-    names = sorted(name for name in _SHA256 if name.startswith("adult/hierarchies/"))
-    return {Path(name).stem: Hierarchy.read(locate(name)) for name in names}
-
-
-def adult_release(k: int) -> Table:
-    """Read a published k-anonymous release of Adult.
-
-    k = 3, 10 or 20: 18,203, 7,303 or 2,428 rows in 2,837, 462 or 89 classes.
-
-    Quasi-identifiers: all columns but the sensitive salary-class (pyCANON example data, Apache-2.0).
-    """
-    if k not in (3, 10, 20):
-        raise UnmaskError(f"k is {k}, expected 3, 10 or 20: the published releases of Adult")
-    quasi_identifiers = ("age", "education", "occupation", "relationship", "sex", "native-country")
-    path = locate(f"adult/releases/adult_k{k}.csv.gz")
-    return Table.read(path, quasi_identifiers=quasi_identifiers, sensitive="salary-class")
-
-
-_ANONYMETER = ("age", "education_num", "marital", "race", "sex")
-
-
-def adult_synthetic(
-    *, quasi_identifiers: str | Sequence[str] = _ANONYMETER, sensitive: str | Sequence[str] = "occupation"
-) -> Table:
-    """Read 39,040 synthetic records made by CTGAN from Adult (Anonymeter example data, BSD-3-Clause-Clear)."""
-    path = locate("adult/synthetic/synthetic_ctgan.csv.gz")
-    return Table.read(path, quasi_identifiers=quasi_identifiers, sensitive=sensitive, na=())
-
-
-def adult_control(
-    *, quasi_identifiers: str | Sequence[str] = _ANONYMETER, sensitive: str | Sequence[str] = "occupation"
-) -> Table:
-    """Read 9,758 Adult records that `adult_synthetic` was not made from: control people of an attack on it."""
-    path = locate("adult/synthetic/control.csv.gz")
-    return Table.read(path, quasi_identifiers=quasi_identifiers, sensitive=sensitive, na=())
 
 
 # --- official statistics ------------------------------------------------------------------------------------------
@@ -239,26 +167,6 @@ def synthetic_census(n: int, *, rng: np.random.Generator) -> dict[str, NDArray[n
         "marital-status": _draw(_MARITAL, _marital(age, female), rng),
         "diagnosis": _draw(_DIAGNOSIS, diagnosis_weights(age, region), rng),
     }
-
-
-def census_hierarchies() -> dict[str, Hierarchy]:
-    """Return hierarchies of the generated census: zip (area, district, region, *) and age (1, 5, 10, 20 years, *).
-
-    >>> census_hierarchies()["zip"]
-    Hierarchy(200 leaves, 4 levels)
-    """
-    places = [
-        (f"{digit}{district}00{area}", f"{name} {district}", name, "*")
-        for name, digit in _REGIONS.items()
-        for district in range(5)
-        for area in range(10)
-    ]
-    widths = (5, 10, 20)
-    ages = [
-        (str(age), *(f"{age // width * width}-{age // width * width + width - 1}" for width in widths), "*")
-        for age in range(120)
-    ]
-    return {"age": Hierarchy.from_paths(ages), "zip": Hierarchy.from_paths(places)}
 
 
 def _education(age: NDArray[np.int64], region: NDArray[np.int64]) -> NDArray[np.float64]:

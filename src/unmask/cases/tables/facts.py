@@ -336,7 +336,10 @@ class Counts:
     def column_risks(self) -> Iterator[ColumnRisk]:
         """Mean success of the adversary who sees classes, with every quasi-identifier and without each of them."""
         n, columns = self.found.rows, self.found.columns.items()
-        right = {"identity": self.found.classes, **{name: round((c.average_privacy_risk or 0.0) * n) for name, c in columns}}
+        right = {
+            "identity": self.found.classes,
+            **{name: round((c.average_privacy_risk or 0.0) * n) for name, c in columns},
+        }
         for column, less in self.without.items():
             for target, rows in right.items():
                 if not (self.foreign and target == "identity"):
