@@ -46,14 +46,14 @@ def test_nist_reads_n_as_missing():
 
 @needs_data
 def test_a_changed_file_is_refused(tmp_path, monkeypatch):
-    name = "adult/hierarchies/sex.csv"
+    name = "adult/adult.test"
     target = tmp_path / "tables" / name
     target.parent.mkdir(parents=True)
     shutil.copy(datasets.locate(name), target)
     monkeypatch.setenv("UNMASK_DATA", str(tmp_path))
     assert datasets.locate(name) == target
-    target.write_text("Male;*\n")
-    with pytest.raises(FailedError, match=r"has SHA-256 .* expected 537d23f7b696"):
+    target.write_text("25, Private\n")
+    with pytest.raises(FailedError, match=r"has SHA-256 .* expected a2a9044bc167"):
         datasets.locate(name)
 
 

@@ -81,7 +81,7 @@ def adult(
 ) -> Table:
     """Read the training part of UCI Adult: 30,162 rows without a "?", or all 32,561, in file order.
 
-    With "all" the "?" stays a value of its own. No hierarchy is used unless it is given (see `adult_hierarchies`).
+    With "all" the "?" stays a value of its own.
 
     Source: B. Becker, R. Kohavi, Adult, UCI Machine Learning Repository, 1996 (CC BY 4.0).
     """
@@ -136,7 +136,7 @@ def synthetic_census(n: int, *, rng: np.random.Generator) -> dict[str, NDArray[n
 
     age : 16 to 95, falling slowly to 65 and faster beyond. sex : female with probability 0.51.
     zip : region (4, chances 0.4, 0.3, 0.2, 0.1), district (5, equal), area (10, chances falling as 1 / rank): five
-        digits, the first the region, the second the district, the last the area (see `census_hierarchies`).
+        digits, the first the region, the second the district, the last the area.
     education : one of five; more education for the younger and in the first regions; no degree before 22.
     marital-status : by age and sex; no person is married before 18, women are widowed twice as often.
     diagnosis : depends on age and region only: given both it is independent of all other columns. "none" falls with

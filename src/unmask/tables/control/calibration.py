@@ -102,12 +102,8 @@ class _Kinds(NamedTuple):
         p = replace(belief, observation=np.arange(n), weight=equal_weights(n)).to_dense()
         top = p.argmax(axis=1)
         sure = p[np.arange(len(p)), top]
-        order = np.lexsort((sure, top))
-        first = np.ones(len(p), dtype=np.bool_)
-        first[1:] = (np.diff(top[order]) != 0) | (np.diff(sure[order]) != 0)
-        kind_of_row = np.empty(len(p), dtype=np.int64)
-        kind_of_row[order] = np.cumsum(first) - 1
-        return cls(p, kind_of_row, top[order][first], sure[order][first])
+        kinds, kind_of_row = np.unique(np.stack([top, sure]), axis=1, return_inverse=True)
+        return cls(p, kind_of_row.reshape(-1), kinds[0].astype(np.int64), kinds[1])
 
     @property
     def n_values(self) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from math import sqrt
 
@@ -13,7 +13,7 @@ from unmask.core.errors import UnmaskError
 from unmask.measures.interval import Interval
 from unmask.measures.membership import area
 from unmask.tables.attacks.backoff import BackOff
-from unmask.tables.column import Column
+from unmask.tables.attacks.membership import stack_people
 from unmask.tables.table import Table
 
 Floats = NDArray[np.float64]
@@ -134,19 +134,6 @@ def _stack(people: Table, control: Table) -> Table:
     names = [column.name for column in people.quasi_identifiers if column.name in control.names]
     if not names:
         raise UnmaskError("control people have none of the quasi-identifiers; give a table with the same columns")
-    side = _read(str(SIDES), SIDES, people)
+    side = Table.read({str(SIDES): list(SIDES)}, quasi_identifiers=str(SIDES), like=people, na=()).quasi_identifiers[0]
     side = replace(side, codes=np.repeat(side.codes, [people.n_rows, control.n_rows]))
-    columns = tuple(_stack_column(people.column(name), control.column(name), people) for name in names)
-    return replace(people, quasi_identifiers=columns, sensitive=(side,), kept=(), weight=None, order=(), person=None)
-
-
-def _stack_column(first: Column, second: Column, like: Table) -> Column:
-    """Return a column of the rows of both; only levels that differ are read again."""
-    if second.levels is first.levels:
-        return replace(first, codes=np.concatenate([first.codes, second.codes]))
-    levels = _read(first.name, (*first.levels.labels, *second.levels.labels), like)
-    return replace(levels, codes=levels.codes[np.concatenate([first.codes, len(first.levels) + second.codes])])
-
-
-def _read(name: str, labels: Sequence[str | None], like: Table) -> Column:
-    return Table.read({name: list(labels)}, quasi_identifiers=name, like=like, na=()).quasi_identifiers[0]
+    return replace(stack_people(people, control, names), sensitive=(side,), order=())

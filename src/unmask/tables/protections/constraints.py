@@ -69,10 +69,14 @@ class Constraint:
         """
         assert histogram.ndim == 2
         assert overall.shape == histogram.shape[1:]
-        value, filled = np.full(len(histogram), np.nan), histogram.any(axis=1)
-        if filled.any():
-            counts = csr_array(histogram if filled.all() else histogram[filled], dtype=np.int64)
-            value[filled] = self.compares.value(Histograms(counts, overall), self, paths)
+        n, m = histogram.shape
+        entries = np.flatnonzero(histogram)
+        start = np.searchsorted(entries, m * np.arange(n + 1))
+        filled = np.flatnonzero(np.diff(start))
+        value = np.full(n, np.nan)
+        if filled.size:
+            counts = histogram.ravel()[entries].astype(np.int64), entries % m, np.append(start[filled], len(entries))
+            value[filled] = self.compares.value(Histograms(csr_array(counts, (filled.size, m)), overall), self, paths)
         return value
 
     def allows(self, histogram: Histogram, overall: Histogram, *, paths: Paths | None = None) -> NDArray[np.bool_]:

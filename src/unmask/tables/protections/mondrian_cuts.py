@@ -6,10 +6,9 @@ them to a table.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +21,7 @@ _TOGETHER = 1 << 16  # points of the boxes that are cut together: their temporar
 _WORD = 63  # bits of an integer that a sort key may use
 
 
-@dataclass(frozen=True, eq=False)
-class _Boxes:
+class _Boxes(NamedTuple):
     """The boxes that may still be cut; their points lie together in `items`, one box after the other."""
 
     items: NDArray[np.intp]  # (A,) points
@@ -174,7 +172,7 @@ def _sort(points: Ranked, boxes: _Boxes, *, rng: np.random.Generator | None) -> 
     else:
         place = np.argsort(keys, kind="stable")
         keys = keys[place]
-    return replace(boxes, items=items[place]), keys, rank_bits
+    return boxes._replace(items=items[place]), keys, rank_bits
 
 
 def _best(
@@ -259,9 +257,8 @@ def _split(
     """Cut the boxes that have a cut, move the others on to their next column, and retire what is final."""
     cut = np.zeros(boxes.rows.size, dtype=np.bool_)
     cut[box] = True
-    old = _subset(boxes, ~cut)
-    old = replace(old, tried=old.tried + 1)
-    halves = _subset(boxes, cut)
+    old, halves = _subset(boxes, ~cut), _subset(boxes, cut)
+    old = old._replace(tried=old.tried + 1)
     n_left = cuts + 1 - boxes.starts[box]
     sizes = _alternate(n_left, np.diff(halves.starts) - n_left)
     offset = _alternate(halves.offset, halves.offset + n_left)
@@ -283,31 +280,16 @@ def _runs(boxes: _Boxes, points: int) -> list[_Boxes]:
 def _run(boxes: _Boxes, begin: int, end: int) -> _Boxes:
     """Select the boxes from `begin` to before `end`."""
     first, last = boxes.starts[begin], boxes.starts[end]
-    selected = slice(begin, end)
-    return _Boxes(
-        items=boxes.items[first:last],
-        starts=boxes.starts[begin : end + 1] - first,
-        offset=boxes.offset[selected],
-        rows=boxes.rows[selected],
-        widths=boxes.widths[selected],
-        preference=boxes.preference[selected],
-        tried=boxes.tried[selected],
-    )
+    of_boxes: list[Any] = [of_box[begin:end] for of_box in boxes[2:]]
+    return _Boxes(boxes.items[first:last], boxes.starts[begin : end + 1] - first, *of_boxes)
 
 
 def _subset(boxes: _Boxes, keep: NDArray[np.bool_]) -> _Boxes:
     if keep.all():
         return boxes
     sizes = np.diff(boxes.starts)
-    return _Boxes(
-        items=boxes.items[np.repeat(keep, sizes)],
-        starts=_pointers(sizes[keep]),
-        offset=boxes.offset[keep],
-        rows=boxes.rows[keep],
-        widths=boxes.widths[keep],
-        preference=boxes.preference[keep],
-        tried=boxes.tried[keep],
-    )
+    of_boxes: list[Any] = [of_box[keep] for of_box in boxes[2:]]
+    return _Boxes(boxes.items[np.repeat(keep, sizes)], _pointers(sizes[keep]), *of_boxes)
 
 
 def _alternate(first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
@@ -317,12 +299,6 @@ def _alternate(first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
 def _join(old: _Boxes, young: _Boxes) -> _Boxes:
     if not old.rows.size or not young.rows.size:
         return young if young.rows.size else old
-    return _Boxes(
-        items=np.concatenate([old.items, young.items]),
-        starts=np.concatenate([old.starts, old.starts[-1] + young.starts[1:]]),
-        offset=np.concatenate([old.offset, young.offset]),
-        rows=np.concatenate([old.rows, young.rows]),
-        widths=np.concatenate([old.widths, young.widths]),
-        preference=np.concatenate([old.preference, young.preference]),
-        tried=np.concatenate([old.tried, young.tried]),
-    )
+    items, starts = np.concatenate([old.items, young.items]), [old.starts, old.starts[-1] + young.starts[1:]]
+    parts: list[Any] = [np.concatenate(part) for part in zip(old[2:], young[2:], strict=True)]
+    return _Boxes(items, np.concatenate(starts), *parts)
