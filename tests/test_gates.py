@@ -87,13 +87,13 @@ def test_what_breaks_a_gate_is_named_with_its_value_and_its_bound(capsys):
 @pytest.mark.parametrize(
     ("gate", "said"),
     [
-        ("success_probabilty<=0.1", "nobody took this measure; did you mean 'success_probability'?"),
-        ("rank<=3", "nobody took this measure, place of the truth among the candidates"),
-        ("burglar:success_probability<=0.1", "'burglar' is no adversary and no target"),
-        ("register:diagnosis:success_probability<=0.1", "'register:diagnosis' is no adversary and no target"),
-        ("register:k>=11", "nobody took this measure"),
-        ("l_distinct>=3", "nobody took this measure"),  # not run for any release
-        ("missing>=3", "nobody took this measure"),
+        ("success_probabilty<=0.1", "this measure was not evaluated; did you mean 'success_probability'?"),
+        ("rank<=3", "this measure was not evaluated, place of the truth among the candidates"),
+        ("burglar:success_probability<=0.1", "'burglar' is neither an adversary nor a target"),
+        ("register:diagnosis:success_probability<=0.1", "'register:diagnosis' is neither an adversary nor a target"),
+        ("register:k>=11", "this measure was not evaluated"),
+        ("l_distinct>=3", "this measure was not evaluated"),  # not run for any release
+        ("missing>=3", "this measure was not evaluated"),
         ("delta_up<=1", "a measure and a criterion; write ADVERSARY:delta_up or criterion:delta_up"),
         ("k.worst>=11", "a criterion is one number"),
     ],
@@ -108,7 +108,7 @@ def test_a_gate_that_matches_nothing_is_an_error_that_lists_what_there_is(gate, 
 
 
 def test_a_gate_on_identity_where_nobody_is_re_identified_is_an_error():
-    with pytest.raises(UnmaskError, match="'identity' is no adversary and no target"):
+    with pytest.raises(UnmaskError, match="'identity' is neither an adversary nor a target"):
         code("identity:success_probability<=0.5", rows=[replace(ROW, target="secret", adversary="Bayes")], criteria={})
 
 
@@ -136,7 +136,7 @@ def test_the_table_before_protection_breaks_no_gate_and_satisfies_none():
     rows = [ROW, replace(ROW, release=ORIGINAL, posterior=1.0), replace(ROW, release=ORIGINAL, measure="rank")]
     criteria = {ORIGINAL: {"k": 1}, "r": {"k": 20}}
     assert code("success_probability<=0.5", "k>=11", rows=rows, criteria=criteria) == 0
-    with pytest.raises(UnmaskError, match="nobody took this measure"):
+    with pytest.raises(UnmaskError, match="this measure was not evaluated"):
         code("rank>=3", rows=rows)
 
 
@@ -144,5 +144,5 @@ def test_an_adversary_who_knows_what_others_are_to_learn_is_asked_about_where_th
     rows = [ROW, replace(ROW, adversary=INSIDER, posterior=0.99), replace(ROW, adversary=INSIDER, measure="rank")]
     assert code("success_probability<=0.5", "identity:success_probability<=0.5", rows=rows) == 0
     assert code(f"{INSIDER}:success_probability<=0.5", rows=rows) == EXIT_ABOVE
-    with pytest.raises(UnmaskError, match="nobody took this measure"):
+    with pytest.raises(UnmaskError, match="this measure was not evaluated"):
         code("rank>=3", rows=rows)

@@ -16,8 +16,8 @@ from tests.test_gates import CRITERIA, ROW
 from unmask import UnmaskError
 from unmask.cli import main
 from unmask.policy import Condition, Policy, judge, read_policies, read_policy
-from unmask.policy.policies import TYPED, policy_of, shipped
-from unmask.policy.verdict import times
+from unmask.policy.policies import TYPED_SOURCE, parse_policy, read_shipped_policies
+from unmask.policy.verdict import limit_ratio
 from unmask.reports import ReportData, render
 from unmask.reports.findings.verdict import about, called, distance, narrow, sentence
 from unmask.reports.overview import overview
@@ -32,7 +32,7 @@ def found(*rows, **criteria):
 
 def states(data, *conditions):
     (verdict,) = data.judged([Policy.of(conditions, title="Ours")])
-    return verdict.state, [one.state for one in verdict.judged]
+    return verdict.state, [one.state for one in verdict.assessments]
 
 
 def test_a_release_is_acceptable_where_every_condition_is_met():
@@ -52,9 +52,9 @@ def test_what_could_not_be_tested_is_no_pass_and_no_miss():
 @pytest.mark.parametrize(
     ("condition", "why"),
     [
-        ("rank >= 3", "nobody took this measure, place of the truth"),
+        ("rank >= 3", "this measure was not evaluated, place of the truth"),
         ("sucess_probability <= 1", "did you mean 'success_probability'?"),
-        ("burglar:success_probability <= 1", "'burglar' is no adversary and no target"),
+        ("burglar:success_probability <= 1", "'burglar' is neither an adversary nor a target"),
         ("success_probability.excess <= 0", "it needs control people, and none were given"),
         ("delta_up <= 2", "a measure and a criterion"),
     ],
@@ -62,7 +62,7 @@ def test_what_could_not_be_tested_is_no_pass_and_no_miss():
 def test_why_a_condition_could_not_be_tested_is_said(condition, why):
     rows = (ROW, replace(ROW, measure="delta_up"))
     (verdict,) = found(*rows).judged([Policy.of([condition], title="Ours")])
-    assert why in verdict.judged[0].unknown
+    assert why in verdict.assessments[0].unknown_reason
 
 
 def test_an_excess_is_asked_of_those_who_have_control_people_beside_them():
@@ -81,7 +81,7 @@ def test_the_interval_of_a_gain_is_seen_in_an_audit(direction):
     row = replace(ROW, direction=direction, **near)
     assert asked.ends(row) == pytest.approx((0.02, 0.12))
     (verdict,) = found(row).judged([Policy.of([str(asked)], title="Ours")])
-    assert (verdict.state, verdict.judged[0].across) == ("acceptable", pytest.approx(0.12))
+    assert (verdict.state, verdict.assessments[0].interval_end) == ("acceptable", pytest.approx(0.12))
     assert asked.ends(replace(row, low=None, high=None)) == (0.08, 0.08)
 
 
@@ -89,8 +89,8 @@ def test_each_release_has_a_verdict_and_what_breaks_most_comes_first():
     rows = (ROW, replace(ROW, adversary="register", worst=0.9), replace(ROW, release="s", worst=0.01))
     first, second = found(*rows).judged([Policy.of(["success_probability.worst <= 0.1"], title="Ours")])
     assert (first.release, first.state, second.release, second.state) == ("r", "not acceptable", "s", "not decided")
-    assert [one.item.adversary for one in first.judged[0].missed] == ["register", "prosecutor"]
-    assert second.judged[0].unknown == "register has no result"
+    assert [one.item.adversary for one in first.assessments[0].violations] == ["register", "prosecutor"]
+    assert second.assessments[0].unknown_reason == "register has no result"
 
 
 def test_lines_of_a_verdict_have_value_limit_and_factor():
@@ -104,8 +104,8 @@ def test_lines_of_a_verdict_have_value_limit_and_factor():
         "prosecutor",
     )
     assert (k.value, k.times, k.adversary) == (5, 2, "")
-    assert times(0, Condition.parse("k <= 1")) is None
-    assert [distance(one) for one in verdict.judged] == ["5.0 times the limit", "short by 5"]
+    assert limit_ratio(0, Condition.parse("k <= 1")) is None
+    assert [distance(one) for one in verdict.assessments] == ["5.0 times the limit", "short by 5"]
     assert sentence(verdict) == "Not acceptable under Ours: 2 of 2 conditions are missed."
 
 
@@ -142,7 +142,7 @@ def test_a_policy_is_read_with_its_sources(tmp_path: Path):
         "study",
         "k>=7",
     )
-    both = policy_of(
+    both = parse_policy(
         {"policy": [{"use": "house.toml"}, {"require": "t_equal <= 0.5"}], "title": "Mine"}, tmp_path, title=""
     )
     assert (both.title, len(both.requirements)) == ("House and Mine", 2)
@@ -151,7 +151,7 @@ def test_a_policy_is_read_with_its_sources(tmp_path: Path):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("[policy]\nrequire = 3\n", "policy is no list of tables"),
+        ("[policy]\nrequire = 3\n", "policy is not a list of tables"),
         ("[[policy]]\nname = 'x'\n", "policy has no require"),
         ("[[policy]]\nrequire = 3\n", "require of policy is 3, expected a text"),
         ("[[policy]]\nrequire = 'k > x'\n", "the condition is 'k > x'"),
@@ -168,7 +168,7 @@ def test_a_policy_that_is_none_is_refused_in_a_sentence(tmp_path: Path, text, sa
         read_policy(tmp_path / "p.toml")
 
 
-@pytest.mark.parametrize("name", shipped())
+@pytest.mark.parametrize("name", read_shipped_policies())
 def test_every_shipped_policy_has_names_sources_and_purposes_and_can_turn_out_both_ways(name):
     policy = read_policy(name)
     assert all(one.name and one.source and one.purpose for one in policy.requirements)
@@ -220,7 +220,7 @@ def test_a_policy_that_was_given_and_is_about_another_domain_is_refused(tmp_path
 def test_single_conditions_are_one_policy_beside_those_with_a_name():
     table = unmask.read_table(PEOPLE, quasi_identifiers="age", sensitive="ill")
     found = unmask.audit(table, policy=["k >= 2", "strict", "k >= 3"])
-    assert [(one.policy.title, one.state, len(one.judged)) for one in found.verdicts] == [
+    assert [(one.policy.title, one.state, len(one.assessments)) for one in found.verdicts] == [
         ("Strict", "not acceptable", 3),
         ("the conditions given", "not acceptable", 2),
     ]
@@ -229,18 +229,20 @@ def test_single_conditions_are_one_policy_beside_those_with_a_name():
 def test_a_condition_that_is_typed_has_its_source_behind_a_number_sign_or_says_that_it_has_none():
     first, second = read_policies(["k >= 2 # board, 2026-03", "k >= 3"])[0].requirements
     assert (str(first.require), first.source) == ("k>=2", "board, 2026-03")
-    assert (str(second.require), second.source) == ("k>=3", TYPED)
+    assert (str(second.require), second.source) == ("k>=3", TYPED_SOURCE)
 
 
 def test_beside_what_an_adversary_expects_stands_what_came_true():
     came_true = replace(ROW, measure="realized_success", posterior=0.2)
     expects = Policy.of(["success_probability <= 0.1"], title="Ours")
     (verdict,) = found(replace(ROW, posterior=0.05), came_true).judged([expects])
-    (one,) = verdict.judged
+    (one,) = verdict.assessments
     assert (one.state, one.realized.value) == ("met", 0.2)
     assert narrow(one).replace("\u00a0", " ") == "met as the adversary expects, but 20.0 % came true"
     assert about(one).replace("\u00a0", " ").endswith("best guess is right; n = 1,000; 20.0 % came true")
-    (worst,) = found(ROW, came_true).judged([Policy.of(["success_probability.worst <= 0.1"], title="Ours")])[0].judged
+    (worst,) = (
+        found(ROW, came_true).judged([Policy.of(["success_probability.worst <= 0.1"], title="Ours")])[0].assessments
+    )
     assert worst.realized is None
 
 
@@ -253,9 +255,11 @@ def test_a_condition_without_a_name_is_called_by_its_measure():
 
 def test_those_apart_are_judged_where_they_are_named():
     rows = [ROW, replace(ROW, adversary="insider", posterior=0.9)]
-    (verdict,) = judge(Policy.of(["success_probability<=0.1"], title="x"), rows, apart=frozenset({"insider"}))
+    (verdict,) = judge(Policy.of(["success_probability<=0.1"], title="x"), rows, excluded=frozenset({"insider"}))
     assert verdict.state == "acceptable"
-    (verdict,) = judge(Policy.of(["insider:success_probability<=0.1"], title="x"), rows, apart=frozenset({"insider"}))
+    (verdict,) = judge(
+        Policy.of(["insider:success_probability<=0.1"], title="x"), rows, excluded=frozenset({"insider"})
+    )
     assert verdict.state == "not acceptable"
 
 

@@ -26,7 +26,7 @@ from unmask.domains import domain_of as domain_of_class
 from unmask.economics import read_attacker
 from unmask.economics.profile import EMBEDDED
 from unmask.measures import Quantity, registry
-from unmask.policy.policies import shipped
+from unmask.policy.policies import read_shipped_policies
 
 Kind = Literal["attacks", "protections", "datasets"]
 
@@ -64,7 +64,7 @@ def listed() -> dict[str, dict[str, str]]:
         found.setdefault(kind, {})[name] = line
     words = {"measures": MEASURES, "criteria": registry.CRITERIA, "utilities": registry.UTILITIES}
     meanings = {kind: {name: one.meaning for name, one in of_kind.items()} for kind, of_kind in words.items()}
-    return found | meanings | {"policies": {name: one.title for name, one in shipped().items()}}
+    return found | meanings | {"policies": {name: one.title for name, one in read_shipped_policies().items()}}
 
 
 def sentence(thing: object) -> str:

@@ -145,10 +145,10 @@ def policies_about(policies: Iterable[Policy], domain: str) -> list[Policy]:
     """Policies as an audit of a domain is judged by them; an error for one that says nothing about it."""
     listed = known_domains(policies)
     for policy in listed:
-        if not policy.about(domain).requirements:
+        if not policy.for_domain(domain).requirements:
             others = " and ".join(dict.fromkeys(one.domain for one in policy.requirements))
             raise UnmaskError(f"policy {policy.title!r} requires nothing of {domain}; it is about {others}")
-    return [policy.about(domain) for policy in listed]
+    return [policy.for_domain(domain) for policy in listed]
 
 
 def with_fields(kind: type) -> Callable[[Call], Call]:

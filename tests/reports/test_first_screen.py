@@ -52,7 +52,7 @@ def chosen() -> object:
     plain = study()
     policy, rows = Policy.of(["success_probability <= 0.6"], title="Ours"), [item.row for item in plain.rows]
     verdicts = judge(policy, rows)
-    options = [Option("census", one.release, 0.9 - i / 10, "share", one.judged) for i, one in enumerate(verdicts)]
+    options = [Option("census", one.release, 0.9 - i / 10, "share", one.assessments) for i, one in enumerate(verdicts)]
     return study(policy="Ours", options=tuple(sorted(options, key=lambda one: (one.state != "met", -one.utility))))
 
 

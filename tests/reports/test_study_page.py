@@ -17,7 +17,7 @@ from tests.reports.test_html import SCRIPT, Page, row, sections
 from unmask.cli import main
 from unmask.core.errors import UnmaskError
 from unmask.data.databases import open_database
-from unmask.policy.condition import BESIDE_CONTROL, QUANTILES
+from unmask.policy.condition import CONTROL_FIELDS, QUANTILES
 from unmask.reports import render
 from unmask.reports.facts.study import Measured, Missing, StudyData
 from unmask.reports.findings.study import findings
@@ -28,7 +28,7 @@ from unmask.studies.page import planes, study_page
 from unmask.studies.run import COLUMNS, RESULTS
 
 NBSP = "\u00a0"
-ABSENT = (*BESIDE_CONTROL, "n_people", "n_drawn", "n_judged", *QUANTILES)
+ABSENT = (*CONTROL_FIELDS, "n_people", "n_drawn", "n_judged", *QUANTILES)
 NUMBERS = ("prior", "posterior", "gain", "low", "high", "worst", "seconds", *ABSENT)
 # success of A and of B, and utility: "k=10" and "k=5" are as good for B, but "k=5" keeps more and is worse for A
 WORLD = {"original": (0.9, 0.7, 1.0), "M k=3": (0.3, 0.6, 0.9), "M k=5": (0.2, 0.5, 0.8), "M k=10": (0.1, 0.55, 0.7)}

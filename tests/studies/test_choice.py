@@ -99,7 +99,7 @@ def test_what_is_not_known_is_not_chosen():
         ),
         [RISK],
     )[-1:]
-    assert one.failures == ("risk<=0.1 could not be tested: nobody took this measure of it",)
+    assert one.failures == ("risk<=0.1 could not be tested: this measure was not evaluated",)
     unknown = choose(results(summary("p", "risk", math.nan), summary("p", "utility", 1.0)), [RISK])[0]
     assert not unknown.satisfied
 
@@ -132,7 +132,7 @@ def test_scores_of_several_units_are_not_averaged():
 @pytest.mark.parametrize("text", ["inf k=3:risk<=0.1", "a:b<c:risk<=0.1"])
 def test_any_name_of_an_adversary_can_be_asked_about(text):
     name = text.rpartition(":")[0]
-    assert Condition.parse(text).named([summary("p", "risk", 0.1, adversary=name)]).adversary == name
+    assert Condition.parse(text).resolve([summary("p", "risk", 0.1, adversary=name)]).adversary == name
 
 
 @pytest.mark.parametrize(
@@ -152,8 +152,8 @@ def test_a_value_equal_to_the_bound_but_for_its_rounding_is_the_bound(sign, hold
 def test_a_name_that_is_an_adversary_and_a_target_is_ambiguous():
     both = [summary("p", "risk", 0.1, target="job"), summary("p", "risk", 0.1, adversary="job")]
     with pytest.raises(UnmaskError, match="may be the adversary 'job' or the target 'job'"):
-        Condition.parse("job:risk<1").named(both)
-    assert Condition.parse("job:identity:risk<1").named(both).adversary == "job"
+        Condition.parse("job:risk<1").resolve(both)
+    assert Condition.parse("job:identity:risk<1").resolve(both).adversary == "job"
 
 
 def test_a_field_that_is_none_is_told():
@@ -169,7 +169,7 @@ def test_a_requirement_that_is_none_is_refused(text):
 
 def test_a_misspelled_measure_or_adversary_is_told():
     found = results(summary("p", "risk", 0.05), summary("p", "utility", 1.0))
-    for text, why in (("k_peopel<=0.1", "did you mean 'k_people'"), ("c:risk<=0.1", "'c' is no adversary")):
+    for text, why in (("k_peopel<=0.1", "did you mean 'k_people'"), ("c:risk<=0.1", "'c' is neither an adversary")):
         (one,) = choose(found, [Condition.parse(text)])
         assert not one.satisfied
         assert why in one.failures[0]

@@ -63,7 +63,7 @@ def test_t3_identity_is_not_run_where_rows_are_nobodys(tmp_path):
     assert why.partition(":")[0] in render(found)
     asked = ["k >= 5", "prosecutor_average <= 0.1", "prosecutor_max <= 0.1"]
     (verdict,) = found.judged([Policy.of(asked, title="Ours")])
-    assert [one.unknown for one in verdict.judged] == [f"nobody took this measure: {why}"] * 3
+    assert [one.unknown_reason for one in verdict.assessments] == [f"this measure was not evaluated: {why}"] * 3
     assert "The rows of syn are not people of the original" in found.who
 
 

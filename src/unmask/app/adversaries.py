@@ -14,7 +14,7 @@ from unmask.core.errors import UnmaskError
 from unmask.document import by_role
 from unmask.economics import read_attacker
 from unmask.economics.profile import EMBEDDED, attacker_table, write_attacker
-from unmask.policy.policies import policy_of
+from unmask.policy.policies import parse_policy
 
 STANDARD = ("all columns", "insider", "learner", "order")
 """The standard adversaries that can be turned off."""
@@ -69,7 +69,7 @@ def take(project: Project, form: Mapping[str, Any]) -> str:
         card(project, form, given)
     take_policy(form, given)
     given["releases"] = [{"file": RELEASE, "origin": ORIGIN}]
-    policy_of(given, project.folder, title="own")
+    parse_policy(given, project.folder, title="own")
     project.save(given)
     return "verdict" if form.get("do") == "continue" else "adversaries"
 

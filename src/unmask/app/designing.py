@@ -13,10 +13,10 @@ from unmask.app.points import Point, ranked
 from unmask.app.project import CURVE, MECHANISM, TRIED, Project
 from unmask.app.verdict import found
 from unmask.core.errors import UnmaskError
+from unmask.core.tolerances import LIMIT_TIE
 from unmask.policy import Condition
-from unmask.policy.condition import SAME
-from unmask.policy.policies import policy_of
-from unmask.policy.verdict import times
+from unmask.policy.policies import parse_policy
+from unmask.policy.verdict import limit_ratio
 from unmask.reports.findings.verdict import called
 from unmask.toml_text import format_document
 
@@ -88,7 +88,7 @@ def points(project: Project, trials: Trials) -> tuple[tuple[Point, ...], tuple[s
 
 def _asked(project: Project) -> tuple[list[Condition], tuple[str, ...]]:
     """The conditions that a curve tests, and what the others are called."""
-    asked = policy_of(project.given, project.folder, title="own").requirements
+    asked = parse_policy(project.given, project.folder, title="own").requirements
     errors = [one.require for one in asked if one.require.measure == "estimation_error"]
     tested = [one for one in errors if one.field in COLUMNS]
     return tested, tuple(called(one) for one in asked if one.require not in tested)
@@ -97,12 +97,12 @@ def _asked(project: Project) -> tuple[list[Condition], tuple[str, ...]]:
 def _point(line: Mapping[str, float], largest: float, tested: list[Condition], trials: Trials) -> Point:
     asked = {"budget": line["distortion"]}
     factors = list(_times(line, tested))
-    met = all(factor <= 1 + SAME for factor in factors)
+    met = all(factor <= 1 + LIMIT_TIE for factor in factors)
     why = () if met else ("the adversary errs too little",)
     return Point(trials.words(asked), asked, 1 - line["distortion"] / largest, max(factors), met, why)
 
 
 def _times(line: Mapping[str, float], tested: list[Condition]) -> Iterator[float]:
     for condition in tested:
-        value = times(line[COLUMNS[condition.field]], condition)
+        value = limit_ratio(line[COLUMNS[condition.field]], condition)
         yield MOST if value is None else min(value, MOST)

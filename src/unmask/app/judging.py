@@ -8,7 +8,7 @@ from typing import Any
 
 from unmask.core.errors import UnmaskError
 from unmask.policy import Condition, Policy, Requirement
-from unmask.policy.policies import TYPED, policy_of, shipped
+from unmask.policy.policies import TYPED_SOURCE, parse_policy, read_shipped_policies
 from unmask.reports.findings.verdict import called
 
 
@@ -16,16 +16,16 @@ def policies(given: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     """What can be chosen, what is, and the own conditions."""
     chosen = _chosen(given)
     return {
-        "policies": {name: _lines(policy) for name, policy in shipped().items()},
+        "policies": {name: _lines(policy) for name, policy in read_shipped_policies().items()},
         "policy": chosen,
-        "own": _lines(policy_of(given, folder, title="own")) if chosen == "own" else None,
+        "own": _lines(parse_policy(given, folder, title="own")) if chosen == "own" else None,
     }
 
 
 def _chosen(given: Mapping[str, Any]) -> str:
     entries = given.get("policy", [])
     one = entries[0].get("use") if len(entries) == 1 else None
-    return one if one in shipped() else "own" if entries else ""
+    return one if one in read_shipped_policies() else "own" if entries else ""
 
 
 def _lines(policy: Policy) -> dict[str, Any]:
@@ -36,7 +36,7 @@ def _lines(policy: Policy) -> dict[str, Any]:
 def take_policy(form: Mapping[str, Any], given: dict[str, Any]) -> None:
     """Keep the policy that was chosen, or the conditions that were written."""
     chosen = str(form.get("policy", ""))
-    if chosen in shipped():
+    if chosen in read_shipped_policies():
         given["policy"] = [{"use": chosen}]
     elif entries := _typed(str(form.get("require", ""))):
         given["policy"] = entries
@@ -46,7 +46,7 @@ def take_policy(form: Mapping[str, Any], given: dict[str, Any]) -> None:
 
 def _typed(text: str) -> list[dict[str, str]]:
     """Conditions, one a line."""
-    typed = [Requirement.typed(line) for line in text.splitlines() if line.strip()]
+    typed = [Requirement.parse(line) for line in text.splitlines() if line.strip()]
     return [{"require": str(one.require), "source": one.source} for one in typed]
 
 
@@ -62,14 +62,14 @@ def bounds(given: Mapping[str, Any], limits: Collection[str]) -> tuple[dict[str,
         if start in limits and start not in found:
             found[start] = bound
         elif start:
-            others.append(f"{one['require']} # {one.get('source') or TYPED}")
+            others.append(f"{one['require']} # {one.get('source') or TYPED_SOURCE}")
     return found, "\n".join(others)
 
 
 def used(given: Mapping[str, Any], folder: Path, domain: str) -> list[dict[str, Any]]:
     """The policies that are used beside own conditions, as far as they are about a domain."""
-    found = (policy_of({"policy": [one]}, folder, title=str(one["use"])) for one in _uses(given))
-    return [_lines(policy.about(domain)) for policy in found]
+    found = (parse_policy({"policy": [one]}, folder, title=str(one["use"])) for one in _uses(given))
+    return [_lines(policy.for_domain(domain)) for policy in found]
 
 
 def _uses(given: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -95,7 +95,7 @@ def take_bounds(said: Mapping[str, float | None], text: str, given: dict[str, An
     """
     before = {_split(one.get("require", ""))[0]: one for one in given.get("policy", [])}
     kept = [
-        {"source": TYPED} | before.get(limit, {}) | {"require": f"{limit}{bound:.9g}"}
+        {"source": TYPED_SOURCE} | before.get(limit, {}) | {"require": f"{limit}{bound:.9g}"}
         for limit, bound in said.items()
         if bound is not None
     ]

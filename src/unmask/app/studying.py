@@ -20,8 +20,8 @@ from unmask.face.starting import DEFAULT_K
 from unmask.measures.registry import UTILITIES
 from unmask.plan import NOTHING, Plan
 from unmask.policy import Requirement
-from unmask.policy.policies import policy_of
-from unmask.policy.verdict import times, unanswered
+from unmask.policy.policies import parse_policy
+from unmask.policy.verdict import explain_unanswered, limit_ratio
 from unmask.reports.findings.verdict import called
 from unmask.studies.choice import Verdict, choose
 from unmask.studies.journal import Journal
@@ -122,8 +122,8 @@ def points(project: Project, trials: Trials) -> tuple[tuple[Point, ...], tuple[s
     folder.mkdir(exist_ok=True)
     export(made, Journal(path), folder / RESULTS)
     results = read_results(folder)
-    asked = policy_of(project.given, project.folder, title="own").requirements
-    tested = [one for one in asked if not unanswered(one.require, results.items)]
+    asked = parse_policy(project.given, project.folder, title="own").requirements
+    tested = [one for one in asked if not explain_unanswered(one.require, results.items)]
     left = tuple(called(one) for one in asked if one not in tested)
     if not results.summaries or not any(one.measure == "utility" for one in results.summaries):
         return (), left
@@ -157,8 +157,8 @@ def _lost(own: Sequence[Summary], losses: Sequence[str]) -> Iterator[tuple[str, 
 
 
 def _times(asked: Requirement, own: Sequence[Summary], results: Results) -> Iterator[float]:
-    meant = asked.require.named(results.items)
+    meant = asked.require.resolve(results.items)
     for one in own:
-        if meant.about(one):
-            value = times(meant.value(one), meant)
+        if meant.applies_to(one):
+            value = limit_ratio(meant.value(one), meant)
             yield 1 / 64 if value is None else value

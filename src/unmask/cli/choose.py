@@ -77,11 +77,13 @@ def choose(run: Path, required: tuple[Policy, ...], maximize: str, as_json: bool
 
 def _conditions(policies: tuple[Policy, ...], results: Results) -> tuple[Condition, ...]:
     """Return what policies require; a single condition that no result of the study answers is an error."""
-    from unmask.policy.policies import GIVEN
-    from unmask.policy.verdict import unanswered
+    from unmask.policy.policies import CONDITIONS_TITLE
+    from unmask.policy.verdict import explain_unanswered
 
-    for require in (one.require for policy in policies if policy.title == GIVEN for one in policy.requirements):
-        if why := unanswered(require, results.items):
+    for require in (
+        one.require for policy in policies if policy.title == CONDITIONS_TITLE for one in policy.requirements
+    ):
+        if why := explain_unanswered(require, results.items):
             raise UnmaskError(f"--policy {require}: {why}")
     return tuple(one.require for policy in policies for one in policy.requirements)
 

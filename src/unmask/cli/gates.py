@@ -14,7 +14,7 @@ from unmask.cli.terminal import say
 from unmask.core.errors import UnmaskError
 
 if TYPE_CHECKING:
-    from unmask.policy import Condition, Judged, Policy, Verdict
+    from unmask.policy import Assessment, Condition, Policy, Verdict
     from unmask.reports import ReportData
 
 EXIT_ABOVE = 3
@@ -64,44 +64,45 @@ def verdicts(found: ReportData, policies: Sequence[Policy], *, domain: str = "")
     A condition that was given by itself, and is about nothing that the audit has, is an error; one of a policy could
     not be tested.
     """
-    from unmask.policy.policies import GIVEN
+    from unmask.policy.policies import CONDITIONS_TITLE
 
-    judged = found.judged([one.about(domain) for one in policies])
-    for one in (one for verdict in judged if verdict.policy.title == GIVEN for one in verdict.judged if one.why):
-        raise UnmaskError(f"--policy {one.requirement.require}: {one.why} ({_known(found)})")
-    warn_of_turned(one.requirement.require for verdict in judged for one in verdict.judged)
+    judged = found.judged([one.for_domain(domain) for one in policies])
+    own = (verdict for verdict in judged if verdict.policy.title == CONDITIONS_TITLE)
+    for one in (one for verdict in own for one in verdict.assessments if one.reason):
+        raise UnmaskError(f"--policy {one.requirement.require}: {one.reason} ({_known(found)})")
+    warn_of_turned(one.requirement.require for verdict in judged for one in verdict.assessments)
     return judged
 
 
 def warn_of_turned(conditions: Iterable[Condition]) -> None:
     """Say which conditions ask for what the adversary wants, such as a small error."""
-    from unmask.policy.condition import turned
+    from unmask.policy.condition import reverse_sign
 
     for asked in dict.fromkeys(conditions):
-        if other := turned(asked):
+        if other := reverse_sign(asked):
             said = f"warning: {asked} asks for what the adversary wants; did you mean {other}?"
             say(said, err=True)
 
 
 def exit_unless_acceptable(verdicts: Sequence[Verdict]) -> None:
     """Exit 3 where a release is not acceptable, and say which conditions it misses, or could not be tested."""
-    lines = [line for verdict in verdicts for one in verdict.judged for line in _broken(verdict.release, one)]
+    lines = [line for verdict in verdicts for one in verdict.assessments for line in _broken(verdict.release, one)]
     for line in lines:
         say(line, err=True)
     if lines:
         raise click.exceptions.Exit(EXIT_ABOVE)
 
 
-def _broken(release: str, judged: Judged) -> Iterator[str]:
+def _broken(release: str, judged: Assessment) -> Iterator[str]:
     """A line for everything that breaks a condition."""
-    from unmask.policy.verdict import spoken
+    from unmask.policy.verdict import describe_item
 
     condition = judged.requirement.require
-    for one in judged.missed:
+    for one in judged.violations:
         field = "" if condition.field is None else f".{condition.field}"
-        yield f"missed: {release}: {spoken(one.item)}{field} is {one.value:.6g} ({condition} is required)"
-    if judged.unknown:
-        yield f"not tested: {release}: {condition}, and what is not known is not safe: {judged.unknown}"
+        yield f"missed: {release}: {describe_item(one.item)}{field} is {one.value:.6g} ({condition} is required)"
+    if judged.unknown_reason:
+        yield f"not tested: {release}: {condition}, and what is not known is not safe: {judged.unknown_reason}"
 
 
 def _known(found: ReportData) -> str:

@@ -52,6 +52,9 @@ POINT_TIE: Final = 1e-12
 VALUE_TIE: Final = 1e-9
 """Share of the largest value. Values of targets, or of clusters, that differ by less agree: sums are rounded."""
 
+LIMIT_TIE: Final = 1e-9
+"""Share of a limit. A value that differs by less is at the limit: 1 / 10 is not above 0.1."""
+
 QUANTILE_ROUNDING: Final = 1e-12
 """Share of the total weight. A level that is missed by less is reached: weights are added up."""
 

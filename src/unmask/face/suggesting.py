@@ -117,7 +117,7 @@ class _Trial:
 
 
 def _measured(name: str, found: ReportData, release: str, verdicts: Iterable[Verdict], utility: float | None) -> Change:
-    own = [one for verdict in verdicts if verdict.release == release for one in verdict.judged]
+    own = [one for verdict in verdicts if verdict.release == release for one in verdict.assessments]
     risk = at_risk(release, Scope(found))
     return Change(
         name,

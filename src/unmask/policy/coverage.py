@@ -8,15 +8,15 @@ from unmask.policy.condition import QUANTILES, Condition
 from unmask.results import Row
 
 MIN_COVERAGE = 0.95
-"""Share of the people who must be judged before there is a verdict."""
+"""Share of the people that a verdict needs."""
 
 SMALL_COUNT = 10
-"""People: a smaller number of them is not stated."""
+"""Number of people below which a number is not printed."""
 
 NEEDED = f"{100 * MIN_COVERAGE:g} %"
 
 COUNTS = ("n_people", "n_drawn", "n_judged")
-"""Fields of a `Row` or a `Summary` that say how many people it is about."""
+"""Fields of a `Row` or a `Summary` with its numbers of people."""
 
 
 def coverage_gap(condition: Condition, item: object) -> str:
@@ -25,12 +25,12 @@ def coverage_gap(condition: Condition, item: object) -> str:
     A random sample stands for all people, as far as an interval says how surely. Its worst-off person and its
     quantiles do not: others may be worse off.
     """
-    people, drawn, judged = (getattr(item, name, None) for name in COUNTS)
-    if people is None or drawn is None or judged is None:
+    people, drawn, n_judged = (getattr(item, name, None) for name in COUNTS)
+    if people is None or drawn is None or n_judged is None:
         return ""
-    sample = f"{_stated(drawn, people)} of {people:,} were drawn at random"
-    if judged < MIN_COVERAGE * drawn:
-        return f"{_stated(judged, drawn)} of {drawn:,} are judged, and a verdict needs {NEEDED}"
+    sample = f"{_format_count(drawn, people)} of {people:,} were drawn at random"
+    if n_judged < MIN_COVERAGE * drawn:
+        return f"{_format_count(n_judged, drawn)} of {drawn:,} are judged, and a verdict needs {NEEDED}"
     if drawn >= MIN_COVERAGE * people:
         return ""
     if condition.field == "worst" or condition.field in QUANTILES:
@@ -44,21 +44,21 @@ def coverage_notes(items: Iterable[Row], *, noun: str = "people", always: bool =
     always : of enough people, too
     """
     counts = {(row.n_judged or 0, row.n_drawn or 0, row.n_people or 0) for row in items if row.n_people is not None}
-    stated = [count for count in counts if always or count[0] < MIN_COVERAGE * count[2]]
-    stated.sort(key=lambda count: count[0] / max(count[1], 1))
-    return tuple(dict.fromkeys(_note(*count, noun) for count in stated))
+    reported = [count for count in counts if always or count[0] < MIN_COVERAGE * count[2]]
+    reported.sort(key=lambda count: count[0] / max(count[1], 1))
+    return tuple(dict.fromkeys(_note(*count, noun) for count in reported))
 
 
-def _note(judged: int, drawn: int, people: int, noun: str) -> str:
-    note = f"{_stated(judged, people)} of the {people:,} {noun} of the file are judged"
+def _note(n_judged: int, drawn: int, people: int, noun: str) -> str:
+    note = f"{_format_count(n_judged, people)} of the {people:,} {noun} of the file are judged"
     note = note[0].upper() + note[1:]
-    if judged < MIN_COVERAGE * drawn:
+    if n_judged < MIN_COVERAGE * drawn:
         return f"{note}: below {NEEDED} there is no verdict."
     return f"{note}: a random sample, which stands for all." if drawn < people else f"{note}."
 
 
-def _stated(part: int, whole: int) -> str:
+def _format_count(part: int, total: int) -> str:
     """Return a number of people, unless it or the rest is a small count."""
-    if 0 < whole - part < SMALL_COUNT:
+    if 0 < total - part < SMALL_COUNT:
         return f"all but fewer than {SMALL_COUNT}"
     return f"fewer than {SMALL_COUNT}" if 0 < part < SMALL_COUNT else f"{part:,}"

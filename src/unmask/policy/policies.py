@@ -1,4 +1,4 @@
-"""Policies: conditions with their sources, from a document, from a file of their own, or of those that are shipped."""
+"""Policies: conditions with their sources, from a document, from a file of their own, or shipped with unmask."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from unmask.core.errors import UnmaskError, nearest
 from unmask.data.files import read_toml
 from unmask.policy.condition import Condition
 
-SHIPPED = resources.files("unmask.policy") / "shipped"
-"""Where the policies lie that come with unmask."""
+SHIPPED_FOLDER = resources.files("unmask.policy") / "shipped"
+"""Folder of the policies that come with unmask."""
 
-GIVEN = "the conditions given"
-"""The title of conditions that were given one by one."""
+CONDITIONS_TITLE = "the conditions given"
+"""Title of single conditions, such as those of `--policy`."""
 
-TYPED = "typed in for this audit, no source given"
-"""The source of a condition that was given by itself, without one."""
+TYPED_SOURCE = "typed in for this audit, no source given"
+"""Source of a single condition without a source."""
 
-DOCUMENTS = "its own policy"
-"""The title of conditions in a document, whose own title is that of the release."""
+DOCUMENT_TITLE = "its own policy"
+"""Title of the conditions in a document, in which the title is that of the release."""
 
 
 @dataclass(frozen=True)
 class Requirement:
-    """A condition that a release must keep.
+    """A condition that a release must meet.
 
-    require : such as success_probability.worst <= 0.09
-    name    : what a reader calls it; the condition itself when left out
-    source  : who asks for it: the law, the guidance or the paper, with its section
-    purpose : what it is for, in a few words
-    domain  : the domain whose audits it is about, such as "graphs"; "" for every one
+    require : condition such as success_probability.worst <= 0.09
+    name    : name for readers; the condition itself by default
+    source  : law, guidance or paper that asks for it, with its section
+    purpose : purpose in a few words
+    domain  : domain whose audits it is about, such as "graphs"; "" for every domain
     """
 
     require: Condition
@@ -45,19 +45,19 @@ class Requirement:
     domain: str = ""
 
     @classmethod
-    def typed(cls, text: str) -> Requirement:
-        """One that is typed: a condition, and behind a number sign its source.
+    def parse(cls, text: str) -> Requirement:
+        """Return the requirement of a text: a condition, and its source after a number sign.
 
-        >>> Requirement.typed("k >= 5  # our board").source, Requirement.typed("k >= 5").source
+        >>> Requirement.parse("k >= 5  # our board").source, Requirement.parse("k >= 5").source
         ('our board', 'typed in for this audit, no source given')
         """
         condition, source = re.fullmatch(r"([^<>]*[^#]*)#?(.*)", text, re.DOTALL).groups()  # type: ignore[union-attr]
-        return cls(Condition.parse(condition), source=source.strip() or TYPED)
+        return cls(Condition.parse(condition), source=source.strip() or TYPED_SOURCE)
 
 
 @dataclass(frozen=True)
 class Policy:
-    """Requirements under one title; it is kept where all of them are.
+    """Requirements under one title; a release is acceptable if it meets all of them.
 
     >>> Policy.of(["k >= 5", "success_probability.worst <= 0.2"], title="Ours").requirements[0].require.measure
     'k'
@@ -68,70 +68,74 @@ class Policy:
 
     @classmethod
     def of(cls, conditions: Iterable[str | Condition], *, title: str) -> Policy:
-        """A policy of conditions that no source is given for."""
-        asked = (Condition.parse(one) if isinstance(one, str) else one for one in conditions)
-        return cls(title, tuple(map(Requirement, asked)))
+        """Return a policy of conditions without sources."""
+        parsed = (Condition.parse(item) if isinstance(item, str) else item for item in conditions)
+        return cls(title, tuple(map(Requirement, parsed)))
 
-    def about(self, domain: str) -> Policy:
-        """What it requires in audits of a domain."""
-        return replace(self, requirements=tuple(one for one in self.requirements if one.domain in ("", domain)))
+    def for_domain(self, domain: str) -> Policy:
+        """Return the requirements for audits of a domain."""
+        requirements = (requirement for requirement in self.requirements if requirement.domain in ("", domain))
+        return replace(self, requirements=tuple(requirements))
 
 
-def read_policies(given: Iterable[Policy | str | Path]) -> tuple[Policy, ...]:
-    """Policies as they are, or by name or file, and at the end one of all single conditions among them.
+def read_policies(policies: Iterable[Policy | str | Path]) -> tuple[Policy, ...]:
+    """Return policies, read by name or file, and at the end one of all single conditions among them.
 
-    >>> [one.title for one in read_policies(["k >= 5", "strict", "t_equal <= 0.2"])]
+    >>> [policy.title for policy in read_policies(["k >= 5", "strict", "t_equal <= 0.2"])]
     ['Strict', 'the conditions given']
     """
-    listed = list(given)
-    single = [one for one in listed if isinstance(one, str) and re.search("[<>]", one)]
-    named = [one if isinstance(one, Policy) else read_policy(one) for one in listed if one not in single]
-    return (*named, *([Policy(GIVEN, tuple(map(Requirement.typed, single)))] if single else []))
+    items = list(policies)
+    conditions = [item for item in items if isinstance(item, str) and re.search("[<>]", item)]
+    read = [item if isinstance(item, Policy) else read_policy(item) for item in items if item not in conditions]
+    return (*read, *([Policy(CONDITIONS_TITLE, tuple(map(Requirement.parse, conditions)))] if conditions else []))
 
 
-def read_policy(which: str | Path) -> Policy:
-    """The policy of a TOML file, or one that is shipped, by its name.
+def read_policy(name: str | Path) -> Policy:
+    """Return the policy of a TOML file, or a shipped policy by its name.
 
-    The file has a title and entries [[policy]]; it may be a document, of which nothing else is read.
+    The file has a title and entries [[policy]]; it may be a document, of which only these are read.
     """
-    path = Path(which)
+    path = Path(name)
     if path.suffix == ".toml":
-        return policy_of(read_toml(path, "policy"), path.parent, title=path.stem)
-    if str(which) not in shipped():
-        known = nearest(str(which), tuple(shipped()))
-        raise UnmaskError(f"no policy is called {str(which)!r}; {known}, a TOML file, or a condition such as k>=5")
-    return shipped()[str(which)]
+        return parse_policy(read_toml(path, "policy"), path.parent, title=path.stem)
+    shipped = read_shipped_policies()
+    if str(name) not in shipped:
+        hint = nearest(str(name), tuple(shipped))
+        raise UnmaskError(f"no policy is called {str(name)!r}; {hint}, a TOML file, or a condition such as k>=5")
+    return shipped[str(name)]
 
 
-def shipped() -> dict[str, Policy]:
-    """Name -> policy of those that come with unmask."""
-    files = sorted((one for one in SHIPPED.iterdir() if one.name.endswith(".toml")), key=lambda one: one.name)
-    texts = {one.name.removesuffix(".toml"): tomllib.loads(one.read_text(encoding="utf-8")) for one in files}
-    return {name: policy_of(given, Path(), title=name) for name, given in texts.items()}
+def read_shipped_policies() -> dict[str, Policy]:
+    """Return the policies that come with unmask, by name."""
+    paths = sorted((path for path in SHIPPED_FOLDER.iterdir() if path.name.endswith(".toml")), key=lambda p: p.name)
+    texts = {path.name.removesuffix(".toml"): tomllib.loads(path.read_text(encoding="utf-8")) for path in paths}
+    return {name: parse_policy(document, Path(), title=name) for name, document in texts.items()}
 
 
-def policy_of(given: Mapping[str, Any], folder: Path, *, title: str) -> Policy:
-    """The policy of a document, with those that its entries use; folder : where their files lie.
+def parse_policy(document: Mapping[str, Any], folder: Path, *, title: str) -> Policy:
+    """Return the policy of a document, with those that its entries use; folder : folder of their files.
 
-    >>> asked = {"policy": [{"require": "k >= 5", "source": "our statistical office"}]}
-    >>> policy_of(asked, Path(), title="Ours").requirements[0].source
+    >>> document = {"policy": [{"require": "k >= 5", "source": "our statistical office"}]}
+    >>> parse_policy(document, Path(), title="Ours").requirements[0].source
     'our statistical office'
     """
-    entries = given.get("policy", [])
-    if not isinstance(entries, list) or not all(isinstance(one, dict) for one in entries):
-        raise UnmaskError("policy is no list of tables; expected [[policy]] above each of them")
-    used = [read_policy(_placed(one["use"], folder)) for one in entries if "use" in one]
-    own = given.get("title", title) if given.keys() <= {"title", "policy"} else DOCUMENTS
-    titles = dict.fromkeys([*(policy.title for policy in used), *([own] if len(used) < len(entries) else [])])
-    asked = [one for entry in entries for one in _entries(entry, used)]
-    return Policy(" and ".join(map(str, titles)) or title, tuple(asked))
+    entries = document.get("policy", [])
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        raise UnmaskError("policy is not a list of tables; expected [[policy]] above each of them")
+    used = [read_policy(_locate(entry["use"], folder)) for entry in entries if "use" in entry]
+    document_title = document.get("title", title) if document.keys() <= {"title", "policy"} else DOCUMENT_TITLE
+    titles = dict.fromkeys(policy.title for policy in used)
+    if len(used) < len(entries):
+        titles[document_title] = None
+    requirements = [requirement for entry in entries for requirement in _parse_entry(entry, used)]
+    return Policy(" and ".join(map(str, titles)) or title, tuple(requirements))
 
 
 KEYS = ("require", "name", "source", "purpose", "domain")
 
 
-def _entries(entry: Mapping[str, Any], used: list[Policy]) -> Iterator[Requirement]:
-    """What an entry requires: the requirements of the next policy used, or its own."""
+def _parse_entry(entry: Mapping[str, Any], used: list[Policy]) -> Iterator[Requirement]:
+    """Yield the requirements of the next policy used, or the requirement of the entry."""
     if "use" in entry:
         if len(entry) > 1:
             raise UnmaskError("policy says use and more; expected use alone, or require with name, source and purpose")
@@ -147,7 +151,7 @@ def _entries(entry: Mapping[str, Any], used: list[Policy]) -> Iterator[Requireme
     yield Requirement(**{**entry, "require": Condition.parse(entry["require"])})
 
 
-def _placed(name: Any, folder: Path) -> str | Path:
+def _locate(name: Any, folder: Path) -> str | Path:
     if not isinstance(name, str):
         raise UnmaskError(f"policy uses {name!r}, expected the name of a policy or a TOML file")
     return folder / name if name.endswith(".toml") else name

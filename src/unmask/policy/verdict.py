@@ -1,4 +1,4 @@
-"""Verdicts: what was found, held against a policy, condition by condition."""
+"""Verdicts: results compared with a policy, condition by condition."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple, Protocol
 
 from unmask.core.errors import UnmaskError, nearest
 from unmask.measures.registry import CRITERIA, MEASURES, described, realized_by
-from unmask.policy.condition import BESIDE_CONTROL, Condition, Stated
+from unmask.policy.condition import CONTROL_FIELDS, Condition, MeasuredItem
 from unmask.policy.coverage import coverage_gap
 from unmask.policy.policies import Policy, Requirement
 from unmask.results import Row
@@ -20,12 +20,12 @@ State = Literal["met", "missed", "untested"]
 Outcome = Literal["acceptable", "not acceptable", "not decided"]
 
 CRITERION = "criterion"
-"""What stands before the name of a criterion where a measure has the same."""
+"""Scope of a criterion if a measure has the same name."""
 
 
 @dataclass(frozen=True)
 class Criterion:
-    """A criterion of a release in the place of a measure; nan where it was not run."""
+    """A criterion of a release in the form of a row; nan if it was not run."""
 
     release: str
     measure: str
@@ -34,90 +34,94 @@ class Criterion:
     target: str = ""
 
 
-class Found(Stated, Protocol):
-    """What was found of a release: a row or a criterion."""
+class ReleaseItem(MeasuredItem, Protocol):
+    """A result of a release: a row or a criterion."""
 
     @property
     def release(self) -> str:
-        """Of which release."""
+        """Name of the release."""
 
 
-class Valued(NamedTuple):
-    """What a condition is about, and its value there; nan where that is not known."""
+class ItemValue(NamedTuple):
+    """A result of a release, and its value in a condition; nan if it is not known."""
 
-    item: Found
+    item: ReleaseItem
     value: float
 
 
 @dataclass(frozen=True)
-class Judged:
-    """A requirement, and how a release stands to it.
+class Assessment:
+    """A requirement, and the results of a release that it is about.
 
-    values : what the requirement is about, those that break it most first, those not known last
-    silent : adversaries it is about who have no result on the release
-    why    : why it could not be tested, where nothing is known that it is about
-    realized : where it asks what an adversary expects, what came true of the first of its values; None elsewhere
+    values : results that the requirement is about, those that break it most first, unknown ones last
+    silent_adversaries : adversaries that it is about without a result on the release
+    reason : reason why it could not be tested, if no result is known
+    realized : realized value of the first result, if the requirement is about an expected one; None otherwise
     """
 
     requirement: Requirement
-    values: tuple[Valued, ...]
-    silent: tuple[str, ...] = ()
-    why: str = ""
-    realized: Valued | None = None
+    values: tuple[ItemValue, ...]
+    silent_adversaries: tuple[str, ...] = ()
+    reason: str = ""
+    realized: ItemValue | None = None
 
     @property
-    def missed(self) -> tuple[Valued, ...]:
-        """What breaks it; of too few people only the worst-off, who stays so among more."""
+    def violations(self) -> tuple[ItemValue, ...]:
+        """Return the results that break the requirement.
+
+        If too few people were attacked, only a worst-off person counts, who stays the worst-off among more people.
+        """
         require = self.requirement.require
-        known = (one for one in self.values if not (math.isnan(one.value) or require.holds(one.value)))
-        return tuple(one for one in known if require.field == "worst" or not coverage_gap(require, one.item))
+        broken = (value for value in self.values if not (math.isnan(value.value) or require.holds(value.value)))
+        return tuple(value for value in broken if require.field == "worst" or not coverage_gap(require, value.item))
 
     @property
     def state(self) -> State:
-        """Missed where anything breaks it; met where everything is known and keeps it."""
-        if self.missed:
+        """Return "missed" if a result breaks the requirement, "met" if all results are known and keep it."""
+        if self.violations:
             return "missed"
-        return "untested" if self.unknown else "met"
+        return "untested" if self.unknown_reason else "met"
 
     @property
-    def nearest(self) -> Valued | None:
-        """What breaks it most, or is nearest to breaking it; None where nothing is known."""
-        return next((one for one in self.values if not math.isnan(one.value)), None)
+    def closest(self) -> ItemValue | None:
+        """Return the result that breaks the requirement most, or is closest to that; None if none is known."""
+        return next((value for value in self.values if not math.isnan(value.value)), None)
 
     @property
-    def across(self) -> float | None:
-        """The end of an interval beyond the limit: of what is nearest to breaking it, where it is met; where it is
-        missed and all that breaks it might keep it, the other end. None where the interval decides as the value does.
+    def interval_end(self) -> float | None:
+        """Return the end of an interval on the other side of the limit.
+
+        It belongs to the result closest to the limit if the requirement is met. If it is missed and all results that
+        break it might keep it, it is the other end. None if the intervals decide as the values do.
         """
-        asked, up = self.requirement.require, self.requirement.require.sign[0] == "<"
+        require, is_upper_limit = self.requirement.require, self.requirement.require.sign[0] == "<"
         if self.state == "met":
-            ends = [asked.ends(one.item)[up] for one in self.values]
-            return next(iter(sorted((one for one in ends if not asked.holds(one)), reverse=up)), None)
-        ends = [asked.ends(one.item)[not up] for one in self.missed]
-        return ends[0] if ends and all(map(asked.holds, ends)) else None
+            ends = [require.ends(value.item)[is_upper_limit] for value in self.values]
+            return next(iter(sorted((end for end in ends if not require.holds(end)), reverse=is_upper_limit)), None)
+        ends = [require.ends(value.item)[not is_upper_limit] for value in self.violations]
+        return ends[0] if ends and all(map(require.holds, ends)) else None
 
     @property
     def unit(self) -> str:
-        """The unit of its values and of its limit."""
+        """Return the unit of the values and of the limit."""
         measure = self.requirement.require.measure
-        known = described(measure) or CRITERIA.get(measure)
+        quantity = described(measure) or CRITERIA.get(measure)
         units = (str(item.unit) for item, _ in self.values if isinstance(item, Row))
-        return next(units, known.unit if known else "")
+        return next(units, quantity.unit if quantity else "")
 
     @property
-    def unknown(self) -> str:
-        """What is not known and would have to be, in words; "" where all is."""
-        nan = [spoken(one.item) for one in self.values if math.isnan(one.value)]
-        parts = [f"{'; '.join(nan)} is not known"] if nan else []
-        parts += [f"{', '.join(self.silent)} has no result"] if self.silent else []
-        gaps = (coverage_gap(self.requirement.require, one.item) for one in self.values)
+    def unknown_reason(self) -> str:
+        """Return a text about all results that are needed and not known; "" if there are none."""
+        unknown = [describe_item(value.item) for value in self.values if math.isnan(value.value)]
+        parts = [f"{'; '.join(unknown)} is not known"] if unknown else []
+        parts += [f"{', '.join(self.silent_adversaries)} has no result"] if self.silent_adversaries else []
+        gaps = (coverage_gap(self.requirement.require, value.item) for value in self.values)
         parts += list(dict.fromkeys(filter(None, gaps)))
-        untaken = "" if self.values else "nobody took this measure of it"
-        return self.why or "; ".join(parts) or untaken
+        return self.reason or "; ".join(parts) or ("" if self.values else "this measure was not evaluated")
 
 
-def state_of(states: Collection[State]) -> Outcome:
-    """What conditions in these states make of a release."""
+def combine_states(states: Collection[State]) -> Outcome:
+    """Return the outcome for a release whose conditions are in these states."""
     return "not acceptable" if "missed" in states else "not decided" if "untested" in states else "acceptable"
 
 
@@ -127,31 +131,31 @@ class Verdict:
 
     release: str
     policy: Policy
-    judged: tuple[Judged, ...]
+    assessments: tuple[Assessment, ...]
 
     @property
     def state(self) -> Outcome:
-        """Acceptable where every condition is met; not decided where none is missed and some could not be tested."""
-        return state_of([one.state for one in self.judged])
+        """Return "acceptable" if all conditions are met, "not decided" if some are untested and none is missed."""
+        return combine_states([assessment.state for assessment in self.assessments])
 
     def lines(self) -> tuple[Line, ...]:
-        """Its conditions, as a table has them."""
-        return tuple(line_of(self.release, self.policy, one) for one in self.judged)
+        """Return the conditions as lines of a table."""
+        return tuple(to_line(self.release, self.policy, assessment) for assessment in self.assessments)
 
     def count(self, state: State) -> int:
-        """How many conditions are in a state."""
-        return sum(one.state == state for one in self.judged)
+        """Return the number of conditions in a state."""
+        return sum(assessment.state == state for assessment in self.assessments)
 
 
 @dataclass(frozen=True)
 class Line:
-    """A condition of a verdict, as a table has it.
+    """A condition of a verdict, as a line of a table.
 
-    value  : of what breaks it most, or is nearest to breaking it; None where nothing is known
-    unit   : of the value and of the limit
-    times  : how many times the limit that is, above 1 where the condition is missed; None where that says nothing
-    adversary, target : whose value it is; "" of a criterion
-    why    : what is not known and would have to be
+    value  : value that breaks the condition most, or is closest to that; None if none is known
+    unit   : unit of the value and of the limit
+    times  : value divided by the limit, above 1 if the condition is missed; None if the ratio has no meaning
+    adversary, target : those of the value; "" for a criterion
+    why    : text about results that are needed and not known
     """
 
     release: str
@@ -170,32 +174,32 @@ class Line:
     why: str
 
 
-def line_of(release: str, policy: Policy, one: Judged) -> Line:
-    """A condition of a verdict as a line."""
-    asked, found = one.requirement, one.nearest
-    named = found is not None and not isinstance(found.item, Criterion)
+def to_line(release: str, policy: Policy, assessment: Assessment) -> Line:
+    """Return a condition of a verdict as a line of a table."""
+    requirement, closest = assessment.requirement, assessment.closest
+    item = None if closest is None or isinstance(closest.item, Criterion) else closest.item
     return Line(
         release,
         policy.title,
-        str(asked.require),
-        asked.name or str(asked.require),
-        one.state,
-        None if found is None else found.value,
-        asked.require.bound,
-        one.unit,
-        None if found is None else times(found.value, asked.require),
-        found.item.adversary if found and named else "",
-        found.item.target if found and named else "",
-        asked.source,
-        asked.purpose,
-        one.unknown,
+        str(requirement.require),
+        requirement.name or str(requirement.require),
+        assessment.state,
+        None if closest is None else closest.value,
+        requirement.require.bound,
+        assessment.unit,
+        None if closest is None else limit_ratio(closest.value, requirement.require),
+        item.adversary if item else "",
+        item.target if item else "",
+        requirement.source,
+        requirement.purpose,
+        assessment.unknown_reason,
     )
 
 
-def times(value: float, condition: Condition) -> float | None:
-    """How many times the limit a value is; of a floor, how many times below it. None unless both are above 0.
+def limit_ratio(value: float, condition: Condition) -> float | None:
+    """Return a value divided by its limit, or the limit by the value for a lower limit; None unless both are above 0.
 
-    >>> times(0.18, Condition.parse("k <= 0.09")), times(4, Condition.parse("k >= 8"))
+    >>> limit_ratio(0.18, Condition.parse("k <= 0.09")), limit_ratio(4, Condition.parse("k >= 8"))
     (2.0, 2.0)
     """
     if not (value > 0 and condition.bound > 0):
@@ -205,101 +209,114 @@ def times(value: float, condition: Condition) -> float | None:
 
 def judge(
     policy: Policy,
-    found: Iterable[Found],
+    results: Iterable[ReleaseItem],
     *,
-    apart: frozenset[str] = frozenset(),
+    excluded: frozenset[str] = frozenset(),
     not_run: Sequence[tuple[str, str]] = (),
 ) -> tuple[Verdict, ...]:
-    """A verdict on each release, in the order of what was found.
+    """Return a verdict on each release, in the order of the results.
 
-    A condition that names nobody is about every adversary and target that has its measure, but those `apart`, who know
-    to begin with what others are to learn. What is not known is not safe: a condition is met only where every value
-    that it is about is known, and every adversary that it is about has a result.
+    A condition without a scope is about all adversaries and targets that have its measure, except the `excluded`, who
+    know beforehand what others must learn. An unknown value is not safe: a condition is met only if all values that it
+    is about are known, and all adversaries that it is about have a result.
 
-    found   : rows and criteria of releases, the table before protection not among them
-    not_run : what was left out, and why: the reason of a measure that nobody took and that is named there
+    results : rows and criteria of releases, without those of the table before protection
+    not_run : measures that were left out, each with the reason
     """
-    items = list(found)
-    asked = [_asked(one, items, apart, not_run) for one in policy.requirements]
+    items = list(results)
+    selections = [_select(requirement, items, excluded, not_run) for requirement in policy.requirements]
     return tuple(
-        Verdict(release, policy, tuple(_judged(one, release, items) for one in asked if one.concerns(release)))
+        Verdict(release, policy, tuple(_assess(selection, release, items) for selection in concerned))
         for release in dict.fromkeys(item.release for item in items)
-        if any(one.concerns(release) for one in asked)
+        if (concerned := [selection for selection in selections if selection.concerns(release)])
     )
 
 
-class _Asked(NamedTuple):
-    """A requirement, and what it is about in all releases; why it is about nothing."""
+class _Selection(NamedTuple):
+    """A requirement with the results that it is about in all releases, or the reason why there are none."""
 
     requirement: Requirement
-    items: list[Found]
-    why: str
+    items: list[ReleaseItem]
+    reason: str
 
     def concerns(self, release: str) -> bool:
-        """Whether a release is asked; what has no such criterion, such as a mechanism beside a table, is not."""
-        return not any(isinstance(one, Criterion) for one in self.items) or any(
-            one.release == release for one in self.items
-        )
+        """Return whether a release is judged; a release without such a criterion, such as a mechanism, is not."""
+        has_criterion = any(isinstance(item, Criterion) for item in self.items)
+        return not has_criterion or any(item.release == release for item in self.items)
 
 
-def _asked(
-    requirement: Requirement, items: Sequence[Found], apart: frozenset[str], not_run: Sequence[tuple[str, str]]
-) -> _Asked:
+def _select(
+    requirement: Requirement,
+    items: Sequence[ReleaseItem],
+    excluded: frozenset[str],
+    not_run: Sequence[tuple[str, str]],
+) -> _Selection:
     try:
-        meant = requirement.require.named(items)
+        condition = requirement.require.resolve(items)
     except UnmaskError as error:
-        return _Asked(requirement, [], str(error))
-    about = [one for one in items if meant.about(one) and (meant.adversary or one.adversary not in apart)]
-    if not about and meant.field in BESIDE_CONTROL and any(replace(meant, field=None).about(one) for one in items):
-        return _Asked(requirement, [], "it needs control people, and none were given")
-    reasons = (why for what, why in not_run if meant.measure in re.findall(r"\w+", what))
-    return _Asked(requirement, *_checked(meant, about, next(reasons, "")))
+        return _Selection(requirement, [], str(error))
+    selected = [
+        item for item in items if condition.applies_to(item) and (condition.adversary or item.adversary not in excluded)
+    ]
+    if (
+        not selected
+        and condition.field in CONTROL_FIELDS
+        and any(map(replace(condition, field=None).applies_to, items))
+    ):
+        return _Selection(requirement, [], "it needs control people, and none were given")
+    reasons = (reason for name, reason in not_run if condition.measure in re.findall(r"\w+", name))
+    reason = _find_obstacle(condition, selected, next(reasons, ""))
+    return _Selection(requirement, [] if reason else selected, reason)
 
 
-def unanswered(condition: Condition, items: Sequence[Found]) -> str:
+def explain_unanswered(condition: Condition, items: Sequence[ReleaseItem]) -> str:
     """Return why none of these items answers a condition; "" if one does."""
-    return _asked(Requirement(condition), items, frozenset(), ()).why
+    return _select(Requirement(condition), items, frozenset(), ()).reason
 
 
-def _checked(meant: Condition, about: list[Found], reason: str) -> tuple[list[Found], str]:
-    """What a condition is about, or why that is nothing."""
-    kinds = {isinstance(one, Criterion) for one in about}
+def _find_obstacle(condition: Condition, selected: list[ReleaseItem], not_run: str) -> str:
+    """Return why a condition cannot be tested on the selected results; "" if it can."""
+    kinds = {isinstance(item, Criterion) for item in selected}
     if not kinds:
-        return [], f"nobody took this measure{f': {reason}' if reason else _words(meant.measure)}"
+        return f"this measure was not evaluated{f': {not_run}' if not_run else _describe_measure(condition.measure)}"
     if len(kinds) > 1:
-        name = meant.measure
-        return [], f"{name} is a measure and a criterion; write ADVERSARY:{name} or {CRITERION}:{name}"
-    if kinds == {True} and meant.field is not None:
-        return [], f"a criterion is one number; leave .{meant.field} out"
-    return about, ""
+        name = condition.measure
+        return f"{name} is a measure and a criterion; write ADVERSARY:{name} or {CRITERION}:{name}"
+    if kinds == {True} and condition.field is not None:
+        return f"a criterion is one number; leave .{condition.field} out"
+    return ""
 
 
-def _words(measure: str) -> str:
-    """What a measure is, if it is one, or the one whose name is nearest."""
-    known = described(measure) or CRITERIA.get(measure)
+def _describe_measure(measure: str) -> str:
+    """Return the meaning of a measure, or the name that is nearest to an unknown one."""
+    quantity = described(measure) or CRITERIA.get(measure)
     hint = nearest(measure, [*MEASURES, *CRITERIA])
-    return f", {known.meaning}" if known else f"; {hint}" if hint.startswith("did") else ""
+    return f", {quantity.meaning}" if quantity else f"; {hint}" if hint.startswith("did") else ""
 
 
-def spoken(item: Found) -> str:
-    """Whose value it is, in words: the measure, after the adversary and the target where it has them."""
-    whom = () if isinstance(item, Criterion) else (item.adversary, item.target)
-    return ", ".join((*whom, item.measure))
+def describe_item(item: ReleaseItem) -> str:
+    """Return the measure of a result, after the adversary and the target unless it is a criterion."""
+    names = () if isinstance(item, Criterion) else (item.adversary, item.target)
+    return ", ".join((*names, item.measure))
 
 
-def _judged(asked: _Asked, release: str, items: Sequence[Found]) -> Judged:
-    condition = asked.requirement.require
-    own = [Valued(one, condition.value(one)) for one in asked.items if one.release == release]
-    high = condition.sign[0] == "<"  # the higher, the nearer to breaking it
-    own.sort(key=lambda one: (math.isnan(one.value), -one.value if high else one.value))
-    there = {one.adversary for one in items if one.release == release}
-    silent = dict.fromkeys(one.adversary for one in asked.items if one.adversary not in there | {CRITERION})
-    return Judged(asked.requirement, tuple(own), tuple(silent), asked.why, _realized(condition, own, items))
+def _assess(selection: _Selection, release: str, items: Sequence[ReleaseItem]) -> Assessment:
+    condition = selection.requirement.require
+    values = [ItemValue(item, condition.value(item)) for item in selection.items if item.release == release]
+    is_upper_limit = condition.sign[0] == "<"  # the higher, the nearer to breaking it
+    values.sort(key=lambda value: (math.isnan(value.value), -value.value if is_upper_limit else value.value))
+    adversaries = {item.adversary for item in items if item.release == release} | {CRITERION}
+    silent = dict.fromkeys(item.adversary for item in selection.items if item.adversary not in adversaries)
+    realized = _find_realized(condition, values, items)
+    return Assessment(selection.requirement, tuple(values), tuple(silent), selection.reason, realized)
 
 
-def _realized(condition: Condition, own: Sequence[Valued], items: Sequence[Found]) -> Valued | None:
-    """What came true of what an adversary expects, on average over the same people."""
-    side = realized_by(condition.measure) if condition.field in (None, "posterior") and own else ""
-    whose = [(one.release, one.adversary, one.target, side) for one, _ in own[:1]]
-    found = (one for one in items if side and (one.release, one.adversary, one.target, one.measure) in whose)
-    return next((Valued(one, condition.value(one)) for one in found), None)
+def _find_realized(condition: Condition, values: Sequence[ItemValue], items: Sequence[ReleaseItem]) -> ItemValue | None:
+    """Return the realized side of an expected value, on average over the same people."""
+    measure = realized_by(condition.measure) if condition.field in (None, "posterior") and values else ""
+    if not measure:
+        return None
+    expected = values[0].item
+    key = (expected.release, expected.adversary, expected.target, measure)
+    matches = (item for item in items if (item.release, item.adversary, item.target, item.measure) == key)
+    return next((ItemValue(item, condition.value(item)) for item in matches), None)

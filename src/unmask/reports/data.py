@@ -152,13 +152,13 @@ class ReportData(Found):
     def judged(self, policies: Iterable[Policy]) -> tuple[Verdict, ...]:
         """The verdicts of policies on every release."""
         return tuple(
-            verdict for one in policies for verdict in judge(one, self.stated(), apart=APART, not_run=self.not_run)
+            verdict for one in policies for verdict in judge(one, self.stated(), excluded=APART, not_run=self.not_run)
         )
 
     def under(self, verdicts: Iterable[Verdict]) -> ReportData:
         """The same with verdicts, and with the people above the limits that these set on a probability."""
         told = tuple(verdicts)
-        asked = {one.requirement.require for verdict in told for one in verdict.judged}
+        asked = {one.requirement.require for verdict in told for one in verdict.assessments}
         limits = {one.bound for one in asked if one.measure in PROBABILITIES and one.sign[0] == "<" and one.bound < 1}
         return replace(self, verdicts=told, distribution=tuple(one.at(sorted(limits)) for one in self.distribution))
 

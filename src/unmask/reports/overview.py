@@ -9,7 +9,7 @@ from typing import NamedTuple
 from unmask.core.errors import visible
 from unmask.facts import Count
 from unmask.measures.registry import SHARES
-from unmask.policy import Judged
+from unmask.policy import Assessment
 from unmask.reports.data import LIMITS, ORDER, ORIGINAL, SEVERAL, ReportData, Scope, headlines
 from unmask.reports.facts.study import StudyData
 from unmask.reports.facts.tables import Distribution
@@ -126,7 +126,7 @@ def verdict_lines(data: ReportData) -> Iterator[Line]:
     for verdict in data.verdicts:
         where = f"{verdict.release}: " if len({one.release for one in data.verdicts}) > 1 else ""
         yield Line(visible(where + sentence(verdict)), "risk" if verdict.state != "acceptable" else "head")
-        rows = [(_condition(one), "" if one.state == "met" else "risk") for one in verdict.judged]
+        rows = [(_condition(one), "" if one.state == "met" else "risk") for one in verdict.assessments]
         wide = 5 if any(cells[4] for cells, _ in rows) else 4
         head = ("", "condition", "value", "limit", "how far")
         yield from _grid(head[:wide], [(cells[:wide], kind) for cells, kind in rows])
@@ -134,8 +134,8 @@ def verdict_lines(data: ReportData) -> Iterator[Line]:
         yield from (Line(text) for text in ("", visible(left).replace(SPACE, " ")) if left)
 
 
-def _condition(one: Judged) -> tuple[str, ...]:
-    value = "-" if one.nearest is None else amount(one, one.nearest.value)
+def _condition(one: Assessment) -> tuple[str, ...]:
+    value = "-" if one.closest is None else amount(one, one.closest.value)
     far = narrow(one) or distance(one)
     return STATE[one.state], called(one.requirement), value, amount(one, one.requirement.require.bound), far
 

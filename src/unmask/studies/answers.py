@@ -12,8 +12,8 @@ from unmask.core.errors import UnmaskError
 from unmask.domains import cases_of
 from unmask.plan import Plan
 from unmask.policy import Criterion, Policy
-from unmask.policy.condition import BESIDE_CONTROL
-from unmask.policy.verdict import unanswered
+from unmask.policy.condition import CONTROL_FIELDS
+from unmask.policy.verdict import explain_unanswered
 from unmask.results import Row
 from unmask.studies.cells import ASIDE, made
 
@@ -22,7 +22,7 @@ def check_policy(policy: Policy, plan: Plan) -> None:
     """Raise an error for a policy with a condition that no cell of the plan can answer."""
     rows, named = list(_answers(plan)), all(hasattr(cases_of(part.domain), "answers") for part in plan.datasets)
     for require in (one.require for one in policy.requirements):
-        if why := unanswered(require if named else replace(require, whom=None), rows):
+        if why := explain_unanswered(require if named else replace(require, scope=None), rows):
             raise UnmaskError(f"the policy requires {str(require)!r}, which this plan cannot answer: {why}")
 
 
@@ -35,7 +35,7 @@ def _answers(plan: Plan) -> Iterator[Row | Criterion]:
             target, measures = cases.answers(cell.adversary, made(cell.adversary, "attacks"))
             measures = (*measures, *(name for name in cell.measures if name in cases.MORE))
         has_control = not hasattr(cases, "answers") or bool(set(ASIDE) & cell.dataset.settings.keys())
-        beside: Any = dict.fromkeys(BESIDE_CONTROL, math.nan) if has_control else {}
+        beside: Any = dict.fromkeys(CONTROL_FIELDS, math.nan) if has_control else {}
         for name in filter(cell.wants, measures):
             yield replace(plain_row(cell, name, "", math.nan, prior=math.nan, n=0, target=target), **beside)
         yield from (Criterion("", name, math.nan) for name in getattr(cases, "CRITERIA", ()) if cell.wants(name))

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from unmask.core.errors import UnmaskError, nearest
-from unmask.policy import Condition, Judged, Policy
-from unmask.policy.verdict import spoken
+from unmask.policy import Assessment, Condition, Policy
+from unmask.policy.verdict import describe_item
 from unmask.reports.facts.study import Option
 from unmask.studies.summary import Results
 from unmask.studies.verdicts import UTILITY, options
@@ -56,22 +56,22 @@ def _verdict(option: Option) -> Verdict:
     return Verdict(option.dataset, option.protection, option.utility, failures, narrow, bool(option.judged))
 
 
-def _failures(one: Judged) -> Iterator[str]:
+def _failures(one: Assessment) -> Iterator[str]:
     require = one.requirement.require
     field = "" if require.field is None else f".{require.field}"
-    for missed in one.missed:
+    for missed in one.violations:
         side = f" expected, {one.realized.value:.4g} realized" if one.realized and missed == one.values[0] else ""
-        yield f"{require} fails: {spoken(missed.item)}{field} is {missed.value:.4g}{side}"
-    if one.unknown:
-        yield f"{require} could not be tested: {one.unknown}"
+        yield f"{require} fails: {describe_item(missed.item)}{field} is {missed.value:.4g}{side}"
+    if one.unknown_reason:
+        yield f"{require} could not be tested: {one.unknown_reason}"
 
 
-def _narrow(one: Judged) -> Iterator[str]:
+def _narrow(one: Assessment) -> Iterator[str]:
     require = one.requirement.require
     if one.state != "met":
         return
     if one.realized is not None and not require.holds(one.realized.value):
         expected, realized = one.values[0].value, one.realized.value
         yield f"{require} holds as expected alone: {expected:.4g} expected, {realized:.4g} realized"
-    elif one.across is not None:
-        yield f"{require} holds narrowly: the interval reaches {one.across:.4g}"
+    elif one.interval_end is not None:
+        yield f"{require} holds narrowly: the interval reaches {one.interval_end:.4g}"

@@ -15,7 +15,7 @@ from unmask.data.databases import escape_path, open_database
 from unmask.document import load
 from unmask.plan import NOTHING
 from unmask.policy.coverage import coverage_notes
-from unmask.policy.policies import policy_of
+from unmask.policy.policies import parse_policy
 from unmask.reports.facts.study import (
     RATIONAL,
     Headlines,
@@ -69,7 +69,7 @@ def study_page(folder: Path) -> StudyData:
     results, plan = read_results(folder), _plan(folder / PLAN)
     bare = frozenset(part["name"] for part in _parts(plan, "protections") if part["use"] == NOTHING)
     rows = tuple(map(_measured, results.summaries))
-    policy = policy_of({"policy": plan.get("policy", [])}, folder, title=OWN)
+    policy = parse_policy({"policy": plan.get("policy", [])}, folder, title=OWN)
     seeds = _seeds(folder / RESULTS)
     return StudyData(
         title=str(plan.get("title") or f"Study {folder.resolve().name}"),

@@ -14,7 +14,7 @@ from unmask.document import check_tables, in_document, load, populations
 from unmask.domains import DOMAINS, cases_of
 from unmask.measures import CRITERIA, described
 from unmask.plan import NOTHING, Budget, Part, Plan, Settings, check_keys
-from unmask.policy.policies import policy_of
+from unmask.policy.policies import parse_policy
 from unmask.studies.cells import check_columns, check_names, check_part, measures_of
 from unmask.studies.stated import check_stated
 
@@ -73,7 +73,7 @@ def _check(given: Settings, folder: Path) -> None:
                 list(_variants(entry, kind, at, folder, None, check_names))
     _seeds(given.get("seeds", 1))
     _budget(given.get("budget", {}))
-    names = [one.require.measure for one in policy_of(given, folder, title="").requirements]
+    names = [one.require.measure for one in parse_policy(given, folder, title="").requirements]
     for name in (*given.get("measures", []), *names):
         if not (described(name) or name in CRITERIA):
             _check_measure(name)

@@ -21,7 +21,7 @@ from unmask.document import in_document, list_requirements, load
 from unmask.plan import Cell, Plan
 from unmask.policy import Policy
 from unmask.policy.condition import QUANTILES
-from unmask.policy.policies import policy_of
+from unmask.policy.policies import parse_policy
 from unmask.policy.verdict import CRITERION
 from unmask.studies.answers import check_policy
 from unmask.studies.beliefs import belief_file
@@ -190,7 +190,7 @@ def _keep_plan(plan: Path, folder: Path, asked: Policy) -> None:
 
 def policy_of_plan(path: Path, plan: Plan) -> Policy:
     """Return what the document of a study requires of its domains; an error for what the plan cannot answer."""
-    asked = policy_of(load(path), path.parent, title=path.stem)
+    asked = parse_policy(load(path), path.parent, title=path.stem)
     domains = {"", *(part.domain for part in plan.datasets)}
     asked = replace(asked, requirements=tuple(one for one in asked.requirements if one.domain in domains))
     with in_document(path):

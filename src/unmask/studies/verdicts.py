@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import product
 
 from unmask.core.errors import UnmaskError
-from unmask.policy import Condition, Criterion, Judged, Policy, judge
+from unmask.policy import Assessment, Condition, Criterion, Policy, judge
 from unmask.policy.verdict import CRITERION
 from unmask.reports.facts.study import Missing, Option
 from unmask.results import Row
@@ -40,25 +40,25 @@ def _rank(one: Option) -> tuple[bool, int, float, float]:
 def _of_dataset(dataset: str, results: Results, policy: Policy, maximize: str) -> Iterator[Option]:
     found, gaps = results.of(dataset), [gap for gap in results.gaps if gap.dataset == dataset]
     meant = {one: _meant(one.require, results) for one in policy.requirements}
-    asked = tuple(one for one, require in meant.items() if require.whom is None or any(map(require.concerns, found)))
-    verdicts = {one.release: one.judged for one in judge(replace(policy, requirements=asked), _items(found))}
-    untested = tuple(Judged(one, ()) for one in asked)
+    asked = tuple(one for one, require in meant.items() if require.scope is None or any(map(require.concerns, found)))
+    verdicts = {one.release: one.assessments for one in judge(replace(policy, requirements=asked), _items(found))}
+    untested = tuple(Assessment(one, ()) for one in asked)
     for name in dict.fromkeys((*(one.protection for one in found), *(gap.protection for gap in gaps))):
         own = [one for one in found if one.protection == name]
-        about = [one for one in own if any(require.about(one) for require in meant.values())]
+        about = [one for one in own if any(require.applies_to(one) for require in meant.values())]
         utility, unit = _score(maximize, own)
         why = [*_open(about, [gap for gap in gaps if gap.protection == name])]
         why += [f"{maximize} is not known in one unit"] if math.isnan(utility) else []
-        judged = tuple(replace(one, silent=()) for one in verdicts.get(name, untested))
+        judged = tuple(replace(one, silent_adversaries=()) for one in verdicts.get(name, untested))
         yield Option(dataset, name, utility, unit, judged, tuple(why))
 
 
 def _meant(require: Condition, results: Results) -> Condition:
     """Return a condition about the adversary and target that it names; about none if no result has that name."""
     try:
-        return require.named((*results.summaries, *results.criteria))
+        return require.resolve((*results.summaries, *results.criteria))
     except UnmaskError:
-        return replace(require, whom=None, adversary="")
+        return replace(require, scope=None, adversary="")
 
 
 def _items(found: Sequence[Summary]) -> list[Row | Criterion]:

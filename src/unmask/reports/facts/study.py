@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from unmask.core.errors import UnmaskError
 from unmask.measures.registry import SHARES
-from unmask.policy import Judged, Policy
-from unmask.policy.verdict import State, line_of, times
+from unmask.policy import Assessment, Policy
+from unmask.policy.verdict import State, limit_ratio, to_line
 from unmask.reports.facts.found import Found, plain_row
 from unmask.reports.words import styles_of
 from unmask.results import Row
@@ -126,7 +126,7 @@ class Option:
     protection: str
     utility: float
     unit: str
-    judged: tuple[Judged, ...] = ()
+    judged: tuple[Assessment, ...] = ()
     open: tuple[str, ...] = ()
 
     @property
@@ -137,8 +137,8 @@ class Option:
     @property
     def farthest(self) -> float:
         """How many times the limit the worst of its conditions is; 0 where that says nothing."""
-        found = [(one.nearest, one.requirement.require) for one in self.judged]
-        return max((times(near.value, asked) or 0.0 for near, asked in found if near is not None), default=0.0)
+        found = [(one.closest, one.requirement.require) for one in self.judged]
+        return max((limit_ratio(near.value, asked) or 0.0 for near, asked in found if near is not None), default=0.0)
 
     @property
     def state(self) -> State:
@@ -197,7 +197,7 @@ class StudyData(Found):
         yield from super().facts()
         best = dict.fromkeys((plane.dataset, name) for plane in self.planes for name in plane.undominated)
         lines = (
-            (one.dataset, line_of(one.protection, Policy(self.policy, ()), own))
+            (one.dataset, to_line(one.protection, Policy(self.policy, ()), own))
             for one in self.options
             for own in one.judged
         )

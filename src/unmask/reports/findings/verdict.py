@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from unmask.measures.registry import CRITERIA, SHARES, described, realized_by
-from unmask.policy import Condition, Judged, Requirement, Verdict
-from unmask.policy.condition import BESIDE_CONTROL
-from unmask.policy.verdict import Outcome, State, Valued, state_of, times
+from unmask.policy import Assessment, Condition, Requirement, Verdict
+from unmask.policy.condition import CONTROL_FIELDS
+from unmask.policy.verdict import ItemValue, Outcome, State, combine_states, limit_ratio
 from unmask.reports.data import APART, LIMITS, PROBABILITIES, ReportData, headlines
 from unmask.reports.facts.tables import Distribution
 from unmask.reports.words import IDENTITY, SPACE, listed, number, percent, row_value
@@ -27,7 +27,7 @@ STATES: Final[dict[Outcome, str]] = {
 STATE: Final[dict[State, str]] = {"met": "met", "missed": "missed", "untested": "not tested"}
 """A state of a condition, as a reader is told."""
 
-DIFFERENCES = (BESIDE_CONTROL - {"control"}) | {"gain"}
+DIFFERENCES = (CONTROL_FIELDS - {"control"}) | {"gain"}
 """Fields that are differences of what a measure is in two cases: of shares they are points."""
 
 OF_FIELD = {
@@ -51,7 +51,7 @@ OF_FIELD = {
 
 def sentence(verdict: Verdict) -> str:
     """The verdict with its policy and its count of conditions, as one sentence."""
-    return sentence_of(verdict.policy.title, [one.state for one in verdict.judged])
+    return sentence_of(verdict.policy.title, [one.state for one in verdict.assessments])
 
 
 def sentence_of(policy: str, states: Sequence[State]) -> str:
@@ -60,12 +60,12 @@ def sentence_of(policy: str, states: Sequence[State]) -> str:
     >>> sentence_of("Strict", ["met", "missed", "untested"])
     'Not acceptable under Strict: 1 of 3 conditions is missed and 1 could not be tested.'
     """
-    return f"{STATES[state_of(states)]} {rest_of(policy, states)}"
+    return f"{STATES[combine_states(states)]} {rest_of(policy, states)}"
 
 
 def rest(verdict: Verdict) -> str:
     """The sentence after its first words, which are the verdict."""
-    return rest_of(verdict.policy.title, [one.state for one in verdict.judged])
+    return rest_of(verdict.policy.title, [one.state for one in verdict.assessments])
 
 
 def rest_of(policy: str, states: Sequence[State]) -> str:
@@ -99,7 +99,7 @@ def _count(verdicts: Sequence[Verdict], state: str) -> int:
 
 def unjudged(verdict: Verdict, data: ReportData) -> str:
     """What a verdict leaves out, in a sentence: who is `APART`, by what its conditions ask of others; "" for nobody."""
-    held = {(v.item.adversary, v.item.target, v.item.measure) for one in verdict.judged for v in one.values}
+    held = {(v.item.adversary, v.item.target, v.item.measure) for one in verdict.assessments for v in one.values}
     asked = {key[1:] for key in held if key[2] in PROBABILITIES}
     own = [row for row in data.rows if row.release == verdict.release and row.adversary in APART]
     left = {(row.adversary, row.target) for row in own if (row.target, row.measure) in asked}
@@ -118,7 +118,7 @@ def _after(target: str) -> str:
     return "" if target == IDENTITY else f" and asks for {target}"
 
 
-def limit_of(risk: Distribution, judged: Iterable[Judged]) -> tuple[float, str]:
+def limit_of(risk: Distribution, judged: Iterable[Assessment]) -> tuple[float, str]:
     """The probability from which on a person is at risk, and whose limit that is: the policy's for the worst-off, or
     for people on average; of several the lowest. Without one, that of EMA's policy 0070 or, of a value, one half.
     """
@@ -133,15 +133,15 @@ def limit_of(risk: Distribution, judged: Iterable[Judged]) -> tuple[float, str]:
     return LIMITS["value"], "more likely than not"
 
 
-def _target(found: Valued) -> str:
+def _target(found: ItemValue) -> str:
     return found.item.target
 
 
-def narrow(one: Judged) -> str:
+def narrow(one: Assessment) -> str:
     """What came true, or the interval, where that says another thing than the value; "" elsewhere."""
     if one.state == "met" and one.realized and not one.requirement.require.holds(one.realized.value):
         return f"met as the adversary expects, but {amount(one, one.realized.value)} came true"
-    end = one.across
+    end = one.interval_end
     if end is None:
         return ""
     return f"{'met' if one.state == 'met' else 'missed'}, but the interval reaches {amount(one, end)}"
@@ -157,14 +157,14 @@ def called(one: Requirement) -> str:
     side = "Expected" if realized_by(asked.measure) else "Realized" if known and known.realizes else ""
     label = f"{side} {label[0].lower()}{label[1:]}" if side else label
     words = " ".join(filter(None, (label, OF_FIELD.get(asked.field or ""))))
-    return f"{words}, {asked.whom}" if asked.whom else words
+    return f"{words}, {asked.scope}" if asked.scope else words
 
 
-def about(one: Judged) -> str:
+def about(one: Assessment) -> str:
     """What a condition is for; of one without a name, what its measure is, and over how many. Beside what an adversary
     expects stands what came true.
     """
-    asked, item = one.requirement, one.nearest.item if one.nearest else None
+    asked, item = one.requirement, one.closest.item if one.closest else None
     known = described(asked.require.measure) or CRITERIA.get(asked.require.measure)
     told = [asked.purpose or ("" if asked.name or known is None else known.meaning.partition(" (")[0])]
     told += [f"n{SPACE}={SPACE}{item.n:,}"] if isinstance(item, Row) and not asked.name else []
@@ -172,7 +172,7 @@ def about(one: Judged) -> str:
     return "; ".join(filter(None, told))
 
 
-def amount(one: Judged, value: float) -> str:
+def amount(one: Assessment, value: float) -> str:
     """A value or a limit of a condition."""
     return with_unit(value, one.unit, one.requirement.require.field)
 
@@ -203,12 +203,12 @@ def figures(line: Mapping[str, Any]) -> tuple[str, str]:
     return shown, with_unit(float(line["limit"]), line["unit"], field)
 
 
-def distance(one: Judged) -> str:
+def distance(one: Assessment) -> str:
     """How far a missed condition is off; "" for one that is not missed."""
-    if not one.missed:
+    if not one.violations:
         return ""
-    asked, value = one.requirement.require, one.missed[0].value
-    factor = times(value, asked)
+    asked, value = one.requirement.require, one.violations[0].value
+    factor = limit_ratio(value, asked)
     if asked.sign[0] == ">":
         return f"short by {amount(one, asked.bound - value)}"
     if factor is None or asked.field in DIFFERENCES or not math.isfinite(factor):

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from unmask.facts import Count
 from unmask.measures.registry import quantity
-from unmask.policy import Judged, Policy, Verdict
-from unmask.policy.policies import shipped
+from unmask.policy import Assessment, Policy, Verdict
+from unmask.policy.policies import read_shipped_policies
 from unmask.reports.data import ORIGINAL, PROSECUTOR, ReportData, Scope
 from unmask.reports.facts.tables import Change, Distribution
 from unmask.reports.findings.rows import at_risk, risky, sentences
@@ -55,7 +55,7 @@ def screen(scope: Scope) -> Screen:
     verdicts = scope.data.verdicts
     found = Screen("none", *NO_POLICY, _lede(scope), (), _how(scope))
     if len(verdicts) == 1:
-        items = first(checked(one, scope.data.least) for one in verdicts[0].judged)
+        items = first(checked(one, scope.data.least) for one in verdicts[0].assessments)
         state = verdicts[0].state
         found = replace(found, state=LOOK[state], first=STATES[state], rest=rest(verdicts[0]), items=items)
     elif verdicts:
@@ -70,16 +70,16 @@ def screen(scope: Scope) -> Screen:
 def conditions_section(scope: Scope) -> Section | None:
     """Every condition, where the first screen has no room for them, or for what they are about."""
     verdicts = scope.data.verdicts
-    if (len(verdicts) == 1 and len(verdicts[0].judged) <= TOLD) or not verdicts:
+    if (len(verdicts) == 1 and len(verdicts[0].assessments) <= TOLD) or not verdicts:
         return None
-    told = f"{sum(len(one.judged) for one in verdicts):,} conditions with their values, limits and sources."
+    told = f"{sum(len(one.assessments) for one in verdicts):,} conditions with their values, limits and sources."
     return Section("conditions", "Every condition", tuple(_table(one, scope.data) for one in verdicts), told)
 
 
 def _table(verdict: Verdict, data: ReportData) -> Grid:
     rows = [
         (one.name, STATE[judged.state], one.value, one.limit, one.told, one.source, one.about)
-        for judged in verdict.judged
+        for judged in verdict.assessments
         for one in [checked(judged, data.least)]
     ]
     head = ("Condition", "State", "Value", "Limit", "How far", "Who asks for it", "What it is about")
@@ -87,7 +87,7 @@ def _table(verdict: Verdict, data: ReportData) -> Grid:
 
 
 def _more(verdicts: Sequence[Verdict], shown: Screen) -> Iterator[str]:
-    n = len(verdicts) if len(verdicts) > 1 else sum(len(one.judged) for one in verdicts)
+    n = len(verdicts) if len(verdicts) > 1 else sum(len(one.assessments) for one in verdicts)
     if n > len(shown.items):
         yield f"{n - len(shown.items):,} more are folded below."
 
@@ -107,7 +107,7 @@ def _lede(scope: Scope) -> str:
 def _how(scope: Scope) -> tuple[str, ...]:
     """How a policy is given: the shipped ones that could judge this audit, or a condition of one's own."""
     data = scope.data
-    known = [name for name, one in shipped().items() if _answers(data, one)]
+    known = [name for name, one in read_shipped_policies().items() if _answers(data, one)]
     asks = next((one.asks for one in data.subjects if one.asks), "k >= 5")
     own = f'a condition of your own, such as "{asks}"'
     return (
@@ -118,7 +118,7 @@ def _how(scope: Scope) -> tuple[str, ...]:
 
 def _answers(data: ReportData, policy: Policy) -> bool:
     """Whether any condition of a policy can be tested here."""
-    return any(one.count("untested") < len(one.judged) for one in data.judged([policy]))
+    return any(one.count("untested") < len(one.assessments) for one in data.judged([policy]))
 
 
 def _summed(verdict: Verdict, all_: Sequence[Verdict], data: ReportData) -> Checked:
@@ -132,9 +132,11 @@ def _summed(verdict: Verdict, all_: Sequence[Verdict], data: ReportData) -> Chec
     return replace(shown, state=LOOK[verdict.state], name=name, told=told, about="", source=called(most.requirement))
 
 
-def _farthest(verdict: Verdict) -> Judged:
+def _farthest(verdict: Verdict) -> Assessment:
     """The condition that is missed most, or is nearest to it."""
-    return max(verdict.judged, key=lambda one: (one.state == "missed", one.state == "untested", factor(one) or 0.0))
+    return max(
+        verdict.assessments, key=lambda one: (one.state == "missed", one.state == "untested", factor(one) or 0.0)
+    )
 
 
 def _asked(verdicts: Sequence[Verdict], data: ReportData) -> Iterator[str]:
@@ -177,7 +179,7 @@ def _together(release: str, scope: Scope) -> AtRisk | None:
 
 
 def _people(risk: Distribution, scope: Scope) -> AtRisk:
-    judged = [one for verdict in scope.data.verdicts if verdict.release == risk.release for one in verdict.judged]
+    judged = [one for verdict in scope.data.verdicts if verdict.release == risk.release for one in verdict.assessments]
     limit, whose = limit_of(risk, judged)
     above = risk.above[limit]
     name = f"the {risk.people:,}, by their risk" if risk.drawn_from else BY
@@ -204,14 +206,14 @@ def _counted(risk: Distribution, above: Count, scope: Scope) -> tuple[str, int, 
     return f"{value:,}", risk.drawn_from, f"; estimated from {drawn}, {low:,} to {high:,} with 95{SPACE}%"
 
 
-def _facts(risk: Distribution, limit: float, scope: Scope, judged: Sequence[Judged]) -> Iterator[tuple[str, str]]:
+def _facts(risk: Distribution, limit: float, scope: Scope, judged: Sequence[Assessment]) -> Iterator[tuple[str, str]]:
     """What they are asked for, the worst-off where no condition shows them, whether people have several rows, and how
     many it was before protection.
     """
     yield "Asked for", "whose record it is" if risk.target == IDENTITY else risk.target
     if group := _largest(risk, limit, scope):
         yield "Largest group", group
-    shown = {one.requirement.require.field for one in judged if one.nearest and one.nearest.item.target == risk.target}
+    shown = {one.requirement.require.field for one in judged if one.closest and one.closest.item.target == risk.target}
     worst = _worst(risk, scope)
     if "worst" not in shown and math.isfinite(worst):
         yield "Worst-off", percent(worst)
@@ -264,7 +266,7 @@ def _advised(data: ReportData) -> Advice:
     """Of an audit that has tried nothing."""
     verb = next((one.verb for one in data.subjects if one.verb), "audit")
     states = {one.state for one in data.verdicts}
-    named = next((name for name, one in shipped().items() if _answers(data, one)), "policy.toml")
+    named = next((name for name, one in read_shipped_policies().items() if _answers(data, one)), "policy.toml")
     alone = len(data.criteria) == 2 and ORIGINAL in data.criteria  # one release, and what it was made of
     tries = ", and tries what may be done" if verb == "audit" and alone else ""
     if not states:

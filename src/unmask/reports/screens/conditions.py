@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from unmask.policy import Judged
+from unmask.policy import Assessment
 from unmask.policy.condition import Sign
-from unmask.policy.verdict import times
+from unmask.policy.verdict import limit_ratio
 from unmask.reports.data import COUNTS
 from unmask.reports.few import few
 from unmask.reports.findings.verdict import about, amount, called, distance, narrow
@@ -40,22 +40,22 @@ def first(items: Iterable[Checked]) -> tuple[Checked, ...]:
     return tuple(kept[:SEEN] if len(kept) <= TOLD else (replace(one, about="") for one in kept[:SEEN]))
 
 
-def factor(one: Judged) -> float | None:
+def factor(one: Assessment) -> float | None:
     """How many times its limit the value of a condition is; None where that says nothing."""
-    found = one.nearest
-    return None if found is None else times(found.value, one.requirement.require)
+    found = one.closest
+    return None if found is None else limit_ratio(found.value, one.requirement.require)
 
 
-def checked(one: Judged, least: int) -> Checked:
+def checked(one: Assessment, least: int) -> Checked:
     """A condition as a line of the first screen; least : the fewest people that are counted."""
-    asked, found = one.requirement, one.nearest
+    asked, found = one.requirement, one.closest
     value = "\u2013" if found is None else amount(one, found.value)
     if found is not None and asked.require.measure in COUNTS:
         value = str(few(int(found.value), least))
     return Checked(
         state=one.state,
         name=called(asked),
-        told=narrow(one) or distance(one) or one.unknown,
+        told=narrow(one) or distance(one) or one.unknown_reason,
         source=asked.source or UNSOURCED,
         value=value,
         limit=f"{BOUND[asked.require.sign]} {amount(one, asked.require.bound)}",
