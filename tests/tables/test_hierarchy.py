@@ -48,6 +48,7 @@ def test_read_skips_blank_lines_and_trims(tmp_path):
     ("text", "message"),
     [
         ("", "is empty"),
+        ('"', "has no complete line"),
         ("a;*\nb;*\nc;x;*\n", "line 3 of .* does not fit the reading with 2 columns; mend"),
         ("a;*\na;*\n", "1 leaves of the hierarchy are repeated"),
         ("a;;*\n", "empty label"),

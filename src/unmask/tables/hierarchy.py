@@ -91,6 +91,8 @@ class Hierarchy:
             ]
             best_dialect = max(dialects, key=lambda dialect: (dialect.width > 1, dialect.score), default=None)
             best_dialect = best_dialect or score_dialects(sample, delimiter=" ")[0]
+            if not best_dialect.rows:
+                raise UnmaskError(f"{name} has no complete line; expected one line for each leaf")
             reading = Reading(best_dialect, _has_header(best_dialect.rows, name))
             try:
                 paths = read_rows(connection, reading, "select * from rows", folder)

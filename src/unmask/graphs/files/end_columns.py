@@ -269,9 +269,10 @@ def _readings(dialect: Dialect, header: bool | None, ends: Ends | None) -> list[
 
 
 def _rivals(best: EndColumns, further: Iterable[EndColumns]) -> list[EndColumns]:
-    """Return other readings within the margin, or without people words those with five times as many ids.
+    """Return other readings within the margin; without people words also those with five times as many ids, or names.
 
-    More ids are enough if at least half of the rows of the best reading repeat others.
+    More ids are enough if at least half of the rows of the best reading repeat others. Names are ids that are no
+    numbers, if the ids of the best reading are.
     """
     by_words = best.terms["words"] == 1.0
     repeats = 2 * len(best.fingerprint) <= len(best.reading.dialect.rows)  # as columns of a few numbers do
@@ -287,7 +288,15 @@ def _rivals(best: EndColumns, further: Iterable[EndColumns]) -> list[EndColumns]
             and pair.terms["overlap"] >= 0.1
             and pair.n_ids > (1 if repeats else 5) * best.n_ids
         )
-        if (is_near or has_more_ids) and pair.fingerprint not in prints and len(rivals) < _MAX_RIVALS:
+        are_names = (  # two columns of years share as many values as two columns of people
+            is_same_reading
+            and best.terms["words"] < 0.9
+            and pair.terms["overlap"] >= 0.1
+            and all(best.numeric)
+            and not any(pair.numeric)
+        )
+        is_rival = is_near or has_more_ids or are_names
+        if is_rival and pair.fingerprint not in prints and len(rivals) < _MAX_RIVALS:
             rivals.append(pair)
             prints.add(pair.fingerprint)
     return rivals
