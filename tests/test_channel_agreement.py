@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.envelopes import parsed
-from unmask.cases import channels as cases_of_channels
 from unmask.channels import Channel
+from unmask.channels.audit import study
 from unmask.cli import main
 from unmask.measures.error import bayes
 from unmask.studies.reading import read_plan
@@ -83,7 +83,7 @@ def studied(folder, channel, points, loss):
     plan = folder / "plan.toml"
     plan.write_text(PLAN.format(n=channel.n_x, loss=loss))
     (cell,) = read_plan(plan).cells()
-    rows = cases_of_channels.attack(cell, cases_of_channels.Secrets(None, points, channel.prior), channel, None)
+    rows = study.attack(cell, study.Secrets(None, points, channel.prior), channel, None)
     (row,) = (row for row in rows if row.measure == "estimation_error")
     return row.posterior, row.worst, row.prior
 

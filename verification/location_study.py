@@ -13,6 +13,7 @@ import argparse
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +21,6 @@ from scipy.sparse import csr_array
 from show import Section, Verdict, run
 
 from unmask import UNKNOWN, Posterior, Truth
-from unmask.cases.channels import Stakes, audit_channels
 from unmask.channels import (
     BayesChannelAttack,
     Chain,
@@ -32,11 +32,14 @@ from unmask.channels import (
     Shrink,
     constant_risk_channel,
 )
+from unmask.channels.audit import audit_channels
 from unmask.channels.datasets import Visits, gowalla
+from unmask.channels.loss_model import LossModel
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.measures import bayes, correctness, realized_error, sampling_error
 from unmask.measures.leakage import channel_epsilon
 from unmask.reports import ReportData, render
+from unmask.results import AuditResult
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -98,13 +101,12 @@ def main() -> int:
         print(f"skipped, the check-ins are not there: {reason}")
         return 0
     channels = mechanisms(town)
-    stakes = Stakes(town.loss, name="euclidean", unit="km", distortion_unit="km")
-    data = replace(
-        audit_channels(channels, stakes, title="Noisy check-ins in Austin"),
-        reproduce={"program": "verification/location_study.py", "cells": CELLS**2, "cell width in km": SIZE / 1000},
-    )
-    code = run((lambda: exact(town, channels, data), lambda: traces(town, channels)))
+    model = LossModel(town.loss, name="euclidean", unit="km", distortion_unit="km")
+    result = audit_channels(channels, model, title="Noisy check-ins in Austin")
+    code = run((lambda: exact(town, channels, result), lambda: traces(town, channels)))
     if given.report:
+        settings = {"program": "verification/location_study.py", "cells": CELLS**2, "cell width in km": SIZE / 1000}
+        data = replace(ReportData.of(result), reproduce=settings)
         given.report.write_text(render(data), encoding="utf-8")
         print(f"\nwrote {given.report}")
     return code
@@ -164,29 +166,29 @@ def mechanisms(town: Town) -> dict[str, Channel]:
     return {detail: named[detail]} | named
 
 
-def exact(town: Town, channels: dict[str, Channel], data: ReportData) -> Section:
+def exact(town: Town, channels: dict[str, Channel], result: AuditResult) -> Section:
     """Secrets drawn from the prior: what every mechanism costs and leaves."""
-    risk = data.subject("channel")
-    assert risk is not None
+    prior_error = result.table("channel").rows[0]["prior_error"]
+    mechanisms = [SimpleNamespace(**row) for row in result.table("channel_mechanisms").rows]
     rows, limit_excess, low, high, guess = [], -np.inf, -np.inf, -np.inf, -np.inf
-    for one in risk.mechanisms:
+    for one in mechanisms:
         sampled = sampling_error(town.loss)(channels[one.name].posterior())
         likeliest = _likeliest(channels[one.name], town.loss)
-        limit = min(one.distortion, risk.prior_error)
+        limit = min(one.distortion, prior_error)
         limit_excess = max(limit_excess, one.privacy - limit)
         low, high = max(low, one.privacy - sampled), max(high, sampled - 2 * one.privacy)
         guess = max(guess, one.privacy - likeliest)
         epsilon = "infinite" if np.isinf(one.epsilon) else f"{one.epsilon:.2f}"
         numbers = (one.distortion, one.privacy, limit, one.worst, sampled, likeliest, one.leakage_bits)
         rows.append((one.name, *(f"{value:.3f}" for value in numbers), epsilon))
-    best = {one.name: one for one in risk.mechanisms}
+    best = {one.name: one for one in mechanisms}
     flat = [best[f"constant risk, {part:.0%}"] for part in FLAT]
     coins = [best[f"coin, truth {keep:.0%}"] for keep in COIN]
     far = float(town.loss.max())
     geo = max(channel_epsilon(channels[f"Laplace, mean {km} km"].dense()) - 2.0 / km * far for km in LAPLACE)
     shrunk = [(best[f"shrunk, {km} km"], best[f"Gaussian, {km} km"]) for km in SHRUNK]
-    noisy = [one for one in risk.mechanisms if not one.name.startswith(("coin", "constant"))]
-    reached = [one.privacy / min(one.distortion, risk.prior_error) for one in noisy]
+    noisy = [one for one in mechanisms if not one.name.startswith(("coin", "constant"))]
+    reached = [one.privacy / min(one.distortion, prior_error) for one in noisy]
     verdicts = (
         _at_most("no mechanism leaves more than min(distortion, R0)", limit_excess, tolerance=1e-5),
         _at_most("Bayes <= one who draws from his belief", low),
@@ -218,7 +220,7 @@ def exact(town: Town, channels: dict[str, Channel], data: ReportData) -> Section
     )
     header = ("mechanism", "distortion", "Bayes", "limit", "worst", "draws", "likeliest", "bits", "epsilon")
     notes = (
-        f"kilometers; R0 = {risk.prior_error:.3f} without any release; {len(town.prior)} cells of {SIZE / 1000:g} km.",
+        f"kilometers; R0 = {prior_error:.3f} without any release; {len(town.prior)} cells of {SIZE / 1000:g} km.",
         "The attacker answers with a cell.",
     )
     return Section(

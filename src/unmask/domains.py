@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from unmask.plan import Cell, Part
     from unmask.policy import Policy
     from unmask.reports import ReportData
-    from unmask.results import Row
+    from unmask.results import AuditResult, Row
 
 Call = TypeVar("Call", bound=Callable[..., Any])
 
@@ -41,7 +41,7 @@ class Domain:
 DOMAINS: dict[str, Domain] = {
     "tables": Domain("unmask.cases.tables", ("unmask.tables",), ""),
     "linkage": Domain("unmask.cases.linkage", ("unmask.linkage", "unmask.core.partition"), "linkage"),
-    "channels": Domain("unmask.cases.channels", ("unmask.channels",), "channel"),
+    "channels": Domain("unmask.channels.audit", ("unmask.channels",), "channel"),
     "graphs": Domain("unmask.cases.graphs", ("unmask.graphs",), "graph"),
 }
 """Name -> where it is; nothing of a domain is imported before it is asked for."""
@@ -73,7 +73,7 @@ class Cases(Protocol):
     COLUMNS: tuple[str, ...]
     ROLES: Mapping[str, str]
 
-    def audit(self, release: Any, *, truth: Any = None) -> ReportData:
+    def audit(self, release: Any, *, truth: Any = None) -> ReportData | AuditResult:
         """What adversaries get from a release, or from several by name."""
 
     def check(self, adversary: Part) -> object:

@@ -7,9 +7,10 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from unmask.core.errors import UnmaskError, nearest
+from unmask.results import Row
 from unmask.version import __version__
 
 if TYPE_CHECKING:
@@ -23,6 +24,9 @@ NOTHING: Final = "none"
 
 DESIGN: Final = "channels.optimal_mechanism"
 """`use` of a protection that `unmask design` computes: its parameters are those of the function of that name."""
+
+NO_ATTACK: Final = "(release)"
+"""Target of rows that describe a release and no belief."""
 
 Settings = Mapping[str, Any]
 
@@ -102,6 +106,44 @@ class Cell:
         import numpy as np
 
         return np.random.default_rng(int(digest(self.dataset.content, self.seed, list(words))[:32], 16))
+
+    def row(
+        self,
+        measure: str,
+        unit: str,
+        value: float,
+        *,
+        prior: float,
+        n: int,
+        note: str = "",
+        target: str = NO_ATTACK,
+        direction: Literal["high", "low"] = "high",
+        low: float | None = None,
+        high: float | None = None,
+        interval: str = "none",
+    ) -> Row:
+        """Return a row of this cell for a number that describes the release and has no distribution over people."""
+        return Row(
+            release=self.protection.name,
+            adversary=self.adversary.name,
+            target=target,
+            measure=measure,
+            unit=unit,
+            direction=direction,
+            prior=prior,
+            posterior=value,
+            gain=value - prior if direction == "high" else prior - value,
+            low=low,
+            high=high,
+            interval=interval,
+            n=n,
+            n_observations=n,
+            worst=value,
+            worst_observation=0,
+            quantiles=(),
+            status="exact",
+            note=note,
+        )
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,10 @@ import random
 from collections import Counter
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from tests.graphs.random_files import damage, draw_file, outcome, read, redress
-from unmask.core.errors import AmbiguousInput, UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.graphs import SocialGraph
 
 
@@ -80,17 +79,6 @@ def test_line_ends_marks_and_blank_lines_change_nothing(tmp_path, seed):
 
 
 def test_two_columns_of_years_are_no_ends_while_two_columns_of_names_could_be(tmp_path):
-    rng = np.random.default_rng(0)
-    path, people = tmp_path / "met.txt", [f"{name}{number}" for name in ("Ann", "Bob") for number in range(25)]
-    lines = [f"{rng.integers(1990, 2020)} {rng.integers(1990, 2020)} {rng.choice(people)} {rng.choice(people)}"]
-    lines += [
-        f"{rng.integers(1990, 2020)} {rng.integers(1990, 2020)} {rng.choice(people)} {rng.choice(people)}"
-        for _ in range(150)
-    ]
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    try:
-        graph = SocialGraph.read(path)
-    except AmbiguousInput as question:
-        assert any("--source 3 --target 4" in option for option in question.options)
-    else:
-        assert set(graph.labels) <= set(people)
+    drawn = draw_file(117_289, tmp_path, (12, 30, 80, 300, 1000))
+    assert drawn.facts["kinds"][:4] == ["year", "year", "end", "end"]
+    assert outcome(drawn) == "asked"

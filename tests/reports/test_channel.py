@@ -1,4 +1,4 @@
-"""The section on channels says what the best adversary can still estimate, and against what that is to be held."""
+"""Findings about channels: the error of the best adversary, next to the limit and to the error without any output."""
 
 from __future__ import annotations
 
@@ -10,54 +10,59 @@ from functools import cache
 import pytest
 
 from tests.reports.test_html import Page, row, sample, sections
-from tests.reports.text_boxes import crossing, text_boxes
+from unmask.channels.audit.channel_audit import describe
+from unmask.channels.audit.facts import Bound, ChannelFacts, ExposedSecret, Mechanism, RevealingOutput
+from unmask.channels.audit.tables import bound_ratio
+from unmask.channels.loss_model import LossModel
 from unmask.reports import ReportData, render, sentences
-from unmask.reports.facts.channel import BoundRow, ChannelRisk, MechanismRisk, ObservationRisk, SecretRisk
-from unmask.reports.room import NARROW
 
 INF = math.inf
 
 
-def mechanism(name: str = "laplace 0.5", **changes) -> MechanismRisk:
-    """The figures are made up, in the order that they must have: worst <= privacy <= other adversaries."""
+KM = LossModel("hamming", name="euclidean", unit="km", distortion_unit="km")
+
+
+def mechanism(name: str = "laplace 0.5", **changes) -> Mechanism:
+    """Return a mechanism with made-up values in a possible order: worst <= privacy <= other adversaries."""
     values = {"distortion": 2.0, "privacy": 1.24, "worst": 0.31, "errors": {"gibbs": 2.1, "map": 1.4}}
-    return MechanismRisk(name, **(values | {"leakage_bits": 0.8, "epsilon": 3.5} | changes))
+    return Mechanism(name, **(values | {"leakage_bits": 0.8, "epsilon": 3.5} | changes))
 
 
-def observation(label: str = "(3, 4)", **changes) -> ObservationRisk:
+def replace_mechanism(item: Mechanism, **changes) -> Mechanism:
+    return item._replace(**changes)
+
+
+def output(label: str = "(3, 4)", **changes) -> RevealingOutput:
     likely = (("(3, 4)", 0.4), ("(3, 5)", 0.2), ("(2, 4)", 0.1), ("a", 0.1), ("b", 0.05), ("c", 0.05))
     values = {"chance": 0.012, "answer": "(3, 5)", "error": 0.31, "likeliest": likely}
-    return ObservationRisk(label, **(values | changes))
+    return RevealingOutput(label, **(values | changes))
 
 
-def channel(**changes) -> ChannelRisk:
+def channel(**changes) -> ChannelFacts:
     values = {
-        "secrets": 400,
-        "observations": 441,
-        "loss": "euclidean",
-        "unit": "km",
-        "distortion_unit": "km",
+        "n_secrets": 400,
+        "n_outputs": 441,
+        "model": KM,
         "prior_error": 3.1,
         "mechanisms": (mechanism(), mechanism("coin", distortion=1.0, privacy=0.9, worst=0.0, errors={}, epsilon=INF)),
         "limit": ((0.0, 0.0), (1.0, 1.0), (3.0, 2.92), (4.0, 3.1)),
-        "detail": "laplace 0.5",
-        "per_observation": (observation(),),
-        "per_secret": (SecretRisk("(3, 4)", 0.0025, 0.12), SecretRisk("a", 0.01, 0.05)),
+        "outputs": (output(),),
+        "secrets": (ExposedSecret("(3, 4)", 0.0025, 0.12), ExposedSecret("a", 0.01, 0.05)),
         "spread": ((0.31, 0.012), (0.9, 0.3), (1.5, 0.9), (2.2, 1.0)),
-        "bounds": (BoundRow("Pinsker", 3.0, 2.0, "km", "from leakage"), BoundRow("none", 1.0, 0.0, "km")),
+        "bounds": (Bound("Pinsker", 3.0, 2.0, "km", "from leakage"), Bound("none", 1.0, 0.0, "km")),
     } | changes
-    return ChannelRisk(**values)
+    return ChannelFacts(**values)
 
 
-def data(given: ChannelRisk | None = None, **changes) -> ReportData:
+def data(facts: ChannelFacts | None = None, **changes) -> ReportData:
     measures = (("estimation_error", "km"), ("success_probability", "probability"), ("information_gain_bits", "bits"))
     rows = tuple(
         row("laplace 0.5", name, "secret", measure, unit=unit)
         for name in ("bayes", "gibbs")
         for measure, unit in measures
     )
-    values = {"rows": rows, "success": (), "subjects": (given or channel(),)} | changes
-    return ReportData(title="Location noise", who="An adversary sees a noisy location.", **values)
+    result = describe(facts or channel(), rows, title="Location noise")
+    return replace(ReportData.of(result), **changes)
 
 
 @cache
@@ -66,7 +71,7 @@ def plain() -> str:
 
 
 def section(page: str) -> str:
-    return page[page.index('<section id="channel">') :].partition("</section>")[0]
+    return page[page.index('<section id="channel">') :].partition('<section id="adversaries">')[0]
 
 
 def words(page: str) -> str:
@@ -83,11 +88,12 @@ def cells(page: str) -> list[list[str]]:
 
 def bare(**changes) -> str:
     """A page without charts, which take their time: nothing has a finite place."""
-    shown = tuple(replace(item, distortion=INF) for item in changes.pop("mechanisms", channel().mechanisms))
+    shown = tuple(replace_mechanism(item, distortion=INF) for item in changes.pop("mechanisms", channel().mechanisms))
     return render(data(channel(**({"mechanisms": shown, "spread": ()} | changes))))
 
 
 def found(**changes) -> list[str]:
+    """Return the findings with ordinary spaces."""
     return [sentence.replace("\u00a0", " ") for sentence in sentences(data(channel(**changes)))]
 
 
@@ -101,78 +107,82 @@ def test_the_page_stays_well_formed_whole_and_self_contained():
     assert not re.search(r"https?:|\bsrc=|\bhref=", plain())
     assert not re.search(r"\b(inf|nan|None)\b", read.text)
     assert section(plain()).count('role="img"') == section(plain()).count('<svg role="img" aria-label=') == 2
-    assert sections(plain())[:2] == ["channel", "adversaries"]
+    assert sections(plain())[:6] == ["channel", "mechanisms", "outputs", "secrets", "bounds", "adversaries"]
     assert "channel" not in sections(render(sample()))
 
 
-def test_findings_hold_the_error_against_nothing_seen_the_worst_and_the_limit():
-    # the limit at 2.0: halfway between (1, 1) and (3, 2.92)
-    said = found()
-    assert said[0] == (
-        "Behind “laplace 0.5” the best adversary is off by 1.24 km on average; without seeing anything they would be "
-        "off by 3.10 km. At the observation that gives most away they are off by 0.310 km."
+def test_findings_compare_the_error_with_the_error_without_any_output_with_the_worst_output_and_with_the_limit():
+    # the limit at 2.0 is halfway between (1, 1) and (3, 2.92); 1.24 / 1.96 = 63.3 %
+    findings = found()
+    assert findings[0] == (
+        "Behind “laplace 0.5” the best adversary is off by 1.24 km on average; without any output they would be off by "
+        "3.10 km. At the most revealing output they are off by 0.310 km."
     )
-    assert (
-        "“laplace 0.5” distorts by 2 km; at that distortion an optimal one would leave them off by 1.96 km." in said[1:]
+    assert findings[1] == (
+        "“laplace 0.5” distorts by 2 km; no mechanism with that distortion leaves the adversary off by more than 1.96 "
+        "km, so that it reaches 63.3 % of the limit."
     )
-    behind = "Behind “laplace 0.5” another adversary, who answers with a draw from the posterior, is off by 2.10 km; "
-    assert f"{behind}one who answers with the likeliest secret is off by 1.40 km." in said[1:]
-    assert len(said) == 4
-
-
-def test_the_strongest_contrast_comes_first():
-    # 2.1 / 1.24 = 1.69, 1.96 / 1.24 = 1.58, 1.24 / 0.9 = 1.38
-    assert ["another adversary" in s or 2 * ("optimal" in s) or 3 * ("Of 2" in s) for s in found()[1:]] == [1, 2, 3]
-    weak = mechanism("none at all", distortion=0.01, privacy=0.01, worst=0.0, errors={})
-    assert found(mechanisms=(mechanism(), weak))[1].startswith(
-        "Of 2 mechanisms, “laplace 0.5”, which distorts by 2 km,"
+    assert findings[2] == (
+        "Of 2 mechanisms, “laplace 0.5”, which distorts by 2 km, leaves the adversary off by 1.24 km, more than any "
+        "other; coin, which distorts by 1 km, only off by 0.900 km. Behind “laplace 0.5” another adversary, who "
+        "answers with a draw from the posterior, is off by 2.10 km; one who answers with the likeliest secret is off "
+        "by 1.40 km."
     )
+    assert findings[3] == "At the first of them the adversary is off by 0.310 km."
+    assert findings[4] == "The adversary's belief in (3, 4) rises from 0.25 % to 12.0 % where it is the truth."
+    assert findings[5] == "The tightest bound is 1.50 times the true value."
+    assert len(findings) == 6
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "expected"),
     [
-        ({"worst": 1.24}, "No observation gives more away than another."),
-        ({"worst": 0.0}, "At the observation that gives most away they are never wrong."),
+        ({"worst": 1.24}, "No output reveals more than another."),
+        ({"worst": 0.0}, "At the most revealing output they are never wrong."),
+        ({"worst": math.nan}, "The error at the most revealing output was not computed."),
         (
             {"privacy": 0.0, "worst": 0.0},
-            "the best adversary is never wrong; without seeing anything they would be off by",
+            "the best adversary is never wrong; without any output they would be off by 3.10 km.",
         ),
-        ({"privacy": 3.1}, "is off by 3.10 km on average, as much as without seeing anything."),
-        ({"privacy": 3.0999}, "is off by 3.10 km on average, hardly less than without seeing anything."),
+        ({"privacy": 3.1}, "is off by 3.10 km on average, as much as without any output."),
+        ({"privacy": 3.0999}, "is off by 3.10 km on average, hardly less than without any output."),
     ],
 )
-def test_extreme_mechanisms(changes, said):
-    assert said in found(mechanisms=(mechanism(**changes),))[0]
+def test_the_headline_of_an_extreme_mechanism(changes, expected):
+    assert expected in found(mechanisms=(mechanism(**changes),))[0]
 
 
-def test_a_mechanism_at_the_limit_is_called_so():
-    assert "“laplace 0.5” distorts by 2 km; no mechanism does better at that distortion." in found(
-        mechanisms=(mechanism(privacy=1.96),)
-    )
+def test_a_mechanism_at_the_limit_is_said_to_be_the_best():
+    findings = found(mechanisms=(mechanism(privacy=1.96),))
+    assert findings[1] == "“laplace 0.5” distorts by 2 km; no mechanism does better at that distortion."
 
 
-def test_where_no_distortion_is_known_nothing_is_said_of_it():
-    nan = float("nan")
-    unknown = tuple(replace(item, distortion=nan) for item in channel().mechanisms)
-    assert "Of 2 mechanisms, “laplace 0.5” leaves them off by 1.24 km" in " ".join(found(mechanisms=unknown))
+def test_equal_mechanisms_are_compared_in_one_clause():
+    findings = found(mechanisms=(mechanism(errors={}), mechanism("b", errors={})))
+    assert "Behind all 2 mechanisms the adversary is off by 1.24 km." in findings
+
+
+def test_without_a_known_distortion_findings_and_notes_do_not_mention_it():
+    unknown = tuple(replace_mechanism(item, distortion=math.nan) for item in channel().mechanisms)
+    assert "Of 2 mechanisms, “laplace 0.5” leaves the adversary off by 1.24 km" in " ".join(found(mechanisms=unknown))
     page = render(data(channel(mechanisms=unknown)))
     assert "undefined" not in Page(page).text
     assert "error left" in page
-    assert not any(said in Page(page).text for said in ("The limit is what", "A thin line", "Without a finite place"))
-    assert "Observations count by their probability" in page
-    assert "Observations count by their probability" not in bare()
+    assert not any(note in Page(page).text for note in ("No mechanism lies above", "Not in the chart"))
+    assert "Outputs count by their probability" in page
+    assert "Outputs count by their probability" not in bare()
 
 
-def test_chances_are_not_distances_and_low_priors_are_warned_of():
-    chance = {"unit": "probability", "distortion_unit": "probability", "limit": ()}
+def test_probabilities_are_no_distances_and_a_low_error_without_outputs_is_cautioned_about():
+    probability = {"model": LossModel(), "limit": ()}
     low = mechanism(privacy=0.019, worst=0.019, distortion=0.1, errors={"x": 0.02})
-    said = found(mechanisms=(low,), prior_error=0.02, **chance)
-    assert said[0].startswith("Behind “laplace 0.5” the best adversary is wrong in 1.9 % of cases; without seeing")
-    assert said[1] == "Behind “laplace 0.5” another adversary (x) is wrong in 2.0 % of cases."
-    assert "in only 2.0 % of cases, and an average of wrong answers is blind there" in said[-1]
-    assert not any("blind" in s for s in found(mechanisms=(low,), prior_error=0.06, **chance))
-    assert not any("blind" in s for s in found(prior_error=0.02, mechanisms=(low,)))
+    findings = found(mechanisms=(low,), prior_error=0.02, **probability)
+    assert findings[0].startswith("Behind “laplace 0.5” the best adversary is wrong in 1.9 % of cases; without any")
+    assert findings[1] == "Behind “laplace 0.5” another adversary (x) is wrong in 2.0 % of cases."
+    caution = data(channel(mechanisms=(low,), prior_error=0.02, **probability)).cautions[0].replace("\u00a0", " ")
+    assert "is wrong in only 2.0 % of cases. An average of wrong answers says little then" in caution
+    assert not data(channel(mechanisms=(low,), prior_error=0.06, **probability)).cautions
+    assert not data(channel(mechanisms=(low,), prior_error=0.02)).cautions
 
 
 def test_the_limit_is_known_only_where_it_was_run():
@@ -190,9 +200,8 @@ def test_the_table_of_mechanisms():
     rows = cells(plain())
     # 1.24 / 1.96 and 0.9 / 1.0
     assert ["laplace 0.5", "2", "1.24", "0.310", "2.10", "1.40", "0.800", "3.50", "63.3 %"] in rows
-    assert ["coin", "1", "0.900", "0", "not run", "not run", "0.800", "unbounded", "90.0 %"] in rows
-    assert ["without seeing anything", "", "3.10", "", "", "", "0", "0", ""] in rows
-    assert "unbounded: some observation rules out a secret" in words(plain())
+    assert ["coin", "1", "0.900", "0", "\u2013", "\u2013", "0.800", "unbounded", "90.0 %"] in rows
+    assert "unbounded: some output rules out a secret" in words(plain())
     assert "Other adversaries: gibbs, who answers with a draw from the posterior; map, who answers with" in words(
         plain()
     )
@@ -200,30 +209,32 @@ def test_the_table_of_mechanisms():
 
 def test_a_share_above_the_limit_is_explained_and_an_unknown_one_is_a_dash():
     above = render(data(channel(mechanisms=(mechanism(privacy=2.1), mechanism("b", distortion=0.0)))))
-    assert cells(above)[2][-1] == "107.1 %"
+    assert cells(above)[1][-1] == "107.1 %"
     assert "Above 100 %: the limit is drawn straight" in words(above)
-    assert cells(above)[3][-1] == "\u2013"
+    assert cells(above)[2][-1] == "\u2013"
 
 
-def test_the_table_of_observations_is_cut():
-    many = tuple(observation(f"y{i}") for i in range(25))
-    rows = cells(bare(per_observation=many))
-    likely = "(3, 4) 40.0 %, (3, 5) 20.0 %, (2, 4) 10.0 %, a 10.0 %, b 5.0 %, others 15.0 %"
-    assert ["y0", "(3, 5)", "1.2 %", "0.310", likely] in rows
-    assert sum(line[0].startswith("y") for line in rows) == 20
-    assert "20 of 441 observations, the smallest error first" in words(bare(per_observation=many))
+def test_the_table_of_outputs():
+    likeliest = "(3, 4) 40.0 %, (3, 5) 20.0 %, (2, 4) 10.0 %, a 10.0 %, b 5.0 %, others 15.0 %"
+    rows = cells(bare(outputs=tuple(output(f"y{i}") for i in range(20))))
+    assert ["y0", "(3, 5)", "1.2 %", "0.310", likeliest] in rows
+    assert "20 of 441 outputs of laplace 0.5, the smallest error first" in words(
+        bare(outputs=tuple(output(f"y{i}") for i in range(20)))
+    )
 
 
-def test_bounds_stand_beside_the_truth():
+def test_bounds_stand_next_to_the_true_value():
     rows = cells(bare())
-    assert ["Pinsker", "from leakage", "3 km", "2 km", "1.50"] in rows
-    assert ["none", "", "1 km", "0 km", "unbounded"] in rows
-    both = (BoundRow("a", 0.0, 0.0, "km"), BoundRow("b", INF, 2.0, "bits"), BoundRow("c", INF, INF, "bits"))
-    assert [line[-1] for line in cells(bare(bounds=both))[-3:]] == ["\u2013", "unbounded", "\u2013"]
+    assert ["Pinsker", "from leakage", "km", "3", "2", "1.50"] in rows
+    assert ["none", "(empty)", "km", "1", "0", "unbounded"] in rows
+    both = (Bound("a", 0.0, 0.0, "km"), Bound("b", INF, 2.0, "bits"), Bound("c", INF, INF, "bits"))
+    assert [bound_ratio(row) for row in both] == [None, INF, None]
+    assert "no bound can be compared" in words(bare(bounds=both))
 
 
-def test_rows_of_a_channel_speak_of_secrets_and_never_of_people():
-    both = data(success=("success_probability",))
+def test_rows_of_a_channel_are_about_secrets_and_never_about_people():
+    both = data()
+    both = replace(both, success=("success_probability",))
     text = words(render(both))
     assert not re.search(r"\b(people|person)\b", text)
     assert "expects to guess the secret in 2.8 % of cases; guessing gives <0.01 %." in text
@@ -239,47 +250,31 @@ def test_what_the_caller_says_of_people_is_kept():
 @pytest.mark.parametrize(
     "changes",
     [
-        {"limit": (), "per_observation": (), "spread": (), "bounds": (), "detail": ""},
+        {"limit": (), "outputs": (), "spread": (), "bounds": ()},
         {"mechanisms": (mechanism(),), "limit": ((1.0, 1.0),), "spread": ((0.0, 1.0),)},
         {"mechanisms": (mechanism(distortion=0.0, privacy=0.0, worst=0.0, errors={}),), "prior_error": 0.0},
         {
             "mechanisms": (mechanism(epsilon=INF, worst=1.24, errors={"gibbs": None}),),
-            "unit": "",
-            "distortion_unit": "",
+            "model": replace(KM, unit="", distortion_unit=""),
         },
         {"mechanisms": (mechanism(distortion=INF), mechanism("b", privacy=INF, worst=INF)), "limit": ((0.0, INF),)},
-        {"per_observation": (observation("", answer="", likeliest=()),), "spread": ((0.5, 0.5), (INF, 1.0))},
+        {"outputs": (output("", answer="", likeliest=()),), "spread": ((0.5, 0.5), (INF, 1.0))},
     ],
     ids=["bare", "one", "nothing", "dimensionless", "infinite", "empty labels"],
 )
 def test_what_is_degenerate_still_renders(changes):
-    text = words(render(data(channel(**(({"detail": ""}) | changes)))))
+    text = words(render(data(channel(**changes))))
     assert "What the best adversary can still estimate" in text
     assert not re.search(r"\b(inf|nan|None)\b", text)
-
-
-def test_ten_mechanisms_keep_their_names_apart():
-    ten = tuple(
-        mechanism(f"m{i}", distortion=0.3 * i + 0.3, privacy=0.2 * i + 0.2, worst=0.0, errors={"gibbs": 0.3 * i + 0.3})
-        for i in range(10)
-    )
-    text = section(render(data(channel(mechanisms=ten, detail="m3"))))
-    assert "A mechanism without room for its name in the chart has it in the table." in text
-    drawn = text.split('<div class="drawing">')[1]
-    assert {one.said for one in text_boxes(drawn, NARROW, second=False)} >= {f"m{i}" for i in range(10)}
-    assert not crossing(text_boxes(drawn, NARROW))
 
 
 def test_names_are_escaped_everywhere():
     evil = "<b>&\"'</b><script>x</script>"
     given = channel(
-        loss=evil,
-        unit=evil,
-        distortion_unit=evil,
+        model=replace(KM, name=evil, unit=evil, distortion_unit=evil),
         mechanisms=(mechanism(evil, errors={evil: 1.0}),),
-        detail=evil,
-        per_observation=(observation(evil, answer=evil, likeliest=((evil, 0.5),)),),
-        bounds=(BoundRow(evil, 1.0, 1.0, evil, evil),),
+        outputs=(output(evil, answer=evil, likeliest=((evil, 0.5),)),),
+        bounds=(Bound(evil, 1.0, 1.0, evil, evil),),
     )
     found = render(data(given))
     assert found.count("<script") == 1
@@ -287,4 +282,4 @@ def test_names_are_escaped_everywhere():
 
 
 def test_rounding_is_not_refused_and_not_shown():
-    assert cells(bare(mechanisms=(mechanism(leakage_bits=-1e-12),)))[2][-3] == "0"
+    assert cells(bare(mechanisms=(mechanism(leakage_bits=-1e-12),)))[1][-2] == "0"

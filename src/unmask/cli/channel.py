@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from unmask.cases.stakes import Stakes
     from unmask.channels.design import Design
+    from unmask.channels.loss_model import LossModel
 
 CURVE_POINTS = 12
 """Budgets at which `design` solves the trade-off curve."""
@@ -50,7 +50,7 @@ class NamedLoss(click.ParamType):  # type: ignore[type-arg]  # generic since cli
     "--evidence", type=click.Choice(["auto", "channel", "counts", "samples"]), default="auto", show_default=True,
     help="Form of the files: probabilities, counts of runs, or a line secret,output for each run.",
 )  # fmt: skip
-@options("unmask.cases.channels:audit", loss={"type": NamedLoss()}, coordinates={}, distortion={}, unit={})
+@options("unmask.channels.audit:audit", loss={"type": NamedLoss()}, coordinates={}, distortion={}, unit={})
 @click.option("--no-limit", is_flag=True, help="Leave out the limit that no mechanism passes.")
 @audit_output
 def audit_channel(
@@ -66,7 +66,7 @@ def audit_channel(
     unmask audit channel response.csv
     unmask audit channel a.csv b.csv --prior prior.csv --loss euclidean --coordinates places.csv --report out.html
     """
-    from unmask.cases.channels import UNIFORM, audit
+    from unmask.channels.audit import UNIFORM, audit
     from unmask.channels.matrix_files import read_channels
 
     names = stems(channels)
@@ -79,7 +79,7 @@ def audit_channel(
 
 @click.command("design", cls=Command)
 @click.option("--prior", required=True, type=FILE, help="CSV of secret and probability.")
-@options("unmask.cases.channels:audit", loss={"type": NamedLoss()}, coordinates={})
+@options("unmask.channels.audit:audit", loss={"type": NamedLoss()}, coordinates={})
 @click.option(
     "--distortion", type=NamedLoss(),
     help="Loss of the user, a name or a CSV; that of the adversary when left out.",
@@ -118,51 +118,51 @@ def design(
     _check_names(output, curve)
     secrets, p, note = read_prior(prior)
     say_notes([note] if note else [])
-    stakes, cost, shown = _minded(loss, distortion, coordinates, secrets)
-    solve: Any = partial(optimal_mechanism, p, stakes.loss, cost, coordinates=stakes.coordinates, **bounds)
-    found = solve(budget)
-    texts = {output: _written(secrets, shown, found.channel.dense())}
+    model, cost, outputs = _read_costs(loss, distortion, coordinates, secrets)
+    solve: Any = partial(optimal_mechanism, p, model.loss, cost, coordinates=model.coordinates, **bounds)
+    design = solve(budget)
+    texts = {output: _written(secrets, outputs, design.channel.dense())}
     if curve is not None:
         texts[curve] = _curve(solve, budget, float(cost.max()))
     write_texts(texts)
-    _say_design(found, _guessing(p, stakes), output, as_json=as_json)
+    _say_design(design, _prior_error(p, model), output, as_json=as_json)
     if not as_json and output != STANDARD_OUTPUT:
-        say_next("audit", "channel", output, "--prior", prior, *_stakes_given(loss, distortion, coordinates))
+        say_next("audit", "channel", output, "--prior", prior, *_loss_options(loss, distortion, coordinates))
 
 
-def _stakes_given(loss: str, distortion: str | None, coordinates: Path | None) -> Iterator[object]:
-    """What the design was asked of errors and outputs, as options of the audit, whose distortion is a file."""
+def _loss_options(loss: str, distortion: str | None, coordinates: Path | None) -> Iterator[object]:
+    """Yield the options of the audit for the same losses; a named distortion is no option of the audit."""
     from unmask.measures.losses import LOSS_NAMES
 
-    said = {"--loss": loss if loss != "hamming" else None, "--coordinates": coordinates}
-    said["--distortion"] = None if distortion in LOSS_NAMES else distortion
-    for option, value in said.items():
+    options = {"--loss": loss if loss != "hamming" else None, "--coordinates": coordinates}
+    options["--distortion"] = None if distortion in LOSS_NAMES else distortion
+    for option, value in options.items():
         if value is not None:
             yield from (option, value)
 
 
-def _minded(
+def _read_costs(
     loss: str, distortion: str | None, coordinates: Path | None, secrets: tuple[str, ...]
-) -> tuple[Stakes, NDArray[np.float64], tuple[str, ...]]:
-    """What errors cost the adversary, what outputs cost the user, and the names of the outputs."""
-    from unmask.cases.stakes import stakes_of
+) -> tuple[LossModel, NDArray[np.float64], tuple[str, ...]]:
+    """Return the loss of the adversary, the cost of each output for the user, and the names of the outputs."""
+    from unmask.channels.loss_model import read_loss_model
     from unmask.channels.matrix_files import read_named
     from unmask.measures.losses import LOSS_NAMES
 
-    stakes = stakes_of(loss, secrets, coordinates=coordinates)
+    model = read_loss_model(loss, secrets, coordinates=coordinates)
     if distortion is None:
-        return stakes, stakes.matrix(len(secrets)).T, stakes.answers or secrets
+        return model, model.matrix(len(secrets)).T, model.answers or secrets
     if distortion in LOSS_NAMES:
-        return stakes, stakes_of(distortion, secrets, coordinates=coordinates).matrix(len(secrets)).T, secrets
-    return stakes, read_named(Path(distortion), secrets, secrets), secrets
+        return model, read_loss_model(distortion, secrets, coordinates=coordinates).matrix(len(secrets)).T, secrets
+    return model, read_named(Path(distortion), secrets, secrets), secrets
 
 
-def _guessing(p: NDArray[np.float64], stakes: Stakes) -> float:
-    """What the adversary loses who sees nothing."""
+def _prior_error(p: NDArray[np.float64], model: LossModel) -> float:
+    """Return the expected loss of the best answer without any output."""
     from unmask.core.posterior import Posterior
     from unmask.measures.error import bayes
 
-    return bayes(Posterior.from_dense(p[None]), stakes.loss, coordinates=stakes.coordinates).average
+    return bayes(Posterior.from_dense(p[None]), model.loss, coordinates=model.coordinates).average
 
 
 def _say_design(found: Design, prior_error: float, output: Path, *, as_json: bool) -> None:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from unmask.policy import Policy
     from unmask.reports import ReportData
     from unmask.reports.facts.tables import Change
+    from unmask.results import AuditResult
 
 
 class Output(NamedTuple):
@@ -66,7 +67,7 @@ class Output(NamedTuple):
 
     def give(
         self,
-        found: ReportData,
+        found: ReportData | AuditResult,
         *,
         rows: Mapping[str, Sequence[Any]] | None = None,
         warnings: Sequence[str] = (),
@@ -80,8 +81,10 @@ class Output(NamedTuple):
         watched  : who is at risk; releases : in whose folders that list should not lie
         suggest  : tries what may be done about a release that is not acceptable, for the page
         """
+        from unmask.reports.data import ReportData
         from unmask.reports.result import Result
 
+        found = ReportData.of(found)
         judged = verdicts(found, self.policies, domain=audited_domain())  # before anything is written: it may fail
         shown = replace(found.under(judged), least=self.smallest_shown, reproduce=provenance())
         if suggest and self.report and self.changes and any(one.state == "not acceptable" for one in judged):

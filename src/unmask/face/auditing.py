@@ -55,6 +55,7 @@ def audit(release: Any, truth: Any = None, **evidence: Any) -> Any:
     >>> [row["posterior"] for row in found.results if row["measure"] == "success_probability"][:1]
     [0.666666]
     """
+    from unmask.reports.data import ReportData
     from unmask.reports.result import Result
 
     if isinstance(release, Posterior):
@@ -62,7 +63,7 @@ def audit(release: Any, truth: Any = None, **evidence: Any) -> Any:
     domain, least = _domain(release), evidence.pop("smallest_shown", None)
     check_type("smallest_shown", least, Annotated[int, Range(1)] | None)
     policies = policies_of(evidence.pop("policy", ()), domain)
-    found = _asked(cases_of(domain).audit, release, truth, evidence)
+    found = ReportData.of(_asked(cases_of(domain).audit, release, truth, evidence))
     found = found.under(found.judged(policies))
     return Result(found if least is None else replace(found, least=least))
 

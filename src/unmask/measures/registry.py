@@ -12,8 +12,7 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import Literal, TypeVar
 
-SHARES = frozenset({"probability", "share"})
-"""Units that are written in percent."""
+from unmask.results.formats import SHARES as SHARES
 
 
 @dataclass(frozen=True)

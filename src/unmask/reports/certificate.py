@@ -9,11 +9,11 @@ from typing import Any
 from unmask.measures.registry import SHARES
 from unmask.policy.verdict import State
 from unmask.reports.data import ORIGINAL
-from unmask.reports.findings.channel import off
 from unmask.reports.findings.verdict import STATE, figures, named, sentence_of
 from unmask.reports.page import written
 from unmask.reports.parts import Bullets, Grid, Page, Section, Terms, Words, grid, lead, parts
 from unmask.reports.words import SPACE, as_sentences, estimate, listed, percent
+from unmask.results.words import wrong_by
 
 ASKED = {
     "released_by": "Released by",
@@ -169,7 +169,7 @@ def _reach(row: Mapping[str, Any], believed: object) -> tuple[str, ...]:
 
 def _away(row: Mapping[str, Any]) -> tuple[str, ...]:
     reached, prior, worst = (
-        off(row[name], row["unit"]) if isinstance(row[name], int | float) else "\u2013"
+        wrong_by(row[name], row["unit"]) if isinstance(row[name], int | float) else "\u2013"
         for name in ("posterior", "prior", "worst")
     )
     return (*_key(row), reached, prior, "\u2013", worst)

@@ -31,7 +31,7 @@ from unmask.reports.facts.tables import (
 from unmask.reports.few import FEWEST, few, rounded_up
 from unmask.reports.subject import Subject
 from unmask.reports.words import ADOPTERS, FAILURES, IDENTITY, Value, letter, lettered, styles_of
-from unmask.results import Row
+from unmask.results import AuditResult, Row
 
 MEASURES = "measures"
 """The name of the table of all rows."""
@@ -102,6 +102,7 @@ class ReportData(Found):
     verdicts     : on each release under each policy, of the figures before few people are left out
     changes      : of a release that is not acceptable, itself first: what other protections would do
     least        : the fewest people that may stand for a cell of a page, see `without_small`
+    result       : the result of an audit that has tables and blocks in place of subjects
     """
 
     who: str
@@ -127,8 +128,26 @@ class ReportData(Found):
     verdicts: tuple[Verdict, ...] = ()
     changes: tuple[Change, ...] = ()
     least: int = FEWEST
+    result: AuditResult | None = None
 
     command: ClassVar = "audit"
+
+    @classmethod
+    def of(cls, result: ReportData | AuditResult) -> ReportData:
+        """Return the report of a result."""
+        if isinstance(result, ReportData):
+            return result
+        return cls(
+            title=result.title,
+            who=result.setting,
+            rows=result.rows,
+            assumptions=result.assumptions,
+            cautions=result.cautions,
+            not_run=result.not_run,
+            adversaries=result.adversaries,
+            success=result.preferred_measures,
+            result=result,
+        )
 
     def __post_init__(self) -> None:
         """Refuse a report about nothing."""
@@ -148,6 +167,8 @@ class ReportData(Found):
                 value = values[name]
                 yield Criterion(release, name, float(value) if isinstance(value, int | float) else math.nan)
         yield from (Criterion(*told) for one in self.subjects for told in one.criteria())
+        criteria = {} if self.result is None else self.result.criteria
+        yield from (Criterion(name, key, value) for name, own in criteria.items() for key, value in own.items())
 
     def judged(self, policies: Iterable[Policy]) -> tuple[Verdict, ...]:
         """The verdicts of policies on every release."""
@@ -181,6 +202,7 @@ class ReportData(Found):
             promises=tuple(item for item in self.promises if item.people >= least),
             shapes=tuple(item for one in self.shapes if (item := one.without_small(least)).before),
             subjects=tuple(one.without_small(least) for one in self.subjects),
+            result=None if self.result is None else self.result.without_small(least),
         )
 
     def for_programs(self) -> ReportData:
@@ -200,6 +222,11 @@ class ReportData(Found):
         yield "known", tuple({"adversary": name, "knows": words} for name, words in self.adversaries.items())
         yield "verdicts", tuple(_line(line, self.least) for verdict in self.verdicts for line in verdict.lines())
         yield from ((one.name, one) for one in self.subjects)
+
+    def tables(self) -> dict[str, list[dict[str, Any]]]:
+        """Return facts as tables by name."""
+        tables = () if self.result is None else self.result.tables
+        return super().tables() | {table.name: list(table.records()) for table in tables}
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -300,7 +327,8 @@ class Scope:
     @cached_property
     def cases(self) -> bool:
         """Whether the rows are about cases, such as secrets behind a channel, and not about people."""
-        told = any(not one.personal for one in self.data.subjects)
+        result = self.data.result
+        told = (result is not None and not result.about_people) or any(not one.personal for one in self.data.subjects)
         return told and all(row.target != IDENTITY for row in self.data.rows)
 
     def said(self, text: str) -> str:

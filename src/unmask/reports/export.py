@@ -106,7 +106,7 @@ def _free(name: str, taken: set[str]) -> str:
 def _chart(folder: Path, name: str, figure: Figure) -> Iterator[dict[str, str]]:
     import vl_convert
 
-    svg = figure.svg.alone()
+    svg = figure.to_file()
     (folder / f"{name}.svg").write_text(svg + "\n", encoding="utf-8")
     (folder / f"{name}.png").write_bytes(vl_convert.svg_to_png(svg, scale=SCALE))
     for kind in ("svg", "png"):

@@ -12,6 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from unmask.core.errors import visible
+from unmask.reports import blocks
 from unmask.reports.data import ReportData, Scope
 from unmask.reports.facts.study import StudyData
 from unmask.reports.few import handed_on
@@ -78,6 +79,7 @@ def page_of(data: ReportData | StudyData) -> Page:
 def _audit_page(data: ReportData) -> Page:
     scope = Scope(data)
     found = (
+        *(() if data.result is None else blocks.sections(data.result)),
         *_before("success", scope),
         person_section(scope),
         tables.success_section(scope),
@@ -101,7 +103,7 @@ def _audit_page(data: ReportData) -> Page:
         utility.criteria_section(data),
         *closing(data.assumptions, not_run_section(data.not_run), data.reproduce, "How this page was made"),
     )
-    kind = next((one.kind for one in data.subjects if one.kind), "Audit")
+    kind = next((one.kind for one in data.subjects if one.kind), "Audit") if data.result is None else data.result.kind
     told = (told_of(section, scope) for section in found if section is not None)
     sections = tuple(sorted(told, key=lambda section: not section.open))  # the picture first
     foot = handed_on(data.least, cases=scope.cases)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar
 
+from unmask.render import Drawing as Rendered
 from unmask.reports.svg import Drawing
 
 
@@ -75,7 +76,11 @@ class Figure:
     """A drawing with the line above it."""
 
     caption: str
-    svg: Drawing
+    svg: Drawing | Rendered
+
+    def to_file(self) -> str:
+        """Return the drawing as a file."""
+        return self.svg.to_file() if isinstance(self.svg, Rendered) else self.svg.alone()
 
 
 @dataclass(frozen=True)

@@ -98,7 +98,7 @@ class Result:
         from unmask.reports.parts import Figure
 
         shown = ((name, item) for name, _, item in items(self.data) if isinstance(item, Figure))
-        return {name: Chart(name, figure.caption, figure.svg.alone()) for name, figure in shown}
+        return {name: Chart(name, figure.caption, figure.to_file()) for name, figure in shown}
 
     @property
     def charts(self) -> tuple[str, ...]:

@@ -5,7 +5,6 @@ in `unmask.measures`.
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -17,6 +16,12 @@ from unmask.results.formats import decimals as decimals
 from unmask.results.formats import estimate as estimate
 from unmask.results.formats import number as number
 from unmask.results.formats import percent as percent
+from unmask.results.words import as_sentences as as_sentences
+from unmask.results.words import listed as listed
+from unmask.results.words import plural as plural
+from unmask.results.words import rate as rate
+from unmask.results.words import release_name as release_name
+from unmask.results.words import short as short
 
 IDENTITY = "identity"
 
@@ -71,11 +76,6 @@ def points(row: Row) -> str:
     return f"{found}{SPACE}points{mark}{interval}"
 
 
-def short(name: str, longest: int = 18) -> str:
-    """A name cut to the room there is."""
-    return name if len(name) <= longest else name[: longest - 1] + "\u2026"
-
-
 ROOM = 18
 """Letters for a name in a chart."""
 
@@ -107,38 +107,6 @@ def _begun(word: str, letters: int) -> str:
     return word if len(stem) <= letters + 1 else f"{stem[:letters]}.{sign}{value}"
 
 
-def listed(names: Sequence[str]) -> str:
-    """Names in a sentence.
-
-    >>> listed(["a", "b", "c"]), listed(["a"])
-    ('a, b and c', 'a')
-    """
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
-
-
-def as_sentences(warnings: Iterable[str]) -> tuple[str, ...]:
-    """Warnings as they stand on a page, each with a capital and a period.
-
-    >>> as_sentences(["cells were changed; nobody compares them", "Seeds are wrong."])
-    ('Cells were changed; nobody compares them.', 'Seeds are wrong.')
-    """
-    return tuple(f"{said[:1].upper()}{said[1:].removesuffix('.')}." for said in warnings)
-
-
-def plural(count: int, one: str, many: str = "") -> str:
-    """A count with its noun.
-
-    >>> plural(1, "item"), plural(1200, "item"), plural(2, "identity", "identities")
-    ('1 item', '1,200 items', '2 identities')
-    """
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
-
-
-def rate(value: float | None) -> str:
-    """A share in percent, a dash where there is none."""
-    return "\u2013" if value is None or math.isnan(value) else percent(value)
-
-
 def lettered(text: str, style: int, n_adversaries: int) -> str:
     """The text behind the letter of its adversary, where there are several to tell apart."""
     return f"{letter(style)}  {text}" if n_adversaries > 1 else text
@@ -152,11 +120,6 @@ def styles_of(names: Sequence[str]) -> dict[str, int]:
 def letter(style: int) -> str:
     """A for the first adversary, B for the second, AA after Z."""
     return (letter(style // 26 - 1) if style >= 26 else "") + chr(ord("A") + style % 26)
-
-
-def release_name(release: str) -> str:
-    """The name of a release inside a sentence: in quotes where it could be read as part of it."""
-    return release if re.fullmatch(r"[\w=.+-]+", release) else f"\u201c{release}\u201d"
 
 
 def what(target: str) -> str:

@@ -3,7 +3,23 @@
 from unmask.results.blocks import Block, Fact
 from unmask.results.chart import Chart
 from unmask.results.envelope import SCHEMA, as_json, envelope, plain
+from unmask.results.result import Advice, Alternative, AtRisk, AuditResult
 from unmask.results.rows import Row
 from unmask.results.table import Column, Table
 
-__all__ = ["SCHEMA", "Block", "Chart", "Column", "Fact", "Row", "Table", "as_json", "envelope", "plain"]
+__all__ = [
+    "SCHEMA",
+    "Advice",
+    "Alternative",
+    "AtRisk",
+    "AuditResult",
+    "Block",
+    "Chart",
+    "Column",
+    "Fact",
+    "Row",
+    "Table",
+    "as_json",
+    "envelope",
+    "plain",
+]

@@ -1,4 +1,4 @@
-"""A finding as a value: a sentence, and the chart, the table and the notes that support it."""
+"""A finding as a value: a sentence, and the charts, tables and notes that support it."""
 
 from __future__ import annotations
 
@@ -22,25 +22,28 @@ class Block:
     Parameters
     ----------
     name : str
-        Anchor of the block, and name of its section.
+        Anchor of the block on the page.
     heading : str
         Heading on the page.
     sentence : str
-        The finding in one sentence; it stands on the folded page and in the list of findings.
+        The finding in one sentence; it stands below the heading and in the list of findings.
     charts : tuple of Chart
         Charts below the sentence.
     tables : tuple of str
         Names of tables below the charts.
+    introduction : str
+        What a reader needs to know before the charts and tables.
     notes : tuple of str
-        What a reader needs to know to read the charts and tables.
-    folded : bool
-        True if charts and tables are folded away until a reader opens the block.
+        How to read the charts and tables.
+    open : bool
+        True if charts and tables are visible before a reader opens the block.
     """
 
     name: str
     heading: str
-    sentence: str
+    sentence: str = ""
     charts: tuple[Chart, ...] = ()
     tables: tuple[str, ...] = ()
+    introduction: str = ""
     notes: tuple[str, ...] = ()
-    folded: bool = True
+    open: bool = False

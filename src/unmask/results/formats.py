@@ -12,7 +12,7 @@ SPACE = "\u00a0"
 
 MINUS = "\u2212"
 
-SHARE_UNITS = frozenset({"probability", "share"})
+SHARES = frozenset({"probability", "share"})
 """Units of numbers that are written in percent."""
 
 
@@ -73,7 +73,7 @@ def estimate(value: float, unit: str, low: float | None = None, high: float | No
     >>> estimate(0.04, "probability", 0.031, 0.051).replace(SPACE, " "), estimate(3.4217, "bits")
     ('4.0 % [3.1, 5.1]', '3.42')
     """
-    share = unit in SHARE_UNITS
+    share = unit in SHARES
     if low is None or high is None or not math.isfinite(high - low) or high <= low:
         return percent(value) if share else number(value)
     if share:
@@ -93,7 +93,7 @@ DATE = "date"
 
 def is_share(column: Column) -> bool:
     """Return whether values of a column are written in percent."""
-    return column.kind in ("share", "share_of_people") or column.unit in SHARE_UNITS
+    return column.kind in ("share", "share_of_people") or column.unit in SHARES
 
 
 def format_value(column: Column, value: Any) -> str:
@@ -116,7 +116,55 @@ def format_value(column: Column, value: Any) -> str:
 def _format_number(column: Column, value: float) -> str:
     if column.unit == DATE:
         return f"{datetime(1970, 1, 1, tzinfo=UTC) + timedelta(days=value):%Y-%m}"
-    return percent(value) if is_share(column) else number(value)
+    return percent(without_noise(value)) if is_share(column) else _format_places(value, column.places)
+
+
+def _format_places(value: float, places: int | None) -> str:
+    return number(without_noise(value)) if places is None else number(value, places)
+
+
+def without_noise(value: float) -> float:
+    """Return a value, or 0 if it differs from 0 by rounding only.
+
+    >>> without_noise(-1e-17), without_noise(1e-9)
+    (0.0, 1e-09)
+    """
+    return 0.0 if -1e-9 < value < 1e-12 else value
+
+
+DASH = "\u2013"
+"""Text of a cell without a value."""
+
+LONGEST_CELL = 80
+"""Letters of a text in a cell."""
+
+N_LIKELIEST = 5
+"""Candidates of a belief in a cell."""
+
+
+def format_cell(column: Column, value: Any) -> str:
+    """Write a value as a cell of a table: long texts are shortened, a missing value is a dash.
+
+    >>> format_cell(Column("n", kind="people"), 1200), format_cell(Column("x", kind="share"), None)
+    ('1,200', '\u2013')
+    """
+    if value is None:
+        return DASH
+    if column.kind == "belief":
+        return _format_belief(value)
+    if isinstance(value, str):
+        return value if 0 < len(value) <= LONGEST_CELL else f"{value[: LONGEST_CELL - 1]}\u2026" if value else "(empty)"
+    return format_value(column, value)
+
+
+def _format_belief(belief: tuple[tuple[str, float], ...]) -> str:
+    """Write the likeliest candidates with their probabilities, and the probability of all others."""
+    shown = belief[:N_LIKELIEST]
+    rest = 1 - math.fsum(probability for _, probability in shown)
+    texts = [f"{label or '(empty)'}{SPACE}{percent(probability)}" for label, probability in shown]
+    if shown and rest > 5e-5:
+        texts.append(f"others{SPACE}{percent(rest)}")
+    return ", ".join(texts) or DASH
 
 
 def format_tick(column: Column, value: float) -> str:

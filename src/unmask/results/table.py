@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from unmask.results.suppression import round_people, round_share
 
-Kind = Literal["text", "number", "share", "people", "share_of_people", "group", "interval"]
+Kind = Literal["text", "number", "share", "people", "share_of_people", "group", "interval", "belief"]
 
 
 @dataclass(frozen=True)
@@ -21,14 +21,17 @@ class Column:
         Key of the column in JSON and in data frames.
     label : str
         Heading of the column on a page.
-    kind : {"text", "number", "share", "people", "share_of_people", "group", "interval"}
-        Format and suppression of the values. "number", "share" and "interval" describe the release and are always
-        shown. "people" is a count of people, "share_of_people" a share of the count in column `of`; both are rounded
-        up to groups. "group" is the size of the group that a row describes: rows of small groups are left out.
+    kind : {"text", "number", "share", "people", "share_of_people", "group", "interval", "belief"}
+        Format and suppression of the values. "number" and "share" describe the release and are always shown;
+        "interval" is a pair of numbers, "belief" a list of (label, probability). "people" is a count of people,
+        "share_of_people" a share of the count in column `of`; both are rounded up to groups. "group" is the size of
+        the group that a row describes: rows of small groups are left out.
     unit : str, optional
         Unit of a number, such as "bits" or "km".
     of : str, optional
         Column of the number of people that a "share_of_people" refers to.
+    places : int, optional
+        Decimals of a number; three significant digits by default.
     """
 
     name: str
@@ -36,6 +39,7 @@ class Column:
     kind: Kind = "text"
     unit: str = ""
     of: str = ""
+    places: int | None = None
 
     def __post_init__(self) -> None:
         if self.kind == "share_of_people" and not self.of:
@@ -76,6 +80,12 @@ class Table:
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    def select(self, names: Iterable[str]) -> Table:
+        """Return the table with these columns only."""
+        columns = tuple(self.column(name) for name in names)
+        rows = tuple({column.name: row[column.name] for column in columns} for row in self.rows)
+        return replace(self, columns=columns, rows=rows)
 
     def column(self, name: str) -> Column:
         """Return the column of this name."""

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from unmask.cases.rows import plain_row
 from unmask.core.errors import UnmaskError
 from unmask.domains import cases_of
 from unmask.plan import Plan
@@ -37,5 +36,5 @@ def _answers(plan: Plan) -> Iterator[Row | Criterion]:
         has_control = not hasattr(cases, "answers") or bool(set(ASIDE) & cell.dataset.settings.keys())
         beside: Any = dict.fromkeys(CONTROL_FIELDS, math.nan) if has_control else {}
         for name in filter(cell.wants, measures):
-            yield replace(plain_row(cell, name, "", math.nan, prior=math.nan, n=0, target=target), **beside)
+            yield replace(cell.row(name, "", math.nan, prior=math.nan, n=0, target=target), **beside)
         yield from (Criterion("", name, math.nan) for name in getattr(cases, "CRITERIA", ()) if cell.wants(name))

@@ -27,7 +27,6 @@ from unmask.cases.graphs.scenes import (
 )
 from unmask.cases.graphs.standard import audit_graph
 from unmask.cases.graphs.written import DEFAULT, DIRECTED, parse_attacks
-from unmask.cases.rows import plain_row
 from unmask.core.errors import UnmaskError, nearest
 from unmask.core.posterior import Posterior, equal_weights
 from unmask.core.truth import Truth
@@ -328,10 +327,10 @@ def _one_by_one(cell: Cell, pair: SeparatedPair, attack: Attack, knows: Knows, a
     found = discovery(before, separated, people, attack, knows.choose, runs=asked.runs, rng=rng)
     n, reversed_ = len(found.node), found.reversed or 0.0
     low, high = wilson(reversed_, len(people))
-    yield plain_row(cell, "discovery", "share", float(found.probability.mean()), prior=0.0, n=n, target="adopters")
-    yield plain_row(cell, "discovery_score", "runs", float(found.score.mean()), prior=0.0, n=n, target="adopters")
-    yield plain_row(
-        cell, "reversed", "share", reversed_, prior=0.0, n=len(people), target="adopters", low=low, high=high,
+    yield cell.row("discovery", "share", float(found.probability.mean()), prior=0.0, n=n, target="adopters")
+    yield cell.row("discovery_score", "runs", float(found.score.mean()), prior=0.0, n=n, target="adopters")
+    yield cell.row(
+        "reversed", "share", reversed_, prior=0.0, n=len(people), target="adopters", low=low, high=high,
         interval="people (Wilson)",
     )  # fmt: skip
 
@@ -342,9 +341,9 @@ def _useful(cell: Cell, before: SocialGraph, separated: Separated | None) -> Ite
         return
     losses, n = _losses(before, separated), max(before.n_edges, 1)
     note = f"1 - the greatest of {len(losses)} losses of the release"
-    yield plain_row(cell, "utility", "share", utility(losses), prior=1.0, n=n, note=note)
+    yield cell.row("utility", "share", utility(losses), prior=1.0, n=n, note=note)
     for name, loss in losses.items():
-        yield plain_row(cell, name, "share", loss, prior=0.0, n=n, note=UTILITIES[name].meaning)
+        yield cell.row(name, "share", loss, prior=0.0, n=n, note=UTILITIES[name].meaning)
 
 
 def _losses(before: SocialGraph, separated: Separated | None) -> dict[str, float]:

@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from unmask.cases.linkage.case import Case, Sensitivity, met_by
 from unmask.cases.linkage.report import report
-from unmask.cases.rows import plain_row
 from unmask.core.errors import UnmaskError
 from unmask.core.partition import Partition, View
 from unmask.data.columns import list_columns, read_columns
@@ -90,7 +89,7 @@ def attack(cell: Cell, _population: Items | Released, released: Released, attack
     name, asked = cell.adversary.name, check(cell.adversary)
     met = met_by(solution, {name: attack(items)}, asked, _own(cell.dataset, solution))[name]
     used, note = len(items) / max(items.partition.n_clusters, 1), "items that stay linked by a pseudonym"
-    utility = plain_row(cell, "utility", "items", used, prior=1.0, n=len(items), note=note)
+    utility = cell.row("utility", "items", used, prior=1.0, n=len(items), note=note)
     return [*Case(name, met, asked).rows(cell.protection.name), utility]
 
 

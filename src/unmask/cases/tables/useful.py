@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.cases.rows import plain_row
 from unmask.plan import Cell
 from unmask.results import Row
 from unmask.tables import utility
@@ -44,7 +43,7 @@ def left_of(cell: Cell, population: Table, release: Table, origin: NDArray[np.in
     }
     n = {"utility": n_rows}
     return [
-        plain_row(cell, name, "share", left[name], prior=1.0, n=n.get(name, population.n_rows), note=USEFUL[name])
+        cell.row(name, "share", left[name], prior=1.0, n=n.get(name, population.n_rows), note=USEFUL[name])
         for name in wanted
     ]
 

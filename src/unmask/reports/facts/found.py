@@ -57,7 +57,7 @@ def plain_row(row: Row) -> dict[str, Any]:
 OTHERS = frozenset(
     {"title", "who", "unit", "rows", "missing", "not_run", "words", "reproduce", "adversaries", "success", "least"}
     | {"unprotected", "seeds", "subjects", "verdicts", "distribution", "policy", "options", "game", "cautions"}
-    | {"planes"}
+    | {"planes", "result"}
 )
 """Fields that are no tables: settings of the page, and what has a place of its own."""
 

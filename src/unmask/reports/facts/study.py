@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from unmask.core.errors import UnmaskError
 from unmask.measures.registry import SHARES
+from unmask.plan import NO_ATTACK
 from unmask.policy import Assessment, Policy
 from unmask.policy.verdict import State, limit_ratio, to_line
 from unmask.reports.facts.found import Found, plain_row
@@ -275,9 +276,6 @@ came true before what was believed.
 
 OTHERWISE = ("realized_error", "estimation_error")
 """What is spoken about where the loss is graded, or no success was measured."""
-
-NO_ATTACK = "(release)"
-"""The target of rows about a release itself, such as its utility."""
 
 
 def spoken_of(rows: tuple[Measured, ...]) -> Headlines:

@@ -10,6 +10,7 @@ from unmask.facts import Count
 from unmask.measures.registry import quantity
 from unmask.policy import Assessment, Policy, Verdict
 from unmask.policy.policies import read_shipped_policies
+from unmask.reports import blocks
 from unmask.reports.data import ORIGINAL, PROSECUTOR, ReportData, Scope
 from unmask.reports.facts.tables import Change, Distribution
 from unmask.reports.findings.rows import at_risk, risky, sentences
@@ -109,6 +110,7 @@ def _how(scope: Scope) -> tuple[str, ...]:
     data = scope.data
     known = [name for name, one in read_shipped_policies().items() if _answers(data, one)]
     asks = next((one.asks for one in data.subjects if one.asks), "k >= 5")
+    asks = asks if data.result is None else data.result.sample_condition
     own = f'a condition of your own, such as "{asks}"'
     return (
         "No limit was set, so that nothing here is said to be acceptable.",
@@ -150,6 +152,8 @@ def _asked(verdicts: Sequence[Verdict], data: ReportData) -> Iterator[str]:
 
 def _who(scope: Scope) -> AtRisk | None:
     """Who is at risk: as the subject of the audit says, else of people by their probability, else of all together."""
+    if scope.data.result is not None and scope.data.result.at_risk is not None:
+        return blocks.format_risk(scope.data.result.at_risk)
     told = (first_screen(one, "at_risk", scope) for one in scope.data.subjects)
     own: AtRisk | None = next(filter(None, told), None)
     if own is not None:
@@ -257,6 +261,8 @@ def _next(scope: Scope) -> Advice:
     if data.changes:
         heads = ("people above", "utility kept")
         return Advice("", _protect(data.changes), tuple(map(_tried, data.changes)), heads, UTILITY)
+    if data.result is not None and (advice := blocks.format_advice(data.result, data.verdicts)) is not None:
+        return advice
     told = (first_screen(one, "advice", scope) for one in data.subjects)
     own: Advice | None = next(filter(None, told), None)
     return own or _advised(data)
@@ -265,6 +271,7 @@ def _next(scope: Scope) -> Advice:
 def _advised(data: ReportData) -> Advice:
     """Of an audit that has tried nothing."""
     verb = next((one.verb for one in data.subjects if one.verb), "audit")
+    verb = verb if data.result is None else data.result.command
     states = {one.state for one in data.verdicts}
     named = next((name for name, one in read_shipped_policies().items() if _answers(data, one)), "policy.toml")
     alone = len(data.criteria) == 2 and ORIGINAL in data.criteria  # one release, and what it was made of

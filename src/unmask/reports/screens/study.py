@@ -9,7 +9,6 @@ from dataclasses import replace
 from unmask.measures.registry import SHARES
 from unmask.reports.facts.study import OTHERWISE, Measured, Option, StudyData, undominated
 from unmask.reports.few import FEWEST, few
-from unmask.reports.findings.channel import BARE
 from unmask.reports.findings.rows import did, risky, without
 from unmask.reports.findings.study import unprotected, utility_words
 from unmask.reports.findings.verdict import NO_POLICY, called
@@ -17,6 +16,7 @@ from unmask.reports.parts import Advice, AtRisk, Checked, Screen, Tried
 from unmask.reports.screens.conditions import checked, factor, first
 from unmask.reports.words import IDENTITY, SPACE, number, plural, rate, release_name, row_value
 from unmask.results import Row
+from unmask.results.words import UNITLESS
 
 NEXT = 4
 """Protections that the last column tells: the best one, and the next three."""
@@ -132,7 +132,7 @@ def _who(data: StudyData, dataset: str, protection: str) -> AtRisk | None:
 
 def _valued(row: Row) -> str:
     """What a row says, with its unit where that says something."""
-    return row_value(row) + ("" if row.unit in SHARES or row.unit in BARE else f"{SPACE}{row.unit}")
+    return row_value(row) + ("" if row.unit in SHARES or row.unit in UNITLESS else f"{SPACE}{row.unit}")
 
 
 def _number(count: int | str) -> str:

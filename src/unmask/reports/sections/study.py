@@ -8,7 +8,8 @@ from dataclasses import replace
 from itertools import compress
 
 from unmask.measures.registry import SHARES, UTILITIES, described, quantity
-from unmask.reports.facts.study import NO_ATTACK, Headlines, Measured, Plane, StudyData
+from unmask.plan import NO_ATTACK
+from unmask.reports.facts.study import Headlines, Measured, Plane, StudyData
 from unmask.reports.few import FEWEST, handed_on
 from unmask.reports.findings.study import (
     findings,

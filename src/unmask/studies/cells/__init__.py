@@ -10,7 +10,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from unmask.cases.rows import plain_row
 from unmask.catalog import Kind, domain_of, examples, find, is_plugin
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.core.posterior import Posterior
@@ -54,7 +53,7 @@ def criteria_of(cell: Cell) -> list[Row]:
     key = digest("criteria", cell.dataset.content, cell.protection.content, cell.protection.settings, cell.seed)
     found = _kept(key, lambda: cases.criteria(cell, _population(cell), _release(cell)))
     return [
-        replace(plain_row(cell, name, CRITERIA[name].unit, value, prior=math.nan, n=0, target=""), adversary=CRITERION)
+        replace(cell.row(name, CRITERIA[name].unit, value, prior=math.nan, n=0, target=""), adversary=CRITERION)
         for name, value in found.items()
         if cell.wants(name)
     ]

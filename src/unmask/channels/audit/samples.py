@@ -9,17 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.audit import REALIZED
-from unmask.cases.stakes import Stakes
-from unmask.channels import Channel
 from unmask.channels.attacks.learning import FrequencyAttack, NearestNeighborAttack, Samples
+from unmask.channels.channel import Channel
 from unmask.channels.criteria.samples import CountedInformation, counted_information
+from unmask.channels.loss_model import LossModel
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
 from unmask.core.truth import Truth
 from unmask.measures import realized_error
-from unmask.reports import ReportData
-from unmask.reports.facts.channel import SampledLeakage, SampledRisk
-from unmask.results import Row
+from unmask.results import Advice, AuditResult, Block, Column, Row, Table
+from unmask.results.formats import number
+from unmask.results.words import release_name
 
 FREQUENCIES, NEAREST = "frequencies", "nearest neighbor"
 
@@ -31,45 +31,89 @@ ADVERSARIES = {
 MAX_SAMPLES, MAX_LEARNED = 10**9, 10**5
 """Samples of a system, and of each half that adversaries learn from or are judged on."""
 
+SIGNIFICANT = 0.05
+"""Largest p-value at which samples show that something leaks."""
+
 HELD_OUT_MEASURES = frozenset({realized_error().name, *(measure.name for measure in REALIZED)})
 """Measures of held-out samples. Announced probabilities from few samples do not describe the system."""
 
-RunCase = Callable[..., tuple[Row, ...]]
+BIAS_NOTE = (
+    "Counts of few samples seem to leak even where nothing does: the leakage that chance shows is subtracted from the "
+    "counted leakage."
+)
+
+COLUMNS = (
+    Column("name", "System"),
+    Column("samples", "Samples", "number"),
+    Column("leakage_bits", "Leakage", "number", unit="bits", places=3),
+    Column("low", "At least", "number", unit="bits", places=3),
+    Column("high", "At most", "number", unit="bits", places=3),
+    Column("counted", "Counted", "number", unit="bits", places=3),
+    Column("by_chance", "By chance", "number", unit="bits", places=3),
+    Column("p_value", "p-value", "number", places=3),
+)
+
+ScoreBelief = Callable[..., tuple[Row, ...]]
 
 
 def audit_samples(
-    channels: Mapping[str, Channel], stakes: Stakes, run_case: RunCase, *, title: str, assumptions: Sequence[str]
-) -> ReportData:
+    channels: Mapping[str, Channel], model: LossModel, score: ScoreBelief, *, title: str, assumptions: Sequence[str]
+) -> AuditResult:
     """Estimate what channels leak from samples of them.
 
     The samples are divided at random into halves: adversaries learn from one and are judged on the other. Leakage is
     corrected for chance. No row is exact, and no worst case is reported.
     """
     rows: list[Row] = []
-    leakages: list[SampledLeakage] = []
+    leakages: dict[str, CountedInformation] = {}
     for name, channel in channels.items():
         counts = _to_counts(name, channel)
-        leakage = counted_information(counts, rng=np.random.default_rng(0))
+        leakages[name] = counted_information(counts, rng=np.random.default_rng(0))
         for adversary, belief, truth in _attack_held_out(channel, counts):
             labels = {"release": name, "adversary": adversary, "truth": truth}
-            rows += run_case(belief, stakes, wants=HELD_OUT_MEASURES.__contains__, **labels)
-        rows.append(_leakage_row(rows[-1], leakage, channel.n_y))
-        estimate = {key: value for key, value in leakage._asdict().items() if key not in ("corrected", "n")}
-        leakages.append(SampledLeakage(name, leakage.n, leakage.corrected, **estimate))
-    return ReportData(
+            rows += score(belief, model, wants=HELD_OUT_MEASURES.__contains__, **labels)
+        rows.append(_leakage_row(rows[-1], leakages[name], channel.n_y))
+    findings = [_describe(name, leakage) for name, leakage in leakages.items()]
+    records = [
+        (name, one.n, one.corrected, one.low, one.high, one.counted, one.by_chance, one.p_value)
+        for name, one in leakages.items()
+    ]
+    n_secrets = next(iter(channels.values())).n_x
+    secrets = Table.from_records("samples", (Column("secrets", "Secrets", "number"),), [(n_secrets,)])
+    table = Table.from_records("samples_leakages", COLUMNS, records)
+    heading = "Leakage estimated from samples"
+    return AuditResult(
         title=title,
-        who="An adversary has samples of a system: they see one output of it, and estimate the secret.",
+        kind="Channel audit",
+        command="audit channel",
+        setting="An adversary has samples of a system: they see one output of it, and estimate the secret.",
+        headline=findings[0],
         rows=tuple(rows),
+        tables=(secrets, table),
+        blocks=(Block("samples", heading, " ".join(findings[1:]), (), (table.name,), BIAS_NOTE, open=True),),
+        advice=Advice(
+            "More samples narrow the interval. If the probabilities are known, audit the channel itself:",
+            "unmask audit channel CHANNEL.csv --report page.html",
+        ),
+        adversaries=ADVERSARIES,
+        preferred_measures=("realized_success",),
+        sample_condition="leakage_bits.high <= 0.1",
+        about_people=False,
         assumptions=(
             "Adversaries learn from a random half of the samples, and every rate is over the other half.",
             "Other adversaries, or more samples, may learn more: errors are those of the adversaries named here.",
             *assumptions,
         ),
         not_run=(("epsilon, worst cases and bounds", "samples do not show them; they need the channel itself"),),
-        adversaries=ADVERSARIES,
-        success=("realized_success",),
-        subjects=(SampledRisk(next(iter(channels.values())).n_x, tuple(leakages)),),
     )
+
+
+def _describe(name: str, leakage: CountedInformation) -> str:
+    """Return the leakage of a system in one sentence."""
+    amount = f"{release_name(name)} leaks {number(leakage.corrected, 3)} bits, at most {number(leakage.high, 3)}"
+    if leakage.p_value <= SIGNIFICANT:
+        return f"{amount}, estimated from {leakage.n:,} samples."
+    return f"{amount}: {leakage.n:,} samples do not show that anything leaks, which is no proof that nothing does."
 
 
 def _to_counts(name: str, channel: Channel) -> NDArray[np.int64]:

@@ -1,0 +1,122 @@
+"""Study cells of channels: secrets of a grid, of check-ins or of a prior, a mechanism, and an attack on its outputs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.audit import REALIZED, SELF_ASSESSED
+from unmask.channels.attacks import BayesChannelAttack
+from unmask.channels.audit.channel_audit import score_belief
+from unmask.channels.channel import Channel
+from unmask.channels.datasets import Grid, Visits
+from unmask.channels.loss_model import LossModel
+from unmask.channels.mechanisms import PlanarGaussian, PlanarLaplace, Shrink
+from unmask.core.errors import UnmaskError
+from unmask.core.posterior import Posterior
+from unmask.core.truth import Truth
+from unmask.measures.losses import LOSS_NAMES, LossName
+from unmask.plan import Cell, Part
+from unmask.results import Row
+
+Floats = NDArray[np.float64]
+
+DATASET = ("pseudocount",)
+ADVERSARY = ("loss", "observations", "targets")
+COLUMNS: tuple[str, ...] = ()
+ROLES: Mapping[str, str] = {}
+MEASURES = (*(measure.name for measure in SELF_ASSESSED + REALIZED), "utility")
+
+
+class Secrets(NamedTuple):
+    """Cells of a grid or numbers from 0, with their places (in meters or not) and prior."""
+
+    grid: Grid | None
+    points: Floats
+    prior: Floats
+    meters: bool = False
+
+    def loss_model(self, loss: LossName) -> LossModel:
+        """Return the loss between places or numbers, which is the distortion, too."""
+        return LossModel.named(loss, self.points, "m" if self.meters else None)
+
+
+def check(adversary: Part) -> None:
+    """Raise an error for unknown losses, invalid observations and attacks with other knowledge than a channel."""
+    if adversary.use != (only := f"channels.{BayesChannelAttack.__name__}"):
+        raise UnmaskError(f"{adversary.use} needs knowledge that no plan gives; use {only}, or call it from Python")
+    loss = adversary.settings.get("loss", "hamming")
+    if loss not in LOSS_NAMES:
+        raise UnmaskError(f"the loss is {loss!r}, expected one of {', '.join(LOSS_NAMES)}")
+    for key in ("observations", "targets"):
+        value = adversary.settings.get(key, 1)
+        if type(value) is not int or value < 1:
+            raise UnmaskError(f"{key} is {value!r}, expected a whole number of at least 1")
+
+
+def columns(_dataset: Part) -> list[str]:
+    """Raise an error: secrets are not read from a file."""
+    raise UnmaskError("a channel has no file of secrets; use channels.grid, channels.gowalla or channels.alphabet")
+
+
+def load(dataset: Part, made: Any) -> Secrets:
+    """Return the secrets of a grid (uniform), of check-ins (by visits) or of a prior."""
+    if isinstance(made, Visits):
+        prior = made.prior(pseudocount=float(dataset.settings.get("pseudocount", 0.0)))
+        return Secrets(made.grid, made.grid.points, prior, meters=True)
+    if isinstance(made, Grid):
+        return Secrets(made, made.points, np.full(len(made), 1 / len(made)), meters=True)
+    prior = np.asarray(made, dtype=np.float64)
+    return Secrets(None, np.arange(len(prior), dtype=np.float64), prior)
+
+
+def protect(population: Secrets, protection: Any, _rng: np.random.Generator) -> Channel:
+    """Return the channel of the mechanism, or the identity without one."""
+    if protection is None:
+        return Channel(np.eye(len(population.prior)), population.prior)
+    if isinstance(protection, PlanarLaplace | PlanarGaussian | Shrink):
+        if population.grid is None:
+            raise UnmaskError(f"{type(protection).__name__} moves points of a grid, and these secrets have no places")
+        return protection.channel(population.grid, population.prior)
+    return cast(Channel, protection.channel(population.prior))
+
+
+def attack(cell: Cell, population: Secrets, released: Channel, attack: Any) -> list[Row]:
+    """Return the rows of a cell: of the exact belief for one observation, else of drawn secrets."""
+    settings, names = cell.adversary.settings, {"release": cell.protection.name, "adversary": cell.adversary.name}
+    model = population.loss_model(settings.get("loss", "hamming"))
+    belief, truth = released.posterior(), None
+    n_seen = settings.get("observations", 1)
+    if n_seen > 1 or "targets" in settings:
+        belief, truth = _attack_drawn_secrets(cell, population, released, attack)
+    rows = list(score_belief(belief, model, truth=truth, wants=cell.wants, **names))
+    if cell.wants("utility"):
+        cost = model.expected_distortion(released)
+        note = "outputs are no secrets" if math.isnan(cost) else "expected distortion, negative"
+        rows.append(cell.row("utility", model.name, -cost, prior=0.0, n=released.n_x, note=note))
+    return rows
+
+
+def _attack_drawn_secrets(cell: Cell, population: Secrets, released: Channel, attack: Any) -> tuple[Posterior, Truth]:
+    """Draw secrets and several outputs of each; return the belief about them and the secrets."""
+    settings = cell.adversary.settings
+    secret = cell.rng("secrets").choice(np.arange(released.n_x), size=settings.get("targets", 1000), p=population.prior)
+    repeated = np.repeat(secret[:, None], settings.get("observations", 1), axis=1)
+    return attack(released.sample(repeated, rng=cell.rng("looks", cell.protection.content)), released), Truth(secret)
+
+
+def believed(cell: Cell, population: Secrets, released: Channel, attack: Any) -> tuple[Posterior, Truth, float]:
+    """Return the belief about 1,000 drawn secrets, or `targets`, with the truth and the utility.
+
+    Utility is 1 - expected distortion / that of the best answer that is the same for all secrets.
+    """
+    model = population.loss_model(cell.adversary.settings.get("loss", "hamming"))
+    cost = model.expected_distortion(released)
+    if math.isnan(cost):
+        raise UnmaskError(f"what {cell.protection.name} shows are no secrets, so that its utility is not known")
+    guessing = float((model.matrix(released.n_x) @ released.prior).min())
+    return *_attack_drawn_secrets(cell, population, released, attack), 1.0 - cost / guessing if guessing else 1.0

@@ -1,0 +1,192 @@
+"""Cost of an answer for the adversary (a loss), and cost of an output for the user (a distortion)."""
+
+from __future__ import annotations
+
+import math
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from unmask.channels.channel import Channel
+from unmask.channels.matrix_files import match_names, read_matrix, read_named
+from unmask.core.errors import UnmaskError
+from unmask.measures.losses import LOSS_NAMES, Loss, LossName, as_matrix
+
+Floats = NDArray[np.float64]
+
+LATITUDE, LONGITUDE = ("lat", "latitude"), ("lon", "lng", "long", "longitude")
+"""Names of columns of coordinates in degrees."""
+
+
+@dataclass(frozen=True, eq=False)
+class LossModel:
+    """Loss of the adversary and distortion of the user.
+
+    Parameters
+    ----------
+    loss : str or array of shape (n_answers, n_secrets)
+        Name of a loss, as in `unmask.measures.losses.decision_problem`: the adversary may answer anything that the loss
+        allows. Or a matrix [answer, secret], whose rows are all possible answers.
+    coordinates : array of shape (n_secrets,) or (n_secrets, n_dimensions), optional
+        Places of the secrets, if the loss is a distance.
+    answers : tuple of str, optional
+        Names of the rows of a matrix; by default the secrets in their order.
+    distortion : array of shape (n_secrets, n_outputs), optional
+        Cost of an output for each secret. By default the loss of answering the output, for channels whose outputs are
+        answers; for other channels no distortion is known.
+    name, unit : str
+        Name and unit of the loss, as shown.
+    distortion_unit : str
+        Unit of the distortion.
+    """
+
+    loss: Loss = "hamming"
+    coordinates: Floats | None = None
+    answers: tuple[str, ...] | None = None
+    distortion: Floats | None = None
+    name: str = "hamming"
+    unit: str = "probability"
+    distortion_unit: str = "probability"
+
+    @classmethod
+    def named(cls, loss: LossName, points: Floats | None, unit: str | None = None) -> LossModel:
+        """Return the model of a named loss; `unit` is that of the coordinates, meters for degrees."""
+        if loss == "hamming":
+            return cls()
+        if loss.startswith("haversine"):
+            if unit not in (None, "m"):
+                raise UnmaskError(f"the unit is {unit!r}, and {loss} is in meters; leave the unit out")
+            unit = "m"
+        squared = f"{unit}²" if unit else "squared distance"
+        loss_unit = squared if loss == "squared" else unit or "distance"
+        return cls(loss, points, name=loss, unit=loss_unit, distortion_unit=loss_unit)
+
+    def matrix(self, n_secrets: int) -> Floats:
+        """Return the checked loss of shape (n_answers, n_secrets); the answers of a named loss are the secrets."""
+        return as_matrix(self.loss, n_secrets, coordinates=self.coordinates)
+
+    def cost(self, channel: Channel) -> Floats | None:
+        """Return the checked distortion of shape (n_secrets, n_outputs); None if it is unknown."""
+        if self.distortion is None:
+            loss = self.matrix(channel.n_x)
+            is_answer = len(loss) == channel.n_y and compatible(channel.y_labels, self.answers or channel.x_labels)
+            return loss.T if is_answer else None
+        cost = np.asarray(self.distortion, dtype=np.float64)
+        if cost.shape != (channel.n_x, channel.n_y) or not np.all(np.isfinite(cost)) or cost.min() < 0:
+            raise UnmaskError(
+                f"the distortion has shape {cost.shape}, expected {channel.n_x} secrets x {channel.n_y} outputs, "
+                "finite and at least 0"
+            )
+        return cost
+
+    def expected_distortion(self, channel: Channel) -> float:
+        """Return the expected distortion of a channel; NaN if it is unknown."""
+        cost = self.cost(channel)
+        return math.nan if cost is None else float((channel.dense() * channel.prior[:, None] * cost).sum())
+
+
+def compatible(labels: tuple[str, ...] | None, others: tuple[str, ...] | None) -> bool:
+    """Return whether labels agree; missing labels agree with any."""
+    return labels is None or others is None or labels == others
+
+
+def read_loss_model(
+    loss: str | os.PathLike[str] | ArrayLike,
+    secrets: tuple[str, ...] | None,
+    *,
+    coordinates: os.PathLike[str] | ArrayLike | None = None,
+    answers: tuple[str, ...] | None = None,
+    unit: str | None = None,
+) -> LossModel:
+    """Return the loss model of secrets.
+
+    Parameters
+    ----------
+    loss : str, path or array of shape (n_answers, n_secrets)
+        Name of a loss, see `unmask.measures.losses.decision_problem`; a CSV whose columns are the secrets and whose
+        rows are the answers; or a matrix.
+    secrets : tuple of str, optional
+        Names of the secrets.
+    coordinates : path or array, optional
+        Places of the secrets; by default the names of the secrets are numbers.
+    answers : tuple of str, optional
+        Names of the rows of a matrix; by default the secrets.
+    unit : str, optional
+        Unit of the loss, such as m or km.
+    """
+    if isinstance(loss, str) and loss == "hamming":
+        return LossModel()
+    if isinstance(loss, str) and loss in LOSS_NAMES:
+        points = _read_points(loss, secrets, coordinates)
+        model = LossModel.named(loss, points, unit)
+        if points is None or not loss.endswith("_medoid"):
+            return model
+        return replace(model, loss=model.matrix(len(points)))  # the answers are the same at every output
+    if isinstance(loss, str | os.PathLike):
+        model, name = _read_matrix_loss(Path(loss), secrets or ()), Path(loss).stem
+    else:
+        model, name = LossModel(as_numbers("loss", loss), answers=answers), "loss"
+    return replace(model, name=name, unit=unit or "loss", distortion_unit=unit or "loss")
+
+
+def _read_matrix_loss(path: Path, secrets: tuple[str, ...]) -> LossModel:
+    if not path.suffix and not os.path.lexists(path):
+        raise UnmaskError(f"the loss {str(path)!r} is neither a file nor one of {', '.join(LOSS_NAMES)}")
+    columns, lines, table, _ = read_matrix(path)
+    table = table[:, match_names(secrets, columns, path, "secrets")]
+    if set(lines) == set(secrets):
+        return LossModel(table[match_names(secrets, lines, path, "answers")])
+    return LossModel(table, answers=lines)
+
+
+def _read_points(
+    loss: str, secrets: tuple[str, ...] | None, coordinates: os.PathLike[str] | ArrayLike | None
+) -> Floats | None:
+    """Return the places of the secrets: all columns of the coordinates, or the numbers in their names."""
+    if isinstance(coordinates, str | os.PathLike):
+        return _read_coordinates(Path(coordinates), secrets or (), loss)
+    if coordinates is not None or secrets is None:
+        return None if coordinates is None else as_numbers("coordinates", coordinates)
+    try:
+        return np.array([[float(name)] for name in secrets])
+    except ValueError:
+        raise UnmaskError(f"the loss {loss} needs numbers, and a secret is none; give --coordinates") from None
+
+
+def _read_coordinates(path: Path, secrets: tuple[str, ...], loss: str) -> Floats:
+    columns, names, points, _ = read_matrix(path)
+    row_of = {name: i for i, name in enumerate(names)}
+    if not set(secrets) <= set(row_of):
+        raise UnmaskError(f"{path.name} lacks coordinates of a secret, expected one line for each")
+    ordered, degrees = points[[row_of[name] for name in secrets]], _columns_of_degrees(columns)
+    if degrees and not loss.startswith("haversine"):
+        raise UnmaskError(
+            f"{path.name} has latitudes and longitudes, which {loss} would take for lengths; give --loss haversine, or "
+            "coordinates in meters"
+        )
+    return ordered[:, degrees] if degrees else ordered
+
+
+def _columns_of_degrees(columns: tuple[str, ...]) -> list[int]:
+    """Return the positions of the columns of latitude and longitude, in this order; none if they have other names."""
+    names = [name.casefold() for name in columns]
+    matches = [[i for i, name in enumerate(names) if name in words] for words in (LATITUDE, LONGITUDE)]
+    return [positions[0] for positions in matches] if all(len(positions) == 1 for positions in matches) else []
+
+
+def read_distortion(distortion: os.PathLike[str] | ArrayLike, channel: Channel) -> Floats:
+    """Return the cost of each output for each secret, from an array or from a CSV with the names of both."""
+    if isinstance(distortion, str | os.PathLike):
+        return read_named(Path(distortion), channel.x_labels or (), channel.y_labels or ())
+    return as_numbers("distortion", distortion)
+
+
+def as_numbers(name: str, values: ArrayLike) -> Floats:
+    """Return an array of numbers, or raise an error that names it."""
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise UnmaskError(f"the {name} is no array of numbers; give one, or a file") from None

@@ -1,0 +1,119 @@
+"""The result of an audit as values. Pages, terminal, JSON, data frames and files read nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from unmask.results.blocks import Block, Fact
+from unmask.results.rows import Row
+from unmask.results.table import Table
+
+
+@dataclass(frozen=True)
+class AtRisk:
+    """Who is at risk: a figure, the words that explain it, and labeled facts below it."""
+
+    figure: str
+    sentence: str
+    facts: tuple[Fact, ...] = ()
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """A release or protection that was compared, with one figure for each heading of the advice."""
+
+    release: str
+    figures: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What to do next.
+
+    Parameters
+    ----------
+    sentence : str
+        What the command achieves. It is left out where an alternative is acceptable already.
+    command : str
+        The command, as typed.
+    headings : tuple of str
+        Headings of the figures of alternatives.
+    alternatives : tuple of Alternative
+        Compared releases, the most private first.
+    """
+
+    sentence: str
+    command: str
+    headings: tuple[str, ...] = ()
+    alternatives: tuple[Alternative, ...] = ()
+
+
+@dataclass(frozen=True)
+class AuditResult:
+    """Measures, tables of facts, and findings of one audit.
+
+    Parameters
+    ----------
+    title : str
+        Heading of the page.
+    kind : str
+        Kind of the audit, such as "Channel audit".
+    command : str
+        Command that makes it, such as "audit channel".
+    setting : str
+        One sentence: who attacks what, and what they know.
+    headline : str
+        The most important finding, in one or two sentences.
+    rows : tuple of Row
+        Measures of each adversary on each release.
+    tables : tuple of Table
+        Facts, in the order of JSON.
+    blocks : tuple of Block
+        Findings, in the order of the page.
+    criteria : mapping
+        Release -> criterion -> value; policies may set a limit on each.
+    at_risk : AtRisk, optional
+        Who is at risk; by default derived from the rows.
+    advice : Advice, optional
+        What to do next.
+    adversaries : mapping of str to str
+        Adversary -> words that complete "an adversary who ...".
+    preferred_measures : tuple of str
+        Measures of `rows` that findings mention, the preferred one first; none if blocks say it all.
+    sample_condition : str
+        A condition that a policy may set on this kind of audit.
+    about_people : bool
+        False if targets are cases, such as secrets behind a channel.
+    assumptions, cautions : tuple of str
+        One sentence each.
+    not_run : tuple of (str, str)
+        What was left out or failed, and why.
+    """
+
+    title: str
+    kind: str
+    command: str
+    setting: str
+    headline: str
+    rows: tuple[Row, ...]
+    tables: tuple[Table, ...] = ()
+    blocks: tuple[Block, ...] = ()
+    criteria: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    at_risk: AtRisk | None = None
+    advice: Advice | None = None
+    adversaries: Mapping[str, str] = field(default_factory=dict)
+    preferred_measures: tuple[str, ...] = ()
+    sample_condition: str = "k >= 5"
+    about_people: bool = True
+    assumptions: tuple[str, ...] = ()
+    cautions: tuple[str, ...] = ()
+    not_run: tuple[tuple[str, str], ...] = ()
+
+    def table(self, name: str) -> Table:
+        """Return the table of this name."""
+        return next(table for table in self.tables if table.name == name)
+
+    def without_small(self, least: int) -> AuditResult:
+        """Return the result as it may be shared: tables without facts about fewer than `least` people."""
+        return replace(self, tables=tuple(table.without_small(least) for table in self.tables))

@@ -1,0 +1,84 @@
+"""Counts, amounts and names in sentences."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+
+from unmask.results.formats import DASH, SHARES, SPACE, number, percent, without_noise
+
+UNITLESS = ("", "distance")
+"""Units that are not printed."""
+
+
+def rate(value: float | None) -> str:
+    """Return a share in percent, or a dash if it is missing."""
+    return DASH if value is None or math.isnan(value) else percent(value)
+
+
+def plural(count: int, one: str, many: str = "") -> str:
+    """Return a count with its noun.
+
+    >>> plural(1, "item"), plural(1200, "item"), plural(2, "identity", "identities")
+    ('1 item', '1,200 items', '2 identities')
+    """
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Join names for a sentence.
+
+    >>> listed(["a", "b", "c"]), listed(["a"])
+    ('a, b and c', 'a')
+    """
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+
+
+def short(name: str, longest: int = 18) -> str:
+    """Return a name shortened to `longest` letters."""
+    return name if len(name) <= longest else name[: longest - 1] + "\u2026"
+
+
+def release_name(release: str) -> str:
+    """Return the name of a release for a sentence: in quotes if it could be read as part of the sentence."""
+    return release if re.fullmatch(r"[\w=.+-]+", release) else f"\u201c{release}\u201d"
+
+
+def as_sentences(warnings: Iterable[str]) -> tuple[str, ...]:
+    """Return warnings as sentences, each with a capital and a period.
+
+    >>> as_sentences(["cells were changed; nobody compares them", "Seeds are wrong."])
+    ('Cells were changed; nobody compares them.', 'Seeds are wrong.')
+    """
+    return tuple(f"{said[:1].upper()}{said[1:].removesuffix('.')}." for said in warnings)
+
+
+def amount(value: float, unit: str) -> str:
+    """Return an amount without its unit; shares in percent.
+
+    >>> amount(1.2378, "km"), amount(0.25, "probability").replace(SPACE, " "), amount(-1e-17, "km")
+    ('1.24', '25.0 %', '0')
+    """
+    rounded = without_noise(value)
+    return percent(rounded) if unit in SHARES else number(rounded)
+
+
+def quantity(value: float, unit: str) -> str:
+    """Return an amount with its unit.
+
+    >>> quantity(1.2378, "km").replace(SPACE, " ")
+    '1.24 km'
+    """
+    has_unit = unit not in SHARES and unit not in UNITLESS and math.isfinite(value)
+    return f"{amount(value, unit)}{SPACE}{unit}" if has_unit else amount(value, unit)
+
+
+def wrong_by(value: float, unit: str) -> str:
+    """Return an error in words: "off by 1.24 km", or "wrong in 12.0 % of cases" if the loss is a probability."""
+    return f"wrong in {amount(value, unit)} of cases" if unit in SHARES else f"off by {quantity(value, unit)}"
+
+
+def more_than(value: float, unit: str) -> str:
+    """Return a limit of an error in words: "off by more than 1.24 km"."""
+    return wrong_by(value, unit).replace(" in ", " in more than ").replace(" by ", " by more than ")
