@@ -9,6 +9,8 @@ from click.testing import CliRunner
 
 from unmask import Posterior, Truth, UnmaskError, audit
 from unmask.catalog import MEASURES, examples
+from unmask.channels import Channel
+from unmask.channels.attacks.matching import DistinctOutputs
 from unmask.checks import (
     ATTACK_LAWS,
     MEASURE_LAWS,
@@ -16,15 +18,16 @@ from unmask.checks import (
     check_attack,
     check_measure,
     check_protection,
-    word_broken,
+    find_miscalibration,
 )
-from unmask.checks.grounds import ATTACKS as GROUNDS
-from unmask.checks.grounds import PROTECTIONS as PROTECTION_GROUNDS
-from unmask.checks.grounds import Scene
+from unmask.checks.problems import ATTACKS as ATTACK_PROBLEMS
+from unmask.checks.problems import PROTECTIONS as PROTECTION_PROBLEMS
+from unmask.checks.problems import Problem
 from unmask.cli import main
 from unmask.graphs import Auxiliary, Rematch, SocialGraph
 from unmask.measures import Measure, evaluate, realized_success, success_probability
 from unmask.tables import PRAM, AddNoise, Generalize, Identity, Knowledge, Table
+from unmask.tables.attacks.linkability import Parts
 
 ATTACKS, PROTECTIONS = examples("attacks"), examples("protections")
 
@@ -74,12 +77,12 @@ DRAWING = [*PROTECTIONS, *(name for name in ATTACKS if not name.startswith(("gra
 
 @pytest.mark.parametrize("name", DRAWING)
 def test_a_seed_in_the_place_of_a_generator_is_refused_in_one_sentence_by_all_that_draw(name):
-    one, grounds = (ATTACKS[name], GROUNDS) if name in ATTACKS else (PROTECTIONS[name], PROTECTION_GROUNDS)
-    ground = grounds[name.partition(".")[0]]
-    if not ground.poses(one):
+    one, problems = (ATTACKS[name], ATTACK_PROBLEMS) if name in ATTACKS else (PROTECTIONS[name], PROTECTION_PROBLEMS)
+    problems = problems[name.partition(".")[0]]
+    if not problems.fit(one):
         pytest.skip("there is no problem for it")
     try:
-        ground.call(one, ground.given(), 1)
+        problems.call(one, problems.make_input(), 1)
     except UnmaskError as error:
         assert str(error).startswith("rng is of type int, expected a generator of NumPy, or None")  # noqa: PT017  # not all draw
 
@@ -92,7 +95,7 @@ OTHERS += ("ShadowMembership", "Linkability", "SinglingOut", "SeveralRows", "Bac
 LINKS = [name for name in LINKS if not name.endswith(OTHERS)]
 OF_TABLES = [name for name in PROTECTIONS if name.startswith("tables.")]
 CONTAINING = [name for name in OF_TABLES if hasattr(PROTECTIONS[name], "fits")]
-OF_GRAPHS = [name for name in ATTACKS if name.startswith("graphs.") and GROUNDS["graphs"].poses(ATTACKS[name])]
+OF_GRAPHS = [name for name in ATTACKS if name.startswith("graphs.") and ATTACK_PROBLEMS["graphs"].fit(ATTACKS[name])]
 
 
 def people(n, *, distinct=False):
@@ -108,7 +111,7 @@ def known_of(table, origin, targets=50):
 
 def attacked(name, release, known):
     """The belief of an attack on tables; people who are known."""
-    return GROUNDS["tables"].call(ATTACKS[name], Scene(release, known.background, None), None)
+    return ATTACK_PROBLEMS["tables"].call(ATTACKS[name], Problem(release, known.background, None), None)
 
 
 @pytest.mark.parametrize("name", LINKS)
@@ -154,7 +157,7 @@ def test_exact_beliefs_average_to_the_prior():
 
 @pytest.fixture(scope="module")
 def networks():
-    return next(iter(GROUNDS["graphs"].judged(None)))
+    return next(iter(ATTACK_PROBLEMS["graphs"].calibration(None)))
 
 
 # Ensemble names everybody, and who knows degrees alone, or asks for the very same surroundings, finds almost nobody
@@ -162,7 +165,7 @@ def networks():
     "name", sorted({*OF_GRAPHS} - {"graphs.Ensemble", "graphs.DegreeMatching", "graphs.Refinement"})
 )
 def test_an_attack_on_graphs_maps_one_to_one_and_finds_people(networks, name):
-    belief = GROUNDS["graphs"].call(ATTACKS[name], networks, None)
+    belief = ATTACK_PROBLEMS["graphs"].call(ATTACKS[name], networks, None)
     truth = networks.truth(belief)
     found = belief.mapping[belief.mapping >= 0]
     assert len(np.unique(found)) == len(found)
@@ -175,14 +178,14 @@ def test_an_attack_on_graphs_maps_one_to_one_and_finds_people(networks, name):
 def test_a_person_without_edges_is_not_matched(networks, name):
     source, seeds = networks.knowledge.graph, networks.knowledge.seeds
     alone = Auxiliary(SocialGraph.from_edges(*source.edges(), n_nodes=source.n_nodes + 1), seeds)
-    belief = GROUNDS["graphs"].call(ATTACKS[name], Scene(networks.release, alone, None), None)
+    belief = ATTACK_PROBLEMS["graphs"].call(ATTACKS[name], Problem(networks.release, alone, None), None)
     assert belief.mapping[-1] == -1
 
 
 @pytest.mark.parametrize("name", [name for name in OF_GRAPHS if name != "graphs.Grasshopper"])  # it may move a seed
 def test_a_seed_stays_where_it_is_known_to_be(networks, name):
     known, shown = networks.knowledge.seeds
-    belief = GROUNDS["graphs"].call(ATTACKS[name], networks, None)
+    belief = ATTACK_PROBLEMS["graphs"].call(ATTACKS[name], networks, None)
     assert belief.mapping[known].tolist() == shown.tolist()
 
 
@@ -209,6 +212,44 @@ class Swap:
     def __call__(self, population: Table, *, rng: object = None) -> tuple[Table, np.ndarray]:
         n = population.n_rows
         return population.take(np.random.default_rng().permutation(n)), np.arange(n)
+
+
+Halves = Parts
+"""Another name for the knowledge of an attack that needs problems of its own."""
+
+Secrets = DistinctOutputs
+"""Another name for outputs of different secrets."""
+
+
+@dataclass(frozen=True)
+class LinkHalves:
+    """Link halves of records."""
+
+    def __call__(self, release: "Table", knowledge: "Halves | None", *, rng: object = None) -> Posterior:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class MatchSecrets:
+    """Match outputs with different secrets."""
+
+    def __call__(self, release: "Secrets", knowledge: "Channel", *, rng: object = None) -> Posterior:
+        raise NotImplementedError
+
+
+def test_problems_are_chosen_by_types_whatever_their_names():
+    assert ATTACK_PROBLEMS["tables"].fit(FirstRow())
+    assert not ATTACK_PROBLEMS["tables"].fit(LinkHalves())
+    assert not ATTACK_PROBLEMS["channels"].fit(MatchSecrets())
+
+
+def test_attacks_without_a_problem():
+    missing = {name for name in ATTACKS if not ATTACK_PROBLEMS[name.partition(".")[0]].fit(ATTACKS[name])}
+    assert missing == {
+        *(f"tables.{name}" for name in ("Linkability", "SinglingOut", "SeveralRows")),
+        *(f"channels.{name}Attack" for name in ("Matching", "HiddenMarkov", "Frequency", "NearestNeighbor")),
+        *(f"channels.{name}Disclosure" for name in ("Statistical", "LeastSquares", "Round")),
+    }
 
 
 def broken(verdicts):
@@ -264,8 +305,8 @@ def enumerated(belief):
 
 @pytest.mark.parametrize("name", [name for name in LINKS if name != "tables.MechanismAttack"])  # looks for each alone
 def test_the_worst_off_is_not_above_what_enumeration_allows(name):
-    for scene in GROUNDS["tables"].judged(ATTACKS[name]):
-        belief = GROUNDS["tables"].call(ATTACKS[name], scene, None)
+    for problem in ATTACK_PROBLEMS["tables"].calibration(ATTACKS[name]):
+        belief = ATTACK_PROBLEMS["tables"].call(ATTACKS[name], problem, None)
         if belief.status != "scores":
             assert np.all(success_probability.self_assessed(belief) <= enumerated(belief) + 1e-9)
 
@@ -274,9 +315,9 @@ def test_the_worst_off_is_not_above_what_enumeration_allows(name):
 def test_registers(coverage):
     """U1, E2, T2: announced 0.2515 of 0.2312, the worst-off 0.80 where three records are alike."""
     attack = replace(ATTACKS["tables.RegisterAttack"], coverage=coverage)
-    for scene in GROUNDS["tables"].judged(attack):
-        belief = GROUNDS["tables"].call(attack, scene, None)
-        assert not word_broken(belief, scene.truth(belief))
+    for problem in ATTACK_PROBLEMS["tables"].calibration(attack):
+        belief = ATTACK_PROBLEMS["tables"].call(attack, problem, None)
+        assert not find_miscalibration(belief, problem.truth(belief))
         # records of one observation are alike, and each is another person's
         assert np.all(success_probability.self_assessed(belief) <= enumerated(belief) + 1e-9)
         assert success_probability.per_target(belief).mean() <= coverage
@@ -284,5 +325,5 @@ def test_registers(coverage):
 
 def test_the_law_catches_a_belief_that_does_not_keep_its_word():
     sure = Posterior.from_dense(np.tile([0.9, 0.1], (200, 1)))
-    assert "announced 90.0%, realized 50.0%" in word_broken(sure, Truth(np.arange(200) % 2))
-    assert not word_broken(sure, Truth((np.arange(200) % 10 == 0).astype(int)))
+    assert "announced 90.0%, realized 50.0%" in find_miscalibration(sure, Truth(np.arange(200) % 2))
+    assert not find_miscalibration(sure, Truth((np.arange(200) % 10 == 0).astype(int)))

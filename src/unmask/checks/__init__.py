@@ -1,7 +1,7 @@
-"""The laws that every attack, protection and measure keeps, ours and anybody's: `unmask check module:Class`.
+"""Laws that every attack, protection and measure keeps, plug-ins included: `unmask check module:Class`.
 
-A law is a function of the thing and of the ground of its domain (small problems, and how it is called there); it
-returns "" where it is kept, and otherwise a sentence.
+A law is a function of an object and of the problems of its domain. It returns "" if the law is kept, None if it does
+not apply to the domain, and a sentence otherwise.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from unmask import channels, graphs, linkage, tables
 from unmask.audit import audit, earned
 from unmask.catalog import domain_of, kind_of, place_of
-from unmask.checks.grounds import ATTACKS, PROTECTIONS, Ground
+from unmask.checks.problems import ATTACKS, PROTECTIONS, Problems
 from unmask.core.errors import UnmaskError, nearest
 from unmask.core.partition import Partition, View
 from unmask.core.posterior import Posterior
@@ -26,15 +26,15 @@ from unmask.core.truth import Truth
 from unmask.linkage import Items
 from unmask.measures import Measure, realized_success
 
-__all__ = ["Verdict", "check", "check_attack", "check_measure", "check_protection"]
+__all__ = ["LawResult", "check", "check_attack", "check_measure", "check_protection"]
 
-WITHIN = 0.03
-"""By how much the success that a belief announces may lie outside the interval of the success that comes true."""
+MAX_DEVIATION = 0.03
+"""Distance up to which announced success may lie outside the interval of realized success."""
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """Whether a law is kept, and if not, why."""
+class LawResult:
+    """The state of a law, and the reason if it is not kept."""
 
     law: str
     state: Literal["kept", "broken", "not run"]
@@ -47,12 +47,12 @@ class Verdict:
 Law = Callable[[Any, Any], str | None]
 
 
-def check_attack(attack: Any, *, domain: str = "") -> tuple[Verdict, ...]:
-    """Whether an attack, such as `ClassAttack()`, keeps the laws of attacks; its domain is read from its annotations.
+def check_attack(attack: Any, *, domain: str = "") -> tuple[LawResult, ...]:
+    """Check the laws of attacks on an attack, such as `ClassAttack()`; its domain is read from its annotations.
 
     >>> from unmask.tables import ClassAttack
-    >>> for verdict in check_attack(ClassAttack()):
-    ...     print(verdict)
+    >>> for result in check_attack(ClassAttack()):
+    ...     print(result)
     kept     says what it does
     kept     repr rebuilds it
     kept     same seed same answer
@@ -63,199 +63,205 @@ def check_attack(attack: Any, *, domain: str = "") -> tuple[Verdict, ...]:
     kept     another release gives no gain
     kept     announced is realized
     """
-    return _checked(attack, ATTACK_LAWS, _ground(attack, domain, ATTACKS))
+    return _check_laws(attack, ATTACK_LAWS, _find_problems(attack, domain, ATTACKS))
 
 
-def check_protection(protection: Any, *, domain: str = "") -> tuple[Verdict, ...]:
-    """Whether a protection keeps the laws of protections."""
-    return _checked(protection, PROTECTION_LAWS, _ground(protection, domain, PROTECTIONS))
+def check_protection(protection: Any, *, domain: str = "") -> tuple[LawResult, ...]:
+    """Check the laws of protections on a protection."""
+    return _check_laws(protection, PROTECTION_LAWS, _find_problems(protection, domain, PROTECTIONS))
 
 
-def check_measure(measure: Measure) -> tuple[Verdict, ...]:
-    """Whether a measure keeps the laws of measures."""
-    return _checked(measure, MEASURE_LAWS, None)
+def check_measure(measure: Measure) -> tuple[LawResult, ...]:
+    """Check the laws of measures on a measure."""
+    return _check_laws(measure, MEASURE_LAWS, None)
 
 
-def check(thing: Any, *, domain: str = "") -> tuple[Verdict, ...]:
-    """Whatever it is: a measure, or an object (or a class that is made without arguments) that attacks or protects."""
+def check(thing: Any, *, domain: str = "") -> tuple[LawResult, ...]:
+    """Check a measure, an attack or a protection; a class is built without arguments."""
     if isinstance(thing, Measure):
         return check_measure(thing)
     try:
-        made = thing() if inspect.isclass(thing) else thing
+        instance = thing() if inspect.isclass(thing) else thing
     except TypeError as error:
         raise UnmaskError(
             f"{thing.__name__} is not made without arguments ({error}); give its fields defaults"
         ) from None
-    if inspect.ismodule(made) or inspect.isroutine(made) or isinstance(made, str | int | float):
-        raise UnmaskError(f"{type(made).__name__} is no class of attacks or protections, and no measure")
-    of_kind = check_attack if kind_of(type(made)) == "attacks" else check_protection
-    return of_kind(made, domain=domain)
+    if inspect.ismodule(instance) or inspect.isroutine(instance) or isinstance(instance, str | int | float):
+        raise UnmaskError(f"{type(instance).__name__} is not an attack, a protection or a measure")
+    check_kind = check_attack if kind_of(type(instance)) == "attacks" else check_protection
+    return check_kind(instance, domain=domain)
 
 
-def _ground(thing: Any, domain: str, grounds: Mapping[str, Ground]) -> Ground:
-    found = domain or domain_of("", type(thing)) or type(thing).__module__.removeprefix("unmask.").partition(".")[0]
-    if found not in grounds:
+def _find_problems(thing: Any, domain: str, problems: Mapping[str, Problems]) -> Problems:
+    domain = domain or domain_of("", type(thing)) or type(thing).__module__.removeprefix("unmask.").partition(".")[0]
+    if domain not in problems:
         raise UnmaskError(
-            f"{type(thing).__name__} does not say of which domain it is, {nearest(found, list(grounds))}; annotate its "
-            "first argument, such as `release: unmask.tables.Table`, or name the domain"
+            f"{type(thing).__name__} does not say of which domain it is, {nearest(domain, list(problems))}; annotate "
+            "its first argument, such as `release: unmask.tables.Table`, or name the domain"
         )
-    return grounds[found]
+    return problems[domain]
 
 
-def _checked(thing: Any, laws: Sequence[Law], ground: Ground | None) -> tuple[Verdict, ...]:
-    posed = ground is None or ground.poses(thing)
-    tried = laws if posed else [law for law in laws if law in WITHOUT_PROBLEM]
-    found = [verdict for law in tried if (verdict := _verdict(law, thing, ground)) is not None]
-    if not posed:
-        found.append(Verdict("the other laws", "not run", "there is no problem for what its call is annotated with"))
-    return tuple(found)
+def _check_laws(thing: Any, laws: Sequence[Law], problems: Problems | None) -> tuple[LawResult, ...]:
+    has_problem = problems is None or problems.fit(thing)
+    applicable = laws if has_problem else [law for law in laws if law in LAWS_WITHOUT_PROBLEM]
+    results = [result for law in applicable if (result := _check_law(law, thing, problems)) is not None]
+    if not has_problem:
+        reason = "there is no problem for what its call is annotated with"
+        results.append(LawResult("the other laws", "not run", reason))
+    return tuple(results)
 
 
-def _verdict(law: Law, thing: Any, ground: Ground | None) -> Verdict | None:
-    """None where the law says nothing about this domain."""
+def _check_law(law: Law, thing: Any, problems: Problems | None) -> LawResult | None:
+    """Return the result of a law; None if it does not apply to the domain."""
     name = law.__name__.replace("_", " ")
     try:
-        why = law(thing, ground)
-    except (Exception, SystemExit) as error:  # noqa: BLE001  # somebody else's code is tried here
+        reason = law(thing, problems)
+    except (Exception, SystemExit) as error:  # noqa: BLE001  # a plug-in may raise anything
         if isinstance(error, UnmaskError) and "install" in str(error):
-            return Verdict(name, "not run", str(error))
-        return Verdict(name, "broken", f"{place_of(error)}: {error}")
-    return None if why is None else Verdict(name, "broken" if why else "kept", why)
+            return LawResult(name, "not run", str(error))
+        return LawResult(name, "broken", f"{place_of(error)}: {error}")
+    return None if reason is None else LawResult(name, "broken" if reason else "kept", reason)
 
 
 # --- laws of attacks and protections ---------------------------------------------------------------------------------
 
 
-def says_what_it_does(thing: Any, _ground: Ground) -> str:
-    """A docstring of its own, which `unmask list` shows."""
-    written = type(thing).__doc__ or ""
-    generated = written.startswith(f"{type(thing).__name__}(")  # by dataclass
-    return "" if written and not generated else f"class {type(thing).__name__} has no docstring; write one sentence"
+def says_what_it_does(thing: Any, _problems: Problems) -> str:
+    """Require a docstring, which `unmask list` shows."""
+    name, docstring = type(thing).__name__, type(thing).__doc__ or ""
+    is_generated = docstring.startswith(f"{name}(")  # by dataclass
+    return "" if docstring and not is_generated else f"class {name} has no docstring; write one sentence"
 
 
-def repr_rebuilds_it(thing: Any, _ground: Ground) -> str:
-    """`eval(repr(thing)) == thing`, so that a row can say what made it."""
-    known = {name: value for domain in (tables, graphs, linkage, channels) for name, value in vars(domain).items()}
-    known |= {"array": np.array, "inf": np.inf, **vars(sys.modules[type(thing).__module__])}
+def repr_rebuilds_it(thing: Any, _problems: Problems) -> str:
+    """Require `eval(repr(thing)) == thing`, so that a row can say what made it."""
+    names = {name: value for domain in (tables, graphs, linkage, channels) for name, value in vars(domain).items()}
+    names |= {"array": np.array, "inf": np.inf, **vars(sys.modules[type(thing).__module__])}
     try:
-        again = eval(repr(thing), known)
+        rebuilt = eval(repr(thing), names)
     except (SyntaxError, NameError, TypeError):
-        return f"{repr(thing)[:80]} is no call that rebuilds it; make the class a frozen dataclass"
-    same = repr(again) == repr(thing) if any(True for _ in _arrays(thing)) else again == thing
-    return "" if same else f"{repr(thing)[:80]} rebuilds another one"
+        return f"{repr(thing)[:80]} is not a call that rebuilds it; make the class a frozen dataclass"
+    is_equal = repr(rebuilt) == repr(thing) if any(True for _ in _iterate_arrays(thing)) else rebuilt == thing
+    return "" if is_equal else f"{repr(thing)[:80]} rebuilds another one"
 
 
-def same_seed_same_answer(thing: Any, ground: Ground) -> str:
-    """Two runs with one seed give one belief, or one release, to the bit."""
-    first, second = (list(_arrays(_run(thing, ground))) for _ in range(2))
-    same = len(first) == len(second) and all(map(_equal, first, second))
-    return "" if same else "two runs with one seed differ; draw from the rng that is given, and from no other"
+def same_seed_same_answer(thing: Any, problems: Problems) -> str:
+    """Require two runs with one seed to give the same belief, or the same release, to the bit."""
+    first, second = (list(_iterate_arrays(_run(thing, problems))) for _ in range(2))
+    is_equal = len(first) == len(second) and all(map(_are_equal, first, second))
+    return "" if is_equal else "two runs with one seed differ; draw from the rng that is given, and from no other"
 
 
-def inputs_are_left_alone(thing: Any, ground: Ground) -> str:
-    """Neither the release nor the knowledge, nor the population, is changed."""
-    given = ground.given()
-    before = [(array, array.copy()) for array in _arrays(given)]
-    _run(thing, ground, given)
-    return "" if all(_equal(*pair) for pair in before) else "it changes an array that it was given; change a copy"
+def inputs_are_left_alone(thing: Any, problems: Problems) -> str:
+    """Require that the release, the knowledge and the population are not changed."""
+    argument = problems.make_input()
+    copies = [(array, array.copy()) for array in _iterate_arrays(argument)]
+    _run(thing, problems, argument)
+    return "" if all(_are_equal(*pair) for pair in copies) else "it changes an array that it was given; change a copy"
 
 
-def _run(thing: Any, ground: Ground, given: Any = None) -> Any:
-    return ground.call(thing, ground.given() if given is None else given, np.random.default_rng(0))
+def _run(thing: Any, problems: Problems, argument: Any = None) -> Any:
+    argument = problems.make_input() if argument is None else argument
+    return problems.call(thing, argument, np.random.default_rng(0))
 
 
-def belief_is_about_the_targets(attack: Any, ground: Ground) -> str:
-    """A Posterior, which is valid once it is built, a Partition or a View; as many targets as the truth has."""
-    scene, belief = ground.given(), _run(attack, ground)
+def belief_is_about_the_targets(attack: Any, problems: Problems) -> str:
+    """Require a Posterior, a Partition or a View, with as many targets as the truth."""
+    problem, belief = problems.make_input(), _run(attack, problems)
     if not isinstance(belief, Posterior | Partition | View):
         return f"it returns a {type(belief).__name__}, expected a Posterior, a Partition or a View"
-    if isinstance(belief, Posterior) and belief.n_targets != len(scene.truth(belief)):
-        return f"its belief is about {belief.n_targets} targets, expected {len(scene.truth(belief))}"
+    if isinstance(belief, Posterior) and belief.n_targets != len(problem.truth(belief)):
+        return f"its belief is about {belief.n_targets} targets, expected {len(problem.truth(belief))}"
     return ""
 
 
-def renumbering_the_release_renumbers_the_candidates(attack: Any, ground: Ground) -> str | None:
-    """The order of a release is no information, but to an attack that says `reads_order = True` of its class; one that
-    says `draws = True` breaks exact draws at random, and is not asked.
+def renumbering_the_release_renumbers_the_candidates(attack: Any, problems: Problems) -> str | None:
+    """Require that the order of a release is no information.
+
+    An attack whose class says `reads_order = True` uses it. One that says `draws = True` breaks exact ties at random,
+    and is not checked.
     """
-    if ground.moved is None or getattr(attack, "reads_order", False) or getattr(attack, "draws", False):
+    if problems.reorder is None or getattr(attack, "reads_order", False) or getattr(attack, "draws", False):
         return None
-    scene = ground.given()
-    before = _run(attack, ground, scene)
+    problem = problems.make_input()
+    belief = _run(attack, problems, problem)
     for seed in range(3):
-        moved, agrees = ground.moved(scene, np.random.default_rng(seed))
-        if not agrees(before, _run(attack, ground, moved)):
+        reordered, agrees = problems.reorder(problem, np.random.default_rng(seed))
+        if not agrees(belief, _run(attack, problems, reordered)):
             return "the release in another order gives another belief; let draws share their probability"
     return ""
 
 
-def all_alike_gives_no_gain(attack: Any, ground: Ground) -> str | None:
-    """Where nobody can be told apart, the release gives nothing."""
-    if ground.alike is None:
+def all_alike_gives_no_gain(attack: Any, problems: Problems) -> str | None:
+    """Require that a release of identical people gives no gain."""
+    if problems.identical is None:
         return None
-    scene = ground.alike()
-    belief = _run(attack, ground, scene)
-    gain = audit(belief, scene.truth(belief)).row("realized_success").gain
-    return "" if abs(gain) < 1e-7 else f"everybody is alike and success gains {gain:.3g}; position breaks a draw"
+    problem = problems.identical()
+    belief = _run(attack, problems, problem)
+    gain = audit(belief, problem.truth(belief)).row("realized_success").gain
+    return "" if abs(gain) < 1e-7 else f"all people are alike and success gains {gain:.3g}; position breaks a draw"
 
 
-def another_release_gives_no_gain(attack: Any, ground: Ground) -> str | None:
-    """Against a truth that has nothing to do with the release, a belief is right as often as a guess."""
-    if ground.strangers is None:
+def another_release_gives_no_gain(attack: Any, problems: Problems) -> str | None:
+    """Require that a belief about unrelated people is right as often as a guess."""
+    if problems.unrelated is None:
         return None
-    belief, rng = _run(attack, ground, ground.strangers()), np.random.default_rng(5)
+    belief, rng = _run(attack, problems, problems.unrelated()), np.random.default_rng(5)
     n = belief.n_candidates
-    drawn = (Truth(rng.integers(0, n, belief.n_targets)) for _ in range(40))
-    found = np.array([realized_success.per_target(belief, truth) for truth in drawn])
-    away = abs(found.mean() - 1 / n) / max(found.std() / np.sqrt(found.size), 1e-12)
-    return "" if away < 4 else f"strangers are found {found.mean():.3g} of the time, and guessing gives {1 / n:.3g}"
+    truths = (Truth(rng.integers(0, n, belief.n_targets)) for _ in range(40))
+    success = np.array([realized_success.per_target(belief, truth) for truth in truths])
+    deviation = abs(success.mean() - 1 / n) / max(success.std() / np.sqrt(success.size), 1e-12)
+    if deviation < 4:
+        return ""
+    return f"unrelated people are found {success.mean():.3g} of the time, and guessing gives {1 / n:.3g}"
 
 
-def announced_is_realized(attack: Any, ground: Ground) -> str | None:
-    """Announced success is within 3 points of the interval of realized success; what cannot keep that has the status
-    `scores` and announces nothing.
+def announced_is_realized(attack: Any, problems: Problems) -> str | None:
+    """Require announced success within 3 points of the interval of realized success.
+
+    A belief that cannot keep that has the status `scores` and announces nothing.
     """
-    if ground.judged is None:
+    if problems.calibration is None:
         return None
-    for scene in ground.judged(attack):
-        belief = _run(attack, ground, scene)
-        if broken := word_broken(belief, scene.truth(belief)):
-            return broken
+    for problem in problems.calibration(attack):
+        belief = _run(attack, problems, problem)
+        if fault := find_miscalibration(belief, problem.truth(belief)):
+            return fault
     return ""
 
 
-def word_broken(belief: Posterior, truth: Truth) -> str:
-    """Why a belief does not keep its word about these people; "" if it does."""
-    found = audit(belief, truth)
-    told = {row.measure for row in found.rows} & {"success_probability", "estimation_error"}
+def find_miscalibration(belief: Posterior, truth: Truth) -> str:
+    """Return how announced and realized success of these people differ; "" if they agree."""
+    result = audit(belief, truth)
+    announcements = {row.measure for row in result.rows} & {"success_probability", "estimation_error"}
     if belief.status == "scores":
-        return f"its status is scores, and it announces {', '.join(sorted(told))}" if told else ""
-    own, real = found.row("success_probability"), audit(belief, truth, drawn_from=np.inf).row("realized_success")
-    low, high = (real.posterior, real.posterior) if real.low is None or real.high is None else (real.low, real.high)
-    if not low - WITHIN <= own.posterior <= high + WITHIN:
-        return (
-            f"announced {own.posterior:.1%}, realized {real.posterior:.1%}; give it the status scores, or calibrate it"
-        )
-    status, why = earned(belief, truth)
-    return "" if status == belief.status else why
+        return f"its status is scores, and it announces {', '.join(sorted(announcements))}" if announcements else ""
+    announced = result.row("success_probability").posterior
+    row = audit(belief, truth, drawn_from=np.inf).row("realized_success")
+    low, high = (row.posterior, row.posterior) if row.low is None or row.high is None else (row.low, row.high)
+    if not low - MAX_DEVIATION <= announced <= high + MAX_DEVIATION:
+        return f"announced {announced:.1%}, realized {row.posterior:.1%}; give it the status scores, or calibrate it"
+    status, reason = earned(belief, truth)
+    return "" if status == belief.status else reason
 
 
-def items_of_one_pseudonym_stay_together(attack: Any, ground: Ground) -> str | None:
-    """A linker joins pseudonyms and parts none."""
-    scene = ground.given()
-    if not isinstance(scene.release, Items):
+def items_of_one_pseudonym_stay_together(attack: Any, problems: Problems) -> str | None:
+    """Require that a linker joins pseudonyms and splits none."""
+    problem = problems.make_input()
+    if not isinstance(problem.release, Items):
         return None
-    code, pseudonym = _run(attack, ground).code, scene.release.partition.code
-    parted = np.unique(np.stack([code, pseudonym]), axis=1).shape[1] > len(np.unique(pseudonym))
-    return "items that were published under one pseudonym are in two clusters" if parted else ""
+    code, pseudonym = _run(attack, problems).code, problem.release.partition.code
+    is_split = np.unique(np.stack([code, pseudonym]), axis=1).shape[1] > len(np.unique(pseudonym))
+    return "items that were published under one pseudonym are in two clusters" if is_split else ""
 
 
-def release_is_valid(protection: Any, ground: Ground) -> str | None:
-    """What a release of the domain must be: its people are those of the population, and nothing is made up."""
-    return ground.fault and ground.fault(ground.given(), _run(protection, ground))
+def release_is_valid(protection: Any, problems: Problems) -> str | None:
+    """Require a release about people of the population, without invented values."""
+    return problems.find_fault and problems.find_fault(problems.make_input(), _run(protection, problems))
 
 
-WITHOUT_PROBLEM = (says_what_it_does, repr_rebuilds_it)
+LAWS_WITHOUT_PROBLEM = (says_what_it_does, repr_rebuilds_it)
 
 ATTACK_LAWS = (
     says_what_it_does,
@@ -279,38 +285,38 @@ PROTECTION_LAWS = (
 )
 
 
-def _equal(one: NDArray[Any], other: NDArray[Any]) -> bool:
-    return np.array_equal(one, other, equal_nan=one.dtype.kind == "f")
+def _are_equal(left: NDArray[Any], right: NDArray[Any]) -> bool:
+    return np.array_equal(left, right, equal_nan=left.dtype.kind == "f")
 
 
-def _arrays(thing: Any) -> Iterator[NDArray[Any]]:
-    """Every array in the fields of an object, and in those of what it holds."""
+def _iterate_arrays(thing: Any) -> Iterator[NDArray[Any]]:
+    """Yield the arrays in the fields of an object, and in the objects that it contains."""
     if isinstance(thing, np.ndarray):
         yield thing
     elif isinstance(thing, list | tuple):
-        for one in thing:
-            yield from _arrays(one)
+        for item in thing:
+            yield from _iterate_arrays(item)
     elif is_dataclass(thing):
         for field in fields(thing):
-            yield from _arrays(getattr(thing, field.name, None))
+            yield from _iterate_arrays(getattr(thing, field.name, None))
 
 
 # --- laws of measures ------------------------------------------------------------------------------------------------
 
-CERTAIN = Posterior.from_dense(np.eye(4))
-IGNORANT = Posterior.from_dense(np.full((4, 4), 0.25))
+CERTAIN_BELIEF = Posterior.from_dense(np.eye(4))
+UNIFORM_BELIEF = Posterior.from_dense(np.full((4, 4), 0.25))
 
 
-def it_declares_itself(measure: Measure, _ground: None) -> str:
-    """Name, label and meaning, by which a page calls it."""
+def it_declares_itself(measure: Measure, _problems: None) -> str:
+    """Require name, label, meaning and unit, which pages print."""
     missing = [field for field in ("name", "label", "meaning", "unit") if not getattr(measure, field)]
     return f"it has no {' and no '.join(missing)}; say so in the declaration" if missing else ""
 
 
-def values_are_in_range(measure: Measure, _ground: None) -> str:
-    """Whatever is believed, and whatever is true."""
+def values_are_in_range(measure: Measure, _problems: None) -> str:
+    """Require values in the declared range for any belief and truth."""
     random = Posterior.from_dense(np.random.default_rng(0).dirichlet(np.ones(4), size=4))
-    for belief in (CERTAIN, IGNORANT, random):
+    for belief in (CERTAIN_BELIEF, UNIFORM_BELIEF, random):
         value, (low, high) = measure.per_target(belief, Truth([0, 1, 2, 0])), measure.range
         if value.shape != (4,):
             return f"it gives {value.shape} values for 4 targets"
@@ -319,21 +325,21 @@ def values_are_in_range(measure: Measure, _ground: None) -> str:
     return ""
 
 
-def certainty_is_no_worse_than_ignorance(measure: Measure, _ground: None) -> str:
-    """An adversary who knows everything has no worse a value than one who knows nothing, in the declared direction."""
+def certainty_is_no_worse_than_ignorance(measure: Measure, _problems: None) -> str:
+    """Require that certainty is at least as good as ignorance in the declared direction."""
     truth = Truth([0, 1, 2, 3])
-    knows, guesses = measure(CERTAIN, truth), measure(IGNORANT, truth)
-    better = knows >= guesses if measure.direction == "high" else knows <= guesses
-    said = f"certainty gives {knows:g} and ignorance {guesses:g}, yet the adversary wants it {measure.direction}"
-    return "" if better else said
+    certain, uniform = measure(CERTAIN_BELIEF, truth), measure(UNIFORM_BELIEF, truth)
+    if certain >= uniform if measure.direction == "high" else certain <= uniform:
+        return ""
+    return f"certainty gives {certain:g} and ignorance {uniform:g}, yet the adversary wants it {measure.direction}"
 
 
-def names_of_candidates_do_not_matter(measure: Measure, _ground: None) -> str:
-    """Candidates in another order, in the belief and in the truth, leave the values as they are."""
+def names_of_candidates_do_not_matter(measure: Measure, _problems: None) -> str:
+    """Require the same values for candidates in another order."""
     table, order = np.random.default_rng(1).dirichlet(np.ones(4), size=4), np.array([2, 0, 3, 1])
-    plain = measure.per_target(Posterior.from_dense(table), Truth(order))
-    moved = measure.per_target(Posterior.from_dense(table[:, order]), Truth(np.arange(4)))
-    return "" if np.allclose(plain, moved) else "candidates in another order give other values"
+    original = measure.per_target(Posterior.from_dense(table), Truth(order))
+    reordered = measure.per_target(Posterior.from_dense(table[:, order]), Truth(np.arange(4)))
+    return "" if np.allclose(original, reordered) else "candidates in another order give other values"
 
 
 MEASURE_LAWS = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 
@@ -37,7 +37,7 @@ APPROXIMATE = (
 NOT_CONVERGED = "belief propagation did not settle: raise the damping or the iterations before trusting these numbers"
 
 
-DistinctOutputs = Ints
+DistinctOutputs = Annotated[Ints, "different secrets behind all outputs"]
 """(n_targets,) an output of each target, with different secrets behind all of them."""
 
 
