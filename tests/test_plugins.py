@@ -152,7 +152,7 @@ def test_both_pass_the_check_that_ours_pass(mine, tmp_path, monkeypatch):
 def test_a_class_that_needs_arguments_and_what_is_no_class_are_told_in_a_sentence(mine, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / f"{mine}.py").write_text(MINE.replace('column: str = "sex"', "column: str"))
-    for name, said in (("ByOneColumn", "give its fields defaults"), ("np", "is no class of attacks")):
+    for name, said in (("ByOneColumn", "give its fields defaults"), ("np", "is not an attack")):
         done = CliRunner().invoke(main, ["check", f"{mine}:{name}"])
         assert isinstance(done.exception, UnmaskError | SystemExit)
         assert said in done.output or said in str(done.exception)
