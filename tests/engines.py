@@ -6,16 +6,37 @@ import warnings
 from contextlib import contextmanager
 from functools import lru_cache
 from importlib.util import find_spec
+from typing import NamedTuple
 
 import pytest
 
 from unmask.data.engine import open_engine
+from unmask.tables.stored import StoredTable
+from unmask.tables.table import Table
 
 QUIET = (
     "ignore::FutureWarning",  # pyspark's own, about the pandas that is installed for other tests
     "ignore::DeprecationWarning",
     "ignore::ResourceWarning",
 )
+
+
+class Counted(NamedTuple):
+    """A table in an engine, and its combinations."""
+
+    stored: StoredTable
+    table: Table
+
+
+def reading(quasi_identifiers, sensitive=(), **more):
+    """Arguments of `Table.read`."""
+    return {"quasi_identifiers": quasi_identifiers, "sensitive": sensitive, **more}
+
+
+def count_source(engine, source, reading, *, name="release", sensitive=True):
+    """Count the combinations of a table in an engine."""
+    stored = StoredTable(engine, source, name, counts_sensitive=sensitive)
+    return Counted(stored, Table.read(stored, **reading))
 
 
 @contextmanager

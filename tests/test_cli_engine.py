@@ -58,7 +58,7 @@ def test_a_register_that_does_not_fit_is_refused(people, monkeypatch):
     fits = unmask(*asked)
     assert fits.exit_code == 0
     assert "register: 12 rows" in fits.stderr
-    monkeypatch.setattr("unmask.tables.counted_source.BYTES_PER_COMBINATION", 1 << 30)
+    monkeypatch.setattr("unmask.tables.stored.BYTES_PER_COMBINATION", 1 << 30)
     result = unmask(*asked, "--dry-run")
     assert result.exit_code == 1
     assert "combinations of cells need" in result.stderr
@@ -84,11 +84,11 @@ def test_a_terminated_audit_leaves_nothing(people, tmp_path):
     temp = tmp_path / "temp"
     temp.mkdir()
     program = (
-        "import os, signal, sys, time, unmask.tables.counted_source as counted_source\n"
+        "import os, signal, sys, time, unmask.tables.stored as stored\n"
         "def estimate(*_, **__):\n"
         "    assert os.listdir(sys.argv[-1])\n"
         "    os.kill(os.getpid(), signal.SIGTERM); time.sleep(9)\n"
-        "counted_source.estimate = estimate\n"
+        "stored.estimate = estimate\n"
         "from unmask.cli import main\n"
         "main(sys.argv[1:])\n"
     )

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from tests.engines import QUIET, opened
+from tests.engines import QUIET, count_source, opened, reading
 from tests.envelopes import parsed
 from unmask import FailedError, UnmaskError, audit, protect
 from unmask.cases.price import Motive
@@ -36,9 +36,8 @@ from unmask.tables import (
 from unmask.tables.attacks import pairing
 from unmask.tables.column import classes_of
 from unmask.tables.counted_release import generalize, write_release
-from unmask.tables.counted_source import check_memory, count_source, estimate
 from unmask.tables.protections.constraints import EntropyL, TCloseness
-from unmask.tables.roles import Roles
+from unmask.tables.stored import StoredTable, check_memory, estimate
 
 pytestmark = [pytest.mark.filterwarnings(one) for one in QUIET]
 
@@ -75,7 +74,7 @@ def people(tmp_path_factory):
 
 
 def roles(**more):
-    return Roles(**{"quasi_identifiers": QUASI, "sensitive": SECRETS, "na": ("NA",), **more})
+    return reading(**{"quasi_identifiers": QUASI, "sensitive": SECRETS, "na": ("NA",), **more})
 
 
 def in_memory(path, **more):
@@ -124,7 +123,7 @@ def test_decimals_and_large_whole_numbers_are_the_numbers_that_they_are_in_memor
         "sensitive": ("pay",),
         "types": {"visits": "number", "pay": "number"},
     }
-    table, whole = Table.read(path, **given), count_source(engine, str(path), Roles(**given)).table
+    table, whole = Table.read(path, **given), count_source(engine, str(path), reading(**given)).table
     assert [column.levels.kind for column in whole.columns] == ["numeric"] * 3
     assert [column.levels.labels for column in whole.columns] == [column.levels.labels for column in table.columns]
     assert whole.column("fee").levels.labels[:3] == ("0", "0.5", "1")
@@ -137,8 +136,8 @@ def test_numbers_that_the_source_stores_as_text_leave_as_text(engine, tmp_path):
         cells = "(range % 3)::varchar as code, (range % 5)::bigint as age"
         connection.execute(f"copy (select {cells} from range(60)) to '{path}' (format parquet)")
     Mondrian(k=1)(Table.read(path, **given))[0].write(tmp_path / "expected.parquet")
-    reduced = count_source(engine, str(path), Roles(**given))
-    write_release(reduced, generalize(reduced, Mondrian(k=1)), tmp_path / "release.parquet")
+    reduced = count_source(engine, str(path), reading(**given))
+    write_release(reduced.stored, generalize(reduced.table, Mondrian(k=1)), tmp_path / "release.parquet")
     assert sorted(rows_of(tmp_path / "release.parquet")["rows"]) == rows_of(tmp_path / "expected.parquet")["rows"]
 
 
@@ -156,7 +155,7 @@ def test_both_engines_give_the_same_audit_and_release_to_the_last_digit(engine, 
         reduced = count_source(engine, str(people), roles(sensitive=("ill",)), name="again")
         found = audit_tables({"r": reduced.table})
         path = tmp_path / "release.parquet"
-        write_release(reduced, generalize(reduced, Mondrian(k=8, l=2)), path, force=True)
+        write_release(reduced.stored, generalize(reduced.table, Mondrian(k=8, l=2)), path, force=True)
         return json.dumps([row.as_dict() for row in found.rows]), dict(found.criteria), rows_of(path)
 
     with open_engine("duckdb") as other:
@@ -171,7 +170,7 @@ def test_mondrian_writes_the_release_of_the_table_in_memory(engine, people, tmp_
     table = in_memory(people, **more)
     release, origin = protection(table, rng=np.random.default_rng(0))
     reduced = count_source(engine, str(people), roles(**more), sensitive=protection.l is not None)
-    made = generalize(reduced, protection)
+    made = generalize(reduced.table, protection)
     assert np.array_equal(made.release.classes.sizes, release.classes.sizes)
     assert np.array_equal(made.release.classes.levels, release.classes.levels)
 
@@ -184,7 +183,7 @@ def test_mondrian_writes_the_release_of_the_table_in_memory(engine, people, tmp_
             assert close(getattr(lost, item.name), getattr(expected, item.name)), item.name
 
     path = tmp_path / "release.parquet"
-    write_release(reduced, made, path)
+    write_release(reduced.stored, made, path)
     release.write(tmp_path / "expected.parquet")
     found, wanted = rows_of(path), rows_of(tmp_path / "expected.parquet")
     assert found["names"] == wanted["names"]
@@ -207,8 +206,8 @@ def test_the_order_of_a_release_says_nothing_about_the_order_of_the_source(tmp_p
         path, out = tmp_path / "p.csv", tmp_path / "release.parquet"
         path.write_text("age,ill,other\n" + "\n".join(",".join(map(str, row)) for row in cells[order]) + "\n")
         with open_engine("duckdb") as engine:
-            reduced = count_source(engine, str(path), Roles(("age",), ("ill",), keep=("other",)))
-            write_release(reduced, generalize(reduced, Mondrian(k=10)), out, force=True)
+            reduced = count_source(engine, str(path), reading(("age",), ("ill",), keep=("other",)))
+            write_release(reduced.stored, generalize(reduced.table, Mondrian(k=10)), out, force=True)
         bytes_of.append(out.read_bytes())
         found = [(row[0], row[1], row[2]) for row in rows_of(out)["rows"]]
         assert found == sorted(found)
@@ -221,7 +220,7 @@ def test_the_order_of_a_release_says_nothing_about_the_order_of_the_source(tmp_p
 @pytest.mark.parametrize(("missing", "coverage"), [("own", 1.0), ("excluded", 1.0), ("own", 0.6), ("excluded", 0.3)])
 def test_an_audit_has_the_rows_of_an_audit_in_memory(engine, people, missing, coverage):
     table, known = in_memory(people, missing=missing), roles(missing=missing)
-    people_known = replace(known, quasi_identifiers=QUASI[:2], sensitive=())
+    people_known = dict(known, quasi_identifiers=QUASI[:2], sensitive=())
     register = count_source(engine, str(people), people_known, name="register").table
     held = {"r": count_source(engine, str(people), known).table}
     found = audit_tables(held, Evidence(register=register, coverage=coverage))
@@ -276,7 +275,7 @@ def test_an_audit_takes_counted_tables_and_tables_in_memory_alike(people):
     named = {"quasi_identifiers": QUASI[:2], "sensitive": ()}
     with open_engine("duckdb") as engine:
         reduced = count_source(engine, str(people), roles()).table
-        counted = count_source(engine, str(people), replace(roles(), **named), name="register").table
+        counted = count_source(engine, str(people), dict(roles(), **named), name="register").table
         table, register = in_memory(people), in_memory(people, **named)
         found = audit({"counted": reduced, "read": table}, register=register, attacker=ATTACKER)
         with pytest.raises(UnmaskError, match="needs every row"):
@@ -322,7 +321,7 @@ def test_a_register_is_linked_by_containment(engine, people):
     protection = Mondrian(k=9)
     release, _ = protection(in_memory(people), rng=np.random.default_rng(0))
     reduced = count_source(engine, str(people), roles())
-    made, listed = generalize(reduced, protection).release, reduced.table
+    made, listed = generalize(reduced.table, protection).release, reduced.table
     for coverage in (1.0, 0.6):
         belief = RegisterAttack(coverage)(made, Background(listed))
         same_belief(belief, RegisterAttack(coverage=coverage)(release, Background(in_memory(people))))
@@ -363,7 +362,7 @@ def test_nobody_fits_a_record_that_the_register_does_not_know(tmp_path):
     (tmp_path / "register.csv").write_text("age\n30\n41\n")
     with open_engine("duckdb") as engine:
         release, register = (
-            count_source(engine, str(tmp_path / f"{name}.csv"), Roles(("age",)), name=name).table
+            count_source(engine, str(tmp_path / f"{name}.csv"), reading(("age",)), name=name).table
             for name in ("release", "register")
         )
         belief = RegisterAttack(0.3)(release, Background(register))
@@ -380,7 +379,7 @@ def test_counted_adult_has_its_reference_values(tmp_path):
     quasi, secret = (tuple(c.name for c in columns) for columns in (adult.quasi_identifiers, adult.sensitive))
     types = {column.name: column.type for column in adult.columns}
     with open_engine("duckdb", memory_limit=200 << 20) as engine:
-        counted = count_source(engine, str(path), Roles(quasi, secret, types=types)).table
+        counted = count_source(engine, str(path), reading(quasi, secret, types=types)).table
     found, audited = criteria.evaluate(counted), audit_tables({"adult": counted})
     check_criteria(found, criteria.evaluate(adult))
     assert (found.classes, found.unique_rows) == (6072, 3187)  # ARX and openmed agree on these
@@ -400,7 +399,7 @@ def test_a_register_meets_cells_that_overlap(tmp_path, monkeypatch):
     monkeypatch.setattr(pairing, "CHUNK", 200)  # many turns
     with open_engine("duckdb") as engine:
         for missing in RULES[::2]:
-            given = Roles(("age", "sex"), missing=missing)
+            given = reading(("age", "sex"), missing=missing)
             release, register = (
                 count_source(engine, str(tmp_path / f"{name}.csv"), given, name=name).table for name in cells
             )
@@ -426,7 +425,7 @@ def test_the_price_is_that_of_the_table_in_memory(people, coverage):
     with open_engine("duckdb") as engine:
         held = count_source(engine, str(people), known).table
         found = audit_tables({"r": held}, motive=motive)
-        whole = count_source(engine, str(people), replace(known, **register), name="register").table
+        whole = count_source(engine, str(people), dict(known, **register), name="register").table
         linked = audit_tables({"r": held}, Evidence(register=whole, coverage=coverage), motive=motive)
     expected = in_engine_too(audit_tables({"r": in_memory(people)}, motive=motive))
     check_price(found.subject("price"), expected.subject("price"))
@@ -461,7 +460,7 @@ def test_random_tables_have_the_boxes_of_the_table_in_memory(tmp_path):
         protection = Mondrian(k=int(rng.integers(1, 8)))
         release, _ = protection(Table.read(path, quasi_identifiers=tuple(columns)), rng=rng)
         with open_engine("duckdb") as engine:
-            made = generalize(count_source(engine, str(path), Roles(tuple(columns))), protection)
+            made = generalize(count_source(engine, str(path), reading(tuple(columns))).table, protection)
         assert np.array_equal(made.release.classes.sizes, release.classes.sizes)
         assert [c.levels.labels for c in made.release.quasi_identifiers] == [
             c.levels.labels for c in release.quasi_identifiers
@@ -485,9 +484,9 @@ def test_a_counted_table_is_attacked_as_its_rows_are(people):
 # --- what will fit --------------------------------------------------------------------------------------------
 
 
-def estimated(path, **more):
+def estimated(path):
     with open_engine("duckdb") as engine:
-        return estimate(engine, str(path), roles(**more))
+        return estimate(StoredTable(engine, str(path)), (*QUASI, *SECRETS))
 
 
 def test_an_estimate_counts_rows_and_combinations_and_says_so_in_one_line(people):
@@ -531,9 +530,9 @@ def test_an_audit_takes_the_arrays_that_its_estimate_says(tmp_path):
     rng, n, path = np.random.default_rng(0), 10_000, tmp_path / "people.csv"
     quasi, secrets = ([f"{letter}{at}" for at in range(6)] for letter in "qs")
     write_numbers(path, {name: rng.integers(0, 60, n) for name in quasi + secrets})
-    given = Roles(tuple(quasi), tuple(secrets))
+    given = reading(tuple(quasi), tuple(secrets))
     with open_engine("duckdb") as engine:
-        size = estimate(engine, str(path), given)
+        size = estimate(StoredTable(engine, str(path)), quasi + secrets)
         counted = count_source(engine, str(path), given).table
         taken = peak(lambda: audit_tables({"r": counted}))
     assert len(counted.counts) > 0.9 * n
@@ -545,7 +544,7 @@ def test_many_values_on_both_sides_take_little_besides_their_pairs(tmp_path):
     path.write_text("zip\n" + "\n".join(f"z{at}" for at in range(3_000)) + "\n")
     with open_engine("duckdb") as engine:
         release, register = (
-            count_source(engine, str(path), Roles(("zip",)), name=name).table for name in ("one", "two")
+            count_source(engine, str(path), reading(("zip",)), name=name).table for name in ("one", "two")
         )
     assert peak(lambda: RegisterAttack()(release, Background(register))) <= 2.2 * 3_000**2
 
@@ -577,22 +576,22 @@ def test_wrong_columns_and_rows_are_one_sentence(tmp_path, people):
             count_source(engine, str(people), roles(identifiers=("age",)))
         (tmp_path / "none.csv").write_text("age\n")
         with pytest.raises(UnmaskError, match="has no rows"):
-            count_source(engine, str(tmp_path / "none.csv"), Roles(("age",)))
+            count_source(engine, str(tmp_path / "none.csv"), reading(("age",)))
         (tmp_path / "gaps.csv").write_text("age,sex\n,f\n,m\n")
-        gaps = count_source(engine, str(tmp_path / "gaps.csv"), Roles(("age", "sex"), missing="excluded"))
+        gaps = count_source(engine, str(tmp_path / "gaps.csv"), reading(("age", "sex"), missing="excluded"))
         with pytest.raises(UnmaskError, match="every row has a missing quasi-identifier"):
             criteria.evaluate(gaps.table)
         with pytest.raises(UnmaskError, match="relaxed Mondrian"):
-            generalize(gaps, Mondrian(k=2, strict=False))
+            generalize(gaps.table, Mondrian(k=2, strict=False))
         with pytest.raises(FailedError, match="fewer than k = 701"):
-            generalize(count_source(engine, str(people), roles()), Mondrian(k=701))
+            generalize(count_source(engine, str(people), roles()).table, Mondrian(k=701))
         with pytest.raises(UnmaskError, match="has no sensitive column"):
-            generalize(count_source(engine, str(people), roles(sensitive=())), Mondrian(k=2, l=2))
+            generalize(count_source(engine, str(people), roles(sensitive=())).table, Mondrian(k=2, l=2))
         with pytest.raises(FailedError, match="cannot be satisfied"):
-            generalize(count_source(engine, str(people), roles()), Mondrian(k=2, constraints=(EntropyL(90),)))
+            generalize(count_source(engine, str(people), roles()).table, Mondrian(k=2, constraints=(EntropyL(90),)))
         asked = Mondrian(k=2, constraints=(TCloseness(0.1, "ordered"),))
         with pytest.raises(UnmaskError, match="ordered distance"):
-            generalize(count_source(engine, str(people), roles(sensitive=("ill",))), asked)
+            generalize(count_source(engine, str(people), roles(sensitive=("ill",))).table, asked)
 
 
 # --- the command line -----------------------------------------------------------------------------------------

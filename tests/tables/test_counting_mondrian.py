@@ -9,15 +9,13 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from tests.engines import QUIET, opened
+from tests.engines import QUIET, count_source, opened, reading
 from tests.envelopes import parsed
 from unmask.cli import main
 from unmask.data.engine import open_engine
 from unmask.tables import Hierarchy, Mondrian, Table, datasets, utility
 from unmask.tables.counted_release import generalize, write_release
-from unmask.tables.counted_source import count_source
 from unmask.tables.protections.constraints import EntropyL
-from unmask.tables.roles import Roles
 
 pytestmark = [pytest.mark.filterwarnings(one) for one in QUIET]
 
@@ -82,8 +80,8 @@ def same_classes(made, release):
 def check_release(engine, people, folder, missing, protection):
     table = Table.read(people, **given(missing))
     release, origin = protection(table, rng=np.random.default_rng(0))
-    counted = count_source(engine, str(people), Roles(**given(missing)), sensitive=protection.t is not None)
-    made = generalize(counted, protection)
+    counted = count_source(engine, str(people), reading(**given(missing)), sensitive=protection.t is not None)
+    made = generalize(counted.table, protection)
     same_classes(made, release)
 
     found, expected = made.loss, utility.evaluate(table, release, origin)
@@ -96,7 +94,7 @@ def check_release(engine, people, folder, missing, protection):
                     for value in (one, two))  # fmt: skip
         assert one == pytest.approx(two, rel=1e-12, abs=1e-12, nan_ok=True), item.name
 
-    write_release(counted, made, folder / "release.parquet")
+    write_release(counted.stored, made, folder / "release.parquet")
     release.write(folder / "expected.parquet")
     assert Counter(rows_of(folder / "release.parquet")) == Counter(rows_of(folder / "expected.parquet"))
 
@@ -117,8 +115,8 @@ def test_constraints_hold_in_classes_of_combinations(duck, people, missing):
     asked = Mondrian(k=5, l=2, t=0.3, constraints=(EntropyL(1.2),))
     table = Table.read(people, **given(missing, ("ill", "pay")))
     release, _ = asked(table, rng=np.random.default_rng(0))
-    counted = count_source(duck, str(people), Roles(**given(missing, ("ill", "pay"))))
-    same_classes(generalize(counted, asked), release)
+    counted = count_source(duck, str(people), reading(**given(missing, ("ill", "pay"))))
+    same_classes(generalize(counted.table, asked), release)
     alone, _ = Mondrian(k=5)(table, rng=np.random.default_rng(0))
     assert len(release.classes.sizes) < len(alone.classes.sizes)
 
@@ -128,10 +126,10 @@ def test_counted_adult_has_the_classes_of_adult(duck, tmp_path, k):
     adult = datasets.adult()
     adult.write(tmp_path / "adult.parquet")
     quasi = tuple(column.name for column in adult.quasi_identifiers)
-    types = {column.name: column.type for column in adult.columns}
+    types = {column.name: column.type for column in adult.quasi_identifiers}
     release, _ = Mondrian(k=k)(adult, rng=np.random.default_rng(0))
-    counted = count_source(duck, str(tmp_path / "adult.parquet"), Roles(quasi, types=types), sensitive=False)
-    same_classes(generalize(counted, Mondrian(k=k)), release)
+    counted = count_source(duck, str(tmp_path / "adult.parquet"), reading(quasi, types=types), sensitive=False)
+    same_classes(generalize(counted.table, Mondrian(k=k)), release)
 
 
 def test_random_tables_have_the_classes_of_the_table_in_memory(duck, tmp_path):
@@ -143,8 +141,8 @@ def test_random_tables_have_the_classes_of_the_table_in_memory(duck, tmp_path):
         path.write_text("\n".join(",".join(row) for row in [tuple(columns), *zip(*columns.values(), strict=True)]))
         protection = Mondrian(k=int(rng.integers(1, 8)))
         release, _ = protection(Table.read(path, quasi_identifiers=tuple(columns)), rng=rng)
-        counted = count_source(duck, str(path), Roles(tuple(columns)))
-        same_classes(generalize(counted, protection), release)
+        counted = count_source(duck, str(path), reading(tuple(columns)))
+        same_classes(generalize(counted.table, protection), release)
 
 
 # --- the command line -----------------------------------------------------------------------------------------

@@ -11,17 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.engines import count_source, reading
 from unmask.core.errors import UnmaskError
 from unmask.tables import Background, criteria, utility
 from unmask.tables.attacks import ClassAttack
 from unmask.tables.counted_release import generalize, write_release
-from unmask.tables.counted_source import count_source
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.matching import compatible
 from unmask.tables.protections.base import Generalize, Mondrian, SuppressCells
 from unmask.tables.protections.recoding import new_cells
 from unmask.tables.risk import printed_values
-from unmask.tables.roles import Roles
 from unmask.tables.table import Table
 
 QUASI = ("birth", "zip", "sex", "admission", "weight")
@@ -183,11 +182,11 @@ def test_the_engine_makes_the_same_release(file, people, released, tmp_path):
     from unmask.data.engine import open_engine
 
     release, _ = released
-    roles = Roles(**ROLES)
+    roles = reading(**ROLES)
     with open_engine("duckdb") as engine:
         reduced = count_source(engine, str(file), roles, sensitive=False)
         assert any(note.startswith("weight: 'NA' read as missing") for note in reduced.table.notes)
-        made = generalize(reduced, Mondrian(k=5))
+        made = generalize(reduced.table, Mondrian(k=5))
         for one, other in zip(made.release.quasi_identifiers, release.quasi_identifiers, strict=True):
             assert one.levels.labels == other.levels.labels
         assert np.array_equal(made.release.classes.sizes, release.classes.sizes)
@@ -196,7 +195,7 @@ def test_the_engine_makes_the_same_release(file, people, released, tmp_path):
             assert (width.mean, width.largest, width.unit) == pytest.approx(
                 (expected.mean, expected.largest, expected.unit)
             )
-        write_release(reduced, made, tmp_path / "engine.parquet")
+        write_release(reduced.stored, made, tmp_path / "engine.parquet")
     release.write(tmp_path / "memory.parquet")
     with duckdb.connect() as connection:
         one, other = (
@@ -215,7 +214,7 @@ def test_values_of_an_engine_that_are_written_in_several_ways_share_a_level(tmp_
     from unmask.data.engine import open_engine
 
     with open_engine("duckdb") as engine:
-        found = count_source(engine, str(path), Roles(("name", "pay"))).table
+        found = count_source(engine, str(path), reading(("name", "pay"))).table
     assert [column.levels.labels for column in found.columns] == [("Zo\u00eb",), ("3.5", "")]
     assert found.counts.tolist() == [8, 4]
 

@@ -6,6 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
+from tests.engines import count_source, reading
 from unmask import FailedError, UnmaskError, protect
 from unmask.cases.tables import audit as audit_releases
 from unmask.data.engine import open_engine
@@ -13,9 +14,7 @@ from unmask.measures import success_probability
 from unmask.reports import ORIGINAL
 from unmask.tables import ClassAttack, Generalize, SuppressCells, Table, criteria
 from unmask.tables.attacks.relation import classes_intersect, relation_of
-from unmask.tables.counted_source import count_source
 from unmask.tables.notation import format_set
-from unmask.tables.roles import Roles
 
 RULES = ("own", "wildcard", "excluded")
 TEXTS = {"a": {"a"}, "b": {"b"}, "c": {"c"}, "{a, b}": {"a", "b"}, "{b, c}": {"b", "c"}}
@@ -235,7 +234,7 @@ def test_an_engine_has_the_numbers_of_memory_or_refuses_with_the_next_step(tmp_p
     table = Table.read(file, quasi_identifiers=["a", "b"], **roles)
     inside = table.take(table.complete_rows)
     with open_engine("duckdb") as engine:
-        counted = count_source(engine, str(file), Roles(("a", "b"), **roles)).table
+        counted = count_source(engine, str(file), reading(("a", "b"), **roles)).table
         assert criteria.evaluate(counted) == criteria.evaluate(table)
         if relation_of(inside) is None:
             same(numbers(audit_releases({"release": counted}), "release"), numbers(audit_releases(table), "release"))

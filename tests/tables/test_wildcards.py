@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
+from tests.engines import count_source, reading
 from unmask import Truth, UnmaskError, audit
 from unmask.cases.tables.evidence import Evidence
 from unmask.cases.tables.standard import audit_tables
@@ -15,8 +16,6 @@ from unmask.studies.cells import run_cell
 from unmask.studies.reading import read_plan
 from unmask.tables import Background, BayesAttack, ClassAttack, Table, criteria
 from unmask.tables.attacks import CellError, NearestNeighbor
-from unmask.tables.counted_source import count_source
-from unmask.tables.roles import Roles
 
 T4 = [("1", "x"), ("1", ""), ("", "x"), ("1", "x"), ("2", "y"), ("2", "y"), ("", "")]
 STARS = [("1", "x"), ("1", "*"), ("*", "x"), ("2", "y"), ("2", "y"), ("*", "*")]
@@ -157,7 +156,7 @@ def test_t4_an_engine_refuses_what_it_cannot_reckon(tmp_path):
     table([("1", "x"), ("1", ""), ("2", "y"), ("*", "x")]).write(file)
     for rule in ("wildcard", "own", "excluded"):
         with open_engine("duckdb") as engine:
-            held = count_source(engine, str(file), Roles(("a", "b"), missing=rule)).table
+            held = count_source(engine, str(file), reading(("a", "b"), missing=rule)).table
             with pytest.raises(UnmaskError, match="leave --engine out"):
                 audit_tables({"r": held})
 

@@ -21,9 +21,9 @@ from unmask.cli.engine import (
     audit_in_engine,
     engine_options,
     protect_in_engine,
+    reading_in_engine,
     refuse_in_engine,
     refuse_without_engine,
-    roles_of,
 )
 from unmask.cli.files import (
     fewer_people,
@@ -189,7 +189,7 @@ def audit(
             without=asked["without"] or None,
         )
         known = {"register": register, **taken(asked, ("coverage", "attacker")), **room, "encoding": given["encoding"]}
-        kept = audit_in_engine(engine, dict(zip(names, releases, strict=True)), roles_of(given), **known)
+        kept = audit_in_engine(engine, dict(zip(names, releases, strict=True)), reading_in_engine(given), **known)
         if kept is None:  # a dry run
             return
         found, warnings, suggest = kept, [], None
@@ -349,7 +349,7 @@ def protect(
         return
     refuse_in_engine(origin=origin, coarsen=coarsen or None, **{"with": named or None})
     room |= {"encoding": given["encoding"], "formulas": formulas, "force": force}
-    written = protect_in_engine(engine, data, roles_of(given), protection, output, **room)
+    written = protect_in_engine(engine, data, reading_in_engine(given), protection, output, **room)
     if written is not None:
         if as_json:
             _say_json(written, [])

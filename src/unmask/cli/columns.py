@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from unmask.cli.documents import FromDocument
-from unmask.cli.files import read, say_json
+from unmask.cli.files import ROLES, names_of, read, reading_of_release, say_json, without_role
 from unmask.cli.generated import FILE
 from unmask.cli.options import optional_table_options
 from unmask.cli.terminal import say
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 
     from unmask.facts import ColumnFacts, Count
     from unmask.tables import Table
-
-ROLES = {"identifiers": "identifier", "quasi_identifiers": "quasi-identifier", "sensitive": "sensitive", "keep": "keep"}
-"""Options -> the role that they give."""
 
 OPTIONS = {"-q": "quasi-identifier", "-s": "sensitive", "--identifiers": "identifier", "--weight": "weight"}
 
@@ -72,15 +69,15 @@ def read_released(path: Path, reading: dict[str, Any]) -> tuple[Table, list[str]
     from unmask.tables.table import check_roles
 
     check_roles({option: tuple(reading[option]) for option in ROLES})
-    unnamed = _without_role(path, reading)
-    return read(path, {**reading, "keep": (*reading["keep"], *unnamed)}), unnamed
+    names = names_of(path, reading)
+    return read(path, reading_of_release(reading, names)), without_role(names, reading)
 
 
 def read_original(path: Path, reading: dict[str, Any], releases: Sequence[Path]) -> Table:
     """The table before protection, with those of its columns that leave unchanged in some release."""
-    there = _names(path, reading)
-    left = dict.fromkeys(name for release in releases for name in _without_role(release, reading))
-    return read(path, {**reading, "keep": (*reading["keep"], *(name for name in left if name in there))})
+    names = names_of(path, reading)
+    left = dict.fromkeys(name for file in releases for name in without_role(names_of(file, reading), reading))
+    return read(path, {**reading, "keep": (*reading["keep"], *(name for name in left if name in names))})
 
 
 def warned_of(columns: set[str], original: Table | None) -> list[str]:
@@ -89,28 +86,16 @@ def warned_of(columns: set[str], original: Table | None) -> list[str]:
     return [f"released columns without a role, taken as known: {', '.join(sorted(known))}"] * bool(known)
 
 
-def _without_role(path: Path, reading: dict[str, Any]) -> list[str]:
-    named = {*(name for option in ROLES for name in reading[option]), reading["weight"]}
-    return [name for name in _names(path, reading) if name not in named]
-
-
 def every_column(file: Path, reading: dict[str, Any], roles: Mapping[str, str]) -> Table:
     """The file, every column read for what its cells mean, whatever its role."""
     from unmask.tables.reading import check_columns
     from unmask.tables.unit import ROW
 
-    names = _names(file, reading)
+    names = names_of(file, reading)
     person = [reading["person"]] if reading["person"] not in (None, ROW) else []
     check_columns(names, [*roles, *person], where=f"file {file.name!r}")
     others = {**dict.fromkeys(ROLES, ()), "weight": None, "person": None}
     return read(file, {**reading, **others, "quasi_identifiers": names})
-
-
-def _names(path: Path, reading: dict[str, Any]) -> list[str]:
-    from unmask.tables.reading import AS_TEXT, column_names
-
-    named = [name for option in ROLES for name in reading[option]]
-    return column_names(path, named=named, **{name: reading[name] for name in AS_TEXT if name in reading})
 
 
 # --- lines ------------------------------------------------------------------------------------------------------------

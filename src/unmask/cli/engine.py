@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
+from unmask.cli.files import (
+    dropped_by,
+    read_motive,
+    reading_of_register,
+    reading_of_release,
+    say_dropped,
+    say_formulas,
+    say_notes,
+)
 from unmask.cli.terminal import say
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
     from unmask.reports import ReportData
     from unmask.tables.formulas import Formulas
     from unmask.tables.protections.base import Mondrian
-    from unmask.tables.roles import Roles
+    from unmask.tables.stored import StoredTable
+    from unmask.tables.table import Table
 
 
 def _bytes(_ctx: click.Context, _parameter: click.Parameter, value: str) -> int:
@@ -66,43 +79,81 @@ def refuse(given: dict[str, bool], why: str) -> None:
         raise UnmaskError(f"{option} {why}")
 
 
-def roles_of(reading: dict[str, Any]) -> Roles:
-    """What the command line says about reading a table."""
-    from unmask.tables.roles import Roles
-
+def reading_in_engine(reading: dict[str, Any]) -> dict[str, Any]:
+    """Return what `Table.read` takes of the options about reading a table."""
     text = "is for tables that are read into memory; an engine finds it in the first line: leave it out"
     refuse({"--delimiter": reading["delimiter"] is not None, "--header": reading["header"] is not None}, text)
     refuse({"--weight": reading["weight"] is not None}, "needs the table in memory; leave it or --engine out")
-    return Roles(
-        **{name: value for name, value in reading.items() if name not in ("delimiter", "header", "encoding", "weight")}
-    )
+    return reading | {"encoding": None}  # of the engine
+
+
+@contextmanager
+def _count(
+    choice: str,
+    sources: Mapping[str, str],
+    reading: Callable[[str, list[str]], dict[str, Any]],
+    *,
+    memory_limit: int,
+    temp_directory: Path | None,
+    encoding: str | None,
+    dry_run: bool,
+    register: str = "",
+    sensitive: bool = True,
+    records: bool = True,
+) -> Iterator[dict[str, tuple[StoredTable, Table]]]:
+    """Count tables in an engine that is closed afterwards; none on a dry run.
+
+    Combinations that exceed the memory, which arrays and the engine share, are refused before they are counted.
+
+    reading : returns the arguments of `Table.read` for a table, by its name and those of its columns
+    """
+    from unmask.data.engine import open_engine
+    from unmask.data.resources import divide_memory, format_bytes
+    from unmask.tables.stored import StoredTable, check_memory, estimate
+    from unmask.tables.table import Table
+
+    engine_bytes, array_bytes = divide_memory(memory_limit)
+    with open_engine(choice, memory_limit=engine_bytes, temp_directory=temp_directory, encoding=encoding) as engine:
+        stored = {
+            name: StoredTable(engine, source, f"table{at}", counts_sensitive=sensitive, counts_records=records)
+            for at, (name, source) in enumerate(sources.items())
+        }
+        readings = {name: reading(name, engine.names(source)) for name, source in sources.items()}
+        sizes = {
+            name: estimate(stored[name], (*of["quasi_identifiers"], *(of["sensitive"] if sensitive else ())))
+            for name, of in readings.items()
+        }
+        for name, size in sizes.items():
+            say(f"{name}: {size}, in {format_bytes(array_bytes)} of arrays", err=True)
+        check_memory(sizes, array_bytes, register=register)
+        tables = {} if dry_run else {name: Table.read(stored[name], **of) for name, of in readings.items()}
+        say_notes((*engine.notes, *(note for table in tables.values() for note in table.notes)))
+        yield {name: (stored[name], table) for name, table in tables.items()}
 
 
 def audit_in_engine(
     choice: str,
     sources: dict[str, str],
-    roles: Roles,
+    reading: dict[str, Any],
     *,
     register: str | None,
     coverage: float,
     attacker: str | None,
     **room: Any,
 ) -> ReportData | None:
-    """Audit the releases where they are; None after a dry run. room : of the engine, see `count_sources`."""
+    """Audit the releases where they are; None after a dry run. room : of the engine, see `_count`."""
     from unmask.cases.tables.evidence import Evidence
     from unmask.cases.tables.standard import audit_tables
-    from unmask.cli.files import read_motive
-    from unmask.tables.counted_source import count_sources
 
     motive = None if attacker is None else read_motive(attacker)
     people = next(name for name in ("register", "register of people") if name not in sources)
-    given = sources if register is None else {people: register, **sources}
+    every_source = sources if register is None else {people: register, **sources}
 
-    def role(name: str, names: list[str]) -> Roles:
-        return roles.of_register(names) if name == people else roles.of_release(names)
+    def reading_of(name: str, names: list[str]) -> dict[str, Any]:
+        return (reading_of_register if name == people else reading_of_release)(reading, names)
 
-    with count_sources(choice, given, role, register=people, say=_say, **room) as sources_counted:
-        tables = {name: source.table for name, source in sources_counted.items()}
+    with _count(choice, every_source, reading_of, register=people, **room) as counted:
+        tables = {name: table for name, (_, table) in counted.items()}
         if not tables:
             return None
         known = tables.pop(people) if register is not None else None
@@ -110,14 +161,10 @@ def audit_in_engine(
         return audit_tables(tables, evidence, title=title, motive=motive)
 
 
-def _say(text: str) -> None:
-    say(text, err=True)
-
-
 def protect_in_engine(
     choice: str,
     source: str,
-    roles: Roles,
+    reading: dict[str, Any],
     protection: Mondrian,
     output: Path,
     *,
@@ -128,22 +175,22 @@ def protect_in_engine(
     """Protect a table where it is and write the release; returns what is said about it, None after a dry run."""
     import time
 
-    from unmask.cli.files import say_dropped, say_formulas
     from unmask.data.resources import check_output
     from unmask.tables import criteria
     from unmask.tables.counted_release import generalize, write_release
-    from unmask.tables.counted_source import count_sources
 
     start = time.perf_counter()
     check_output(output, force=force)
-    with count_sources(choice, {source: source}, lambda *_: roles, protection=protection, say=_say, **room) as counted:
+    room |= {"sensitive": protection.reads_values, "records": False}
+    with _count(choice, {source: source}, lambda *_: reading, **room) as counted:
         if not counted:
             return None
-        made = generalize(counted[source], protection)
-        dropped = [name for name in counted[source].engine.names(source) if name not in roles.names]
+        stored, table = counted[source]
+        made = generalize(table, protection)
+        dropped = dropped_by(stored.engine.names(source), reading)
         say_dropped(dropped)
-        found = write_release(counted[source], made, output, formulas=formulas, force=force)
-        say_formulas(found, formulas)
+        formula_cells = write_release(stored, made, output, formulas=formulas, force=force)
+        say_formulas(formula_cells, formulas)
     lost = made.loss
     return {
         "rows": lost.released_rows,

@@ -202,21 +202,46 @@ def say_notes(notes: Sequence[str]) -> None:
         say(f"note: {note}", err=True)
 
 
+ROLES = {"identifiers": "identifier", "quasi_identifiers": "quasi-identifier", "sensitive": "sensitive", "keep": "keep"}
+"""Options -> the role that they give."""
+
+
+def names_of(path: Path, reading: dict[str, Any]) -> list[str]:
+    """The names of the columns of a file."""
+    from unmask.tables.reading import AS_TEXT, column_names
+
+    named = [name for option in ROLES for name in reading[option]]
+    return column_names(path, named=named, **{name: reading[name] for name in AS_TEXT if name in reading})
+
+
+def without_role(names: Sequence[str], reading: dict[str, Any]) -> list[str]:
+    """The names of columns that have no role."""
+    named = {*(name for option in ROLES for name in reading[option]), reading["weight"]}
+    return [name for name in names if name not in named]
+
+
+def dropped_by(names: Sequence[str], reading: dict[str, Any]) -> list[str]:
+    """The names of columns without a role, which are not read."""
+    return [name for name in without_role(names, reading) if name != reading["person"]]
+
+
 def read_used(path: Path, reading: dict[str, Any]) -> tuple[Table, list[str]]:
     """A table, and the names of its columns without a role, which are not read."""
-    from unmask.tables.reading import column_names
-
-    table = read(path, reading)
-    named = {name for role in ("quasi_identifiers", "sensitive", "keep", "identifiers") for name in reading[role]}
-    named |= {reading["weight"], reading["person"]}
-    return table, [name for name in column_names(path, **_text(reading)) if name not in named]
+    return read(path, reading), dropped_by(names_of(path, reading), reading)
 
 
 def read_register(path: Path, reading: dict[str, Any]) -> Table:
     """The register has some of the quasi-identifiers and none of the sensitive columns."""
-    from unmask.tables.reading import column_names
+    return read(path, reading_of_register(reading, names_of(path, reading)))
 
-    names = column_names(path, **_text(reading))
+
+def reading_of_release(reading: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """How a release with these columns is read: those without a role count as kept, since anybody can read them."""
+    return {**reading, "keep": (*reading["keep"], *without_role(names, reading))}
+
+
+def reading_of_register(reading: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """How a register with these columns is read: its quasi-identifiers alone."""
     wanted = reading["quasi_identifiers"]
     shared = [name for name in wanted if name in names]
     if not shared:
@@ -232,14 +257,7 @@ def read_register(path: Path, reading: dict[str, Any]) -> Table:
         **dict.fromkeys(("sensitive", "keep", "identifiers"), ()),
         **{key: only(reading[key]) for key in ("types", "orders", "hierarchies")},
     }
-    return read(path, {**reading, **of_register, "quasi_identifiers": shared, "weight": None, "person": None})
-
-
-def _text(reading: dict[str, Any]) -> dict[str, Any]:
-    """What is said about text files."""
-    from unmask.tables.reading import AS_TEXT
-
-    return {"named": reading["quasi_identifiers"], **{name: reading[name] for name in AS_TEXT}}
+    return {**reading, **of_register, "quasi_identifiers": shared, "weight": None, "person": None}
 
 
 def read_motive(attacker: str) -> Motive:

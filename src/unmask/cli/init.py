@@ -8,8 +8,8 @@ from typing import Any
 
 import click
 
-from unmask.cli.columns import ROLES, every_column
-from unmask.cli.files import refuse_to_overwrite, write_text
+from unmask.cli.columns import every_column
+from unmask.cli.files import ROLES, refuse_to_overwrite, write_text
 from unmask.cli.generated import FILE, Command
 from unmask.cli.options import optional_table_options
 from unmask.cli.terminal import say

@@ -16,11 +16,11 @@ from unmask.data.engine import Engine
 from unmask.data.resources import check_output
 from unmask.data.writing import STARTS, escape_formula, is_formula
 from unmask.tables.column import Column
-from unmask.tables.counted_source import CountedSource
 from unmask.tables.formulas import Formulas, check_formulas
 from unmask.tables.grouping import group
 from unmask.tables.protections.base import Mondrian
 from unmask.tables.protections.recoding import merged
+from unmask.tables.stored import StoredTable, unchanged_columns
 from unmask.tables.table import Table
 from unmask.tables.utility.columns import ColumnLoss, Loss
 from unmask.tables.utility.evaluation import InformationLoss
@@ -29,22 +29,28 @@ from unmask.tables.writing import stored_type
 
 @dataclass(frozen=True, eq=False)
 class Generalized:
-    """A release of a counted source; table `name`_box of its engine has the class `box` of every combination.
+    """A release of a counted table.
 
     Parameters
     ----------
     release : Table
         Its classes, counted, without sensitive values.
+    points : (n, d) array of int32
+        Codes of each distinct combination of quasi-identifiers.
+    box : (n,) array of int32
+        Its class.
     loss : InformationLoss
         Over all rows. Rows that are not released count as suppressed. Comparisons of distributions and random queries
         need rows and are not part of it.
     """
 
     release: Table
+    points: NDArray[np.int32]
+    box: NDArray[np.int32]
     loss: InformationLoss
 
 
-def generalize(counted: CountedSource, protection: Mondrian) -> Generalized:
+def generalize(table: Table, protection: Mondrian) -> Generalized:
     """Cut a counted table into the boxes that `protection` cuts its rows into.
 
     A strict cut separates values, so rows that agree never part, and a class is a point with its rows as weight. The
@@ -52,8 +58,8 @@ def generalize(counted: CountedSource, protection: Mondrian) -> Generalized:
 
     Parameters
     ----------
-    counted : CountedSource
-        The source and its table.
+    table : Table
+        A counted table.
     protection : Mondrian
         A strict form without levels.
 
@@ -71,10 +77,10 @@ def generalize(counted: CountedSource, protection: Mondrian) -> Generalized:
         raise UnmaskError("recoding columns to levels before they are cut needs the table in memory; leave levels out")
     if not protection.strict:
         raise UnmaskError("the relaxed Mondrian parts equal rows and needs them in memory; use the strict form")
-    table = counted.table.complete
-    classes = table.classes
-    rows_of_levels = [table.totals_of(column) for column in table.quasi_identifiers]
-    box = protection.search(table, rows_of_levels).boxes(table)
+    complete = table.complete
+    classes = complete.classes
+    rows_of_levels = [complete.totals_of(column) for column in complete.quasi_identifiers]
+    box = protection.search(complete, rows_of_levels).boxes(complete)
     recoded = [merged(column, box, classes.levels[:, j]) for j, column in enumerate(table.quasi_identifiers)]
     of_class, _, levels = group([code for _, code in recoded], [len(levels) for levels, _ in recoded])
     columns = tuple(
@@ -82,23 +88,20 @@ def generalize(counted: CountedSource, protection: Mondrian) -> Generalized:
         for j, column in enumerate(table.quasi_identifiers)
     )
     sizes = np.bincount(of_class, classes.sizes).astype(np.int64)
-    release = Table(columns, missing=table.missing, counts=sizes)
-    cells = {f"q{j}": np.ascontiguousarray(classes.levels[:, j]) for j in range(len(columns))}
-    counted.engine.put(f"{counted.name}_box", {**cells, "box": of_class})
+    release = Table(columns, missing=table.missing, order=table.order, counts=sizes)
     lost = {}
-    for j, (column, (_, code)) in enumerate(zip(columns, recoded, strict=True)):
-        source = counted.levels[f"q{j}"]
-        rows_of_source = np.bincount(counted.table.quasi_identifiers[j].codes, counted.table.counts, len(source.levels))
-        shape = (len(source.levels), len(column.levels))
-        pairs = csr_array((classes.sizes, (classes.levels[:, j], code)), shape=shape)
-        suppressed_rows = rows_of_source.astype(np.int64) - rows_of_levels[j]
-        lost[column.name] = ColumnLoss.of(Loss.of(source, column, pairs, suppressed_rows))
-    suppressed = counted.table.n_rows - release.n_rows
-    return Generalized(release, InformationLoss.of(lost, sizes, suppressed_rows=suppressed))
+    for j, (column, released, (_, code)) in enumerate(zip(table.quasi_identifiers, columns, recoded, strict=True)):
+        n_levels = len(column.levels)
+        pairs = csr_array((classes.sizes, (classes.levels[:, j], code)), shape=(n_levels, len(released.levels)))
+        suppressed_rows = table.count_rows(column.codes, n_levels) - rows_of_levels[j]
+        lost[column.name] = ColumnLoss.of(Loss.of(column, released, pairs, suppressed_rows))
+    suppressed = table.n_rows - release.n_rows
+    loss = InformationLoss.of(lost, sizes, suppressed_rows=suppressed)
+    return Generalized(release, classes.levels, of_class, loss)
 
 
 def write_release(
-    counted: CountedSource,
+    stored: StoredTable,
     made: Generalized,
     path: Path,
     *,
@@ -113,8 +116,8 @@ def write_release(
 
     Parameters
     ----------
-    counted : CountedSource
-        The source.
+    stored : StoredTable
+        The table that was read and generalized.
     made : Generalized
         Its release.
     path : Path
@@ -130,15 +133,16 @@ def write_release(
         Name of a column -> its cells that a spreadsheet would run.
     """
     check_output(path, force=force)
-    engine, name, columns, kept_columns = (
-        counted.engine,
-        counted.name,
-        counted.roles.columns,
-        counted.roles.kept_columns,
-    )
-    kinds = engine.table(f"{name}_rows", counted.source, {**columns, **kept_columns})
-    released = {f"q{j}": column for j, column in enumerate(made.release.quasi_identifiers)}
-    secret = {short: column for short, column in counted.levels.items() if short[0] == "s"}
+    engine, name = stored.engine, stored.name
+    known = [column.name for column in made.release.quasi_identifiers]
+    columns = stored.shorts(stored.dictionary)
+    keep = [column for column in made.release.order if column not in stored.dictionary]
+    points, kept_columns = stored.shorts(known), unchanged_columns(keep)
+    secret = {short: stored.dictionary[column] for short, column in columns.items() if short not in points}
+    kinds = engine.table(f"{name}_rows", stored.source, {**columns, **kept_columns})
+    released = dict(zip(points, made.release.quasi_identifiers, strict=True))
+    codes = {short: np.ascontiguousarray(made.points[:, j]) for j, short in enumerate(points)}
+    engine.put(f"{name}_box", {**codes, "box": made.box})
     cells = {short: _labels(column)[column.codes] for short, column in released.items()}
     engine.put(f"{name}_label", {"box": np.arange(len(made.release.classes.sizes), dtype=np.int32), **cells})
     labels = {}
@@ -146,12 +150,14 @@ def write_release(
         engine.put(f"{name}_{short}_label", {"code": column.codes, "label": _labels(column)})
         labels[short] = (f"{name}_{short}_label", _type(column))
     types = {short: _type(column) for short, column in released.items()}
-    dictionaries, codes = ({short: f"{name}_{short}" for short in group} for group in (released, secret))
-    rows = sql.select_placed_rows(f"{name}_rows", f"{name}_box", dictionaries, counted.gaps, codes, tuple(kept_columns))
+    rows = sql.select_placed_rows(
+        f"{name}_rows", f"{name}_box", stored.codes_of(points), stored.gaps(points), stored.codes_of(secret),
+        tuple(kept_columns),
+    )  # fmt: skip
     engine.keep(f"{name}_placed", rows)
     text = sql.select_labeled_rows(f"{name}_placed", f"{name}_label", types, labels, tuple(kept_columns))
     order = ["box", *(f"code_{short}" for short in secret), *kept_columns]
-    place = engine.names(counted.source).index
+    place = engine.names(stored.source).index
     file_names = dict(sorted({**columns, **kept_columns}.items(), key=lambda column: place(column[1])))
     texts = [*(short for short in types if types[short] == "string"), *(s for s in labels if labels[s][1] == "string")]
     texts += [short for short in kept_columns if kinds[short] in ("text", "untyped")]

@@ -25,6 +25,7 @@ from unmask.tables.levels import Missing
 from unmask.tables.meanings import Meanings, trees, weights_of
 from unmask.tables.number_formats import Decimal
 from unmask.tables.reading import check_columns, read_encoded
+from unmask.tables.stored import StoredTable
 from unmask.tables.unit import ASSUMED, ROW, counting_unit, key_of, person_by, stated_unit
 from unmask.tables.writing import write_parquet, write_table
 
@@ -304,7 +305,7 @@ class Table:
         """Read a table, give its columns their roles and its cells their meaning.
 
         source : path (CSV, TSV, .gz, Parquet), pandas or polars frame, Arrow table, mapping of names to arrays, DuckDB
-            relation, or (connection, SQL).
+            relation, or (connection, SQL). A `StoredTable` leaves its rows in an engine, which counts combinations.
         quasi_identifiers : columns that an adversary may know, separated by commas
         sensitive : columns that an adversary wants to learn, separated by commas
         keep : columns released unchanged, on purpose; columns without a role are dropped
@@ -342,14 +343,18 @@ class Table:
             raise UnmaskError(
                 f"column {weight!r} is the weight, which identifies no person; name another as the person"
             )
+        if isinstance(source, StoredTable):
+            if (weight, delimiter, header, encoding) != (None,) * 4:
+                raise UnmaskError(STORED)
+            source.check((*used, *idle, *roles["identifiers"], *([] if person in (None, ROW) else [person])))
+            if idle:
+                raise UnmaskError(NO_ROLE.format(idle[0]))
+            return cls._of_stored(source, roles, meanings, missing, person)
         person_column = "" if person in (None, ROW) else person
         dropped = (*roles["identifiers"], *idle, *filter(None, {person_column}.difference(used, roles["identifiers"])))
         read = read_encoded(source, asked=used, dropped=dropped, delimiter=delimiter, header=header, encoding=encoding)
         if idle:
-            raise UnmaskError(
-                f"the type, order or hierarchy of column {idle[0]!r} was given, and the column is dropped; make it a "
-                "quasi-identifier, sensitive or kept, or leave that out"
-            )
+            raise UnmaskError(NO_ROLE.format(idle[0]))
         encoded = {name: column for name, column in read.columns.items() if name != weight}
         columns, notes = meanings.of(encoded, plain=[name for name in roles["keep"] if name not in meanings.said])
 
@@ -383,6 +388,32 @@ class Table:
             unit=unit.words,
         )
 
+    @classmethod
+    def _of_stored(
+        cls,
+        stored: StoredTable,
+        roles: Mapping[str, tuple[str, ...]],
+        meanings: Meanings,
+        missing: Missing,
+        person: str | None,
+    ) -> Self:
+        """Count the combinations of a table whose rows stay in an engine."""
+        known, sensitive, keep = roles["quasi_identifiers"], roles["sensitive"], roles["keep"]
+        unit = stored.unit(person, roles["identifiers"])
+        notes = stored.read_levels((*known, *sensitive), meanings)
+        sensitive = sensitive if stored.counts_sensitive else ()
+        columns, counts = stored.combinations((*known, *sensitive))
+        return cls(
+            tuple(columns[name] for name in known),
+            tuple(columns[name] for name in sensitive),
+            missing=missing,
+            order=(*stored.dictionary, *keep),
+            notes=notes,
+            unit=unit,
+            counts=counts,
+            record_sizes=stored.record_sizes(known, keep, missing),
+        )
+
     def write(self, path: str | PathLike[str], *, force: bool = False) -> None:
         """Write the table with canonical labels: CSV or TSV (.gz), or Parquet, by suffix; whole or not at all.
 
@@ -398,6 +429,17 @@ class Table:
         ['age', '"[20, 29]"', '*']
         """
         write_table(self.written, Path(path), force=force)
+
+
+NO_ROLE = (
+    "the type, order or hierarchy of column {!r} was given, and the column is dropped; make it a quasi-identifier, "
+    "sensitive or kept, or leave that out"
+)
+
+STORED = (
+    "weight, delimiter, header and encoding are not for a table in an engine, which counts rows and finds the format "
+    "of its files; leave them out"
+)
 
 
 def _names(names: str | Sequence[str]) -> tuple[str, ...]:

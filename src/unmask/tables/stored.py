@@ -1,0 +1,282 @@
+"""Tables whose rows stay in an engine: their distinct cells, and how many rows have each combination of cells.
+
+Criteria, class adversaries and Mondrian need no more of a table. The engine counts combinations out of core.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import ceil
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.core.errors import FailedError, UnmaskError
+from unmask.data import sql
+from unmask.data.engine import Engine
+from unmask.data.resources import format_bytes
+from unmask.data.sql import Kind
+from unmask.tables.column import Column
+from unmask.tables.levels import Missing
+from unmask.tables.meanings import Meanings
+from unmask.tables.reading import check_columns, read_encoded
+from unmask.tables.unit import ASSUMED, ROW, Key, counting_unit, key_rank, stated_unit
+
+BYTES_PER_VALUE = 500
+"""Memory of one distinct value of a column: its texts and its place in dictionaries."""
+
+BYTES_PER_COMBINATION = 180
+"""Memory of one combination in an audit or a protection, besides `BYTES_PER_CELL` for each of its cells."""
+
+BYTES_PER_CELL = 36
+"""Memory of one cell of a combination."""
+
+BYTES_PER_PAIR = 3
+"""Memory of a value of the release and one of the register, which are compared with each other."""
+
+MARGIN_OF_ESTIMATES = 1.1
+"""Factor that covers the error of an engine's approximate count."""
+
+WORD_BITS = 62
+"""Bits of a word that hold codes."""
+
+
+@dataclass(frozen=True, eq=False)
+class StoredTable:
+    r"""A table whose rows stay in an engine: a source of `Table.read`, which counts its combinations.
+
+    Parameters
+    ----------
+    engine : Engine
+        An open engine.
+    source : str
+        Files or a table, see `Engine.names`.
+    name : str
+        Prefix of its tables in the engine; one for each table that is read at the same time.
+    counts_sensitive : bool
+        Count combinations with their sensitive values.
+    counts_records : bool
+        Count equal rows, too, if columns are kept (`Table.record_sizes`).
+    dictionary : dict of str to Column
+        By name of a column, its distinct cells once it was read; codes list the levels. The table `name`_c0 of the
+        engine has the code of each cell of the first column, and so on.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from unmask.data.engine import open_engine
+    >>> from unmask.tables import Table
+    >>> with tempfile.TemporaryDirectory() as folder, open_engine("duckdb") as engine:
+    ...     file = pathlib.Path(folder) / "people.csv"
+    ...     _ = file.write_text("age,ill\n30,a\n30,a\n30,b\n41,a\n")
+    ...     people = Table.read(StoredTable(engine, str(file)), quasi_identifiers="age", sensitive="ill")
+    >>> people.counts, people.classes.sizes
+    (array([2, 1, 1]), array([3, 1]))
+    """
+
+    engine: Engine
+    source: str
+    name: str = "release"
+    counts_sensitive: bool = True
+    counts_records: bool = True
+    dictionary: dict[str, Column] = field(default_factory=dict)
+
+    def check(self, names: Sequence[str]) -> None:
+        """Raise an error for a column that the source does not have."""
+        check_columns(self.engine.names(self.source), names, where="the source")
+
+    def shorts(self, names: Iterable[str]) -> dict[str, str]:
+        """Return short name -> name, of columns that were read."""
+        position = {name: position for position, name in enumerate(self.dictionary)}
+        return {f"c{position[name]}": name for name in names}
+
+    def codes_of(self, shorts: Iterable[str]) -> dict[str, str]:
+        """Return short name -> the table of the engine with the code of each cell."""
+        return {short: f"{self.name}_{short}" for short in shorts}
+
+    def gaps(self, shorts: Mapping[str, str]) -> dict[str, int]:
+        """Return short name -> code of a missing cell, 0 if none is missing."""
+        return {short: max(self.dictionary[name].levels.missing, 0) for short, name in shorts.items()}
+
+    def read_levels(self, names: Sequence[str], meanings: Meanings) -> tuple[str, ...]:
+        """Read the distinct cells of columns into the dictionary and the engine; return notes on reading them.
+
+        Several cells may have one code: 3.5 and 3,50, or an accent that is written in two ways.
+        """
+        self.dictionary.clear()
+        shorts = {f"c{position}": name for position, name in enumerate(names)}
+        kinds = self.engine.table(f"{self.name}_source", self.source, shorts)
+        values = _distinct_values(self.engine, self.name, tuple(shorts))
+        if not all(map(len, values.values())):
+            raise UnmaskError("the source has no rows; expected at least one row")
+        n_rows = int(self.engine.rows(f"select count(*) as n from {self.name}_source")["n"][0])
+        encoded = {name: read_encoded({name: values[short]}).columns[name] for short, name in shorts.items()}
+        columns, notes = meanings.read(encoded, n_rows=n_rows)
+        for short, name in shorts.items():
+            column, kind = columns[name], kinds[short]
+            self.engine.put(f"{self.name}_{short}", _dictionary(values[short], column.codes, kind))
+            every_code = np.arange(len(column.levels), dtype=np.int32)
+            self.dictionary[name] = replace(column, codes=every_code, stored="VARCHAR" if kind == "text" else "")
+        return notes
+
+    def combinations(self, names: Sequence[str]) -> tuple[dict[str, Column], NDArray[np.int64]]:
+        """Return by name the columns of each distinct combination, in the order of their codes, and its rows."""
+        shorts = self.shorts(names)
+        words = self._words(shorts)
+        rows = self.engine.rows(sql.pack_codes(f"{self.name}_source", self.codes_of(shorts), self.gaps(shorts), words))
+        keys = [rows[f"k{position}"] for position in range(len(words))]
+        order = np.argsort(keys[0]) if len(keys) == 1 else np.lexsort(keys[::-1])
+        codes: dict[str, NDArray[np.int32]] = {}
+        for key, word in zip(keys, words, strict=True):
+            codes |= _unpacked(key[order], word)
+        columns = {name: replace(self.dictionary[name], codes=codes[short]) for short, name in shorts.items()}
+        return columns, rows["n"][order]
+
+    def record_sizes(
+        self, quasi_identifiers: Sequence[str], keep: Sequence[str], missing: Missing
+    ) -> NDArray[np.int64] | None:
+        """Return (2, m) numbers of rows that agree in every column that is not sensitive, and how many sets have each.
+
+        The engine counts all rows once more, kept cells as they are: as many sets as there are distinct rows, which go
+        to its disk if they exceed its memory. Rows that the rule for missing cells leaves out are not counted. None
+        without kept columns, and if missing cells meet others.
+        """
+        if not keep or not self.counts_records or missing == "wildcard":
+            return None
+        shorts, unchanged = self.shorts(quasi_identifiers), unchanged_columns(keep)
+        words, name = self._words(shorts), f"{self.name}_rows"
+        self.engine.table(name, self.source, {**shorts, **unchanged})
+        packed = sql.pack_codes(name, self.codes_of(shorts), self.gaps(shorts), words, tuple(unchanged))
+        levels = {short: self.dictionary[name].levels for short, name in shorts.items()}
+        gaps = {short: level.missing for short, level in levels.items() if level.missing >= 0}
+        complete = sql.exclude_missing(gaps) if missing == "excluded" and gaps else ""
+        parts = sql.count_parts(f"({sql.unpack_codes(f'({packed}) as s', words)}) as t", "n", where=complete)
+        sets = self.engine.rows(parts)
+        order = np.argsort(sets["part"])
+        return np.stack([sets["part"][order], sets["n"][order]]).astype(np.int64)
+
+    def unit(self, person: str | None, identifiers: Sequence[str]) -> str:
+        """Return what counts as one person, which is a row; raise an error if a column joins rows, or may."""
+        names = (person,) if person else identifiers
+        if person == ROW or not names:
+            return (stated_unit(ROW, shared=False) if names else ASSUMED).words
+        self.engine.table(f"{self.name}_keys", self.source, {f"i{at}": column for at, column in enumerate(names)})
+        counts = ", ".join(f"count(distinct i{at}) as d{at}, count(i{at}) as n{at}" for at in range(len(names)))
+        counted = self.engine.rows(f"select count(*) as n, {counts} from {self.name}_keys")
+        n = {key: int(cells[0]) for key, cells in counted.items()}
+        keys = [
+            Key(
+                name,
+                2 if person else key_rank(name, n[f"d{at}"], identifies=True),
+                n[f"d{at}"],
+                n["n"] - n[f"n{at}"],
+            )
+            for at, name in enumerate(names)
+        ]
+        unit = counting_unit(keys, n["n"])
+        if unit.question:
+            refusal = f"rows with the same {person} are one person, and an engine counts rows; leave --engine out"
+            raise UnmaskError(refusal if person else unit.question)
+        return unit.words
+
+    def _words(self, shorts: Mapping[str, str]) -> tuple[Mapping[str, int], ...]:
+        """Return the bits of each column, in words that hold as many columns as fit."""
+        words: list[dict[str, int]] = [{}]
+        for short, name in shorts.items():
+            bits = (len(self.dictionary[name].levels) - 1).bit_length()
+            if sum(words[-1].values()) + bits > WORD_BITS:
+                words.append({})
+            words[-1][short] = bits
+        return tuple(words)
+
+
+def unchanged_columns(keep: Sequence[str]) -> dict[str, str]:
+    """Return short name -> name, of columns that leave as they are."""
+    return {f"o{position}": name for position, name in enumerate(keep)}
+
+
+def _unpacked(keys: NDArray[np.int64], word: Mapping[str, int]) -> dict[str, NDArray[np.int32]]:
+    """Return the codes that are packed in a word, the first column in the highest bits."""
+    codes, shift = {}, sum(word.values())
+    for column, bits in word.items():
+        shift -= bits
+        codes[column] = ((keys >> shift) & ((1 << bits) - 1)).astype(np.int32)
+    return codes
+
+
+def _distinct_values(engine: Engine, name: str, columns: Sequence[str]) -> dict[str, NDArray[Any]]:
+    """Return the values of every column, ascending; None comes last if a cell is missing."""
+    engine.keep(f"{name}_values", sql.select_cells(f"{name}_source", columns))
+    gaps = engine.rows(sql.select_gaps(f"{name}_values", columns))
+    values = {short: engine.rows(sql.select_values(f"{name}_values", short))["v"] for short in columns}
+    engine.drop(f"{name}_values")
+    return {s: np.array([*v.tolist(), None], object) if gaps[s][0] else v for s, v in values.items()}
+
+
+def _dictionary(cells: NDArray[Any], codes: NDArray[np.int32], kind: Kind) -> dict[str, NDArray[Any]]:
+    """Return a table for the engine: the values v that are not missing, and their code."""
+    values = cells[:-1] if len(cells) and cells[-1] is None else cells
+    is_text = kind in ("text", "untyped")
+    if not is_text:
+        values = values.astype(np.int64 if kind == "integer" else np.float64)
+    if not len(values):  # a value that the column does not have, so that the table has a type
+        values = np.array([""], dtype=object) if is_text else np.zeros(1, values.dtype)
+    return {"v": values, "code": codes[: len(values)].astype(np.int32)}
+
+
+# --- memory -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Size:
+    """Estimated size of a counted table; values : name of each column -> number of distinct values."""
+
+    rows: int
+    combinations: int
+    values: Mapping[str, int]
+
+    @property
+    def n_bytes(self) -> int:
+        """Memory of the combinations in arrays."""
+        return self.combinations * (BYTES_PER_COMBINATION + BYTES_PER_CELL * (len(self.values) + 1))
+
+    def __str__(self) -> str:
+        words = f"{self.rows:,} rows, about {self.combinations:,} combinations"
+        return f"{words} that take {format_bytes(self.n_bytes)}"
+
+
+def estimate(stored: StoredTable, names: Sequence[str]) -> Size:
+    """Estimate the size of the combinations of columns from one pass over the rows."""
+    stored.check(names)
+    shorts = {f"c{position}": name for position, name in enumerate(names)}
+    stored.engine.table("estimated", stored.source, shorts)
+    estimates = stored.engine.rows(sql.select_estimates("estimated", list(shorts), {"combinations": list(shorts)}))
+    n = {name: int(counts[0]) for name, counts in estimates.items()}
+    if n["n"] == 0:
+        raise UnmaskError("the source has no rows; expected at least one row")
+    combinations = min(ceil(n["combinations"] * MARGIN_OF_ESTIMATES), n["n"])
+    return Size(n["n"], combinations, {name: n[short] for short, name in shorts.items()})
+
+
+def check_memory(sizes: Mapping[str, Size], array_bytes: int, *, register: str = "") -> None:
+    """Raise an error if tables need more memory than arrays have."""
+    for size in sizes.values():
+        for column, n in size.values.items():
+            if n * BYTES_PER_VALUE > array_bytes:
+                raise FailedError(
+                    f"column {column!r} has about {n:,} different values, too many for {format_bytes(array_bytes)} of "
+                    "arrays; coarsen it, leave it out, or give more memory (--memory-limit)"
+                )
+    register_values = sizes[register].values if register in sizes else {}
+    pairs = max(
+        (sum(n * register_values.get(name, 0) for name, n in size.values.items()) for size in sizes.values()), default=0
+    )
+    needed = sum(size.n_bytes for size in sizes.values()) + BYTES_PER_PAIR * pairs * bool(register_values)
+    if needed > array_bytes:
+        combinations = sum(size.combinations for size in sizes.values())
+        raise FailedError(
+            f"about {combinations:,} combinations of cells need {format_bytes(needed)} of arrays, which have "
+            f"{format_bytes(array_bytes)}; give more memory (--memory-limit), coarsen a column or leave it out"
+        )
