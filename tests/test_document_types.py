@@ -1,15 +1,18 @@
 """A document whose values are of another type than their places is refused in one sentence, through every door."""
 
 import datetime as dt
+import json
 import os
 import shutil
 import socket
 import tempfile
 from contextlib import suppress
 from copy import deepcopy
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 from click.testing import CliRunner, Result
 from hypothesis import HealthCheck, given, settings
@@ -17,7 +20,7 @@ from hypothesis import strategies as st
 
 from unmask.cli import main
 from unmask.core.errors import UnmaskError
-from unmask.document import load
+from unmask.document import build_json_schema, load
 from unmask.economics import read_attacker
 from unmask.policy import read_policy
 from unmask.studies.journal import Journal
@@ -176,12 +179,15 @@ def _one_sentence(done: Result) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("protections = [{ with = [1] }]", "protections[1].with is not a table"),
-        ("title = 3", "title is not a text"),
-        ("measures = [1]", "measures[1] is not a text"),
-        ("policy = { require = 'k>=2' }", "policy is not a list of tables; expected [[policy]]"),
-        ("budget = 3", "budget is not a table"),
-        ("releases = [{ synthetic = 'no' }]", "releases[1].synthetic is not a truth value"),
+        ("protections = [{ with = [1] }]", "protections[1].with is a list, expected a table"),
+        ("title = 3", "title is 3, expected a text"),
+        ("measures = [1]", "measures[1] is 1, expected a text"),
+        (
+            "policy = { require = 'k>=2' }",
+            "policy is a table, expected a list of tables: [[policy]]",
+        ),
+        ("budget = 3", "budget is 3, expected a table"),
+        ("releases = [{ synthetic = 'no' }]", "releases[1].synthetic is a text, expected true or false"),
         ("a = " + "[" * 100_000, "nested too deeply"),
         ("title = '\udcff'", "not UTF-8"),
         ("seeds = " + "9" * 5000, "not TOML"),
@@ -262,3 +268,14 @@ def test_what_the_machine_cannot_do_is_a_sentence(
     done = run("columns", "people.csv", "-q", "age")
     assert isinstance(done.exception, SystemExit)
     assert (done.exit_code, done.stderr.splitlines()[-1][:6]) == (code, "Error:")
+
+
+def test_the_json_schema_of_documents_is_up_to_date_and_takes_them() -> None:
+    schema = json.loads((resources.files("unmask") / "document.schema.json").read_text())
+    assert schema == build_json_schema()
+    jsonschema.Draft202012Validator.check_schema(schema)
+    for document in (TABLE, *OTHERS.values()):
+        jsonschema.validate(document, schema)
+    for section, value in (("seeds", 0), ("budget", {"second": 1}), ("register", {"coverage": 0})):
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(TABLE | {section: value}, schema)

@@ -151,11 +151,11 @@ def test_a_policy_is_read_with_its_sources(tmp_path: Path):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("[policy]\nrequire = 3\n", "policy is not a list of tables"),
+        ("[policy]\nrequire = 3\n", "policy is a table, expected a list of tables"),
         ("[[policy]]\nname = 'x'\n", "policy has no require"),
-        ("[[policy]]\nrequire = 3\n", "require of policy is 3, expected a text"),
+        ("[[policy]]\nrequire = 3\n", "policy[1].require is 3, expected a text"),
         ("[[policy]]\nrequire = 'k > x'\n", "the condition is 'k > x'"),
-        ("[[policy]]\nrequire = 'k > 3'\nsauce = 'a'\n", "policy has no key 'sauce'; did you mean 'source'?"),
+        ("[[policy]]\nrequire = 'k > 3'\nsauce = 'a'\n", "'sauce' that does not exist; did you mean 'source'?"),
         ("[[policy]]\nuse = 'stric'\n", "no policy is called 'stric'; did you mean 'strict'?"),
         ("[[policy]]\nuse = 'strict'\nrequire = 'k > 3'\n", "says use and more"),
         ("[[policy]]\nuse = 'gone.toml'\n", "cannot be read"),

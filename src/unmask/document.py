@@ -8,24 +8,24 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final, Literal
 
 from unmask import protection_specs
-from unmask.core.errors import UnmaskError, nearest
+from unmask.core.errors import UnmaskError
 from unmask.data.files import read_text, read_toml
-from unmask.domains import DOMAINS
-from unmask.plan import NOTHING, check_keys
+from unmask.domains import DOMAINS, cases_of
+from unmask.plan import NOTHING
 from unmask.policy import Policy
-from unmask.toml_text import format_document, format_key
+from unmask.policy.policies import ENTRIES
+from unmask.ranges import Range
+from unmask.schema import Either, Table, check, dict_of, json_schema, list_of, parameters
+from unmask.toml_text import format_document
 
-KEYS: Final = (
-    "title", "data", "columns", "releases", "register", "control", "linkability", "audit", "protections", "adversaries",
-    "policy", "certificate", "seeds", "measures", "budget", "publisher", "attackers",
-)  # fmt: skip
-"""What a document may say, besides a table for each domain."""
+AUDIT: Final = "unmask.cases.tables:audit"
+"""The audit of tables; its keywords are options of a document."""
 
 ROLES: Final[Mapping[str, str]] = {
     "quasi-identifier": "quasi_identifiers",
@@ -38,114 +38,180 @@ ROLES: Final[Mapping[str, str]] = {
 """Role of a column -> the parameter of `Table.read` that lists such columns; a column to drop is in none."""
 
 MEANINGS: Final[Mapping[str, str]] = {"type": "types", "order": "orders", "hierarchy": "hierarchies"}
-"""What else a document says of a column -> the parameter of `Table.read` that takes it by column."""
+"""Other keys of a column -> the parameter of `Table.read` that takes them by column."""
 
 READING: Final = ("person", "missing", "na", "decimal", "delimiter", "header", "encoding", "cells")
-"""What `data` says of the file of a table, as `Table.read` takes it."""
+"""Parameters of `Table.read` about the whole file."""
 
-OF_TABLE: Final = (
-    "file", "use", "name", "columns", "hold_back", *READING, *filter(None, ROLES.values()), *MEANINGS.values()
-)  # fmt: skip
-"""What `data` says of a table in a file."""
-
-USUAL: Final[Mapping[str, tuple[object, ...]]] = {
+DEFAULTS: Final[Mapping[str, tuple[object, ...]]] = {
     "missing": ("own",), "cells": ("any",), "coverage": (1.0,), "hold_back": (0.0,), "seed": (0,), "levels": ({},),
     "without": ((),), "together": (False,),
 }  # fmt: skip
-"""What holds of a table where nothing is said."""
+"""Values that mean the same as no value."""
 
-AUDITED: Final = ("targets", "attacker", "seed", "without", "together")
-"""What `audit` says of the audit of a table, besides what is about its files."""
-
-OUTSIDE: Final[Mapping[str, tuple[str, ...]]] = {"register": (), "control": (), "attacker": ("case-study",)}
-"""Options of an audit whose values are files beside the document -> values that are none."""
-
-BESIDES: Final[Mapping[str, tuple[str, ...]]] = {
-    "register": ("file", "coverage"), "control": ("file",), "linkability": ("parts",), "audit": AUDITED
-}  # fmt: skip
-"""What a document says besides the data and the releases, for the audit of a table."""
-
-HELD: Final = frozenset(
-    {"releases", "data", "original", "origins", "register", "control", "coverage", "parts", "policies", "protection"}
-    | {"hold_back", "synthetic", "k", "l_", "t", "relaxed", "levels", *READING, *ROLES.values(), *MEANINGS.values()}
-)
-"""Options of `unmask audit` and `unmask protect` that a document says, besides those of `AUDITED`."""
-
-_PART: Final = {"name": str, "use": str, "with": dict, "grid": dict, "knows": dict, "domain": str}
-
-TYPES: Final[Mapping[str, Any]] = {
-    "title": str,
-    "data": [
-        _PART
-        | {"file": str, "columns": dict, "person": str}
-        | dict.fromkeys(("missing", "decimal", "delimiter", "encoding", "cells"), str)
-        | dict.fromkeys(MEANINGS.values(), dict)
-    ],
-    "releases": [{"file": str, "origin": str, "synthetic": bool, "protection": str}],
-    "protections": [_PART],
-    "adversaries": [_PART],
-    "policy": [{}],
-    "attackers": [{"name": str, "adversary": str}],
-    "seeds": object,
-    "measures": [str],
+OUTSIDE: Final[Mapping[str, tuple[str, ...]]] = {
+    "register": ("file", "coverage"),
+    "control": ("file",),
+    "linkability": ("parts",),
+    "audit": ("targets", "attacker", "seed", "without", "together"),
 }
-"""Key of a document -> the type of its value: a table with the types of its keys, a list of one type, or a type. Any
-other key is a table.
-"""
+"""Section -> options of the audit of a table in it, besides those of its data and its releases."""
 
-_EXAMPLES: Final = {
-    dict: ("table", "{ ... }"), list: ("list", "[...]"), str: ("text", '"..."'), bool: ("truth value", "true"),
-}  # fmt: skip
+FILES: Final[Mapping[str, tuple[str, ...]]] = {"register": (), "control": (), "attacker": ("case-study",)}
+"""Options of such an audit that name files next to the document -> values that name none."""
+
+MAX_SEEDS: Final = 1_000_000
 
 Settings = Mapping[str, Any]
 
 
-def load(path: Path) -> dict[str, Any]:
-    """What a document says, as it stands there; every key is known.
+# --- structure --------------------------------------------------------------------------------------------------------
 
-    Raises `FailedError` for a file that cannot be read, `UnmaskError` for one that is no document.
+_ROLE: Final = Literal["quasi-identifier", "sensitive", "keep", "identifier", "weight", "drop"]
+
+_COLUMN: Final = Either(
+    (_ROLE, Table({"role": _ROLE, "type": str, "order": list_of(Any), "hierarchy": str}, required=("role",)))
+)
+
+_PART: Final[Mapping[str, Any]] = {
+    "name": str, "use": str, "with": dict_of(Any), "grid": dict_of(list_of(Any)), "knows": dict_of(Any), "domain": str,
+}  # fmt: skip
+"""Keys of each part of a study; its domain decides on others."""
+
+_FILE: Final = {"file": str, "columns": dict_of(_COLUMN)}
+"""Keys of a part that is a file."""
+
+PARTS: Final[Mapping[str, str]] = {"data": "DATASET", "protections": "PROTECTION", "adversaries": "ADVERSARY"}
+"""Section of a study -> the name in the cases of a domain of the other keys of its parts."""
+
+SECTIONS: Final[Mapping[str, Any]] = {
+    "title": str,
+    "data": Either((Table({**_PART, **_FILE}, is_open=True), list_of(Table({**_PART, **_FILE}, is_open=True)))),
+    "columns": dict_of(_COLUMN),
+    "releases": list_of(Table({"file": str, "origin": str, "synthetic": bool, "protection": str}, ("file",))),
+    "control": Table({"file": str}),
+    "linkability": Table({"parts": Either((str, list_of(list_of(str))))}),
+    "protections": list_of(Table({**_PART, **_FILE}, is_open=True)),
+    "adversaries": list_of(Table(_PART, is_open=True)),
+    "policy": ENTRIES,
+    "seeds": Annotated[int, Range(1, MAX_SEEDS)] | list[Annotated[int, Range(0, 2**63 - 1)]],
+    "measures": list_of(str),
+    "budget": Table(parameters("unmask.plan:Budget")),
+}
+"""Section -> its type."""
+
+_ENDS: Final = Table({"from": float, "to": float}, ("from", "to"))
+"""Range of a number that is not known."""
+
+
+def _register() -> Table:
+    return Table({"file": str, **parameters(AUDIT, "coverage")})
+
+
+def _publisher() -> Table:
+    numbers = {name: _or_range(hint) for name, hint in parameters("unmask.economics:Publisher").items()}
+    return Table({**numbers, **dict.fromkeys(("prices", "fines", "audits"), list_of(float))}, ("benefit", "loss"))
+
+
+def _attacker() -> Any:
+    numbers = {name: _or_range(hint) for name, hint in parameters("unmask.economics:Attacker").items()}
+    chances = Either((float, list_of(float), _ENDS))
+    own = {"name": str, "adversary": str, "attacker": Either((str, dict_of(Any))), "number": _or_range(float)}
+    unlimited = {"max_fines": Either((float, str, _ENDS))}
+    return list_of(Table({**numbers, **own, **unlimited, "detection": chances, "believed_detection": chances}))
+
+
+def _or_range(hint: Any) -> Any:
+    """Return the type of a number, or of a range of numbers."""
+    return Either((hint, _ENDS)) if hint in (int, float) else hint
+
+
+def _certificate() -> Table:
+    from unmask.reports.certificate import ASKED
+
+    return Table(dict.fromkeys(ASKED, Any))
+
+
+IMPORTED: Final[Mapping[str, Callable[[], Any]]] = {
+    "register": _register,
+    "audit": lambda: Table(parameters(AUDIT, *OUTSIDE["audit"])),
+    "certificate": _certificate,
+    "publisher": _publisher,
+    "attackers": _attacker,
+}
+"""Section -> function that returns its type, by parameters of functions that take a while to import."""
+
+
+def section_type(key: str) -> Any:
+    """Return the type of a section; a command checks the options of its domain."""
+    return SECTIONS[key] if key in SECTIONS else IMPORTED[key]() if key in IMPORTED else dict_of(Any)
+
+
+def list_sections() -> tuple[str, ...]:
+    """Return the keys of a document: its sections, and one for each domain."""
+    words = (one.word or name for name, one in DOMAINS.items() if one.word != "")
+    return (*SECTIONS, *IMPORTED, *words)
+
+
+def load(path: Path) -> dict[str, Any]:
+    """Return the values of a document whose sections have their keys, types and ranges.
+
+    Raises `FailedError` for a file that cannot be read, `UnmaskError` for values that are not as expected.
     """
     given = read_toml(path, "document")
-    known = (*KEYS, *(name if one.word is None else one.word for name, one in DOMAINS.items()))
     with in_document(path):
-        check_keys(given, known, "it")
-    for key in given:
-        entries = [given[key]] if key == "data" and isinstance(given[key], dict) else given[key]
-        _check_types(entries, TYPES.get(key, {}), key, f"document {path.name!r}:")
+        check_sections(given)
     return given
+
+
+def check_sections(given: Settings) -> None:
+    """Raise an error for a key, a type or a range of a document that is not as expected."""
+    check(given, Table(dict.fromkeys(list_sections(), Any)), "")
+    for key, value in given.items():
+        check(value, section_type(key), key)
+    for kind in PARTS.keys() & given.keys():
+        for at, entry in enumerate(_listed(given[kind]), 1):
+            domain = entry.get("domain", entry.get("use", "tables.").partition(".")[0])
+            if domain in DOMAINS:  # a plug-in without it is checked once it is imported
+                check(entry, part_type(kind, domain), kind if isinstance(given[kind], dict) else f"{kind}[{at}]")
+
+
+def part_type(kind: str, domain: str) -> Table:
+    """Return the type of a part of a study. kind : its section"""
+    return Table({**_PART, **_FILE, **getattr(cases_of(domain), PARTS[kind], {})})
+
+
+def build_json_schema() -> dict[str, Any]:
+    """Return the JSON Schema of a document, for editors; it is `document.schema.json`."""
+    parts = {kind: Table(_merge_keys(kind), is_open=True) for kind in PARTS}
+    lists = {kind: Either((part, list_of(part))) if kind == "data" else list_of(part) for kind, part in parts.items()}
+    return json_schema(Table({key: section_type(key) for key in list_sections()} | lists))
+
+
+def _merge_keys(kind: str) -> dict[str, Any]:
+    """Return the keys of a part in any domain; one of several types takes any value."""
+    keys: dict[str, Any] = {}
+    for domain in DOMAINS:
+        for key, hint in part_type(kind, domain).keys.items():
+            keys[key] = hint if keys.get(key, hint) == hint else Any
+    return keys
 
 
 @contextmanager
 def in_document(path: Path) -> Iterator[None]:
-    """Add to an error the name of a document, and the line of the first name that the error quotes."""
+    """Add to an error the name of a document, and the line of the first name that the error quotes or begins with."""
     try:
         yield
     except UnmaskError as error:
         lines = [line for line in enumerate(read_text(path).splitlines(), 1) if not line[1].lstrip().startswith("#")]
-        quoted = re.findall("'([^']+)'", str(error))
-        places = (f", line {at}" for name in quoted for at, line in lines if re.search(_word(name), line))
+        names = [first or second for first, second in re.findall(r"'([^']+)'|^[\w.\[\]]+\.(\w+) is ", str(error))]
+        places = (f", line {at}" for name in names for at, line in lines if re.search(_word(name), line))
         raise type(error)(f"document {path.name!r}{next(places, '')}: {error}") from None
 
 
 def _word(name: str) -> str:
     """Return a pattern of a name that is no part of a longer one."""
     return rf"(?<!\w){re.escape(name)}(?!\w)"
-
-
-def _check_types(given: Any, expected: Any, place: str, where: str) -> None:
-    """Raise an error for a value that is not of the type of its place. expected : in the form of `TYPES`"""
-    kind: Any = expected if isinstance(expected, type) else type(expected)
-    if not isinstance(given, kind):
-        of_tables, key = isinstance(expected, list) and expected[0] is not str, place.rpartition(".")[2]
-        example = f"[[{key}]] above each of them" if of_tables else f"{key} = {_EXAMPLES[kind][1]}"
-        name = _EXAMPLES[kind][0] + " of tables" * of_tables
-        raise UnmaskError(f"{where} {place} is not a {name}; expected {example}")
-    if isinstance(expected, dict):
-        for key in given.keys() & expected.keys():
-            _check_types(given[key], expected[key], f"{place}.{key}", where)
-    elif isinstance(expected, list):
-        for at, entry in enumerate(given, 1):
-            _check_types(entry, expected[0], f"{place}[{at}]", where)
 
 
 def populations(given: Settings) -> list[dict[str, Any]]:
@@ -167,7 +233,7 @@ def _listed(data: Any) -> list[dict[str, Any]]:
 def _population(entry: Settings, columns: Any) -> dict[str, Any]:
     found = {"use": "tables.file", **entry} if "file" in entry else dict(entry)
     own = found.pop("columns", columns)
-    found = {key: value for key, value in found.items() if value not in USUAL.get(key, ())}
+    found = {key: value for key, value in found.items() if value not in DEFAULTS.get(key, ())}
     if not str(found.get("use", "")).startswith("tables."):
         return found
     return found | by_role(own)
@@ -180,8 +246,6 @@ def by_role(columns: Any) -> dict[str, Any]:
     {'quasi_identifiers': ['birth'], 'sensitive': ['ill'], 'types': {'birth': 'date'}}
     """
     said = {name: {"role": given} if isinstance(given, str) else given for name, given in columns.items()}
-    for name, given in said.items():
-        _check_column(name, given)
     lists = {option: [name for name, one in said.items() if one["role"] == role] for role, option in ROLES.items()}
     if len(lists["weight"]) > 1:
         raise UnmaskError(f"columns {' and '.join(lists['weight'])} are weights, expected at most one")
@@ -192,21 +256,17 @@ def by_role(columns: Any) -> dict[str, Any]:
     return found
 
 
-def _check_column(name: str, given: Any) -> None:
-    if not isinstance(given, dict) or not isinstance(given.get("role"), str):
-        raise UnmaskError(f'column {name!r} has no role; expected for example {format_key(name)} = "quasi-identifier"')
-    if given["role"] not in ROLES:
-        raise UnmaskError(f"the role of column {name!r} is {given['role']!r}; {nearest(given['role'], list(ROLES))}")
-    check_keys(given, ("role", *MEANINGS), f"column {name!r}")
-
-
 def certificate_of(given: Settings) -> dict[str, str]:
-    """What the owner says of the release: by whom, to whom, what for."""
-    from unmask.reports.certificate import ASKED
+    """Return what the owner wrote about the release: by whom, to whom, what for."""
+    return {key: str(value) for key, value in given.get("certificate", {}).items()}
 
-    said = given.get("certificate", {})
-    check_keys(said, tuple(ASKED), "certificate")
-    return {key: str(value) for key, value in said.items()}
+
+def stored_options(command: str) -> frozenset[str]:
+    """Return the options of `unmask audit` or `unmask protect` that a document stores."""
+    reading = {*READING, *ROLES.values(), *MEANINGS.values()}
+    protecting = {"data", "hold_back", "protection", "k", "l_", "t", "relaxed", "levels"}
+    auditing = {"releases", "original", "origins", "synthetic", "policies", "register", "control", "coverage", "parts"}
+    return frozenset(reading | protecting | auditing | {*(OUTSIDE["audit"] if command == "audit" else ())})
 
 
 # --- what a document says to one command ------------------------------------------------------------------------------
@@ -214,12 +274,11 @@ def certificate_of(given: Settings) -> dict[str, str]:
 
 def for_audit(given: Settings, folder: Path) -> tuple[list[str], dict[str, Any]]:
     """The releases to attack, and options of `unmask audit`: without releases the table of `data` is the release."""
-    check_tables(given, folder)
     data = _table(given)
     releases = given.get("releases", [])
     if not releases:
         return [_file(data, folder)], _reading(data, folder) | _outside(given, folder)
-    files = [_place(folder, _text(one, "file", "releases")) for one in releases]
+    files = [_place(folder, one["file"]) for one in releases]
     options = _reading(data, folder) | _outside(given, folder) | _tried(given)
     if "file" in data:
         options |= {"original": _file(data, folder), **_aside(data)}
@@ -275,12 +334,13 @@ def for_domain(
     said = given.get(word)
     if not isinstance(said, dict):
         raise UnmaskError(f"the document has no [{word}]; expected it, and below it options of unmask audit {word}")
-    check_keys(said, known, f"[{word}]")
+    check(said, Table(dict.fromkeys(known, Any)), f"[{word}]")
     placed = {key for key, value in said.items() if key in files and value not in files[key]}
     return {key: _placed(folder, value) if key in placed else value for key, value in said.items()}
 
 
 def _placed(folder: Path, value: Any) -> Any:
+    check(value, Either((str, list_of(str))), "a file of the document")
     return [_place(folder, one) for one in value] if isinstance(value, list) else _place(folder, value)
 
 
@@ -289,12 +349,13 @@ def _table(given: Settings) -> dict[str, Any]:
     found = populations({"data": {}, **given})
     if len(found) != 1 or found[0].get("use", "tables.file") != "tables.file":
         raise UnmaskError('the document has no file of a table; expected [data] and below it file = "people.csv"')
-    check_keys(found[0], OF_TABLE, "data")
     return found[0] | ({} if "use" in found[0] else by_role(given.get("columns", {})))
 
 
 def _file(data: Settings, folder: Path) -> str:
-    return _place(folder, _text(data, "file", "data"))
+    if "file" not in data:
+        raise UnmaskError('data has no file; expected file = "people.csv"')
+    return _place(folder, data["file"])
 
 
 def _aside(data: Settings) -> dict[str, Any]:
@@ -313,52 +374,29 @@ def _reading(data: Settings, folder: Path) -> dict[str, Any]:
 
 def _ordered(name: str, values: Any) -> str:
     """The values of an ordinal column, as they are typed."""
-    if not isinstance(values, list):
-        raise UnmaskError(f"the order of column {name!r} is {values!r}, expected a list of values, the lowest first")
     texts = list(map(str, values))
     if any("," in text for text in texts):
         raise UnmaskError(f"the order of column {name!r} has a comma in a value; call the value something else")
     return ",".join(texts)
 
 
-RELEASED: Final = ("file", "origin", "synthetic", "protection")
-"""What a document says of a release."""
-
-
-def check_tables(given: Settings, folder: Path) -> None:
-    """Raise an error for a key that does not exist in what a document says of releases and of their audit."""
-    for entry in (entry for entry in _listed(given.get("data", [])) if "use" not in entry):
-        check_keys(entry, (*OF_TABLE, "control"), "data")
-    populations(given)
-    _outside(given, folder)
-    certificate_of(given)
-    for entry in given.get("releases", []):
-        check_keys(entry, RELEASED, "releases")
-
-
 def _outside(given: Settings, folder: Path) -> dict[str, Any]:
-    """The register and the control people of an audit, and what else it is asked."""
-    found: dict[str, Any] = {}
-    for name, known in BESIDES.items():
-        said = given.get(name, {})
-        check_keys(said, known, name)
-        found |= {name if key == "file" else key: value for key, value in said.items()}
+    """Return the options of an audit about its register, its control people and itself."""
+    options = {
+        section if key == "file" else key: value
+        for section in OUTSIDE.keys() & given.keys()
+        for key, value in given[section].items()
+    }
     return {
-        key: _place(folder, value) if value not in OUTSIDE.get(key, (value,)) else value for key, value in found.items()
+        key: _place(folder, value) if value not in FILES.get(key, (value,)) else value for key, value in options.items()
     }
 
 
-def _place(folder: Path, name: Any) -> str:
-    """A path of the document, which is beside it."""
-    if not isinstance(name, str) or "\0" in name:
+def _place(folder: Path, name: str) -> str:
+    """Return the path of a file next to the document."""
+    if "\0" in name:
         raise UnmaskError(f"the document names a file {name!r}, expected a path")
     return str(folder / name)
-
-
-def _text(entry: Settings, key: str, where: str) -> str:
-    if not isinstance(entry.get(key), str):
-        raise UnmaskError(f"{where} has no {key}; expected a text")
-    return str(entry[key])
 
 
 # --- writing ----------------------------------------------------------------------------------------------------------
@@ -380,7 +418,7 @@ def of_options(options: Settings) -> str:
         "register": {"file": options.get("register"), "coverage": options.get("coverage")},
         "control": {"file": options.get("control")},
         "linkability": {"parts": options.get("parts")},
-        "audit": {key: options.get(key) for key in AUDITED},
+        "audit": {key: options.get(key) for key in OUTSIDE["audit"]},
     }
     sections = {
         "data": _said(data),
@@ -416,4 +454,4 @@ def _roles(options: Settings) -> dict[str, Any]:
 def _said(options: Settings) -> dict[str, Any]:
     """What was said: options that are left out, and those that say what holds anyway, are not."""
     plain = {key: str(value) if isinstance(value, Path) else value for key, value in options.items()}
-    return {key: value for key, value in plain.items() if value is not None and value not in USUAL.get(key, ())}
+    return {key: value for key, value in plain.items() if value is not None and value not in DEFAULTS.get(key, ())}

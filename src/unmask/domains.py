@@ -52,8 +52,8 @@ class Cases(Protocol):
 
     audit              : what adversaries get from releases; keywords say what else the auditor has and asks. `unmask
                          audit` and `unmask.audit` are this function
-    DATASET, ADVERSARY : what a plan may say of them besides name, use, with and grid
-    PROTECTION         : what it may say of protections; may be missing where that is nothing
+    DATASET, ADVERSARY : other keys of them in a document, besides those of every part -> their types, see `schema`
+    PROTECTION         : other keys of protections; may be missing
     MEASURES           : the measures that cells of a study may have
     COLUMNS            : what a plan says of a dataset in names of its file's columns
     ROLES              : what it says of protections and adversaries in names of columns -> the role these must have
@@ -67,8 +67,8 @@ class Cases(Protocol):
     attack             : know, attack, measure: the rows of one cell, with draws of `cell.rng` alone
     """
 
-    DATASET: tuple[str, ...]
-    ADVERSARY: tuple[str, ...]
+    DATASET: Mapping[str, Any]
+    ADVERSARY: Mapping[str, Any]
     MEASURES: tuple[str, ...]
     COLUMNS: tuple[str, ...]
     ROLES: Mapping[str, str]

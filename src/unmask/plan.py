@@ -7,9 +7,10 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from unmask.core.errors import UnmaskError, nearest
+from unmask.ranges import FINITE
 from unmask.results import Row
 from unmask.version import __version__
 
@@ -155,9 +156,9 @@ class Budget:
     memory_gib       : for all workers together
     """
 
-    seconds_per_cell: float | None = None
-    seconds: float | None = None
-    memory_gib: float | None = None
+    seconds_per_cell: Annotated[float, FINITE] | None = None
+    seconds: Annotated[float, FINITE] | None = None
+    memory_gib: Annotated[float, FINITE] | None = None
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import types
 from collections.abc import Callable, Mapping, Sequence
@@ -14,27 +15,38 @@ from unmask.core.errors import UnmaskError
 
 @dataclass(frozen=True)
 class Range:
-    """From low to high, None for no bound; above : low itself is none of them.
+    """Numbers from low to high, None for no bound.
 
-    >>> str(Range(0, 1)), str(Range(0, 1, above=True)), str(Range(1))
-    ('from 0 to 1', 'above 0, to 1', 'at least 1')
+    above : without low itself
+    below : without high itself
+
+    >>> str(Range(0, 1)), str(Range(0, 1, above=True)), str(Range(1)), str(Range(0, 1, below=True)), str(FINITE)
+    ('from 0 to 1', 'above 0, to 1', 'at least 1', 'from 0, below 1', 'above 0, and finite')
     """
 
     low: float
     high: float | None = None
     above: bool = False
+    below: bool = False
 
     def __contains__(self, value: object) -> bool:
         if not isinstance(value, Real):
             return False
         number = float(value)
         from_low = self.low < number or (number == self.low and not self.above)
-        return from_low and (self.high is None or number <= self.high)
+        return from_low and (self.high is None or number < self.high or (number == self.high and not self.below))
 
     def __str__(self) -> str:
         if self.high is None:
             return f"above {self.low}" if self.above else f"at least {self.low}"
-        return f"above {self.low}, to {self.high}" if self.above else f"from {self.low} to {self.high}"
+        low = f"above {self.low}," if self.above else f"from {self.low}"
+        if self.below:
+            return f"{low.removesuffix(',')}, {'and finite' if self.high == math.inf else f'below {self.high}'}"
+        return f"{low} to {self.high}"
+
+
+FINITE = Range(0, math.inf, above=True, below=True)
+"""Finite amounts of something."""
 
 
 PLAIN: Mapping[Any, tuple[Any, str]] = {

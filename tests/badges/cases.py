@@ -12,7 +12,7 @@ from unmask.domains import named
 from unmask.ranges import Range
 from unmask.reports import ReportData
 
-DATASET, ADVERSARY, COLUMNS, ROLES = (), ("trusting",), (), {}
+DATASET, ADVERSARY, COLUMNS, ROLES = {}, {"trusting": float}, (), {}
 MEASURES = tuple(measure.name for measure in SELF_ASSESSED + REALIZED)
 
 

@@ -14,6 +14,7 @@ from click.testing import CliRunner
 from tests.envelopes import parsed
 from unmask.cli import main
 from unmask.core.errors import UnmaskError
+from unmask.document import load
 from unmask.economics import Attacker, AttackerKind, BestCampaign, ProtectedRelease, Publisher, PublisherGame, Terms
 from unmask.graphs import Ensemble, Rematch
 from unmask.plan import Cell
@@ -32,6 +33,7 @@ from unmask.studies.reading import read_plan
 from unmask.studies.run import run_study
 from unmask.studies.stated import stated
 from unmask.studies.workers import finished
+from unmask.toml_text import format_document
 
 DOCUMENT = """
 title = "Discharges"
@@ -352,11 +354,14 @@ def test_a_profile_may_be_a_table_with_a_range():
         ({}, r"no \[publisher\]"),
         ({"publisher": {"benefit": 1}}, "no loss"),
         ({"publisher": {"benefit": 1, "loss": 1, "fine": 2}}, "'fine' that does not exist"),
-        ({"publisher": {"benefit": 1, "loss": 1, "fines": 2}, "attackers": [{"gain": 1, "max_fines": 0}]}, "no list"),
+        (
+            {"publisher": {"benefit": 1, "loss": 1, "fines": 2}, "attackers": [{"gain": 1, "max_fines": 0}]},
+            "fines is 2",
+        ),
         ({"publisher": {"benefit": 1, "loss": 1}}, "no attackers"),
         ({**EASY, "attackers": [{"gain": 1, "max_fines": 0, "discount": 0.5}]}, "has the discount 0.5, expected 1"),
         ({**EASY, "attackers": [{"gain": 1, "max_fines": 0, "ties": "attack"}]}, "has ties = 'attack'"),
-        ({"publisher": {"benefit": 1, "loss": {"low": 1}}}, "from = 1, to = 2"),
+        ({"publisher": {"benefit": 1, "loss": {"low": 1}}}, "loss has a key 'low' that does not exist"),
         ({"publisher": {"benefit": 1, "loss": {"from": 2, "to": 1}}}, "rising"),
         (
             {"publisher": {"benefit": 1, "loss": 1}, "attackers": [{"gain": 1, "max_fines": 0, "prior": 0.5}]},
@@ -367,8 +372,10 @@ def test_a_profile_may_be_a_table_with_a_range():
     ],
 )
 def test_a_game_that_is_none_is_refused(tmp_path, given, said):
+    path = tmp_path / "plan.toml"
+    path.write_text(format_document(given))
     with pytest.raises(UnmaskError, match=said):
-        stated(given, tmp_path)
+        stated(load(path), tmp_path)
 
 
 def test_an_adversary_who_asks_something_else_has_no_game(tmp_path):

@@ -126,23 +126,32 @@ def test_the_order_of_keys_does_not_change_a_digest():
         (lambda text: text.replace("quasi_identifiers", "quasi_identifier"), "did you mean 'quasi_identifiers'"),
         (lambda text: "seed = 3\n" + text, "did you mean 'seeds'"),
         (lambda text: "seeds = 0\n" + text, "seeds is 0"),
-        (lambda text: text.replace("targets = 50", "targets = 0"), "targets is 0, expected at least 1"),
-        (lambda text: text.replace("[[data]]", "data = 3\n[columns]"), "data is not a list of tables"),
+        (lambda text: text.replace("targets = 50", "targets = 0"), "targets is 0, expected a whole number at least 1"),
+        (
+            lambda text: text.replace("[[data]]", "data = 3\n[columns]"),
+            "data is 3, expected a table",
+        ),
         (lambda text: text + NEIGHBOR, "two of the adversaries are called 'neighbor'"),
         (
             lambda text: text.replace("tables.ClassAttack", "channels.BayesChannelAttack").replace("knows", "#"),
             "0 cells",
         ),
-        (lambda text: text + '[[protections]]\nuse = "tables.Mondrian"\ngrid = {k = 3}\n', "no list of values"),
+        (
+            lambda text: text + '[[protections]]\nuse = "tables.Mondrian"\ngrid = {k = 3}\n',
+            "k is 3, expected a list",
+        ),
         (lambda text: text + '[[protections]]\nuse = "tables.Mondrian"\nwith = {k = 0}\n', "Mondrian"),
         (lambda text: text + "attacker = {gain = 5, fines = 3}\n", "did you mean 'fine'"),
         (lambda text: text + "[budget]\nseconds = -1\n", "budget.seconds is -1"),
         (lambda text: "datasets == 3\n" + text, "is not TOML"),
         (lambda text: CENSUS, "it has no adversaries"),
         (lambda text: 'measures = ["utilty"]\n' + text, "did you mean 'utility'"),
-        (lambda text: "seeds = [99999999999999999999]\n" + text, "whole numbers from 0"),
-        (lambda text: text.replace("{ targets = 50 }", "5"), "knows is not a table"),
-        (lambda text: text.replace("targets = 50", 'targets = "all"'), "wrong kind"),
+        (
+            lambda text: "seeds = [99999999999999999999]\n" + text,
+            "expected a whole number from 0",
+        ),
+        (lambda text: text.replace("{ targets = 50 }", "5"), "knows is 5, expected a table"),
+        (lambda text: text.replace("targets = 50", 'targets = "all"'), "targets is a text, expected a whole number"),
         (lambda text: text.replace("tables.ClassAttack", "nothing.ClassAttack"), "did you mean 'tables.ClassAttack'"),
         (lambda text: text + "[budget]\nmemory_gib = inf\n", "budget.memory_gib"),
         (
@@ -192,7 +201,7 @@ GENERAL = '[[protections]]\nuse = "tables.Generalize"\nwith = { levels = { age =
             ("{ age = 10", "{ ages = 10"),
             "Generalize: levels: column 'ages' is not in the quasi_identifiers of the plan; ",
         ),
-        (('"age", ', "5, "), "quasi_identifiers is no name of a column"),
+        (('"age", ', "5, "), "quasi_identifiers[1] is 5, expected a text"),
     ],
 )
 def test_a_column_that_is_not_there_is_told_before_anything_runs(tmp_path, change, said):

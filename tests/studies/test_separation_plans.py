@@ -218,12 +218,12 @@ def test_an_attack_on_several_identities_is_made_of_another(tmp_path):
             "`with` is no table",
         ),
         ('use = "none"', ', who = "mixd"', "", "did you mean 'mixed'"),
-        ('use = "none"', ", error = 2.0", "", "error is 2.0, expected a share"),
-        ('use = "none"', ", error = nan", "", "error is nan, expected a share"),
+        ('use = "none"', ", error = 2.0", "", "error is 2.0, expected a number from 0 to 1"),
+        ('use = "none"', ", error = nan", "", "error is nan, expected a number from 0 to 1"),
         ('use = "none"', ', whom = "mixed"', "", "did you mean 'who'"),
         ('use = "none"', "", "discovery = { persons = 5 }", "discovery has a key 'persons'"),
-        ('use = "none"', "", "discovery = { people = 5, runs = 0 }", "expected whole numbers"),
-        ('use = "none"', "", "discovery = 5", "discovery is no table"),
+        ('use = "none"', "", "discovery = { people = 5, runs = 0 }", "runs is 0, expected a whole number"),
+        ('use = "none"', "", "discovery = 5", "discovery is 5, expected a table"),
         ('use = "none"', ', who = "mixed"', "discovery = { people = 5 }", "leave one out"),
     ],
 )
@@ -236,7 +236,7 @@ def test_what_cannot_be_is_said_with_what_can(tmp_path, protection, knows, more,
 
 def test_a_number_of_seeds_below_0_is_refused_before_anything_runs(tmp_path):
     (tmp_path / "plan.toml").write_text(PEOPLE + adversary().replace("n_seeds = 40", "n_seeds = -1"))
-    with pytest.raises(UnmaskError, match="seeds and n_seeds are a method and a whole number"):
+    with pytest.raises(UnmaskError, match="n_seeds is -1, expected a whole number"):
         read_plan(tmp_path / "plan.toml")
 
 

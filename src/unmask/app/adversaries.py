@@ -87,7 +87,7 @@ def _register(project: Project, form: Mapping[str, Any], given: dict[str, Any]) 
     names, wanted = column_names(project.folder / file), by_role(given["columns"])["quasi_identifiers"]
     if not set(names) & set(wanted):
         raise UnmaskError(f"the register has none of {', '.join(wanted)}; name at least one of its columns alike")
-    part = share(form, "coverage", "share of people on the list", above=True)
+    part = share(form, "coverage", "share of people on the list")
     given["register"] = {"file": file, **({"coverage": part} if part != 1 else {})}
 
 
@@ -103,7 +103,7 @@ def _control(project: Project, form: Mapping[str, Any], given: dict[str, Any]) -
     else:
         given["data"] = {
             **data,
-            "hold_back": share(form, "hold_back", "share of people held back", below=True, above=True),
+            "hold_back": share(form, "hold_back", "share of people held back"),
         }
 
 
@@ -152,6 +152,6 @@ def _standard(_project: Project, form: Mapping[str, Any], given: dict[str, Any])
 def _colleague(_project: Project, form: Mapping[str, Any], given: dict[str, Any]) -> None:
     given["adversaries"] = [one for one in given.get("adversaries", []) if one.get("name") != COLLEAGUE]
     if form.get("colleague-on"):
-        error = share(form, "error", "share of facts that are wrong", above=True)
+        error = share(form, "error", "share of facts that are wrong")
         one = {"name": COLLEAGUE, "use": "tables.NearestNeighbor", "knows": {"error": error}}
         given["adversaries"] = [*given["adversaries"], one]

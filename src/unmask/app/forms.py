@@ -9,10 +9,10 @@ from typing import Any
 from unmask.core.errors import UnmaskError
 
 
-def share(form: Mapping[str, Any], name: str, words: str, *, above: bool = False, below: bool = False) -> float:
-    """A share that is typed in percent. above, below : whether it is more than none, and less than all"""
+def share(form: Mapping[str, Any], name: str, words: str) -> float:
+    """Return a share that is typed in percent; the document decides on its range."""
     value = number(form, name, words, float)
-    if value is None or not 0 <= value <= 100 or (above and value == 0) or (below and value == 100):
+    if value is None or not 0 <= value <= 100:
         raise UnmaskError(f"the {words} is no number of percent between 0 and 100; expected one, such as 20")
     return float(round(value / 100, 9))
 

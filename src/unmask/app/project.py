@@ -22,7 +22,7 @@ from unmask.app.jobs import Jobs
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.data.source_files import SUFFIXES
 from unmask.data.writing import write_text
-from unmask.document import load, populations
+from unmask.document import check_sections, load, populations
 from unmask.toml_text import DOCUMENT, format_document, update_document
 
 PREFIX = "unmask-open-"
@@ -119,6 +119,7 @@ class Project:
         """
         if of is not None and self.given != of:
             raise UnmaskError("the settings were changed in another window; look at them and change them again")
+        check_sections(given)
         path, comments = self.folder / DOCUMENT, {"columns": self.reasons}
         if template is None and path.exists():
             template = path.read_text(encoding="utf-8")

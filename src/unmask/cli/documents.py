@@ -116,9 +116,9 @@ class AsPlan(FromDocument):
 
     def holds(self, name: str) -> bool:
         """Whether a document says such an option."""
-        from unmask.document import AUDITED, HELD
+        from unmask.document import stored_options
 
-        return name in HELD or (name in AUDITED and self.name == "audit")
+        return name in stored_options(str(self.name))
 
 
 class OfDomain(AsPlan):

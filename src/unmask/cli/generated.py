@@ -133,7 +133,7 @@ def parsed(parse: Callable[[Any], Any]) -> Callable[[click.Context, click.Parame
 
 def _within(kind: type, bounds: Range) -> dict[str, Any]:
     of_kind: Any = click.IntRange if kind is int else click.FloatRange
-    return {"type": of_kind(bounds.low, bounds.high, min_open=bounds.above), "parse": number}
+    return {"type": of_kind(bounds.low, bounds.high, min_open=bounds.above, max_open=bounds.below), "parse": number}
 
 
 def split(text: str | list[str] | None) -> tuple[str, ...]:

@@ -47,7 +47,7 @@ def _only_document(text: str | None) -> str | None:
 @options(
     "unmask.cases.linkage.case:Sensitivity",
     alpha={}, beta={}, wanted={"flags": ("--contamination-wanted",)}, min_size={}, missing={}, unlabeled={},
-    truth_sampled={}, shuffles={"type": click.IntRange(min=1)}, seed={},
+    truth_sampled={}, shuffles={}, seed={},
 )  # fmt: skip
 @click.option(
     "--own", multiple=True, metavar="NAME=COLUMN", callback=parsed(pairs),

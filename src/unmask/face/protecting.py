@@ -74,7 +74,7 @@ def protect(
     t: float | None = None,
     levels: Mapping[str, float | str] | None = None,
     coarsen: Mapping[str, float | str] | None = None,
-    hold_back: Annotated[float, Range(0, 1)] = 0.0,
+    hold_back: Annotated[float, Range(0, 1, below=True)] = 0.0,
     rng: np.random.Generator | None = None,
 ) -> Protected:
     """Generalize a table until every class has k people, l values and distance t; or as the protection given does it.

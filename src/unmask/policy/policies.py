@@ -13,6 +13,7 @@ from typing import Any
 from unmask.core.errors import UnmaskError, nearest
 from unmask.data.files import read_toml
 from unmask.policy.condition import Condition
+from unmask.schema import Table, check, list_of
 
 SHIPPED_FOLDER = resources.files("unmask.policy") / "shipped"
 """Folder of the policies that come with unmask."""
@@ -120,8 +121,7 @@ def parse_policy(document: Mapping[str, Any], folder: Path, *, title: str) -> Po
     'our statistical office'
     """
     entries = document.get("policy", [])
-    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-        raise UnmaskError("policy is not a list of tables; expected [[policy]] above each of them")
+    check(entries, ENTRIES, "policy")
     used = [read_policy(_locate(entry["use"], folder)) for entry in entries if "use" in entry]
     document_title = document.get("title", title) if document.keys() <= {"title", "policy"} else DOCUMENT_TITLE
     titles = dict.fromkeys(policy.title for policy in used)
@@ -131,7 +131,8 @@ def parse_policy(document: Mapping[str, Any], folder: Path, *, title: str) -> Po
     return Policy(" and ".join(map(str, titles)) or title, tuple(requirements))
 
 
-KEYS = ("require", "name", "source", "purpose", "domain")
+ENTRIES = list_of(Table(dict.fromkeys(("require", "use", "name", "source", "purpose", "domain"), str)))
+"""Type of the entries [[policy]] of a document."""
 
 
 def _parse_entry(entry: Mapping[str, Any], used: list[Policy]) -> Iterator[Requirement]:
@@ -141,17 +142,10 @@ def _parse_entry(entry: Mapping[str, Any], used: list[Policy]) -> Iterator[Requi
             raise UnmaskError("policy says use and more; expected use alone, or require with name, source and purpose")
         yield from used.pop(0).requirements
         return
-    for key, value in entry.items():
-        if key not in KEYS:
-            raise UnmaskError(f"policy has no key {key!r}; {nearest(key, (*KEYS, 'use'))}")
-        if not isinstance(value, str):
-            raise UnmaskError(f"{key} of policy is {value!r}, expected a text")
     if "require" not in entry:
         raise UnmaskError("policy has no require; expected a condition such as success_probability.worst <= 0.09")
     yield Requirement(**{**entry, "require": Condition.parse(entry["require"])})
 
 
-def _locate(name: Any, folder: Path) -> str | Path:
-    if not isinstance(name, str):
-        raise UnmaskError(f"policy uses {name!r}, expected the name of a policy or a TOML file")
+def _locate(name: str, folder: Path) -> str | Path:
     return folder / name if name.endswith(".toml") else name

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from inspect import signature
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,15 +12,12 @@ from unmask.economics import AttackerKind, Publisher, Range
 from unmask.economics.attacker import Attacker, as_number
 from unmask.economics.profile import EMBEDDED, attacker_of, attacker_table
 from unmask.economics.sensitivity import PUBLISHER
-from unmask.plan import check_keys
 
 ASKED: Final[Mapping[str, float]] = {"prices": 0.0, "fines": 0.0, "audits": 1.0}
 """What [publisher] lists of terms -> what is asked where it says nothing."""
 
 OF_KIND: Final = ("name", "adversary", "attacker")
 """What [[attackers]] says besides their number and the parameters of an attacker."""
-
-ENDS: Final = frozenset({"from", "to"})
 
 
 @dataclass(frozen=True)
@@ -52,7 +48,9 @@ def stated(given: Mapping[str, Any], folder: Path) -> Stated:
     (200.0, (0, 500), 4000)
     """
     ranges: list[Range] = []
-    said = _publisher(given)
+    if "publisher" not in given:
+        raise UnmaskError("it has no [publisher]; expected [publisher] and below it benefit and loss")
+    said = given["publisher"]
     money = {key: value for key, value in said.items() if key not in ASKED}
     publisher, kinds = Publisher(**_middles(money, PUBLISHER, ranges)), _kinds(given)
     return Stated(
@@ -65,32 +63,10 @@ def stated(given: Mapping[str, Any], folder: Path) -> Stated:
     )
 
 
-def check_stated(given: Mapping[str, Any]) -> None:
-    """Raise an error for a key of the game that does not exist."""
-    if "publisher" in given:
-        _publisher(given)
-    known = (*OF_KIND, "number", "believed_detection", *signature(Attacker).parameters)
-    for entry in _kinds(given).values() if "attackers" in given else ():
-        check_keys(entry, known, "attackers")
-
-
-def _publisher(given: Mapping[str, Any]) -> dict[str, Any]:
-    """What stands below [publisher]; every key is known."""
-    said = given.get("publisher")
-    if not isinstance(said, dict):
-        raise UnmaskError("it has no [publisher]; expected [publisher] and below it benefit and loss")
-    known = (*(item.name for item in fields(Publisher)), *ASKED)
-    check_keys(said, known, "publisher")
-    for name in ("benefit", "loss"):
-        if name not in said:
-            raise UnmaskError(f"publisher has no {name}; expected an amount of money")
-    return said
-
-
 def _kinds(given: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     """What stands below each [[attackers]], by its name."""
     entries = given.get("attackers", [])
-    if not isinstance(entries, list) or not entries or not all(isinstance(one, dict) for one in entries):
+    if not entries:
         raise UnmaskError("it has no attackers; expected [[attackers]], and below it for example gain = 5000")
     kinds = {str(entry.get("name", f"attacker {place}")): entry for place, entry in enumerate(entries, 1)}
     if len(kinds) < len(entries):
@@ -138,12 +114,10 @@ def _detected(known: Mapping[str, Any], detection: object) -> Mapping[str, Any]:
     return {**rest, "detection": detection if isinstance(detection, list) else [detection]}
 
 
-def _profile(given: object, folder: Path) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+def _profile(given: str | Mapping[str, Any], folder: Path) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
     """What a profile says, the embedded one or that of a file, and what a table in its place says of its own."""
-    if isinstance(given, dict):
-        return {}, given
     if not isinstance(given, str):
-        raise UnmaskError(f"attacker is {given!r}, expected {EMBEDDED!r}, a file, or a table such as {{ gain = 5000 }}")
+        return {}, given
     return attacker_table(EMBEDDED if given == EMBEDDED else folder / given), {}
 
 
@@ -152,16 +126,14 @@ def _middles(said: Mapping[str, Any], of: str, ranges: list[Range]) -> dict[str,
     found = {}
     for key, value in said.items():
         if isinstance(value, dict):
-            if set(value) != ENDS:
-                raise UnmaskError(f"{key} of {of} is a table, expected a number or {{ from = 1, to = 2 }}")
             ranges.append(Range(of, key, value["from"], value["to"]))
         found[key] = ranges[-1].middle if isinstance(value, dict) else value
     return found
 
 
-def _amounts(key: str, given: object) -> tuple[float, ...]:
-    if not isinstance(given, list) or not given:
-        raise UnmaskError(f"{key} of the publisher is no list of amounts; expected for example {key} = [0, 10000]")
+def _amounts(key: str, given: Sequence[float]) -> tuple[float, ...]:
+    if not given:
+        raise UnmaskError(f"{key} of the publisher is empty; expected for example {key} = [0, 10000]")
     for value in given:
         as_number(key, value)
     return tuple(given)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, vstack
 
-from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior, each_once
 from unmask.core.truth import ABSENT, UNKNOWN, Truth
+from unmask.ranges import Range, check_ranges
 from unmask.tables.background import Background
 from unmask.tables.column import Column
 from unmask.tables.levels import Levels
@@ -124,17 +125,13 @@ class Knowledge:
     Knowledge(targets=100, columns=('age', 'zip'), missing=0.0, error=0.0)
     """
 
-    targets: int | None = 1000
+    targets: Annotated[int, Range(1)] | None = 1000
     columns: tuple[str, ...] | None = None
-    missing: float = 0.0
-    error: float = 0.0
+    missing: Annotated[float, Range(0, 1)] = 0.0
+    error: Annotated[float, Range(0, 1)] = 0.0
 
     def __post_init__(self) -> None:
-        for name in ("missing", "error"):
-            if not 0.0 <= getattr(self, name) <= 1.0:
-                raise UnmaskError(f"{name} is {getattr(self, name)}, expected a share from 0 to 1")
-        if self.targets is not None and self.targets < 1:
-            raise UnmaskError(f"targets is {self.targets}, expected at least 1, or None for everyone")
+        check_ranges(self)
 
     def __call__(
         self, population: Table, origin: NDArray[np.int64] | None = None, *, rng: np.random.Generator
@@ -201,11 +198,10 @@ class Register:
     """
 
     columns: tuple[str, ...] | None = None
-    coverage: float = 1.0
+    coverage: Annotated[float, Range(0, 1, above=True)] = 1.0
 
     def __post_init__(self) -> None:
-        if not 0.0 < self.coverage <= 1.0:
-            raise UnmaskError(f"coverage is {self.coverage}, expected above 0 and at most 1")
+        check_ranges(self)
 
     def __call__(self, population: Table, origin: NDArray[np.int64], *, rng: np.random.Generator) -> Known:
         """The register, shuffled, and for each released record the row of the register that is its person, or

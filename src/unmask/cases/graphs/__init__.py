@@ -4,11 +4,10 @@ of one half protect themselves, and the adversary who has the other looks for th
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, TypeVar, get_args
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -27,14 +26,13 @@ from unmask.cases.graphs.scenes import (
 )
 from unmask.cases.graphs.standard import audit_graph
 from unmask.cases.graphs.written import DEFAULT, DIRECTED, parse_attacks
-from unmask.core.errors import UnmaskError, nearest
+from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior, equal_weights
 from unmask.core.truth import Truth
 from unmask.domains import named
 from unmask.graphs import (
     Attack,
     Auxiliary,
-    EdgeListOptions,
     Pair,
     SeedPairs,
     Similarity,
@@ -49,18 +47,16 @@ from unmask.graphs.utility import LOSSES, lost, utility
 from unmask.measures.interval import wilson
 from unmask.measures.rates import RATES
 from unmask.measures.registry import UTILITIES
-from unmask.plan import Cell, Part, check_keys
+from unmask.plan import Cell, Part
 from unmask.ranges import Range
 from unmask.reports import ReportData
 from unmask.results import Row
+from unmask.schema import Table, parameters
 
-DATASET: tuple[str, ...] = tuple(field.name for field in fields(EdgeListOptions))
+DATASET = parameters("unmask.graphs:EdgeListOptions")
 COLUMNS: tuple[str, ...] = ()
 ROLES: Mapping[str, str] = {}
-ADVERSARY = ("knows", "discovery")
 MEASURES = (*(one.name for one in RATES), *ADOPTERS, "discovery", "discovery_score", "reversed", "utility", *LOSSES)
-
-Settings = TypeVar("Settings")
 
 
 def audit(
@@ -186,12 +182,12 @@ class Knows:
                                  where nobody has several identities everybody is "whole"
     """
 
-    node_overlap: float = 0.5
-    edge_overlap: float = 0.75
+    node_overlap: Annotated[float, Range(0, 1)] = 0.5
+    edge_overlap: Annotated[float, Range(0, 1, above=True)] = 0.75
     largest_component: bool = False
     seeds: str = "random.25"
-    n_seeds: int = 100
-    error: float = 0.0
+    n_seeds: Annotated[int, Range(0)] = 100
+    error: Annotated[float, Range(0, 1)] = 0.0
     who: Seeded = "whole"
 
     def choose(self, pair: Pair, rng: np.random.Generator) -> SeedPairs:
@@ -207,27 +203,17 @@ class Asked:
     runs   : attacks
     """
 
-    people: int = 0
-    runs: int = 10
+    people: Annotated[int, Range(0)] = 0
+    runs: Annotated[int, Range(1)] = 10
+
+
+ADVERSARY = {"knows": Table(parameters(f"{__name__}:Knows")), "discovery": Table(parameters(f"{__name__}:Asked"))}
 
 
 def check(adversary: Part) -> None:
     """Refuse what an adversary cannot know."""
-    knows, asked = _settings(adversary, "knows", Knows), _settings(adversary, "discovery", Asked)
-    for name in ("node_overlap", "edge_overlap", "error"):
-        if type(value := getattr(knows, name)) not in (int, float) or not 0 <= value <= 1:
-            raise UnmaskError(f"{name} is {value!r}, expected a share from 0 to 1")
-    if knows.edge_overlap == 0:
-        raise UnmaskError("edge_overlap is 0, so that the graphs share no edge; expected a share above 0, to 1")
-    if type(knows.n_seeds) is not int or knows.n_seeds < 0 or not isinstance(knows.seeds, str):
-        raise UnmaskError(
-            'seeds and n_seeds are a method and a whole number, such as seeds = "random.25", n_seeds = 100'
-        )
+    knows, asked = Knows(**adversary.settings.get("knows", {})), Asked(**adversary.settings.get("discovery", {}))
     parse_method(knows.seeds)
-    if knows.who not in get_args(Seeded):
-        raise UnmaskError(f"who is {knows.who!r}, {nearest(knows.who, get_args(Seeded))}")
-    if type(asked.people) is not int or type(asked.runs) is not int or asked.people < 0 or asked.runs < 1:
-        raise UnmaskError("discovery has people and runs, expected whole numbers such as { people = 50, runs = 10 }")
     if asked.people and knows.who != "whole":
         raise UnmaskError(
             f"who is {knows.who!r}, but identities are looked for from seeds that are whole; leave one out"
@@ -253,7 +239,8 @@ def protect(_population: SocialGraph | Pair, protection: Any, _rng: np.random.Ge
 
 def attack(cell: Cell, population: SocialGraph | Pair, released: Any, attack: Attack) -> list[Row]:
     """Rates over the people who are in both halves; with several identities, also what they disclose."""
-    knows, asked = _settings(cell.adversary, "knows", Knows), _settings(cell.adversary, "discovery", Asked)
+    settings = cell.adversary.settings
+    knows, asked = Knows(**settings.get("knows", {})), Asked(**settings.get("discovery", {}))
     pair, after, separated, seeds = _faced(cell, population, released, knows)
     run, _ = attempt(after, attack, seeds, only_rates=True)
     found = rows([run], release=cell.protection.name, adversary=cell.adversary.name)
@@ -268,7 +255,7 @@ def believed(
     cell: Cell, population: SocialGraph | Pair, released: Any, attack: Attack
 ) -> tuple[Posterior, Truth, float]:
     """What an adversary believes about who is who among those whom they did not know, the truth, and the utility."""
-    knows = _settings(cell.adversary, "knows", Knows)
+    knows = Knows(**cell.adversary.settings.get("knows", {}))
     pair, after, separated, seeds = _faced(cell, population, released, knows)
     ready = informed(attack, knows.seeds, after, anybody=knows.who == "anybody")
     belief, truth = ready(after.target, Auxiliary(after.source, seeds)), after.to_truth(seeds)
@@ -304,16 +291,6 @@ def _covering(found: Sequence[Row], population: SocialGraph, knows: Knows, run: 
     """Return the rows with the people of the population whom they are about."""
     scene = Derived(population, knows.node_overlap, knows.edge_overlap)
     return [replace(row, **scene.coverage(run.truth)) for row in found]
-
-
-def _settings(adversary: Part, where: str, kind: type[Settings]) -> Settings:
-    """One of the two tables that a plan may have of an adversary."""
-    given = adversary.settings.get(where, {})
-    if not isinstance(given, dict):
-        raise UnmaskError(f"{where} is no table; expected for example {where} = {{ people = 50, runs = 10 }}")
-    names = list(inspect.signature(kind).parameters)
-    check_keys(given, names, where)
-    return kind(**given)
 
 
 def _one_by_one(cell: Cell, pair: SeparatedPair, attack: Attack, knows: Knows, asked: Asked) -> Iterator[Row]:

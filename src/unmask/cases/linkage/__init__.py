@@ -24,11 +24,15 @@ from unmask.measures.clustering.unlinkability import RATES
 from unmask.plan import Cell, Part
 from unmask.reports import ReportData
 from unmask.results import Row
+from unmask.schema import dict_of, parameters
 
-DATASET = ("pseudonym", "features", "kinds", "item", "time", "context", "na", "own")
+DATASET = {
+    **parameters("unmask.linkage:Items.read", "pseudonym", "features", "kinds", "item", "time", "context", "na"),
+    "own": dict_of(str),
+}
 COLUMNS = ("pseudonym", "features", "kinds", "item", "time", "context")
 ROLES: Mapping[str, str] = {"features": "features", "tolerance": "features"}
-ADVERSARY = ("alpha", "beta", "wanted", "min_size", "shuffles")
+ADVERSARY = parameters("unmask.cases.linkage.case:Sensitivity", "alpha", "beta", "wanted", "min_size", "shuffles")
 MEASURES = (*(rate.name for rate in RATES), "utility")
 
 Released = tuple[Items, Partition]
@@ -96,8 +100,6 @@ def attack(cell: Cell, _population: Items | Released, released: Released, attack
 def _own(dataset: Part, solution: Partition) -> dict[str, NDArray[Any]]:
     """What the items of the solution weigh and their subjects mind, from the columns of the file that `own` names."""
     own = dataset.settings.get("own", {})
-    if not isinstance(own, dict):
-        raise UnmaskError('own is no table; expected for example own = { weight = "sensitivity", alpha = "a" }')
     if not own:
         return {}
     if "file" not in dataset.settings:

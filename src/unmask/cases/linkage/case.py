@@ -79,7 +79,7 @@ class Sensitivity:
     missing: Missing = "error"
     unlabeled: Unlabeled = "error"
     truth_sampled: bool = False
-    shuffles: Annotated[int, Range(0)] = 20
+    shuffles: Annotated[int, Range(1)] = 20
     seed: Annotated[int, Range(0)] = 0
 
     def __post_init__(self) -> None:

@@ -15,6 +15,7 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from unmask import schema
 from unmask.audit import STANDARD, campaign_measures, price_measures
 from unmask.cases.at_risk import Watched
 from unmask.cases.price import Motive
@@ -44,6 +45,7 @@ from unmask.ranges import Range
 from unmask.reports import ReportData
 from unmask.reports.words import IDENTITY, MEMBERSHIP
 from unmask.results import Row
+from unmask.schema import Either, dict_of, list_of, parameters
 from unmask.tables.attacks import Linkability, SeveralRows, SinglingOut
 from unmask.tables.control.holdout import Sample, hold_back
 from unmask.tables.criteria import Criteria
@@ -55,9 +57,13 @@ from unmask.tables.table import Table
 
 COLUMNS = ("quasi_identifiers", "sensitive", "keep", "identifiers", "weight", "types", "orders", "hierarchies")
 READING = (*COLUMNS, "person", "cells", "missing", "na", "decimal", "delimiter", "header", "encoding")
-DATASET = (*READING, "control", "hold_back")
-PROTECTION = ("synthetic",)
-ADVERSARY = ("knows", "attacker")
+PROTECTION = {"synthetic": bool}
+ADVERSARY = {
+    "knows": schema.Table(
+        {**parameters("unmask.tables.knowledge:Knowledge"), **parameters("unmask.tables.knowledge:Register")}
+    ),
+    "attacker": Either((str, dict_of(Any))),
+}
 ROLES: Mapping[str, str] = {"columns": "quasi_identifiers", "levels": "quasi_identifiers", "sensitive": "sensitive"}
 
 KNOWS: Mapping[str, Sequence[str]] = {
@@ -106,7 +112,7 @@ def audit(
     register_origin: ArrayLike | None = None,
     coverage: Annotated[float, Range(0, 1, above=True)] = 1.0,
     control: Table | None = None,
-    hold_back: Annotated[float, Range(0, 1)] = 0.0,
+    hold_back: Annotated[float, Range(0, 1, below=True)] = 0.0,
     synthetic: bool = False,
     parts: tuple[Sequence[str], Sequence[str]] | None = None,
     targets: Annotated[int, Range(1)] | None = None,
@@ -198,6 +204,14 @@ def _left_out(names: Sequence[str]) -> tuple[str, ...]:
         if name not in OPTIONAL:
             raise UnmaskError(f"without is {name!r}; {nearest(name, OPTIONAL)}")
     return tuple(dict.fromkeys(names))
+
+
+DATASET = {
+    **parameters("unmask.tables:Table.read", *READING),
+    **parameters("unmask.cases.tables:audit", "hold_back"),
+    "orders": dict_of(list_of(Any)),
+    "control": str,
+}
 
 
 def check(adversary: Part) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, NamedTuple, cast
+from typing import Annotated, Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,14 +19,15 @@ from unmask.channels.mechanisms import PlanarGaussian, PlanarLaplace, Shrink
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
 from unmask.core.truth import Truth
-from unmask.measures.losses import LOSS_NAMES, LossName
+from unmask.measures.losses import LossName
 from unmask.plan import Cell, Part
+from unmask.ranges import Range
 from unmask.results import Row
 
 Floats = NDArray[np.float64]
 
-DATASET = ("pseudocount",)
-ADVERSARY = ("loss", "observations", "targets")
+DATASET = {"pseudocount": Annotated[float, Range(0)]}
+ADVERSARY = {"loss": LossName, "observations": Annotated[int, Range(1)], "targets": Annotated[int, Range(1)]}
 COLUMNS: tuple[str, ...] = ()
 ROLES: Mapping[str, str] = {}
 MEASURES = (*(measure.name for measure in SELF_ASSESSED + REALIZED), "utility")
@@ -46,16 +47,9 @@ class Secrets(NamedTuple):
 
 
 def check(adversary: Part) -> None:
-    """Raise an error for unknown losses, invalid observations and attacks with other knowledge than a channel."""
+    """Raise an error for attacks with other knowledge than a channel."""
     if adversary.use != (only := f"channels.{BayesChannelAttack.__name__}"):
         raise UnmaskError(f"{adversary.use} needs knowledge that no plan gives; use {only}, or call it from Python")
-    loss = adversary.settings.get("loss", "hamming")
-    if loss not in LOSS_NAMES:
-        raise UnmaskError(f"the loss is {loss!r}, expected one of {', '.join(LOSS_NAMES)}")
-    for key in ("observations", "targets"):
-        value = adversary.settings.get(key, 1)
-        if type(value) is not int or value < 1:
-            raise UnmaskError(f"{key} is {value!r}, expected a whole number of at least 1")
 
 
 def columns(_dataset: Part) -> list[str]:

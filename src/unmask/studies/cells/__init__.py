@@ -14,12 +14,14 @@ from unmask.catalog import Kind, domain_of, examples, find, is_plugin
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.core.posterior import Posterior
 from unmask.core.truth import Truth
+from unmask.document import part_type
 from unmask.domains import DOMAINS, cases_of
 from unmask.economics.profile import EMBEDDED, attacker_table
 from unmask.measures import CRITERIA
 from unmask.plan import DESIGN, NOTHING, Cell, Part, Plugin, check_keys, digest
 from unmask.policy.verdict import CRITERION
 from unmask.results import Row
+from unmask.schema import check
 
 FILE = "file"
 """Part of `use` behind the domain: the dataset is in the file that `file` names."""
@@ -86,6 +88,7 @@ def check_part(part: Part, kind: str, folder: Path) -> Part:
         raise UnmaskError(
             f"use is {part.use!r}, expected a name that `unmask list` shows, such as {example}, or module:Class"
         )
+    check(part.settings, part_type(kind, part.domain), "it")
     if kind == "data":
         return _dataset(part, folder)
     if kind == "protections":
@@ -102,64 +105,45 @@ def check_names(part: Part, kind: str, _folder: Path) -> Part:
         from unmask.channels import optimal_mechanism
 
         _check_names(part, optimal_mechanism, DESIGN, without=("prior", "privacy_loss", "distortion", "coordinates"))
-        return _only(part, ())
+        return part
     made(part, _KIND[kind])
     if kind == "protections":
-        return _only(part, getattr(cases_of(part.domain), "PROTECTION", ()))
+        return part
     settings = {key: value for key, value in part.settings.items() if key != "attacker"}
-    return _checked(replace(_only(part, cases_of(part.domain).ADVERSARY), settings=settings))
+    return _checked(replace(part, settings=settings))
 
 
 def _protection(part: Part, folder: Path) -> Part:
     """A protection that can be made, or a release in a file, which is found and digested."""
-    known: tuple[str, ...] = getattr(cases_of(part.domain), "PROTECTION", ())
     if not _from_file(part):
         made(part, "protections")
-        return _only(part, known)
-    if "synthetic" not in known or part.settings.get("synthetic") is not True:
+        return part
+    if part.settings.get("synthetic") is not True:
         raise UnmaskError("a release in a file does not say whose its rows are; give synthetic = true, or protect here")
-    return _with_files(_only(part, (*known, FILE)), folder)
+    return _with_files(part, folder)
 
 
 def _dataset(part: Part, folder: Path) -> Part:
     """A dataset whose files are found and digested."""
-    known = cases_of(part.domain).DATASET
-    _check_aside(part.settings)
+    if len(both := [key for key in ASIDE if key in part.settings]) > 1:
+        raise UnmaskError(f"{' and '.join(both)} each say who the control people are; leave one out")
     if not _from_file(part):
         _check_names(part, _found(part, "datasets"), part.use, without=("rng",))
-        return _with_hierarchies(_only(part, known), folder)
+        return _with_hierarchies(part, folder)
     check_keys(part.parameters, (), "with or grid of a file")
-    part = _with_files(_only(part, (*known, FILE)), folder)
+    part = _with_files(part, folder)
     _check_own_columns(part)
     return _with_hierarchies(part, folder)
 
 
-def _check_aside(settings: Mapping[str, Any]) -> None:
-    """Refuse control people who are said twice, and a share that is none."""
-    share = settings.get("hold_back", 0.5)
-    if not isinstance(share, float) or not 0 < share < 1:
-        raise UnmaskError(f"hold_back is {share!r}, expected a share between 0 and 1")
-    if len(said := [key for key in ASIDE if key in settings]) > 1:
-        raise UnmaskError(f"{' and '.join(said)} each say who the control people are; leave one out")
-
-
 def _adversary(part: Part, folder: Path) -> Part:
     """An adversary who can know what the plan says, with the attacker of a file in its place."""
-    return _checked(_with_attacker(_only(part, cases_of(part.domain).ADVERSARY), folder))
+    return _checked(_with_attacker(part, folder))
 
 
 def _checked(part: Part) -> Part:
     """Return an adversary whose settings can be carried out."""
-    try:
-        cases_of(part.domain).check(part)
-    except TypeError as error:
-        raise UnmaskError(f"a setting has a value of the wrong kind: {error}") from None
-    return part
-
-
-def _only(part: Part, allowed: tuple[str, ...]) -> Part:
-    """The part, if it says nothing but what is allowed."""
-    check_keys(part.settings, allowed, "it")
+    cases_of(part.domain).check(part)
     return part
 
 
@@ -288,8 +272,6 @@ def _with_hierarchies(part: Part, folder: Path) -> Part:
     given = part.settings.get("hierarchies")
     if given is None:
         return part
-    if not isinstance(given, dict) or not all(isinstance(name, str) for name in given.values()):
-        raise UnmaskError('hierarchies is no table of files; expected for example hierarchies = { zip = "zip.csv" }')
     found = {column: _digested(folder, name) for column, name in given.items()}
     paths = {column: path for column, (path, _) in found.items()}
     digests = {column: sha256 for column, (_, sha256) in found.items()}

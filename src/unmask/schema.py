@@ -1,0 +1,222 @@
+"""Structure of documents: sections made from declared parameters, checked by msgspec, explained in our sentences."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import sys
+import types
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib import import_module
+from operator import attrgetter
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+
+import msgspec
+
+from unmask.core.errors import UnmaskError, nearest
+from unmask.ranges import Range, expected
+
+Hints = Mapping[str, Any]
+"""Key -> its type, as in an annotation."""
+
+
+@cache
+def parameters(source: str, *names: str) -> Hints:
+    """Return the types of parameters of a function or of fields of a dataclass, as a document can hold them.
+
+    source : "module:name", imported now
+    names : all parameters, unless some are named
+
+    >>> parameters("unmask.plan:Budget", "seconds")
+    {'seconds': typing.Annotated[float, Range(low=0, high=inf, above=True, below=True)]}
+    """
+    module, _, name = source.partition(":")
+    function = attrgetter(name)(import_module(module))
+    declared = get_type_hints(function, include_extras=True)
+    return {name: _in_documents(declared[name]) for name in names or inspect.signature(function).parameters}
+
+
+def _in_documents(hint: Any) -> Any:
+    """Return the part of a type that TOML can hold; a type without one is checked by its function."""
+    kind, inner = get_origin(hint), get_args(hint)
+    if kind in (Union, types.UnionType):
+        kinds = [found for found in map(_in_documents, inner) if found is not Any]
+        lists = [found for found in kinds if get_origin(found) is list]
+        if len(lists) > 1:  # of which msgspec takes one
+            kinds = [*(found for found in kinds if found not in lists), list_of(Any)]
+        return Union[tuple(kinds)] if kinds else Any  # noqa: UP007  # of a list
+    if kind is Mapping:
+        return dict_of(_in_documents(inner[1]))
+    if kind in (Sequence, tuple):
+        return list_of(_in_documents(inner[0]))
+    if kind is Annotated:
+        return hint if inner[0] in (int, float) else _in_documents(inner[0])
+    return hint if kind is Literal or hint in (str, int, float, bool) else Any
+
+
+def list_of(kind: Any) -> Any:
+    """Return the type of a list."""
+    return types.GenericAlias(list, (kind,))
+
+
+def dict_of(kind: Any) -> Any:
+    """Return the type of a table with free names."""
+    return types.GenericAlias(dict, (str, kind))
+
+
+# --- structures -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A table of a document.
+
+    keys : key -> type; a type may be a `Table`, an `Either`, or a list or a dictionary of them
+    required : keys without which it is refused
+    is_open : take other keys, too
+    """
+
+    keys: Hints
+    required: tuple[str, ...] = ()
+    is_open: bool = False
+
+
+@dataclass(frozen=True)
+class Either:
+    """A union of types, of which one may be a `Table`."""
+
+    kinds: tuple[Any, ...]
+
+
+def _alternatives(hint: Any) -> tuple[Any, ...]:
+    """Return the types of a union; none of another type."""
+    is_union = get_origin(hint) in (Union, types.UnionType)
+    return hint.kinds if isinstance(hint, Either) else get_args(hint) if is_union else ()
+
+
+def check(value: Any, hint: Any, place: str) -> None:
+    """Raise an error for a value of another type or out of range: its place, what was given, what was expected.
+
+    The content of a text is not repeated, since it might be a cell.
+
+    >>> check({"coverage": 2}, Table({"coverage": Annotated[float, Range(0, 1, above=True)]}), "register")
+    Traceback (most recent call last):
+    unmask.core.errors.UnmaskError: register.coverage is 2, expected a number above 0, to 1
+    """
+    if not _fits(value, hint):
+        raise UnmaskError(_explain(value, hint, place))
+
+
+def _fits(value: Any, hint: Any) -> bool:
+    try:
+        msgspec.convert(value, structure(hint))
+    except msgspec.ValidationError:
+        return False
+    return True
+
+
+def _explain(value: Any, hint: Any, place: str) -> str:
+    """Return a sentence about the innermost value that does not fit."""
+    hint = _choose(value, hint)
+    for inner in _list_parts(value, hint, place):
+        if not _fits(*inner[:2]):
+            return _explain(*inner)
+    if isinstance(hint, Table) and isinstance(value, dict):
+        for key in (key for key in value if key not in hint.keys and not hint.is_open):
+            return explain_unknown(key, tuple(hint.keys), place or "it")
+        key = next(key for key in hint.required if key not in value)
+        return f"{place or 'it'} has no {key}; expected {key} = {describe(hint.keys[key])}"
+    if get_origin(hint) is Literal and isinstance(value, str):
+        return f"{place} is {value!r}, {nearest(value, get_args(hint))}"
+    given = repr(value) if isinstance(value, int | float) else describe(type(value))
+    example = f": [[{place.rpartition('.')[2]}]] above each of them" if _is_list_of_tables(hint) else ""
+    return f"{place} is {given}, expected {describe(hint)}{example}"
+
+
+def explain_unknown(key: str, known: Sequence[str], place: str) -> str:
+    """Return a sentence about a key that does not exist, with the nearest one that does."""
+    return f"{place} has a key {key!r} that does not exist; {nearest(key, known)}"
+
+
+def _choose(value: Any, hint: Any) -> Any:
+    """Return the alternative of a union that a value comes nearest to: the one of its form."""
+    by_type: dict[type, tuple[Any, ...]] = {str: (str, Literal), list: (list,), dict: (dict, Table)}
+    forms = by_type.get(type(value), ())
+    return next((kind for kind in _alternatives(hint) if _form(kind) in forms), hint)
+
+
+def _form(hint: Any) -> Any:
+    return Table if isinstance(hint, Table) else get_origin(hint) or hint
+
+
+def _list_parts(value: Any, hint: Any, place: str) -> Iterator[tuple[Any, Any, str]]:
+    """Yield the values in a table, a list or a dictionary, with their types and places."""
+    if isinstance(hint, Table) and isinstance(value, dict):
+        for key in (key for key in value if key in hint.keys):
+            yield value[key], hint.keys[key], f"{place}.{key}" if place else key
+    elif get_origin(hint) is list and isinstance(value, list):
+        yield from ((item, get_args(hint)[0], f"{place}[{at}]") for at, item in enumerate(value, 1))
+    elif get_origin(hint) is dict and isinstance(value, dict):
+        yield from ((item, get_args(hint)[1], f"{place}.{key}") for key, item in value.items())
+
+
+def describe(hint: Any) -> str:
+    """Return a type in words.
+
+    >>> describe(Annotated[float, Range(0, 1)] | list[str]), describe(list[Table({})])
+    ('a number from 0 to 1, or a list, each a text', 'a list of tables')
+    """
+    if isinstance(hint, Table) or hint is dict or get_origin(hint) is dict:
+        return "a table"
+    if alternatives := _alternatives(hint):
+        return ", or ".join(map(describe, alternatives))
+    if _is_list_of_tables(hint):
+        return "a list of tables"
+    if get_origin(hint) is list and get_args(hint)[0] is not Any:
+        return f"a list, each {describe(get_args(hint)[0])}"
+    return {list: "a list", bool: "true or false", Any: "a value"}.get(get_origin(hint) or hint) or expected(hint)
+
+
+def _is_list_of_tables(hint: Any) -> bool:
+    return get_origin(hint) is list and isinstance(get_args(hint)[0], Table)
+
+
+def structure(hint: Any, name: str = "document") -> Any:
+    """Return a type with tables and ranges as msgspec has it."""
+    kind, inner = get_origin(hint), get_args(hint)
+    if isinstance(hint, Table):
+        return _define_struct(hint, name)
+    if kind is Annotated:
+        return Annotated[(inner[0], *(_limit(one) for one in inner[1:] if isinstance(one, Range)))]
+    if alternatives := _alternatives(hint):
+        return Union[tuple(structure(one, name) for one in alternatives)]  # noqa: UP007  # of a list
+    if kind in (list, dict):
+        return kind[tuple(structure(one, name) for one in inner)]
+    return hint
+
+
+@lru_cache(maxsize=256)
+def _define_struct(table: Table, name: str) -> type[msgspec.Struct]:
+    """Return the type of a table; its fields have numbers for names, since a key may be a word of Python."""
+    fields: list[Any] = []
+    for at, (key, hint) in enumerate(table.keys.items()):
+        kind = structure(hint, f"{name}.{key}")
+        is_required = key in table.required
+        fields.append((f"_{at}", kind) if is_required else (f"_{at}", kind | msgspec.UnsetType, msgspec.UNSET))
+    rename = {f"_{at}": key for at, key in enumerate(table.keys)}
+    return msgspec.defstruct(name, fields, rename=rename, forbid_unknown_fields=not table.is_open, kw_only=True)
+
+
+def _limit(bounds: Range) -> msgspec.Meta:
+    """Return a range as msgspec has it, which takes finite limits only."""
+    low, high = ("gt" if bounds.above else "ge"), ("lt" if bounds.below and bounds.high != math.inf else "le")
+    limits: dict[str, Any] = {low: bounds.low, high: sys.float_info.max if bounds.high == math.inf else bounds.high}
+    meta: msgspec.Meta = msgspec.Meta(**{name: value for name, value in limits.items() if value is not None})
+    return meta
+
+
+def json_schema(hint: Any) -> dict[str, Any]:
+    """Return the JSON Schema of a type."""
+    return msgspec.json.schema(structure(hint))
