@@ -263,8 +263,8 @@ def _chart(points: Sequence[Row], unit: str) -> str:
     import altair as alt
     import vl_convert
 
-    from unmask.reports.room import SIZE
-    from unmask.reports.svg import COLORS, FONT, SHAPES, light
+    from unmask.render.boxes import FONT_SIZE
+    from unmask.render.svg import COLORS, FONT, SHAPES, light
 
     used = [form for form in FORMS if _of(points, points[0]["work"], form)]
     values = [
@@ -295,6 +295,6 @@ def _chart(points: Sequence[Row], unit: str) -> str:
             )
         )
     chart = alt.hconcat(*panels).configure(font=FONT, background="white").configure_view(stroke=None)
-    chart = chart.configure_axis(labelFontSize=SIZE - 1, titleFontSize=SIZE, titleFontWeight="normal")
-    chart = chart.configure_legend(orient="top", labelFontSize=SIZE)
+    chart = chart.configure_axis(labelFontSize=FONT_SIZE - 1, titleFontSize=FONT_SIZE, titleFontWeight="normal")
+    chart = chart.configure_legend(orient="top", labelFontSize=FONT_SIZE)
     return str(vl_convert.vegalite_to_svg(chart.to_dict())) + "\n"

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import altair as alt
 import vl_convert
 
-from unmask.reports.room import SIZE
-from unmask.reports.svg import COLORS, FONT, light
+from unmask.render.boxes import FONT_SIZE
+from unmask.render.svg import COLORS, FONT, light
 
 HERE = Path(__file__).parent
 
@@ -74,7 +74,9 @@ def lines(page: str) -> Iterator[dict[str, str]]:
 
 def _finished(chart: Any, label: str) -> Drawn:
     look = chart.configure(font=FONT, background="white").configure_view(stroke=None)
-    look = look.configure_axis(labelFontSize=SIZE, titleFontSize=SIZE, titleFontWeight="normal", labelLimit=260)
-    look = look.configure_legend(orient="top", labelFontSize=SIZE)
+    look = look.configure_axis(
+        labelFontSize=FONT_SIZE, titleFontSize=FONT_SIZE, titleFontWeight="normal", labelLimit=260
+    )
+    look = look.configure_legend(orient="top", labelFontSize=FONT_SIZE)
     svg = str(vl_convert.vegalite_to_svg(look.to_dict()))
     return Drawn(svg.replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1))

@@ -9,9 +9,9 @@ from typing import Any
 import altair as alt
 import vl_convert
 
-from unmask.reports.svg import COLORS, FONT, light
-from unmask.reports.svg import INK as PAGE_INK
-from unmask.reports.svg import SOFT as PAGE_SOFT
+from unmask.render.svg import COLORS, FONT, light
+from unmask.render.svg import INK as PAGE_INK
+from unmask.render.svg import SOFT as PAGE_SOFT
 
 BLUE, ORANGE, PLUM, GREEN, *_ = map(light, COLORS)
 INK, SOFT = light(PAGE_INK), light(PAGE_SOFT)

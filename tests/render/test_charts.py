@@ -159,7 +159,7 @@ def test_dominated_points_are_hollow_and_only_the_others_are_joined_by_steps():
     corners = [tuple(map(float, corner.split(","))) for corner in front.split("L")]
     assert {a[0] == b[0] or a[1] == b[1] for a, b in pairwise(corners) if a != b} == {True}
     assert {"a", "b", "c"} <= {*words(drawing)}
-    assert titles(drawing)[-1].endswith(": Success 40.0 %; Utility 70.0 %")
+    assert titles(drawing)[-1].endswith(": Success: 40.0 %; Utility: 70.0 %")
 
 
 def test_a_curve_is_a_line_without_marks_in_a_color_of_no_adversary():
@@ -174,6 +174,12 @@ def test_the_reason_for_a_missing_value_is_written_in_its_place():
     drawing = dots(("k=3", 0.4, 0.3, 0.5, 0.1, "40 %"), ("k=9", None, None, None, 0.1, "failed"))
     assert {"k=3", "40 %", "failed", "guessing 10.0\u00a0%"} <= {*words(drawing)}
     assert 'font-style="italic"' in str(drawing)
+
+
+def test_bars_of_both_values_on_one_side_are_both_drawn():
+    drawing = tornado(("Fine", 500, 700))
+    assert len(re.findall("<rect ", str(drawing))) == 2
+    assert {"500", "700", "now 400", "Fine"} <= {*words(drawing)}
 
 
 def test_names_are_escaped_and_unseen_letters_shown():

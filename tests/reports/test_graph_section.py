@@ -10,7 +10,7 @@ from functools import cache
 import pytest
 
 from tests.reports.test_html import Page, row, sample, sections
-from unmask.reports import ReportData, render, scales, sentences
+from unmask.reports import ReportData, render, sentences
 from unmask.reports.facts.graph import (
     Announcement,
     AnonymityLink,
@@ -22,7 +22,6 @@ from unmask.reports.facts.graph import (
     TransitionPoint,
 )
 from unmask.reports.findings.graph import enough, seed_words, transition_lines
-from unmask.reports.room import NARROW, apart
 from unmask.reports.sections.looks import Looks, shown
 
 LOWS, HIGHS = (1, 2, 3, 4, 8, 16), (1, 2, 3, 7, 15, None)
@@ -441,9 +440,11 @@ def test_the_table_of_attacks_has_seeds_runs_and_rates():
 def test_charts_say_their_ends_and_tables_their_figures():
     named, right, *_ = labels(whole())
     assert named.startswith(
-        "People re-identified, by edges of the person. D  rematch: 6.0 % to 99.5 %; C  bumblebee: 5.2 % to"
+        "People re-identified, by edges of the person, from 1 to 16+: D  rematch: 6.0 % to 99.5 %; C  bumblebee"
     )
-    assert right.startswith("Matches that are right, by edges of the person. D  rematch: 52.0 % to 99.9 %")
+    assert right.startswith(
+        "Matches that are right, by edges of the person, from 1 to 16+: D  rematch: 52.0 % to 99.9 %"
+    )
     table = cells(whole())
     assert ["4–7", "2,590", "62.0 % / 90.0 %", "60.5 % / 84.6 %", "44.4 % / 87.3 %", "28.9 % / 90.0 %"] in table
     assert ["A  nar09", "random.25", "500", "2 of 4", "14.0 %"] in table
@@ -591,24 +592,7 @@ def test_wrong_matches_show_no_gain_as_who_names_nobody_has_none():
     assert "points" not in text.partition("False positives – ")[2].partition("Distance to the right")[0]
 
 
-# --- scales -------------------------------------------------------------------------------------------------------
-
-
-def test_labels_of_magnitudes_leave_room_and_keep_both_ends():
-    scale = scales.magnitudes([1000, *range(1, 40)], "seeds")
-    words = [said for _, (said,) in scale.ticks]
-    assert words[0] == "1"
-    assert words[-1] == "1,000"
-    kept = apart([(scale.part(place), said) for place, said in scale.ticks], NARROW)
-    assert {0, len(words) - 1} <= {*kept}
-    assert len(kept) < len(words)
-    assert scales.magnitude(0) == scales.magnitude(1) == 0
-    assert scales.magnitudes([7], "seeds").ticks == ((scales.magnitude(7), ("7",)),)
-
-
-def test_passes_are_labeled_from_the_first_to_few_round_ones():
-    assert [said for _, (said,) in scales.whole(1, 12, "pass").ticks] == ["1", "2", "4", "6", "8", "10", "12"]
-    assert [said for _, (said,) in scales.whole(1, 40, "pass").ticks][:3] == ["1", "5", "10"]
+# --- looks --------------------------------------------------------------------------------------------------------
 
 
 def test_no_two_lines_of_a_chart_look_alike_and_an_attack_keeps_its_look():

@@ -11,10 +11,9 @@ import pytest
 
 from tests.reports.test_html import ALL, TWO, Page, row, sample, sections, single
 from unmask.economics import Attacker, exploitation_table
-from unmask.reports import bars, render, sentences
+from unmask.reports import render, sentences
 from unmask.reports.facts.price import Price, PriceCurve, ReleasePrice, Swing
 from unmask.reports.findings.price import thresholds_sentence
-from unmask.reports.sections.price import by_size
 
 CASE = {
     "gain": 8000,
@@ -391,16 +390,6 @@ def test_all_six_charts_are_drawn_and_the_thresholds_are_marked():
     assert all(f">{label}<" in text for label in ("now 1,039", "without limit", "0.51\u00a0%", "16,000"))
 
 
-def test_functions_of_whole_sizes_are_steps():
-    drawn = by_size([1, 2], [("", (10.0, 5.0))], label="x").alone()
-    path = re.search(r'<path d="(M[^"]*)"[^>]*stroke="#1d5a9b"', drawn)
-    assert path
-    corners = [tuple(map(float, point)) for point in re.findall(r"[ML]([\d.]+),([\d.]+)", path[1])]
-    assert len(corners) == 4
-    assert [corners[0][1], corners[1][0]] == [corners[1][1], corners[2][0]]  # across, then straight down
-    assert corners[1][0] - corners[0][0] == pytest.approx(corners[3][0] - corners[2][0], abs=0.01)
-
-
 def test_infinite_fines_are_absent_from_the_chart_and_said():
     endless = replace(curve(), break_even_fine=(0.0, INF, INF, INF, *(1e5 / size for size in range(4, 101))))
     text = page(curve=endless)
@@ -461,14 +450,6 @@ def test_a_single_size_and_amounts_of_any_magnitude_are_drawn():
     text = page(curve=one, thresholds=(None, None, None), parameters=CASE | {"fine": 1e10})
     assert len(figures(text)) == 6
     assert ">4,000,000,000<" in text
-
-
-def test_bars_of_both_values_on_one_side_are_both_drawn():
-    same = [bars.Swing("fine", 400.0, 300.0, "5,000", "20,000")]
-    drawn = str(bars.swings(same, base=100.0, words="now 100", unit="", title="Payoff", label="x"))
-    assert len(re.findall(r"<rect ", drawn)) == 2
-    assert ">5,000<" in drawn
-    assert ">20,000<" in drawn
 
 
 def test_names_are_escaped():

@@ -36,7 +36,7 @@ def test_people_of_one_bin_are_together_and_each_is_counted_once():
 def test_the_page_draws_them_against_the_line_where_they_would_be_equal():
     row = single().rows[0]
     found = page(replace(KEPT, release=row.release, adversary=row.adversary))
-    assert "announced 20.0\u00a0%, came true 21.0\u00a0% of 400 people" in found
+    assert "Announced success: 20.0\u00a0%; Came true: 21.0\u00a0%; People: 400" in found
     assert 'id="promises"' in found
     assert re.search(r'<path d="M[^"]*"[^>]*stroke-dasharray="2 2"', found[found.index('id="promises"') :])
 

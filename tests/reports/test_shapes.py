@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from tests.render.text_boxes import assert_legible
 from tests.reports.test_html import single
-from tests.reports.text_boxes import crossing, text_boxes
 from unmask.cases.tables.shapes import shapes
+from unmask.render.boxes import BROAD, NARROW
 from unmask.reports import render
 from unmask.reports.facts.shapes import Shape
-from unmask.reports.room import BROAD, NARROW
 from unmask.reports.sections.shapes import shapes_section
 from unmask.tables.table import Table
 
@@ -66,9 +66,9 @@ SHAPES = (
 
 def test_the_page_shows_no_value_of_a_name_and_says_the_figures():
     found = render(replace(single(), shapes=SHAPES))
-    assert "20 to 25: 60.0\u00a0% before, 50.0\u00a0% after" in found
+    assert "20 to 25; before: 60.0\u00a0%; after: 50.0\u00a0%" in found
     assert "1970-01 to 1980-01" in found
-    assert "value no. 1: 70.0\u00a0% before, 50.0\u00a0% after" in found
+    assert "no. 1; before: 70.0\u00a0%; after: 50.0\u00a0%" in found
     assert "Without a value: 0\u00a0% before, 10.0\u00a0% after." in found
 
 
@@ -82,6 +82,4 @@ def test_no_word_is_cut_and_none_stands_on_another(width):
     section = shapes_section(replace(single(), shapes=SHAPES))
     assert section
     for figure in section.parts[-1].items:
-        boxes = text_boxes(str(figure.svg), width)
-        assert not crossing(boxes)
-        assert all(-figure.svg.left <= one.left and one.right <= width + figure.svg.right for one in boxes)
+        assert_legible(figure.drawing, width)

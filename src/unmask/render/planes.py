@@ -132,14 +132,15 @@ class Plane:
 
     @property
     def value_names(self) -> list[str]:
-        """Names of the columns with the values of a row."""
-        chart = self.chart
-        return [name for name in (chart.x, chart.baseline, chart.y, chart.size) if name]
+        """Names of the columns with the values of a row: those on the axes, and all others that have a label."""
+        names = (self.chart.by, self.chart.text, self.chart.style, self.chart.mark)
+        shown = [name for name, column in self.columns.items() if name not in names and column.label]
+        return list(dict.fromkeys((*shown, self.chart.x, self.chart.y)))
 
     @staticmethod
     def _cell(column: Column, row: Row, *, labels: bool) -> str:
         value = format_value(column, row[column.name])
-        return f"{column.label} {value}".strip() if labels else value
+        return f"{column.label}: {value}" if labels and column.label else value
 
 
 def draw_plane(chart: Chart, table: Table) -> Drawing:
@@ -181,7 +182,7 @@ def _series(chart: Chart, table: Table) -> list[Series]:
 def _one_series(chart: Chart, name: str, place: int, rows: Sequence[Row]) -> Series:
     marks = [str(row[chart.mark]) if chart.mark else "point" for row in rows]
     joined = {"point"} if chart.form in ("lines", "steps") or chart.front else {"curve"}
-    vertices = [row for row, kind in zip(rows, marks, strict=True) if kind in joined]
+    vertices = [row for row, kind in zip(rows, marks, strict=True) if kind in joined and row[chart.y] is not None]
     separate = {"hollow"} if chart.form in ("lines", "steps") else {"point", "hollow"}
     points = [row for row, kind in zip(rows, marks, strict=True) if kind in separate]
     style = int(rows[0][chart.style]) if chart.style else place
@@ -476,7 +477,9 @@ def _range(plane: Plane, values: Sequence[Any]) -> str:
     ends = (values[0], values[-1]) if isinstance(values[0], str) else (min(values), max(values))
     column = plane.columns[plane.chart.x]
     low, high = (format_value(column, end) for end in ends)
-    return f", by {column.label}, from {low} to {high}" if column.label else f", from {low} to {high}"
+    label = column.label
+    label = f"{label[0].lower()}{label[1:]}" if label[1:2].islower() else label
+    return f", by {label}, from {low} to {high}" if label else f", from {low} to {high}"
 
 
 def _ends(plane: Plane, series: Series) -> str:

@@ -107,8 +107,8 @@ def value_scale(
     """
     finite = [value for value in values if math.isfinite(value)]
     title = column.label if is_share(column) or not column.unit else f"{column.label} ({column.unit})"
-    if log and _spans_widely(finite):
-        return _log_scale(finite, column, title, margins)
+    if log and spans_widely([*finite, high]):
+        return _log_scale([*finite, *([high] if high > 0 else [])], column, title, margins)
     start, end = min([low, *finite]), max([high, *finite])
     end = end if end > start else start + (abs(start) or 1.0)
     step = round_step(end - start, about)
@@ -129,8 +129,9 @@ def round_step(span: float, about: float = 4.0) -> float:
     return next(power * factor for factor in (1, 2, 2.5, 5, 10) if power * factor >= 0.999 * span / about)
 
 
-def _spans_widely(values: Sequence[float]) -> bool:
-    positive = [value for value in values if value > 0]
+def spans_widely(values: Sequence[float]) -> bool:
+    """Return whether a logarithmic scale shows values better: 0 and values that are not finite do not count."""
+    positive = [value for value in values if 0 < value < math.inf]
     return bool(positive) and max(positive) > LOG_SPAN * min(positive)
 
 

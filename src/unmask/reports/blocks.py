@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from unmask.policy import Verdict
-from unmask.render import draw
-from unmask.reports.parts import Advice, AtRisk, Figure, Figures, Grid, Section, Tried, lead, notes, parts
+from unmask.render import Figure
+from unmask.reports.parts import Advice, AtRisk, Figures, Grid, Section, Tried, lead, notes, parts
 from unmask.results import Alternative, AuditResult, Block, Column, Table
 from unmask.results import AtRisk as Risk
 from unmask.results.formats import format_cell
@@ -21,8 +21,7 @@ def sections(result: AuditResult) -> Iterator[Section]:
 
 
 def _parts(block: Block, result: AuditResult) -> Iterator[Any]:
-    figures = (Figure(chart.title, draw(chart, result.table(chart.table))) for chart in block.charts)
-    yield Figures(tuple(figures))
+    yield Figures(tuple(Figure(chart, result.table(chart.table)) for chart in block.charts))
     yield from notes(block.notes) if not block.tables else ()
     yield lead(block.introduction)
     yield from (make_grid(result.table(name)) for name in block.tables)

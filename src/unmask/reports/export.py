@@ -16,10 +16,11 @@ import numpy as np
 from unmask.core.errors import UnmaskError
 from unmask.data.databases import explain_failure, open_database
 from unmask.data.writing import defer_signals, escape_formula, explain_write_errors
+from unmask.render import Figure
 from unmask.reports.data import MEASURES, ReportData
 from unmask.reports.facts.study import StudyData
 from unmask.reports.page import page_of
-from unmask.reports.parts import Figure, Grid
+from unmask.reports.parts import Grid
 
 INDEX = "index.json"
 
@@ -106,7 +107,7 @@ def _free(name: str, taken: set[str]) -> str:
 def _chart(folder: Path, name: str, figure: Figure) -> Iterator[dict[str, str]]:
     import vl_convert
 
-    svg = figure.to_file()
+    svg = figure.svg
     (folder / f"{name}.svg").write_text(svg + "\n", encoding="utf-8")
     (folder / f"{name}.png").write_bytes(vl_convert.svg_to_png(svg, scale=SCALE))
     for kind in ("svg", "png"):

@@ -12,6 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from unmask.core.errors import visible
+from unmask.render.svg import FONT, swatch
 from unmask.reports import blocks
 from unmask.reports.data import ReportData, Scope
 from unmask.reports.facts.study import StudyData
@@ -30,7 +31,6 @@ from unmask.reports.sections.shapes import shapes_section
 from unmask.reports.sections.study import study_page
 from unmask.reports.sections.wp216 import wp216_section
 from unmask.reports.showing import showing
-from unmask.reports.svg import FONT, swatch
 from unmask.reports.words import letter, plural
 
 

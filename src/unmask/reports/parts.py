@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar
 
-from unmask.render import Drawing as Rendered
-from unmask.reports.svg import Drawing
+from unmask.render import Figure
 
 
 @dataclass(frozen=True)
@@ -72,20 +71,8 @@ class Grid:
 
 
 @dataclass(frozen=True)
-class Figure:
-    """A drawing with the line above it."""
-
-    caption: str
-    svg: Drawing | Rendered
-
-    def to_file(self) -> str:
-        """Return the drawing as a file."""
-        return self.svg.to_file() if isinstance(self.svg, Rendered) else self.svg.alone()
-
-
-@dataclass(frozen=True)
 class Figures:
-    """Drawings, two beside each other where there is room."""
+    """Charts, two beside each other where there is room."""
 
     form: ClassVar = "figures"
     items: tuple[Figure, ...]
@@ -123,11 +110,11 @@ class Tried:
 
 @dataclass(frozen=True)
 class AtRisk:
-    """Who is at risk: a figure, the words behind it, people by their risk as a drawing, names and what they mean."""
+    """Who is at risk: a figure, the words behind it, people by their risk as a chart, names and what they mean."""
 
     big: str
     people: str
-    strip: Drawing | str = ""
+    strip: Figure | None = None
     facts: tuple[tuple[str, str], ...] = ()
 
 

@@ -6,10 +6,10 @@ What draws is imported where something is drawn: most commands draw nothing.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import cached_property
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from unmask.core.errors import UnmaskError, nearest
 from unmask.data.frames import frame_of_rows
@@ -18,23 +18,8 @@ from unmask.reports.data import MEASURES, ReportData
 from unmask.reports.facts.study import StudyData
 from unmask.results import Row, as_json
 
-
-@dataclass(frozen=True)
-class Chart:
-    """A chart of a page; a notebook shows it.
-
-    svg : the drawing, as text; caption : the line above it
-    """
-
-    name: str
-    caption: str
-    svg: str
-
-    def __repr__(self) -> str:
-        return f"Chart({self.name!r}, {self.caption!r})"
-
-    def _repr_html_(self) -> str:
-        return self.svg
+if TYPE_CHECKING:
+    from unmask.render import Figure
 
 
 class Result:
@@ -93,19 +78,18 @@ class Result:
         return summary(self.data)
 
     @cached_property
-    def _charts(self) -> dict[str, Chart]:
+    def _charts(self) -> dict[str, Figure]:
+        from unmask.render import Figure
         from unmask.reports.export import items
-        from unmask.reports.parts import Figure
 
-        shown = ((name, item) for name, _, item in items(self.data) if isinstance(item, Figure))
-        return {name: Chart(name, figure.caption, figure.to_file()) for name, figure in shown}
+        return {name: replace(item, name=name) for name, _, item in items(self.data) if isinstance(item, Figure)}
 
     @property
     def charts(self) -> tuple[str, ...]:
         """The names of the charts of the page, in its order."""
         return tuple(self._charts)
 
-    def chart(self, name: str) -> Chart:
+    def chart(self, name: str) -> Figure:
         """The chart of this name, one of `charts`, or the only one whose name has these words, such as "risk slope"."""
         words = {*name.replace("-", " ").split()}
         fit = [name] if name in self._charts else [one for one in self.charts if words <= set(one.split("-"))]

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.render.scales import round_step
 from unmask.reports.facts.shapes import Shape
-from unmask.reports.scales import round_values
 from unmask.tables.table import Table
 from unmask.tables.utility.columns import Cells
 
@@ -50,8 +50,7 @@ def _ordered(cells: Cells) -> _Bins:
     assert cells.position is not None
     values = cells.position[cells.edges[:-1]]
     low, high = float(values[0]), float(values[-1])
-    ends = round_values(low, high, BINS) if high > low else [low, low + 1]
-    step = ends[1] - ends[0] if len(ends) > 1 else (high - low) or 1.0
+    step = round_step(high - low, BINS) if high > low else 1.0
     step = max(step, 1.0) if np.all(values == np.round(values)) else step
     start = np.floor(low / step) * step
     of = np.floor((values - start) / step + 1e-9).astype(np.int64)

@@ -13,6 +13,7 @@ from unmask.policy.policies import read_shipped_policies
 from unmask.reports import blocks
 from unmask.reports.data import ORIGINAL, PROSECUTOR, ReportData, Scope
 from unmask.reports.facts.tables import Change, Distribution
+from unmask.reports.figures import risk_figure
 from unmask.reports.findings.rows import at_risk, risky, sentences
 from unmask.reports.findings.verdict import (
     NO_POLICY,
@@ -25,9 +26,7 @@ from unmask.reports.findings.verdict import (
     unjudged,
 )
 from unmask.reports.parts import Advice, AtRisk, Checked, Grid, Screen, Section, Tried
-from unmask.reports.people import people
 from unmask.reports.screens.conditions import SEEN, TOLD, checked, factor, first, one_sentence
-from unmask.reports.sections.tables import spread_of
 from unmask.reports.showing import first_screen
 from unmask.reports.words import IDENTITY, SPACE, as_sentences, listed, percent, plural, rate, row_value
 from unmask.results import Row
@@ -187,16 +186,17 @@ def _people(risk: Distribution, scope: Scope) -> AtRisk:
     limit, whose = limit_of(risk, judged)
     above = risk.above[limit]
     name = f"the {risk.people:,}, by their risk" if risk.drawn_from else BY
-    drawing = people(
-        [replace(spread_of(risk, limit, name, least=scope.data.least), above="")],
-        risk.edges,
+    chart = risk_figure(
+        "",
+        [(name, "", risk)],
+        limit,
+        scope.data.least,
         style=scope.styles.get(risk.adversary, 0),
-        limit=limit if limit in risk.edges else None,
-        label=f"People by the probability that {scope.subject(risk.adversary)} is right about them.",
+        label=f"People by the probability that {scope.subject(risk.adversary)} is right about them",
     )
     number, of, drawn = _counted(risk, above, scope)
     said = f"of {of:,} {scope.said('people')} each run a risk above {100 * limit:g}{SPACE}%, {whose}{drawn}"
-    return AtRisk(number, said, drawing, tuple(_facts(risk, limit, scope, judged)))
+    return AtRisk(number, said, chart, tuple(_facts(risk, limit, scope, judged)))
 
 
 def _counted(risk: Distribution, above: Count, scope: Scope) -> tuple[str, int, str]:

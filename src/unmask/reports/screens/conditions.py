@@ -10,11 +10,11 @@ from dataclasses import replace
 from unmask.policy import Assessment
 from unmask.policy.condition import Sign
 from unmask.policy.verdict import limit_ratio
+from unmask.render.svg import coordinate
 from unmask.reports.data import COUNTS
 from unmask.reports.few import few
 from unmask.reports.findings.verdict import about, amount, called, distance, narrow
 from unmask.reports.parts import Checked
-from unmask.reports.svg import number as place
 
 FARTHEST = 8.0
 """How many times the limit, or part of it, the strip of a condition reaches."""
@@ -70,7 +70,7 @@ def strip(factor: float | None, state: str) -> str:
     drawn = [f'<path class="line" d="M0,10H76"{dash}/>', '<path class="limit" d="M38,3V17"/>']
     if factor is not None:
         share = math.log(min(max(factor, 1 / FARTHEST), FARTHEST)) / math.log(FARTHEST)
-        x = place(38 + 34 * share)
+        x = coordinate(38 + 34 * share)
         drawn += [f'<path class="off" d="M38,10H{x}"/>', f'<circle cx="{x}" cy="10" r="4.5"/>']
     look = f'class="dist {state}" width="76" height="20" viewBox="0 0 76 20" aria-hidden="true"'
     return f"<svg {look}>{''.join(drawn)}</svg>"

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
-from unmask.reports.bars import Absent, Dot, dots
+from unmask.render import Figure
 from unmask.reports.facts.study import Measured, StudyData
-from unmask.reports.parts import Figure, Figures, Grid, Heading, Part, grid, lead, parts
+from unmask.reports.figures import Dot, dots_figure
+from unmask.reports.parts import Figures, Grid, Heading, Part, grid, lead, parts
 from unmask.reports.words import letter, lettered, percent, points, row_estimate, what
 from unmask.results import Row
 
@@ -35,18 +35,15 @@ def _figures(data: StudyData, rows: Sequence[Row]) -> Iterator[Figure]:
     """Yield a chart for each target, with a line for each protection."""
     several = len({row.adversary for row in rows}) > 1
     for target in dict.fromkeys(row.target for row in rows):
-        lines: dict[str, list[Dot | Absent]] = {}
-        for row in (row for row in rows if row.target == target):
-            style = data.styles[row.adversary]
-            name = lettered(row.adversary, style, 2) if several else ""
-            lines.setdefault(row.release, []).append(replace(_dot(row, style), name=name))
-        yield Figure(what(target), dots(list(lines.items()), label=f"{what(target)}.", tick="control"))
+        dots = (_dot(data, row, several=several) for row in rows if row.target == target)
+        yield dots_figure(what(target), dots, baseline="control")
 
 
-def _dot(row: Row, style: int) -> Dot:
-    assert row.control is not None
+def _dot(data: StudyData, row: Row, *, several: bool) -> Dot:
+    style = data.styles[row.adversary]
+    name = lettered(row.adversary, style, 2) if several else ""
     text = f"+{points(row)}" if (row.excess or 0) > 0 else points(row)
-    return Dot(style, row.posterior, row.posterior, row.posterior, row.control, text)
+    return Dot(row.release, name, style, row.posterior, row.control, text=text)
 
 
 def _table(data: StudyData, rows: Sequence[Row]) -> Grid:

@@ -9,12 +9,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from unmask.measures.registry import SHARES, described
-from unmask.reports.charts import ends, plot
+from unmask.render import Figure
 from unmask.reports.facts.study import Headlines, StudyData, headlines
-from unmask.reports.marks import Line
-from unmask.reports.parts import Figure
-from unmask.reports.scales import classes, linear
+from unmask.reports.figures import Line, lines_figure
 from unmask.reports.words import lettered
+from unmask.results import Column
 
 BESIDE = ("adopter_recall", "disclosure", "exposed", "discovery")
 """What is drawn beside success, where people have several identities."""
@@ -95,8 +94,8 @@ def curve_figures(data: StudyData, dataset: str, *, room: int) -> tuple[list[Fig
 class _Chart:
     title: str
     parameter: str
-    values: tuple[str, ...]
     lines: tuple[Line, ...]
+    adversaries: bool = True
 
 
 def _charts(data: StudyData, dataset: str) -> Iterator[_Chart]:
@@ -123,12 +122,12 @@ def _alone(data: StudyData, family: Family, what: str, heads: Headlines) -> Iter
         if points := _points(family, adversary, target, heads):
             said = lettered(f"{adversary}: {target}", data.styles[adversary], len(data.adversaries))
             lines.append(Line(said, points, data.styles[adversary]))
-    lines = sorted(lines, key=lambda line: -max(y for _, y in line.points))[:LINES]
+    lines = sorted(lines, key=lambda line: -max(y for _, y in line.points if y is not None))[:LINES]
     lines = sorted(lines, key=lambda line: line.style)
     shown = f" \u2013 {lines[0].name}" if len(lines) == 1 else ""
     title = f"{family.name}: {what.lower()} over {family.parameter}{shown}"
     if lines:
-        yield _Chart(title, family.parameter, tuple(value for value, _ in family.values), tuple(lines))
+        yield _Chart(title, family.parameter, tuple(lines))
 
 
 def _compared(
@@ -138,19 +137,20 @@ def _compared(
     targets = dict.fromkeys(key[2] for key in heads if key[1] == adversary)
     for target in targets:
         drawn = [(family.name, _points(family, adversary, target, heads)) for family in group]
-        lines = tuple(Line(name, points, i, shade=True) for i, (name, points) in enumerate(drawn) if points)
+        lines = tuple(Line(name, points, i) for i, (name, points) in enumerate(drawn) if points)
         aim = f"{adversary}: {target}" if len(targets) > 1 else adversary
         whose = lettered(aim, data.styles[adversary], len(data.adversaries))
         if lines:
-            values = tuple(value for value, _ in group[0].values)
-            yield _Chart(f"{what} over {group[0].parameter} \u2013 {whose}", group[0].parameter, values, lines)
+            title = f"{what} over {group[0].parameter} \u2013 {whose}"
+            yield _Chart(title, group[0].parameter, lines, adversaries=False)
 
 
-def _points(family: Family, adversary: str, target: str, heads: Headlines) -> tuple[tuple[float, float], ...]:
-    """The finite values over the places of the parameter's values."""
-    own = [heads.get((protection, adversary, target)) for _, protection in family.values]
-    values = ((float(i), item.row.posterior) for i, item in enumerate(own) if item is not None)
-    return tuple(point for point in values if math.isfinite(point[1]))
+def _points(family: Family, adversary: str, target: str, heads: Headlines) -> tuple[tuple[str, float | None], ...]:
+    """The values of the parameter with what is reached, None where that is unknown; nothing if it is unknown."""
+    items = [(value, heads.get((protection, adversary, target))) for value, protection in family.values]
+    points = tuple((value, None if item is None else item.row.posterior) for value, item in items)
+    finite = tuple((value, y if y is not None and math.isfinite(y) else None) for value, y in points)
+    return finite if any(y is not None for _, y in finite) else ()
 
 
 def _name(measure: str) -> str:
@@ -159,7 +159,7 @@ def _name(measure: str) -> str:
 
 
 def _figure(drawn: _Chart, dataset: str) -> Figure:
-    top = min(1.0, 1.1 * max(y for line in drawn.lines for _, y in line.points)) or 1.0
-    x = classes([(value,) for value in drawn.values], f"{drawn.parameter} (in equal steps)")
-    label = f"{drawn.title}, {dataset}, from {drawn.values[0]} to {drawn.values[-1]}. {ends(drawn.lines)}"
-    return Figure(drawn.title, plot(x, linear(top, beyond=True), drawn.lines, label=label))
+    x = Column("value", f"{drawn.parameter} (in equal steps)")
+    y = Column("reached", "", "share")
+    label = f"{drawn.title}, {dataset}"
+    return lines_figure(drawn.title, x, y, drawn.lines, adversaries=drawn.adversaries, label=label)

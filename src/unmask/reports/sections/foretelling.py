@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from unmask.reports.facts.graph import GraphRisk
-from unmask.reports.marks import Line
+from unmask.reports.figures import Line
 from unmask.reports.parts import Loose, grid
-from unmask.reports.scales import shares
 from unmask.reports.sections.looks import LINES, block, figure
 from unmask.reports.words import number
+from unmask.results import Column
 
 CRITERIA = {
     "lta_a": ("LTA A", "mean likeness of a person's edges to those of friends of friends; low: easy to tell apart", -1),
@@ -24,10 +24,9 @@ FORETELLS = 0.1
 def by_criterion(graph: GraphRisk) -> tuple[Loose, ...]:
     """Hit share against the percentile of each criterion, and its rank correlation."""
     said = [(*CRITERIA[link.criterion], link) for link in graph.anonymity]
-    lines = [Line(name, link.ranked, i, shade=True) for i, (name, _, _, link) in enumerate(said[:LINES]) if link.ranked]
-    figures = figure(
-        "How often such a person is re-identified", lines, shares("Percentile of the criterion, lowest values first")
-    )
+    lines = [Line(name, link.ranked, i) for i, (name, _, _, link) in enumerate(said[:LINES]) if link.ranked]
+    x = Column("percentile", "Percentile of the criterion, lowest values first", "share")
+    figures = figure("How often such a person is re-identified", lines, x, adversaries=False)
     rows = [(name, meaning, number(link.correlation, 2)) for name, meaning, _, link in said]
     table = grid(("Criterion", "Meaning", "Rank correlation"), rows, text=2, meaning=True)
     how = (

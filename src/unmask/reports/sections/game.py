@@ -5,17 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import pairwise
 
-from unmask.reports.charts import ends, plot
+from unmask.render import Figure
 from unmask.reports.facts.game import WITHHELD, Curve, GameData, Offer, Pair
 from unmask.reports.facts.study import StudyData
 from unmask.reports.few import FEWEST, handed_on
+from unmask.reports.figures import Line, lines_figure
 from unmask.reports.findings.game import called, capital, count, money, offered, people, shown, terms
 from unmask.reports.findings.price import amount, between, least, parameter_rows
-from unmask.reports.marks import Line, Points, Rule
 from unmask.reports.parts import (
-    Figure,
     Figures,
     Heading,
     Loose,
@@ -28,12 +26,12 @@ from unmask.reports.parts import (
     notes,
     parts,
 )
-from unmask.reports.scales import amounts, linear
 from unmask.reports.screens.game import best_offer, game_screen, opening, told_of
 from unmask.reports.sections.closing import closing
 from unmask.reports.sections.one_by_one import one_by_one_section
 from unmask.reports.sections.sensitivity import sensitivity_section
 from unmask.reports.words import number, percent, plural
+from unmask.results import Column
 
 CURVES = 6
 """Protections that are drawn."""
@@ -140,37 +138,26 @@ def _offer_row(offer: Offer) -> tuple[str, ...]:
     return shown(offer.protection), *asked, percent(offer.utility), money(offer.payoff), people(offer)
 
 
+FINE = Column("fine", "Contractual fine", "number")
+
+
 def _payoffs(curves: Sequence[Curve]) -> Figure:
-    """What is left to the publisher by the fine, a line for each protection."""
+    """What is left to the publisher by the fine: it changes at once, where an attacker changes plans."""
     lines = [_line(one, one.payoffs, i) for i, one in enumerate(curves)]
-    lines = [replace(one, points=list(_held(one.points))) for one in lines]
-    values = [value for one in curves for value in one.payoffs]
-    x = amounts([fine for one in curves for fine in one.fines], "Contractual fine")
-    y = linear(max(*values, 0.0), low=min(*values, 0.0), pads=(0.03, 0.03), unit="", title="")
-    rules = [Rule(0.0, "not to release", across=True)]
-    label = f"What is left to the publisher, by the contractual fine. {ends(lines, '')}"
-    return Figure("Left to you, by the contractual fine", plot(x, y, lines, rules=rules, height=260.0, label=label))
-
-
-def _held(points: Points) -> Iterator[tuple[float, float]]:
-    """What is left at a fine is left up to the next one: it changes where an attacker changes plans, at once."""
-    for (fine, left), (until, _) in pairwise(points):
-        yield fine, left
-        yield until, left
-    yield points[-1]
+    title, left = "Left to you, by the contractual fine", Column("left", "", "number")
+    label = "What is left to the publisher"
+    return lines_figure(title, FINE, left, lines, form="steps", rules={"not to release": 0.0}, label=label, log="x")
 
 
 def _prices(curves: Sequence[Curve]) -> Figure:
     """The least price that keeps everybody away by the fine."""
     lines = [_line(one, one.prices, i) for i, one in enumerate(curves)]
-    x = amounts([fine for one in curves for fine in one.fines], "Contractual fine")
-    y = linear(max(max(one.prices) for one in curves) or 1.0, unit="", beyond=True)
-    label = f"The least price at which nobody attacks, by the contractual fine. {ends(lines, '')}"
-    return Figure("Least price that keeps everybody away", plot(x, y, lines, height=260.0, label=label))
+    label, price = "The least price at which nobody attacks", Column("price", "", "number")
+    return lines_figure("Least price that keeps everybody away", FINE, price, lines, label=label, log="x")
 
 
 def _line(curve: Curve, values: Sequence[float], style: int) -> Line:
-    return Line(shown(curve.protection), list(zip(curve.fines, values, strict=True)), style, marked=False)
+    return Line(shown(curve.protection), list(zip(curve.fines, values, strict=True)), style)
 
 
 def _stops(data: GameData) -> Iterator[Loose]:

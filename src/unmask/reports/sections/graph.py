@@ -6,8 +6,10 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import accumulate
 
+from unmask.render import Figure
 from unmask.reports.data import Scope
 from unmask.reports.facts.graph import GraphRisk, OverlapPoint, SeparationPoint, StructureAttack, TransitionPoint
+from unmask.reports.figures import Line
 from unmask.reports.findings.graph import (
     bound,
     by_ties,
@@ -24,14 +26,13 @@ from unmask.reports.findings.graph import (
 )
 from unmask.reports.findings.graph import findings as findings
 from unmask.reports.findings.setting import cautions, setting
-from unmask.reports.marks import Line
-from unmask.reports.parts import Figure, Fold, Grid, Loose, Section, grid, grouped, minds, notes, parts
-from unmask.reports.scales import classes, linear, magnitudes, shares, whole
+from unmask.reports.parts import Fold, Grid, Loose, Section, grid, grouped, minds, notes, parts
 from unmask.reports.screens.graph import advice as advice
 from unmask.reports.screens.graph import at_risk as at_risk
 from unmask.reports.sections.foretelling import by_criterion
-from unmask.reports.sections.looks import LINES, Looks, Named, block, figure, of_release, shown, top
+from unmask.reports.sections.looks import LINES, Looks, Named, block, figure, of_release, shown
 from unmask.reports.words import listed, percent, plural, rate
+from unmask.results import Column
 
 SCORE = "The score of a match is the probability that the model of the attack Rematch gives it, uncalibrated."
 
@@ -39,6 +40,8 @@ OWN_SCORE = " Ensemble gives its matches scores of its own."
 
 PANELS = 3
 """Attacks that have charts of their own over both overlaps."""
+
+MATCHES = Column("matches", "", "number")
 
 COLUMNS: Mapping[str, tuple[str, Callable[[StructureAttack], str]]] = {
     "Recall": ("share of the people in both networks whom the adversary re-identifies, seeds aside", recall_of),
@@ -172,25 +175,17 @@ def _by_degree(graph: GraphRisk, looks: Looks) -> tuple[Loose, ...]:
     attacks = [(name, attack) for name, attack in shown(graph) if attack.by_degree]
     known = {(item.low, item.high): item for _, attack in reversed(attacks) for item in attack.by_degree}
     order = sorted(known, key=lambda key: key[0])
-    x = classes(
-        [(degrees(known[key]), f"{known[key].people:,}") for key in order], "Edges of the person; below them, people"
-    )
+    x = Column("edges", "Edges of the person")
 
     def lines(what: str) -> list[Line]:
-        return looks.lines(
-            [
-                (
-                    looks.said(name, attack.attack),
-                    attack.attack,
-                    [(float(order.index((i.low, i.high))), _nan(getattr(i, what))) for i in attack.by_degree],
-                )
-                for name, attack in attacks
-            ]
-        )
+        return looks.lines([(looks.said(name, one.attack), one.attack, values(one, what)) for name, one in attacks])
 
-    over = ", by edges of the person"
-    figures = [*figure("People re-identified", lines("recall"), x, said=over)]
-    figures += figure("Matches that are right", lines("precision"), x, said=over)
+    def values(attack: StructureAttack, what: str) -> list[tuple[str, float]]:
+        own = {(item.low, item.high): getattr(item, what) for item in attack.by_degree}
+        return [(degrees(known[key]), _nan(own.get(key))) for key in order]
+
+    figures = [*figure("People re-identified", lines("recall"), x)]
+    figures += figure("Matches that are right", lines("precision"), x)
     whose = "People are those in both networks without the seeds, by edges in the adversary's own."
     tables = [_degree_table(attacks[:LINES], order, looks)] if figures else []
     strongest = strongest_first(graph.attacks, graph.truth_known)[0]
@@ -226,9 +221,9 @@ def _by_score(graph: GraphRisk, looks: Looks) -> tuple[Loose, ...]:
         right.append((said, attack.attack, [(item.sure, item.right) for item in bins]))
         sure.append((said, attack.attack, [(item.low, float(n)) for item, n in zip(bins, falling, strict=True)]))
     reliable, given = looks.lines(right), looks.lines(sure)
-    equal = Line("", [(0.0, 0.0), (1.0, 1.0)], 2, shade=True, marked=False, width=1.2)
-    rightly = [*figure("Matches that are right", reliable, shares("Score: probability announced"), under=[equal])]
-    made = figure("Matches made", given, shares("Score, at least"), y=linear(top(given) or 1.0, beyond=True, unit=""))
+    announced = Column("score", "Score: probability announced", "share")
+    rightly = [*figure("Matches that are right", reliable, announced, diagonal="score = share that is right")]
+    made = figure("Matches made", given, Column("score", "Score, at least", "share"), y=MATCHES)
     own = any(attack.announced is not None for _, attack in shown(graph))
     how = f"{SCORE}{OWN_SCORE * own} Who took it at its word would be wrong wherever a line leaves the dotted one."
     told = [*of_release(graph), *([how] if rightly else []), "Matches made: so many matches have at least that score."]
@@ -251,13 +246,13 @@ def _by_pass(graph: GraphRisk, looks: Looks) -> tuple[Loose, ...]:
     """Matches made or changed in each pass of the first run; an ensemble has rounds, which begin anew."""
     lines = looks.lines(
         [
-            (looks.said(name, a.attack), a.attack, [(float(i), float(n)) for i, n in enumerate(a.steps, 1)])
+            (looks.said(name, a.attack), a.attack, [(i, n) for i, n in enumerate(a.steps, 1)])
             for name, a in shown(graph)
             if len(a.steps) > 1 and a.announced is None
         ]
     )
-    x = whole(1, max((len(line.points) for line in lines), default=1), "Pass over the network", pad=0.03)
-    figures = figure("Matches made or changed in the pass", lines, x, y=linear(top(lines) or 1.0, beyond=True, unit=""))
+    x = Column("pass", "Pass over the network", "number")
+    figures = figure("Matches made or changed in the pass", lines, x, y=MATCHES)
     how = "Of the first run. An attack ends with a pass that changes nothing, or is cut off."
     most = max((len(line.points) for line in lines), default=0)
     said = f"The first run ends after {plural(most, 'pass', 'passes')} at the most."
@@ -272,13 +267,13 @@ def _by_seeds(graph: GraphRisk, looks: Looks) -> tuple[Loose, ...]:
     lines = transition_lines(graph)
     if len({point.n_seeds for own in lines.values() for point in own}) < 2:
         return ()
-    x = magnitudes([point.n_seeds for point in graph.transition], "Leaked identities, each step as many times")
+    x = Column("seeds", "Leaked identities", "number")
     points = {(looks.said(name, own[0].attack), own[0].attack): own for name, own in lines.items()}
     reach = looks.lines([(*who, [(p.n_seeds, _reach(p)) for p in own]) for who, own in points.items()])
     spread = looks.lines([(*who, [(p.n_seeds, p.spread_in / p.runs) for p in own]) for who, own in points.items()])
     named = "re-identified" if graph.truth_known else "matched"
-    figures = [*figure(f"People {named}", reach, x, said=", by leaked identities")]
-    figures += figure("Runs in which the attack spreads", spread, x, said=", by leaked identities")
+    figures = [*figure(f"People {named}", reach, x, log="x")]
+    figures += figure("Runs in which the attack spreads", spread, x, log="x")
     rows = (
         (looks.said(p.attack, p.attack), p.seeds, f"{p.n_seeds:,}", f"{p.spread_in:,} of {p.runs:,}", rate(_reach(p)))
         for own in lines.values()
@@ -356,9 +351,9 @@ def _overlap_figures(
         ]
         return looks.lines(named, shade=shade)
 
-    x, wrong = shares("Overlap of edges" if by_edges else "Overlap of people"), over("named_wrongly")
-    yield from figure(f"People re-identified{caption}", over("recall"), x)
-    yield from figure(f"People matched wrongly{caption}", wrong, x, y=linear(top(wrong) or 0.01, beyond=True))
+    x = Column("overlap", "Overlap of edges" if by_edges else "Overlap of people", "share")
+    for what, name in (("People re-identified", "recall"), ("People matched wrongly", "named_wrongly")):
+        yield from figure(f"{what}{caption}", over(name), x, adversaries=not shade)
 
 
 def _overlap_table(points: Sequence[OverlapPoint], looks: Looks) -> Grid:

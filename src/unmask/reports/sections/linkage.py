@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from unmask.measures.names import PARTITION_SCORES
-from unmask.reports.charts import ends, plot
+from unmask.render import Figure
 from unmask.reports.data import Scope
 from unmask.reports.facts.linkage import GuessLinkage, Linkage
+from unmask.reports.figures import Line, describe_ends, lines_figure
 from unmask.reports.findings.linkage import (
     ALIASES,
     cautions,
@@ -22,14 +23,12 @@ from unmask.reports.findings.linkage import (
     the_guess,
 )
 from unmask.reports.findings.linkage import findings as findings
-from unmask.reports.marks import Line, Rule, Spot
-from unmask.reports.parts import Figure, Figures, Grid, Heading, Loose, Section, grid, lead, minds, notes, parts
-from unmask.reports.planes import bubbles
-from unmask.reports.scales import linear, shares, stretched, whole
+from unmask.reports.parts import Figures, Grid, Heading, Loose, Section, grid, lead, minds, notes, parts
 from unmask.reports.screens.linkage import advice as advice
 from unmask.reports.screens.linkage import at_risk as at_risk
 from unmask.reports.sections.utility import listing
 from unmask.reports.words import lettered, number, percent, plural
+from unmask.results import Chart, Column, Table
 
 LINES = 6
 """Guesses that are told apart in one chart."""
@@ -43,8 +42,20 @@ FLAT = 0.01
 EVEN = 0.05
 """A chart whose lines all stay within this part of its scale is said in words instead."""
 
+BUBBLE_LIMIT = 300
+"""Bubbles that are drawn one by one; of more, neighbors are drawn as one."""
+
+LABELED = 8
+"""Bubbles with their number of subjects next to them."""
+
 FAR = 30.0
 """A guess that mixes in so many times as much as every other is left out of their chart."""
+
+SHARE = Column("share", "", "share")
+
+SLOPES = Column("slope", "", "number")
+
+THRESHOLD = Column("threshold", "Threshold \u03b2: share of items linked", "share")
 
 AVERAGE, WORST = "average subject", "worst-off tenth"
 
@@ -218,6 +229,10 @@ def _top(curves: Sequence[Sequence[float]]) -> float:
     return max((value for curve in curves for value in curve if math.isfinite(value)), default=0.0) or 1.0
 
 
+def _values(lines: Iterable[Line]) -> list[list[float]]:
+    return [[y for _, y in line.points if y is not None] for line in lines]
+
+
 def _flat_from(curve: Sequence[float], tolerance: float) -> int:
     """The first entry after which the curve stays within `tolerance` of its end."""
     return next((i + 1 for i in range(len(curve) - 1, -1, -1) if abs(curve[i] - curve[-1]) > tolerance), 0)
@@ -226,15 +241,15 @@ def _flat_from(curve: Sequence[float], tolerance: float) -> int:
 def _curves(linkage: Linkage, told: Sequence[Told]) -> tuple[Loose, ...]:
     """Linked and mixed against merges, and how they are read; what would be a flat chart is said."""
     longest, upto = max(len(guess.linked_curve) for guess in linkage.guesses), horizon(linkage)
-    beta = Rule(linkage.beta, f"\u03b2 {plain(linkage.beta)}", across=True)
+    beta = {f"\u03b2 {plain(linkage.beta)}": linkage.beta}
     linked = _lines("Own items linked", told, ("linked_curve", "worst_linked"), upto)
     what = "Items of others still lacking" if linkage.wanted else "Items of others mixed in"
     beside = [one for one in told if one.guess.name != _far_off(linkage)] if _mixes(linkage) else []
     mixed = list(_lines(what, beside, ("mixed_curve", "worst_mixed"), upto))
-    top = _top([[y for _, y in line.points] for _, lines in mixed for line in lines])
-    panels = [*(_Panel(*one, 1.0, (beta,)) for one in linked), *(_Panel(*one, top) for one in mixed)]
+    top = _top(_values(line for _, lines in mixed for line in lines))
+    panels = [*(_Panel(*one, 1.0, beta) for one in linked), *(_Panel(*one, top) for one in mixed)]
     drawn = [panel for panel in panels if not panel.even]
-    figures = Figures(tuple(panel.figure(upto) for panel in drawn))
+    figures = Figures(tuple(panel.figure() for panel in drawn))
     return (figures, notes(_curve_notes(linkage, panels, longest, upto)) if longest else ())
 
 
@@ -243,19 +258,18 @@ class _Panel:
     caption: str
     lines: tuple[Line, ...]
     top: float
-    rules: tuple[Rule, ...] = ()
+    rules: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def even(self) -> bool:
         """Whether a reader would see one flat line."""
-        values = [y for line in self.lines for _, y in line.points if math.isfinite(y)]
+        values = [y for own in _values(self.lines) for y in own if math.isfinite(y)]
         return bool(values) and max(values) - min(values) <= EVEN * self.top
 
-    def figure(self, upto: int) -> Figure:
-        """The panel drawn over 0 to `upto` merges."""
-        label = f"{self.caption}, after 0 to {plural(upto, 'merge')}. {ends(self.lines)}"
-        x, y = whole(0, upto, "Merges: clusters joined", about=6), linear(self.top, beyond=True)
-        return Figure(self.caption, plot(x, y, self.lines, rules=self.rules, label=label))
+    def figure(self) -> Figure:
+        """The panel drawn over merges."""
+        x = Column("merges", "Merges (clusters joined)", "number")
+        return lines_figure(self.caption, x, SHARE, self.lines, rules=self.rules, y_max=self.top)
 
 
 def _mixes(linkage: Linkage) -> bool:
@@ -288,7 +302,7 @@ def _lines(
         charts = [(f"{caption}, {kind}", [(one, field, one.name, 0) for one in told]) for field, kind in kinds]
     for said, wanted in charts:
         lines = tuple(
-            Line(name, [(float(j), curve[min(j, len(curve) - 1)]) for j in range(upto + 1)], one.style + shift)
+            Line(name, [(j, curve[min(j, len(curve) - 1)]) for j in range(upto + 1)], one.style + shift)
             for one, field, name, shift in wanted
             if (curve := getattr(one.guess, field))
         )
@@ -306,7 +320,8 @@ def _curve_notes(linkage: Linkage, panels: Sequence[_Panel], longest: int, upto:
     if len(linkage.guesses) > 1 and any(guess.breached > 0.1 for guess in linkage.guesses):
         yield "Where more than a tenth of the subjects is breached, all who are count as the worst-off tenth."
     for panel in (panel for panel in panels if panel.even):
-        yield f"{panel.caption}, after 0 to {plural(upto, 'merge')}, too even to draw: {ends(panel.lines)}"
+        ends = describe_ends(panel.lines, SHARE)
+        yield f"{panel.caption}, after 0 to {plural(upto, 'merge')}, too even to draw: {ends}"
     if not _mixes(linkage):
         yield "No item of others is mixed in at any number of merges; no chart is drawn of that."
     if (far := _far_off(linkage)) is not None:
@@ -324,23 +339,40 @@ def _thresholds(linkage: Linkage, told: Sequence[Told]) -> tuple[Loose, ...]:
     """Subjects breached, and the risk slopes of the first guesses, against the threshold."""
     if not linkage.betas:
         return ()
-    chosen = Rule(linkage.beta, f"\u03b2 {plain(linkage.beta)}")
-    breached = [Line(one.name, _over(linkage, one.guess.breach_rates), one.style) for one in told]
-    shuffled = [Spot(linkage.beta, one.guess.guessing, one.style, hollow=True) for one in told]
-    rates = [*(one.guess.breach_rates for one in told), [spot.y for spot in shuffled]]
-    caption = "Subjects breached, by threshold"
-    over = f"{caption}, from {plain(linkage.betas[0])} to {plain(linkage.betas[-1])}. {ends(breached)}"
-    x, y = shares("Threshold \u03b2: share of items linked"), linear(_top(rates), beyond=True)
-    figures = [Figure(caption, plot(x, y, breached, spots=shuffled, rules=[chosen], label=over))]
+    chosen = {f"\u03b2 {plain(linkage.beta)}": linkage.beta}
+    figures = [_breach_figure(linkage, told, chosen)]
     sloping = {one.name: _slopes(linkage, one.guess) for one in told[:PANELS] if one.guess.slopes}
-    y = linear(_top([[y for _, y in line.points] for lines in sloping.values() for line in lines]), unit="")
+    top = _top(_values(line for lines in sloping.values() for line in lines))
     for name, lines in sloping.items():
         caption = "Risk slope, by threshold" if len(told) == 1 else f"Risk slope: {name}"
-        label = f"{caption}, of the average subject. {ends(lines, '')}"
-        figures.append(Figure(caption, plot(x, y, lines, rules=[chosen], label=label)))
+        label = f"{caption}, of the average subject"
+        figures.append(
+            lines_figure(
+                caption, THRESHOLD, SLOPES, lines, adversaries=False, label=label, x_rules=chosen, y_max=top, x_max=1.0
+            )
+        )
     hollow = f"Hollow: breached by clusters of the same sizes with shuffled labels, at \u03b2 {plain(linkage.beta)}."
     sloped = any(guess.slopes for guess in linkage.guesses)
     return Figures(tuple(figures)), notes([hollow, *([SLOPE] if sloped else [])])
+
+
+def _breach_figure(linkage: Linkage, told: Sequence[Told], chosen: Mapping[str, float]) -> Figure:
+    """Subjects breached against the threshold; hollow: by clusters with shuffled labels, at the chosen one."""
+    records = [
+        (one.name, one.style, mark, beta, share)
+        for one in told
+        for mark, points in (
+            ("point", _over(linkage, one.guess.breach_rates)),
+            ("hollow", [(linkage.beta, one.guess.guessing)]),
+        )
+        for beta, share in points
+    ]
+    columns = (Column("guess"), Column("style"), Column("mark"), THRESHOLD, SHARE)
+    chart = Chart(
+        "lines", "thresholds", "threshold", "share", "guess", title="Subjects breached, by threshold", style="style",
+        mark="mark", x_rules=chosen, x_max=1.0,
+    )  # fmt: skip
+    return Figure(chart, Table.from_records("thresholds", columns, records))
 
 
 def _over(linkage: Linkage, values: Sequence[float]) -> list[tuple[float, float]]:
@@ -352,10 +384,7 @@ def _slopes(linkage: Linkage, guess: GuessLinkage) -> list[Line]:
     ordered = sorted(guess.slopes, key=lambda item: -item[0])
     if len(ordered) > LINES:
         ordered = [ordered[round(i * (len(ordered) - 1) / (LINES - 1))] for i in range(LINES)]
-    return [
-        Line(f"\u03b1 {alpha:.3g}", _over(linkage, values), style, shade=True)
-        for style, (alpha, values) in enumerate(ordered)
-    ]
+    return [Line(f"\u03b1 {alpha:.3g}", _over(linkage, values), style) for style, (alpha, values) in enumerate(ordered)]
 
 
 # --- misses and includes ---------------------------------------------------------------------------------------------
@@ -368,23 +397,42 @@ def _errors(linkage: Linkage, told: Sequence[Told], least: int) -> tuple[Loose, 
         return (notes([_largest(points)] if points else []),)
     shown = [one for one in told if one.guess.miss_include]
     drawn = [point for one in shown for point in one.guess.miss_include]
-    most = max(p[0] for p in drawn), max(p[1] for p in drawn), max(1, *(p[2] for p in drawn))
-    figures = tuple(
-        Figure(
-            "Misses and includes" if len(told) == 1 else one.name,
-            bubbles(
-                one.guess.miss_include,
-                largest=most,
-                style=one.style,
-                label=f"Misses against includes of {sum(p[2] for p in one.guess.miss_include):,} subjects. "
-                f"{_largest(one.guess.miss_include)}",
-            ),
-        )
-        for one in shown
-    )
+    most = max(p[0] for p in drawn), max(p[1] for p in drawn)
+    figures = tuple(_error_figure(one, "Misses and includes" if len(told) == 1 else one.name, *most) for one in shown)
     said = [BUBBLES, *([f"Errors of fewer than {least:,} subjects are left out."] if least > 1 else [])]
-    far = any(stretched(max(point[axis] for point in points)) for axis in (0, 1))
-    return Figures(figures), notes([*said, *(["Long scales are logarithmic in 1 + items."] if far else [])])
+    return Figures(figures), notes(said)
+
+
+def _error_figure(one: Told, title: str, most_missed: int, most_included: int) -> Figure:
+    """Misses against includes; the number of subjects is the area, and is written next to the largest."""
+    points = sorted(_gather(one.guess.miss_include), key=lambda point: (-point[2], point[:2]))
+    records = [
+        (one.style, miss, include, n, f"{n:,}" if place < LABELED else "")
+        for place, (miss, include, n) in enumerate(points)
+    ]
+    columns = (
+        Column("style"), Column("misses", "Misses: own items lacking", "number"),
+        Column("includes", "Includes: items of others", "number"), Column("subjects", "subjects", "people"),
+        Column("text"),
+    )  # fmt: skip
+    label = f"Misses against includes of {sum(n for _, _, n in points):,} subjects. {_largest(points)}"
+    chart = Chart(
+        "points", "errors", "misses", "includes", title=title, label=label, style="style", size="subjects", text="text",
+        log="xy", x_max=most_missed, y_max=most_included,
+    )  # fmt: skip
+    return Figure(chart, Table.from_records("errors", columns, records))
+
+
+def _gather(points: Sequence[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
+    """The points; of very many, those in one cell of a grid are one."""
+    if len(points) <= BUBBLE_LIMIT:
+        return list(points)
+    steps = [max(1, math.ceil(max(point[axis] for point in points) / 40)) for axis in (0, 1)]
+    cells: dict[tuple[int, int], int] = {}
+    for miss, include, n in points:
+        cell = steps[0] * round(miss / steps[0]), steps[1] * round(include / steps[1])
+        cells[cell] = cells.get(cell, 0) + n
+    return [(*cell, n) for cell, n in cells.items()]
 
 
 def _largest(points: Sequence[tuple[int, int, int]]) -> str:

@@ -5,20 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from unmask.reports.charts import ends, plot
+from unmask.render import Figure
 from unmask.reports.data import Scope
 from unmask.reports.facts.graph import GraphRisk, StructureAttack
+from unmask.reports.figures import Line, lines_figure
 from unmask.reports.findings.graph import several_releases, strongest_first
-from unmask.reports.marks import Line
-from unmask.reports.parts import Figure, Figures, Heading, Loose, Part, notes
-from unmask.reports.scales import Scale, linear
+from unmask.reports.parts import Figures, Heading, Loose, Part, notes
 from unmask.reports.words import lettered, release_name
+from unmask.results import Column
 
 LINES = 6
 """Lines that are told apart in one chart."""
 
-Points = Sequence[tuple[float, float]]
+Points = Sequence[tuple[Any, float]]
 Named = tuple[str, str, Points]
 """The name of a line, the attack it is of, and its points."""
 
@@ -49,7 +50,7 @@ class Looks:
             own = i if shade else self.styles[attack] % LINES
             others = {self.styles[item[1]] % LINES for item in kept} | {*taken}
             taken.append(own if own not in taken else next(j for j in range(LINES) if j not in others))
-        return [Line(name, tuple(points), i, shade) for (name, _, points), i in zip(kept, taken, strict=True)]
+        return [Line(name, tuple(points), i) for (name, _, points), i in zip(kept, taken, strict=True)]
 
 
 def block(
@@ -60,24 +61,16 @@ def block(
     return (Heading(heading, said), drawn, notes(told), tables) if drawn.items or tables else ()
 
 
+SHARE = Column("share", "", "share")
+
+
 def figure(
-    caption: str, lines: Sequence[Line], x: Scale, *, y: Scale | None = None, said: str = "", under: Sequence[Line] = ()
+    caption: str, lines: Sequence[Line], x: Column, *, y: Column = SHARE, said: str = "", **options: Any
 ) -> Iterator[Figure]:
-    """A chart under its caption, told in words by the ends of its lines; none over one place.
-
-    y     : shares to 100 % where none is given
-    under : lines behind that are no attacks
-    """
-    if len({at for line in lines for at, y in line.points if math.isfinite(y)}) > 1:
+    """A chart under its caption; none over one place. said : what the values are over"""
+    if len({at for line in lines for at, y in line.points if y is not None and math.isfinite(y)}) > 1:
         caption += f": {lines[0].name}" if len(lines) == 1 else ""
-        told = ends(lines, "share" if y is None or y.ticks[-1][1][0].endswith("%") else "")
-        scale = linear(1.0, beyond=True) if y is None else y
-        yield Figure(caption, plot(x, scale, [*lines, *under], label=f"{caption}{said}. {told}"))
-
-
-def top(lines: Sequence[Line]) -> float:
-    """The highest value of any line."""
-    return max((y for line in lines for _, y in line.points if math.isfinite(y)), default=0.0)
+        yield lines_figure(caption, x, y, lines, label=f"{caption}{said}", **options)
 
 
 def shown(graph: GraphRisk) -> list[tuple[str, StructureAttack]]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from unmask.reports.bars import Absent, Dot, dots
+from unmask.render import Figure
 from unmask.reports.data import ORIGINAL, Scope
-from unmask.reports.parts import Figure, Figures, Grid, Section, grid, lead, notes, parts
+from unmask.reports.figures import Dot, dots_figure
+from unmask.reports.parts import Figures, Grid, Section, grid, lead, notes, parts
 from unmask.reports.words import MEMBERSHIP, RARE, SPACE, letter, row_estimate
 from unmask.results import Row
 
@@ -46,22 +47,20 @@ def membership_section(scope: Scope) -> Section | None:
 def _figure(scope: Scope, release: str, own: Mapping[str, Found]) -> Figure:
     """Members recognized at each rate of false alarms, by adversaries who join the scores."""
     joined = {name: rows for name, rows in own.items() if (MEMBERSHIP, "realized_success") in rows}
-    rows = [
-        (
-            f"{100 * rate:g}{SPACE}% false alarms",
-            [_dot(scope, name, own.get((MEMBERSHIP, measure))) for name, own in joined.items()],
-        )
+    dots = (
+        _dot(scope, f"{100 * rate:g}{SPACE}% false alarms", name, own.get((MEMBERSHIP, measure)))
         for rate, measure in RATES.items()
-    ]
+        for name, own in joined.items()
+    )
     caption = f"Members recognized, {release}"
-    return Figure(caption, dots(rows, label=f"{caption}, by the share of others taken for members."))
+    return dots_figure(caption, dots, label=f"{caption}, by the share of others taken for members.")
 
 
-def _dot(scope: Scope, adversary: str, row: Row | None) -> Dot | Absent:
+def _dot(scope: Scope, group: str, adversary: str, row: Row | None) -> Dot:
     style, whose = scope.styles[adversary], scope.marked(adversary)
     if row is None or row.low is None or row.high is None:
-        return Absent("too few control people", whose)
-    return Dot(style, row.posterior, row.low, row.high, row.prior, row_estimate(row), whose)
+        return Dot(group, whose, style, text="too few control people")
+    return Dot(group, whose, style, row.posterior, row.prior, row.low, row.high, row_estimate(row))
 
 
 def _table(scope: Scope, release: str, own: Mapping[str, Found]) -> Grid:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
+from typing import Any
 
-from unmask.reports import bars
-from unmask.reports.charts import ends, plot, steps
+from unmask.render import Figure
+from unmask.render.scales import spans_widely
 from unmask.reports.data import Scope
 from unmask.reports.facts.price import Price, PriceCurve, ReleasePrice
+from unmask.reports.figures import Line, lines_figure
 from unmask.reports.findings.price import (
     adversary_mark,
     amount,
@@ -25,15 +27,15 @@ from unmask.reports.findings.price import (
     thresholds_sentence,
 )
 from unmask.reports.findings.price import findings as findings
-from unmask.reports.marks import Line, Rule
-from unmask.reports.parts import Figure, Figures, Grid, Heading, Section, grid, lead, minds, notes, parts
-from unmask.reports.scales import amounts, linear, logarithmic
+from unmask.reports.parts import Figures, Grid, Heading, Section, grid, lead, minds, notes, parts
 from unmask.reports.screens.conditions import one_sentence
-from unmask.reports.svg import Drawing
 from unmask.reports.words import number, percent, plural
+from unmask.results import Chart, Column, Table
 
 SHOWN = 6
 """Releases that are told apart in one chart."""
+
+TRIES = ("on average", "if never caught, never lucky")
 
 STATES = ("data to be paid for", "data at hand")
 """The attacker before and after paying for the outside data."""
@@ -170,69 +172,41 @@ def _size_figures(price: Price, shown: slice) -> tuple[Figure, ...]:
     """By size of the group: payoff, probability of success, tries, and the fine that stops the attack."""
     curve, sizes, fine = price.curve, price.curve.sizes[shown], amount_of(price, "fine")
     exhausted, attacked, sunk = price.thresholds
-    first = _mark(attacked, "attacked up to", sizes, 0)
-    states, limits = (
-        first + _mark(sunk, "data at hand up to", sizes, 1),
-        first + _mark(exhausted, "all tried up to", sizes, 2),
-    )
+    first = _mark(attacked, "attacked up to", sizes)
+    states = {**first, **_mark(sunk, "data at hand up to", sizes)}
+    limits = {**first, **_mark(exhausted, "all tried up to", sizes)}
     if exhausted is None or (attacked is not None and attacked <= exhausted):
-        limits = _mark(attacked, "attacked, all tried up to", sizes, 0)
-    payoffs = (curve.payoff, curve.sunk_payoff)
-    successes = (curve.success, curve.sunk_success)
-    tries = (curve.tries, curve.clean_tries)
-    panels: list[tuple[str, Sequence[str], Sequence[Sequence[float]], list[Rule]]] = [
-        ("Payoff of attacking one person", STATES, payoffs, states),
-        ("Probability of re-identifying the person", STATES, successes, states),
-        ("Candidates tried", ("on average", "if never caught, never lucky"), tries, limits),
+        limits = _mark(attacked, "attacked, all tried up to", sizes)
+    panels: list[tuple[str, Sequence[str], Sequence[Sequence[float]], dict[str, Any]]] = [
+        ("Payoff of attacking one person", STATES, (curve.payoff, curve.sunk_payoff), {"x_rules": states}),
+        ("Probability of re-identifying the person", STATES, (curve.success, curve.sunk_success), {"x_rules": states}),
+        ("Candidates tried", TRIES, (curve.tries, curve.clean_tries), {"x_rules": limits}),
     ]
     if any(math.isfinite(value) and value > 0 for value in curve.break_even_fine[shown]):
-        now = [] if fine is None else [Rule(fine, f"fine now {amount(fine)}", across=True)]
-        panels.append(("Least fine that stops an attack on one person", ("",), (curve.break_even_fine,), now))
-    said = thresholds_sentence(price.thresholds)
+        now = {} if fine is None else {f"fine now {amount(fine)}": fine}
+        fines = (curve.break_even_fine,)
+        panels.append(("Least fine that stops an attack on one person", ("",), fines, {"rules": now, "log": "y"}))
     return tuple(
-        Figure(
-            caption,
-            by_size(
-                sizes,
-                [(name, own[shown]) for name, own in zip(names, values, strict=True)],
-                rules=rules,
-                unit="share" if values is successes else "",
-                label=f"{caption}, by size of the group, from 1 to {sizes[-1]:,} candidates. {said}",
-            ),
-        )
-        for caption, names, values, rules in panels
+        _by_size(caption, sizes, zip(names, (own[shown] for own in values), strict=True), **options)
+        for caption, names, values, options in panels
     )
 
 
-def by_size(
-    sizes: Sequence[int],
-    lines: Sequence[tuple[str, Sequence[float]]],
-    *,
-    rules: Sequence[Rule] = (),
-    unit: str = "",
-    label: str,
-) -> Drawing:
-    """Functions of the size of a group as steps; the scale may be logarithmic where there is a rule across."""
-    values = [value for _, own in lines for value in own if math.isfinite(value)]
-    levels = [rule.value for rule in rules if rule.across]
-    y = linear(max(values, default=0.0) or 1.0, unit=unit, beyond=True)
-    if levels and logarithmic([*values, *levels]):
-        y = amounts([value for value in (*values, *levels) if value > 0], whole_powers=True)
-    elif levels:
-        y = linear(max([*values, *levels]) or 1.0, unit=unit, beyond=True)
-    drawn = [
-        Line(name, steps(list(zip(sizes, own, strict=True)), start=sizes[0] - 0.5), i, marked=False)
-        for i, (name, own) in enumerate(lines)
-    ]
-    end = sizes[-1] + 0.5
-    x = linear(end, unit="", about=min(6.0, end), title="Candidates in the group")
-    return plot(x, y, drawn, rules=rules, height=180.0, label=label)
+def _by_size(
+    caption: str, sizes: Sequence[int], lines: Iterable[tuple[str, Sequence[float]]], **options: Any
+) -> Figure:
+    """Functions of the size of a group as steps."""
+    x = Column("candidates", "Candidates in the group", "number")
+    y = Column("value", "", "share" if caption.startswith("Probability") else "number")
+    drawn = [Line(name, list(zip(sizes, own, strict=True)), i) for i, (name, own) in enumerate(lines)]
+    label = f"{caption}, by size of the group"
+    return lines_figure(caption, x, y, drawn, form="steps", label=label, **options)
 
 
-def _mark(threshold: int | None, words: str, sizes: Sequence[int], style: int) -> list[Rule]:
-    """A rule behind the last size before a threshold, where that is shown."""
+def _mark(threshold: int | None, words: str, sizes: Sequence[int]) -> dict[str, float]:
+    """A limit line where a value holds no more, if that is shown."""
     last = 0 if threshold is None else threshold - 1
-    return [Rule(last + 0.5, f"{words} {last:,}", style)] if sizes[0] <= last < sizes[-1] else []
+    return {f"{words} {last:,}": last + 1} if sizes[0] <= last < sizes[-1] else {}
 
 
 def _size_notes(price: Price, shown: slice | None) -> list[str]:
@@ -248,7 +222,7 @@ def _size_notes(price: Price, shown: slice | None) -> list[str]:
         where = f"groups up to {endless[-1]:,}" if upto else f"{len(endless):,} sizes, the largest {endless[-1]:,}"
         where = "groups of any size shown" if len(endless) == len(sizes) else where
         notes.append(f"No fine stops an attack on one person in {where}; the chart of fines cannot show that.")
-    if logarithmic((*values, amount_of(price, "fine") or 0.0)) and len(endless) < len(sizes):
+    if spans_widely([*values, amount_of(price, "fine") or 0.0]) and len(endless) < len(sizes):
         notes.append(LOGARITHMIC)
     return notes
 
@@ -265,20 +239,19 @@ def _tornado(price: Price) -> Iterator[Figure]:
     """What moves the payoff most."""
     if not _moves(price):
         return
-    rows = [
-        bars.Swing(
-            parameter_name(swing.parameter),
-            swing.payoff_low,
-            swing.payoff_high,
-            parameter_value(swing.parameter, swing.low),
-            parameter_value(swing.parameter, swing.high),
-        )
+    records = [
+        (parameter_name(swing.parameter), end, payoff, parameter_value(swing.parameter, value), price.tornado_payoff)
         for swing in price.tornado
+        for end, payoff, value in (("lower", swing.payoff_low, swing.low), ("higher", swing.payoff_high, swing.high))
     ]
-    caption, now = f"What moves the payoff of a group of {price.tornado_size:,}", f"now {amount(price.tornado_payoff)}"
-    label = f"{caption}. N{now[1:]}. From the widest swing: {', '.join(row.name for row in rows)}."
-    svg = bars.swings(rows, base=price.tornado_payoff, words=now, unit="", title="Payoff", label=label)
-    yield Figure(caption, svg)
+    columns = (
+        Column("assumption"), Column("end"), Column("payoff", "Payoff", "number"), Column("value"),
+        Column("now", "now", "number"),
+    )  # fmt: skip
+    caption = f"What moves the payoff of a group of {price.tornado_size:,}"
+    table = Table.from_records("tornado", columns, records)
+    chart = Chart("tornado", table.name, "payoff", "assumption", "end", caption, baseline="now", text="value")
+    yield Figure(chart, table)
 
 
 def _riskiest(price: Price) -> list[ReleasePrice]:
@@ -295,20 +268,15 @@ def _by_fine(price: Price, scope: Scope) -> Iterator[Figure]:
     rows, now = _riskiest(price)[:SHOWN], amount_of(price, "fine")
     if not rows:
         return
-    lines = [
-        Line(item.release if len(rows) > 1 else "", sorted(item.deterrence), i, marked=len(rows) > 1)
-        for i, item in enumerate(rows)
-    ]
-    points = [point for line in lines for point in line.points]
-    x = amounts([*(fine for fine, _ in points), *([] if now is None else [now])], "Fine")
-    y = linear(max(share for _, share in points) or 1.0, beyond=True)
-    rules = [] if now is None else [Rule(now, f"fine now {amount(now)}")]
+    lines = [Line(item.release if len(rows) > 1 else "", sorted(item.deterrence), i) for i, item in enumerate(rows)]
     who = f"{adversary_mark(rows[0].adversary, scope)}  " if several_adversaries(price, scope) else ""
-    most = amount(max(fine for fine, _ in points))
-    label = f"People re-identified by one campaign, against fines from 0 to {most}. {ends(lines)}"
-    yield Figure(
+    yield lines_figure(
         f"{who}People re-identified by one campaign, against the fine",
-        plot(x, y, lines, rules=rules, height=210.0, label=label),
+        Column("fine", "Fine", "number"),
+        Column("share", "", "share"),
+        lines,
+        x_rules={} if now is None else {f"fine now {amount(now)}": now},
+        log="x",
     )
 
 
@@ -327,6 +295,6 @@ def _fine_notes(price: Price) -> list[str]:
         notes.append("No campaign re-identifies anybody at any fine that was tried.")
     if len(rows) > SHOWN:
         notes.append(f"The first {SHOWN} of {len(rows)} releases are drawn; the tables have all.")
-    if logarithmic(fine for item in rows[:SHOWN] for fine, _ in item.deterrence):
+    if spans_widely([fine for item in rows[:SHOWN] for fine, _ in item.deterrence]):
         notes.append(f"{LOGARITHMIC} A fine of 0 stands at its left end.")
     return notes

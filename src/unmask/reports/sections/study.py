@@ -9,6 +9,7 @@ from itertools import compress
 
 from unmask.measures.registry import SHARES, UTILITIES, described, quantity
 from unmask.plan import NO_ATTACK
+from unmask.render import Figure
 from unmask.reports.facts.study import Headlines, Measured, Plane, StudyData
 from unmask.reports.few import FEWEST, handed_on
 from unmask.reports.findings.study import (
@@ -20,7 +21,6 @@ from unmask.reports.findings.study import (
     who,
 )
 from unmask.reports.parts import (
-    Figure,
     Figures,
     Fold,
     Grid,

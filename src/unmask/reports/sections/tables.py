@@ -6,12 +6,12 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from unmask.measures.registry import needs_truth
-from unmask.reports.bars import Absent, Dot, dots
+from unmask.render import Figure
 from unmask.reports.data import LIMITS, Heads, ReportData, Scope
 from unmask.reports.facts.tables import Distribution
+from unmask.reports.figures import Dot, dots_figure, risk_figure
 from unmask.reports.findings.where import people_finding
-from unmask.reports.parts import Figure, Figures, Grid, Section, folded, grid, lead, parts
-from unmask.reports.people import Spread, people
+from unmask.reports.parts import Figures, Grid, Section, folded, grid, lead, parts
 from unmask.reports.words import (
     FAILURES,
     IDENTITY,
@@ -47,31 +47,25 @@ def success_figures(scope: Scope) -> tuple[Figure, ...]:
     for target in (target for target in scope.targets if target != MEMBERSHIP):
         own = {key[:2]: row for key, row in scope.heads.items() if key[2] == target}
         with_n = len({row.n for row in own.values()}) > 1
-        rows = [
-            (
-                release,
-                [
-                    _dot(scope, own.get((release, name)), (release, name, target), with_n)
-                    for name in scope.adversaries
-                    if any(name == adversary for _, adversary in own)
-                ],
-            )
+        dots = [
+            _dot(scope, own.get((release, name)), (release, name, target), with_n)
             for release in scope.releases
+            for name in scope.adversaries
+            if any(name == adversary for _, adversary in own)
         ]
         label = f"Success by release. {what(target)}."
-        figures += [Figure(what(target), dots(rows, label=label))] if own else []
+        figures += [dots_figure(what(target), dots, label=label)] if own else []
     return tuple(figures)
 
 
-def _dot(scope: Scope, row: Row | None, key: tuple[str, str, str], with_n: bool) -> Dot | Absent:
+def _dot(scope: Scope, row: Row | None, key: tuple[str, str, str], with_n: bool) -> Dot:
     style, whose = scope.styles[key[1]], scope.marked(key[1])
     if row is None:
-        return Absent(_why_not(scope.data, *key), whose)
+        return Dot(key[0], whose, style, text=_why_not(scope.data, *key))
     if not math.isfinite(row.posterior + row.prior):
-        return Absent("undefined", whose)
-    low, high = (row.posterior if end is None else end for end in (row.low, row.high))
+        return Dot(key[0], whose, style, text="undefined")
     said = row_estimate(row) + (f", n {row.n:,}" if with_n else "")
-    return Dot(style, row.posterior, low, high, row.prior, said, whose)
+    return Dot(key[0], whose, style, row.posterior, row.prior, row.low, row.high, said)
 
 
 def success_note(heads: Heads) -> str:
@@ -118,7 +112,8 @@ def added_section(scope: Scope) -> Section | None:
     for target in (target for target in scope.targets if any(key[2] == target for key in own)):
         rows = {key[:2]: row for key, row in own.items() if key[2] == target}
         label = f"People attacked and control people. {what(target)}."
-        figures.append(Figure(what(target), dots(_against_control(scope, rows), label=label, tick="control people")))
+        dots = (_against_control(scope, release, row) for (release, _), row in rows.items())
+        figures.append(dots_figure(what(target), dots, label=label, baseline="control people"))
         head = (
             *scope.who_head,
             "Guessing",
@@ -135,16 +130,11 @@ def added_section(scope: Scope) -> Section | None:
     )
 
 
-def _against_control(scope: Scope, rows: Mapping[tuple[str, str], Row]) -> list[tuple[str, list[Dot | Absent]]]:
-    """A line for each release; an adversary without control people there is left out."""
-    found: dict[str, list[Dot | Absent]] = {}
-    for (release, adversary), row in rows.items():
-        style, control = scope.styles[adversary], row.control
-        said = f"+{points(row)}" if (row.excess or 0) > 0 else points(row)
-        assert control is not None
-        value = row.posterior
-        found.setdefault(release, []).append(Dot(style, value, value, value, control, said, scope.marked(adversary)))
-    return list(found.items())
+def _against_control(scope: Scope, release: str, row: Row) -> Dot:
+    """What the adversary reaches on people attacked, and on control people."""
+    said = f"+{points(row)}" if (row.excess or 0) > 0 else points(row)
+    style, whose = scope.styles[row.adversary], scope.marked(row.adversary)
+    return Dot(release, whose, style, row.posterior, row.control, text=said)
 
 
 def _added_cells(row: Row) -> tuple[str, ...]:
@@ -192,24 +182,18 @@ def distribution_figures(scope: Scope) -> tuple[Figure, ...]:
         style, spread = scope.styles.get(adversary, len(scope.styles)), groups[adversary, target]
         caption = lettered(_spread(target), style, len(scope.adversaries))
         limit = LIMITS["identity" if target == IDENTITY else "value"]
-        svg = people(
-            [spread_of(item, limit, item.release, of, least=scope.data.least) for item in spread],
-            spread[0].edges,
-            style=style,
-            limit=limit if limit in spread[0].edges else None,
-            tallest=tallest,
-            label=f"{of.capitalize()} by success probability. {caption}.",
-            of=of,
-        )
-        figures.append(Figure(caption, svg))
+        strips = [(item.release, above_words(item, limit, of), item) for item in spread]
+        label = f"{of.capitalize()} by success probability. {caption}"
+        least = scope.data.least
+        figures.append(risk_figure(caption, strips, limit, least, style=style, most=tallest, people=of, label=label))
     return tuple(figures)
 
 
-def spread_of(item: Distribution, limit: float, name: str, of: str = "people", *, least: int) -> Spread:
-    """The distribution as a row of a chart, with how many are above a limit."""
+def above_words(item: Distribution, limit: float, of: str = "people") -> str:
+    """How many are above a limit."""
     above = item.above.get(limit)
     said = above if isinstance(above, str) else f"{above:,} {of}" if above else "none"
-    return Spread(name, item.shares, item.people, "" if above is None else f"{said} above {_limit(limit)}", least)
+    return "" if above is None else f"{said} above {_limit(limit)}"
 
 
 def _spread(target: str) -> str:

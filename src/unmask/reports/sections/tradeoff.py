@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
-from unmask.measures.registry import SHARES
+from unmask.render import Figure
 from unmask.reports.facts.study import Plane, StudyData
+from unmask.reports.figures import front_figure
 from unmask.reports.findings.study import UNITS
-from unmask.reports.marks import Key, Spot
-from unmask.reports.parts import Figure, Figures, Part, lead
-from unmask.reports.planes import plane
-from unmask.reports.scales import linear, risks
+from unmask.reports.parts import Figures, Part, lead
 from unmask.reports.sections.families import settings
-from unmask.reports.words import lettered, number, percent, told_apart
+from unmask.reports.words import lettered, told_apart
+from unmask.results import Column
+from unmask.results.formats import SHARE_UNITS
 
 PLANES = (
     " Filled and joined by steps: no other protection is better in both ways, for the same adversary. Hollow: another "
@@ -36,40 +36,26 @@ def _which_way(planes: Sequence[Plane]) -> str:
 
 def _figure(data: StudyData, drawn: Plane) -> Figure:
     """Success or error across, what is left of utility upwards."""
-    known = dict.fromkeys((spot.adversary, spot.target) for spot in drawn.spots)
-    spots, risk = list(_spots(data, drawn)), _reach(drawn)
-    low, high = min(spot.y for spot in spots), max(spot.y for spot in spots)
-    pad = 0.08 if high > low else 0.1 * abs(high) or 0.1
-    up = linear(high, low=low, pads=(pad, pad), unit=drawn.unit, title=f"Utility: {UNITS.get(drawn.unit, drawn.unit)}")
-    label = f"{risk} against utility, {drawn.dataset}. {'; '.join(spot.told for spot in spots)}."
-    across = risks([spot.x for spot in spots], risk, drawn.risk_unit)
-    keys = [Key(_whose(data, name, target), data.styles[name]) for name, target in known]
-    aims = "; ".join(dict.fromkeys(target for _, target in known))
-    svg = plane(across, up, spots, keys=keys, label=label, more=drawn.direction == "low")
-    return Figure(f"{risk} against utility: {aims}", svg)
+    names = _names(spot.protection for spot in drawn.spots)
+    risk = "Success" if drawn.direction == "high" else "Error"
+    ordered = sorted(drawn.spots, key=lambda spot: (spot.success, spot.utility), reverse=drawn.direction == "low")
+    records = [
+        (
+            _whose(data, spot.adversary, spot.target), data.styles[spot.adversary], names[spot.protection],
+            "point" if spot.best else "hollow", spot.success, spot.utility,
+        )
+        for spot in ordered
+    ]  # fmt: skip
+    unit = UNITS.get(drawn.unit, drawn.unit)
+    y = Column("utility", f"Utility: {unit}", "share" if drawn.unit in SHARE_UNITS else "number")
+    aims = "; ".join(dict.fromkeys(spot.target for spot in drawn.spots))
+    label = f"{risk} against utility, {drawn.dataset}"
+    x = Column("success", risk, "number", drawn.risk_unit)
+    return front_figure(f"{risk} against utility: {aims}", x, y, records, label=label)
 
 
 def _whose(data: StudyData, adversary: str, target: str) -> str:
     return lettered(f"{adversary}: {target}", data.styles[adversary], 2)
-
-
-def _spots(data: StudyData, drawn: Plane) -> Iterator[Spot]:
-    """Each protection as each adversary sees it."""
-    names = _names(spot.protection for spot in drawn.spots)
-    said = percent if drawn.risk_unit in SHARES else number
-    kept = percent if drawn.unit in SHARES else number
-    for spot in drawn.spots:
-        of = _whose(data, spot.adversary, spot.target)
-        told = f"{spot.protection}, {of}: {said(spot.success)}, utility {kept(spot.utility)}"
-        style = data.styles[spot.adversary]
-        yield Spot(spot.success, spot.utility, style, names[spot.protection], hollow=not spot.best, of=of, told=told)
-
-
-def _reach(plane: Plane) -> str:
-    """What the adversaries of a plane reach, with its unit."""
-    if plane.direction == "high":
-        return "Success"
-    return "Error" if plane.risk_unit in SHARES else f"Error ({plane.risk_unit})"
 
 
 def _names(protections: Iterable[str]) -> dict[str, str]:

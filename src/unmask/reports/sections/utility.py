@@ -6,23 +6,21 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from unmask.measures.registry import CRITERIA, UTILITIES, Quantity
+from unmask.render import Figure
 from unmask.reports.data import ReportData, Scope
 from unmask.reports.facts.study import undominated
-from unmask.reports.marks import Key, Spot
-from unmask.reports.parts import Figure, Figures, Grid, Section, folded, lead, notes, parts
-from unmask.reports.planes import plane
-from unmask.reports.scales import linear, risks, turned
-from unmask.reports.svg import Drawing
-from unmask.reports.words import Value, name_of, number, percent, row_estimate, told_apart, what, written
-from unmask.results import Row
+from unmask.reports.figures import front_figure
+from unmask.reports.parts import Figures, Grid, Section, folded, lead, notes, parts
+from unmask.reports.words import Value, name_of, told_apart, what, written
+from unmask.results import Column, Row
 
 
 def utility_section(scope: Scope) -> Section | None:
     """What is lost, and risk against the first loss that every release has."""
     figures, tables = plane_figures(scope), listing(scope.data.utility, UTILITIES, "Utility lost")
     how = (
-        "Up keeps more, left risks less. Filled and joined by steps: no other release is better in both ways, for the "
-        "same adversary. Hollow: another one is."
+        "Down loses less, left risks less. Filled and joined by steps: no other release is better in both ways, for "
+        "the same adversary. Hollow: another one is."
     )
     shown = parts(lead(how) if figures else None, Figures(figures), tables)
     return Section("utility", "Risk against utility" if figures else "Utility lost", shown) if shown else None
@@ -48,34 +46,30 @@ def plane_figures(scope: Scope) -> tuple[Figure, ...]:
     drawn = next(iter(shared), None)
     if len(known) < 2 or drawn is None:
         return ()
+    y = Column("loss", name_of(drawn, UTILITIES), "share" if _most(losses, drawn) <= 1 else "number")
     figures = []
     for target in scope.targets:
-        spots: list[Spot] = []
-        for adversary, style in scope.styles.items():
-            rows = [(losses[name][drawn], row) for name in known if (row := scope.heads.get((name, adversary, target)))]
-            spots += _plane_spots(rows, style, scope.marked(adversary))
-        if spots:
-            keys = [Key(scope.marked(name), style) for name, style in scope.styles.items()]
-            keys = [key for key in keys if key.style in {spot.style for spot in spots}]
-            figures.append(Figure(what(target), _plane(spots, keys, name_of(drawn, UTILITIES), what(target))))
+        rows = [row for key, row in scope.heads.items() if key[2] == target and key[0] in known]
+        lost = [(losses[row.release][drawn], row) for row in rows]
+        own = ([(loss, row) for loss, row in lost if row.adversary == name] for name in scope.styles)
+        records = [record for pairs in own for record in _records(scope, pairs)]
+        if records:
+            x, label = Column("success", "Success", "share"), f"Success against {y.label}. {what(target)}"
+            figures.append(front_figure(what(target), x, y, records, label=label))
     return tuple(figures)
 
 
-def _plane_spots(rows: Sequence[tuple[float, Row]], style: int, of: str) -> Iterator[Spot]:
+def _most(losses: Mapping[str, Mapping[str, float]], measure: str) -> float:
+    return max(own[measure] for own in losses.values())
+
+
+def _records(scope: Scope, rows: Sequence[tuple[float, Row]]) -> Iterator[tuple[str, int, str, str, float, float]]:
+    """The releases as one adversary sees them, the least success first."""
     best = undominated([(loss, row.posterior) for loss, row in rows])
     names = told_apart(row.release for _, row in rows)
-    for (loss, row), front in zip(rows, best, strict=True):
-        told = f"{row.release}: success {row_estimate(row)}, lost {percent(loss) if loss <= 1 else number(loss)}"
-        of_whom = f"{told}; {of}" if of else told
-        yield Spot(row.posterior, loss, style, names[row.release], hollow=not front, of=of, told=of_whom)
-
-
-def _plane(spots: Sequence[Spot], keys: Sequence[Key], title: str, caption: str) -> Drawing:
-    """The plane of success and loss, which is least at the top; a loss up to 1 is written in percent."""
-    most = max(spot.y for spot in spots) or 1.0
-    up = linear(most, pads=(0.06, 0.1), unit="share" if most <= 1 else "", title=f"{title}, least at the top")
-    label = f"Success against {title}. {caption}. {'; '.join(spot.told for spot in spots)}."
-    return plane(risks([spot.x for spot in spots], "Success"), turned(up), spots, keys=keys, label=label)
+    for (loss, row), front in sorted(zip(rows, best, strict=True), key=lambda item: (item[0][1].posterior, item[0][0])):
+        whose, style = scope.marked(row.adversary), scope.styles[row.adversary]
+        yield whose, style, names[row.release], "point" if front else "hollow", row.posterior, loss
 
 
 def listing(values: Mapping[str, Mapping[str, Value]], names: Mapping[str, Quantity], what: str) -> list[Grid]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from unmask.reports.bars import Absent, Dot, dots
 from unmask.reports.data import Scope
 from unmask.reports.facts.wp216 import BOX, PARTS, SINGLING
+from unmask.reports.figures import Dot, dots_figure
 from unmask.reports.findings.wp216 import added, of_as_many
-from unmask.reports.parts import Figure, Figures, Grid, Heading, Section, grid, lead, parts
+from unmask.reports.parts import Figures, Grid, Heading, Section, grid, lead, parts
 from unmask.reports.words import percent, points, rate, row_estimate, row_value
 from unmask.results import Row
 
@@ -67,19 +67,15 @@ def _said(rows: Sequence[Row], words: str) -> str:
 def _figure(scope: Scope, rows: Sequence[Row], caption: str) -> Figures:
     """Dots are people in the table, black ticks control people; without these, guessing."""
     tick = "control people" if any(row.control is not None for row in rows) else "guessing"
-    lines: dict[str, list[Dot | Absent]] = {}
-    for row in rows:
-        lines.setdefault(row.release, []).append(_dot(scope, row))
     said = f"{caption}. Dots: people in the table; black ticks: {tick}"
-    return Figures((Figure(said, dots(list(lines.items()), label=said, tick=tick)),) if rows else ())
+    return Figures((dots_figure(said, (_dot(scope, row) for row in rows), baseline=tick),) if rows else ())
 
 
 def _dot(scope: Scope, row: Row) -> Dot:
-    style = scope.styles[row.adversary]
-    low, high = (row.posterior if end is None else end for end in (row.low, row.high))
     said = row_estimate(row) if row.excess is None else f"{'+' if row.excess > 0 else ''}{points(row)}"
-    prior = row.prior if row.control is None else row.control
-    return Dot(style, row.posterior, low, high, prior, said, scope.marked(row.adversary))
+    baseline = row.prior if row.control is None else row.control
+    style, whose = scope.styles[row.adversary], scope.marked(row.adversary)
+    return Dot(row.release, whose, style, row.posterior, baseline, row.low, row.high, said)
 
 
 def _singled(scope: Scope, whole: Sequence[Row], beside: Sequence[Row]) -> Grid:

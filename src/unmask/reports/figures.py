@@ -1,0 +1,148 @@
+"""Figures that sections share: success of adversaries as dots, lines of series, and people over their risk."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import Any, Literal, NamedTuple
+
+from unmask.render import Figure
+from unmask.reports.facts.tables import Distribution
+from unmask.results import Chart, Column, Table
+from unmask.results.formats import SPACE, format_value
+
+# --- dots ------------------------------------------------------------------------------------------------------------
+
+
+class Dot(NamedTuple):
+    """A value of an adversary with its baseline and interval.
+
+    group    : heading of the rows that belong together, such as a release
+    name     : name of the row; "" if a group has one row only
+    style    : number of the adversary's color and shape
+    value    : None if there is none
+    text     : words next to the dot, or the reason why there is no value; the value with its interval if empty
+    """
+
+    group: str
+    name: str
+    style: int
+    value: float | None = None
+    baseline: float | None = None
+    low: float | None = None
+    high: float | None = None
+    text: str = ""
+
+
+def dots_figure(title: str, dots: Iterable[Dot], *, baseline: str = "guessing", label: str = "") -> Figure:
+    """Return shares as dots; `baseline` names the value without the release."""
+    columns = (
+        Column("group"), Column("name"), Column("style"), Column("value", title, "share"),
+        Column("baseline", baseline, "share"), Column("low", "", "share"), Column("high", "", "share"), Column("text"),
+    )  # fmt: skip
+    table = Table.from_records("dots", columns, dots)
+    chart = Chart(
+        "dots", table.name, "value", "group", "name", title, label, baseline="baseline", low="low", high="high",
+        style="style", text="text",
+    )  # fmt: skip
+    return Figure(chart, table)
+
+
+# --- lines -----------------------------------------------------------------------------------------------------------
+
+
+class Line(NamedTuple):
+    """A series: its name, its points, and the number of its color and shape."""
+
+    name: str
+    points: Sequence[tuple[Any, float | None]]
+    style: int = 0
+
+
+def lines_figure(
+    title: str,
+    x: Column,
+    y: Column,
+    lines: Iterable[Line],
+    *,
+    form: Literal["lines", "steps"] = "lines",
+    adversaries: bool = True,
+    **options: Any,
+) -> Figure:
+    """Return series as lines or steps; `adversaries` is False if the series are not adversaries."""
+    records = [(line.name, line.style, *point) for line in lines for point in line.points]
+    table = Table.from_records("lines", (Column("name"), Column("style"), x, y), records)
+    style = "style" if adversaries else ""
+    return Figure(Chart(form, table.name, x.name, y.name, "name", title=title, style=style, **options), table)
+
+
+def describe_ends(lines: Iterable[Line], column: Column) -> str:
+    """Write the first and the last value of each line."""
+    finite = ((line.name, [y for _, y in line.points if y is not None and math.isfinite(y)]) for line in lines)
+    ends = ((name, format_value(column, ys[0]), format_value(column, ys[-1])) for name, ys in finite if ys)
+    return "; ".join(f"{name}: {first} to {last}" for name, first, last in ends) + "."
+
+
+# --- risk against utility ---------------------------------------------------------------------------------------------
+
+
+def front_figure(
+    title: str, x: Column, y: Column, records: Iterable[tuple[str, int, str, str, float, float]], *, label: str = ""
+) -> Figure:
+    """Return points joined by steps where no other one is better in both ways.
+
+    records : adversary, number of their color, name of the point, "point" or "hollow" if another one is better, and
+              both values; the steps follow the order of the records
+    """
+    columns = (Column("adversary"), Column("style"), Column("name"), Column("mark"), x, y)
+    table = Table.from_records("front", columns, records)
+    chart = Chart(
+        "points", table.name, x.name, y.name, "adversary", title, label, style="style", text="name", mark="mark",
+        front=True, log="x",
+    )  # fmt: skip
+    return Figure(chart, table)
+
+
+# --- people over their risk ------------------------------------------------------------------------------------------
+
+
+def risk_figure(
+    title: str,
+    spreads: Sequence[tuple[str, str, Distribution]],
+    limit: float,
+    least: int,
+    *,
+    style: int = 0,
+    most: float = 0.0,
+    people: str = "people",
+    label: str = "",
+) -> Figure:
+    """Return how many people run which risk.
+
+    spreads : name of each strip, words at its right, and the people
+    limit   : a share that is marked if a bin ends there
+    least   : counts are multiples of so many people
+    most    : people of the highest bar among the charts that are compared
+    """
+    records = [
+        (name, words, style, ends, _count(share * spread.people, least))
+        for name, words, spread in spreads
+        for ends, share in zip(pairwise(spread.edges), spread.shares, strict=True)
+    ]
+    columns = (
+        Column("release"), Column("above"), Column("style"), Column("risk", "Success probability", "interval", "share"),
+        Column("people", people, "people"),
+    )  # fmt: skip
+    table = Table.from_records("distribution", columns, records)
+    rules = {f"limit {100 * limit:g}{SPACE}%": limit}
+    chart = Chart(
+        "histogram", table.name, "risk", "people", "release", title=title, label=label, text="above", style="style",
+        x_rules=rules, y_max=most,
+    )  # fmt: skip
+    return Figure(chart, table)
+
+
+def _count(people: float, least: int) -> int | str:
+    count = round(people)
+    return f"at most {count:,}" if least > 1 and 0 < count <= least else count
