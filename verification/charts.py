@@ -1,4 +1,4 @@
-"""Charts as a browser draws them: every word measured at five widths, hovered, clicked, in the dark and in print.
+"""Charts as a browser draws them: every word measured at five widths, hovered, in the dark and in print.
 
 `python verification/charts.py [--pages FILE ...]`, with playwright and chromium. Without pages of your own it makes one
 of each kind: a table, a study, a network, clusters and a channel. A fast test reckons the same boxes without a browser.
@@ -102,7 +102,7 @@ def _crossing(boxes: Sequence[dict[str, Any]]) -> Iterator[tuple[str, str]]:
 
 
 def used(browser: Any, paths: Sequence[Path]) -> Section:
-    """A pointer shows a value, a click on a legend hides what it names, and neither breaks anything."""
+    """A pointer shows a value, and the script breaks nothing."""
     verdicts = []
     for path in paths:
         page, errors = browser.new_page(viewport={"width": 1280, "height": 900}), []
@@ -116,15 +116,6 @@ def used(browser: Any, paths: Sequence[Path]) -> Section:
         tip = page.locator(".tip:visible").first
         said = tip.text_content() if tip.count() else ""
         verdicts.append(Verdict(f"{path.stem}: a pointer shows a value", "a value", said or "nothing", bool(said)))
-        keys = page.locator(".legend [role=button]")
-        if keys.count():
-            page.mouse.move(0, 0)
-            keys.first.press("Enter")
-            away = page.locator("svg.chart .away").count()
-            keys.first.click()
-            back = page.locator("svg.chart .away").count()
-            ours = f"{away} hidden, then {back}"
-            verdicts.append(Verdict(f"{path.stem}: a legend hides and shows", "some, then 0", ours, away > 0 == back))
         ours = errors[0] if errors else "none"
         verdicts.append(Verdict(f"{path.stem}: errors of the script", "none", ours, not errors))
         page.close()

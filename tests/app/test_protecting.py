@@ -10,7 +10,6 @@ pytest.importorskip("starlette", reason="needs the extra [app] of unmask")
 from tests.app.conftest import Browser
 from tests.app.hospital import write_hospital
 from unmask.app import counting, protecting
-from unmask.app.drawing import Spot, plane
 from unmask.app.kinds import TRIALS
 from unmask.app.opening import open_path
 from unmask.app.points import Point
@@ -39,27 +38,29 @@ def test_of_what_keeps_as_much_the_one_with_less_at_risk_is_chosen():
     assert protecting._title(points).startswith("k = 5")
 
 
-def test_no_label_meets_the_words_beside_the_limit():
-    """On a phone, where a character takes two percent of the width."""
-    asked = (("unprotected", 1.6, 1.0), ("k = 2", 1.7, 0.96), ("k = 5", 0.9, 0.5))
-    text = plane([Spot(times, kept, words, "", True, False, "") for words, times, kept in asked], chosen=2, against=0)
-    labels = re.findall(r'<text class="halo[^"]*" x="([\d.]+)%" dx="(-?\d+)" y="([\d.]+)">([^<]+)<', text)
-    (limit,) = (float(one) for one in re.findall(r'class="t-missed" x="([\d.]+)%"', text))
-    assert {"unprotected", "k = 5"} <= {words for *_, words in labels}
-    for left, side, top, words in labels:
-        end = float(left) + (2 * len(words) if int(side) > 0 else -2 * len(words))
-        across = min(float(left), end) < limit + 2 * len("a condition is missed") and max(float(left), end) > limit - 20
-        assert not across or float(top) > 36
+def drawn(*points: tuple[str, float, float, bool], chosen: int | None = None, against: int | None = None) -> str:
+    made = [
+        Point(words, {"k": at}, utility, times, met=times <= 1, front=front)
+        for at, (words, times, utility, front) in enumerate(points)
+    ]
+    return protecting._plane(made, TRIALS, chosen, against)
 
 
-def test_the_plane_ends_at_nothing():
-    spots = [Spot(0.5, 0.0, "budget = 80", "", True, True, ""), Spot(2.0, 0.9, "budget = 3", "", True, False, "")]
-    text = plane(spots, chosen=0, against=1)
-    assert ">0\u202f%<" in text
-    assert "-10" not in text
-    (label,) = re.findall(r'y="([\d.]+)">budget = 80<', text)
-    (axis,) = re.findall(r'y="([\d.]+)">the limit<', text)
-    assert float(label) < float(axis) - 14
+def test_every_point_is_a_link_that_says_what_it_is():
+    svg = drawn(("k = 2", 2.0, 0.9, True), ("k = 5", 0.5, 0.6, True), ("k = 9", 0.6, 0.5, False), chosen=1, against=0)
+    assert re.findall(r'<a href="([^"]*)"', svg) == [f"/protect?point={at}&amp;against=0" for at in (2, 1, 0)]
+    assert svg.count("k = 5: Conditions: every tested condition met; Worst condition, times its limit: 0.500;") == 2
+    assert 'role="group"' in svg
+    assert re.search(r">the limit</text>", svg)
+    assert ">k = 9<" not in svg
+
+
+def test_the_point_that_is_looked_at_has_a_ring_and_the_other_one_a_dashed_one():
+    svg = drawn(("k = 2", 2.0, 0.9, True), ("k = 5", 0.5, 0.6, True), chosen=1, against=0)
+    rings = re.findall(r'<circle [^>]*r="10" fill="none"[^>]*>', svg)
+    assert len(rings) == 2
+    assert sum("stroke-dasharray" in ring for ring in rings) == 1
+    assert 'r="10"' not in drawn(("k = 2", 2.0, 0.9, True))
 
 
 def test_rows_are_shown_before_and_after_without_what_they_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from unmask import reports
 from unmask.core.errors import UnmaskError
 from unmask.measures.registry import MEASURES, quantity
+from unmask.render import svg
 from unmask.reports import ReportData, render, words
 from unmask.reports.facts.tables import ColumnRisk, Distribution
 from unmask.reports.sections.where import column_notes, column_tables
@@ -173,7 +173,7 @@ def single() -> ReportData:
     return ReportData(title="One release", who="An adversary attacks one release.", rows=(row(),))
 
 
-SCRIPT = (Path(reports.__file__).parent / "templates" / "chart.js").read_text(encoding="utf-8").splitlines()[0]
+SCRIPT = (Path(svg.__file__).parent / "chart.js").read_text(encoding="utf-8").splitlines()[0]
 
 
 class Page(HTMLParser):

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 
 from unmask.app import designing, studying, verdict
 from unmask.app.counting import seen
-from unmask.app.drawing import Spot
-from unmask.app.drawing import plane as drawn_plane
 from unmask.app.kind import Trials
 from unmask.app.kinds import kind_of
 from unmask.app.opening import masked
@@ -24,6 +22,10 @@ from unmask.app.protection import levels_of
 from unmask.app.shapes import Shape
 from unmask.core.errors import UnmaskError
 from unmask.document import by_role
+from unmask.render import draw
+from unmask.results import Chart
+from unmask.results import Column as Fact
+from unmask.results import Table as Facts
 from unmask.tables.column import Column
 
 if TYPE_CHECKING:
@@ -54,7 +56,7 @@ def show(project: Project, query: Mapping[str, str]) -> dict[str, Any]:
         "points": points,
         "left": left,
         "kept": by_role(project.given.get("columns", {})).get("keep", ()),
-        "drawing": drawn_plane(_spots(points, trials, against), chosen=chosen, against=against) if points else "",
+        "drawing": _plane(points, trials, chosen, against) if points else "",
         "chosen": None if chosen is None else points[chosen],
         "against": None if against is None else points[against],
         "at": chosen,
@@ -156,17 +158,38 @@ def _title(points: Sequence[Point]) -> str:
     return f"{best.words} keeps the most of what is acceptable"
 
 
-def _spots(points: Sequence[Point], trials: Trials, against: int | None) -> list[Spot]:
+COLUMNS = (
+    Fact("shape"), Fact("style"), Fact("release"), Fact("mark"), Fact("ring"), Fact("link"),
+    Fact("state", "Conditions"), Fact("times", "Worst condition, times its limit", "number"),
+    Fact("utility", "Utility kept", "share"),
+)  # fmt: skip
+
+
+def _plane(points: Sequence[Point], trials: Trials, chosen: int | None, against: int | None) -> str:
+    """Releases by their worst condition and their utility; each is a link. Those on the front have names."""
     last = [point.asked.get(trials.parameters[-1].name) or 0 for point in points]
     least = min((value for point, value in zip(points, last, strict=True) if point.asked), default=0)
     several = len(trials.parameters) > 1
-    return [
-        Spot(
-            one.times, one.utility, one.words, "other" if several and one.asked and last[at] > least else "",
-            one.front, one.met, _where(at, against),
+    records = [
+        (
+            "",
+            int(several and bool(one.asked) and last[at] > least),
+            one.words if one.front or at in (chosen, against) else "",
+            "point" if one.front else "hollow",
+            "solid" if at == chosen else "dashed" if at == against else "",
+            _where(at, against),
+            "every tested condition met" if one.met else "a condition is missed",
+            one.times,
+            one.utility,
         )
         for at, one in enumerate(points)
-    ]  # fmt: skip
+    ]
+    ordered = sorted(records, key=lambda record: record[7:])
+    chart = Chart(
+        "points", "releases", "times", "utility", "shape", label="Releases by risk and utility", style="style",
+        text="release", mark="mark", ring="ring", link="link", log="x", x_rules={"the limit": 1.0},
+    )  # fmt: skip
+    return str(draw(chart, Facts.from_records("releases", COLUMNS, ordered)))
 
 
 def _where(at: int, against: int | None) -> str:

@@ -35,7 +35,8 @@ from unmask.core.errors import UnmaskError, visible
 STATIC = {
     "app.css": ("app/static", "text/css"),
     "app.js": ("app/static", "text/javascript"),
-    "chart.js": ("reports/templates", "text/javascript"),  # which pages of reports have inside
+    "chart.css": ("render", "text/css"),
+    "chart.js": ("render", "text/javascript"),
 }
 """File -> its folder in the package, and its type."""
 

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import date
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from unmask.app.drawing import histogram
+from unmask.render.svg import small_bars
 from unmask.tables.column import Column
 from unmask.tables.levels import Levels, Type
 from unmask.tables.protections.recoding import generalized
+
+BINS = 28
+"""Bars of a drawing."""
 
 MOST_LEVELS = 20_000
 """Different values of a column up to which the rungs of its ladder are counted, in a second or two."""
@@ -53,7 +59,54 @@ class Shape:
     def of(cls, column: Column, *, ladder: bool = True) -> Shape:
         """Draw a column. ladder : whether it may be generalized."""
         rungs = tuple(_ladder(column)) if ladder and len(column.levels) <= MOST_LEVELS else ()
-        return cls(column.name, column.type, _occurring(column.levels, column.counts), *histogram(column), rungs)
+        return cls(column.name, column.type, _occurring(column.levels, column.counts), *_draw(column), rungs)
+
+
+def _draw(column: Column) -> tuple[str, tuple[str, str]]:
+    """Draw the rows of a column by its values, with words for both ends: no end is an exact value."""
+    heights, ends = _heights(column)
+    label = f"rows of {column.name} by value" + (f", from {ends[0]} to {ends[1]}" if ends[0] else "")
+    return small_bars(heights.tolist(), label), ends
+
+
+def _heights(column: Column) -> tuple[NDArray[np.float64], tuple[str, str]]:
+    """Count rows in bins of numbers and dates; of other columns, the most frequent values first."""
+    sizes = column.counts.astype(np.float64)
+    if column.levels.missing >= 0:
+        sizes[column.levels.missing] = 0
+    if column.levels.kind == "numeric":
+        return _numeric(column, sizes)
+    ranked = np.sort(sizes[sizes > 0])[::-1]
+    rare = f"{ranked.size:,} values" if ranked.size > BINS else "rare"
+    return ranked[:BINS], ("most frequent", rare) if ranked.size > 1 else ("", "")
+
+
+def _numeric(column: Column, sizes: NDArray[np.float64]) -> tuple[NDArray[np.float64], tuple[str, str]]:
+    low, high = column.levels.low, column.levels.high
+    known = np.isfinite(low) & np.isfinite(high) & (sizes > 0)
+    if not known.any():
+        return np.zeros(1), ("", "")
+    values, weights = (low[known] + high[known]) / 2, sizes[known]
+    bars, edges = np.histogram(values, bins=min(BINS, max(values.size, 1)), weights=weights)
+    if column.type == "number":
+        return bars, (_rounded(edges[0], down=True), _rounded(edges[-1], down=False))
+    day = 86_400 if column.type == "datetime" else 1
+    ends = [date.fromordinal(date(1970, 1, 1).toordinal() + math.floor(edge / day)) for edge in (edges[0], edges[-1])]
+    one, other = (f"{end:%Y}" if ends[1].year > ends[0].year + 2 else f"{end:%b %Y}" for end in ends)
+    return bars, (one, other)
+
+
+def _rounded(value: float, *, down: bool) -> str:
+    """A number to one digit, outwards.
+
+    >>> _rounded(117.3, down=True), _rounded(84_211.0, down=False)
+    ('100', '90,000')
+    """
+    if value == 0:
+        return "0"
+    power = 10.0 ** math.floor(math.log10(abs(value)))
+    shown = (math.floor if down else math.ceil)(value / power) * power
+    return f"{shown:,.0f}" if abs(shown) >= 1 else f"{shown:g}"
 
 
 def _ladder(column: Column) -> Iterator[Rung]:

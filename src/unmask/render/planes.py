@@ -23,10 +23,12 @@ from unmask.render.svg import (
     LegendEntry,
     bubble,
     line,
+    link,
     mark,
     path,
     pointer_target,
     rectangle,
+    ring,
     round_up,
     text,
     with_tooltip,
@@ -133,9 +135,8 @@ class Plane:
     @property
     def value_names(self) -> list[str]:
         """Names of the columns with the values of a row: those on the axes, and all others that have a label."""
-        names = (self.chart.by, self.chart.text, self.chart.style, self.chart.mark)
-        shown = [name for name, column in self.columns.items() if name not in names and column.label]
-        return list(dict.fromkeys((*shown, self.chart.x, self.chart.y)))
+        axes, names = (self.chart.x, self.chart.y), (self.chart.by, self.chart.text)
+        return [name for name, column in self.columns.items() if name in axes or (column.label and name not in names)]
 
     @staticmethod
     def _cell(column: Column, row: Row, *, labels: bool) -> str:
@@ -165,7 +166,8 @@ def draw_plane(chart: Chart, table: Table) -> Drawing:
     legend = () if names else _legend(chart, series)
     label = _description(plane, table, series)
     height = end - 6 + LINE_HEIGHT * len(foot)
-    return Drawing(tuple(filter(None, parts)), height, label, plane.left, legend=legend, kind="plane")
+    role = "group" if chart.link else "img"
+    return Drawing(tuple(filter(None, parts)), height, label, plane.left, legend=legend, kind="plane", role=role)
 
 
 # --- what is drawn ---------------------------------------------------------------------------------------------------
@@ -181,10 +183,11 @@ def _series(chart: Chart, table: Table) -> list[Series]:
 
 def _one_series(chart: Chart, name: str, place: int, rows: Sequence[Row]) -> Series:
     marks = [str(row[chart.mark]) if chart.mark else "point" for row in rows]
-    joined = {"point"} if chart.form in ("lines", "steps") or chart.front else {"curve"}
+    is_line = chart.form in ("lines", "steps")
+    joined = {"point"} if is_line or chart.front else {"curve"}
+    marked = {"hollow"} if is_line else {"point", "hollow"}
     vertices = [row for row, kind in zip(rows, marks, strict=True) if kind in joined and row[chart.y] is not None]
-    separate = {"hollow"} if chart.form in ("lines", "steps") else {"point", "hollow"}
-    points = [row for row, kind in zip(rows, marks, strict=True) if kind in separate]
+    points = [row for row, kind in zip(rows, marks, strict=True) if kind in marked]
     style = int(rows[0][chart.style]) if chart.style else place
     palette = COLORS if chart.style and "curve" not in marks else SHADES
     return Series(name, style, palette[style % len(palette)], vertices, points)
@@ -284,7 +287,13 @@ def _points(plane: Plane, series: Sequence[Series]) -> Iterator[str]:
         interval = line((at, ends[1]), (at, ends[0]), stroke=INK, width=1.2) if ends else ""
         disk = bubble(at, y, color=one.color, radius=radius)
         shape = disk if plane.chart.size else mark(at, y, one.style, color=one.color, radius=radius, hollow=hollow)
-        yield interval + with_tooltip(plane.words(row), shape)
+        point = interval + with_tooltip(plane.words(row), _ring(plane.chart, row, at, y), shape)
+        yield link(str(row[plane.chart.link]), plane.words(row), at, y, point) if plane.chart.link else point
+
+
+def _ring(chart: Chart, row: Row, at: float, y: float) -> str:
+    """Draw the ring of a point that has one."""
+    return ring(at, y, dash="3 3" if row[chart.ring] == "dashed" else "") if chart.ring and row[chart.ring] else ""
 
 
 def _is_hollow(chart: Chart, row: Row) -> bool:
@@ -320,13 +329,15 @@ def _rule_words(chart: Chart, x: Scale) -> list[tuple[float, list[str], str]]:
 
 
 def _vertical_rules(plane: Plane, y: float) -> Iterator[str]:
-    """Draw vertical limit lines; each has lines of words of its own above the plane, so that none is crossed."""
+    """Draw vertical limit lines; each has lines of words of its own above the plane, over all lines."""
     y += 6
+    labels = []
     for style, (at, words, anchor) in enumerate(_rule_words(plane.chart, plane.x)):
         yield line((at, plane.bottom), (at, y - 8), stroke=SOFT, width=1.1, dash=DASHES[style % len(DASHES)])
         for row, label in enumerate(words):
-            yield text(at, y + LINE_HEIGHT * row, label, dx=-5 if anchor else 5, anchor=anchor)
+            labels.append(text(at, y + LINE_HEIGHT * row, label, dx=-5 if anchor else 5, anchor=anchor, look="halo"))
         y += LINE_HEIGHT * len(words)
+    yield from labels
 
 
 def _rules(plane: Plane, taken: list[Box]) -> Iterator[str]:
@@ -375,11 +386,10 @@ def _pieces(a: Position, b: Position) -> Iterator[Box]:
 
 def _beside(plane: Plane, at: float, y: float, words: str, reach: float) -> Iterator[Box]:
     """Yield the rooms for a name next to a position, inside the plane."""
-    level = [(reach, "", 0.0), (-reach, "end", 0.0), (0.0, "middle", -reach - 6), (0.0, "middle", reach + 6)]
-    corners = [
-        (side * (reach - 4), anchor, shift) for side, anchor in ((1, ""), (-1, "end")) for shift in (-11.0, 11.0)
-    ]
-    for dx, anchor, shift in level + corners:
+    near = reach - 4
+    sides = [(reach, "", 0.0), (-reach, "end", 0.0), (0.0, "middle", -reach - 6), (0.0, "middle", reach + 6)]
+    corners = [(near, "", -14.0), (near, "", 14.0), (-near, "end", -14.0), (-near, "end", 14.0)]
+    for dx, anchor, shift in sides + corners:
         box = Box.of_text(at, y + shift, words, dx=dx, anchor=anchor)
         if box.top >= plane.top - 8 and box.bottom < plane.bottom:
             yield box

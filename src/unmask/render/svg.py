@@ -10,7 +10,7 @@ from __future__ import annotations
 import html
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from unmask.core.errors import visible
@@ -187,6 +187,18 @@ def pointer_target(at: float, y: float) -> str:
     return f'<circle class="target"{_attributes(cx=_percentage(at), cy=y, r=9)} fill="none" pointer-events="all"/>'
 
 
+def ring(at: float, y: float, *, dash: str = "") -> str:
+    """Draw a ring around a point."""
+    look = _attributes(stroke=INK, stroke_width=2, stroke_dasharray=dash)
+    return f'<circle{_attributes(cx=_percentage(at), cy=y, r=10)} fill="none"{look}/>'
+
+
+def link(address: str, words: str, at: float, y: float, shapes: str) -> str:
+    """Make shapes a link, with room for a finger."""
+    room = f'<circle class="touch"{_attributes(cx=_percentage(at), cy=y, r=12)} fill="none" pointer-events="all"/>'
+    return f'<a href="{html.escape(address)}" aria-label="{html.escape(visible(words))}">{room}{shapes}</a>'
+
+
 def with_tooltip(words: str, *shapes: str) -> str:
     """Group shapes with the words that are shown where a pointer rests on them."""
     return f"<g><title>{html.escape(visible(words))}</title>{''.join(shapes)}</g>"
@@ -200,6 +212,17 @@ def swatch(style: int) -> str:
 def inline(shapes: str, width: float, name: str = "swatch") -> str:
     """Draw shapes inside a line of words."""
     return f'<svg class="{name}" width="{coordinate(width)}" height="14" aria-hidden="true">{shapes}</svg>'
+
+
+def small_bars(heights: Sequence[float], label: str) -> str:
+    """Draw bars without axes, for a card."""
+    tallest, step = max([1.0, *heights]), 1 / max(len(heights), 1)
+    bars = (
+        rectangle((i + 0.1) * step, 40 - 36 * height / tallest, (i + 0.9) * step, 40, fill=COLORS[0])
+        for i, height in enumerate(heights)
+    )
+    shapes = "".join(bars) + line((0, 40), (1, 40), stroke=AXIS)
+    return f'<svg class="mini" height="44" role="img" aria-label="{html.escape(visible(label))}">{shapes}</svg>'
 
 
 # --- the whole drawing -----------------------------------------------------------------------------------------------
@@ -234,6 +257,8 @@ class Drawing:
         Legend above the chart.
     kind : {"plane", "rows"}
         Form of the chart, a CSS class.
+    role : {"img", "group"}
+        Role for readers who do not see the chart: a group if it has links.
     """
 
     parts: tuple[str, ...]
@@ -243,6 +268,7 @@ class Drawing:
     right: float = RIGHT
     legend: tuple[LegendEntry, ...] = ()
     kind: str = "rows"
+    role: str = "img"
 
     def __str__(self) -> str:
         """Return the drawing for a page, which has the styles and colors; see `to_file`."""
@@ -256,7 +282,7 @@ class Drawing:
     @property
     def _attributes(self) -> str:
         label = html.escape(visible(self.label))
-        return f'role="img" aria-label="{label}" font-family="{FONT}" font-size="{FONT_SIZE}"'
+        return f'role="{self.role}" aria-label="{label}" font-family="{FONT}" font-size="{FONT_SIZE}"'
 
     def to_file(self) -> str:
         """Return the drawing as a file: in light colors, of a fixed width, with the legend inside."""

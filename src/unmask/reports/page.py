@@ -12,6 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from unmask.core.errors import visible
+from unmask.render import svg
 from unmask.render.svg import FONT, swatch
 from unmask.reports import blocks
 from unmask.reports.data import ReportData, Scope
@@ -48,6 +49,9 @@ def render(data: ReportData | StudyData) -> str:
     return written(page_of(data))
 
 
+CHARTS = Path(svg.__file__).parent
+"""Folder of the style and the script of charts."""
+
 _DIGEST = "SCRIPT-DIGEST"
 """The place of the digest of the one script that a page may run."""
 
@@ -58,7 +62,7 @@ def written(page: Page) -> str:
     from markupsafe import Markup
 
     environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent / "templates"),
+        loader=FileSystemLoader([Path(__file__).parent / "templates", CHARTS]),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,

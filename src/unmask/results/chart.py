@@ -44,6 +44,10 @@ class Chart:
     mark : str, optional
         Column with "point", "hollow" (a reference, or a point that another one dominates) or "curve" (a vertex of a
         line without marks, such as a theoretical limit). Without it, every row is a point.
+    ring : str, optional
+        Column with "solid" or "dashed" for points with a ring, such as the one that a reader selected.
+    link : str, optional
+        Column of the address that a point opens.
     front : bool
         True if the filled points of each series, in the order of their rows, are a Pareto front: steps join them, and
         the vertical axis spans the values instead of starting at 0.
@@ -73,6 +77,8 @@ class Chart:
     text: str = ""
     size: str = ""
     mark: str = ""
+    ring: str = ""
+    link: str = ""
     front: bool = False
     rules: Mapping[str, float] = field(default_factory=dict)
     x_rules: Mapping[str, float] = field(default_factory=dict)

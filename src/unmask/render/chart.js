@@ -1,5 +1,5 @@
-// What charts do in a browser: a value is shown where a pointer is near it, and an entry of a legend hides what it names.
-// Without this script every page is complete: the values stand in titles and tables, and nothing is hidden.
+// Charts in a browser: a value is shown where a pointer is near it.
+// Without this script every page is complete: the values are in titles and tables.
 for (const drawing of document.querySelectorAll(".drawing")) {
   const values = [...drawing.querySelectorAll("svg.chart title")].map((title) => {
     const of = title.parentNode, said = title.textContent;
@@ -23,7 +23,6 @@ for (const drawing of document.querySelectorAll(".drawing")) {
   const near = (event) => {
     let best = null, least = 28;
     for (const value of values) {
-      if (value.of.closest(".away")) continue;
       const box = value.of.getBoundingClientRect();
       const across = Math.max(box.left - event.clientX, 0, event.clientX - box.right);
       const down = Math.max(box.top - event.clientY, 0, event.clientY - box.bottom);
@@ -38,22 +37,5 @@ for (const drawing of document.querySelectorAll(".drawing")) {
     drawing.addEventListener("pointermove", near);
     drawing.addEventListener("pointerdown", near);
     drawing.addEventListener("pointerleave", () => show(null));
-  }
-  for (const entry of drawing.querySelectorAll(".legend li")) {
-    entry.parentNode.setAttribute("role", "group"); // a list holds no buttons
-    entry.setAttribute("role", "none");
-    const own = [...drawing.querySelectorAll("svg.chart [data-of]")].filter((part) => part.dataset.of === entry.dataset.of);
-    if (!own.length) continue;
-    const turn = () => {
-      const away = entry.getAttribute("aria-pressed") === "true";
-      entry.setAttribute("aria-pressed", String(!away));
-      own.forEach((part) => part.classList.toggle("away", away));
-      show(null);
-    };
-    for (const [name, value] of [["role", "button"], ["tabindex", "0"], ["aria-pressed", "true"]]) entry.setAttribute(name, value);
-    entry.addEventListener("click", turn);
-    entry.addEventListener("keydown", (event) => {
-      if (event.key === "Enter" || event.key === " ") { event.preventDefault(); turn(); }
-    });
   }
 }
