@@ -12,7 +12,7 @@ from unmask.reports.parts import Figures, Part, lead
 from unmask.reports.sections.families import settings
 from unmask.reports.words import lettered, told_apart
 from unmask.results import Column
-from unmask.results.formats import SHARE_UNITS
+from unmask.results.formats import SHARES
 
 PLANES = (
     " Filled and joined by steps: no other protection is better in both ways, for the same adversary. Hollow: another "
@@ -47,7 +47,7 @@ def _figure(data: StudyData, drawn: Plane) -> Figure:
         for spot in ordered
     ]  # fmt: skip
     unit = UNITS.get(drawn.unit, drawn.unit)
-    y = Column("utility", f"Utility: {unit}", "share" if drawn.unit in SHARE_UNITS else "number")
+    y = Column("utility", f"Utility: {unit}", "share" if drawn.unit in SHARES else "number")
     aims = "; ".join(dict.fromkeys(spot.target for spot in drawn.spots))
     label = f"{risk} against utility, {drawn.dataset}"
     x = Column("success", risk, "number", drawn.risk_unit)
