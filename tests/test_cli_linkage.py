@@ -5,11 +5,12 @@ import pytest
 from click.testing import CliRunner
 
 from tests.envelopes import parsed
+from tests.linkage.public_items import rldata
 from unmask import Partition, View
 from unmask.cases.linkage.case import Sensitivity, met_by
 from unmask.cases.linkage.report import report
 from unmask.cli import main
-from unmask.linkage import ExactMatch, datasets
+from unmask.linkage import ExactMatch
 from unmask.measures import clustering
 
 SECRET = "SECRET77"
@@ -183,7 +184,7 @@ def test_a_table_called_linkage_is_still_a_release(tmp_path, monkeypatch):
 
 def test_exact_match_on_rldata10000_breaches_a_quarter():
     """Figures seen before with the same match: 25.9 % of 1,000 subjects breached, 25.0 % clean, none when shuffled."""
-    items, truth = datasets.rldata(10000)
+    items, truth = rldata()
     guess = ExactMatch(("fname_c1", "lname_c1", "bd"))(items)
     asked = Sensitivity(shuffles=3)
     found = report(met_by(truth, {"name_bd": guess}, asked), asked).subject("linkage")

@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import duckdb
 import numpy as np
@@ -193,3 +194,13 @@ def test_an_engine_that_does_not_start_is_the_fault_of_no_file(sources, monkeypa
 def test_sql_of_the_user_that_fails_is_named():
     with duckdb.connect() as connection, pytest.raises(FailedError, match=r"the SQL of the source fails \(Binder"):
         unmask.read_table((connection, "select nothing from (select 1 as a)"), quasi_identifiers="a")
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="the memory of the process is not known")
+def test_a_database_that_held_much_is_closed(monkeypatch, tmp_path):
+    monkeypatch.setattr(databases, "_idle", type(databases._idle)(list))
+    for n_rows, n_idle in ((10, 1), (6_000_000, 0)):
+        with lend_database(str(tmp_path), memory_limit=1 << 30) as connection:
+            connection.execute(f"create temp table t as select range as a, hash(range) as b from range({n_rows})")
+            connection.execute("drop table t")
+        assert len(databases._idle[os.getpid()]) == n_idle

@@ -175,3 +175,10 @@ def test_cells_survive_any_dialect(tmp_path_factory, rows, delimiter, end, encod
         account = account_for_lines(connection, Reading(dialect, False), str(folder))
     assert list(zip(*(found[f"c{place}"] for place in range(3)), strict=True)) == rows
     assert account.n_rows == len(rows)
+
+
+def test_names_of_many_columns_over_a_few_rows_are_no_certain_row():
+    names = [f"{letter}{other}" for letter in "abcdef" for other in "vwxyz"]
+    rows = [[f"{name} {number}" for name in names] for number in ("one", "two", "three")]
+    odds, _ = score_header([names, *rows], lambda _: False)
+    assert odds > -2.0

@@ -201,12 +201,12 @@ def test_the_weight_of_evidence_is_that_of_fellegi_and_sunter():
         prior=0.1,
     )
     items = Items.read({"name": ["ann", "ann", "bob"], "town": ["x", "y", "x"]}, features=("name", "town"))
-    links = RecordLinkage((("name",),), known=known).link(items)
-    assert links.left.tolist() == [0]
-    assert links.right.tolist() == [1]
+    links = RecordLinkage((("name",),), weights=known).link(items)
+    assert links.first.tolist() == [0]
+    assert links.second.tolist() == [1]
     assert links.probability == pytest.approx([0.4 / 1.4])
     missing = Items.read({"name": ["ann", "ann"], "town": ["x", ""]}, features=("name", "town"))
-    assert RecordLinkage((("name",),), known=known).link(missing).probability == pytest.approx([0.5])
+    assert RecordLinkage((("name",),), weights=known).link(missing).probability == pytest.approx([0.5])
 
 
 def test_estimates_recover_the_known_parameters():
@@ -228,7 +228,7 @@ def test_estimates_recover_the_known_parameters():
         assert weights.u[name][2] == pytest.approx(1 / values, rel=0.05)
     assert weights.prior == pytest.approx(n / (2 * n * (2 * n - 1) / 2), rel=0.05)
     links = RecordLinkage((("f0", "f1"), ("f2", "f3"), ("f3", "f4"))).link(items)
-    matches = np.count_nonzero(links.right == links.left + n)
+    matches = np.count_nonzero(links.second == links.first + n)
     assert links.probability.sum() == pytest.approx(matches, rel=0.02)  # the model is right here, so calibrated
 
 
@@ -337,7 +337,7 @@ class Hidden:
         (lambda items: RecordLinkage((("place",),), threshold=2), "the threshold is 2"),
         (lambda items: RecordLinkage((("plac",),))(items), "feature 'plac' is not in the release"),
         (lambda items: RecordLinkage((("place",),), tolerance={"y": 1})(items), "feature 'y' has a tolerance"),
-        (lambda items: SplinkLinkage((("place",),), least=-1), "the threshold is -1"),
+        (lambda items: SplinkLinkage((("place",),), min_probability=-1), "the threshold is -1"),
         (lambda items: Weights({"a": (0.5, 0, 0.4)}, {"a": (1, 0, 0)}, 0.1), "m of 'a' is"),
         (lambda items: Weights({"a": (0, 0, 1)}, {"b": (1, 0, 0)}, 0.1), "m and u name different features"),
         (lambda items: Weights({}, {}, 1.0), "the prior is 1.0"),

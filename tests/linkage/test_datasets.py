@@ -3,7 +3,8 @@ import os
 import numpy as np
 import pytest
 
-from unmask.core.errors import FailedError, UnmaskError
+from tests.linkage.public_items import rldata
+from unmask.core.errors import UnmaskError
 from unmask.core.partition import Partition
 from unmask.linkage import ExactMatch, datasets
 from unmask.measures.clustering import Contingency, evaluate
@@ -11,51 +12,22 @@ from unmask.measures.clustering import Contingency, evaluate
 needs_data = pytest.mark.skipif(not os.environ.get("UNMASK_DATA"), reason="UNMASK_DATA names no folder with the data")
 
 
-# --- loaders (counts: the data's own pages, recounted in the manifest of the data folder) ---------------------------
+# --- public records ---------------------------------------------------------------------------------------------------
 
 
 @needs_data
-@pytest.mark.parametrize(
-    ("load", "n", "users", "largest"),
-    [
-        (lambda: datasets.rldata(500), 500, 450, 2),
-        (datasets.rldata, 10_000, 9_000, 2),
-        (lambda: datasets.febrl(1), 1_000, 500, 2),
-        (lambda: datasets.febrl(2), 5_000, 4_000, 6),
-        (lambda: datasets.febrl(3), 5_000, 2_000, 6),
-        (lambda: datasets.febrl(4), 10_000, 5_000, 2),
-    ],
-)
-def test_items_and_their_truth(load, n, users, largest):
-    items, truth = load()
-    assert [len(items), len(truth), truth.n_clusters, truth.sizes.max()] == [n, n, users, largest]
+@pytest.mark.parametrize(("n", "users"), [(500, 450), (10_000, 9_000)])
+def test_records_have_one_person_each(n, users):
+    items, truth = rldata(n)
+    assert [len(items), len(truth), truth.n_clusters, truth.sizes.max()] == [n, n, users, 2]
     assert items.ids.tolist() == truth.items.tolist()
     assert items.pseudonym is None
 
 
 @needs_data
-def test_the_two_files_of_febrl_4_hold_everybody_once():
-    items, truth = datasets.febrl(4)
-    for file in "ab":
-        assert np.bincount(truth.code[items.context == file]).tolist() == [1] * 5_000
-
-
-@needs_data
-def test_gowalla():
-    items = datasets.gowalla()
-    assert [len(items), items.partition.n_clusters, len(items.feature("place").labels)] == [157_251, 1_000, 24_209]
-    latitude, longitude = items.feature("latitude").values, items.feature("longitude").values
-    assert np.abs(latitude).max() <= 90
-    assert np.abs(longitude).max() <= 180
-    place = items.feature("place").codes  # one place, one pair of coordinates
-    for values in (latitude, longitude):
-        assert np.array_equal(values, values[np.unique(place, return_index=True)[1]][place])
-
-
-@needs_data
 def test_same_name_and_day_of_birth_on_rldata():
     # unlinkability report, section 6: 1,000 linkable subjects, breached at 0.8: 25.9 %, shuffled 0.0 %, 25.0 % clean
-    items, truth = datasets.rldata()
+    items, truth = rldata()
     linked = ExactMatch(("fname_c1", "lname_c1", "bd"))(items)
     linkable = truth.sizes >= 2
     found = evaluate(Contingency.of(truth, linked), beta=0.8)
@@ -65,20 +37,6 @@ def test_same_name_and_day_of_birth_on_rldata():
     assert np.mean(breached & (foreign == 0)) == pytest.approx(0.250)
     shuffled = Partition(np.random.default_rng(1).permutation(linked.code), items=linked.items)
     assert np.mean(np.asarray(evaluate(Contingency.of(truth, shuffled), beta=0.8).breached)[linkable]) == 0
-
-
-def test_unknown_sets_and_absent_files_say_what_is_expected(tmp_path, monkeypatch):
-    with pytest.raises(UnmaskError, match="n is 400, expected 500 or 10000"):
-        datasets.rldata(400)
-    with pytest.raises(UnmaskError, match="expected 1 to 4"):
-        datasets.febrl(5)
-    monkeypatch.setenv("UNMASK_DATA", str(tmp_path))
-    with pytest.raises(FailedError, match=r"partitions/RLdata500.csv.gz was not found; set UNMASK_DATA"):
-        datasets.rldata(500)
-    (tmp_path / "partitions").mkdir()
-    (tmp_path / "partitions/RLdata500.csv.gz").write_bytes(b"other")
-    with pytest.raises(FailedError, match="has SHA-256"):
-        datasets.rldata(500)
 
 
 # --- generated traces -----------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ import os
 import re
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from os import PathLike
 from pathlib import Path
@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.core.errors import FailedError, UnmaskError
+from unmask.data.sql import quote_text
 
 if TYPE_CHECKING:
     import duckdb
@@ -50,6 +51,9 @@ def open_database(folder: str | None = None, *, memory_limit: int | None = None)
 
 _MAX_MEMORY_BYTES = 4 << 30
 
+_MAX_IDLE_BYTES = 64 << 20
+"""Bytes that a loan may add to the process: DuckDB keeps the memory of a dropped table until the database is closed."""
+
 
 def _find_memory_limit() -> int:
     """Return 4 GiB, or half of the machine's memory if that is less."""
@@ -67,6 +71,7 @@ def lend_database(folder: str, *, memory_limit: int, ordered: bool = True) -> It
     """
     import duckdb  # not at the top: a tenth of a second that only a file costs
 
+    resident_bytes = _read_resident_bytes()
     try:
         instance = _prepare(folder, memory_limit, ordered)
     except duckdb.Error as error:  # before any row is read
@@ -76,7 +81,17 @@ def lend_database(folder: str, *, memory_limit: int, ordered: bool = True) -> It
         with instance.cursor() as connection:
             yield connection
     finally:
-        _put_back(instance)
+        if _read_resident_bytes() - resident_bytes < _MAX_IDLE_BYTES:
+            _put_back(instance)
+        else:
+            instance.close()
+
+
+def _read_resident_bytes() -> int:
+    """Return the memory of this process; 0 on a system without /proc."""
+    with suppress(OSError):
+        return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    return 0
 
 
 def explain_failure(error: duckdb.Error, otherwise: str) -> FailedError:
@@ -153,6 +168,29 @@ def escape_path(path: str | PathLike[str]) -> str:
     if "\\" in text and os.sep != "\\" and re.search(r"[*?\[]", text):
         raise UnmaskError(f"the path of {Path(path).name!r} has a backslash and one of *?[ in it; rename the file")
     return re.sub(r"([*?\[])", r"[\1]", text)
+
+
+def scan_csv(
+    paths: Sequence[str | Path],
+    n_columns: int,
+    delimiter: str = ",",
+    quote: str = '"',
+    *,
+    header: bool = False,
+    skip: int = 0,
+) -> str:
+    """Return the SQL of the rows of text files: every column as text, named c0, c1, ..., and nothing guessed.
+
+    header : whether the first line of each file, below the skipped ones, is not a row
+    """
+    columns = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(n_columns))
+    files = ", ".join(quote_text(escape_path(path)) for path in paths)
+    mark = quote_text(quote)
+    return (
+        f"read_csv([{files}], delim={quote_text(delimiter)}, quote={mark}, escape={mark}, header={header}, "
+        f"skip={skip}, columns={{{columns}}}, auto_detect=false, null_padding=false, hive_partitioning=false, "
+        "max_line_size=16777216, buffer_size=33554432)"  # else 16 longest lines: 256 MiB
+    )
 
 
 def fill_masked(column: NDArray[Any], *, as_doubles: bool = False) -> NDArray[Any]:

@@ -117,8 +117,8 @@ def read_sample(file: TextFile, *, skip_lines: int = 0, comment: str | None = No
             for window in range(N_WINDOWS):
                 stream.seek(len(first) + (file.n_bytes - len(first)) * window // N_WINDOWS)
                 stream.readline(_LONGEST_LINE)
-                more = (stream.readline(_LONGEST_LINE).decode("utf-8", "replace") for _ in range(WINDOW_LINES))
-                windows += [line.rstrip("\r\n") for line in more]
+                following = (stream.readline(_LONGEST_LINE).decode("utf-8", "replace") for _ in range(WINDOW_LINES))
+                windows += [line.rstrip("\r\n") for line in following]
     if not any(line.strip() for line in lines):
         raise UnmaskError(f"file {file.name!r} is empty; expected rows")
     top = _count_above(lines, comment)
@@ -146,12 +146,12 @@ def _count_above(lines: list[str], comment: str | None) -> int:
 
     n_filled = sum(bool(line.strip()) for line in lines)
     n_marked = sum(map(is_comment, lines))
-    top = next((at for at, line in enumerate(lines) if line.strip() and not is_comment(line)), len(lines))
+    top = next((i for i, line in enumerate(lines) if line.strip() and not is_comment(line)), len(lines))
     spaced = all(re.match(rf"\s*({MARKS})+(\s|$)", line) for line in lines if line.strip())
     if comment is None and (
         (top == len(lines) and not spaced) or (n_marked > n_filled / 2 and n_filled > 4 and top > 3)
     ):
-        return next(at for at, line in enumerate(lines) if line.strip())
+        return next(i for i, line in enumerate(lines) if line.strip())
     return top
 
 

@@ -32,11 +32,8 @@ from unmask.data.source_files import (
     scan_parquet,
     scan_text,
 )
-from unmask.data.sql import Arrays, Kind, clean_column, quote_name, quote_text, rename_columns
+from unmask.data.sql import Arrays, Kind, clean_column, column_kind, quote_name, quote_text, rename_columns
 from unmask.data.writing import replace_file
-
-_WHOLE = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"}
-_REAL = {"FLOAT", "DOUBLE"}
 
 _T = TypeVar("_T")
 
@@ -90,7 +87,7 @@ class DuckDBEngine:
         position = {new: names.index(old) for new, old in columns.items()}
         types = [kind for _, kind in self._describe(relation)]
         typed = "read_csv(" not in relation
-        kinds: dict[str, Kind] = {new: _kind(types[i], typed=typed) for new, i in position.items()}
+        kinds: dict[str, Kind] = {new: column_kind(types[i], typed=typed) for new, i in position.items()}
         cells = ", ".join(
             f"{clean_column(f'c{i}', kinds[new], repeats=new not in ids)} as {new}" for new, i in position.items()
         )
@@ -231,15 +228,7 @@ class DuckDBEngine:
         return ".".join([alias, *map(quote_name, table.split("."))])
 
 
-# --- types and wording ------------------------------------------------------------------------------------
-
-
-def _kind(type_name: str, *, typed: bool) -> Kind:
-    if type_name in _WHOLE:
-        return "integer"
-    if type_name in _REAL:
-        return "real"
-    return "text" if typed and type_name.startswith(("VARCHAR", "ENUM")) else "untyped"
+# --- wording ------------------------------------------------------------------------------------
 
 
 @contextmanager

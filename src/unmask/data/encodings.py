@@ -294,7 +294,7 @@ def _recognize(path: Path) -> tuple[str, str]:
     if not ranked:
         raise FailedError(f"file {path.name!r} is in no known encoding; name its encoding (--encoding)")
     match = ranked[0]
-    rival = next((other for other in ranked[1:] if str(other) != str(match)), None)
+    rival = next((rival for rival in ranked[1:] if str(rival) != str(match)), None)
     gap = 1.0 if rival is None else _cost(rival) - _cost(match)
     certain = gap >= _CERTAIN_GAP and match.chaos < _CERTAIN_CHAOS and len(content) >= _CERTAIN_BYTES
     likeliest = min(filter(order.__contains__, match.could_be_from_charset), key=order.index)  # of one text
@@ -311,10 +311,10 @@ def _copy(path: Path, folder: Path, encoding: str) -> Path:
         with (
             open_binary(path) as file,
             io.TextIOWrapper(file, encoding=encoding, newline=None) as text,
-            copy.open("w", encoding="utf-8", newline="\n") as out,
+            copy.open("w", encoding="utf-8", newline="\n") as decoded,
         ):
             while piece := text.read(_CHUNK):
-                out.write(piece)
+                decoded.write(piece)
     except UnicodeError:
         raise FailedError(
             f"file {path.name!r} is not UTF-8 text, nor {encoding}; name its encoding (--encoding)"

@@ -33,11 +33,11 @@ def choose_library(library: str | None = None) -> str:
     """
     if library is not None and library not in MAKERS:
         raise UnmaskError(f"library is {library!r}, expected pandas, polars or pyarrow")
-    wanted = list(MAKERS) if library is None else [library]
-    found = [name for name in wanted if name in sys.modules] or [name for name in wanted if find_spec(name)]
-    if not found:
-        raise UnmaskError(f"a data frame needs {' or '.join(wanted)}, which is not installed; install it")
-    return found[0]
+    names = list(MAKERS) if library is None else [library]
+    usable = [name for name in names if name in sys.modules] or [name for name in names if find_spec(name)]
+    if not usable:
+        raise UnmaskError(f"a data frame needs {' or '.join(names)}, which is not installed; install it")
+    return usable[0]
 
 
 def frame_of_rows(rows: Sequence[Mapping[str, Any]], *, library: str | None = None) -> Any:

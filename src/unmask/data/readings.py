@@ -7,13 +7,14 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
 
 from unmask.core.errors import AmbiguousInput
-from unmask.data.databases import escape_path
+from unmask.data.databases import scan_csv
 from unmask.data.dialects import (
     MARKS,
     MISSING,
@@ -98,8 +99,8 @@ class LineAccount:
     def __str__(self) -> str:
         parts = {"skipped": self.n_skipped, "comment": self.n_comments, "header": self.n_header, "blank": self.n_blank}
         ignored = [f"{n:,} {word}" for word, n in parts.items() if n]
-        within = f", {self.n_continued:,} line breaks within quotes" if self.n_continued else ""
-        return f"{self.n_rows:,} of {self.n_lines:,} lines are rows; ignored: {', '.join(ignored) or 'none'}{within}"
+        breaks = f", {self.n_continued:,} line breaks within quotes" if self.n_continued else ""
+        return f"{self.n_rows:,} of {self.n_lines:,} lines are rows; ignored: {', '.join(ignored) or 'none'}{breaks}"
 
 
 def read_rows(
@@ -134,29 +135,15 @@ def read_rows(
 
     sample, dialect = reading.dialect.sample, reading.dialect
     create = f"create or replace temp table {table} as " if table else ""
+
+    def run(rows: str) -> dict[str, Any]:
+        return dict(connection.execute(f"{create}with rows as (from {rows}) {select}").fetchnumpy())
+
     if _is_plain(reading):
-        skip, marks = sample.n_above, (dialect.delimiter, dialect.quote)
-        try:
-            return _query(
-                connection, create, select, sample.file.path, dialect.width, *marks, header=reading.header, skip=skip
-            )
-        except duckdb.Error:  # its message quotes the line, and has no number of some lines
-            pass
-    return _query(connection, create, select, _rewrite(reading, folder), dialect.width)
-
-
-def _query(
-    connection: duckdb.DuckDBPyConnection, create: str, select: str, path: Path, width: int, delimiter: str = ",",
-    quote: str = '"', *, header: bool = False, skip: int = 0,
-) -> dict[str, Any]:  # fmt: skip
-    columns = ", ".join(f"'c{place}': 'varchar'" for place in range(width))
-    rows = (
-        f"from read_csv(?, delim=?, quote=?, escape=?, header={str(header).lower()}, skip={skip}, auto_detect=false, "
-        f"null_padding=false, hive_partitioning=false, columns={{{columns}}}, "
-        "max_line_size=16777216, buffer_size=33554432)"  # else 16 longest lines: 256 MiB
-    )
-    marks = [escape_path(path), delimiter, quote, quote]
-    return dict(connection.execute(f"{create}with rows as ({rows}) {select}", marks).fetchnumpy())
+        marks = dialect.delimiter, dialect.quote
+        with suppress(duckdb.Error):  # its message quotes the line, and has no number of some lines
+            return run(scan_csv([sample.file.path], dialect.width, *marks, header=reading.header, skip=sample.n_above))
+    return run(scan_csv([_rewrite(reading, folder)], dialect.width))
 
 
 def account_lines(reading: Reading, n_rows: int) -> LineAccount:
@@ -266,8 +253,8 @@ def _rewrite(reading: Reading, folder: str) -> Path:
     rows = iterate_rows(reading.dialect)
     if reading.header:
         next(rows)
-    with copy.open("w", encoding="utf-8", newline="") as out:
-        csv.writer(out, lineterminator="\n").writerows(rows)
+    with copy.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows(rows)
     return copy
 
 
@@ -364,16 +351,14 @@ def score_header(
     columns = list(zip(*body, strict=True)) or [()] * len(first)
     pool = Counter(cell for column in columns for cell in column) if pooled else None
     alike = [_looks_alike(*pair) for pair in zip(first, columns, strict=True)]
-    known = [is_known(name) and not same for name, same in zip(first, alike, strict=True)]
+    n_known = sum(is_known(name) and not is_alike for name, is_alike in zip(first, alike, strict=True))
     odds = (
-        sum(_column_odds(*pair, pool) for pair in zip(first, columns, strict=True))
-        + 2.0 * sum(known)
-        - 3.0 * sum(alike)
+        sum(_column_odds(*pair, pool) for pair in zip(first, columns, strict=True)) + 2.0 * n_known - 3.0 * sum(alike)
     )
     filled = [name for name in first if name]
     repeats = len({*filled}) < len(filled)
     odds = max(odds, 2.0) if not pooled and _is_series(first) else odds
-    return odds - 2.0 * repeats, all(known)
+    return odds - 2.0 * repeats, n_known == len(first)
 
 
 def _column_odds(name: str, column: Sequence[str], pool: Counter[str] | None) -> float:
@@ -394,7 +379,7 @@ def _column_odds(name: str, column: Sequence[str], pool: Counter[str] | None) ->
     recurring = sum(counts[cell] > 1 for cell in filled) / n
     numbered = any(map(str.isdigit, name)) and all(any(map(str.isdigit, cell)) for cell in filled[:200])
     short = len(name) <= _SHORT and all(len(cell) == len(name) for cell in filled)
-    return min(3.0, -math.log(1 - recurring + 1 / (n + 1))) - 2.0 * numbered - 2.0 * short
+    return min(3.0, -math.log(min(1.0, 1 - recurring + 1 / (n + 1)))) - 2.0 * numbered - 2.0 * short
 
 
 def _looks_alike(name: str, column: Sequence[str]) -> bool:

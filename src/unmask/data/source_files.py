@@ -19,7 +19,7 @@ from typing import Literal, TypeAlias
 
 from unmask.core.errors import AmbiguousInput, FailedError, UnmaskError
 from unmask.data.column_names import is_column_name
-from unmask.data.databases import escape_path
+from unmask.data.databases import escape_path, scan_csv
 from unmask.data.dialects import Sample, read_sample, score_dialects
 from unmask.data.encodings import TextFile, decode_text
 from unmask.data.readings import score_header
@@ -210,20 +210,9 @@ def check_distinct_names(names: Sequence[str], source: str) -> None:
             raise UnmaskError(f"{source} has two columns named {name!r}, {numbers}; rename one of them")
 
 
-def scan_text(paths: Sequence[str | Path], head: Head, *, header: bool | None = None) -> str:
-    """Return the SQL of the rows of files with one head: every column as text, named c0, c1, ...
-
-    header : whether the first line of each file is skipped; by default as in the head
-    """
-    header = head.header if header is None else header
-    columns = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(len(head.names)))
-    files = ", ".join(quote_text(escape_path(path)) for path in paths)
-    return (
-        f"read_csv([{files}], delim={quote_text(head.delimiter)}, quote='\"', "
-        f"escape='\"', auto_detect=false, header={str(header).lower()}, skip={head.skip}, columns={{{columns}}}, "
-        "null_padding=false, "
-        "hive_partitioning=false, max_line_size=16777216, buffer_size=33554432)"  # else 16 longest lines: 256 MiB
-    )
+def scan_text(paths: Sequence[str | Path], head: Head) -> str:
+    """Return the SQL of the rows of files with one head: every column as text, named c0, c1, ..."""
+    return scan_csv(paths, len(head.names), head.delimiter, header=head.header, skip=head.skip)
 
 
 def explain_csv_error(text: str) -> str | None:

@@ -16,12 +16,9 @@ from numpy.typing import NDArray
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.data.resources import temporary_folder
 from unmask.data.source_files import TEXT_FILES, ReadableFile, find_files, is_sheet, prepare_file, read_head
-from unmask.data.sql import Arrays, Kind, clean_column, quote_name, rename_columns
+from unmask.data.sql import Arrays, Kind, clean_column, column_kind, quote_name, rename_columns
 from unmask.data.writing import replace_file
 from unmask.extras import not_installed
-
-_WHOLE = {"tinyint", "smallint", "int", "bigint"}
-_REAL = {"float", "double"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +67,7 @@ class SparkEngine:
         """See `Engine.table`."""
         frame = self._frame(source)
         type_of, typed = dict(frame.dtypes), not self._is_text(source)
-        kinds: dict[str, Kind] = {new: _kind(type_of[old], typed=typed) for new, old in columns.items()}
+        kinds: dict[str, Kind] = {new: column_kind(type_of[old], typed=typed) for new, old in columns.items()}
         cells = [
             f"{clean_column(quote_name(old, '`'), kinds[new], repeats=new not in ids)} as {new}"
             for new, old in columns.items()
@@ -190,14 +187,6 @@ def _start(master: str | None, *, memory_limit: int, folder: str) -> tuple[Any, 
 def _local_uri(path: Path) -> str:
     """Return the URI of a path of this machine, whatever file system is the default of Spark."""
     return f"file://{path.absolute()}"
-
-
-def _kind(type_name: str, *, typed: bool) -> Kind:
-    if type_name in _WHOLE:
-        return "integer"
-    if type_name in _REAL:
-        return "real"
-    return "text" if typed and type_name == "string" else "untyped"
 
 
 @contextmanager

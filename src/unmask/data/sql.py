@@ -21,6 +21,8 @@ something else: a cell of a text file, a date, a decimal, a boolean.
 
 Arrays: TypeAlias = "dict[str, NDArray[Any]]"
 
+_WHOLE = {"tinyint", "smallint", "int", "integer", "bigint", "utinyint", "usmallint", "uinteger"}
+_REAL = {"float", "double"}
 
 BLANKS = " \t\r\n"
 """What is removed around a text; an engine's own idea of blanks differs from the next one's."""
@@ -42,6 +44,20 @@ def quote_text(text: str) -> str:
     "'it''s'"
     """
     return "'" + text.replace("'", "''") + "'"
+
+
+def column_kind(type_name: str, *, typed: bool) -> Kind:
+    """Return the kind of a column by the engine's name of its type. typed : the source stores types
+
+    >>> column_kind("BIGINT", typed=True), column_kind("VARCHAR", typed=False), column_kind("date", typed=True)
+    ('integer', 'untyped', 'untyped')
+    """
+    name = type_name.lower()
+    if name in _WHOLE:
+        return "integer"
+    if name in _REAL:
+        return "real"
+    return "text" if typed and name.startswith(("varchar", "enum", "string")) else "untyped"
 
 
 def clean_column(column: str, kind: str, *, repeats: bool = True) -> str:
@@ -77,14 +93,10 @@ def select_estimates(table: str, columns: Sequence[str], joint: Mapping[str, Seq
     >>> select_estimates("t", ["q0"], {"both": ["q0", "q1"]})
     'select count(*) as n, approx_count_distinct((q0, q1, 0)) as both, approx_count_distinct(q0) as q0 from t'
     """
-    sets = {name: f"({', '.join([*some, '0'])})" for name, some in joint.items()}
-    found = sets | {column: column for column in columns}
-    counts = "".join(f", approx_count_distinct({what}) as {name}" for name, what in found.items())
+    sets = {name: f"({', '.join([*members, '0'])})" for name, members in joint.items()}
+    terms = sets | {column: column for column in columns}
+    counts = "".join(f", approx_count_distinct({term}) as {name}" for name, term in terms.items())
     return f"select count(*) as n{counts} from {table}"
-
-
-def _where(condition: str) -> str:
-    return f" where {condition}" if condition else ""
 
 
 def select_cells(table: str, columns: Sequence[str]) -> str:
@@ -123,32 +135,36 @@ def pack_codes(
     codes_of: Mapping[str, str],
     missing: Mapping[str, int],
     words: Sequence[Mapping[str, int]],
-    more: Sequence[str] = (),
+    further: Sequence[str] = (),
 ) -> str:
     """Select the rows n of each combination of codes, packed into 64-bit words k0, k1, ...
 
     codes_of : column -> table (v, code). missing : column -> the code of a cell that is NULL. words : for each word its
-    columns, the first in the highest place, and the bits of each, at most 62 together. more : columns of the table that
-    tell combinations apart as they are, and are not listed.
+    columns, the first in the highest place, and the bits of each, at most 62 together. further : columns of the table
+    that tell combinations apart as they are, and are not listed.
 
     >>> pack_codes("t", {"q0": "d0", "q1": "d1"}, {"q0": 7, "q1": 0}, [{"q0": 3, "q1": 2}])
     'select cast(coalesce(d0.code, 7) as bigint) * 4 + coalesce(d1.code, 0) as k0, count(*) as n from t
     left join d0 on t.q0 = d0.v left join d1 on t.q1 = d1.v group by 1'
     """
     keys = []
-    for at, word in enumerate(words):
+    for number, word in enumerate(words):
         key = ""
         for column, bits in word.items():
             code = f"coalesce({codes_of[column]}.code, {missing[column]})"
             key = f"{f'({key})' if '+' in key else key} * {1 << bits} + {code}" if key else f"cast({code} as bigint)"
-        keys.append(f"{key} as k{at}")
-    joins = " ".join(f"left join {of} on {table}.{column} = {of}.v" for column, of in codes_of.items())
-    places = ", ".join([*(str(at + 1) for at in range(len(words))), *(f"{table}.{column}" for column in more)])
-    return f"select {', '.join(keys)}, count(*) as n from {table} {joins} group by {places}"
+        keys.append(f"{key} as k{number}")
+    joins = " ".join(_join_codes(table, codes_of))
+    groups = ", ".join([*(str(i + 1) for i in range(len(words))), *(f"{table}.{column}" for column in further)])
+    return f"select {', '.join(keys)}, count(*) as n from {table} {joins} group by {groups}"
 
 
-def unpack_codes(table: str, words: Sequence[Mapping[str, int]], more: Sequence[str] = ("n",)) -> str:
-    """Select the words of `pack_codes`, the codes in them, and more columns of the table.
+def _join_codes(table: str, codes_of: Mapping[str, str]) -> list[str]:
+    return [f"left join {codes} on {table}.{column} = {codes}.v" for column, codes in codes_of.items()]
+
+
+def unpack_codes(table: str, words: Sequence[Mapping[str, int]], further: Sequence[str] = ("n",)) -> str:
+    """Select the words of `pack_codes`, the codes in them, and further columns of the table.
 
     The difference of two remainders is the code times a power of two, so the division, in doubles, is exact.
 
@@ -156,14 +172,14 @@ def unpack_codes(table: str, words: Sequence[Mapping[str, int]], more: Sequence[
     'select k0, cast((k0 % 32 - k0 % 4) / 4 as integer) as q0, cast((k0 % 4 - k0 % 1) / 1 as integer) as q1, n from t'
     """
     chosen = []
-    for at, word in enumerate(words):
-        chosen.append(f"k{at}")
+    for number, word in enumerate(words):
+        chosen.append(f"k{number}")
         shift = sum(word.values())
         for column, bits in word.items():
             shift -= bits
             high, low = 1 << (shift + bits), 1 << shift
-            chosen.append(f"cast((k{at} % {high} - k{at} % {low}) / {low} as integer) as {column}")
-    return f"select {', '.join([*chosen, *more])} from {table}"
+            chosen.append(f"cast((k{number} % {high} - k{number} % {low}) / {low} as integer) as {column}")
+    return f"select {', '.join([*chosen, *further])} from {table}"
 
 
 def select_placed_rows(
@@ -172,7 +188,7 @@ def select_placed_rows(
     codes_of: Mapping[str, str],
     missing: Mapping[str, int],
     secrets: Mapping[str, str],
-    other: Sequence[str],
+    further: Sequence[str],
 ) -> str:
     """Select the rows of a table with the class `box` of their combination, the codes of secrets, and other columns.
 
@@ -184,11 +200,11 @@ def select_placed_rows(
     'select b.box as box, d.code as s0, t.o0 as o0 from t left join d0 on t.q0 = d0.v
     join b on coalesce(d0.code, 7) = b.q0 left join d on t.s0 = d.v'
     """
-    cells = [f"{of}.code as {column}" for column, of in secrets.items()]
-    cells += [f"{table}.{column} as {column}" for column in other]
-    same = " and ".join(f"coalesce({of}.code, {missing[column]}) = {boxes}.{column}" for column, of in codes_of.items())
-    joins = [f"left join {of} on {table}.{column} = {of}.v" for column, of in codes_of.items()]
-    joins += [f"join {boxes} on {same}", *(f"left join {d} on {table}.{c} = {d}.v" for c, d in secrets.items())]
+    cells = [f"{codes}.code as {column}" for column, codes in secrets.items()]
+    cells += [f"{table}.{column} as {column}" for column in further]
+    code = {column: f"coalesce({codes}.code, {missing[column]})" for column, codes in codes_of.items()}
+    in_box = " and ".join(f"{code[column]} = {boxes}.{column}" for column in codes_of)
+    joins = [*_join_codes(table, codes_of), f"join {boxes} on {in_box}", *_join_codes(table, secrets)]
     return f"select {', '.join([f'{boxes}.box as box', *cells])} from {table} {' '.join(joins)}"
 
 
@@ -197,7 +213,7 @@ def select_labeled_rows(
     labels: str,
     columns: Mapping[str, str],
     labels_of: Mapping[str, tuple[str, str]],
-    other: Sequence[str],
+    further: Sequence[str],
 ) -> str:
     """Select the rows of `select_placed_rows` with the cells of their class and the labels of their codes.
 
@@ -209,11 +225,11 @@ def select_labeled_rows(
     join l on l.box = t.box left join e on e.code = t.s0'
     """
     cells = [f"cast({labels}.{column} as {kind}) as {column}" for column, kind in columns.items()]
-    cells += [f"cast({of}.label as {kind}) as {column}" for column, (of, kind) in labels_of.items()]
-    cells += [f"{table}.{column} as {column}" for column in other]
+    cells += [f"cast({names}.label as {kind}) as {column}" for column, (names, kind) in labels_of.items()]
+    cells += [f"{table}.{column} as {column}" for column in further]
     cells += [f"{table}.box as box", *(f"{table}.{column} as code_{column}" for column in labels_of)]
     joins = [f"join {labels} on {labels}.box = {table}.box"]
-    joins += [f"left join {of} on {of}.code = {table}.{column}" for column, (of, _) in labels_of.items()]
+    joins += [f"left join {names} on {names}.code = {table}.{column}" for column, (names, _) in labels_of.items()]
     return f"select {', '.join(cells)} from {table} {' '.join(joins)}"
 
 
@@ -224,18 +240,19 @@ def count_formulas(query: str, columns: Sequence[str], starts: str) -> str:
     select cast(sum(case when substr(a, 1, 1) in ('=', '+') and length(a) > 1 and try_cast(a as double) is null
     then 1 else 0 end) as bigint) as a from (select * from t) as cells
     """
-    counts = [f"cast(sum(case when {_formula(one, starts)} then 1 else 0 end) as bigint) as {one}" for one in columns]
+    tests = {column: f"case when {_formula(column, starts)} then 1 else 0 end" for column in columns}
+    counts = (f"cast(sum({test}) as bigint) as {column}" for column, test in tests.items())
     return f"select {', '.join(counts)} from ({query}) as cells"
 
 
-def escape_formulas(query: str, columns: Sequence[str], every: Sequence[str], starts: str) -> str:
-    """Select the rows of a query with an apostrophe before such cells. columns : of text; every : all columns"""
+def escape_formulas(query: str, texts: Sequence[str], columns: Sequence[str], starts: str) -> str:
+    """Select the rows of a query with an apostrophe before such cells. texts : those of the columns that are of text"""
     mark = quote_text("'")
     cells = [
-        f"case when {_formula(one, starts)} then concat({mark}, {one}) else {one} end as {one}"
-        if one in columns
-        else one
-        for one in every
+        f"case when {_formula(column, starts)} then concat({mark}, {column}) else {column} end as {column}"
+        if column in texts
+        else column
+        for column in columns
     ]
     return f"select {', '.join(cells)} from ({query}) as cells"
 
@@ -251,7 +268,8 @@ def count_parts(table: str, part: str, *, where: str = "") -> str:
     >>> count_parts("t", "k0 % 8")
     'select k0 % 8 as part, count(*) as n from t group by 1'
     """
-    return f"select {part} as part, count(*) as n from {table}{_where(where)} group by 1"
+    condition = f" where {where}" if where else ""
+    return f"select {part} as part, count(*) as n from {table}{condition} group by 1"
 
 
 def exclude_missing(columns: Mapping[str, int]) -> str:

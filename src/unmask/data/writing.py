@@ -67,8 +67,8 @@ def explain_write_errors(path: Path) -> Iterator[None]:
 
 def write_text(path: Path, text: str, *, private: bool = False) -> None:
     """Write a text as a new file. private : only its owner can read it, from the first byte"""
-    how: dict[str, Any] = {"encoding": "utf-8", "errors": "backslashreplace", "newline": ""}
-    with explain_write_errors(path), open(path, "x", opener=_for_owner if private else None, **how) as file:
+    mode: dict[str, Any] = {"encoding": "utf-8", "errors": "backslashreplace", "newline": ""}
+    with explain_write_errors(path), open(path, "x", opener=_for_owner if private else None, **mode) as file:
         file.write(text)
 
 
@@ -78,17 +78,17 @@ def defer_signals() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():  # which is where signals are heard
         yield
         return
-    heard: list[int] = []
-    before = {number: signal.getsignal(number) for number in ENDING}
-    for number in before:
-        signal.signal(number, lambda late, _frame: heard.append(late))
+    deferred: list[int] = []
+    handlers = {number: signal.getsignal(number) for number in ENDING}
+    for number in handlers:
+        signal.signal(number, lambda number, _frame: deferred.append(number))
     try:
         yield
     finally:
-        for number, handler in before.items():
+        for number, handler in handlers.items():
             signal.signal(number, signal.SIG_DFL if handler is None else handler)
-        if heard:
-            signal.raise_signal(heard[0])
+        if deferred:
+            signal.raise_signal(deferred[0])
 
 
 def is_formula(text: str) -> bool:
@@ -117,22 +117,22 @@ def _for_owner(path: str, flags: int) -> int:
 
 @contextmanager
 def _place(path: Path) -> Iterator[Path]:
-    beside, name = (None, "output.csv") if path == STANDARD_OUTPUT else (path.parent, path.name)
+    parent, name = (None, "output.csv") if path == STANDARD_OUTPUT else (path.parent, path.name)
     with explain_write_errors(path):
-        folder = tempfile.TemporaryDirectory(prefix=".unmask-", dir=beside, ignore_cleanup_errors=True)
+        folder = tempfile.TemporaryDirectory(prefix=".unmask-", dir=parent, ignore_cleanup_errors=True)
     with folder as place:
         yield Path(place) / name
 
 
 def _take_names(places: Mapping[Path, Path]) -> None:
-    taken: list[Path] = []
+    written: list[Path] = []
     try:
         for path, place in sorted(places.items(), key=lambda item: item[0] != STANDARD_OUTPUT):
             with explain_write_errors(path):
                 _take_name(path, place)
-            taken.append(path)
+            written.append(path)
     except FailedError:
-        for path in taken:
+        for path in written:
             _remove(path)
         raise
 

@@ -11,7 +11,4 @@ PROTECTIONS = (
     linkage.PerItem(), linkage.PerPeriod(0.25), linkage.PerContext(), linkage.Split(2),
 )  # fmt: skip
 
-DATASETS = (
-    linkage.datasets.synthetic_traces, linkage.datasets.gowalla, linkage.datasets.rldata,
-    linkage.datasets.febrl,
-)  # fmt: skip
+DATASETS = (linkage.datasets.synthetic_traces,)

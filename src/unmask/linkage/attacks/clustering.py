@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.core.partition import Partition
 from unmask.extras import import_extra
-from unmask.linkage.attacks.pairs import partition_items
-from unmask.linkage.attacks.threshold import Scale, check_scale, scale_numbers, select_profiles
+from unmask.linkage.attacks.pairs import partition_items, select_profiles
+from unmask.linkage.attacks.threshold import Scale, check_scale, scale_numbers
 from unmask.linkage.items import Coded, Feature, Items
 
 _METHODS = ("agglomerative", "kmeans", "hdbscan")

@@ -36,34 +36,34 @@ class Links:
     ----------
     release : Items
         Items whose pseudonyms are linked.
-    left : (n_pairs,) array of int
+    first : (n_pairs,) array of int
         Places in `release.partition`.
-    right : (n_pairs,) array of int
-        Places in `release.partition`, left < right, each pair once.
+    second : (n_pairs,) array of int
+        Places in `release.partition`, first < second, each pair once.
     probability : (n_pairs,) array
         Probability in the linker's model: neither calibrated nor transitive.
     """
 
     release: Items
-    left: NDArray[np.int64]
-    right: NDArray[np.int64]
+    first: NDArray[np.int64]
+    second: NDArray[np.int64]
     probability: NDArray[np.float64]
 
     def __post_init__(self) -> None:
-        if not len(self.left) == len(self.right) == len(self.probability):
+        if not len(self.first) == len(self.second) == len(self.probability):
             raise UnmaskError("the ends of the links and their probabilities differ in length, expected one length")
         if not ((self.probability >= 0) & (self.probability <= 1)).all():
             raise UnmaskError("a probability of a link is outside 0 to 1")
 
     def __repr__(self) -> str:
-        return f"Links({len(self.left)} pairs of {self.release.partition.n_clusters} pseudonyms)"
+        return f"Links({len(self.first)} pairs of {self.release.partition.n_clusters} pseudonyms)"
 
     def clusters(self, threshold: float) -> Partition:
         """Return the partition of the items if pairs of at least this probability are linked."""
         if not 0 <= threshold <= 1:
             raise UnmaskError(f"the threshold is {threshold}, expected a probability from 0 to 1")
         linked, n = self.probability >= threshold, self.release.partition.n_clusters
-        return partition_items(self.release, connect(self.left[linked], self.right[linked], n))
+        return partition_items(self.release, connect(self.first[linked], self.second[linked], n))
 
     def view(self, thresholds: Sequence[float], weights: ArrayLike | None = None) -> View:
         """Return the view with the partitions of these thresholds as possible worlds.
@@ -84,13 +84,13 @@ def no_links(release: Items) -> Links:
     return Links(release, nothing, nothing, np.empty(0))
 
 
-def connect(left: NDArray[np.integer[Any]], right: NDArray[np.integer[Any]], n: int) -> NDArray[np.int32]:
+def connect(first: NDArray[np.integer[Any]], second: NDArray[np.integer[Any]], n: int) -> NDArray[np.int32]:
     """Return the (n,) connected components of n nodes under links; O(n + links).
 
     >>> connect(np.array([0, 3]), np.array([2, 2]), 4)
     array([0, 1, 0, 0], dtype=int32)
     """
-    graph = coo_matrix((np.ones(len(left), dtype=np.float32), (left, right)), shape=(n, n))
+    graph = coo_matrix((np.ones(len(first), dtype=np.float32), (first, second)), shape=(n, n))
     return connected_components(graph, directed=False)[1].astype(np.int32)
 
 
@@ -99,7 +99,20 @@ def partition_items(release: Items, cluster: NDArray[np.integer[Any]]) -> Partit
     return Partition(cluster[release.partition.code], items=release.ids)
 
 
-# --- equal cells ---
+# --- profiles, and equal cells of them ---
+
+
+def select_profiles(release: Items, names: tuple[str, ...]) -> tuple[Feature, ...]:
+    """Return the profiles of these features, by default all."""
+    selected = {feature.name for feature in release.select(names)}
+    return tuple(feature for feature in release.profiles if feature.name in selected)
+
+
+def select_blocked(release: Items, names: tuple[str, ...], blocks: Blocks) -> tuple[Feature, ...]:
+    """Return the profiles of these features, by default all, and of those in block rules."""
+    blocking = tuple(name for rule in blocks for name in rule)
+    release.select(blocking)
+    return select_profiles(release, (*names, *blocking) if names else ())
 
 
 def code_cells(feature: Feature) -> NDArray[np.int32]:
@@ -147,7 +160,7 @@ def count_pairs(features: tuple[Feature, ...]) -> int:
 
 
 def list_pairs(features: tuple[Feature, ...]) -> Pairs:
-    """List all pairs left < right that agree on these features, none missing; O(n log n + pairs).
+    """List all pairs first < second that agree on these features, none missing; O(n log n + pairs).
 
     >>> list_pairs(Items.read({"a": ["x", "y", "x", "x"]}, features="a").features)
     (array([0, 0, 2]), array([2, 3, 3]))
@@ -163,24 +176,24 @@ def list_pairs(features: tuple[Feature, ...]) -> Pairs:
     order = order[np.searchsorted(group[order], 0) :]
     ordered = group[order]
     partners = np.searchsorted(ordered, ordered, side="right") - np.arange(len(order)) - 1
-    first = np.repeat(np.arange(len(order)), partners)
+    rank = np.repeat(np.arange(len(order)), partners)
     offset = np.arange(n_pairs) - np.repeat(np.cumsum(partners) - partners, partners)
-    return order[first], order[first + 1 + offset]
+    return order[rank], order[rank + 1 + offset]
 
 
 def unite_pairs(rules: list[Pairs], n: int) -> Pairs:
     """Return each pair of any rule once, ascending."""
-    keys = np.unique(np.concatenate([left * n + right for left, right in rules]))
-    left, right = np.divmod(keys, n)
-    return left, right
+    keys = np.unique(np.concatenate([first * n + second for first, second in rules]))
+    first, second = np.divmod(keys, n)
+    return first, second
 
 
 def draw_pairs(n: int, max_pairs: int, seed: int) -> Pairs:
     """Return all pairs of n; if they are more than allowed, that many at random with replacement."""
     if n * (n - 1) // 2 <= max_pairs:
-        left, right = np.triu_indices(n, 1)
-        return left, right
+        first, second = np.triu_indices(n, 1)
+        return first, second
     rng = np.random.default_rng(seed)
-    left = rng.integers(n, size=max_pairs)
-    right = (left + rng.integers(1, n, size=max_pairs)) % n
-    return left, right
+    first = rng.integers(n, size=max_pairs)
+    second = (first + rng.integers(1, n, size=max_pairs)) % n
+    return first, second

@@ -22,9 +22,9 @@ from unmask.linkage.attacks.pairs import (
     draw_pairs,
     list_pairs,
     no_links,
+    select_blocked,
     unite_pairs,
 )
-from unmask.linkage.attacks.threshold import select_profiles
 from unmask.linkage.items import Coded, Feature, Items, Numeric
 
 MISSING, DIFFERENT, NEAR, EQUAL = -1, 0, 1, 2
@@ -84,7 +84,7 @@ class RecordLinkage:
     log-odds plus log(m / u) for each feature; pairs of at least `threshold` are linked and closed: the clusters are
     the connected components of the links. `link` gives the pairs, from which other thresholds and views come.
 
-    What is not `known` is estimated from the release alone. u: equal cells by their frequencies, near ones on up to a
+    Without `weights`, the release alone gives estimates. u: equal cells by their frequencies, near ones on up to a
     million pairs drawn with `seed`. m: by expectation maximization over the pairs of each block rule, u fixed, on the
     features outside that rule; the mean over the rules. A feature that is in every rule keeps m = (0.05, 0.15, 0.8)
     (0.2 and 0.8 where cells cannot be near). Prior: the matches found in a rule's pairs, divided by the probability
@@ -106,7 +106,7 @@ class RecordLinkage:
         The least probability of a link.
     features : tuple of str
         Names of the features to compare, by default all.
-    known : Weights or None
+    weights : Weights or None
         The m, u and prior to use instead of estimates.
     similar : float
         Least Dice coefficient of letter pairs at which two texts are near.
@@ -132,7 +132,7 @@ class RecordLinkage:
     blocks: Blocks
     threshold: float = 0.9
     features: tuple[str, ...] = ()
-    known: Weights | None = None
+    weights: Weights | None = None
     similar: float = 0.6
     tolerance: Mapping[str, float] = field(default_factory=dict)
     seed: int = 0
@@ -148,62 +148,56 @@ class RecordLinkage:
 
     def fit(self, release: Items) -> Weights:
         """Estimate m, u and the prior from the release, without the truth."""
-        features, rules = self._rules(release)
-        return self._fit(features, [self._pairs(features, rule) for rule in rules], rules)
+        features = self._select(release)
+        return self._estimate(features, self._pairs(features))
 
     def link(self, release: Items) -> Links:
         """Return the compared pairs and their probabilities."""
-        features, rules = self._rules(release)
-        pairs = [self._pairs(features, rule) for rule in rules]
-        left, right = unite_pairs(pairs, release.partition.n_clusters)
-        if not len(left):
+        features = self._select(release)
+        pairs = self._pairs(features)
+        first, second = unite_pairs(pairs, release.partition.n_clusters)
+        if not len(first):
             return no_links(release)
-        weights = self.known or self._fit(features, pairs, rules)
-        log_odds = np.full(len(left), np.log(weights.prior) - np.log1p(-weights.prior))
+        weights = self.weights or self._estimate(features, pairs)
+        log_odds = np.full(len(first), np.log(weights.prior) - np.log1p(-weights.prior))
         with np.errstate(divide="ignore"):
             for feature in features:
                 if feature.name in weights.m:
                     gain = np.log(weights.m[feature.name]) - np.log(np.maximum(weights.u[feature.name], 1e-300))
-                    log_odds += np.append(gain, 0.0)[self._levels(feature, left, right)]  # missing is -1: the 0
-        return Links(release, left, right, scipy.special.expit(log_odds))
+                    log_odds += np.append(gain, 0.0)[self._levels(feature, first, second)]  # missing is -1: the 0
+        return Links(release, first, second, scipy.special.expit(log_odds))
 
-    def _rules(self, release: Items) -> tuple[tuple[Feature, ...], list[tuple[str, ...]]]:
-        """Return the profiles to compare, with those of the block rules, and the rules."""
-        compared = tuple(feature.name for feature in release.select(self.features))
-        blocking = tuple(name for rule in self.blocks for name in rule)
-        weighted = (*self.tolerance, *(self.known.m if self.known else ()))
+    def _select(self, release: Items) -> tuple[Feature, ...]:
+        """Return the profiles to compare, with those of the block rules."""
+        compared = [feature.name for feature in release.select(self.features)]
+        weighted = (*self.tolerance, *(self.weights.m if self.weights else ()))
         unknown = next((name for name in weighted if name not in compared), None)
         if unknown is not None:
             raise UnmaskError(f"feature {unknown!r} has a tolerance or weights but is not compared; add it to features")
-        release.select(blocking)
-        return select_profiles(release, tuple(dict.fromkeys((*compared, *blocking)))), list(self.blocks)
+        return select_blocked(release, self.features, self.blocks)
 
-    def _pairs(self, features: tuple[Feature, ...], rule: tuple[str, ...]) -> Pairs:
-        return list_pairs(tuple(feature for feature in features if feature.name in rule))
+    def _pairs(self, features: tuple[Feature, ...]) -> list[Pairs]:
+        """Return the pairs of each block rule."""
+        return [list_pairs(tuple(feature for feature in features if feature.name in rule)) for rule in self.blocks]
 
-    def _levels(self, feature: Feature, left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.int8]:
-        return compare_cells(feature, left, right, similar=self.similar, tolerance=self.tolerance.get(feature.name))
+    def _levels(self, feature: Feature, first: NDArray[np.int64], second: NDArray[np.int64]) -> NDArray[np.int8]:
+        return compare_cells(feature, first, second, similar=self.similar, tolerance=self.tolerance.get(feature.name))
 
-    def _fit(
-        self,
-        features: tuple[Feature, ...],
-        pairs: list[Pairs],
-        rules: list[tuple[str, ...]],
-    ) -> Weights:
+    def _estimate(self, features: tuple[Feature, ...], pairs: list[Pairs]) -> Weights:
         n = len(features[0].missing)
         sample = draw_pairs(n, _SAMPLE, self.seed)
         allowed = np.array([[True, has_near(f, self.tolerance.get(f.name)), True] for f in features])
         u = np.array(
             [_estimate_u(f, self._levels(f, *sample), allow) for f, allow in zip(features, allowed, strict=True)]
         )
-        m = [np.array([_start(allow) for allow in allowed])]
+        m = np.array([_start(allow) for allow in allowed])
         learned: list[tuple[NDArray[np.bool_], NDArray[np.float64], float]] = []
-        for rule, (left, right) in zip(rules, pairs, strict=True):
-            if len(left):
+        for rule, (first, second) in zip(self.blocks, pairs, strict=True):
+            if len(first):
                 outside = np.array([feature.name not in rule for feature in features])
-                levels = np.array([self._levels(feature, left, right) for feature in features])
-                learned.append((outside, *_expectation_maximization(levels, outside, m[0], u, allowed)))
-        mean = _average_m(m[0], [(outside, m_rule) for outside, m_rule, _ in learned])
+                levels = np.array([self._levels(feature, first, second) for feature in features])
+                learned.append((outside, *_expectation_maximization(levels, outside, m, u, allowed)))
+        mean = _average_m(m, [(outside, m_rule) for outside, m_rule, _ in learned])
         matches = [n_matches / mean[~outside, 2].prod() for outside, _, n_matches in learned]
         possible = n * (n - 1) / 2
         prior = float(np.clip(np.mean(matches) / possible, 1e-12, 0.5)) if matches else 1e-12
@@ -285,8 +279,8 @@ def _rows(names: list[str], table: NDArray[np.float64]) -> dict[str, tuple[float
 
 def compare_cells(
     feature: Feature,
-    left: NDArray[np.int64],
-    right: NDArray[np.int64],
+    first: NDArray[np.int64],
+    second: NDArray[np.int64],
     *,
     similar: float,
     tolerance: float | None,
@@ -297,7 +291,7 @@ def compare_cells(
     never); categories are equal or different.
     """
     codes = code_cells(feature)
-    a, b = codes[left], codes[right]
+    a, b = codes[first], codes[second]
     level = np.where(a == b, EQUAL, DIFFERENT).astype(np.int8)
     open_ = np.flatnonzero((level == DIFFERENT) & (a >= 0) & (b >= 0))
     if isinstance(feature, Coded) and feature.kind == "text" and len(open_):
@@ -306,7 +300,7 @@ def compare_cells(
         near = compute_dice(feature.labels, lower, upper) >= similar
         level[open_[near[position]]] = NEAR
     if isinstance(feature, Numeric) and tolerance is not None:
-        difference = np.abs(feature.values[left[open_]] - feature.values[right[open_]])
+        difference = np.abs(feature.values[first[open_]] - feature.values[second[open_]])
         level[open_[difference <= tolerance]] = NEAR
     level[(a < 0) | (b < 0)] = MISSING
     return level
@@ -317,7 +311,7 @@ def has_near(feature: Feature, tolerance: float | None) -> bool:
     return feature.kind == "text" if isinstance(feature, Coded) else tolerance is not None
 
 
-def compute_dice(labels: NDArray[Any], left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.float64]:
+def compute_dice(labels: NDArray[Any], first: NDArray[np.int64], second: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return the (n_pairs,) Dice coefficients 2 |A and B| / (|A| + |B|) of the sets of letter pairs of two labels.
 
     Labels are compared in lower case, with a mark before and after: "ann" has the pairs ^a, an, nn, n$.
@@ -329,11 +323,11 @@ def compute_dice(labels: NDArray[Any], left: NDArray[np.int64], right: NDArray[n
     """
     sets = _letter_pairs(labels)
     sizes = np.diff(sets.indptr)
-    coefficient = np.empty(len(left))
-    for start in range(0, len(left), _BLOCK_PAIRS):
+    coefficient = np.empty(len(first))
+    for start in range(0, len(first), _BLOCK_PAIRS):
         part = slice(start, start + _BLOCK_PAIRS)
-        shared = np.asarray(sets[left[part]].multiply(sets[right[part]]).sum(axis=1)).ravel()
-        coefficient[part] = 2 * shared / (sizes[left[part]] + sizes[right[part]])
+        shared = np.asarray(sets[first[part]].multiply(sets[second[part]]).sum(axis=1)).ravel()
+        coefficient[part] = 2 * shared / (sizes[first[part]] + sizes[second[part]])
     return coefficient
 
 

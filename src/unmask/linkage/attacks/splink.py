@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from unmask.core.partition import Partition
 from unmask.data.databases import open_database
 from unmask.extras import import_extra
-from unmask.linkage.attacks.pairs import Blocks, Links, check_blocks, count_pairs, no_links
-from unmask.linkage.attacks.threshold import select_profiles
+from unmask.linkage.attacks.pairs import Blocks, Links, check_blocks, count_pairs, no_links, select_blocked
 from unmask.linkage.items import Coded, Feature, Items, Numeric
 
 
@@ -40,7 +39,7 @@ class SplinkLinkage:
         The least probability of a link.
     features : tuple of str
         Names of the features to compare, by default all.
-    least : float
+    min_probability : float
         Pairs below this probability are dropped, so there are no partitions below it.
     seed : int
         Seed of the random pairs; Splink's own numbers may differ in the last digits with its threads.
@@ -48,7 +47,7 @@ class SplinkLinkage:
     Examples
     --------
     >>> SplinkLinkage(blocks=(("name",), ("born",)))
-    SplinkLinkage(blocks=(('name',), ('born',)), threshold=0.9, features=(), least=0.01, seed=0)
+    SplinkLinkage(blocks=(('name',), ('born',)), threshold=0.9, features=(), min_probability=0.01, seed=0)
 
     References
     ----------
@@ -58,12 +57,12 @@ class SplinkLinkage:
     blocks: Blocks
     threshold: float = 0.9
     features: tuple[str, ...] = ()
-    least: float = 0.01
+    min_probability: float = 0.01
     seed: int = 0
 
     def __post_init__(self) -> None:
         check_blocks(self.blocks, self.threshold)
-        check_blocks(self.blocks, self.least)
+        check_blocks(self.blocks, self.min_probability)
 
     def __call__(self, release: Items, knowledge: None = None, *, rng: np.random.Generator | None = None) -> Partition:
         """Return the adversary's partition of the items at the threshold."""
@@ -72,10 +71,7 @@ class SplinkLinkage:
     def link(self, release: Items) -> Links:
         """Return the pairs that Splink predicts, with its probabilities."""
         splink, library = import_extra("splink", "link"), import_extra("splink.comparison_library", "link")
-        compared = tuple(feature.name for feature in release.select(self.features))
-        blocking = tuple(name for rule in self.blocks for name in rule)
-        release.select(blocking)
-        features = select_profiles(release, tuple(dict.fromkeys((*compared, *blocking))))
+        features = select_blocked(release, self.features, self.blocks)
         alias = {feature.name: f"f{i}" for i, feature in enumerate(features)}
         used_rules = [rule for rule in self.blocks if count_pairs(tuple(f for f in features if f.name in rule))]
         if not used_rules:
@@ -88,10 +84,10 @@ class SplinkLinkage:
             retain_matching_columns=False,
         )
         columns = {alias[feature.name]: _list_cells(feature) for feature in features}
-        first, second, probability = _predict(splink, settings, columns, rules, self.least, self.seed)
-        left, right = np.minimum(first, second), np.maximum(first, second)
-        order = np.lexsort((right, left))
-        return Links(release, left[order], right[order], np.clip(probability[order], 0.0, 1.0))
+        *ends, probability = _predict(splink, settings, columns, rules, self.min_probability, self.seed)
+        first, second = np.minimum(*ends), np.maximum(*ends)
+        order = np.lexsort((second, first))
+        return Links(release, first[order], second[order], np.clip(probability[order], 0.0, 1.0))
 
 
 def _compare(library: Any, feature: Feature, name: str) -> Any:
@@ -128,5 +124,5 @@ def _predict(
             )
         predicted = linker.inference.predict(threshold_match_probability=threshold).as_duckdbpyrelation()
         pairs = predicted.select("unique_id_l, unique_id_r, match_probability").fetchnumpy()
-    left, right, probability = (np.asarray(pairs[name]) for name in pairs)
-    return left.astype(np.int64), right.astype(np.int64), probability.astype(np.float64)
+    first, second, probability = (np.asarray(pairs[name]) for name in pairs)
+    return first.astype(np.int64), second.astype(np.int64), probability.astype(np.float64)

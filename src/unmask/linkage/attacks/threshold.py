@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.core.partition import Partition
-from unmask.linkage.attacks.pairs import MAX_PAIRS, connect, group_rows, partition_items
+from unmask.linkage.attacks.pairs import MAX_PAIRS, connect, group_rows, partition_items, select_profiles
 from unmask.linkage.items import Feature, Items, Numeric
 
 Scale = Literal["none", "deviation"] | Mapping[str, float]
@@ -124,12 +124,6 @@ class Threshold:
         cluster = np.arange(release.partition.n_clusters)
         cluster[complete] = complete[_find_first(_connect_points(points, _NORM[self.metric]))]
         return partition_items(release, cluster)
-
-
-def select_profiles(release: Items, names: tuple[str, ...]) -> tuple[Feature, ...]:
-    """Return the profiles of these features, by default all."""
-    selected = {feature.name for feature in release.select(names)}
-    return tuple(feature for feature in release.profiles if feature.name in selected)
 
 
 def check_scale(scale: Scale) -> None:
