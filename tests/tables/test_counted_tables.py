@@ -9,7 +9,7 @@ import pytest
 from unmask import UnmaskError
 from unmask.catalog import examples
 from unmask.measures import delta_up, evaluate, shannon_entropy_bits, success_probability
-from unmask.tables import Background, Table
+from unmask.tables import AttributeInference, Background, Table
 
 ATTACKS = {name: attack for name, attack in examples("attacks").items() if name.startswith("tables.")}
 MEASURED = (success_probability, shannon_entropy_bits, delta_up)
@@ -19,6 +19,16 @@ def read(rows):
     age, zip_code, ill = map(list, zip(*rows, strict=True))
     columns = {"age": age, "zip": zip_code, "diagnosis": ill}
     return Table.read(columns, quasi_identifiers=["age", "zip"], sensitive="diagnosis")
+
+
+def count_rows(rows):
+    """Return the table of distinct rows."""
+    counts = Counter(rows)
+    table, row_counts = read(sorted(counts)), np.array([counts[row] for row in sorted(counts)])
+    roles = ("quasi_identifiers", "sensitive")
+    return replace(
+        table, **{role: tuple(replace(c, row_counts=row_counts) for c in getattr(table, role)) for role in roles}
+    )
 
 
 def draw_rows(n=400):
@@ -31,8 +41,7 @@ def draw_rows(n=400):
 @pytest.mark.parametrize("name", ATTACKS)
 def test_an_attack_on_a_counted_table_is_that_on_its_rows_or_refused(name, people):
     rows = draw_rows()
-    counts = Counter(rows)
-    counted = replace(read(sorted(counts)), counts=np.array([counts[row] for row in sorted(counts)]))
+    counted = count_rows(rows)
     knowledge = Background() if people is None else Background(read(rows[::people]), read(rows[3::5]))
     measured = []
     for release in (counted, read(rows)):
@@ -43,3 +52,11 @@ def test_an_attack_on_a_counted_table_is_that_on_its_rows_or_refused(name, peopl
             assert "\n" not in str(error)  # noqa: PT017  # a belief is as good
             return
     assert measured[0] == pytest.approx(measured[1])
+
+
+def test_a_counted_population_has_the_shares_of_its_rows():
+    people = [("30", "1", "flu")] * 98 + [("30", "1", "hiv"), ("41", "1", "hiv")]
+    attack, release = AttributeInference("diagnosis"), read([("30", "1", "flu"), ("30", "1", "hiv")])
+    counted, rows = (attack(release, Background(population=of)) for of in (count_rows(people), read(people)))
+    assert np.exp(rows.log_prior) == pytest.approx([0.98, 0.02])
+    assert counted.log_prior == pytest.approx(rows.log_prior)

@@ -97,7 +97,6 @@ def _count(
     temp_directory: Path | None,
     encoding: str | None,
     dry_run: bool,
-    register: str = "",
     sensitive: bool = True,
     records: bool = True,
 ) -> Iterator[dict[str, tuple[StoredTable, Table]]]:
@@ -125,7 +124,7 @@ def _count(
         }
         for name, size in sizes.items():
             say(f"{name}: {size}, in {format_bytes(array_bytes)} of arrays", err=True)
-        check_memory(sizes, array_bytes, register=register)
+        check_memory(sizes, array_bytes)
         tables = {} if dry_run else {name: Table.read(stored[name], **of) for name, of in readings.items()}
         say_notes((*engine.notes, *(note for table in tables.values() for note in table.notes)))
         yield {name: (stored[name], table) for name, table in tables.items()}
@@ -152,7 +151,7 @@ def audit_in_engine(
     def reading_of(name: str, names: list[str]) -> dict[str, Any]:
         return (reading_of_register if name == people else reading_of_release)(reading, names)
 
-    with _count(choice, every_source, reading_of, register=people, **room) as counted:
+    with _count(choice, every_source, reading_of, **room) as counted:
         tables = {name: table for name, (_, table) in counted.items()}
         if not tables:
             return None

@@ -76,7 +76,7 @@ def before(released: Column, population: Table | None) -> tuple[tuple[str, ...],
     ones first. A released value that the population lacks weighs half a person.
     """
     if population is None:
-        return released.levels.labels, released.counts / len(released.codes), "release"
+        return released.levels.labels, released.counts / released.n_rows, "release"
     population_column = population.column(released.name)
     labels = tuple(dict.fromkeys(released.levels.labels + population_column.levels.labels))
     place = {label: position for position, label in enumerate(labels)}
@@ -105,7 +105,7 @@ def hidden_values(release: Table, released: Column, population: Table | None) ->
     counts = release.totals_of(released)
     population_column, n = population.column(released.name), int(counts.sum())
     people, gaps = (
-        len(population_column.codes),
+        population_column.n_rows,
         int(population_column.counts[population_column.levels.missing]) if population_column.levels.missing >= 0 else 0,
     )
     hidden = (int(counts[gap]) * people - gaps * n) / people  # exactly 0 where both miss the same share

@@ -30,6 +30,7 @@ class Column:
     Levels are sorted, so codes do not depend on the order of the rows. `hierarchy` is the tree its cells may use.
     cells : "nodes" if a release may hold nodes of the hierarchy only, "any" for any set of its leaves.
     stored : DuckDB's name of the type that the source held its cells in; "" for text without a type.
+    row_counts : (n,) rows of the source that each code stands for, in a table of combinations; None if each is one row.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Column:
     hierarchy: Hierarchy | None = None
     stored: str = ""
     cells: CellsOf = "any"
+    row_counts: NDArray[np.int64] | None = None
 
     def __post_init__(self) -> None:
         if self.cells == "nodes" and self.hierarchy is not None and self.levels.kind == "numeric":
@@ -47,17 +49,22 @@ class Column:
             )
 
     def __repr__(self) -> str:
-        return f"Column({self.name!r}, {self.codes.size} rows, {len(self.levels)} {self.type} levels)"
+        return f"Column({self.name!r}, {self.n_rows} rows, {len(self.levels)} {self.type} levels)"
 
     @property
     def type(self) -> Type:
         """Type of its values: number, date, datetime, code, text, ordinal."""
         return self.levels.type
 
+    @property
+    def n_rows(self) -> int:
+        """Number of rows of the source."""
+        return int(self.codes.size if self.row_counts is None else self.row_counts.sum())
+
     @cached_property
     def counts(self) -> NDArray[np.int64]:
         """(L,) rows of each level."""
-        return np.bincount(self.codes, minlength=len(self.levels))
+        return np.bincount(self.codes, self.row_counts, len(self.levels)).astype(np.int64, copy=False)
 
     def stated(self, missing: Missing) -> NDArray[np.int64]:
         """Return the levels that some row has and that do not meet every cell."""
@@ -65,7 +72,9 @@ class Column:
 
     def take(self, rows: Rows) -> Column:
         """Select rows in their order. The levels stay, so that codes remain comparable."""
-        return replace(self, codes=self.codes[rows])
+        return replace(
+            self, codes=self.codes[rows], row_counts=None if self.row_counts is None else self.row_counts[rows]
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,12 +101,12 @@ class Classes:
 
     def counts(self, column: Column) -> csr_array:
         """(J, L) rows of each class with each level of a column."""
-        return class_counts(self.of_row, len(self.sizes), column.codes, len(column.levels))
+        return class_counts(self.of_row, len(self.sizes), column.codes, len(column.levels), weight=column.row_counts)
 
 
-def classes_of(columns: Sequence[Column], *, counts: NDArray[np.int64] | None = None) -> Classes:
-    """Return the equivalence classes of rows that agree in some columns; counts : (n,) how often each row occurs."""
+def classes_of(columns: Sequence[Column]) -> Classes:
+    """Return the equivalence classes of rows that agree in some columns of a table."""
     of_row, sizes, levels = group([column.codes for column in columns], [len(column.levels) for column in columns])
-    if counts is not None:
-        sizes = np.bincount(of_row, counts, len(sizes)).astype(np.int64)
+    if columns and columns[0].row_counts is not None:
+        sizes = np.bincount(of_row, columns[0].row_counts, len(sizes)).astype(np.int64)
     return Classes(of_row, sizes, levels)

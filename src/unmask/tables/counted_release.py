@@ -83,12 +83,12 @@ def generalize(table: Table, protection: Mondrian) -> Generalized:
     box = protection.search(complete, rows_of_levels).boxes(complete)
     recoded = [merged(column, box, classes.levels[:, j]) for j, column in enumerate(table.quasi_identifiers)]
     of_class, _, levels = group([code for _, code in recoded], [len(levels) for levels, _ in recoded])
+    sizes = np.bincount(of_class, classes.sizes).astype(np.int64)
     columns = tuple(
-        replace(column, codes=np.ascontiguousarray(levels[:, j]), levels=recoded[j][0])
+        replace(column, codes=np.ascontiguousarray(levels[:, j]), levels=recoded[j][0], row_counts=sizes)
         for j, column in enumerate(table.quasi_identifiers)
     )
-    sizes = np.bincount(of_class, classes.sizes).astype(np.int64)
-    release = Table(columns, missing=table.missing, order=table.order, counts=sizes)
+    release = Table(columns, missing=table.missing, order=table.order)
     lost = {}
     for j, (column, released, (_, code)) in enumerate(zip(table.quasi_identifiers, columns, recoded, strict=True)):
         n_levels = len(column.levels)

@@ -33,9 +33,6 @@ BYTES_PER_COMBINATION = 180
 BYTES_PER_CELL = 36
 """Memory of one cell of a combination."""
 
-BYTES_PER_PAIR = 3
-"""Memory of a value of the release and one of the register, which are compared with each other."""
-
 MARGIN_OF_ESTIMATES = 1.1
 """Factor that covers the error of an engine's approximate count."""
 
@@ -121,8 +118,8 @@ class StoredTable:
             self.dictionary[name] = replace(column, codes=every_code, stored="VARCHAR" if kind == "text" else "")
         return notes
 
-    def combinations(self, names: Sequence[str]) -> tuple[dict[str, Column], NDArray[np.int64]]:
-        """Return by name the columns of each distinct combination, in the order of their codes, and its rows."""
+    def combinations(self, names: Sequence[str]) -> dict[str, Column]:
+        """Return by name the columns of the distinct combinations, in the order of their codes."""
         shorts = self.shorts(names)
         words = self._words(shorts)
         rows = self.engine.rows(sql.pack_codes(f"{self.name}_source", self.codes_of(shorts), self.gaps(shorts), words))
@@ -131,8 +128,11 @@ class StoredTable:
         codes: dict[str, NDArray[np.int32]] = {}
         for key, word in zip(keys, words, strict=True):
             codes |= _unpacked(key[order], word)
-        columns = {name: replace(self.dictionary[name], codes=codes[short]) for short, name in shorts.items()}
-        return columns, rows["n"][order]
+        counts = rows["n"][order]
+        return {
+            name: replace(self.dictionary[name], codes=codes[short], row_counts=counts)
+            for short, name in shorts.items()
+        }
 
     def record_sizes(
         self, quasi_identifiers: Sequence[str], keep: Sequence[str], missing: Missing
@@ -239,8 +239,9 @@ class Size:
 
     @property
     def n_bytes(self) -> int:
-        """Memory of the combinations in arrays."""
-        return self.combinations * (BYTES_PER_COMBINATION + BYTES_PER_CELL * (len(self.values) + 1))
+        """Memory of the combinations in arrays, and of the values of the columns."""
+        of_combination = BYTES_PER_COMBINATION + BYTES_PER_CELL * (len(self.values) + 1)
+        return self.combinations * of_combination + sum(self.values.values()) * BYTES_PER_VALUE
 
     def __str__(self) -> str:
         words = f"{self.rows:,} rows, about {self.combinations:,} combinations"
@@ -260,23 +261,14 @@ def estimate(stored: StoredTable, names: Sequence[str]) -> Size:
     return Size(n["n"], combinations, {name: n[short] for short, name in shorts.items()})
 
 
-def check_memory(sizes: Mapping[str, Size], array_bytes: int, *, register: str = "") -> None:
+def check_memory(sizes: Mapping[str, Size], array_bytes: int) -> None:
     """Raise an error if tables need more memory than arrays have."""
-    for size in sizes.values():
-        for column, n in size.values.items():
-            if n * BYTES_PER_VALUE > array_bytes:
-                raise FailedError(
-                    f"column {column!r} has about {n:,} different values, too many for {format_bytes(array_bytes)} of "
-                    "arrays; coarsen it, leave it out, or give more memory (--memory-limit)"
-                )
-    register_values = sizes[register].values if register in sizes else {}
-    pairs = max(
-        (sum(n * register_values.get(name, 0) for name, n in size.values.items()) for size in sizes.values()), default=0
-    )
-    needed = sum(size.n_bytes for size in sizes.values()) + BYTES_PER_PAIR * pairs * bool(register_values)
+    needed = sum(size.n_bytes for size in sizes.values())
     if needed > array_bytes:
         combinations = sum(size.combinations for size in sizes.values())
+        n_values, column = max((n, column) for size in sizes.values() for column, n in size.values.items())
         raise FailedError(
             f"about {combinations:,} combinations of cells need {format_bytes(needed)} of arrays, which have "
-            f"{format_bytes(array_bytes)}; give more memory (--memory-limit), coarsen a column or leave it out"
+            f"{format_bytes(array_bytes)}; give more memory (--memory-limit), coarsen a column or leave it out: "
+            f"{column!r} has about {n_values:,} different values"
         )

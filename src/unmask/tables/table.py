@@ -45,9 +45,6 @@ class Table:
     notes : what was recognized or guessed while reading, a sentence each.
     person : (n_rows,) the person of each row; None if each row is a person.
     unit : what counts as one person, and how that was decided.
-    counts : (n,) how many source rows each row of the columns stands for, of a table that an engine counted: its rows
-        are the distinct combinations of quasi-identifiers and sensitive values, `n_rows` counts source rows, and
-        attacks that need single rows refuse it. None if each row stands for itself.
     record_sizes : (2, m) of a counted table, numbers of source rows that agree in every released column, and how many
         such sets have each; None if the released columns are all in the table.
 
@@ -67,7 +64,6 @@ class Table:
     notes: tuple[str, ...] = ()
     person: NDArray[np.int64] | None = None
     unit: str = ASSUMED.words
-    counts: NDArray[np.int64] | None = None
     record_sizes: NDArray[np.int64] | None = None
 
     def __post_init__(self) -> None:
@@ -77,7 +73,7 @@ class Table:
             raise UnmaskError(f"missing is {self.missing!r}, expected 'own', 'wildcard' or 'excluded'")
         check_columns(self.names, (), where="the table")
         lengths = {column.codes.size for column in self.columns}
-        lengths |= {array.size for array in (self.weight, self.person, self.counts) if array is not None}
+        lengths |= {array.size for array in (self.weight, self.person) if array is not None}
         if len(lengths) != 1:
             raise UnmaskError(f"the columns of a table have lengths {sorted(lengths)}, expected one length")
 
@@ -152,9 +148,17 @@ class Table:
         return Column(name, code[codes], levels)
 
     @property
+    def counts(self) -> NDArray[np.int64] | None:
+        """(n,) rows of the source that each row of the columns stands for, in a counted table; None in others.
+
+        Its rows are the distinct combinations of cells, and attacks that need single rows refuse it.
+        """
+        return self.quasi_identifiers[0].row_counts
+
+    @property
     def n_rows(self) -> int:
         """Number of rows; of a counted table, of the source."""
-        return int(self.quasi_identifiers[0].codes.size if self.counts is None else self.counts.sum())
+        return self.quasi_identifiers[0].n_rows
 
     def require_rows(self) -> None:
         """Raise an error if an engine counted the table, so that its single rows are not here."""
@@ -197,7 +201,7 @@ class Table:
     @cached_property
     def classes(self) -> Classes:
         """The equivalence classes of the quasi-identifiers, computed once."""
-        return classes_of(self.quasi_identifiers, counts=self.counts)
+        return classes_of(self.quasi_identifiers)
 
     @property
     def n_people(self) -> int:
@@ -234,14 +238,11 @@ class Table:
 
     def histogram(self, column: Column) -> csr_array[Any, Any]:
         """Count the rows of each class with each level of a column of the table, (J, L) CSR."""
-        classes, n_levels = self.classes, len(column.levels)
-        return class_counts(classes.of_row, len(classes.sizes), column.codes, n_levels, weight=self.counts)
+        return self.classes.counts(column)
 
     def totals_of(self, column: Column) -> NDArray[np.int64]:
         """Count the complete rows of each level of a column of the table, (L,)."""
-        rows = self._complete
-        counts = None if self.counts is None else self.counts[rows]
-        return np.bincount(column.codes[rows], counts, len(column.levels)).astype(np.int64)
+        return column.take(self._complete).counts
 
     def count_successes_without(self, name: str) -> dict[str, int]:
         """Return by target the rows of which an adversary is right who sees classes without one quasi-identifier.
@@ -276,7 +277,6 @@ class Table:
             kept=tuple(column.take(rows) for column in self.kept),
             weight=None if self.weight is None else self.weight[rows],
             person=None if self.person is None else self.person[rows],
-            counts=None if self.counts is None else self.counts[rows],
         )
 
     @classmethod
@@ -402,7 +402,7 @@ class Table:
         unit = stored.unit(person, roles["identifiers"])
         notes = stored.read_levels((*known, *sensitive), meanings)
         sensitive = sensitive if stored.counts_sensitive else ()
-        columns, counts = stored.combinations((*known, *sensitive))
+        columns = stored.combinations((*known, *sensitive))
         return cls(
             tuple(columns[name] for name in known),
             tuple(columns[name] for name in sensitive),
@@ -410,7 +410,6 @@ class Table:
             order=(*stored.dictionary, *keep),
             notes=notes,
             unit=unit,
-            counts=counts,
             record_sizes=stored.record_sizes(known, keep, missing),
         )
 

@@ -127,7 +127,7 @@ class _Game:
 
     def __init__(self, table: Table) -> None:
         columns, secrets = table.quasi_identifiers, table.sensitive
-        combinations = classes_of([*columns, *secrets], counts=table.counts)
+        combinations = classes_of([*columns, *secrets])
         self.d, self.n = len(columns), table.n_rows
         self.names = [column.name for column in columns]
         self.targets = (IDENTITY, *(column.name for column in secrets))

@@ -83,7 +83,7 @@ def secrets_of(table: Table, demands: Sequence[Constraint]) -> list[Secret]:
 
 
 def _secret(column: Column, rows: NDArray[np.int64], distances: set[Any]) -> Secret:
-    used = replace(column, codes=np.flatnonzero(rows).astype(np.int32))
+    used = replace(column, codes=np.flatnonzero(rows).astype(np.int32), row_counts=None)
     place = _ranked(used) if "ordered" in distances else np.arange(rows.size, dtype=np.int32)
     overall = np.zeros_like(rows)
     overall[place] = rows
