@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -27,9 +27,6 @@ MIN_SCALED_BELIEF = 1e-290
 
 MIN_LISTED_BELIEF = 1e-34
 """States with less belief are not listed."""
-
-MIN_DENSE_SHARE = 0.25
-"""Share of possible transitions above which the likeliest path uses a dense table."""
 
 
 class Traces(NamedTuple):
@@ -155,9 +152,9 @@ class Chain:
             )
         return outputs.astype(np.int64)
 
-    def chunks(self, outputs: Ints, width: int = 1) -> Iterator[Traces]:
-        """Yield groups of users whose tables of states fit in memory; width : numbers for each state and step."""
-        size = max(1, BLOCK // (max(outputs.shape[1], width) * self.mechanism.n_x))
+    def chunks(self, outputs: Ints) -> Iterator[Traces]:
+        """Yield groups of users whose tables of states fit in memory."""
+        size = max(1, BLOCK // (outputs.shape[1] * self.mechanism.n_x))
         for start in range(0, len(outputs), size):
             yield Traces(start, outputs[start : start + size])
 
@@ -252,66 +249,18 @@ def most_likely_path(release: Ints, knowledge: Chain, *, rng: np.random.Generato
     ----------
     A. J. Viterbi, "Error bounds for convolutional codes", IEEE Trans. Inf. Theory 1967.
     """
-    order = rng.permutation(knowledge.mechanism.n_x)
+    from unmask.channels._viterbi import find_paths
+
+    outputs, order = knowledge.check(release), rng.permutation(knowledge.mechanism.n_x)
     transition = csc_array(csr_array(knowledge.motion.p_y_given_x)[order][:, order])
     transition.sort_indices()
-    width = 1 + transition.nnz // len(order)
-    step: Callable[[Floats], tuple[Floats, NDArray[np.int32]]] = partial(_best_sparse_steps, transition)
-    if width > MIN_DENSE_SHARE * len(order):
-        with np.errstate(divide="ignore"):
-            step = partial(_best_dense_steps, np.ascontiguousarray(np.log(transition.toarray().T)))
-    chunks = knowledge.chunks(knowledge.check(release), width)
-    return np.concatenate([_best_paths(knowledge, traces, order, step) for traces in chunks])
-
-
-def _best_paths(
-    chain: Chain, traces: Traces, order: Ints, step: Callable[[Floats], tuple[Floats, NDArray[np.int32]]]
-) -> Ints:
-    """Return the (users, steps) likeliest paths; `step` has its states in this order."""
-    outputs, (likelihood, _) = traces.outputs, chain.emission
     with np.errstate(divide="ignore"):
-        log_emission = np.log(likelihood)[:, order]
-        score = np.log(chain.motion.prior)[order] + log_emission[outputs[:, 0]]
-    previous = np.zeros((*outputs.shape, len(order)), dtype=np.int32)
-    for t in range(outputs.shape[1]):
-        if t > 0:
-            arrival, previous[:, t] = step(score)
-            score = arrival + log_emission[outputs[:, t]]
-        top = score.max(axis=1)
-        if np.isneginf(top.min()):
-            raise _impossible(traces.first + int(np.argmin(top)), t)
-        score = score - top[:, None]
-    path = np.empty(outputs.shape, dtype=np.int64)
-    users = np.arange(len(outputs))
-    path[:, -1] = score.argmax(axis=1)
-    for t in range(outputs.shape[1] - 1, 0, -1):
-        path[:, t - 1] = previous[users, t, path[:, t]]
+        log_initial, log_emission = np.log(knowledge.motion.prior[order]), np.log(knowledge.emission[0][:, order])
+    start, source = transition.indptr.astype(np.int64), transition.indices.astype(np.int64)
+    path, user, step = find_paths(outputs, log_initial, log_emission, start, source, np.log(transition.data))
+    if user >= 0:
+        raise _impossible(user, step)
     return order[path]
-
-
-def _best_dense_steps(log_transition: Floats, score: Floats) -> tuple[Floats, NDArray[np.int32]]:
-    """Return (users, n_x) max_i score_i + log A_ij and the first i that attains it; log_transition : (to, from)."""
-    arrival, previous = np.empty(score.shape), np.empty(score.shape, dtype=np.int32)
-    work, states = np.empty(log_transition.shape), np.arange(len(log_transition))
-    for user in range(len(score)):  # one user at a time: n_x^2 numbers stay in the cache
-        np.add(log_transition, score[user], out=work)
-        previous[user] = work.argmax(axis=1)
-        arrival[user] = work[states, previous[user]]
-    return arrival, previous
-
-
-def _best_sparse_steps(transition: csc_array, score: Floats) -> tuple[Floats, NDArray[np.int32]]:
-    """Return the same for a sparse transition."""
-    source, sizes = transition.indices.astype(np.int64), np.diff(transition.indptr)
-    reached = sizes > 0
-    start = transition.indptr[:-1][reached]
-    step = score[:, source] + np.log(transition.data)
-    top = np.maximum.reduceat(step, start, axis=1)
-    entry = np.where(step == np.repeat(top, sizes[reached], axis=1), np.arange(len(source)), len(source))
-    arrival = np.full((len(score), len(sizes)), -np.inf)
-    previous = np.zeros(arrival.shape, dtype=np.int32)
-    arrival[:, reached], previous[:, reached] = top, source[np.minimum.reduceat(entry, start, axis=1)]
-    return arrival, previous
 
 
 def _list_states(belief: Floats) -> tuple[Ints, NDArray[np.int32], Floats]:

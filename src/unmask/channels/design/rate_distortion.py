@@ -8,23 +8,23 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg import lapack
 
 from unmask.channels._matrices import Bools, Floats, check_costs, probabilities
 from unmask.channels.channel import Channel
-from unmask.channels.design.lagrangian_curve import RateDistortion, RatePoint, mutual_information, solve_curve
-from unmask.core.errors import FailedError, UnmaskError
+from unmask.channels.design.lagrangian_curve import (
+    TINY,
+    RateDistortion,
+    RatePoint,
+    RateProblem,
+    mutual_information,
+    solve_curve,
+)
+from unmask.core.errors import UnmaskError
 
 Inputs = Literal["released", "both"]
 
-MAX_NEWTON_STEPS = 200
-"""Newton steps for one slope. Six to fifteen are usual."""
-
 MAX_GRADIENT_STEPS = 20_000
 """Gradient steps for one slope. Some hundreds are usual."""
-
-TINY = 1e-300
-"""Smallest argument of a logarithm or divisor."""
 
 BOUND_SMOOTHINGS = (1e-3, 1e-5, 1e-7)
 """Shares of the constant rule at which the lower bound is tried too: there no logarithm is of 0."""
@@ -87,7 +87,7 @@ def rate_distortion(
     """
     p = probabilities(prior, "the prior")
     d = check_costs(distortion_matrix, "distortion matrix", (len(p), None))
-    return solve_curve(_SecretProblem(p, d), slopes=slopes, distortion=distortion, gap=gap)
+    return solve_curve(RateProblem(p, d, p), slopes=slopes, distortion=distortion, gap=gap)
 
 
 def private_rate_distortion(
@@ -166,136 +166,8 @@ def private_rate_distortion(
         table, d = pairs.reshape(n, n * k), np.tile(d, (n, 1))
     elif sees != "released":
         raise UnmaskError(f"sees is {sees!r}, expected 'released' or 'both'")
-    problem = _RelatedProblem(table, d, None if observation is None else view)
+    problem = _RelatedProblem.of(table, d, None if observation is None else view)
     return solve_curve(problem, slopes=slopes, distortion=distortion, gap=gap)
-
-
-def _cheapest_constant_rule(p: Floats, d: Floats) -> Floats:
-    rule = np.zeros(d.shape)
-    rule[:, np.argmin(p @ d)] = 1.0
-    return rule
-
-
-@dataclass(frozen=True, eq=False)
-class _SecretProblem:
-    """The problem with X = X' and Y = Y': p(x) and d(x, y)."""
-
-    p: Floats
-    d: Floats
-
-    @property
-    def constant_rule(self) -> Floats:
-        return _cheapest_constant_rule(self.p, self.d)
-
-    def rate(self, rule: Floats) -> float:
-        return mutual_information(self.p, rule)
-
-    def distortion(self, rule: Floats) -> float:
-        return float(self.p @ (rule * self.d).sum(axis=1))
-
-    def channels(self, rule: Floats) -> tuple[Channel, Channel]:
-        channel = Channel(rule, self.p)
-        return channel, channel
-
-    def minimize(self, slope: float, gap: float) -> RatePoint:
-        minimum = self.d.min(axis=1)
-        excess = self.d - minimum[:, None]
-        kernel = np.where(excess == 0, 1.0, 0.0) if math.isinf(slope) else np.exp(-slope * excess)
-        used = self.p > 0
-        q, bound = mixture_weights(kernel[used], self.p[used], gap)
-        mass = kernel @ q
-        # only a secret of prior 0 can find all its outputs unused: any row serves it
-        rule = np.where(mass[:, None] > 0, kernel * q / np.where(mass > 0, mass, 1.0)[:, None], q)
-        shift = 0.0 if math.isinf(slope) else slope * float(self.p @ minimum)
-        return RatePoint(rule, self.rate(rule), self.distortion(rule), bound + shift)
-
-
-def mixture_weights(kernel: Floats, p: Floats, gap: float) -> tuple[Floats, float]:
-    """Minimize -sum_x p(x) log (A q)(x) over distributions q within `gap`; return q and a certified lower bound.
-
-    Primal-dual interior point, predictor and corrector. Unknowns q, nu and z = 1 - A'(p nu) >= 0; conditions
-    nu(x) (A q)(x) = 1 and q(y) z(y) = mu -> 0. Steps of q and of (nu, z) differ in length. The linear system is scaled
-    by sqrt(q), so that outputs with vanishing weight do no harm.
-
-    Parameters
-    ----------
-    kernel : (n, m) array
-        A, at least 0, without rows of zeros.
-    p : (n,) array
-        Positive, sums to 1.
-    gap : float
-        Largest difference of the objective and the bound.
-
-    Returns
-    -------
-    (m,) array, float
-        The weights and the bound.
-
-    Examples
-    --------
-    >>> q, bound = mixture_weights(np.array([[1.0, 0.5], [0.5, 1.0]]), np.array([0.5, 0.5]), 1e-9)
-    >>> q.round(6), round(bound, 6), round(float(-np.log(0.75)), 6)
-    (array([0.5, 0.5]), 0.287682, 0.287682)
-    """
-    m = kernel.shape[1]
-    q = np.full(m, 1.0 / m)
-    nu = 1.0 / (kernel @ q)
-    nu /= 1.1 * float((kernel.T @ (p * nu)).max())
-    weights, bound, value = q, -math.inf, math.inf
-    for _ in range(MAX_NEWTON_STEPS):
-        mass = kernel @ q
-        primal = -float(p @ np.log(mass / q.sum()))
-        if primal < value:
-            weights, value = q / q.sum(), primal
-        bound = max(bound, _dual_value(kernel, p, nu), _dual_value(kernel, p, 1.0 / mass))
-        if value - bound <= gap:
-            break
-        step = _newton_step(kernel, p, q, nu, mass)
-        if step is None:
-            break
-        q, nu = step
-    return weights, bound
-
-
-def _dual_value(kernel: Floats, p: Floats, nu: Floats) -> float:
-    return float(p @ np.log(nu)) - math.log(float((kernel.T @ (p * nu)).max()))
-
-
-def _newton_step(kernel: Floats, p: Floats, q: Floats, nu: Floats, mass: Floats) -> tuple[Floats, Floats] | None:
-    m = len(q)
-    z = np.maximum(1.0 - kernel.T @ (p * nu), TINY)
-    root = np.sqrt(q)
-    weighted = kernel * np.sqrt(p * nu / mass)[:, None] * root
-    system = weighted.T @ weighted
-    system.flat[:: m + 1] += z + 1e-13 * system.trace() / m  # a smooth kernel has far lower rank than m
-    factor, failed = lapack.dpotrf(system, lower=1, overwrite_a=1, clean=0)
-    if failed:
-        return None
-
-    def direction(to_q: Floats, to_nu: Floats) -> tuple[Floats, ...]:
-        side, _ = lapack.dpotrs(factor, root * (to_q / q + kernel.T @ (p * to_nu / mass)), lower=1)
-        d_q = root * side
-        d_mass = kernel @ d_q
-        d_nu = (to_nu - nu * d_mass) / mass
-        return d_q, d_mass, d_nu, -(kernel.T @ (p * d_nu))
-
-    d_q, d_mass, d_nu, d_z = direction(-q * z, 1.0 - nu * mass)
-    mu = float(q @ z) / m
-    primal, dual = _step_length(q, d_q), min(_step_length(z, d_z), _step_length(nu, d_nu))
-    center = float((q + primal * d_q) @ (z + dual * d_z)) / m
-    target = mu * (max(center, 0.0) / mu) ** 3
-    d_q, d_mass, d_nu, d_z = direction(target - q * z - d_q * d_z, 1.0 - nu * mass - d_nu * d_mass)
-    primal = 0.99 * min(_step_length(q, d_q), _step_length(mass, d_mass))
-    dual = 0.99 * min(_step_length(z, d_z), _step_length(nu, d_nu))
-    if not (np.all(np.isfinite(d_q)) and np.all(np.isfinite(d_nu))):
-        raise FailedError("the interior point method met a system that it cannot solve: rescale the distortion matrix")
-    return np.maximum(q + primal * d_q, TINY), nu + dual * d_nu
-
-
-def _step_length(value: Floats, step: Floats) -> float:
-    """Return the longest step, up to 1 / 0.99, that keeps all values at least 0."""
-    falling = step < 0
-    return min(1.0 / 0.99, float(np.min(-value[falling] / step[falling]))) if falling.any() else 1.0 / 0.99
 
 
 @dataclass(frozen=True, eq=False)
@@ -308,36 +180,31 @@ class _GradientState:
     leak: Floats
 
 
-class _RelatedProblem:
-    """The problem with a joint distribution p(x, x'), d(x', y') and, if given, p(y given y')."""
+@dataclass(frozen=True, eq=False)
+class _RelatedProblem(RateProblem):
+    """The problem with p(x' given x), p(x given x') and, if given, p(y given y')."""
 
-    def __init__(self, table: Floats, d: Floats, view: Floats | None) -> None:
-        self.d, self.view = d, view
-        self.p_secret, self.p_released = table.sum(axis=1), table.sum(axis=0)
-        self.forward = table / self.p_secret[:, None]
-        self.backward = (table / np.where(self.p_released > 0, self.p_released, 1.0)).T
-        self.constant_rule = _cheapest_constant_rule(self.p_released, d)
+    forward: Floats
+    backward: Floats
+    view: Floats | None
+
+    @classmethod
+    def of(cls, table: Floats, d: Floats, view: Floats | None) -> _RelatedProblem:
+        """Return the problem of a joint distribution p(x, x')."""
+        p_secret, p_input = table.sum(axis=1), table.sum(axis=0)
+        backward = (table / np.where(p_input > 0, p_input, 1.0)).T
+        return cls(p_input, d, p_secret, table / p_secret[:, None], backward, view)
 
     def leak(self, rule: Floats) -> Floats:
-        """Return the (n, l) matrix p(y given x)."""
         released: Floats = self.forward @ rule
         return released if self.view is None else released @ self.view
-
-    def channels(self, rule: Floats) -> tuple[Channel, Channel]:
-        return Channel(rule, self.p_released), Channel(self.leak(rule), self.p_secret)
-
-    def rate(self, rule: Floats) -> float:
-        return mutual_information(self.p_secret, self.leak(rule))
-
-    def distortion(self, rule: Floats) -> float:
-        return float(self.p_released @ (rule * self.d).sum(axis=1))
 
     def minimize(self, slope: float, gap: float) -> RatePoint:
         minimum = self.d.min(axis=1, keepdims=True)
         is_limit = math.isinf(slope)
         allowed = self.d == minimum if is_limit else np.ones(self.d.shape, dtype=np.bool_)
         cost = np.zeros(self.d.shape) if is_limit else slope * (self.d - minimum)
-        shift = 0.0 if is_limit else slope * float(self.p_released @ minimum[:, 0])
+        shift = 0.0 if is_limit else slope * float(self.p_input @ minimum[:, 0])
         state = self._state(allowed / allowed.sum(axis=1, keepdims=True), cost, allowed)
         bound, length = -math.inf, 1.0
         for step in range(MAX_GRADIENT_STEPS):
@@ -358,12 +225,12 @@ class _RelatedProblem:
         leak = self.leak(rule)
         gradient = np.where(allowed, self._gradient(leak, 0.0) + cost, np.inf)
         rate = mutual_information(self.p_secret, leak)
-        return _GradientState(rule, rate + float(self.p_released @ (rule * cost).sum(axis=1)), gradient, leak)
+        return _GradientState(rule, rate + float(self.p_input @ (rule * cost).sum(axis=1)), gradient, leak)
 
     def _bound(self, state: _GradientState, cost: Floats, allowed: Bools, *, smooth: bool) -> float:
         shares = BOUND_SMOOTHINGS if smooth else ()
         smoothed = [np.where(allowed, self._gradient(state.leak, share) + cost, np.inf) for share in shares]
-        return max(float(self.p_released @ gradient.min(axis=1)) for gradient in (state.gradient, *smoothed))
+        return max(float(self.p_input @ gradient.min(axis=1)) for gradient in (state.gradient, *smoothed))
 
     def _descend(
         self, state: _GradientState, length: float, cost: Floats, allowed: Bools
@@ -379,9 +246,9 @@ class _RelatedProblem:
             if length <= 1.0:
                 return following, 1.2
             log_ratio = np.log(np.maximum(rule, TINY)) - log_rule
-            divergence = float(self.p_released @ (rule * log_ratio).sum(axis=1))
+            divergence = float(self.p_input @ (rule * log_ratio).sum(axis=1))
             change = (rule - state.rule) * np.where(allowed, state.gradient, 0.0)
-            expected = state.value + float(self.p_released @ change.sum(axis=1)) + divergence / length
+            expected = state.value + float(self.p_input @ change.sum(axis=1)) + divergence / length
             if following.value <= expected + 1e-15:
                 return following, 1.2 * length
             length = max(1.0, length / 2)

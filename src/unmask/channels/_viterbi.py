@@ -1,0 +1,43 @@
+"""Viterbi's algorithm, compiled. Import this module in the function that runs it."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.compiled import compiled
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@compiled
+def find_paths(
+    outputs: Ints, log_initial: Floats, log_emission: Floats, start: Ints, source: Ints, log_step: Floats
+) -> tuple[Ints, int, int]:
+    """Return (users, steps) the likeliest paths, and the first user and step that no state explains, or -1.
+
+    start, source, log_step : log transition probabilities by arrival, as CSC arrays; of equal ones the first is taken
+    """
+    (users, steps), n = outputs.shape, len(log_initial)
+    path, previous = np.empty((users, steps), dtype=np.int64), np.zeros((steps, n), dtype=np.int32)
+    score, following = np.empty(n), np.empty(n)
+    for user in range(users):
+        for t in range(steps):
+            top = -np.inf
+            for state in range(n):
+                arrival = log_initial[state] if t == 0 else -np.inf
+                for k in range(start[state] if t > 0 else 0, start[state + 1] if t > 0 else 0):
+                    value = score[source[k]] + log_step[k]
+                    if value > arrival:
+                        arrival, previous[t, state] = value, source[k]
+                following[state] = arrival + log_emission[outputs[user, t], state]
+                top = max(top, following[state])
+            if top == -np.inf:
+                return path, user, t
+            for state in range(n):
+                score[state] = following[state] - top
+        path[user, -1] = np.argmax(score)
+        for t in range(steps - 1, 0, -1):
+            path[user, t - 1] = previous[t, path[user, t]]
+    return path, -1, -1
