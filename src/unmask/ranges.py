@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import reprlib
 import types
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,10 +30,10 @@ class Range:
     above: bool = False
     below: bool = False
 
-    def __contains__(self, value: object) -> bool:
-        if not isinstance(value, Real):
+    def __contains__(self, value: Any) -> bool:
+        if isinstance(value, bool) or not isinstance(value, Real):
             return False
-        number = float(value)
+        number: Any = value  # Real has no order for type checkers
         from_low = self.low < number or (number == self.low and not self.above)
         return from_low and (self.high is None or number < self.high or (number == self.high and not self.below))
 
@@ -79,7 +80,7 @@ def check_types(function: Callable[..., Any], given: Mapping[str, Any]) -> None:
 def check_type(name: str, value: object, hint: Any) -> None:
     """Refuse a value that is not of a type; the sentence says what it is, and nothing of it but a number."""
     if not fits(value, hint):
-        given = repr(value) if isinstance(value, Number) else spoken(value)
+        given = reprlib.repr(value) if isinstance(value, Number) else spoken(value)
         raise UnmaskError(f"{name} is {given}, expected {expected(hint)}")
 
 

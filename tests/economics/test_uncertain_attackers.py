@@ -208,8 +208,8 @@ def test_a_belief_that_ranks_candidates_is_refused():
     ("said", "why"),
     [
         ({"detection_prior": (1, 19)}, "given twice"),
-        ({"detection": None, "detection_prior": (0, 0)}, "two numbers"),
-        ({"detection": None, "detection_prior": 0.1}, "1, 19"),
+        ({"detection": None, "detection_prior": (0, 0)}, "two numbers 0"),
+        ({"detection": None, "detection_prior": 0.1}, "detection_prior is 0.1"),
         ({"detection": None, "detection_prior": (1, 19), "audit_rate": 2.0}, "audits"),
         ({"detection": None, "detection_prior": (1, 19), "arrest": True}, "go on after a fine"),
         ({"false_alarms": 1.0}, "below confirmation"),

@@ -21,6 +21,7 @@ def chain(
     hit: Floats,
     large: Floats,
     detection: Floats,
+    actual: Floats,
     unfined: Floats,
     plan: Floats,
     index: Floats,
@@ -34,22 +35,22 @@ def chain(
 
     order, repeats : groups, and the number of targets of each in a row
     start        : (m + 1,) first entry of a group in `hit`, `large` and `unfined`, see `list_tries`
-    detection, stakes, ends : as in `add_group`
+    detection, actual, stakes, ends : as in `add_group`
     plan         : (3, m) value, success and tries of a group without any fine
     index        : (m,) the fine that just stops the attack on a group alone with a cap of 1
     limits       : largest number of steps, steps of a group, share of all fines that does not count; beyond the first
                    the chain is given up
     cap          : n, largest number of fines
     tape         : (turns, 3) group, repeats, and first row, -1 if it is tried only once nothing is fined any more, -2
-                   if it is tried as if nothing were; (turns, n + 1) R(p) of the later groups, without rows the chance
-                   that it is tried; (rows, n + 1) True if it is tried on. Filled from the front, the last turn first;
-                   not at all without room.
+                   if it is tried as if nothing were; (turns, n + 1) actual R(p) of the later groups, without rows the
+                   chance that it is tried; (rows, n + 1) True if it is tried on. Filled from the front, the last turn
+                   first; not at all without room.
     Nothing is tried until C_p - V(n) of the later groups is below the group's index. Once all fines are as good as
     paid, the earlier groups are worth as much as without fines.
     """
     turns, later_pays, rows = tape
-    worth, pays = np.zeros(cap + 1), np.zeros(cap + 1)
-    pays[cap] = 0.0 if ends else 1.0
+    worth, pays, actual_pays = np.zeros(cap + 1), np.zeros(cap + 1), np.zeros(cap + 1)
+    pays[cap] = actual_pays[cap] = 0.0 if ends else 1.0
     all_fines, later, sure, steps, n_turns, n_rows = cap * stakes[2], 0.0, False, 0.0, 0, 0
     for k in range(len(order) - 1, -1, -1):
         group, n_left = order[k], repeats[k]
@@ -69,7 +70,7 @@ def chain(
             if has_room:
                 turns[n_turns, 0], turns[n_turns, 1] = group, max(several, 1)
                 turns[n_turns, 2] = n_rows if not several else -2 if sure else -1
-                copy_into(later_pays[n_turns], np.ones(cap + 1) if sure else pays)
+                copy_into(later_pays[n_turns], np.ones(cap + 1) if sure else actual_pays)
             n_turns += 1
             if several:
                 for p in range(0 if sure else cap, cap + 1):
@@ -77,7 +78,8 @@ def chain(
             else:
                 goes = rows[n_rows : n_rows + n] if has_room else np.empty((n, cap + 1), dtype=np.bool_)
                 last = a + n + 1
-                add_group(hit[a : a + n], large[a:last], detection, unfined[a:last], stakes, worth, pays, ends, goes)
+                entries = hit[a : a + n], large[a:last], detection, actual, unfined[a:last]
+                add_group(*entries, stakes, worth, pays, actual_pays, ends, goes)
                 n_rows += n
                 n_left = 1 if ends and not goes[0, 0] else n_left  # otherwise no target of the group is tried
             later += max(several, 1) * plan[0, group]
@@ -99,27 +101,30 @@ def add_group(
     hit: Floats,
     large: Floats,
     detection: Floats,
+    actual: Floats,
     unfined: Floats,
     stakes: Floats,
     worth: Floats,
     pays: Floats,
+    actual_pays: Floats,
     ends: bool,
     goes: NDArray[np.bool_],
 ) -> None:
     """Put a group in front of others: `worth` and `pays` of the others become those of the chain that begins with it.
 
-    hit, large : h_j and S_j (one more) of the group; detection: q_j, at least one for each try
+    hit, large : h_j and S_j (one more) of the group; detection: q_j, at least one for each try; actual: those of
+            the attacker who believes otherwise
     unfined : (n_tries + 1,) S_j f(j), its value from failure j on without any fine, linking included at j = 0
     stakes  : gain, cost of a try, fine, cost of linking, least excess of a further try
     worth   : (n + 1,) L(p), value of the later groups with p fines paid
-    pays    : (n + 1,) R(p), chance that their plan ever pays all n fines
+    pays    : (n + 1,) R(p), chance that their plan ever pays all n fines; actual_pays: with the actual detection
     goes    : (n_tries, n + 1), filled with True for a further try
     The value of leaving the group at j with p < n fines is L(p) + R(p) f(j): it is taken up again once nothing more is
     fined.
     """
     gain, cost, fine, link, margin = stakes
     n = len(worth) - 1
-    value, ever = large[-1] * worth, large[-1] * pays
+    value, ever, actual_ever = large[-1] * worth, large[-1] * pays, large[-1] * actual_pays
     for j in range(len(hit) - 1, -1, -1):
         h, s, q = hit[j], large[j], detection[j]
         for p in range(n + 1):
@@ -134,45 +139,14 @@ def add_group(
             goes[j, p] = go > leave + (-margin if back > CERTAIN else margin)  # a sure fine is not avoided
             if goes[j, p]:
                 ever[p] = h * (move * pays[up] + stay * pays[p]) + move * ever[up] + stay * ever[p]
+                stay, move = 1.0 - actual[j], 0.0 if ends else actual[j]
+                later = move * actual_pays[up] + stay * actual_pays[p]
+                actual_ever[p] = h * later + move * actual_ever[up] + stay * actual_ever[p]
             else:
-                ever[p] = s * pays[p]
+                ever[p], actual_ever[p] = s * pays[p], s * actual_pays[p]
     copy_into(worth, value)
     copy_into(pays, ever)
-
-
-@compiled
-def revise_fines(
-    start: NDArray[np.int64],
-    hit: Floats,
-    large: Floats,
-    detection: Floats,
-    ends: bool,
-    tape: tuple[NDArray[np.int64], Floats, NDArray[np.bool_]],
-) -> None:
-    """Recompute R(p) on a tape of `chain` with the actual detection, which the plan does not know."""
-    turns, later_pays, rows = tape
-    n = later_pays.shape[1] - 1
-    pays = np.zeros(n + 1)
-    pays[n] = 0.0 if ends else 1.0
-    for t in range(len(turns)):
-        group, _, row = turns[t]
-        if row == -2:
-            continue
-        copy_into(later_pays[t], pays)
-        if row < 0:
-            continue
-        a, tries = start[group], start[group + 1] - start[group] - 1
-        ever = large[a + tries] * pays
-        for j in range(tries - 1, -1, -1):
-            h, s, q = hit[a + j], large[a + j], detection[j]
-            for p in range(n + 1):
-                up = p if ends else min(p + 1, n)
-                move = 0.0 if ends else q
-                if rows[row + j, p]:
-                    ever[p] = h * (move * pays[up] + (1.0 - q) * pays[p]) + move * ever[up] + (1.0 - q) * ever[p]
-                else:
-                    ever[p] = s * pays[p]
-        pays = ever
+    copy_into(actual_pays, actual_ever)
 
 
 @compiled

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import InitVar, dataclass, fields, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import pairwise
-from typing import Any, Final, Literal, get_args
+from typing import Annotated, Any, Final, Literal, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unmask.core.errors import UnmaskError
+from unmask.ranges import Range, check_type
 
 Floats = NDArray[np.float64]
 Ties = Literal["walk_away", "attack"]
@@ -34,22 +35,15 @@ folded       : the fine is folded into the exploit as an expected cost, the free
                Gives all of the paper's thresholds (14, 29, 48, 51), but was found by search.
 """
 
-AMOUNTS: Final = ("gain", "access_cost", "link_cost", "exploit_cost", "fine", "false_claim_cost")
-PROBABILITIES: Final = ("prior", "confirmation", "discount")
+LARGEST: Final = 1e300
+"""Largest amount: sums of amounts stay finite."""
 
-RANGES: Final[Mapping[str, tuple[Callable[[float], bool], str]]] = {
-    **dict.fromkeys(AMOUNTS, (lambda value: 0 <= value < math.inf, "a finite amount of at least 0")),
-    **dict.fromkeys(PROBABILITIES, (lambda value: 0 < value <= 1, "a number above 0 and at most 1")),
-    **dict.fromkeys(("detection_base", "detection_growth"), (math.isfinite, "a finite number")),
-    "audit_rate": (lambda value: 0 < value < math.inf, "a finite number above 0"),
-    "max_fines": (
-        lambda value: value >= 0 and (value == math.inf or value == int(value)),
-        "a whole number of at least 0, or math.inf",
-    ),
-}
-"""Number -> the condition that it meets, in code and in words."""
-
-OPTIONAL: Final = frozenset({"detection_base", "detection_growth", "max_tries"})
+Amount = Annotated[float, Range(0, LARGEST)]
+Number = Annotated[float, Range(-LARGEST, LARGEST)]
+Chance = Annotated[float, Range(0, 1, above=True)]
+Share = Annotated[float, Range(0, 1)]
+Whole = Annotated[int, Range(1)]
+Steps = Annotated[int, Range(0, 1)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,29 +125,29 @@ class Attacker:
     array([0.0101, 0.012 , 0.0143])
     """
 
-    gain: float
-    access_cost: float = 0.0
-    link_cost: float = 0.0
-    exploit_cost: float = 0.0
-    fine: float = 0.0
-    max_fines: float = None  # type: ignore[assignment]
-    detection_base: float | None = None
-    detection_growth: float | None = None
-    detection: tuple[float, ...] | None = None
-    audit_rate: float = 1.0
-    audit_every: int = 1
+    gain: Amount
+    access_cost: Amount = 0.0
+    link_cost: Amount = 0.0
+    exploit_cost: Amount = 0.0
+    fine: Amount = 0.0
+    max_fines: Annotated[float, Range(0)] = None  # type: ignore[assignment]
+    detection_base: Number | None = None
+    detection_growth: Number | None = None
+    detection: tuple[Share, ...] | None = None
+    audit_rate: Annotated[float, Range(0, LARGEST, above=True)] = 1.0
+    audit_every: Whole = 1
     arrest: bool = False
-    prior: float = 1.0
-    confirmation: float = 1.0
-    detection_prior: tuple[float, ...] | None = None
-    false_alarms: float = 0.0
-    false_claim_cost: float = 0.0
-    max_tries: int | None = None
+    prior: Chance = 1.0
+    confirmation: Chance = 1.0
+    detection_prior: tuple[Amount, Amount] | None = None
+    false_alarms: Share = 0.0
+    false_claim_cost: Amount = 0.0
+    max_tries: Whole | None = None
     ties: Ties = "walk_away"
-    discount: float = UNSET
-    gain_delay: int = UNSET
-    fine_delay: int = UNSET
-    link_delay: int = UNSET
+    discount: Chance = UNSET
+    gain_delay: Steps = UNSET
+    fine_delay: Steps = UNSET
+    link_delay: Steps = UNSET
     profile: InitVar[str] = "undiscounted"
 
     def __post_init__(self, profile: str) -> None:
@@ -162,13 +156,14 @@ class Attacker:
         for switch, value in PROFILES[profile].items():
             if getattr(self, switch) is UNSET:
                 object.__setattr__(self, switch, value)
-        object.__setattr__(self, "detection", _to_tuple("detection", self.detection))
-        object.__setattr__(self, "detection_prior", _to_tuple("detection_prior", self.detection_prior))
         for item in fields(self):
-            value = getattr(self, item.name)
-            if isinstance(value, np.generic):
-                object.__setattr__(self, item.name, value.item())
-        _check_values(self)
+            object.__setattr__(self, item.name, _to_plain(item.name, getattr(self, item.name)))
+        if self.max_fines is None:
+            raise UnmaskError(
+                "max_fines is missing: give the number of fines after which nothing more is fined, or math.inf "
+                '("unlimited" in a file)'
+            )
+        check_fields(self)
         for message in _list_conflicts(self):
             raise UnmaskError(message)
 
@@ -255,51 +250,39 @@ def with_fines(attacker: Attacker, max_fines: float, arrest: bool) -> Attacker:
     return replace(attacker, max_fines=max_fines, arrest=arrest)
 
 
-def _to_tuple(name: str, value: object) -> Any:
-    """Return probabilities as a tuple, from any sequence or, of `detection`, from one number."""
-    if value is None:
-        return None
+def _to_plain(name: str, value: object) -> Any:
+    """Return lists as tuples, numbers of NumPy as those of Python, and one number of `detection` as a schedule."""
+    if isinstance(value, list | tuple | np.ndarray):
+        return tuple(_to_plain("", item) for item in value)
     if name == "detection" and isinstance(value, int | float) and not isinstance(value, bool):
         return (value,)
-    if not isinstance(value, list | tuple | np.ndarray):
-        example = "[0.05]" if name == "detection" else "[1, 19], 1 try in 20 detected so far"
-        raise UnmaskError(f"{name} is {value!r}, expected a list of numbers, such as {example}")
-    return tuple(q.item() if isinstance(q, np.generic) else q for q in value)
+    return value.item() if isinstance(value, np.generic) else value
 
 
-def _check_values(attacker: Attacker) -> None:
-    """Raise an error for a value outside its range."""
-    if attacker.max_fines is None:
-        raise UnmaskError(
-            "max_fines is missing: give the number of fines after which nothing more is fined, or math.inf "
-            '("unlimited" in a file)'
-        )
-    for name, (is_allowed, expected) in RANGES.items():
-        if (value := getattr(attacker, name)) is None and name in OPTIONAL:
-            continue
-        if not is_allowed(number := as_number(name, value)):
-            raise UnmaskError(f"{name} is {number:g}, expected {expected}")
-    for name in ("audit_every", "max_tries"):
-        value = getattr(attacker, name)
-        if not (value is None and name in OPTIONAL) and not is_whole(value, at_least=1):
-            raise UnmaskError(f"{name} is {value!r}, expected a whole number of at least 1")
-    for name in ("gain_delay", "fine_delay", "link_delay"):
-        if getattr(attacker, name) not in (0, 1):
-            raise UnmaskError(f"{name} is {getattr(attacker, name)!r}, expected 0 or 1 steps")
-    if not isinstance(attacker.arrest, bool):
-        raise UnmaskError(f"arrest is {attacker.arrest!r}, expected true or false")
-    if attacker.ties not in get_args(Ties):
-        raise UnmaskError(f"ties is {attacker.ties!r}, expected one of {', '.join(get_args(Ties))}")
-    if not 0 <= (false := as_number("false_alarms", attacker.false_alarms)) < attacker.confirmation:
-        raise UnmaskError(
-            f"false_alarms is {false:g}, expected at least 0 and below confirmation, {attacker.confirmation:g}: a "
-            "wrong candidate looks right less often than the right one"
-        )
+@cache
+def _list_hints(owner: type) -> dict[str, Any]:
+    return get_type_hints(owner, include_extras=True)
+
+
+def check_fields(owner: Any) -> None:
+    """Raise an error for a field of another type, or outside its range; defaults are not checked."""
+    hints = _list_hints(owner.__class__)
+    for item in fields(owner):
+        value = getattr(owner, item.name)
+        if value is not item.default:
+            check_type(item.name, value, hints[item.name])
 
 
 def _list_conflicts(attacker: Attacker) -> Iterator[str]:
     """Yield a message for parameters that exclude each other, or that lack a companion."""
     schedule, prior = attacker.detection, attacker.detection_prior
+    if attacker.max_fines not in (math.inf, math.floor(min(attacker.max_fines, LARGEST))):
+        yield f"max_fines is {attacker.max_fines:g}, expected a whole number, or math.inf"
+    if not attacker.false_alarms < attacker.confirmation:
+        yield (
+            f"false_alarms is {attacker.false_alarms:g}, expected below confirmation, {attacker.confirmation:g}: a "
+            "wrong candidate looks right less often than the right one"
+        )
     has_base, has_growth = attacker.detection_base is not None, attacker.detection_growth is not None
     if schedule is not None and (has_base or has_growth):
         yield "detection is given twice: give detection, or detection_base and detection_growth"
@@ -312,14 +295,13 @@ def _list_conflicts(attacker: Attacker) -> Iterator[str]:
             "a detected exploit has a consequence, and nothing says how likely detection is: give detection_base and "
             "detection_growth, or detection"
         )
-    if schedule is not None and not (schedule and all(0 <= as_number("detection", q) <= 1 for q in schedule)):
-        yield f"detection has {len(schedule)} numbers, expected at least 1, each from 0 to 1"
+    if schedule == ():
+        yield "detection is an empty list, expected at least 1 number from 0 to 1"
     if prior is not None:
         if schedule is not None or has_base:
             yield "detection is given twice: give detection, or detection_prior"
-        counts = [as_number("detection_prior", count) for count in prior]
-        if len(counts) != 2 or not all(0 <= count < math.inf for count in counts) or not sum(counts):
-            yield "detection_prior is not two numbers of at least 0; give [1, 19] for 1 try in 20 detected"
+        if not sum(prior):
+            yield "detection_prior is two numbers 0, expected one above 0: [1, 19] for 1 try in 20 detected"
         if attacker.audit_rate != 1 or attacker.audit_every != 1:
             yield "audits change a detection_prior in no way that is known; leave audits out, or give detection"
     name = "detection_prior" if prior is not None else "false_alarms" if attacker.false_alarms else ""

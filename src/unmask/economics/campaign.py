@@ -351,15 +351,14 @@ class ChainSearch:
 
     def play(self, order: Sequence[int], detection: Floats | None = None) -> Outcome:
         """Return the outcome of an order; detection: the actual q_j, if the attacker believes otherwise."""
-        from unmask.economics._chains import forward, revise_fines
+        from unmask.economics._chains import forward
 
         targets, tries = self.targets, self.targets.try_list
+        actual = tries.detection if detection is None else detection
         _, turns, rows = self._fill(order, self._make_tape(0, 0))
         tape = self._make_tape(turns, rows)
-        self._fill(order, tape)
-        entries = tries.start, tries.hit, tries.large, tries.detection if detection is None else detection
-        if detection is not None:
-            revise_fines(*entries, targets.attacker.arrest, tape)
+        self._fill(order, tape, actual)
+        entries = tries.start, tries.hit, tries.large, actual
         unfined = tries.unfined_success, tries.unfined_tries, self._unfined
         success, n_tries, fines = forward(*entries, *unfined, targets.attacker.arrest, detection is not None, tape)
         if targets.attacker.arrest and not targets.attacker.max_fines:
@@ -376,12 +375,13 @@ class ChainSearch:
         levels = self.cap + 1
         return np.zeros((turns, 3), dtype=np.int64), np.zeros((turns, levels)), np.zeros((rows, levels), dtype=np.bool_)
 
-    def _fill(self, order: Sequence[int], tape: Tape) -> tuple[float, int, int]:
+    def _fill(self, order: Sequence[int], tape: Tape, actual: Floats | None = None) -> tuple[float, int, int]:
         """Return the value of a chain, its turns and its tries; the tape is filled as far as it has room."""
         from unmask.economics._chains import chain
 
         targets, tries, attacker = self.targets, self.targets.try_list, self.targets.attacker
-        entries = tries.start, tries.hit, tries.large, tries.detection, tries.unfined, self._unfined
+        detection = tries.detection, tries.detection if actual is None else actual
+        entries = tries.start, tries.hit, tries.large, *detection, tries.unfined, self._unfined
         fine = attacker.fine if attacker.max_fines else 0.0
         money = np.array([attacker.gain, attacker.exploit_cost, fine, attacker.link_cost, TIE * attacker.gain])
         limits = np.array([MAX_STEPS - self.steps, STEP_COST, SURE])

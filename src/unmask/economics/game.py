@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Final
+from typing import Annotated, Final
 
 from numpy.typing import ArrayLike
 
 from unmask.core.errors import UnmaskError
-from unmask.economics.attacker import Attacker, as_number
+from unmask.economics.attacker import LARGEST, Amount, Attacker, Share, Whole, check_fields
 from unmask.economics.best_response import ZERO, BestCampaign, Bounds, Response
 from unmask.economics.deterrence import find_breakpoints, find_root
 from unmask.economics.groups import TargetInput, merge_equal_targets
 from unmask.economics.plan import TIE
+from unmask.ranges import Range, check_ranges
 
 WITHHELD: Final = "no release"
 """The move that every publisher has: nothing is released, no attacker comes, and the payoff is 0."""
@@ -54,23 +55,16 @@ class Publisher:
         True if the price that attackers pay counts as income.
     """
 
-    benefit: float
-    loss: float
-    penalty: float = 0.0
-    threshold: int = 1
-    audit_cost: float = 0.0
-    recovered: float = 0.0
+    benefit: Amount
+    loss: Amount
+    penalty: Amount = 0.0
+    threshold: Whole = 1
+    audit_cost: Amount = 0.0
+    recovered: Share = 0.0
     fees: bool = False
 
     def __post_init__(self) -> None:
-        for name in ("benefit", "loss", "penalty", "audit_cost"):
-            _check_amount(name, getattr(self, name))
-        if not 0 <= as_number("recovered", self.recovered) <= 1:
-            raise UnmaskError(f"recovered is {self.recovered:g}, expected a share from 0 to 1")
-        if type(self.threshold) is not int or self.threshold < 1:
-            raise UnmaskError(f"threshold is {self.threshold!r}, expected a whole number of people, at least 1")
-        if not isinstance(self.fees, bool):
-            raise UnmaskError(f"fees is {self.fees!r}, expected true or false")
+        check_fields(self)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,15 +82,12 @@ class Terms:
         alpha above 0: every probability of detection becomes min(1, alpha q).
     """
 
-    price: float = 0.0
-    fine: float = 0.0
-    audit: float = 1.0
+    price: Amount = 0.0
+    fine: Amount = 0.0
+    audit: Annotated[float, Range(0, LARGEST, above=True)] = 1.0
 
     def __post_init__(self) -> None:
-        for item in fields(self):
-            _check_amount(item.name, getattr(self, item.name))
-        if not self.audit:
-            raise UnmaskError("audit is 0, expected a rate above 0; 1 for looking as hard as now")
+        check_fields(self)
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,12 +105,11 @@ class ProtectedRelease:
     """
 
     targets: TargetInput | Mapping[str, TargetInput]
-    utility: float = 1.0
+    utility: Share = 1.0
     people: ArrayLike | None = None
 
     def __post_init__(self) -> None:
-        if not 0 <= as_number("utility", self.utility) <= 1:
-            raise UnmaskError(f"the utility of a protection is {self.utility:g}, expected a share from 0 to 1")
+        check_ranges(self)
 
     def targets_of(self, kind: str) -> TargetInput:
         """Return the targets of a kind of attacker."""
@@ -150,11 +140,11 @@ class AttackerKind:
     """
 
     attacker: Attacker
-    number: float = 1.0
+    number: Amount = 1.0
     actual: Attacker | None = None
 
     def __post_init__(self) -> None:
-        _check_amount("number", self.number)
+        check_ranges(self)
         if self.attacker.is_uncertain and self.actual is not None:
             raise UnmaskError(
                 "believed_detection is not weighed together with detection_prior or false_alarms; leave out one of them"
@@ -441,8 +431,3 @@ def _merge(amounts: Sequence[float], candidates: Iterable[float]) -> list[float]
     """Return the sorted amounts, and the candidates between the least and the largest of them."""
     low, high = min(amounts), max(amounts)
     return sorted({*amounts, *(value for value in candidates if low < value < high and math.isfinite(value))})
-
-
-def _check_amount(name: str, value: object) -> None:
-    if not 0 <= (amount := as_number(name, value)) < math.inf:
-        raise UnmaskError(f"{name} is {amount:g}, expected a finite amount of at least 0")
