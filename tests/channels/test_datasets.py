@@ -71,7 +71,7 @@ def test_error_and_epsilon_rank_crowds_in_opposite_orders():
 
 
 @pytest.mark.parametrize(
-    ("n", "p", "words"), [(0, 0.5, "0 users"), (3, 0.0, "submit is 0.0"), (3, 1.1, "submit is 1.1")]
+    ("n", "p", "words"), [(0, 0.5, "n is 0"), (3, 0.0, "submit is 0.0"), (3, 1.1, "submit is 1.1")]
 )
 def test_wrong_crowds_are_refused(n, p, words):
     with pytest.raises(UnmaskError, match=words):

@@ -32,7 +32,7 @@ def distances(points):
 
 def error_of(channel, loss=None):
     belief = channel.posterior()
-    return float(belief.weight @ estimation_error(None if loss is None else np.transpose(loss)).per_target(belief))
+    return float(belief.weight @ estimation_error("hamming" if loss is None else loss).per_target(belief))
 
 
 CHANNELS = [
@@ -271,10 +271,10 @@ def test_blocks_of_a_grid_refine_each_other():
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: RandomizedResponse(-1.0, 3), "epsilon is -1.0, expected at least 0"),
+        (lambda: RandomizedResponse(-1.0, 3), "epsilon is -1.0, expected a number at least 0"),
         (lambda: RandomizedResponse(np.nan, 3), "epsilon is nan"),
         (lambda: RandomizedResponse(1.0, 0), "n is 0"),
-        (lambda: Geometric(0.0, 3), "epsilon is 0.0, expected above 0"),
+        (lambda: Geometric(0.0, 3), "epsilon is 0.0, expected a number above 0"),
         (lambda: Coin(1.5), "keep is 1.5"),
         (lambda: Coin(0.5).channel(np.array([0.5, 0.6])), "prior sums to 1.1"),
         (lambda: Coin(0.5).channel(np.array([0.5, 0.5]), loss=np.eye(3)), r"shape \(3, 3\)"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -10,6 +11,7 @@ from scipy.sparse import csr_array
 from unmask.channels._matrices import Floats, Ints, Sparse
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
+from unmask.ranges import Range, check_ranges
 
 MAX_NEIGHBORS = 1 << 22
 """Neighbors held at once."""
@@ -82,10 +84,10 @@ class FrequencyAttack:
     array([0.667, 0.333, 0.667, 0.333])
     """
 
-    smoothing: float = 1.0
+    smoothing: Annotated[float, Range(0)] = 1.0
 
     def __post_init__(self) -> None:
-        _check_smoothing(self.smoothing)
+        check_ranges(self)
 
     def __call__(self, release: Ints, knowledge: Samples, *, rng: np.random.Generator | None = None) -> Posterior:
         """Return the belief about the secret of each output."""
@@ -141,13 +143,11 @@ class NearestNeighborAttack:
     (array([1., 1.]), array([0, 1], dtype=int32))
     """
 
-    k: int = 1
-    smoothing: float = 0.0
+    k: Annotated[int, Range(1)] = 1
+    smoothing: Annotated[float, Range(0)] = 0.0
 
     def __post_init__(self) -> None:
-        if self.k < 1:
-            raise UnmaskError(f"k is {self.k}, expected at least 1")
-        _check_smoothing(self.smoothing)
+        check_ranges(self)
 
     def __call__(self, release: Floats, knowledge: Samples, *, rng: np.random.Generator | None = None) -> Posterior:
         """Return the belief about the secret of each output."""
@@ -209,8 +209,3 @@ def _check_numbers(values: Ints | Floats, n: int, name: str) -> Ints:
     if numbers.ndim != 1 or not len(numbers) or numbers.min() < 0 or numbers.max() >= n:
         raise UnmaskError(f"the {name} must be output numbers 0..{n - 1}, at least one")
     return numbers.astype(np.int64)
-
-
-def _check_smoothing(smoothing: float) -> None:
-    if not smoothing >= 0:
-        raise UnmaskError(f"smoothing is {smoothing}, expected at least 0")

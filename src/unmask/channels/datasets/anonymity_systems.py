@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from scipy.sparse import coo_array, csr_array
@@ -10,6 +11,7 @@ from scipy.sparse import coo_array, csr_array
 from unmask.channels._matrices import Floats, Ints, Sparse
 from unmask.channels.channel import Channel
 from unmask.core.errors import UnmaskError
+from unmask.ranges import Range, check_ranges
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,14 +60,11 @@ class Crowds:
     (5.0, 0.375)
     """
 
-    n: int
-    submit: float
+    n: Annotated[int, Range(1)]
+    submit: Annotated[float, Range(0, 1, above=True)]
 
     def __post_init__(self) -> None:
-        if self.n < 1:
-            raise UnmaskError(f"the crowd has {self.n} users, expected at least 1")
-        if not 0.0 < self.submit <= 1.0:
-            raise UnmaskError(f"submit is {self.submit}, expected a probability above 0: at 0 no message arrives")
+        check_ranges(self)
 
     def channel(self, prior: Floats | None = None) -> Channel:
         """Return the channel from author to last holder; the prior is each user's share of the messages."""
@@ -222,14 +221,11 @@ class PoolMix:
     True
     """
 
-    batch: int
-    pool: int = 0
+    batch: Annotated[int, Range(1)]
+    pool: Annotated[int, Range(0)] = 0
 
     def __post_init__(self) -> None:
-        if self.batch < 1:
-            raise UnmaskError(f"batch is {self.batch}, expected at least 1 message a round")
-        if self.pool < 0:
-            raise UnmaskError(f"pool is {self.pool}, expected at least 0 messages")
+        check_ranges(self)
 
     @property
     def sender_entropy_bits(self) -> float:

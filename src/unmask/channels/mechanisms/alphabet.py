@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -12,6 +13,7 @@ from unmask.channels._matrices import Floats, Ints, Sparse, distribution
 from unmask.channels.channel import Channel
 from unmask.core.errors import UnmaskError
 from unmask.core.randomness import secret_unless
+from unmask.ranges import Range, check_ranges
 
 GUESS_TIE = 1e-12
 """Difference of expected losses, relative to the largest loss, below which guesses tie."""
@@ -45,13 +47,11 @@ class RandomizedResponse:
     array([0.6, 0.2, 0.2])
     """
 
-    epsilon: float
-    n: int
+    epsilon: Annotated[float, Range(0)]
+    n: Annotated[int, Range(1)]
 
     def __post_init__(self) -> None:
-        if not self.epsilon >= 0:
-            raise UnmaskError(f"epsilon is {self.epsilon}, expected at least 0")
-        _check_size(self.n)
+        check_ranges(self)
 
     @property
     def keep(self) -> float:
@@ -103,13 +103,11 @@ class Geometric:
            [0.1667, 0.1667, 0.6667]])
     """
 
-    epsilon: float
-    n: int
+    epsilon: Annotated[float, Range(0, above=True)]
+    n: Annotated[int, Range(1)]
 
     def __post_init__(self) -> None:
-        if not self.epsilon > 0:
-            raise UnmaskError(f"epsilon is {self.epsilon}, expected above 0")
-        _check_size(self.n)
+        check_ranges(self)
 
     def channel(self, prior: Floats | None = None) -> Channel:
         """Return the exact (n, n) channel."""
@@ -239,11 +237,6 @@ class Generalize:
     def __call__(self, population: Ints, *, rng: np.random.Generator | None = None) -> Ints:
         """Return the number of the block of each secret."""
         return self.block[_check_values(population, len(self.labels))]
-
-
-def _check_size(n: int) -> None:
-    if n < 1:
-        raise UnmaskError(f"n is {n}, expected at least 1 value")
 
 
 def _check_values(values: Ints, n: int) -> Ints:

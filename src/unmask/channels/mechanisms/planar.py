@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from scipy.special import ndtr
@@ -12,6 +13,10 @@ from unmask.channels.channel import MAX_DENSE_ENTRIES, Channel
 from unmask.channels.datasets.locations import Grid
 from unmask.core.errors import UnmaskError
 from unmask.core.randomness import secret_unless
+from unmask.ranges import Range, check_ranges
+
+MAX_METERS = 1e9
+"""Largest standard deviation: wider than any place on Earth."""
 
 WIDTH_STEP = 0.05
 """Step of the trapezoidal rule in the logarithm of the width: relative errors of cell masses are 1e-14 (1e-9 for masses
@@ -46,11 +51,10 @@ class PlanarLaplace:
     2000.0
     """
 
-    epsilon: float
+    epsilon: Annotated[float, Range(0, above=True)]
 
     def __post_init__(self) -> None:
-        if not self.epsilon > 0:
-            raise UnmaskError(f"epsilon is {self.epsilon} a meter, expected above 0")
+        check_ranges(self)
 
     def channel(self, space: Grid | Floats, prior: Floats | None = None) -> Channel:
         """Return the channel between the cells of a grid, or between (n, 2) points in meters.
@@ -115,10 +119,10 @@ class PlanarGaussian:
     2.0
     """
 
-    sigma: float
+    sigma: Annotated[float, Range(0, MAX_METERS)]
 
     def __post_init__(self) -> None:
-        _check_width(self.sigma, "sigma")
+        check_ranges(self)
 
     def channel(self, space: Grid | Floats, prior: Floats | None = None) -> Channel:
         """Return the channel between the cells of a grid, or between (n, 2) points in meters, as `PlanarLaplace` does.
@@ -173,14 +177,12 @@ class Shrink:
     1.8
     """
 
-    sigma: float
-    spread: float
+    sigma: Annotated[float, Range(0, MAX_METERS)]
+    spread: Annotated[float, Range(0, MAX_METERS, above=True)]
     center: tuple[float, float] = (0.0, 0.0)
 
     def __post_init__(self) -> None:
-        _check_width(self.sigma, "sigma")
-        if not (np.isfinite(self.spread) and self.spread > 0):
-            raise UnmaskError(f"spread is {self.spread}, expected meters above 0")
+        check_ranges(self)
 
     @property
     def factor(self) -> float:
@@ -252,8 +254,3 @@ def _check_points(values: Floats) -> Floats:
     if not np.all(np.isfinite(points)):
         raise UnmaskError("the points have coordinates that are not numbers, expected finite ones")
     return points
-
-
-def _check_width(value: float, name: str) -> None:
-    if not (np.isfinite(value) and value >= 0):
-        raise UnmaskError(f"{name} is {value}, expected meters, at least 0")
