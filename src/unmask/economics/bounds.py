@@ -175,7 +175,7 @@ def solve_false_alarms(targets: Targets, solve: Solve) -> tuple[CampaignPlan, fl
     paid for as soon as they look right, and no other is claimed.
     """
     cap, fine = int(targets.attacker.max_fines), targets.attacker.fine
-    certain = _change_attacker(targets, false_alarms=0.0, false_claim_cost=0.0)
+    certain = change_attacker(targets, false_alarms=0.0, false_claim_cost=0.0)
     upper = min(bound_by_convolution(targets, cap)[0], solve(certain)[1])
     fines = expect_all_fines(targets, cap)
     plans = [plan_all_tries(targets, targets.unfined_value - fine * fines, fines), _plan_uncapped(targets)]
@@ -199,7 +199,7 @@ def solve_learning(targets: Targets, solve: Solve) -> tuple[CampaignPlan, float]
     attacker, (edges, mass, mean) = targets.attacker, cut_belief(targets.attacker)
     n_tries = float(targets.count @ targets.tries)
     if attacker.max_fines >= n_tries:  # the cap is never reached
-        targets = _change_attacker(targets, max_fines=math.inf)
+        targets = change_attacker(targets, max_fines=math.inf)
     cap, total = targets.attacker.max_fines, targets.unfined_value
     if attacker.fine == 0:
         return plan_all_tries(targets, total, _expect_believed_fines(targets, cap, mass, mean)), total
@@ -246,7 +246,7 @@ def cut_belief(attacker: Attacker) -> tuple[Floats, Floats, Floats]:
     return edges, mass, np.clip(mean, edges[:-1], edges[1:])
 
 
-def _change_attacker(targets: Targets, **changes: object) -> Targets:
+def change_attacker(targets: Targets, **changes: object) -> Targets:
     """Return the targets of an attacker with other parameters, without cached work."""
     attacker = replace(targets.attacker, **changes)  # type: ignore[arg-type]
     return replace(targets, attacker=attacker, original=None)
@@ -254,7 +254,7 @@ def _change_attacker(targets: Targets, **changes: object) -> Targets:
 
 def _know_detection(targets: Targets, q: float, **changes: object) -> Targets:
     """Return the targets of an attacker who knows the probability of detection."""
-    return _change_attacker(targets, detection_prior=None, detection=(q,), **changes)
+    return change_attacker(targets, detection_prior=None, detection=(q,), **changes)
 
 
 def _bound_known(targets: Targets, solve: Solve) -> float:

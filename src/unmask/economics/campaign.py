@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import permutations
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,6 +20,7 @@ from unmask.economics.bounds import (
     bound_by_convolution,
     bound_by_exponential,
     bound_by_residual,
+    change_attacker,
     expect_all_fines,
     is_listable,
     plan_all_tries,
@@ -261,7 +262,7 @@ def _solve_chain(targets: Targets, cap: int, upper: float, detection: Floats | N
     gap = ROUNDING * targets.unfined_value
     search = ChainSearch(targets, cap)
     order = search.find_best_order(upper - gap)
-    value = search.values[order]
+    value = search.chains[order].value
     for bound in _list_bounds(targets, cap):
         if upper - value <= gap:
             break
@@ -274,8 +275,7 @@ def _solve_chain(targets: Targets, cap: int, upper: float, detection: Floats | N
 
 def _with_detection(targets: Targets, actual: Attacker) -> Targets:
     """Return the targets of an attacker with the detection of another."""
-    changes = {name: getattr(actual, name) for name in DETECTION}
-    return replace(targets, attacker=replace(targets.attacker, **changes), original=None)
+    return change_attacker(targets, **{name: getattr(actual, name) for name in DETECTION})
 
 
 def _bound_first(targets: Targets, cap: int) -> tuple[float, bool]:
@@ -303,20 +303,26 @@ class TooManyStepsError(UnmaskError):
     """A chain that would take too long."""
 
 
-@dataclass
-class ChainSearch:
-    """Chains over the groups under a cap on fines, and the steps that they took; see `_chains.add_group`.
+class Chain(NamedTuple):
+    """A chain that was computed: its value, its steps, and the numbers of its turns and of its tries."""
 
-    cap            : fines in all; with an arrest 0, and a detection ends the campaign
-    values         : value of each order that was tried
-    steps_by_order : steps of each order
+    value: float
+    steps: float
+    turns: int
+    rows: int
+
+
+@dataclass(frozen=True, eq=False)
+class ChainSearch:
+    """Chains over the groups under a cap on fines, see `_chains.add_group`.
+
+    cap    : fines in all; with an arrest 0, and a detection ends the campaign
+    chains : chain of each order that was tried
     """
 
     targets: Targets
     cap: int
-    steps: float = 0.0
-    values: dict[tuple[int, ...], float] = field(default_factory=dict)
-    steps_by_order: dict[tuple[int, ...], float] = field(default_factory=dict)
+    chains: dict[tuple[int, ...], Chain] = field(default_factory=dict)
 
     def find_best_order(self, enough: float) -> tuple[int, ...]:
         """Return the best of several orders by value; stop at the first one that is worth `enough`.
@@ -325,13 +331,13 @@ class ChainSearch:
         all orders of a few targets.
         """
         for order in self._list_orders():
-            if order not in self.values:
-                steps = self.steps
-                self.values[order] = self._fill(order, self._make_tape(0, 0))[0]
-                self.steps_by_order[order] = self.steps - steps
-            if self.values[order] >= enough:
+            if order not in self.chains:
+                steps_left = MAX_STEPS - sum(chain.steps for chain in self.chains.values())
+                self.chains[order] = self._fill(order, _make_tape(0, 0, 0), steps_left)
+                self._check_steps(0.0)
+            if self.chains[order].value >= enough:
                 break
-        return max(self.values, key=lambda order: self.values[order])
+        return max(self.chains, key=lambda order: self.chains[order].value)
 
     def _list_orders(self) -> Iterator[tuple[int, ...]]:
         people = self.targets.size / self.targets.inside
@@ -346,18 +352,17 @@ class ChainSearch:
 
     def make_plan(self, order: tuple[int, ...], detection: Floats | None = None) -> CampaignPlan:
         """Return the plan of an order; raise TooManyStepsError if its outcome, two passes, would take too long."""
-        self._add_steps(2 * self.steps_by_order[order])
-        return CampaignPlan(self.values[order], partial(replace(self, steps=0.0).play, order, detection))
+        self._check_steps(2 * self.chains[order].steps)
+        return CampaignPlan(self.chains[order].value, partial(self.play, order, detection))
 
-    def play(self, order: Sequence[int], detection: Floats | None = None) -> Outcome:
+    def play(self, order: tuple[int, ...], detection: Floats | None = None) -> Outcome:
         """Return the outcome of an order; detection: the actual q_j, if the attacker believes otherwise."""
         from unmask.economics._chains import forward
 
         targets, tries = self.targets, self.targets.try_list
         actual = tries.detection if detection is None else detection
-        _, turns, rows = self._fill(order, self._make_tape(0, 0))
-        tape = self._make_tape(turns, rows)
-        self._fill(order, tape, actual)
+        tape = _make_tape(self.chains[order].turns, self.chains[order].rows, self.cap + 1)
+        self._fill(order, tape, math.inf, actual)
         entries = tries.start, tries.hit, tries.large, actual
         unfined = tries.unfined_success, tries.unfined_tries, self._unfined
         success, n_tries, fines = forward(*entries, *unfined, targets.attacker.arrest, detection is not None, tape)
@@ -370,41 +375,32 @@ class ChainSearch:
         """Return (3, m) value, success and tries of each group without any fine."""
         return np.ascontiguousarray(self.targets.unfined[[VALUE, SUCCESS, TRIES]])
 
-    def _make_tape(self, turns: int, rows: int) -> Tape:
-        """Return room for so many turns and tries of a chain."""
-        levels = self.cap + 1
-        return np.zeros((turns, 3), dtype=np.int64), np.zeros((turns, levels)), np.zeros((rows, levels), dtype=np.bool_)
-
-    def _fill(self, order: Sequence[int], tape: Tape, actual: Floats | None = None) -> tuple[float, int, int]:
-        """Return the value of a chain, its turns and its tries; the tape is filled as far as it has room."""
+    def _fill(self, order: Sequence[int], tape: Tape, max_steps: float, actual: Floats | None = None) -> Chain:
+        """Return the chain of an order; the tape is filled as far as it has room. Beyond `max_steps` it is given up."""
         from unmask.economics._chains import chain
 
         targets, tries, attacker = self.targets, self.targets.try_list, self.targets.attacker
+        is_single = len(order) == targets.count.sum()  # the order has each target for itself
+        repeats = np.ones(len(order), dtype=np.int64) if is_single else targets.count[np.array(order)]
         detection = tries.detection, tries.detection if actual is None else actual
         entries = tries.start, tries.hit, tries.large, *detection, tries.unfined, self._unfined
         fine = attacker.fine if attacker.max_fines else 0.0
         money = np.array([attacker.gain, attacker.exploit_cost, fine, attacker.link_cost, TIE * attacker.gain])
-        limits = np.array([MAX_STEPS - self.steps, STEP_COST, SURE])
+        limits = np.array([max_steps, STEP_COST, SURE])
         index = targets.stopping_fine if not attacker.arrest else np.zeros(len(targets))
-        value, steps, turns, rows = chain(
-            np.array(order), self._count_repeats(order), *entries, index, money, limits, self.cap, attacker.arrest, tape
-        )
-        self._add_steps(steps)
-        return value, turns, rows
+        return Chain(*chain(np.array(order), repeats, *entries, index, money, limits, self.cap, attacker.arrest, tape))
 
-    def _add_steps(self, steps: float) -> None:
-        """Count steps; raise TooManyStepsError beyond the limit."""
-        self.steps += steps
-        if self.steps > MAX_STEPS:
+    def _check_steps(self, further: float) -> None:
+        if sum(chain.steps for chain in self.chains.values()) + further > MAX_STEPS:
             raise TooManyStepsError(
                 f"a campaign with capped fines needs more than {MAX_STEPS:.0e} steps for these groups: give max_tries, "
                 "or fewer targets"
             )
 
-    def _count_repeats(self, order: Sequence[int]) -> NDArray[np.int64]:
-        """Return the targets of each turn: all of a group, unless the order has each target for itself."""
-        is_single = len(order) == self.targets.count.sum()
-        return np.ones(len(order), dtype=np.int64) if is_single else self.targets.count[np.array(order)]
+
+def _make_tape(turns: int, rows: int, levels: int) -> Tape:
+    """Return room for so many turns and tries of a chain."""
+    return np.zeros((turns, 3), dtype=np.int64), np.zeros((turns, levels)), np.zeros((rows, levels), dtype=np.bool_)
 
 
 def count_states(targets: Targets, cap: int) -> float:
