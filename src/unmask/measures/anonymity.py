@@ -80,16 +80,11 @@ def _smallest_probability(belief: Posterior) -> Floats:
 
 
 reiter_rubin_degree = Measure(
-    name="reiter_rubin_degree",
-    label="Degree of anonymity (Reiter & Rubin)",
-    meaning="probability that another user than the true sender sent the message",
-    unit="probability",
-    direction="low",
-    range=(0.0, 1.0),
+    "reiter_rubin_degree", "Degree of anonymity (Reiter & Rubin)",
+    "probability that another user than the true sender sent the message", "probability", "low", (0.0, 1.0),
     source="M. Reiter & A. Rubin, 'Crowds', 1998, section 3",
-    realized=lambda belief, truth: 1.0 - truth_probability(belief, truth),
-    needs_probabilities=True,
-)
+    realized=lambda belief, truth: 1.0 - truth_probability(belief, truth), needs_probabilities=True,
+)  # fmt: skip
 """1 - p(true sender given y); 1 if the sender was excluded."""
 
 

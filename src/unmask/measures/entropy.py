@@ -145,16 +145,11 @@ min_entropy_bits = renyi_entropy(np.inf)
 """
 
 effective_set_size = Measure(
-    name="effective_set_size",
-    label="Effective anonymity set",
-    meaning="how many equally likely candidates the uncertainty amounts to",
-    unit="candidates",
-    direction="low",
-    range=(1.0, np.inf),
+    "effective_set_size", "Effective anonymity set", "how many equally likely candidates the uncertainty amounts to",
+    "candidates", "low", (1.0, np.inf),
     source="A. Serjantov & G. Danezis, 'Towards an information theoretic metric for anonymity', 2002",
-    of_rows=lambda rows: np.exp2(_shannon(rows)),
-    needs_probabilities=True,
-)
+    of_rows=lambda rows: np.exp2(_shannon(rows)), needs_probabilities=True,
+)  # fmt: skip
 """2^H(X given y): the size of the uniform set that would leave the adversary as uncertain; k over a class of k
 alike."""
 
@@ -234,16 +229,10 @@ def _guesses(belief: Posterior) -> Floats:
 
 
 guessing_entropy = Measure(
-    name="guessing_entropy",
-    label="Guesses expected",
-    meaning="guesses that the adversary expects to need, from most to least likely",
-    unit="guesses",
-    direction="low",
-    range=(1.0, np.inf),
-    source="J. L. Massey, 'Guessing and entropy', 1994",
-    self_assessed=_guesses,
+    "guessing_entropy", "Guesses expected", "guesses that the adversary expects to need, from most to least likely",
+    "guesses", "low", (1.0, np.inf), source="J. L. Massey, 'Guessing and entropy', 1994", self_assessed=_guesses,
     needs_probabilities=True,
-)
+)  # fmt: skip
 """sum_i i p_(i), p_(1) >= p_(2) >= ...: how many guesses an adversary expects who tries candidates from most to least
 likely; (k + 1) / 2 in a class of k alike. It is the mean of `rank` when the belief is exact: "none of these" takes all
 candidates and one more guess, an unlisted candidate out of an unknown number is looked for among all that are left.

@@ -59,15 +59,11 @@ def _refutation(rows: Rows) -> Floats:
 
 
 information_gain_bits = Measure(
-    name="information_gain_bits",
-    label="Information gained",
-    meaning="bits the release adds to what was known before; the mean is the mutual information I(X; Y)",
-    unit="bits",
-    direction="high",
+    "information_gain_bits", "Information gained",
+    "bits the release adds to what was known before; the mean is the mutual information I(X; Y)", "bits", "high",
     source=SOURCE + "2: the mean is I(X; Y), the worst-off observation is t read as a Kullback-Leibler divergence",
-    of_rows=_information,
-    needs_probabilities=True,
-)
+    of_rows=_information, needs_probabilities=True,
+)  # fmt: skip
 """D(p(. given y) || prior) in bits. What is unlisted is compared as a whole, which is exact where its belief is
 proportional to the prior and a lower bound elsewhere. For identity over a uniform prior on n records it is log2 n -
 log2 k in a class of k.
@@ -83,54 +79,31 @@ mutual_information = information_gain_bits
 """The field's name of the mean of `information_gain_bits`."""
 
 total_variation = Measure(
-    name="total_variation",
-    label="Shift of belief, t",
-    meaning="largest change of the probability of any event (total variation)",
-    unit="probability",
-    direction="high",
-    range=(0.0, 1.0),
-    source="N. Li et al., 't-Closeness', 2007, equal distance; " + SOURCE + "1",
-    of_rows=_total_variation,
-    needs_probabilities=True,
-)
+    "total_variation", "Shift of belief, t", "largest change of the probability of any event (total variation)",
+    "probability", "high", (0.0, 1.0), source="N. Li et al., 't-Closeness', 2007, equal distance; " + SOURCE + "1",
+    of_rows=_total_variation, needs_probabilities=True,
+)  # fmt: skip
 """1/2 sum_x |p(x given y) - p(x)|: half of the largest bound on what the adversary can gain under any loss of range 1;
 its worst-off observation is t of t-closeness under the equal distance."""
 
 delta_up = Measure(
-    name="delta_up",
-    label="Strongest confirmation",
-    meaning="log ratio by which the likeliest rise of a candidate grew, in nats",
-    unit="nats",
-    direction="high",
-    source=SOURCE + "3, delta-disclosure, upward half",
-    of_rows=_confirmation,
-    needs_probabilities=True,
-)
+    "delta_up", "Strongest confirmation", "log ratio by which the likeliest rise of a candidate grew, in nats", "nats",
+    "high", source=SOURCE + "3, delta-disclosure, upward half", of_rows=_confirmation, needs_probabilities=True,
+)  # fmt: skip
 """max_x log p(x given y) / p(x): how much surer of something the adversary gets; always finite."""
 
 delta_down = Measure(
-    name="delta_down",
-    label="Strongest refutation",
-    meaning="log ratio by which a candidate became less likely, in nats",
-    unit="nats",
-    direction="high",
-    source=SOURCE + "3, delta-disclosure, downward half",
-    of_rows=_refutation,
-    needs_probabilities=True,
-)
+    "delta_down", "Strongest refutation", "log ratio by which a candidate became less likely, in nats", "nats", "high",
+    source=SOURCE + "3, delta-disclosure, downward half", of_rows=_refutation, needs_probabilities=True,
+)  # fmt: skip
 """max_x log p(x) / p(x given y): how firmly they can rule something out; infinite once a possible value is missing
 from a class, as it always is for identity. delta of delta-disclosure is the larger of the two."""
 
 epsilon_nats = Measure(
-    name="epsilon_nats",
-    label="Epsilon",
-    meaning="log ratio by which the observation tells any two candidates apart, in nats",
-    unit="nats",
-    direction="high",
-    source="C. Dwork, 'Differential privacy', 2006; local form: J. Duchi et al., 2013",
-    of_rows=lambda rows: _confirmation(rows) + _refutation(rows),
-    needs_probabilities=True,
-)
+    "epsilon_nats", "Epsilon", "log ratio by which the observation tells any two candidates apart, in nats", "nats",
+    "high", source="C. Dwork, 'Differential privacy', 2006; local form: J. Duchi et al., 2013",
+    of_rows=lambda rows: _confirmation(rows) + _refutation(rows), needs_probabilities=True,
+)  # fmt: skip
 """max over x, x' of log p(y given x) / p(y given x') = delta_up + delta_down of the observation: what it says about
 any two candidates of positive prior. Its largest is the epsilon of the channel, delta <= epsilon <= 2 delta. Infinite
 where a possible candidate is excluded."""

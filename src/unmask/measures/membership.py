@@ -36,41 +36,26 @@ GUESSED_SHARE = 0.2
 CONFIDENCE = 0.95
 """Confidence of a lower bound on epsilon."""
 
-auc = declare(
-    Quantity(
-        "membership_auc",
-        "Membership AUC",
-        "probability that a person of the release looks more like one of it than a control person does",
-        "probability",
-        range=(0.0, 1.0),
-        source='E. DeLong et al., "Comparing the areas under two or more correlated ROC curves", Biometrics 1988',
-        needs_truth=True,
-    )
-)
+auc = declare(Quantity(
+    "membership_auc", "Membership AUC",
+    "probability that a person of the release looks more like one of it than a control person does", "probability",
+    range=(0.0, 1.0),
+    source='E. DeLong et al., "Comparing the areas under two or more correlated ROC curves", Biometrics 1988',
+    needs_truth=True,
+))  # fmt: skip
 
-epsilon_at_least = declare(
-    Quantity(
-        "epsilon_at_least",
-        "Epsilon, at least",
-        "largest epsilon that the guesses rule out, with 95 % confidence",
-        "nats",
-        source='T. Steinke, M. Nasr & M. Jagielski, "Privacy auditing with one (1) training run", 2023, theorem 3.1',
-        needs_truth=True,
-    )
-)
+epsilon_at_least = declare(Quantity(
+    "epsilon_at_least", "Epsilon, at least", "largest epsilon that the guesses rule out, with 95 % confidence", "nats",
+    source='T. Steinke, M. Nasr & M. Jagielski, "Privacy auditing with one (1) training run", 2023, theorem 3.1',
+    needs_truth=True,
+))  # fmt: skip
 
 
-vulnerability_correlation = declare(
-    Quantity(
-        "vulnerability_correlation",
-        "Vulnerability and belief",
-        "rank correlation (Spearman) of the rarity of a member and the belief that they are in the release",
-        "",
-        range=(-1.0, 1.0),
-        source='M. Meeus et al., "Achilles\u2019 heels", 2023, section 3',
-        needs_truth=True,
-    )
-)
+vulnerability_correlation = declare(Quantity(
+    "vulnerability_correlation", "Vulnerability and belief",
+    "rank correlation (Spearman) of the rarity of a member and the belief that they are in the release", "",
+    range=(-1.0, 1.0), source='M. Meeus et al., "Achilles\u2019 heels", 2023, section 3', needs_truth=True,
+))  # fmt: skip
 
 
 def true_positive_rate(fpr: float) -> Quantity:

@@ -222,11 +222,9 @@ rational_success = _declare_rational(
     "rational_success", REIDENTIFIED, "probability that they re-identify the person while they do what pays"
 )
 realized_rational_success = _declare_rational(
-    "realized_rational_success",
-    REIDENTIFIED,
-    "share of people that a rational attacker re-identifies, by the truth",
+    "realized_rational_success", REIDENTIFIED, "share of people that a rational attacker re-identifies, by the truth",
     realizes="rational_success",
-)
+)  # fmt: skip
 rational_payoff = _declare_rational(
     "rational_payoff", "Rational payoff", "what attacking the person is worth to them", "money"
 )
@@ -234,8 +232,7 @@ rational_tries = _declare_rational(
     "rational_tries", "Rational tries", "candidates tried to re-identify the person", "tries"
 )
 campaign_success = _declare_rational(
-    "campaign_success",
-    "Re-identified by one campaign",
+    "campaign_success", "Re-identified by one campaign",
     "largest probability that the best campaign of one rational attacker against all re-identifies a person",
     more=", for all targets together",
-)
+)  # fmt: skip

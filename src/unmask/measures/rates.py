@@ -103,58 +103,34 @@ def _coverage(belief: Posterior) -> Floats:
 
 
 recall = _declare_rate(
-    "recall",
-    "Recall",
-    "share of the people in both graphs, without seeds, that the adversary re-identifies",
-    "high",
+    "recall", "Recall", "share of the people in both graphs, without seeds, that the adversary re-identifies", "high",
     lambda matches: _only(matches.is_present, matches.right),
-)
+)  # fmt: skip
 
 spread = _declare_rate(
-    "spread",
-    "Spread in",
-    "share of the runs that went through the graph; recall is over all runs",
-    "high",
+    "spread", "Spread in", "share of the runs that went through the graph; recall is over all runs", "high",
     lambda matches: _only(matches.is_present, np.full_like(matches.right, matches.has_spread)),
-)
+)  # fmt: skip
 
 precision = _declare_rate(
-    "precision",
-    "Precision",
-    "share of all matches that are right",
-    "high",
+    "precision", "Precision", "share of all matches that are right", "high",
     lambda matches: _only(matches.named > 0, matches.right),
-)
+)  # fmt: skip
 
 named_wrongly = _declare_rate(
-    "named_wrongly",
-    "Matched wrongly",
-    "share of the people in both graphs who are matched with another person",
-    "low",
+    "named_wrongly", "Matched wrongly", "share of the people in both graphs who are matched with another person", "low",
     lambda matches: _only(matches.is_present, matches.named - matches.right),
-)
+)  # fmt: skip
 
 false_positives = _declare_rate(
-    "false_positives",
-    "False positives",
-    "share of all matches that are of people who are not in the release",
-    "low",
+    "false_positives", "False positives", "share of all matches that are of people who are not in the release", "low",
     lambda matches: _only(matches.named > 0, np.where(matches.is_present, 0.0, 1.0)),
-)
+)  # fmt: skip
 
-coverage = declare(
-    Measure(
-        "coverage",
-        "Coverage",
-        "share of the people in the adversary's graph, without seeds, that the adversary matches",
-        "share",
-        "high",
-        SHARE,
-        recall.source,
-        self_assessed=_coverage,
-        rate=True,
-    )
-)
+coverage = declare(Measure(
+    "coverage", "Coverage", "share of the people in the adversary's graph, without seeds, that the adversary matches",
+    "share", "high", SHARE, recall.source, self_assessed=_coverage, rate=True,
+))  # fmt: skip
 
 ERROR_RATES = frozenset({named_wrongly.name, false_positives.name})
 """Rates of wrong matches. They have no gain: an attack without matches has none of them, and gains nothing by that."""

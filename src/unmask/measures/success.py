@@ -52,16 +52,11 @@ def _candidate_share(rows: Rows) -> Floats:
 
 
 success_probability = Measure(
-    name="success_probability",
-    label="Success",
-    meaning="probability that the adversary's best guess is right (Bayes vulnerability)",
-    unit="probability",
-    range=(0.0, 1.0),
+    "success_probability", "Success", "probability that the adversary's best guess is right (Bayes vulnerability)",
+    "probability", range=(0.0, 1.0),
     source="Rebollo-Monedero et al. 2012, section V-A1: 1 - P(y) under Hamming loss, Bayes vulnerability",
-    of_rows=top_probability,
-    rate=True,
-    needs_probabilities=True,
-)
+    of_rows=top_probability, rate=True, needs_probabilities=True,
+)  # fmt: skip
 """max_x p(x given y), Bayes vulnerability. It is 1/k in an equivalence class of k. "None of these" is not a guess."""
 
 bayes_vulnerability = success_probability
@@ -281,18 +276,12 @@ realized_success = realized_success_at(1)
 
 FAMILIES[r"realized_success_at_(\d+)"] = lambda k: realized_success_at(int(k))
 
-parts_linked = declare(
-    Measure(
-        "parts_linked",
-        "Parts linked",
-        "share of people of whose record one part is linked to the right other part",
-        "share",
-        range=(0.0, 1.0),
-        source='M. Giomi et al., "A unified framework for quantifying privacy risk in synthetic data", PoPETs 2023',
-        of_positions=realized_success.of_positions,
-        rate=True,
-    )
-)
+parts_linked = declare(Measure(
+    "parts_linked", "Parts linked", "share of people of whose record one part is linked to the right other part",
+    "share", range=(0.0, 1.0),
+    source='M. Giomi et al., "A unified framework for quantifying privacy risk in synthetic data", PoPETs 2023',
+    of_positions=realized_success.of_positions, rate=True,
+))  # fmt: skip
 """Linkability in Opinion 05/2014 (WP216): `realized_success` of the other part of a record."""
 
 
@@ -303,15 +292,10 @@ def _guesses_needed(positions: TruthPositions) -> Floats:
 
 
 rank = Measure(
-    name="rank",
-    label="Guesses needed",
-    meaning="place of the truth among the candidates, from most to least likely",
-    unit="guesses",
-    direction="low",
-    range=(1.0, np.inf),
-    source="J. L. Massey, 'Guessing and entropy', 1994: the guesses that are really needed",
+    "rank", "Guesses needed", "place of the truth among the candidates, from most to least likely", "guesses", "low",
+    (1.0, np.inf), source="J. L. Massey, 'Guessing and entropy', 1994: the guesses that are really needed",
     of_positions=_guesses_needed,
-)
+)  # fmt: skip
 """better + (tied + 1) / (right + 1) guesses; the number of candidates plus 1 if the target is ABSENT."""
 
 
@@ -321,15 +305,9 @@ def _log_loss(positions: TruthPositions) -> Floats:
 
 
 log_loss_bits = Measure(
-    name="log_loss_bits",
-    label="Log loss",
-    meaning="minus log2 of the probability given to the truth",
-    unit="bits",
-    direction="low",
-    source="I. J. Good, 'Rational decisions', 1952",
-    of_positions=_log_loss,
-    needs_probabilities=True,
-)
+    "log_loss_bits", "Log loss", "minus log2 of the probability given to the truth", "bits", "low",
+    source="I. J. Good, 'Rational decisions', 1952", of_positions=_log_loss, needs_probabilities=True,
+)  # fmt: skip
 """-log2 p(x_true given y), infinite if the truth is excluded. The mean of an exact belief is its Shannon entropy."""
 
 
@@ -359,17 +337,11 @@ def _sum_bins(bins: Integers, values: NDArray[np.generic]) -> Floats:
 
 
 calibration_error = Measure(
-    name="calibration_error",
-    label="Calibration error",
-    meaning="distance between announced and realized success",
-    unit="probability",
-    direction="low",
-    range=(0.0, 1.0),
+    "calibration_error", "Calibration error", "distance between announced and realized success", "probability", "low",
+    (0.0, 1.0),
     source="M. P. Naeini et al., 'Obtaining well calibrated probabilities using Bayesian binning', 2015 (ECE)",
-    of_positions=_calibration_error,
-    needs_probabilities=True,
-    has_interval=False,
-)
+    of_positions=_calibration_error, needs_probabilities=True, has_interval=False,
+)  # fmt: skip
 """Gap between announced and realized success in the target's tenth of announced success, beyond chance.
 
 sqrt(max(g^2 - s^2, 0)) with g = mean announced - mean realized and s^2 = n / (n - 1) sum w^2 (d - g)^2, the variance of
