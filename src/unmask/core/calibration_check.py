@@ -68,19 +68,21 @@ class Check:
         weight = people.astype(np.float64) if weight is None else weight
         tenth = np.minimum((a * (TENTHS + 1e-9)).astype(np.int64), TENTHS - 1)
         parts: list[tuple[float, Check]] = []
-        for at in (None, *np.unique(tenth).tolist()):
-            mine = weight > 0 if at is None else (weight > 0) & (tenth == at)
-            if mine.any():
-                parts.append(_weighed(a[mine], r[mine], weight[mine], people[mine], within, at))
+        for number in (None, *np.unique(tenth).tolist()):
+            mask = weight > 0 if number is None else (weight > 0) & (tenth == number)
+            if mask.any():
+                parts.append(_weigh_evidence(a[mask], r[mask], weight[mask], people[mask], within, number))
         return max(parts, key=lambda part: (part[1].refuted, part[1].refuted and part[0]))[1]
 
     def __str__(self) -> str:
-        of = "" if self.sure is None else f" they were {100 * self.sure[0]:.0f} to {100 * self.sure[1]:.0f} % sure of"
-        both = f"announced {100 * self.announced:.1f} %, realized {100 * self.realized:.1f} %"
-        return f"{both} of {self.people:,} people{of}"
+        group = ""
+        if self.sure is not None:
+            group = f" they were {100 * self.sure[0]:.0f} to {100 * self.sure[1]:.0f} % sure of"
+        text = f"announced {100 * self.announced:.1f} %, realized {100 * self.realized:.1f} %"
+        return f"{text} of {self.people:,} people{group}"
 
 
-def _weighed(
+def _weigh_evidence(
     announced: Floats, realized: Floats, weight: Floats, people: Integers, within: float, tenth: int | None
 ) -> tuple[float, Check]:
     """Return the evidence against a belief about some people (-log of its level), and the check."""

@@ -61,13 +61,13 @@ class AmbiguousInput(UnmaskError):  # noqa: N818  # an outcome of reading that c
         super().__init__(question + (f"; choose one: {' | '.join(self.options)}" if self.options else ""))
 
 
-def nearest(given: object, known: Sequence[str]) -> str:
+def nearest(name: object, options: Sequence[str]) -> str:
     """Return a hint for an unknown name: the nearest known name, or all of them.
 
     >>> nearest("degre", ("none", "degree")), nearest(7, ("none", "degree"))
     ("did you mean 'degree'?", 'expected one of none, degree')
     """
-    near = get_close_matches(given, known, n=1) if isinstance(given, str) else []
+    near = get_close_matches(name, options, n=1) if isinstance(name, str) else []
     if near:
         return f"did you mean {near[0]!r}?"
-    return f"expected one of {', '.join(known)}" if known else "expected none"
+    return f"expected one of {', '.join(options)}" if options else "expected none"

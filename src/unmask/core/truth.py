@@ -1,4 +1,4 @@
-"""True candidates of targets: drawn by `knowledge`, compared with a belief in `unmask.audit` only."""
+"""True candidates of targets, which only audits compare with beliefs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from unmask.core.arrays import Booleans, Integers
 from unmask.core.errors import UnmaskError
 
 UNKNOWN = -1
-"""The true candidate of a target is not known; the target takes no part in realized measures."""
+"""The true candidate of a target is not known; realized measures do not count the target."""
 
 ABSENT = -2
 """The target is not among the candidates at all (not in the release)."""
@@ -22,10 +22,9 @@ class Truth:
     """The true candidate of each target.
 
     candidate : (n_targets,) int64; a candidate number, `ABSENT`, or `UNKNOWN`.
-    person    : (n_candidates,) who is behind each candidate, by any numbers from 0: where one person is several
-                candidates each of them is right, and `candidate` has any one. None where everybody is one.
-    leaked    : (n_targets,) whether the adversary knew the target before: it takes no part in any measure. Given as
-                these, or as the numbers of such targets.
+    person    : (n_candidates,) person of each candidate, numbered from 0. If a person is several candidates, each of
+                them is right, and `candidate` has one of them. None: each candidate is a person.
+    leaked    : (n_targets,) mask of targets that the adversary knew before, or their numbers. No measure counts them.
 
     >>> Truth([0, 2, ABSENT]).candidate
     array([ 0,  2, -2])
@@ -59,23 +58,23 @@ class Truth:
 
     @property
     def judged(self) -> Booleans:
-        """(n_targets,) whose truth is known, and who were not known before: those that realized measures are of."""
+        """Return the mask of targets that realized measures count: the truth is known and was not leaked."""
         return np.asarray((self.candidate != UNKNOWN) & ~self.leaked)
 
     def accepts(self, named: NDArray[np.integer]) -> Booleans:
-        """(..., n_targets) whether these candidates, -1 for none, are right: of several right ones, any.
+        """Return the mask of right candidates, (..., n_targets); -1, for no candidate, is not right.
 
         >>> Truth([0, 1], person=np.array([0, 1, 0])).accepts(np.array([2, 0]))
         array([ True, False])
         """
         if self.person is None:
             return np.asarray((named >= 0) & (named == self.candidate))
-        behind = np.append(self.person, -1)  # the last one is behind no candidate
-        true_person = behind[np.maximum(self.candidate, -1)]
-        return np.asarray((named >= 0) & (self.candidate >= 0) & (behind[named] == true_person))
+        person = np.append(self.person, -1)  # number -1 is not a candidate
+        true_person = person[np.maximum(self.candidate, -1)]
+        return np.asarray((named >= 0) & (self.candidate >= 0) & (person[named] == true_person))
 
     def one_each(self) -> tuple[Integers, Integers]:
-        """Every right candidate, and the target it is right of: targets ascending, one row where it is one candidate.
+        """Return each pair of a target and a right candidate, targets ascending.
 
         >>> Truth([0, ABSENT], person=np.array([0, 1, 0])).one_each()
         (array([0, 0, 1]), array([ 0,  2, -2]))
@@ -88,9 +87,9 @@ class Truth:
         person = self.person[np.maximum(self.candidate, 0)]
         count = np.where(self.candidate >= 0, sizes[person], 1)
         first = (np.cumsum(sizes) - sizes)[person]
-        place = np.arange(int(count.sum())) - np.repeat(np.cumsum(count) - count, count)
+        position = np.arange(int(count.sum())) - np.repeat(np.cumsum(count) - count, count)
         target = np.repeat(targets, count)
-        candidate = order[np.minimum(first[target] + place, len(order) - 1)]
+        candidate = order[np.minimum(first[target] + position, len(order) - 1)]
         return target, np.where(self.candidate[target] >= 0, candidate, self.candidate[target])
 
 

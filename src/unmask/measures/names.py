@@ -88,7 +88,7 @@ declare_all(
 
 declare_all(
     Quantity(
-        "gcp", "Information lost (GCP)", "global certainty penalty: 0 % nothing generalized, 100 % everything", "share"
+        "gcp", "Information lost (GCP)", "global certainty penalty: 0 % nothing, 100 % everything generalized", "share"
     ),
     Quantity("suppressed", "Rows suppressed", "share of rows left out", "share"),
     Quantity("discernibility", "Discernibility", "sum of squared class sizes"),
@@ -102,9 +102,7 @@ declare_all(
     Quantity("utility_lost", "Utility lost", "the greatest of the losses of a network", "share"),
     Quantity("edges_lost", "Edges lost", "1 - true and released edges, of those that are true or released", "share"),
     Quantity("degrees_lost", "Degrees lost", "largest difference of the two distribution functions", "share"),
-    Quantity(
-        "clustering_lost", "Clustering lost", "difference of how many contacts of one person are contacts", "share"
-    ),
+    Quantity("clustering_lost", "Clustering lost", "difference of the clustering coefficients", "share"),
     Quantity("distances_lost", "Distances lost", "degrees lost, but of the shortest paths from 50 people", "share"),
     Quantity("assortativity_lost", "Assortativity lost", "half the difference of the degrees' correlation", "share"),
     Quantity("communities_lost", "Communities lost", "change of the modularity of the original's communities", "share"),
@@ -123,7 +121,7 @@ declare_all(
     _share("exposed", "Hidden node found", "share of the people with a decoy who are found by the node that they hide"),
     _share("discovery", "Identities found", "share of runs that find an identity, mean over identities"),
     Quantity(
-        "discovery_score", "Discovery score", "runs that find an identity less runs that match another node", "runs"
+        "discovery_score", "Discovery score", "runs that find an identity less runs that match a wrong node", "runs"
     ),
     _share("reversed", "Separation undone", "share of people all of whose identities every run finds, one at a time"),
     needs_truth=True,
@@ -145,12 +143,6 @@ declare_all(
              "other subjects with items in the most relevant cluster of a subject", "subjects", "low"),
     Quantity("effective_foreign_subjects", "Foreign subjects, effective",
              "so many with equally many items would be as hard to tell apart; 0 if none", "subjects", "low"),
-    _share("bcubed_precision", "B-cubed precision", "share of a subject in the clusters of its items, mean over items"),
-    _share("bcubed_recall", "B-cubed recall", "part of a subject that is in its item's cluster, mean over items"),
-    Quantity("split", "Split",
-             "bits that the clusters of a subject's items differ by; 0 if all are together", "bits", "low"),
-    Quantity("mix", "Mixed",
-             "bits by which items of other subjects hide a subject in its clusters; 0 without these", "bits", "low"),
     needs_truth=True,
 )  # fmt: skip
 

@@ -11,7 +11,6 @@ from unmask import UnmaskError
 from unmask.core.partition import Partition, View, align_view
 from unmask.measures.clustering import views
 from unmask.measures.clustering.metrics import (
-    clustering_metrics,
     merge_distance,
     rand_distance,
     transfer_distance,
@@ -22,7 +21,6 @@ from unmask.measures.clustering.views import (
     certainty,
     degree_of_unlinkability,
     expected_distance,
-    expected_subjects,
     inconsistency,
     log2_bell,
     log2_partitions_of_sizes,
@@ -179,19 +177,6 @@ def test_splitting_a_partition_of_the_view_in_two_changes_nothing(drawn):
     assert inconsistency(two) == pytest.approx(inconsistency(one), abs=1e-12)
     assert certainty(two) == pytest.approx(certainty(one), abs=1e-12)
     np.testing.assert_allclose(subject_entropy(T, two).bits, subject_entropy(T, one).bits, atol=1e-12)
-    np.testing.assert_allclose(expected_subjects(T, two).mix, expected_subjects(T, one).mix, atol=1e-12)
-
-
-@given(truths_and_views())
-def test_expected_subjects_are_means_and_sum_to_the_expected_voi(drawn):
-    truth, rows, p = drawn
-    T, view = Partition(truth), view_of(rows, p)
-    found = expected_subjects(T, view)
-    each = [clustering_metrics(overlap(T, Partition(row))).subject for row in rows]
-    np.testing.assert_allclose(found.recovered, sum(x * s.recovered for x, s in zip(p, each, strict=True)))
-    np.testing.assert_allclose(found.bcubed_recall, sum(x * s.bcubed_recall for x, s in zip(p, each, strict=True)))
-    whole = T.sizes @ (found.split + found.mix) / len(T)
-    assert whole == pytest.approx(expected_distance(T, view), abs=1e-9)
 
 
 @given(truths_and_views())

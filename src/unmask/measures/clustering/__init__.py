@@ -11,16 +11,6 @@ from unmask.measures.clustering.metrics import ClusteringMetrics, clustering_met
 from unmask.measures.clustering.unlinkability import MergeList, Unlinkability, evaluate, merge_lists
 
 __all__ = [
-    "Bounds",
-    "ClusteringMetrics",
-    "Contingency",
-    "Fairness",
-    "MergeList",
-    "Unlinkability",
-    "bounds",
-    "clustering_metrics",
-    "evaluate",
-    "fairness",
-    "merge_lists",
-    "transfer_distance",
-]
+    "Bounds", "ClusteringMetrics", "Contingency", "Fairness", "MergeList", "Unlinkability", "bounds",
+    "clustering_metrics", "evaluate", "fairness", "merge_lists", "transfer_distance"
+]  # fmt: skip

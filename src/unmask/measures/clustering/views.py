@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from unmask.core.arrays import Floats, Integers
 from unmask.core.errors import UnmaskError
 from unmask.core.partition import Partition, View, align
-from unmask.measures.clustering.metrics import SubjectMetrics, clustering_metrics, variation_of_information
+from unmask.measures.clustering.metrics import variation_of_information
 from unmask.measures.clustering.overlap import Overlap, overlap
 
 Distance = Callable[[Overlap], float]
@@ -139,24 +139,6 @@ def subject_entropy(solution: Partition, view: View) -> SubjectEntropy:
             bits[subjects] = _outcome_entropy([_first_together(code[block]) for code in drawn], view.probability)
     with np.errstate(invalid="ignore"):
         return SubjectEntropy(bits, np.minimum(bits / log2_bell(sizes), 1.0))
-
-
-def expected_subjects(solution: Partition, view: View) -> SubjectMetrics:
-    """Return the metrics of each subject, expected under the view; `recovered` is then a probability.
-
-    split + mix is the subject's part of the expected VOI.
-
-    >>> view = View([Partition([0, 0, 1]), Partition([0, 1, 2])], [0.75, 0.25])
-    >>> expected_subjects(Partition([0, 0, 1]), view).recovered
-    array([0.75, 1.  ])
-    """
-    names = [f.name for f in fields(SubjectMetrics)]
-    total = {name: np.zeros(solution.n_clusters) for name in names}
-    for p, q in _weighted_partitions(view):
-        subject = clustering_metrics(overlap(solution, q)).subject
-        for name in names:
-            total[name] += p * getattr(subject, name)
-    return SubjectMetrics(**total)
 
 
 def together(view: View, pairs: ArrayLike) -> Floats:

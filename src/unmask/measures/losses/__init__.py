@@ -16,15 +16,8 @@ from unmask.measures.losses.distances import EARTH_RADIUS_M, Distance, Earth
 from unmask.measures.losses.problem import MAX_PAIR_CANDIDATES, Problem
 
 __all__ = [
-    "EARTH_RADIUS_M",
-    "LOSS_NAMES",
-    "UNLISTED_ANSWER",
-    "Loss",
-    "LossName",
-    "Problem",
-    "as_matrix",
-    "decision_problem",
-]
+    "EARTH_RADIUS_M", "LOSS_NAMES", "UNLISTED_ANSWER", "Loss", "LossName", "Problem", "as_matrix", "decision_problem"
+]  # fmt: skip
 
 LossName = Literal["hamming", "squared", "absolute", "euclidean", "haversine", "euclidean_medoid", "haversine_medoid"]
 """Losses that have a name, see `decision_problem`."""
