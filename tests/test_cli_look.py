@@ -120,3 +120,11 @@ def test_after_a_page_with_changes_the_best_of_them_is_next(people):
 def test_what_is_piped_in_has_no_next_command(people):
     done = unmask("audit", "-", "-q", "age,sex", input=(people / "people.csv").read_text())
     assert (done.exit_code, "next:" in done.stderr) == (0, False)
+
+
+@pytest.mark.parametrize("command", ["audit", "audit graph", "audit linkage", "audit channel"])
+def test_the_help_of_an_audit_has_its_options_below_headings(command: str) -> None:
+    text = CliRunner().invoke(main, [*command.split(), "--help"]).output
+    headings = re.findall(r"^([A-Z]\w+):$", text, flags=re.MULTILINE)
+    assert [heading for heading in headings if heading != "Knowledge"] == ["Input", "Policy", "Output", "Options"]
+    assert text.index("Policy:") < text.index("  --policy") < text.index("Output:") < text.index("  --report PATH")

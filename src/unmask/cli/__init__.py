@@ -40,7 +40,7 @@ from unmask.cli.files import (
     write_release,
 )
 from unmask.cli.game import game
-from unmask.cli.generated import FILE, options, parsed, taken
+from unmask.cli.generated import FILE, options, output_option, parsed, taken, under
 from unmask.cli.graph import audit_graph
 from unmask.cli.init import init
 from unmask.cli.linkage import audit_linkage
@@ -132,16 +132,19 @@ HOLD_BACK = "Share of the people to hold back at random, as control people of th
 @main.command(cls=AsPlan)
 @click.argument("releases", nargs=-1, required=True, type=Input(), shell_complete=first_argument)
 @table_options
-@options(
+@under("Input", options(
     "unmask.cases.tables:audit",
     original={"type": FILE},
     origin={"name": "origins", "type": FILE, "multiple": True, "help": ORIGINS},
+))  # fmt: skip
+@under("Knowledge", options(
+    "unmask.cases.tables:audit",
     register={"metavar": "PATH"}, control={"type": FILE}, hold_back={}, synthetic={}, coverage={},
     targets={}, seed={}, attacker={}, steps={"flags": ("--steps/--no-steps",), "default": None, "help": STEPS},
     without={"multiple": True, "type": str, "metavar": "ADVERSARY", "help": WITHOUT}, together={},
     parts={"parse": parts, "type": click.UNPROCESSED, "metavar": "A,B:C,D"},
     protection={"parse": parse_specs, "type": click.UNPROCESSED, "multiple": True, "metavar": SPEC, "help": PROTECTION},
-)  # fmt: skip
+))  # fmt: skip
 @level_option
 @allow_code_option
 @engine_options
@@ -288,10 +291,10 @@ def _suggest(table: Table, known: dict[str, Any], found: ReportData, policies: l
 )  # fmt: skip
 @allow_code_option
 @click.option("--relaxed", is_flag=True, help="Let rows equal to a cut go to either side.")
-@click.option("--output", "-o", required=True, type=FILE, help="File of the release: CSV, TSV (.gz) or Parquet.")
-@click.option("--origin", type=FILE, help="Write the row of DATA behind each record; keep it secret.")
-@click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
-@click.option("--force", is_flag=True, help="Overwrite existing files.")
+@output_option("--output", "-o", required=True, type=FILE, help="File of the release: CSV, TSV (.gz) or Parquet.")
+@output_option("--origin", type=FILE, help="Write the row of DATA behind each record; keep it secret.")
+@output_option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
+@output_option("--force", is_flag=True, help="Overwrite existing files.")
 @click.option(
     "--formulas", type=click.Choice(["keep", "escape", "refuse"]), default="keep", show_default=True,
     help="What to do about cells that a spreadsheet would run; escape puts an apostrophe before them.",

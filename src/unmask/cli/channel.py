@@ -13,7 +13,7 @@ import click
 
 from unmask.cli.documents import OfDomain
 from unmask.cli.files import refuse_to_overwrite, say_json, say_next, say_notes, stems, write_texts
-from unmask.cli.generated import FILE, Command, options
+from unmask.cli.generated import FILE, Command, input_option, options, output_option
 from unmask.cli.output import Output, audit_output
 from unmask.cli.terminal import say
 from unmask.core.errors import FailedError, UnmaskError
@@ -45,7 +45,7 @@ class NamedLoss(click.ParamType):  # type: ignore[type-arg]  # generic since cli
 
 @click.command("audit channel", cls=OfDomain)
 @click.argument("channels", nargs=-1, required=True, type=FILE)
-@click.option("--prior", type=FILE, help="CSV of secret and probability; uniform when left out.")
+@input_option("--prior", type=FILE, help="CSV of secret and probability; uniform when left out.")
 @click.option(
     "--evidence", type=click.Choice(["auto", "channel", "counts", "samples"]), default="auto", show_default=True,
     help="Form of the files: probabilities, counts of runs, or a line secret,output for each run.",
@@ -85,10 +85,10 @@ def audit_channel(
     help="Loss of the user, a name or a CSV; that of the adversary when left out.",
 )  # fmt: skip
 @options("unmask.channels:optimal_mechanism", "budget", "epsilon", "delta", "worst_case")
-@click.option("--output", "-o", required=True, type=FILE, help="CSV of the mechanism, as `audit channel` reads it.")
-@click.option("--curve", type=FILE, help="Write the trade-off: CSV of distortion, privacy, worst case, leakage.")
-@click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
-@click.option("--force", is_flag=True, help="Overwrite existing files.")
+@output_option("--output", "-o", required=True, type=FILE, help="CSV of the mechanism, as `audit channel` reads it.")
+@output_option("--curve", type=FILE, help="Write the trade-off: CSV of distortion, privacy, worst case, leakage.")
+@output_option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
+@output_option("--force", is_flag=True, help="Overwrite existing files.")
 def design(
     prior: Path,
     loss: str,

@@ -47,10 +47,48 @@ def options(source: str, *names: str, **changed: Mapping[str, Any]) -> Callable[
     return decorate
 
 
+HEADINGS = ("Input", "Knowledge", "Policy", "Output", "Options")
+"""Headings of options in a help text, in their order."""
+
+
+def under(heading: str, decorator: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return a decorator whose options stand below a heading of the help text."""
+
+    def decorate(function: Any) -> Any:
+        before = list(function.__dict__.get("__click_params__", ()))
+        decorated = decorator(function)
+        for option in decorated.__dict__["__click_params__"]:
+            if option not in before:
+                option.heading = heading
+        return decorated
+
+    return decorate
+
+
+def input_option(*names: str, **settings: Any) -> Callable[[Any], Any]:
+    """Return the decorator of an option about what is read."""
+    return under("Input", click.option(*names, **settings))
+
+
+def output_option(*names: str, **settings: Any) -> Callable[[Any], Any]:
+    """Return the decorator of an option about what is written."""
+    return under("Output", click.option(*names, **settings))
+
+
 class Command(click.Command):
     """A command some of whose options are made when somebody looks at them: to run it, to complete it, for its help."""
 
     given: list[Any]
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options below their headings."""
+        records: dict[str, list[tuple[str, str]]] = {heading: [] for heading in HEADINGS}
+        for option in self.get_params(ctx):
+            if (record := option.get_help_record(ctx)) is not None:
+                records[getattr(option, "heading", "Options")].append(record)
+        for heading in (heading for heading in HEADINGS if records[heading]):
+            with formatter.section(heading):
+                formatter.write_dl(records[heading])
 
     @property
     def params(self) -> list[click.Parameter]:
@@ -64,13 +102,14 @@ class Command(click.Command):
         self.given = given
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Later:
-    """Options that are made when they are first asked for."""
+    """Options that are made when they are first asked for. heading : in the help text"""
 
     source: str
     names: tuple[str, ...]
     changed: Mapping[str, Mapping[str, Any]]
+    heading: str = "Options"
 
     def options(self) -> Iterator[click.Option]:
         """The options, in the order of the names, or of the fields."""
@@ -82,7 +121,9 @@ class Later:
         for field in self.names or self.changed or [name for name in fields if name in hints and typed(hints[name])]:
             own = self.changed.get(field, {})
             said = {"help": lines.get(field), **_of_default(fields[field].default), **typed(hints.get(field)), **own}
-            yield _option(field, said)
+            option: Any = _option(field, said)
+            option.heading = self.heading
+            yield option
 
 
 def _option(field: str, said: dict[str, Any]) -> click.Option:

@@ -10,7 +10,7 @@ import click
 
 from unmask.cli.documents import OfDomain, allow_code_option, code_folder
 from unmask.cli.files import stems
-from unmask.cli.generated import FILE, NAMES, joined, options
+from unmask.cli.generated import FILE, NAMES, joined, options, under
 from unmask.cli.output import Output, at_risk_option, audit_output
 from unmask.cli.separation import column_options, reading_options, separations
 from unmask.cli.terminal import say
@@ -62,7 +62,7 @@ def _counts(found: tuple[tuple[str, ...], ...]) -> tuple[int, ...]:
 
 @click.command("audit graph", cls=OfDomain)
 @click.argument("release", type=FILE)
-@options(
+@under("Knowledge", options(
     "unmask.cases.graphs:audit",
     auxiliary={"type": FILE},
     truth={"type": FILE},
@@ -74,13 +74,13 @@ def _counts(found: tuple[tuple[str, ...], ...]) -> tuple[int, ...]:
     separation={"multiple": True, "parse": separations, "metavar": "KEY=VALUE,..."},
     attacks={"flags": ("--attack",), **NAMES},
     seeds={"parse": _seeds, "metavar": "METHOD:COUNT"},
-)
-@click.option(
+))  # fmt: skip
+@under("Knowledge", click.option(
     "--with", "protections", multiple=True, metavar="NAME:KEY=VALUE",
     help="Attack once more after this protection of unmask list, such as KDegree:k=10 (needs --overlap). Repeatable.",
-)  # fmt: skip
-@click.option("--seeds-file", type=FILE, help="Leaked identities: a table like --truth.")
-@options("unmask.cases.graphs:audit", runs={}, transition={**NAMES, "parse": _counts}, seed={})
+))  # fmt: skip
+@under("Knowledge", click.option("--seeds-file", type=FILE, help="Leaked identities: a table like --truth."))
+@under("Knowledge", options("unmask.cases.graphs:audit", runs={}, transition={**NAMES, "parse": _counts}, seed={}))
 @column_options
 @options("unmask.cases.graphs:audit", checkpoint={"type": FILE, "metavar": "FOLDER"})
 @allow_code_option

@@ -10,7 +10,7 @@ import click
 from unmask.cli.documents import OfDomain
 from unmask.cli.engine import engine_options, refuse_without_engine
 from unmask.cli.files import say_notes, stems
-from unmask.cli.generated import options, parsed
+from unmask.cli.generated import input_option, options, parsed
 from unmask.cli.options import Input, encoding_option, pairs
 from unmask.cli.output import Output, audit_output
 from unmask.cli.terminal import say
@@ -30,20 +30,20 @@ def _only_document(text: str | None) -> str | None:
 
 @click.command("audit linkage", cls=OfDomain)
 @click.argument("document", required=False, expose_value=False, callback=parsed(_only_document))
-@click.option("--truth", required=True, metavar="PATH", type=Input(), help="Table of items and their subjects.")
-@click.option(
+@input_option("--truth", required=True, metavar="PATH", type=Input(), help="Table of items and their subjects.")
+@input_option(
     "--guess", "guesses", multiple=True, required=True, metavar="PATH", type=Input(),
     help="Table of items and the clusters an adversary puts them in; given again for another adversary.",
 )  # fmt: skip
 @encoding_option
-@click.option("--item", default="item", show_default=True, help="Column of the item's id, in every file.")
-@click.option("--subject", default="subject", show_default=True, help="Column of the subject, in the truth.")
-@click.option(
+@input_option("--item", default="item", show_default=True, help="Column of the item's id, in every file.")
+@input_option("--subject", default="subject", show_default=True, help="Column of the subject, in the truth.")
+@input_option(
     "--cluster", "clusters", multiple=True, default=["cluster"], show_default=True, metavar="NAME",
     help="Column of the cluster, in a guess; given again, or a pattern such as 'pred_*', each column is a guess.",
 )  # fmt: skip
-@click.option("--probability", default="probability", show_default=True, help="Column that makes a guess a view.")
-@click.option("--noise", metavar="LABEL", help="Label of items in no cluster, such as -1: each is alone. Empty: none.")
+@input_option("--probability", default="probability", show_default=True, help="Column that makes a guess a view.")
+@input_option("--noise", metavar="LABEL", help="Label of items in no cluster, such as -1: each is alone. Empty: none.")
 @options(
     "unmask.cases.linkage.case:Sensitivity",
     alpha={}, beta={}, wanted={"flags": ("--contamination-wanted",)}, min_size={}, missing={}, unlabeled={},

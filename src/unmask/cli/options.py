@@ -22,7 +22,7 @@ from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from unmask.cli.documents import code_folder
-from unmask.cli.generated import NAMES, Command, Names, joined, options, parsed, split
+from unmask.cli.generated import NAMES, Command, Names, joined, options, parsed, split, under
 from unmask.cli.terminal import QUIET, Notes, say
 from unmask.core.errors import FailedError, UnmaskError, visible
 from unmask.domains import DOMAINS
@@ -335,7 +335,7 @@ def encoding(text: str | None) -> str | None:
 
 HEADER = "Line 1 of a text file names the columns, or is a row; found when left out, and asked about if in doubt."
 
-encoding_option = options("unmask.data.engine:open_engine", encoding={"parse": encoding})
+encoding_option = under("Input", options("unmask.data.engine:open_engine", encoding={"parse": encoding}))
 
 
 def table_options(command: Any) -> Any:
@@ -359,11 +359,11 @@ def _refuse_seed(text: str | None) -> None:
 without_seed = click.option("--seed", hidden=True, expose_value=False, callback=parsed(_refuse_seed))
 """For a command that writes a release."""
 
-attacker_option = options("unmask.cases.tables:audit", "attacker")
+attacker_option = under("Knowledge", options("unmask.cases.tables:audit", "attacker"))
 
 
 def _reading_options(command: Any, *, required: bool) -> Any:
-    return options(
+    reading = options(
         "unmask.tables:Table.read",
         quasi_identifiers={"flags": ("--quasi-identifiers", "-q"), "required": required, **NAMES},
         sensitive={"flags": ("--sensitive", "-s"), **NAMES},
@@ -381,7 +381,8 @@ def _reading_options(command: Any, *, required: bool) -> Any:
         delimiter={"parse": delimiter},
         header={"flags": ("--header/--no-header",), "default": None, "help": HEADER},
         encoding={"parse": encoding},
-    )(command)
+    )
+    return under("Input", reading)(command)
 
 
 _BY_COLUMN: dict[str, Any] = {"multiple": True, "type": str, "metavar": "COLUMN=..."}

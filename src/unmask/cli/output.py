@@ -24,7 +24,7 @@ from unmask.cli.files import (
     write_report,
 )
 from unmask.cli.gates import audited_domain, exit_unless_acceptable, policy, refuse_other_domains, verdicts
-from unmask.cli.generated import FILE, taken
+from unmask.cli.generated import FILE, output_option, taken, under
 from unmask.cli.terminal import say, say_text
 from unmask.data import writing
 
@@ -163,7 +163,7 @@ def _protecting(made: Change, original: str) -> list[str]:
     return ["protect", original, *roles_given(without=made.without), "--k", str(made.k), *extra, *files]
 
 
-at_risk_option = click.option(
+at_risk_option = output_option(
     "--at-risk", type=FILE, metavar="FILE",
     help="Write who is at risk and why, for the owner alone: rows of the original (of the release without --original), "
     "counted from 0, or ids of nodes.",
@@ -180,8 +180,8 @@ def audit_output(command: Any) -> Any:
         return command(output=output, **given)
 
     wrapped: Any = with_output
+    wrapped = under("Policy", policy)(wrapped)
     for option in (
-        policy,
         click.option("--force", is_flag=True, help="Overwrite the report and the exported files."),
         click.option(
             "--smallest-shown", default=10, show_default=True, type=click.IntRange(min=1),
@@ -199,5 +199,5 @@ def audit_output(command: Any) -> Any:
         ),
         click.option("--report", type=FILE, help="Write the report, one HTML file."),
     ):  # fmt: skip
-        wrapped = option(wrapped)
+        wrapped = under("Output", option)(wrapped)
     return wrapped

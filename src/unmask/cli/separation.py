@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from unmask.cli.files import refuse_to_overwrite, say_json, say_next, write_release
-from unmask.cli.generated import FILE, Command, options, split, taken
+from unmask.cli.generated import FILE, Command, options, output_option, split, taken, under
 from unmask.cli.options import encoding, without_seed
 from unmask.cli.terminal import say
 from unmask.core.errors import UnmaskError
@@ -66,14 +66,16 @@ READING = (
 def column_options(command: Any) -> Any:
     """Add the options of files of networks."""
     end = "Column of one end of an edge, by name or number from 1; recognized when left out."
-    command = options(
+    read = options(
         "unmask.graphs:EdgeListOptions",
         delimiter={}, header={"flags": ("--header/--no-header",), "default": None}, skip_lines={}, comment={},
         encoding={"parse": encoding}, form={}, ids={}, missing_ids={},
         two_mode={"flags": ("--two-mode/--one-mode",), "default": None},
-    )(command)  # fmt: skip
-    command = click.option("--target", help="Column of the other end of an edge, see --source.")(command)
-    return click.option("--source", help=end)(command)
+    )  # fmt: skip
+    target = click.option("--target", help="Column of the other end of an edge, see --source.")
+    for option in (read, target, click.option("--source", help=end)):
+        command = under("Input", option)(command)
+    return command
 
 
 def reading_options(asked: dict[str, Any]) -> dict[str, Any]:
@@ -188,10 +190,10 @@ def _separation_of(text: str) -> Any:
     "--output", "-o", required=True, type=FILE,
     help="File of the release: .txt, .tsv, .csv (.gz), .parquet; .net or .graphml keep nodes without a contact.",
 )  # fmt: skip
-@click.option("--origin", type=FILE, help="Write who is behind each released node; keep it secret.")
+@output_option("--origin", type=FILE, help="Write who is behind each released node; keep it secret.")
 @column_options
-@click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
-@click.option("--force", is_flag=True, help="Overwrite existing files.")
+@output_option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
+@output_option("--force", is_flag=True, help="Overwrite existing files.")
 @without_seed
 def protect_graph(
     graph: Path,
@@ -309,7 +311,7 @@ def _origin_text(people: SocialGraph, separated: Separated, nodes: Any) -> str:
     identities={}, discovery={"parse": _chances}, runs={}, attack={}, leaked={}, k={}, seed={},
 )  # fmt: skip
 @column_options
-@click.option("--json", "as_json", is_flag=True, help="Print the advice as one JSON object.")
+@output_option("--json", "as_json", is_flag=True, help="Print the advice as one JSON object.")
 def advise_identity(
     graph: Path,
     node: str,
