@@ -13,6 +13,7 @@ from unmask.graphs import Auxiliary, Nar09, Pair, SeedPairs, SocialGraph, datase
 from unmask.graphs.evaluation import rates
 
 SECRET = "SECRET77"
+MANY = "IdentitySeparation"
 
 
 def unmask(*arguments):
@@ -92,8 +93,8 @@ def test_separations_are_releases_beside_the_unprotected_one(tmp_path, network):
     asked = (file, "--overlap", "0.8,0.9", "--seeds", "random.25:15", "--runs", "2", "--smallest-shown", "1")
     alone = told(*asked)
     found = told(
-        *asked, "--separation", "model=best,identities=3,adopters=0.3", "--separation",
-        "decoy,adopters=5,minimum-degree=10",
+        *asked, "--with", "IdentitySeparation:model=best:identities=3:adopters=0.3",
+        "--with", "Decoy:adopters=5:minimum_degree=10",
     )  # fmt: skip
     whole, best, decoy = found["tables"]["graph_attacks"]
     assert whole == alone["tables"]["graph_attacks"][0]
@@ -248,22 +249,12 @@ def test_leaked_identities_without_an_edge_are_left_out_and_counted(files, tmp_p
         (("--overlap", "0,0.5", "--seeds", "random:5"), "0 people to choose from"),
         (("--overlap", "0.5,0.5", "--transition", "5,many"), "whole numbers of seeds"),
         (("--overlap", "0.5,0.5", "--truth", "truth.csv"), "--truth was given with --overlap"),
-        (
-            ("--overlap", "0.5,0.5", "--separation", "modl=best"),
-            "'modl' is no key, expected model, identities, adopters",
-        ),
-        (("--overlap", "0.5,0.5", "--separation", "help"), "'help' is no key"),
-        (("--overlap", "0.5,0.5", "--separation", ""), "expected KEY=VALUE,... such as model=best"),
-        (("--overlap", "0.5,0.5", "--separation", "model=bst"), "'bst' is not one of"),
-        (("--overlap", "0.5,0.5", "--separation", "identities=0"), "identities"),
-        (("--overlap", "0.5,0.5", "--separation", "identities"), "identities"),
-        (("--overlap", "0.5,0.5", "--separation", "adopters=1.5"), "a share from 0.0 to 1.0"),
-        (("--overlap", "0.5,0.5", "--separation", "adopters=nan"), "a share from 0.0 to 1.0"),
-        (("--overlap", "0.8,0.9", "--seeds", "random:5", "--separation", "adopters=100000"), "lower adopters"),
-        (("--overlap", "0.5,0.5", "--separation", "decoy=yes"), "does not take a value"),
-        (("--overlap", "0.5,0.5", "--separation", "decoy,model=best"), ": model was given with decoy"),
-        (("--overlap", "0.5,0.5", "--separation", "model=basic", "--separation", "identities=2"), "given twice"),
-        (("--auxiliary", "x.csv", "--separation", "model=best"), "--separation or --with was given with --auxiliary"),
+        (("--overlap", "0.5,0.5", "--with", f"{MANY}:modl=best"), "'modl=best' is no parameter of IdentitySeparation"),
+        (("--overlap", "0.5,0.5", "--with", f"{MANY}:model=bst"), "model is 'bst'"),
+        (("--overlap", "0.5,0.5", "--with", f"{MANY}:adopters=1.5"), "a share from 0.0 to 1.0"),
+        (("--overlap", "0.5,0.5", "--with", f"{MANY}:adopters=nan"), "a share from 0.0 to 1.0"),
+        (("--overlap", "0.8,0.9", "--seeds", "random:5", "--with", f"{MANY}:adopters=100000"), "lower adopters"),
+        (("--auxiliary", "x.csv", "--with", MANY), "--with was given with --auxiliary"),
     ],
 )
 def test_wrong_use_is_one_sentence(files, arguments, said):

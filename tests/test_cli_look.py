@@ -51,7 +51,7 @@ def test_every_option_says_what_it_is():
         (["audit"], "", ["channel", "graph", "linkage"]),
         (["choose"], "c", ["columns"]),
         (["advise"], "i", ["identity"]),
-        (["audit", "graph"], "--sep", ["--separation"]),
+        (["audit", "graph"], "--sim", ["--similarity"]),
     ],
 )
 def test_a_shell_completes_both_words(words, begun, found):

@@ -151,7 +151,7 @@ RING = "".join(f"{a} {(a + step) % 30}\n" for a in range(30) for step in (1, 2, 
 
 OF_DOMAINS = {
     "graph": ("ring.txt", "--overlap", "0.9,0.9", "--overlap", "1.0,0.8", "--seeds", "random:5", "--attack", "Nar09",
-              "--runs", "2", "--separation", "model=best,adopters=0.2", "--policy", "recall<=0.001"),
+              "--runs", "2", "--with", "IdentitySeparation:model=best:adopters=0.2", "--policy", "recall<=0.001"),
     "channel": ("channel.csv", "--loss", "squared", "--unit", "m", "--no-limit"),
     "linkage": ("--truth", "items.csv", "--guess", "items.csv", "--cluster", "subject", "--beta", "0.5"),
 }  # fmt: skip

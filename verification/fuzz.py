@@ -58,7 +58,7 @@ TEXTS = {
     "attacks": ("nar09", "rematch", "grasshopper", "bumblebee:theta=0.5", "nar09:theta=nan", "x:y", ""),
     "seeds": ("random:2", "top:1", "random.25:3", "clique.4:1", "x:1", "top:0", "match_top:1"),
     "overlaps": ("0.5,0.75", "1,1", "0,0", "nan,1", "2,2", "x"),
-    "separation": ("model=best,identities=2", "decoy", "adopters=0.5", "x=1", ""),
+    "protections": ("IdentitySeparation:model=best:identities=2", "Decoy", "KDegree:k=nan", "x=1", ""),
     "required": ("estimation_error>=0.1", "success_probability<=nan", "x", ">=", "a:b:c<=1"),
     "gates": ("0.5", "estimation_error<0.8", "nan", "k<2", "x>", "register:diagnosis:success_probability>0.5"),
     "encoding": ("cp1252", "utf-16", "utf-8", "hex", "x", "", "utf-7"),

@@ -65,7 +65,7 @@ RUNS: Mapping[str, str] = {
     "Ensemble": f"{COMMUNITY} Ensemble",
     "Refinement and degrees": f"{COMMUNITY} Refinement,DegreeMatching",
     "protected network": f"{COMMUNITY} Rematch --with KDegree:k=5 --with SwitchEdges:share=0.2",
-    "identity separation": f"{OVERLAP} Nar09 --separation identities=3,adopters=0.1",
+    "identity separation": f"{OVERLAP} Nar09 --with IdentitySeparation:identities=3:adopters=0.1",
     "linkage": "audit linkage --truth records.csv --subject fname_c1 --guess records.csv --cluster lname_c1 --beta 0.8",
     "linkage of items": "audit linkage --truth items.csv --guess guess.csv --beta 0.5 --alpha 0.7 --min-size 3",
     "channel": "audit channel channel.csv",

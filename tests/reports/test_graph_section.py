@@ -184,19 +184,19 @@ def found(of: GraphRisk, **changes) -> list[str]:
 
 
 NEXT = (
-    "To see what protection would change, run `unmask audit graph` with --with (changed edges) or --separation "
-    "(several identities for a person); `unmask protect graph` writes such a release."
+    "To see what protection would change, run `unmask audit graph` with --with (changed edges, or several "
+    "identities for a person); `unmask protect graph` writes such a release."
 )
 
 
 def test_where_the_network_was_given_the_advice_is_one_that_runs():
-    """`audit graph` refuses --with and --separation beside --auxiliary."""
+    """`audit graph` refuses --with next to --auxiliary."""
     given = replace(bare(), acquired=True)
-    assert "--separation" not in " ".join(found(given))
+    assert "--with" not in " ".join(found(given))
     assert any("protect the network with `unmask protect graph`" in sentence for sentence in found(given))
     text = render(data(given))
     assert "unmask protect graph" in text
-    assert "--separation" not in text
+    assert "--overlap" not in text
 
 
 def test_of_classes_alike_the_one_with_most_edges_is_most_at_risk():

@@ -12,7 +12,7 @@ from unmask.cli.documents import OfDomain, allow_code_option, code_folder
 from unmask.cli.files import stems
 from unmask.cli.generated import FILE, NAMES, joined, options, under
 from unmask.cli.output import Output, at_risk_option, audit_output
-from unmask.cli.separation import column_options, reading_options, separations
+from unmask.cli.separation import column_options, reading_options
 from unmask.cli.terminal import say
 from unmask.core.errors import UnmaskError
 
@@ -71,7 +71,6 @@ def _counts(found: tuple[tuple[str, ...], ...]) -> tuple[int, ...]:
     similarity={"type": FILE},
     overlaps={"flags": ("--overlap",), "multiple": True, "parse": _overlaps, "metavar": "NODES,EDGES"},
     largest_component={},
-    separation={"multiple": True, "parse": separations, "metavar": "KEY=VALUE,..."},
     attacks={"flags": ("--attack",), **NAMES},
     seeds={"parse": _seeds, "metavar": "METHOD:COUNT"},
 ))  # fmt: skip
@@ -106,8 +105,8 @@ def audit_graph(
 
     \b
     unmask audit graph network.txt.gz --overlap 0.5,0.75 --seeds random.25:1000 --report out.html
-    unmask audit graph network.txt.gz --overlap 0.5,0.75 --separation model=best,identities=5,adopters=0.1
     unmask audit graph network.txt.gz --overlap 0.5,0.75 --with KDegree:k=10 --with RandomWalk --report out.html
+    unmask audit graph network.txt.gz --overlap 0.5,0.75 --with IdentitySeparation:model=best:identities=5
     unmask audit graph release.csv --auxiliary known.csv --truth truth.csv --attack Nar09,Rematch --transition 5,25
     unmask audit graph release.csv --auxiliary known.csv --seeds-file found.csv --attack Rematch --json
     """
@@ -115,7 +114,7 @@ def audit_graph(
     from unmask.cases.graphs.written import parse_attacks, parse_protection
 
     code = code_folder("protections")
-    asked["separation"] += tuple(parse_protection(text, code) for text in dict.fromkeys(protections))
+    asked["separation"] = tuple(parse_protection(text, code) for text in dict.fromkeys(protections))
     name = stems((release,))[0]
     reading = reading_options(asked)
     choice = {key: asked[key] for key in ("overlaps", "separation", "truth_partial")}

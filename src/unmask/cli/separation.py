@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 import time
 from collections.abc import Iterable
 from functools import partial
@@ -145,35 +144,6 @@ def _chosen(written: str | None, separation: dict[str, Any]) -> Any:
         return _protection(**separation)
     _refuse(OF_SEPARATION, "--with")
     return parse_protection(written, Path())
-
-
-_separation = click.command("separation", cls=Command, add_help_option=False)(separation_options(_protection))
-
-
-def separations(texts: tuple[str, ...]) -> tuple[Decoy | IdentitySeparation, ...]:
-    """KEY=VALUE,..., given any number of times: the options of `protect graph` in one text."""
-    found: dict[str, Decoy | IdentitySeparation] = {}
-    for text in texts:
-        made = _separation_of(text)
-        if repr(made) in found:  # a share of 1.0 is not 1 person
-            raise UnmaskError(f"{text} is given twice, expected separations that differ")
-        found[repr(made)] = made
-    return tuple(found.values())
-
-
-def _separation_of(text: str) -> Any:
-    items = split(text)
-    if not items:
-        raise UnmaskError(f"expected KEY=VALUE,... such as model=best, given {text!r}")
-    try:
-        with _separation.make_context("separation", [f"--{item}" for item in items]) as inner:
-            return _separation.invoke(inner)
-    except click.NoSuchOption as error:
-        keys = ", ".join(option.opts[0].removeprefix("--") for option in _separation.params)
-        raise UnmaskError(f"{error.option_name.removeprefix('--')!r} is no key, expected {keys}") from None
-    except (click.UsageError, UnmaskError) as error:
-        said = error.format_message() if isinstance(error, click.UsageError) else str(error)
-        raise UnmaskError(re.sub(r"(?<!\w)--(?=\w)", "", said)) from None
 
 
 # --- protect graph --------------------------------------------------------------------------------------------------

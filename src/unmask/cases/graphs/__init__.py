@@ -164,7 +164,7 @@ def check_choice(
         raise UnmaskError(f"{extra} was given with --overlap, which draws its own networks; leave one out")
     if separation and not overlaps:
         raise UnmaskError(
-            "--separation or --with was given with --auxiliary, expected with --overlap; protect the release with "
+            "--with was given with --auxiliary, expected with --overlap; protect the release with "
             "unmask protect graph, and give its --origin as --truth"
         )
     if truth_partial and truth is None:

@@ -372,6 +372,6 @@ def _next(graph: GraphRisk) -> str:
             "release: its --origin says who is who in it."
         )
     return (
-        "To see what protection would change, run `unmask audit graph` with --with (changed edges) or --separation "
-        "(several identities for a person); `unmask protect graph` writes such a release."
+        "To see what protection would change, run `unmask audit graph` with --with (changed edges, or several "
+        "identities for a person); `unmask protect graph` writes such a release."
     )

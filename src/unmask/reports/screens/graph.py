@@ -12,7 +12,7 @@ from unmask.reports.findings.graph import GUESSED, leaked, most_and_least, peopl
 from unmask.reports.parts import Advice, AtRisk, Tried
 from unmask.reports.words import percent, plural, rate
 
-ASKED = "--with RandomWalk --separation identities=5,adopters=0.5"
+ASKED = "--with RandomWalk --with IdentitySeparation:identities=5:adopters=0.5"
 
 PROTECT = "Changed edges make people harder to find. Audit that release in turn; its origin says who is who in it:"
 
