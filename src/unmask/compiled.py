@@ -29,6 +29,11 @@ def inner(function: Function) -> Function:
     return _compiled(function, nogil=True, no_cfunc_wrapper=True, no_cpython_wrapper=True)
 
 
+def inlined(function: Function) -> Function:
+    """The same, copied into its callers: a call with structures of arrays takes as long as the verdict of a node."""
+    return _compiled(function, nogil=True, no_cfunc_wrapper=True, no_cpython_wrapper=True, forceinline=True)
+
+
 def _compiled(function: Function, **options: bool) -> Function:
     try:
         return cast(Function, numba.njit(cache=True, **options)(function))

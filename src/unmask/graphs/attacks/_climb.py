@@ -61,7 +61,7 @@ def climb(
 ) -> None:
     """Move the shares, step by step, towards those that keep most edges.
 
-    source, target : rows of all nodes by one kind of link, then by the next
+    source, target : one row for each node, or two, see `directed_rows`
     schedule       : (n_steps, 3) factor of the scores, length of the step, and 1 if small shares are dropped after it
     """
     n_pairs, lost = 0.0, 0.0
@@ -93,22 +93,22 @@ def balance(pairs: Pairs, factors: Factors) -> None:
 def _score(source: Unsigned, target: Unsigned, pairs: Pairs, factors: Factors) -> float:
     """Write the distances of free rows; the sum of their squares."""
     (indptr, neighbor), (indptr_target, neighbor_target) = source, target
-    first, near, n, n_target = pairs.indptr, factors.near, len(pairs.free), len(factors.near)
-    squares = 0.0
-    for u in range(n):
+    first, near, squares = pairs.indptr, factors.near, 0.0
+    kinds = (len(indptr) - 1) // len(pairs.free)
+    for u in range(len(pairs.free)):
         if not pairs.free[u]:
             continue
         start, stop = first[u], first[u + 1]
         for j in range(start, stop):
             pairs.distance[j] = 0.0
-        for kind in range((len(indptr) - 1) // n):
-            row = kind * n + u
+        for kind in range(kinds):
+            row = kinds * u + kind
             for i in range(indptr[row], indptr[row + 1]):
                 for j in range(first[neighbor[i]], first[neighbor[i] + 1]):
                     c = pairs.candidate[j]
                     near[c] += pairs.share[j] * factors.weight[c]
             for j in range(start, stop):
-                total, row_target = 0.0, kind * n_target + pairs.candidate[j]
+                total, row_target = 0.0, kinds * pairs.candidate[j] + kind
                 for i in range(indptr_target[row_target], indptr_target[row_target + 1]):
                     total += near[neighbor_target[i]]
                 pairs.distance[j] += total

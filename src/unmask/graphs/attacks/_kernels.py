@@ -73,12 +73,16 @@ def read_only(indptr: NDArray[np.integer], neighbor: NDArray[np.integer]) -> Lin
 
 
 def directed_rows(graph: SocialGraph) -> Links:
-    """Return 2 n rows: the links out of each node, then the links into it. An edge without a direction is both."""
+    """Return 2 n rows: row 2 v is the links out of node v, row 2 v + 1 the links into it.
+
+    An edge without a direction is both.
+    """
     is_out, is_in = graph.link_directions()
     start = np.repeat(np.arange(graph.n_nodes), graph.degree)
-    counts = [np.bincount(start[chosen], minlength=graph.n_nodes) for chosen in (is_out, is_in)]
-    indptr = np.concatenate(([0], np.cumsum(np.concatenate(counts))))
-    return read_only(indptr, np.concatenate((graph.neighbor[is_out], graph.neighbor[is_in])))
+    row = np.concatenate((2 * start[is_out], 2 * start[is_in] + 1))
+    neighbor = np.concatenate((graph.neighbor[is_out], graph.neighbor[is_in]))
+    indptr = np.concatenate(([0], np.cumsum(np.bincount(row, minlength=2 * graph.n_nodes))))
+    return read_only(indptr, neighbor[np.argsort(row, kind="stable")])
 
 
 def unsigned(rows: Links) -> Unsigned:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.compiled import compiled, inner
+from unmask.compiled import compiled, inlined, inner
 from unmask.graphs.attacks._structs import DIRECTION_UNIT, NONE, TIE, UNKNOWN, Rule, Scratch, Side
 
 
@@ -119,10 +119,9 @@ def invalidate(nodes: NDArray[np.int32], side: Side) -> None:
 
 @inner
 def _invalidate(v: int, side: Side) -> None:
-    n = len(side.image)
-    for row in range(v, len(side.indptr) - 1, n):
-        for i in range(side.indptr[row], side.indptr[row + 1]):
-            side.leader[side.neighbor[i]] = UNKNOWN
+    kinds = 1 + (len(side.size) > len(side.image))
+    for i in range(side.indptr[kinds * v], side.indptr[kinds * v + kinds]):
+        side.leader[side.neighbor[i]] = UNKNOWN
 
 
 @inner
@@ -137,7 +136,7 @@ def insert(
     candidate[row, place], value[row, place] = c, v
 
 
-@inner
+@inlined
 def _find_winner(v: int, source: Side, target: Side, rule: Rule, scratch: Scratch) -> tuple[int, int]:
     """Return the candidate that stands out for v, -1 if none does, and the visits: 0 if the verdict still holds."""
     first, second = source.leader[v], source.rival[v]
@@ -159,54 +158,36 @@ def _score_candidates(v: int, source: Side, target: Side, rule: Rule, scratch: S
     """
     total, candidate, score = scratch.total, scratch.candidate, scratch.score
     indptr, neighbor, size = target.indptr, target.neighbor, target.size
-    n_target = len(target.image)
-    is_directed = len(size) > n_target
-    row, weight_shift, target_shift = v, 0, n_target if is_directed else 0
+    is_directed = len(size) > len(target.image)
+    kinds = 1 + is_directed
+    first, last = source.indptr[kinds * v], source.indptr[kinds * v + kinds]
+    out_end = source.indptr[kinds * v + is_directed]
     n, visits = 0, 0
-    for _ in range(2 if is_directed else 1):
-        for i in range(source.indptr[row], source.indptr[row + 1]):
-            x = source.neighbor[i]
-            y = source.image[x]
-            if y < 0:
-                continue
-            weight = source.weight[x + weight_shift]
-            start, stop = indptr[y + target_shift], indptr[y + target_shift + 1]
-            visits += stop - start
-            for j in range(np.uint64(start), np.uint64(stop)):
-                c = np.uint32(neighbor[j])
-                partial = total[c]
-                candidate[np.uint64(n)] = c
-                n += partial == 0
-                total[c] = partial + weight
-        row, weight_shift, target_shift = v + len(source.image), len(source.image), 0
-    if is_directed:
-        _score_directed(n, total, candidate, size, score)
-        return n, visits
+    for i in range(first, last):
+        x, is_out = source.neighbor[i], i < out_end
+        y = source.image[x]
+        if y < 0:
+            continue
+        weight = source.weight[kinds * x + is_out]
+        start, stop = indptr[kinds * y + is_out], indptr[kinds * y + is_out + 1]
+        visits += stop - start
+        for j in range(np.uint64(start), np.uint64(stop)):
+            c = np.uint32(neighbor[j])
+            partial = total[c]
+            candidate[np.uint64(n)] = c
+            n += partial == 0
+            total[c] = partial + weight
     for t in range(n):
         c = np.uint32(candidate[t])
-        if rule.ratio:
+        if is_directed:
+            links_in = np.floor(total[c] / DIRECTION_UNIT)
+            score[t] = (total[c] - links_in * DIRECTION_UNIT) / size[2 * c] + links_in / size[2 * c + 1]
+        elif rule.ratio:
             score[t] = total[c] * min(source.size[v] / size[c], size[c] / source.size[v])
         else:
             score[t] = total[c] / size[c]
         total[c] = 0
     return n, visits
-
-
-@inner
-def _score_directed(
-    n: int,
-    total: NDArray[np.float32] | NDArray[np.float64],
-    candidate: NDArray[np.int32],
-    size: NDArray[np.float64],
-    score: NDArray[np.float64],
-) -> None:
-    """Write the scores of the candidates of a directed graph from the counts of links out and in that a total holds."""
-    n_target = len(size) // 2
-    for t in range(n):
-        c = candidate[t]
-        links_in = np.floor(total[c] / DIRECTION_UNIT)
-        score[t] = (total[c] - links_in * DIRECTION_UNIT) / size[c] + links_in / size[n_target + c]
-        total[c] = 0
 
 
 @inner

@@ -27,13 +27,13 @@ Unsigned = tuple[NDArray[np.uint64], NDArray[np.uint32]]
 class Side(NamedTuple):
     """One of the two graphs, with what is known of its nodes.
 
-    An undirected graph has one row for each node. A directed graph has 2 n rows: links out of nodes, then links into
-    nodes. `weight` and `size` have one entry for each row.
+    An undirected graph has one row for each node. A directed graph has two: row 2 v is the links out of node v, row
+    2 v + 1 the links into it. `weight` and `size` have one entry for each row.
 
     indptr, neighbor : the graph in compressed rows
     image            : (n,) int32, the node of the other graph that each node is mapped to, -1 if unmapped
-    weight           : (n_rows,) what a mapped node adds to the score of every neighbor of its image; scores are added
-                       up in this type, and float32 is exact for counts
+    weight           : (n_rows,) what a mapped node adds to the score of every neighbor of its image that this row of
+                       the image leads to; scores are added up in this type, and float32 is exact for counts
     size             : (n_rows,) float64, what scores are divided by, see `Rule`
     leader, rival    : (n,) int32, verdicts that hold until a neighbor of the node is mapped anew. leader c and no rival
                        (-1): c stands out as long as it is a candidate; both: they are tied as long as both are
@@ -51,7 +51,7 @@ class Side(NamedTuple):
     @property
     def degree(self) -> NDArray[np.int64]:
         """Return (n,) number of links of each node."""
-        return np.asarray(np.diff(self.indptr).reshape(-1, max(len(self.image), 1)).sum(axis=0), dtype=np.int64)
+        return np.asarray(np.diff(self.indptr).reshape(max(len(self.image), 1), -1).sum(axis=1), dtype=np.int64)
 
 
 class Rule(NamedTuple):

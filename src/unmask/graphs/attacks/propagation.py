@@ -230,7 +230,7 @@ def _make_side(
     """Return a side of ones; in a directed one, a float64 holds the counts of links out and links in."""
     if not directed:
         return make_side(graph, image, weight=np.ones(len(image), dtype), size=size(positive_degree(graph)))
-    rows, weight = directed_rows(graph), np.repeat([1.0, DIRECTION_UNIT], graph.n_nodes)
+    rows, weight = directed_rows(graph), np.tile([DIRECTION_UNIT, 1.0], graph.n_nodes)
     degree = np.maximum(np.diff(rows[0]), 1).astype(np.float64)
     return make_side(graph, image, weight=weight, size=size(degree), rows=rows)
 
