@@ -48,7 +48,7 @@ def drawn(*points: tuple[str, float, float, bool], chosen: int | None = None, ag
 
 def test_every_point_is_a_link_that_says_what_it_is():
     svg = drawn(("k = 2", 2.0, 0.9, True), ("k = 5", 0.5, 0.6, True), ("k = 9", 0.6, 0.5, False), chosen=1, against=0)
-    assert re.findall(r'<a href="([^"]*)"', svg) == [f"/protect?point={at}&amp;against=0" for at in (2, 1, 0)]
+    assert {*re.findall(r'<a href="([^"]*)"', svg)} == {f"/protect?point={at}&amp;against=0" for at in range(3)}
     assert svg.count("k = 5: Conditions: every tested condition met; Worst condition, times its limit: 0.500;") == 2
     assert 'role="group"' in svg
     assert re.search(r">the limit</text>", svg)

@@ -187,7 +187,7 @@ def _plane(points: Sequence[Point], trials: Trials, chosen: int | None, against:
     ordered = sorted(records, key=lambda record: record[7:])
     chart = Chart(
         "points", "releases", "times", "utility", "shape", label="Releases by risk and utility", style="style",
-        text="release", mark="mark", ring="ring", link="link", log="x", x_rules={"the limit": 1.0},
+        text="release", mark="mark", ring="ring", link="link", front=True, log="x", x_rules={"the limit": 1.0},
     )  # fmt: skip
     return str(draw(chart, Facts.from_records("releases", COLUMNS, ordered)))
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @click.option("--output", "-o", type=FILE, help="Write the page, one HTML file.")
 @click.option(
     "--export", "folder", type=FILE,
-    help="Write every chart as SVG and PNG, every table as CSV and Parquet into this folder.",
+    help="Write every chart as SVG (and PNG with the extra [charts]), every table as CSV and Parquet into this folder.",
 )  # fmt: skip
 @click.option("--summary", "in_words", is_flag=True, help="Print the results in plain language, at most 25 lines.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")

@@ -50,6 +50,9 @@ MAX_RADIUS = 17.0
 MARK_RADIUS = 5.4
 """Radius of the mark of a point, in pixels."""
 
+RING_RADIUS = 10.0
+"""Radius of the ring around a point, in pixels."""
+
 MAX_MARKS = 12
 """Number of values of a line from which not every one has a mark."""
 
@@ -114,7 +117,7 @@ class Plane:
     def radius(self, row: Row) -> float:
         """Return the radius of the mark of a row."""
         if not self.chart.size:
-            return MARK_RADIUS
+            return RING_RADIUS if self.chart.ring and row[self.chart.ring] else MARK_RADIUS
         return max(2.2, MAX_RADIUS * math.sqrt(row[self.chart.size] / self.largest))
 
     def path(self, series: Series) -> list[Position]:
@@ -286,14 +289,15 @@ def _points(plane: Plane, series: Sequence[Series]) -> Iterator[str]:
         ends = plane.interval(row)
         interval = line((at, ends[1]), (at, ends[0]), stroke=INK, width=1.2) if ends else ""
         disk = bubble(at, y, color=one.color, radius=radius)
-        shape = disk if plane.chart.size else mark(at, y, one.style, color=one.color, radius=radius, hollow=hollow)
+        shape = disk if plane.chart.size else mark(at, y, one.style, color=one.color, radius=MARK_RADIUS, hollow=hollow)
         point = interval + with_tooltip(plane.words(row), _ring(plane.chart, row, at, y), shape)
         yield link(str(row[plane.chart.link]), plane.words(row), at, y, point) if plane.chart.link else point
 
 
 def _ring(chart: Chart, row: Row, at: float, y: float) -> str:
     """Draw the ring of a point that has one."""
-    return ring(at, y, dash="3 3" if row[chart.ring] == "dashed" else "") if chart.ring and row[chart.ring] else ""
+    dash = "3 3" if chart.ring and row[chart.ring] == "dashed" else ""
+    return ring(at, y, RING_RADIUS, dash=dash) if chart.ring and row[chart.ring] else ""
 
 
 def _is_hollow(chart: Chart, row: Row) -> bool:
@@ -369,6 +373,8 @@ def _obstacles(plane: Plane, series: Sequence[Series], diagonal: Sequence[Positi
         ends = plane.interval(row)
         boxes += [Box(at, -reach, at, reach, y - reach, y + reach)]
         boxes += [Box(at, -1, at, 1, *ends)] if ends else []
+    uprights = (plane.x.at(value) for value in plane.chart.x_rules.values())
+    boxes += [Box(at, -1, at, 1, 0, plane.bottom) for at in uprights if math.isfinite(at)]
     for positions in (*map(plane.path, series), diagonal):
         for a, b in pairwise(positions):
             boxes += _pieces(a, b) if all(map(math.isfinite, (*a, *b))) else ()

@@ -139,8 +139,8 @@ def _log_scale(values: Sequence[float], column: Column, title: str, margins: tup
     """Return a logarithmic scale; 0 has a label of its own at its start."""
     positive = [value for value in values if value > 0]
     low, high = math.log10(min(positive)), math.log10(max(positive))
-    below, above = (margin * (high - low) for margin in margins)
     has_zero = min(values) <= 0
+    below, above = (margin * (high - low) for margin in (margins if has_zero else (max(margins), margins[1])))
     zero = low - 0.12 * (high - low) if has_zero else math.nan
     values_marked = [*([0.0] if has_zero else []), *_log_ticks(low, high)]
     ticks = tuple((value, format_tick(column, value)) for value in values_marked)

@@ -187,10 +187,10 @@ def pointer_target(at: float, y: float) -> str:
     return f'<circle class="target"{_attributes(cx=_percentage(at), cy=y, r=9)} fill="none" pointer-events="all"/>'
 
 
-def ring(at: float, y: float, *, dash: str = "") -> str:
+def ring(at: float, y: float, radius: float, *, dash: str = "") -> str:
     """Draw a ring around a point."""
     look = _attributes(stroke=INK, stroke_width=2, stroke_dasharray=dash)
-    return f'<circle{_attributes(cx=_percentage(at), cy=y, r=10)} fill="none"{look}/>'
+    return f'<circle{_attributes(cx=_percentage(at), cy=y, r=radius)} fill="none"{look}/>'
 
 
 def link(address: str, words: str, at: float, y: float, shapes: str) -> str:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from unmask.render.svg import COLORS, FONT, INK, SHADES, SOFT, light
+from unmask.render.svg import ACCENT_SOFT, COLORS, FONT, INK, SHADES, SOFT, light
 from unmask.results.chart import Chart
 from unmask.results.formats import DATE, is_share
 from unmask.results.table import Column, Table
@@ -26,7 +26,7 @@ def to_vega(chart: Chart, table: Table) -> Spec:
     columns = {column.name: column for column in table.columns}
     rows = [_plain(row) for row in table.rows]
     palette = [light(color) for color in (COLORS if chart.style else SHADES)]
-    config = {"font": FONT, "view": {"stroke": None}, "range": {"category": palette}}
+    config = {"font": FONT, "view": {"stroke": None}, "range": {"category": palette}, "mark": {"color": palette[0]}}
     layers = LAYERS.get(chart.form, _plane_layers)(chart, columns)
     return {
         "$schema": SCHEMA,
@@ -35,7 +35,7 @@ def to_vega(chart: Chart, table: Table) -> Spec:
         "width": 520,
         "config": config,
         "data": {"values": rows},
-        "layer": [*layers, *_rules(chart)],
+        "layer": [*layers, *_rules(chart), *_diagonal(chart, rows)],
     }
 
 
@@ -71,7 +71,8 @@ def _look(chart: Chart) -> Spec:
     if not chart.by:
         return {}
     series = {"field": chart.by, "type": "nominal", "sort": None, "title": None}
-    return {"color": series} if chart.form in ("steps", "histogram") else {"color": series, "shape": series}
+    look = {"color": series}
+    return look if chart.form in ("steps", "histogram") else {**look, "shape": {**series, "legend": None}}
 
 
 def _plane_layers(chart: Chart, columns: Mapping[str, Column]) -> Iterator[Spec]:
@@ -79,11 +80,13 @@ def _plane_layers(chart: Chart, columns: Mapping[str, Column]) -> Iterator[Spec]
     interval = columns[chart.x].kind == "interval"
     x = _axis(columns[chart.x], log="x" in chart.log, field=f"{chart.x}_low" if interval else "")
     y = _axis(columns[chart.y], log="y" in chart.log)
+    y |= {"scale": {"zero": False}} if chart.front else {}
     if chart.form == "bars":
         x |= {"bin": "binned"} if interval and columns[chart.x].unit != DATE else {}
         ends = {"x": x, **({"x2": {"field": f"{chart.x}_high"}} if interval else {})}
         shown = chart.baseline or chart.y
-        yield {"mark": "bar", "encoding": {**ends, "y": {**y, "field": shown}}}
+        color = {"color": light(ACCENT_SOFT)} if chart.baseline else {}
+        yield {"mark": {"type": "bar", **color}, "encoding": {**ends, "y": {**y, "field": shown}}}
         if chart.baseline:
             yield {"mark": {"type": "line", "interpolate": "step-after"}, "encoding": {"x": x, "y": y}}
         return
@@ -95,8 +98,10 @@ def _plane_layers(chart: Chart, columns: Mapping[str, Column]) -> Iterator[Spec]
     if joined:
         yield {**lines, "mark": marks[chart.form], "encoding": encoding}
     if chart.mark and not joined:
-        curve = [{"filter": f"datum['{chart.mark}'] == 'curve'"}]
-        yield {"transform": curve, "mark": "line", "encoding": {"x": x, "y": y, "color": encoding.get("color", {})}}
+        kind, form = ("point", "step-after") if chart.front else ("curve", "linear")
+        vertices = [{"filter": f"datum['{chart.mark}'] == '{kind}'"}]
+        line = {"type": "line", "interpolate": form}
+        yield {"transform": vertices, "mark": line, "encoding": {"x": x, "y": y, "color": encoding.get("color", {})}}
     if joined and not chart.mark:
         return
     size = {"size": {"field": chart.size, "type": "quantitative"}} if chart.size else {}
@@ -168,3 +173,14 @@ def _rules(chart: Chart) -> Iterator[Spec]:
                 yield {"mark": {"type": "rule", "strokeDash": [4, 3], "color": light(SOFT)}, **place}
                 words = {"type": "text", "align": "left", "dx": 4, "dy": -6, "text": label, "color": light(INK)}
                 yield {"mark": {**words, "x" if axis == "y" else "y": 0}, **place}
+
+
+def _diagonal(chart: Chart, rows: list[Spec]) -> Iterator[Spec]:
+    """Yield the line on which both axes have the same value."""
+    pairs = [(row[chart.x], row[chart.y]) for row in rows if chart.diagonal]
+    finite = [(x, y) for x, y in pairs if x is not None and y is not None]
+    if finite:
+        ends = [limit(values) for limit, values in ((max, map(min, finite)), (min, map(min, finite)))]
+        place = {"x": {"datum": ends[1]}, "y": {"datum": ends[1]}, "x2": {"datum": ends[0]}, "y2": {"datum": ends[0]}}
+        mark = {"type": "rule", "strokeDash": [2, 2], "color": light(SOFT)}
+        yield {"mark": mark, "data": {"values": [{}]}, "encoding": place}

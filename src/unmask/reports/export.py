@@ -1,4 +1,4 @@
-"""Everything that a page shows, as files: charts as SVG and PNG, tables as CSV and Parquet, and an index of them."""
+"""Everything that a page shows, as files: charts as SVG or PNG, tables as CSV and Parquet, and an index of them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -34,9 +35,10 @@ LONGEST = 80
 def export(data: ReportData | StudyData, folder: Path, *, force: bool = False) -> tuple[str, ...]:
     """Write every chart and table of the page of an audit or a study; the names of the files, `index.json` last.
 
-    Charts are SVG and PNG; tables, as the page words them, CSV and Parquet. `measures` has all rows in full precision;
-    what is undefined is empty there. The index names for each file what it shows. A folder that holds files already is
-    refused unless force is set; then files of the same name are replaced and others stay.
+    Charts are SVG, and PNG if the extra [charts] is installed; tables, as the page words them, CSV and Parquet.
+    `measures` has all rows in full precision; what is undefined is empty there. The index names for each file what it
+    shows. A folder that holds files already is refused unless force is set; then files of the same name are replaced
+    and others stay.
     """
     if folder.exists() and not folder.is_dir():
         raise UnmaskError(f"{folder} is no folder; choose another one")
@@ -105,13 +107,14 @@ def _free(name: str, taken: set[str]) -> str:
 
 
 def _chart(folder: Path, name: str, figure: Figure) -> Iterator[dict[str, str]]:
-    import vl_convert
-
     svg = figure.svg
     (folder / f"{name}.svg").write_text(svg + "\n", encoding="utf-8")
-    (folder / f"{name}.png").write_bytes(vl_convert.svg_to_png(svg, scale=SCALE))
-    for kind in ("svg", "png"):
-        yield {"file": f"{name}.{kind}", "kind": "chart", "caption": figure.caption}
+    yield {"file": f"{name}.svg", "kind": "chart", "caption": figure.caption}
+    if find_spec("vl_convert") is not None:
+        import vl_convert
+
+        (folder / f"{name}.png").write_bytes(vl_convert.svg_to_png(svg, scale=SCALE))
+        yield {"file": f"{name}.png", "kind": "chart", "caption": figure.caption}
 
 
 # --- tables ----------------------------------------------------------------------------------------------------------
