@@ -1,5 +1,6 @@
 """The command line with an engine: what is refused before the work, and what a stop leaves behind."""
 
+import json
 import os
 import subprocess
 import sys
@@ -39,6 +40,20 @@ def test_a_folder_for_temporary_files_is_no_input(people):
     for force in ((), ("--force",)):
         done = unmask(*asked, "-o", people.parent / "release.parquet", *force)
         assert done.exit_code == 0, done.stderr
+
+
+def test_a_table_without_a_line_of_names_is_read_on_request(tmp_path):
+    path = tmp_path / "people.txt"
+    path.write_text("30|a\n30|b\n41|a\n" * 4)
+    asked = ("audit", path, "-q", "column 1", "-s", "column 2", "--no-header", "--delimiter", "|", "--json")
+    in_memory, stored = unmask(*asked), unmask(*asked, "--engine", "duckdb")
+    assert stored.exit_code == 0, stored.stderr
+    rows, expected = (
+        {(row["adversary"], row["measure"]): row["posterior"] for row in json.loads(done.stdout)["results"]}
+        for done in (stored, in_memory)
+    )
+    assert rows.items() <= expected.items()
+    assert len(rows) > 5
 
 
 def test_a_memory_limit_says_nothing_without_an_engine(people):

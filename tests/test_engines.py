@@ -297,6 +297,15 @@ def test_a_file_that_is_not_there_or_damaged_is_one_sentence(engine, tmp_path):
         engine.names(str(tmp_path / "people.sav"))
 
 
+@pytest.mark.parametrize("choice", ["duckdb", "spark://local[1]"])
+def test_a_text_file_without_names_is_read_on_request(choice, tmp_path):
+    (tmp_path / "rows.csv").write_text("1;x\n2;y\n")
+    with opened(choice, delimiter=";", header=False) as engine:
+        assert engine.names(str(tmp_path / "rows.csv")) == ["column 1", "column 2"]
+        engine.table("t", str(tmp_path / "rows.csv"), {"b": "column 2"})
+        assert sorted(engine.rows("select b from t")["b"].tolist()) == ["x", "y"]
+
+
 def test_a_partition_that_is_truncated_is_one_sentence(engine, people, tmp_path):
     for part in people.iterdir():
         (tmp_path / part.name).write_bytes(part.read_bytes()[: -30 if "1" in part.name else None])

@@ -18,6 +18,7 @@ from unmask.cli.columns import columns, read_original, read_released, warned_of
 from unmask.cli.demo import demo, list_
 from unmask.cli.documents import AsPlan, allow_code_option
 from unmask.cli.engine import (
+    TEXT_OPTIONS,
     audit_in_engine,
     engine_options,
     protect_in_engine,
@@ -191,7 +192,8 @@ def audit(
             protection=asked.pop("protection") or None,
             without=asked["without"] or None,
         )
-        known = {"register": register, **taken(asked, ("coverage", "attacker")), **room, "encoding": given["encoding"]}
+        known = {"register": register, **taken(asked, ("coverage", "attacker")), **room}
+        known |= {name: given[name] for name in TEXT_OPTIONS}
         kept = audit_in_engine(engine, dict(zip(names, releases, strict=True)), reading_in_engine(given), **known)
         if kept is None:  # a dry run
             return
@@ -351,7 +353,7 @@ def protect(
         _say_release(result, output, as_json=as_json, warnings=warnings)
         return
     refuse_in_engine(origin=origin, coarsen=coarsen or None, **{"with": named or None})
-    room |= {"encoding": given["encoding"], "formulas": formulas, "force": force}
+    room |= {"formulas": formulas, "force": force} | {name: given[name] for name in TEXT_OPTIONS}
     written = protect_in_engine(engine, data, reading_in_engine(given), protection, output, **room)
     if written is not None:
         if as_json:

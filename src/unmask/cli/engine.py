@@ -79,12 +79,14 @@ def refuse(given: dict[str, bool], why: str) -> None:
         raise UnmaskError(f"{option} {why}")
 
 
+TEXT_OPTIONS = ("encoding", "delimiter", "header")
+"""Options about text files, which an engine takes when it is opened."""
+
+
 def reading_in_engine(reading: dict[str, Any]) -> dict[str, Any]:
     """Return what `Table.read` takes of the options about reading a table."""
-    text = "is for tables that are read into memory; an engine finds it in the first line: leave it out"
-    refuse({"--delimiter": reading["delimiter"] is not None, "--header": reading["header"] is not None}, text)
     refuse({"--weight": reading["weight"] is not None}, "needs the table in memory; leave it or --engine out")
-    return reading | {"encoding": None}  # of the engine
+    return reading | dict.fromkeys(TEXT_OPTIONS)  # of the engine
 
 
 @contextmanager
@@ -95,16 +97,17 @@ def _count(
     *,
     memory_limit: int,
     temp_directory: Path | None,
-    encoding: str | None,
     dry_run: bool,
     sensitive: bool = True,
     records: bool = True,
+    **text: Any,
 ) -> Iterator[dict[str, tuple[StoredTable, Table]]]:
     """Count tables in an engine that is closed afterwards; none on a dry run.
 
     Combinations that exceed the memory, which arrays and the engine share, are refused before they are counted.
 
     reading : returns the arguments of `Table.read` for a table, by its name and those of its columns
+    text : the options `TEXT_OPTIONS`
     """
     from unmask.data.engine import open_engine
     from unmask.data.resources import divide_memory, format_bytes
@@ -112,7 +115,7 @@ def _count(
     from unmask.tables.table import Table
 
     engine_bytes, array_bytes = divide_memory(memory_limit)
-    with open_engine(choice, memory_limit=engine_bytes, temp_directory=temp_directory, encoding=encoding) as engine:
+    with open_engine(choice, memory_limit=engine_bytes, temp_directory=temp_directory, **text) as engine:
         stored = {
             name: StoredTable(engine, source, f"table{at}", counts_sensitive=sensitive, counts_records=records)
             for at, (name, source) in enumerate(sources.items())

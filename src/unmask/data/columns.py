@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from unmask.core.errors import UnmaskError
 from unmask.data.databases import fill_masked
 from unmask.data.duckdb_engine import DuckDBEngine
+from unmask.data.source_files import TextOptions
 
 _log = logging.getLogger(__name__)
 
@@ -36,7 +37,7 @@ def read_columns(
     if isinstance(source, Mapping):
         return _read_mapping(source, names)
     path = os.fspath(source)
-    with DuckDBEngine.open(ordered=True, encoding=encoding) as engine:
+    with DuckDBEngine.open(ordered=True, text=TextOptions(encoding)) as engine:
         name = f"file {os.path.basename(path)!r}"  # noqa: PTH119 - a pattern or a sheet is no path
         check_names(names, engine.names(path), name)
         engine.table("source", path, {f"c{i}": column for i, column in enumerate(names)})

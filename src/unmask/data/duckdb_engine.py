@@ -21,8 +21,10 @@ from unmask.data.databases import explain_failure, fill_masked, lend_database
 from unmask.data.resources import MEMORY_LIMIT, temporary_folder
 from unmask.data.source_files import (
     CERTAIN_ROW_ODDS,
+    RECOGNIZED,
     SUFFIXES,
     Head,
+    TextOptions,
     check_distinct_names,
     explain_csv_error,
     find_files,
@@ -49,7 +51,7 @@ class DuckDBEngine:
     connection: duckdb.DuckDBPyConnection
     thread: ThreadPoolExecutor
     folder: str
-    encoding: str | None = None
+    text: TextOptions
     notes: list[str] = field(default_factory=list)
     scans: dict[str, tuple[list[str], str]] = field(default_factory=dict)
 
@@ -60,7 +62,7 @@ class DuckDBEngine:
         *,
         memory_limit: int = MEMORY_LIMIT,
         temp_directory: str | PathLike[str] | None = None,
-        encoding: str | None = None,
+        text: TextOptions = RECOGNIZED,
         ordered: bool = False,
     ) -> Iterator[DuckDBEngine]:
         """Open the database; close it, and remove its folder, afterwards.
@@ -73,7 +75,7 @@ class DuckDBEngine:
             ThreadPoolExecutor(1) as thread,
             lend_database(folder, memory_limit=memory_limit, ordered=ordered) as connection,
         ):
-            yield cls(connection, thread, folder, encoding)
+            yield cls(connection, thread, folder, text)
 
     def names(self, source: str) -> list[str]:
         """See `Engine.names`."""
@@ -161,7 +163,7 @@ class DuckDBEngine:
         path = Path(source)
         if mark and not path.exists() and not is_sheet(path):
             return self._number_columns(self._attach(database, table))
-        files = [prepare_file(file, self.folder, encoding=self.encoding) for file in self._find_files(source)]
+        files = [prepare_file(file, self.folder, encoding=self.text.encoding) for file in self._find_files(source)]
         self.notes.extend(dict.fromkeys(file.note for file in files if file.note))
         paths, kinds = [file.path for file in files], {file.kind for file in files}
         if len(kinds) > 1:
@@ -180,7 +182,7 @@ class DuckDBEngine:
         """Return the columns and the SQL of text files with the same columns, in any order."""
         of_head: dict[Head, list[Path]] = {}
         for path in files:
-            of_head.setdefault(_read_names(path), []).append(path)
+            of_head.setdefault(self._read_head(path), []).append(path)
         names = next(iter(of_head)).names
         check_distinct_names(names, f"file {Path(source).name!r}")
         for head, paths in of_head.items():
@@ -194,6 +196,17 @@ class DuckDBEngine:
             cells = ", ".join(f"c{head.names.index(name)} as c{i}" for i, name in enumerate(names))
             parts.append(f"select {cells} from {scan_text(paths, head)}")
         return list(names), f"({' union all '.join(parts)}) as source"
+
+    def _read_head(self, path: Path) -> Head:
+        """Return the head of a text file; refuse a first line that is certainly a row if no option settles it."""
+        delimiter, header = self.text.delimiter, self.text.header
+        with suppress(AmbiguousInput):
+            if header is None and not read_head(path, delimiter, header=None, odds=CERTAIN_ROW_ODDS).header:
+                raise UnmaskError(
+                    f"line 1 of file {path.name!r} looks like a row; add a line of names, or --no-header for the names "
+                    "column 1, column 2, ..."
+                )
+        return read_head(path, delimiter, header=header is not False)
 
     def _scan_parquet_files(self, files: Sequence[Path]) -> str:
         """Return the SQL of Parquet files, whose columns agree by name; refuse a column with several types."""
@@ -252,14 +265,3 @@ def _explain(error: duckdb.Error) -> str:
             return f"{file} cannot be read: {cause}"
         return f"{file} cannot be read; it may be missing, truncated or damaged: check it or leave it out"
     return f"the engine cannot carry out the work ({type(error).__name__}); check the source and the space at hand"
-
-
-def _read_names(path: Path) -> Head:
-    """Return the head of a file whose first line names the columns; refuse a first line that is certainly a row."""
-    with suppress(AmbiguousInput):
-        if not read_head(path, header=None, odds=CERTAIN_ROW_ODDS).header:
-            raise UnmaskError(
-                f"line 1 of file {path.name!r} looks like a row, and an engine takes columns by names; add a line "
-                "of names, or leave --engine out"
-            )
-    return read_head(path)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from unmask.core.errors import UnmaskError
 from unmask.data.resources import MEMORY_LIMIT
+from unmask.data.source_files import TextOptions
 from unmask.data.sql import Arrays, Kind
 
 if TYPE_CHECKING:
@@ -85,6 +86,8 @@ def open_engine(
     memory_limit: int = MEMORY_LIMIT,
     temp_directory: str | PathLike[str] | None = None,
     encoding: str | None = None,
+    delimiter: str | None = None,
+    header: bool | None = None,
 ) -> Iterator[Engine]:
     """Open an engine, and remove what it wrote on its temporary disk afterwards.
 
@@ -99,6 +102,11 @@ def open_engine(
         Folder for what exceeds the memory; by default the system's folder for temporary files.
     encoding : str, optional
         Encoding of a text file that is not UTF-8; by default recognized, with a note.
+    delimiter : str, optional
+        Delimiter of a text file; by default recognized.
+    header : bool, optional
+        Whether line 1 of a text file names the columns; otherwise they are "column 1", "column 2", ... By default it
+        does, and a line that is certainly a row is refused.
 
     Yields
     ------
@@ -118,18 +126,17 @@ def open_engine(
     2
     {'total': array([3])}
     """
+    text = TextOptions(encoding, delimiter, header)
     if choice == "duckdb":
         from unmask.data.duckdb_engine import DuckDBEngine  # an engine is imported where it runs
 
-        with DuckDBEngine.open(memory_limit=memory_limit, temp_directory=temp_directory, encoding=encoding) as duck:
+        with DuckDBEngine.open(memory_limit=memory_limit, temp_directory=temp_directory, text=text) as duck:
             yield duck
     elif choice == "spark" or choice.startswith("spark://"):
         from unmask.data.spark_engine import SparkEngine
 
         master = parse_master(choice)
-        with SparkEngine.open(
-            master, memory_limit=memory_limit, temp_directory=temp_directory, encoding=encoding
-        ) as spark:
+        with SparkEngine.open(master, memory_limit=memory_limit, temp_directory=temp_directory, text=text) as spark:
             yield spark
     else:
         raise UnmaskError(f"engine is {choice!r}, expected duckdb, spark or spark://MASTER")

@@ -139,6 +139,19 @@ def _is_workbook(path: Path) -> bool:
 
 
 @dataclass(frozen=True)
+class TextOptions:
+    """Properties of text files that the user states; None where they are recognized."""
+
+    encoding: str | None = None
+    delimiter: str | None = None
+    header: bool | None = None
+
+
+RECOGNIZED = TextOptions()
+"""Everything about text files is recognized."""
+
+
+@dataclass(frozen=True)
 class Head:
     """Column names and delimiter of a text file, whether line 1 has the names, and the number of lines above it."""
 

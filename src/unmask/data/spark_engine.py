@@ -15,7 +15,16 @@ from numpy.typing import NDArray
 
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.data.resources import temporary_folder
-from unmask.data.source_files import TEXT_FILES, ReadableFile, find_files, is_sheet, prepare_file, read_head
+from unmask.data.source_files import (
+    RECOGNIZED,
+    TEXT_FILES,
+    ReadableFile,
+    TextOptions,
+    find_files,
+    is_sheet,
+    prepare_file,
+    read_head,
+)
 from unmask.data.sql import Arrays, Kind, clean_column, column_kind, quote_name, rename_columns
 from unmask.data.writing import replace_file
 from unmask.extras import not_installed
@@ -27,7 +36,7 @@ class SparkEngine:
 
     session: Any
     folder: str
-    encoding: str | None = None
+    text: TextOptions
     frames: dict[str, Any] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     files: dict[str, list[ReadableFile]] = field(default_factory=dict)
@@ -40,12 +49,12 @@ class SparkEngine:
         *,
         memory_limit: int,
         temp_directory: str | PathLike[str] | None = None,
-        encoding: str | None = None,
+        text: TextOptions = RECOGNIZED,
     ) -> Iterator[SparkEngine]:
         """Start Spark, or join the application that runs; stop only what was started here."""
         with temporary_folder(temp_directory) as folder:
             application, started = _start(master, memory_limit=memory_limit, folder=folder)
-            engine = cls(application.newSession(), folder, encoding)
+            engine = cls(application.newSession(), folder, text)
             engine.session.conf.set("spark.sql.session.timeZone", "UTC")
             if application.sparkContext.master.startswith("local"):  # 200, the default, is meant for a cluster
                 engine.session.conf.set("spark.sql.shuffle.partitions", 4 * application.sparkContext.defaultParallelism)
@@ -131,10 +140,13 @@ class SparkEngine:
             remote = _local_uri(Path(source)) if glob(source) else source  # noqa: PTH207 - it may be absolute
             paths = [_local_uri(file.path) for file in local] or [remote]
             if self._is_text(source):
-                delimiter = read_head(local[0].path).delimiter if local else "\t" if ".tsv" in source.lower() else ","
-                options = {"header": True, "sep": delimiter, "quote": '"', "escape": '"', "mode": "FAILFAST"}
+                header = self.text.header is not False
+                head = read_head(local[0].path, self.text.delimiter, header=header) if local else None
+                delimiter = self.text.delimiter or ("\t" if ".tsv" in source.lower() else ",")
+                options = {"header": header, "sep": head.delimiter if head else delimiter, "mode": "FAILFAST"}
                 options["enforceSchema"] = False  # another order of columns in another file is an error
-                return reader.options(**options, multiLine=True).csv(paths)
+                frame = reader.options(**options, quote='"', escape='"', multiLine=True).csv(paths)
+                return frame if header else frame.toDF(*(f"column {i + 1}" for i in range(len(frame.columns))))
             if local or source.lower().endswith((".parquet", ".pq")) or "." not in Path(source).name:
                 return reader.parquet(*paths)
         raise UnmaskError(
@@ -151,7 +163,7 @@ class SparkEngine:
         """Return the files of a source on this machine."""
         if source not in self.files:
             self.files[source] = [
-                prepare_file(file, self.folder, encoding=self.encoding) for file in find_files(source)
+                prepare_file(file, self.folder, encoding=self.text.encoding) for file in find_files(source)
             ]
             self.notes.extend(dict.fromkeys(file.note for file in self.files[source] if file.note))
         return self.files[source]
