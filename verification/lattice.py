@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 
 import numpy as np
@@ -17,6 +17,7 @@ from show import Section, Verdict, run
 
 from unmask.economics import Attacker, AttackerKind, ProtectedRelease, Publisher, PublisherGame, Terms
 from unmask.tables import Lattice, Table
+from unmask.tables.protections.lattice_levels import Counted, Node, Nodes
 from unmask.tables.protections.lattice_search import Asked
 
 Group = tuple[np.ndarray, np.ndarray]
@@ -30,13 +31,30 @@ def adult() -> Table:
     return complete_rows(quasi_identifiers=tuple(trees), hierarchies=trees)
 
 
+def walk(nodes: Nodes) -> Iterator[tuple[Node, Counted]]:
+    """Every node, counted from the one before it in one column."""
+    finest = (0,) * len(nodes.shape)
+    yield from _walk(nodes, finest, 0, nodes.counted(finest))
+
+
+def _walk(nodes: Nodes, node: Node, j: int, counted: Counted) -> Iterator[tuple[Node, Counted]]:
+    if j == len(node):
+        yield node, counted
+        return
+    yield from _walk(nodes, node, j + 1, counted)
+    for level in range(1, nodes.shape[j]):
+        node = (*node[:j], level, *node[j + 1 :])
+        counted = nodes.counted(node, counted)
+        yield from _walk(nodes, node, j + 1, counted)
+
+
 @cache
 def every_node() -> tuple[np.ndarray, list[Group]]:
     """Utility and classes of all nodes, no row dropped."""
     asked = Asked.of(Lattice(k=1), adult())
     lost = asked.nodes.least_lost(asked.weights)
     utility, groups = [], []
-    for node, found in asked.nodes.walk():
+    for node, found in walk(asked.nodes):
         size, count = np.unique(found.sizes, return_counts=True)
         utility.append(max(1.0 - float(lost[node]), 0.0))
         groups.append((size, size * count))
@@ -68,7 +86,7 @@ def _least(protection: Lattice) -> float:
     """The least loss of the nodes that satisfy a protection, all of them counted."""
     asked = Asked.of(protection, adult())
     lost, best, n = asked.nodes.least_lost(asked.weights), np.inf, adult().n_rows
-    for node, found in asked.nodes.walk():
+    for node, found in walk(asked.nodes):
         bad = asked.violating(found)
         if asked.allowed(found, bad):
             squares = float(found.sizes[~bad] @ found.sizes[~bad]) + n * float(found.sizes[bad].sum())

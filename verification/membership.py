@@ -31,7 +31,8 @@ from unmask.core.posterior import log_odds
 from unmask.measures import realized_success
 from unmask.measures.membership import area, classify_members, evaluate_membership
 from unmask.tables import Background, ClosestRecord, MarginalRatio, Mondrian, ShadowMembership, Table, datasets
-from unmask.tables.control.membership import cross_fit, join_scores, vulnerability
+from unmask.tables.attacks.membership import margins_of
+from unmask.tables.control.membership import cross_fit, join_scores
 
 SEEDS = 6
 Floats = NDArray[np.float64]
@@ -311,6 +312,11 @@ def _apart(generator: object, seed: int) -> tuple[float, ...]:
     by = (vulnerability(known.people, known.population), _far(known.people), np.ones(len(inside)))
     chosen = [one >= np.quantile(one, 0.95) for one in by]
     return tuple(area(score[some & inside], score[some & ~inside])[0] for some in chosen)
+
+
+def vulnerability(people: Table, reference: Table) -> Floats:
+    """Return (n_people,) the rarity of each among people in general, by the margins of at most three columns."""
+    return -margins_of(people, [reference], reference).log_shares()[0]
 
 
 def _far(table: Table) -> Floats:

@@ -18,8 +18,9 @@ from unmask.reports.words import MEMBERSHIP, RARE
 from unmask.studies.cells import run_cell
 from unmask.studies.reading import read_plan
 from unmask.tables import Background, Mondrian, ShadowMembership, Table
+from unmask.tables.attacks.membership import margins_of
 from unmask.tables.control.holdout import Sample
-from unmask.tables.control.membership import MembershipSample, join_scores, vulnerability
+from unmask.tables.control.membership import MembershipSample, join_scores
 from unmask.tables.control.similarity import shift_by
 from unmask.tables.knowledge import Knowledge
 from unmask.tables.protections.releasing import Released
@@ -250,7 +251,7 @@ def test_the_rare_are_apart_and_ranked():
 def test_who_is_rare_is_most_vulnerable():
     people = Table.read({"a": ["x"] * 5 + ["y"], "b": ["p"] * 6}, quasi_identifiers=("a", "b"))
     reference = Table.read({"a": ["x"] * 9 + ["y"], "b": ["p"] * 10}, quasi_identifiers=("a", "b"))
-    of_x, of_y = vulnerability(people, reference)[[0, 5]]
+    of_x, of_y = -margins_of(people, [reference], reference).log_shares()[0][[0, 5]]
     shares = [[9.5, 10.5, 9.5], [1.5, 10.5, 1.5]]
     assert [of_x, of_y] == pytest.approx([-np.mean(np.log(np.array(one) / 11)) for one in shares])
 

@@ -98,6 +98,16 @@ def by_class(class_of: NDArray[np.int32], n_classes: int) -> NDArray[np.int32]:
     return np.asarray(membership.tocsc().indices, dtype=np.int32)  # membership entry in each row, read by columns
 
 
+def ranges(first: Integers, size: Integers) -> NDArray[np.int64]:
+    """Return first[0], first[0] + 1, ..., `size[0]` numbers, then those of the next.
+
+    >>> ranges(np.array([5, 0]), np.array([2, 3]))
+    array([5, 6, 0, 1, 2])
+    """
+    ends = np.cumsum(size)
+    return np.repeat(first - (ends - size), size) + np.arange(int(size.sum()))
+
+
 def expanded(
     row: Integers,
     klass: NDArray[np.integer[Any]],
@@ -111,8 +121,7 @@ def expanded(
     members, first : those of class j are members[first[j]:first[j + 1]], ascending
     """
     sizes = np.diff(first)[klass]
-    ends = np.cumsum(sizes)
-    candidate = members[np.repeat(first[klass] - (ends - sizes), sizes) + np.arange(sizes.sum())]
+    candidate = members[ranges(first[klass], sizes)]
     values = np.repeat(value, sizes)
     indptr = np.concatenate(([0], np.cumsum(np.bincount(row, sizes, n_rows)))).astype(np.int64)
     if np.all(row[1:] > row[:-1]):

@@ -6,9 +6,9 @@ downloaded there when it is in neither. Every file is checked against its SHA-25
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from unmask.core.errors import UnmaskError
 from unmask.core.randomness import secret_unless
 from unmask.data import files
-from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.reading import read_encoded
 from unmask.tables.table import Table
 
@@ -63,21 +62,11 @@ def locate(name: str) -> Path:
 # --- Adult --------------------------------------------------------------------------------------------------------
 
 
-_T = TypeVar("_T")
-
-
-def _used(meaning: Mapping[str, _T], *roles: str | Sequence[str]) -> dict[str, _T]:
-    """Select the entries of columns that have a role."""
-    used = {name for names in roles for name in ((names,) if isinstance(names, str) else names)}
-    return {name: value for name, value in meaning.items() if name in used}
-
-
 def adult(
     *,
     rows: Literal["complete", "all"] = "complete",
     quasi_identifiers: str | Sequence[str] = Q5,
     sensitive: str | Sequence[str] = "occupation",
-    hierarchies: Mapping[str, Hierarchy] | None = None,
 ) -> Table:
     """Read the training part of UCI Adult: 30,162 rows without a "?", or all 32,561, in file order.
 
@@ -93,8 +82,7 @@ def adult(
         for column in columns.values():
             is_kept &= np.array([text != "?" for text in column.texts])[column.codes]
     arrays = {name: np.array(column.texts, dtype=np.str_)[column.codes[is_kept]] for name, column in columns.items()}
-    trees = _used(hierarchies or {}, quasi_identifiers, sensitive)
-    return Table.read(arrays, quasi_identifiers=quasi_identifiers, sensitive=sensitive, hierarchies=trees, na=())
+    return Table.read(arrays, quasi_identifiers=quasi_identifiers, sensitive=sensitive, na=())
 
 
 # --- official statistics ------------------------------------------------------------------------------------------
@@ -108,7 +96,10 @@ def nist_national2019(
 ) -> Table:
     """Read 27,253 persons in 20 areas of the US, 2019; "N" is a missing cell (NIST excerpt of the ACS PUMS)."""
     path = locate("nist/national2019.csv.gz")
-    types = _used(dict.fromkeys(("SEX", "RAC1P", "MSP", "INDP_CAT"), "text"), quasi_identifiers, sensitive)
+    used = {
+        name for names in (quasi_identifiers, sensitive) for name in ((names,) if isinstance(names, str) else names)
+    }
+    types = dict.fromkeys(used & {"SEX", "RAC1P", "MSP", "INDP_CAT"}, "text")
     return Table.read(
         path, quasi_identifiers=quasi_identifiers, sensitive=sensitive, weight=weight, types=types, na="N"
     )

@@ -135,7 +135,7 @@ class _Judgment:
     """What one adversary scores the people who are judged by.
 
     scores : by the name that each has alone
-    rarity : (n_people,) how rare everybody is in the reference, see `unmask.tables.control.membership.vulnerability`
+    rarity : (n_people,) how rare everybody is in the reference, by its margins
     """
 
     release: str

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.core.csr_rows import chunks
+from unmask.core.csr_rows import chunks, ranges
 from unmask.core.errors import NotRunError
 from unmask.core.posterior import Posterior, equal_weights, stored
 from unmask.core.tolerances import PRIOR_ROUNDING
@@ -133,7 +133,7 @@ class _Side(NamedTuple):
         group_of_record, sizes, codes = group([stands, says], [link.n_candidates, int(says.max(initial=0)) + 1])
         begin = np.searchsorted(codes[:, 0], np.arange(link.n_candidates + 1))
         count = np.diff(begin)[link.candidate]
-        fits, y = _ranges(begin[link.candidate], count), np.repeat(link.row, count)
+        fits, y = ranges(begin[link.candidate], count), np.repeat(link.row, count)
         order = np.lexsort((codes[fits, 1], y))
         return cls(
             of=group_of_record.astype(np.int64) + 1,
@@ -158,7 +158,7 @@ class _Side(NamedTuple):
         _few_enough(int(size.sum()))
         entries = np.arange(len(o) if self.sizes[0] else 0)
         row = np.concatenate([np.repeat(np.arange(len(o)), size), entries])
-        return row, np.concatenate([_ranges(low, size), np.full(len(entries), len(keys))])
+        return row, np.concatenate([ranges(low, size), np.full(len(entries), len(keys))])
 
 
 class _Ways(NamedTuple):
@@ -204,7 +204,7 @@ def _believed(side: _Side, way: _Ways, f: Floats, observation: Ints, *, provenan
     n_o, n_groups, is_listed = np.bincount(observation), len(side.sizes), (way.group[0] > 0) & (f > 0)
     lone = np.flatnonzero(np.bincount(way.o, weights=f, minlength=len(n_o)) == 0)
     fits = np.diff(side.first)[side.seen[lone]]
-    entry = _ranges(side.first[side.seen[lone]], fits)
+    entry = ranges(side.first[side.seen[lone]], fits)
     key = np.concatenate([way.o[is_listed], np.repeat(lone, fits)]) * n_groups
     key += np.concatenate([way.group[0][is_listed], side.group[entry]])
     mass = side.weight[entry] * side.sizes[side.group[entry]]
@@ -234,9 +234,3 @@ def _believed(side: _Side, way: _Ways, f: Floats, observation: Ints, *, provenan
 def _few_enough(n_ways: int) -> None:
     if n_ways > MOST:
         raise NotRunError(f"people have more than {MOST:,} ways to have a record of each release")
-
-
-def _ranges(first: Ints, size: Ints) -> Ints:
-    """Return first[0], first[0] + 1, ..., `size[0]` of them, then those of the next."""
-    ends = np.cumsum(size)
-    return np.repeat(first - (ends - size), size) + np.arange(int(size.sum()))

@@ -12,7 +12,7 @@ import scipy
 from numpy.typing import NDArray
 from scipy.sparse import coo_array
 
-from unmask.core.csr_rows import by_class
+from unmask.core.csr_rows import by_class, ranges
 from unmask.core.posterior import Posterior, equal_weights, stored
 from unmask.tables.attacks.pairing import Pairing, fits_of, pair, pairs_where
 from unmask.tables.background import Background, Rng, people_of
@@ -279,7 +279,7 @@ def _linked_pairs(explanation: _Explanation, weight: float) -> tuple[Ints, Ints,
     is_small, start = size <= MAX_GROUP_SIZE, np.cumsum(size) - size
     start, size = start[is_small], size[is_small]
     n_pairs = size * size
-    pair_position = np.arange(n_pairs.sum()) - np.repeat(np.cumsum(n_pairs) - n_pairs, n_pairs)
+    pair_position = ranges(np.zeros_like(n_pairs), n_pairs)
     width, begin = np.repeat(size, n_pairs), np.repeat(start, n_pairs)
     return people[begin + pair_position // width], records[begin + pair_position % width], weight / width
 

@@ -13,7 +13,7 @@ import scipy
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from unmask.core.csr_rows import by_class, expanded
+from unmask.core.csr_rows import by_class, expanded, ranges
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior, equal_weights, stored
 from unmask.tables.column import Column, classes_of
@@ -423,7 +423,7 @@ def _fitting_pairs(
     for start, stop in pairwise(np.searchsorted(lots.row, [*cuts, len(observed)])):
         part = lots.size[start:stop]
         row = np.repeat(lots.row[start:stop], part)
-        column = lots.order[np.repeat(lots.first[start:stop] - (np.cumsum(part) - part), part) + np.arange(part.sum())]
+        column = lots.order[ranges(lots.first[start:stop], part)]
         for fitting in tests:
             good = fitting(row, column)
             row, column = row[good], column[good]

@@ -21,7 +21,7 @@ import scipy
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import block_array, csr_array
 
-from unmask.core.csr_rows import segment_max, segment_sum
+from unmask.core.csr_rows import ranges, segment_max, segment_sum
 from unmask.core.errors import UnmaskError
 
 Floats = NDArray[np.float64]
@@ -171,7 +171,7 @@ def in_boxes(n: Floats, n_people: Floats, t: Floats) -> Floats:
     for block in np.split(np.arange(len(n)), np.flatnonzero(np.diff(np.cumsum(terms) // LARGEST_TERMS)) + 1):
         indptr = np.concatenate(([0], np.cumsum(terms[block])))
         box = np.repeat(block, terms[block])
-        i = low[box] + np.arange(indptr[-1]) - np.repeat(indptr[:-1], terms[block])
+        i = ranges(low[block].astype(np.int64), terms[block]).astype(np.float64)
         log_p = i * np.log(t[box]) - log_gamma(i + 1) - log_gamma(n[box] - i + 1) - log_gamma(n_people[box] - i + 1)
         p = np.exp(log_p - np.repeat(segment_max(log_p, indptr, empty=0.0), terms[block]))
         expected[block] = segment_sum(i * p, indptr) / np.maximum(segment_sum(p, indptr), 1.0)

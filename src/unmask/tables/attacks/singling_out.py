@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import chain
 from typing import Literal, NamedTuple, Self
 
@@ -60,111 +58,46 @@ AT_A_TIME = 1 << 23
 
 def matching(tables: Iterable[Table], predicates: Sequence[Predicate]) -> Iterator[NDArray[np.int64]]:
     """Yield (n_predicates,) how many rows of each table satisfy each."""
-    conditions = {
-        id(condition): condition for condition in chain.from_iterable(predicates)
-    }  # guesses share their conditions
-    place = {condition: position for position, condition in enumerate(dict.fromkeys(conditions.values()))}
-    number = {key: place[condition] for key, condition in conditions.items()}
-    members = np.array([number[id(condition)] for condition in chain.from_iterable(predicates)], dtype=np.int64)
-    n = np.array([len(predicate) for predicate in predicates], dtype=np.int64)
-    last = np.minimum(np.arange(n.max(initial=1)), n[:, None] - 1)
-    numbers = members[(np.cumsum(n) - n)[:, None] + last]
-    runs: dict[tuple[Levels, tuple[int, ...]], _Runs] = {}
+    is_value = np.array([len(predicate) == 1 and predicate[0].relation == "is" for predicate in predicates], np.bool_)
+    others = [predicates[i] for i in np.flatnonzero(~is_value).tolist()]
+    number = {condition: i for i, condition in enumerate(dict.fromkeys(chain.from_iterable(others)))}
+    n_most = max(map(len, others), default=1)
+    rows = ([number[condition] for condition in predicate] for predicate in others)
+    numbers = np.array([row + row[-1:] * (n_most - len(row)) for row in rows], dtype=np.int64).reshape(-1, n_most)
     for table in tables:
-        columns = {column.name: column for column in table.columns}
-        yield _Rows(table.n_rows, [(columns[condition.column], condition) for condition in place], runs).counts(numbers)
+        counts = np.zeros(len(predicates), dtype=np.int64)
+        sizes = {column.name: dict(zip(column.levels.labels, column.counts, strict=True)) for column in table.columns}
+        for i in np.flatnonzero(is_value).tolist():  # a column of numbers may have as many values as rows
+            counts[i] = sizes[predicates[i][0].column].get(predicates[i][0].label, 0)
+        conditions = [(table.column(condition.column), condition) for condition in number]
+        counts[~is_value] = _count_rows(table.n_rows, conditions, numbers)
+        yield counts
 
 
-@dataclass(frozen=True, eq=False)
-class _Rows:
-    """The rows of a table, and conditions, each on a column of it; None where a level says nothing, which no predicate
-    has. runs : those found of levels and of conditions on them, which tables with the same levels share
+def _count_rows(
+    n_rows: int, conditions: Sequence[tuple[Column, Condition | None]], predicates: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return (n_predicates,) how many rows satisfy each.
+
+    conditions : each on a column of the rows; None where a level says nothing, which no predicate has
+    predicates : (n_predicates, n_conditions) the numbers of its conditions; one said twice changes nothing
     """
-
-    n_rows: int
-    conditions: Sequence[tuple[Column, Condition | None]]
-    runs: dict[tuple[Levels, tuple[int, ...]], _Runs] = field(default_factory=dict)
-
-    def counts(self, predicates: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return (n_predicates,) how many rows satisfy each.
-
-        predicates : (n_predicates, n_conditions) the numbers of its conditions; one said twice changes nothing
-        """
-        n_rows = np.full(len(predicates), -1, dtype=np.int64)
-        for predicate in np.flatnonzero((predicates == predicates[:, :1]).all(axis=1)).tolist():
-            n_rows[predicate] = self._at_once(int(predicates[predicate, 0]))
-        remaining = np.flatnonzero(n_rows < 0)
-        if len(remaining):
-            n_rows[remaining] = self._count_together(predicates[remaining])
-        return n_rows
-
-    def _at_once(self, number: int) -> int:
-        """Return the rows that have one value, of which a column of numbers has as many as rows; -1 for other
-        conditions.
-        """
-        column, condition = self.conditions[number]
-        if condition is None or condition.relation != "is":
-            return -1
-        level = self._places[column.name].get(condition.label, -1)
-        return 0 if level < 0 else int(column.counts[level])
-
-    def _count_together(self, predicates: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return (n_predicates,) how many rows satisfy each."""
-        used, inverse = np.unique(predicates, return_inverse=True)
-        of_column = defaultdict(list)
-        for number in used.tolist():
-            of_column[self.conditions[number][0].name].append(number)
-        runs = [(self.conditions[numbers[0]][0].codes, self._runs(numbers)) for numbers in of_column.values()]
-        place = np.argsort(np.concatenate(list(of_column.values())))
-        n_rows, numbers = np.zeros(len(predicates), dtype=np.int64), place[inverse.reshape(predicates.shape)]
-        step = 64 * max(AT_A_TIME // (64 * max(len(used), *(len(run.ends) for _, run in runs))), 1)
-        for rows in (slice(first, first + step) for first in range(0, self.n_rows, step)):
-            n_rows += _satisfied(np.concatenate([run.bits(codes[rows]) for codes, run in runs]), numbers)
-        return n_rows
-
-    def _runs(self, numbers: Sequence[int]) -> _Runs:
-        """Return the levels that satisfy conditions on one column."""
-        column = self.conditions[numbers[0]][0]
-        key = column.levels, tuple(numbers)
-        if key not in self.runs:
-            self.runs[key] = self._find_runs(column, numbers)
-        return self.runs[key]
-
-    def _find_runs(self, column: Column, numbers: Sequence[int]) -> _Runs:
-        parts = []
-        step = max(AT_A_TIME // (len(column.levels) + 2), 1)
-        for first in range(0, len(numbers), step):
-            fits = np.pad(self._fits(column, numbers[first : first + step]), ((0, 0), (1, 1)))
-            condition, end = np.nonzero(fits[:, 1:] != fits[:, :-1])
-            parts.append((first + condition, end))
-        return _Runs.of(len(numbers), *map(np.concatenate, zip(*parts, strict=True)))
-
-    def _fits(self, column: Column, numbers: Sequence[int]) -> NDArray[np.bool_]:
-        """Return (n_conditions, n_levels) which levels of a column satisfy conditions on it: `Condition.among`, of all
-        values and of all cells of a release at once.
-        """
-        place, levels_of_cells, cells = self._places[column.name], {}, None
-        is_fitting = np.zeros((len(numbers), len(column.levels)), dtype=np.bool_)
-        for position, condition in enumerate(self.conditions[number][1] for number in numbers):
-            assert condition is not None
-            if condition.cells is not None:
-                levels_of_cells[position], cells = condition.at, condition.cells
-            elif condition.relation != "is":
-                is_fitting[position] = condition.among(column)
-            elif condition.label in place:
-                is_fitting[position, place[condition.label]] = True
-        if cells is not None:
-            wanted = cells.select(list(levels_of_cells.values()))
-            is_fitting[list(levels_of_cells)] = compatible(column.levels, wanted, missing="own").T
-        return is_fitting
-
-    @cached_property
-    def _places(self) -> dict[str, dict[str | None, int]]:
-        """Return the level of each label, by column."""
-        columns = {column.name: column for column, _ in self.conditions}
-        return {
-            name: {label: level for level, label in enumerate(place.levels.labels)} for name, place in columns.items()
-        }
+    if not n_rows or not predicates.size:
+        return np.zeros(len(predicates), dtype=np.int64)
+    used, inverse = np.unique(predicates, return_inverse=True)
+    of_column: dict[str, list[int]] = {}
+    for number in used.tolist():
+        of_column.setdefault(conditions[number][0].name, []).append(number)
+    runs = [
+        (conditions[numbers[0]][0].codes, _Runs.of(conditions[numbers[0]][0], [conditions[i][1] for i in numbers]))
+        for numbers in of_column.values()
+    ]
+    place = np.argsort(np.array([number for numbers in of_column.values() for number in numbers], dtype=np.int64))
+    counts, numbers = np.zeros(len(predicates), dtype=np.int64), place[inverse.reshape(predicates.shape)]
+    step = 64 * max(AT_A_TIME // (64 * max([len(used), *(len(run.end_number) for _, run in runs)])), 1)
+    for rows in (slice(first, first + step) for first in range(0, n_rows, step)):
+        counts += _satisfied(np.concatenate([run.bits(codes[rows]) for codes, run in runs]), numbers)
+    return counts
 
 
 def _satisfied(bits: NDArray[np.uint64], predicates: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -180,38 +113,59 @@ def _satisfied(bits: NDArray[np.uint64], predicates: NDArray[np.int64]) -> NDArr
 
 
 class _Runs(NamedTuple):
-    """The levels of a column that satisfy conditions, in runs: so rows are compared with the ends of runs, of which
-    many conditions have the same, and not with each condition.
+    """Levels of a column that satisfy conditions, in runs: rows are compared with the ends of runs, of which many
+    conditions have the same, and not with each condition.
 
-    ends  : ascending, the levels at which runs begin, or before which they end
-    runs  : the first run of each condition that has one, then the second of each that has two, ...: of which condition
-            each is, and the places of its two ends
+    ends       : ascending, the levels at which runs begin, or before which they end; 0 for a condition of no level
+    end_number : the ends of the first condition, then those of the second, ...
+    start      : (n_conditions,) where those of each begin
     """
 
-    n_conditions: int
     ends: NDArray[np.int32]
-    runs: Sequence[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]]
+    end_number: NDArray[np.int64]
+    start: NDArray[np.int64]
 
     @classmethod
-    def of(cls, n_conditions: int, condition: NDArray[np.int64], end: NDArray[np.int64]) -> Self:
-        """Return of, end : of which condition each end is, and which level; those of a condition together, and
-        ascending
-        """
-        ends, end_number = np.unique(end.astype(np.int32), return_inverse=True)
-        condition, begin, stop = condition[::2], end_number[::2], end_number[1::2]
-        turn = np.arange(len(condition)) - np.searchsorted(condition, condition)
-        is_turn = (turn == number for number in range(int(turn.max(initial=-1)) + 1))
-        return cls(n_conditions, ends, [(condition[those], begin[those], stop[those]) for those in is_turn])
+    def of(cls, column: Column, conditions: Sequence[Condition | None]) -> Self:
+        """Find the runs of levels that satisfy each condition."""
+        n, step, parts = len(conditions), max(AT_A_TIME // (len(column.levels) + 2), 1), []
+        for first in range(0, n, step):
+            fits = np.pad(_fitting_levels(column, conditions[first : first + step]), ((0, 0), (1, 1)))
+            condition, end = np.nonzero(fits[:, 1:] != fits[:, :-1])
+            parts.append((first + condition, end))
+        condition, end = (np.concatenate(part) for part in zip(*parts, strict=True))
+        nowhere = np.setdiff1d(np.arange(n), condition)
+        condition, end = np.append(condition, nowhere), np.append(end, np.zeros_like(nowhere))
+        order = np.argsort(condition, kind="stable")
+        ends, end_number = np.unique(end[order], return_inverse=True)
+        return cls(ends.astype(np.int32), end_number, np.searchsorted(condition[order], np.arange(n)))
 
     def bits(self, codes: NDArray[np.int32]) -> NDArray[np.uint64]:
         """Return (n_conditions, n_words) which rows satisfy each, a bit each; codes : the level of each row"""
-        bits_below = np.zeros((len(self.ends), -(-len(codes) // 64) * 8), dtype=np.uint8)
-        bits_below[:, : -(-len(codes) // 8)] = np.packbits(codes < self.ends[:, None], axis=1)
-        words = bits_below.view(np.uint64)
-        words_of_conditions = np.zeros((self.n_conditions, words.shape[1]), dtype=np.uint64)
-        for condition, begin, stop in self.runs:
-            words_of_conditions[condition] |= words[begin] ^ words[stop]
-        return words_of_conditions
+        below = np.zeros((len(self.ends), -(-len(codes) // 64) * 8), dtype=np.uint8)
+        below[:, : -(-len(codes) // 8)] = np.packbits(codes < self.ends[:, None], axis=1)
+        return np.bitwise_xor.reduceat(below.view(np.uint64)[self.end_number], self.start, axis=0)
+
+
+def _fitting_levels(column: Column, conditions: Sequence[Condition | None]) -> NDArray[np.bool_]:
+    """Return (n_conditions, n_levels) which levels of a column satisfy conditions on it: `Condition.among`, of all
+    values and of all cells of a release at once.
+    """
+    level_of = {label: level for level, label in enumerate(column.levels.labels)}
+    is_fitting = np.zeros((len(conditions), len(column.levels)), dtype=np.bool_)
+    wide: dict[int, int] = {}
+    cells = column.levels
+    for position, condition in enumerate(conditions):
+        assert condition is not None
+        if condition.cells is not None:
+            wide[position], cells = condition.at, condition.cells
+        elif condition.relation != "is":
+            is_fitting[position] = condition.among(column)
+        elif condition.label in level_of:
+            is_fitting[position, level_of[condition.label]] = True
+    if wide:
+        is_fitting[list(wide)] = compatible(column.levels, cells.select(list(wide.values())), missing="own").T
+    return is_fitting
 
 
 @dataclass(frozen=True)
@@ -282,10 +236,8 @@ class SinglingOut:
             for item in _conditions_of(column, exact=self.exact)
         ]
         drawn, single = self._drawn(release, conditions, chance), tuple(dict.fromkeys(_of_one_column(release)))
-        rows = _Rows(len(different), conditions)
-        conjunctions = drawn[rows.counts(np.where(drawn < 0, drawn.max(axis=1, keepdims=True), drawn)) == 1][
-            : self.guesses
-        ]
+        repeated = np.where(drawn < 0, drawn.max(axis=1, keepdims=True), drawn)
+        conjunctions = drawn[_count_rows(len(different), conditions, repeated) == 1][: self.guesses]
         chosen = np.sort(chance.permutation(len(single))[: self.guesses])
         conjoined = (
             tuple(conditions[position][1] for position in item if position >= 0) for item in conjunctions.tolist()

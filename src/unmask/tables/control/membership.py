@@ -22,7 +22,6 @@ from unmask.tables.attacks.membership import (
     fit_isotonic,
     fit_logistic,
     fit_steps,
-    margins_of,
     stack_people,
 )
 from unmask.tables.column import classes_of
@@ -213,19 +212,6 @@ class MembershipSample:
 
 VULNERABLE = 0.05
 """Share of the people who are judged apart."""
-
-
-def vulnerability(people: Table, reference: Table) -> NDArray[np.float64]:
-    """Return (n_people,) how rare a person is among people in general, over all sets q of at most three columns:
-
-        - mean over q of ln((R_q(x) + 1/2) / (|R| + 1)), R_q the people in general who agree with x in q.
-
-    Rare people leave traces in a release. For members of Chow-Liu networks it predicts better than the distance to
-    the five closest people whose membership is inferred.
-
-    M. Meeus et al., "Achilles' heels: vulnerable record identification in synthetic data publishing", 2023 (distance).
-    """
-    return -margins_of(people, [reference], reference).log_shares()[0]
 
 
 def find_twins(people: Table, inside: NDArray[np.bool_]) -> NDArray[np.bool_]:

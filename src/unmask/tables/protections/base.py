@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from unmask.core.csr_rows import by_class
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.core.randomness import secret_unless
-from unmask.tables.column import classes_of
+from unmask.tables.column import Column, classes_of
 from unmask.tables.protections.bound_constraints import demands_of, secrets_of
 from unmask.tables.protections.constraints import Constraint, KAnonymity
 from unmask.tables.protections.mondrian_input import Search
@@ -393,6 +393,16 @@ def _ordered(release: Table, origin: NDArray[np.int64], rng: np.random.Generator
     classes = classes_of(release.written)
     order = shuffled[by_class(classes.of_row[shuffled], len(classes.sizes))]
     return release.take(order), origin[order]
+
+
+def exact_numbers(column: Column) -> NDArray[np.float64]:
+    """Return (L,) the number of each level, nan where a cell is missing."""
+    levels = column.levels
+    if column.type != "number" or not (levels.atomic | levels.gaps | levels.unknown)[column.counts > 0].all():
+        raise UnmaskError(
+            f"column {column.name!r} has cells that are no exact numbers; only numbers have a mean, or noise added"
+        )
+    return levels.low
 
 
 def _place_of(table: Table, name: str) -> int:

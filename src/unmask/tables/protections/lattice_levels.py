@@ -6,7 +6,7 @@ counted from those at a finer one, by integer codes, and rows are never touched 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TypeAlias
@@ -204,22 +204,6 @@ class Nodes:
             space *= int(ladder.cells[level])
             key = key * ladder.cells[level] + ladder.code[level][self.levels[first, j]]
         return key
-
-    def walk(self) -> Iterator[tuple[Node, Counted]]:
-        """Every node, counted from the one before it in one column; no node comes after a coarser one."""
-        finest = (0,) * len(self.shape)
-        yield from self._walk(finest, 0, self.counted(finest))
-
-    def _walk(self, node: Node, j: int, counted: Counted) -> Iterator[tuple[Node, Counted]]:
-        """Yield the nodes that differ from a node in the columns from j on."""
-        if j == len(node):
-            yield node, counted
-            return
-        yield from self._walk(node, j + 1, counted)
-        for level in range(1, self.shape[j]):
-            node = (*node[:j], level, *node[j + 1 :])
-            counted = self.counted(node, counted)
-            yield from self._walk(node, j + 1, counted)
 
     def lost(self, node: Node, first: NDArray[np.int64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """(J,) weighted mean over the columns of the penalty of the cells of classes; weights sum to 1."""

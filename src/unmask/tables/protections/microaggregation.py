@@ -13,7 +13,7 @@ from unmask.core.randomness import secret_unless
 from unmask.ranges import Range, check_ranges
 from unmask.tables.cells import read_levels
 from unmask.tables.column import Column, classes_of
-from unmask.tables.protections.base import Released, _call, _place_of, _release, _rows
+from unmask.tables.protections.base import Released, _call, _place_of, _release, _rows, exact_numbers
 from unmask.tables.protections.recoding import Recoded
 from unmask.tables.table import Table
 
@@ -78,14 +78,14 @@ class Microaggregate:
     def coordinates(self, column: Column, *, like: Column) -> Floats | None:
         """(L,) where the levels of a column lie, in standard deviations of `like`; None of a column that stays."""
         averages = self._averages(column) or self._averages(like)  # a column that is text on one side alone is refused
-        return _numbers(column) / _deviation(like) if averages else None
+        return exact_numbers(column) / _deviation(like) if averages else None
 
     def _averages(self, column: Column) -> bool:
         return column.name in self.columns if self.columns else column.type == "number"
 
     def _groups(self, numbers: list[Column], rng: np.random.Generator) -> Ints:
         """(n,) group of each row; the order of the rows has no part in it."""
-        x = np.stack([_numbers(column)[column.codes] / _deviation(column) for column in numbers], axis=1)
+        x = np.stack([exact_numbers(column)[column.codes] / _deviation(column) for column in numbers], axis=1)
         if not np.isfinite(x).all():
             raise UnmaskError(
                 f"{self!r} averages numbers, and some cells are missing; read the table with missing='excluded', "
@@ -127,23 +127,15 @@ def _from(x: Floats, point: Floats) -> Floats:
 
 def _means(column: Column, group: Ints) -> Recoded:
     order = np.argsort(column.codes, kind="stable")  # sums do not depend on the order of the rows
-    total = np.bincount(group[order], _numbers(column)[column.codes[order]])
+    total = np.bincount(group[order], exact_numbers(column)[column.codes[order]])
     values, of_group = np.unique(np.round(total / np.bincount(group), 12) + 0.0, return_inverse=True)
     texts = [column.levels.scale.write(value, value) for value in values.tolist()]
     levels, code = read_levels(texts, as_type=column.type, column=column.name)
     return levels, code[of_group][group]
 
 
-def _numbers(column: Column) -> Floats:
-    """(L,) the number of each level, nan where a cell is missing."""
-    levels = column.levels
-    if column.type != "number" or not (levels.atomic | levels.gaps | levels.unknown)[column.counts > 0].all():
-        raise UnmaskError(f"column {column.name!r} has cells that are no exact numbers; only numbers have a mean")
-    return levels.low
-
-
 def _deviation(column: Column) -> float:
     """Return the standard deviation of a column; 1 if all numbers are equal."""
     occurs = (column.counts > 0) & ~(column.levels.gaps | column.levels.unknown)
-    x, share = _numbers(column)[occurs], column.counts[occurs] / max(column.counts[occurs].sum(), 1)
+    x, share = exact_numbers(column)[occurs], column.counts[occurs] / max(column.counts[occurs].sum(), 1)
     return float(np.sqrt(share @ (x - share @ x) ** 2)) or 1.0

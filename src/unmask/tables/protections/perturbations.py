@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 import numpy as np
 import scipy
@@ -22,7 +21,7 @@ from unmask.tables.cells import read_levels
 from unmask.tables.column import Column
 from unmask.tables.levels import Levels
 from unmask.tables.matching import compatible
-from unmask.tables.protections.base import Released, _call, _place_of, _release, _rows
+from unmask.tables.protections.base import Released, _call, _place_of, _release, _rows, exact_numbers
 from unmask.tables.protections.recoding import Recoded
 from unmask.tables.table import Table
 
@@ -64,8 +63,6 @@ class PRAM:
     J. M. Gouweleeuw, P. Kooiman, L. Willenborg & P.-P. de Wolf, "Post randomisation for statistical disclosure control:
     theory and implementation", Journal of Official Statistics 14(4), 1998.
     """
-
-    keeps_shares: ClassVar = True
 
     keep: float | Mapping[str, float] = field(default=0.8, hash=False)
     matrices: Mapping[str, Mapping[str, Mapping[str, float]]] = field(default_factory=dict, hash=False)
@@ -168,7 +165,7 @@ class AddNoise:
         if not self._changes(true.name):
             return equal_cells
         sd, base = self.sd.get(true.name, 0.0), self.base.get(true.name, 1.0)
-        x, r = _numbers(true)[:, None], _numbers(released)
+        x, r = exact_numbers(true)[:, None], exact_numbers(released)
         with np.errstate(invalid="ignore", divide="ignore"):  # nan where a cell is missing
             if sd == 0:
                 log_kernel = np.log((np.abs(_rounded(x, base) - r) < base / 2).astype(np.float64))
@@ -184,7 +181,7 @@ class AddNoise:
     def _noisy(self, column: Column, rng: Rng) -> Recoded:
         if not self._changes(column.name):
             return column.levels, column.codes
-        x, missing = _numbers(column)[column.codes], column.codes == column.levels.missing
+        x, missing = exact_numbers(column)[column.codes], column.codes == column.levels.missing
         noisy = _rounded(x + rng.normal(0, self.sd.get(column.name, 0.0), x.size), self.base.get(column.name, 1.0))
         values, of_row = np.unique(np.where(missing, np.inf, noisy), return_inverse=True)
         texts = ["" if np.isinf(value) else column.levels.scale.write(value, value) for value in values.tolist()]
@@ -216,8 +213,6 @@ class RankSwap:
     1996. J. Nin, J. Herranz & V. Torra, "Rethinking rank swapping to decrease disclosure risk", Data & Knowledge
     Engineering 64(1), 2008, for an attacker who knows it.
     """
-
-    keeps_shares: ClassVar = True
 
     share: float = 0.05
     columns: str | tuple[str, ...] = ()
@@ -315,16 +310,6 @@ def _nearest(true: Levels, released: Column) -> NDArray[np.int64]:
     values = true.low if true.kind == released.levels.kind == "numeric" else np.arange(len(true))
     near = occurs[np.minimum(np.searchsorted(released_values, values), len(occurs) - 1)]
     return np.array([place.get(label, int(position)) for label, position in zip(true.labels, near, strict=True)])
-
-
-def _numbers(column: Column) -> Floats:
-    """(n_levels,) the number of each level, nan where a cell is missing."""
-    levels = column.levels
-    if column.type != "number" or not (levels.atomic | levels.gaps | levels.unknown)[np.unique(column.codes)].all():
-        raise UnmaskError(
-            f"column {column.name!r} has cells that are no exact numbers; noise is added to numbers alone"
-        )
-    return levels.low
 
 
 def _rounded(x: Floats, base: float) -> Floats:

@@ -288,22 +288,11 @@ def zayatz(sizes: NDArray[np.int64], *, population_rows: int) -> float | None:
     if uniques == 0:
         return None
     N, n = float(population_rows), spectrum.rows
-    p_one_drawn = np.exp(_log_one_drawn(spectrum.size, N, n))
+    from scipy.stats import hypergeom  # not at the top: slow to load, and only this needs it
+
+    p_one_drawn = hypergeom.pmf(1, N, spectrum.size, n)
     conditional = (n / N) * uniques / float(np.sum(p_one_drawn * spectrum.frequency))
     return float(min(N, uniques * conditional * N / n))
-
-
-def _log_one_drawn(size: NDArray[np.float64], N: float, n: float) -> NDArray[np.float64]:
-    """ln P(exactly 1 of `size` marked people is among n drawn of N); size * C(N-size, n-1) / C(N, n)."""
-    n_rest, n_others = N - n, size - 1
-    log_probability = np.full(size.shape, -np.inf)
-    ok = n_others <= n_rest
-    i, m = size[ok], n_others[ok]
-    # n * (N-n)(N-n-1)...(N-n-size+2) / (N (N-1) ... (N-size+1)), as falling factorials
-    log_falling = scipy.special.gammaln(n_rest + 1) - scipy.special.gammaln(n_rest - m + 1)
-    drawn = scipy.special.gammaln(N + 1) - scipy.special.gammaln(N - i + 1)
-    log_probability[ok] = np.log(i) + np.log(n) + log_falling - drawn
-    return log_probability
 
 
 # ------------------------------------------------------------------------------------------------ negative binomial

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
+from unmask.core.csr_rows import ranges
 from unmask.tables.grouping import class_counts
 from unmask.tables.levels import KIND, Levels, Type
 from unmask.tables.matching import compatible
 from unmask.tables.utility.sets import Sets, categorical, numeric, ordinal, singletons
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     from unmask.tables.column import Column
@@ -212,19 +211,6 @@ class ColumnLoss:
         quantities = (cells.suppressed(), cells.ncp(), cells.precision(), cells.distortion(), *cells.left_open())
         return cls(cells.type, cells.n_rows, *quantities)
 
-    @classmethod
-    def together(cls, parts: Sequence[ColumnLoss]) -> ColumnLoss:
-        """Return the loss over the rows of all parts."""
-        rows = [part.rows for part in parts]
-        means: dict[str, Any] = {
-            name: float(np.average([getattr(part, name) for part in parts], weights=rows))
-            for name in ("ncp", "precision", "distortion", "width")
-            if getattr(parts[0], name) is not None
-        }
-        suppressed = sum(part.suppressed_cells for part in parts)
-        largest = max(part.largest for part in parts)
-        return replace(parts[0], rows=sum(rows), suppressed_cells=suppressed, largest=largest, **means)
-
 
 @dataclass(frozen=True, eq=False)
 class Cells(Loss):
@@ -265,8 +251,7 @@ class Cells(Loss):
         begin, end = sets.begin[level], sets.end[level]
         first = np.searchsorted(self.edges, begin, side="right") - 1
         width = np.searchsorted(self.edges, end - 1, side="right") - first
-        run = np.repeat(np.arange(len(level)), width)
-        column = first[run] + np.arange(len(run)) - np.repeat(np.cumsum(width) - width, width)
+        run, column = np.repeat(np.arange(len(level)), width), ranges(first, width)
         inside = np.minimum(end[run], self.edges[column + 1]) - np.maximum(begin[run], self.edges[column])
         return level[run], column, inside / (end - begin)[run]
 
