@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Self
 
@@ -23,14 +23,12 @@ DEPTHS = 256
 """Steps of a quarter of a nat by which the likelihoods of one person are ranked when the least likely are dropped."""
 
 
-DENSE = 1 << 20
-"""Entries of a table that is looked up whole."""
+ENTRIES = 1 << 20
+"""Entries of sparse columns that are multiplied at once."""
 
-ENTRIES = 1 << 24
-"""Entries of a sparse matrix that are held on the way to a smaller one."""
 
-WALKED = 1 << 20
-"""Entries of its columns that are walked at once."""
+LOOKUP = 8
+"""Entries of sparse columns that are multiplied in the time in which one is looked up in a table."""
 
 
 class Kernel(NamedTuple):
@@ -217,27 +215,24 @@ def _depths(log_mass: Floats) -> tuple[NDArray[np.int64], Floats]:
 def multiply_columns(
     agree: csc_array, left_column: Integers, table: csr_array, row: Integers, to: Integers
 ) -> csc_array:
-    """Return columns `at` of one times columns `to` of another, whose rows are rows of a table; no zeros; pairs ascend.
+    """Return some columns of one matrix times columns `to` of another, whose rows are rows of a table; no zeros; pairs
+    ascend.
 
-    Of each two columns the shorter one is walked and looked up in the other: one of both is short where the other says
-    little, as a common value does.
+    Entries of the first are looked up in the table if they are far fewer than those of the other columns.
     """
     if np.diff(table.indptr).max(initial=0) <= 1:
         return _divided(agree, left_column, table, row, to)
-    is_small = int(np.diff(table.indptr)[row].sum()) <= ENTRIES
-    fits = csc_array(table[row] if is_small else (len(row), table.shape[1]))
-    shorter = (
-        np.diff(fits.indptr)[to] < np.diff(agree.indptr)[left_column]
-        if is_small
-        else np.zeros(len(left_column), dtype=np.bool_)
-    )
-    longer = ~shorter
-    parts = [
-        *_walked(agree, left_column[longer], to[longer], lambda rows, columns: _entries(table, row[rows], columns)),
-        *_walked(fits, to[shorter], left_column[shorter], lambda rows, columns: np.asarray(agree[rows, columns])),
-    ]
-    places = np.concatenate([np.flatnonzero(longer), np.flatnonzero(shorter)])
-    return csc_array(csc_array(hstack(parts))[:, np.argsort(places)])
+    fits = csc_array(table[row])
+    length, n_fitting, parts = np.diff(agree.indptr)[left_column], np.diff(fits.indptr)[to], []
+    for pair in np.split(np.arange(len(to)), np.flatnonzero(np.diff(np.cumsum(length) // ENTRIES)) + 1):
+        part = csc_array(agree[:, left_column[pair]])
+        if LOOKUP * length[pair].sum() <= n_fitting[pair].sum():
+            part.data *= np.asarray(table[row[part.indices], np.repeat(to[pair], length[pair])]).reshape(-1)
+            part.eliminate_zeros()
+        else:
+            part = part.multiply(fits[:, to[pair]])
+        parts.append(part)
+    return csc_array(hstack(parts))
 
 
 def _divided(agree: csc_array, left_column: Integers, table: csr_array, row: Integers, to: Integers) -> csc_array:
@@ -252,27 +247,3 @@ def _divided(agree: csc_array, left_column: Integers, table: csr_array, row: Int
     met = wanted[column] == key
     data = agree.data[entry[met]] * table.data[first[met]]
     return csc_array((data, (agree.indices[entry[met]], column[met])), shape=(agree.shape[0], len(wanted)))
-
-
-def _walked(
-    matrix: csc_array, columns: Integers, to: Integers, lookup: Callable[[Integers, Integers], Floats]
-) -> Iterator[csc_array]:
-    """Yield columns `at` times the entries of another matrix in columns `to`, in blocks."""
-    ends = np.cumsum(np.diff(matrix.indptr)[columns]) // WALKED
-    for block in np.split(np.arange(len(columns)), np.flatnonzero(np.diff(ends)) + 1):
-        chunk = csc_array(matrix[:, columns[block]])
-        if chunk.nnz:
-            chunk.data *= lookup(chunk.indices, np.repeat(to[block], np.diff(chunk.indptr)))
-            chunk.eliminate_zeros()
-        yield chunk
-
-
-def _entries(table: csr_array, row: Integers, column: Integers) -> Floats:
-    """Return the entries of a sparse table at some places."""
-    if table.shape[0] * table.shape[1] <= DENSE:
-        return np.asarray(table.toarray()[row, column])
-    table.sort_indices()
-    width, rows = table.shape[1], np.repeat(np.arange(table.shape[0]), np.diff(table.indptr))
-    keys, wanted = rows * width + table.indices, row.astype(np.int64) * width + column
-    place = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
-    return np.asarray(np.where(keys[place] == wanted, table.data[place], 0.0)) if len(keys) else np.zeros(len(wanted))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import combinations
@@ -13,7 +12,7 @@ from scipy.sparse import csr_array
 
 from unmask.facts import Restored
 from unmask.tables.column import Column
-from unmask.tables.grouping import class_counts, commonest, group
+from unmask.tables.grouping import class_counts, group
 from unmask.tables.table import Table
 
 NEAR = 0.9
@@ -21,9 +20,6 @@ NEAR = 0.9
 
 SUPPORTED = 0.5
 """Share of rows whose value another row has, from which on a column may determine others exactly."""
-
-AT_ONCE = 1 << 16
-"""Rows of classes that are counted together."""
 
 MARGIN = 0.01
 """Smallest difference of two shares of cells that is reported, besides four standard errors of the smaller one."""
@@ -67,7 +63,7 @@ def dependencies(columns: Sequence[Column]) -> tuple[Restored, ...]:
     """
     varied = [side for side in map(_Side, columns) if side.varied]
     restored = []
-    for first, second in filter(_may_determine, combinations(varied, 2)):
+    for first, second in combinations(varied, 2):
         counts = class_counts(first.column.codes, first.n_levels, second.column.codes, second.n_levels)
         restored += [_dependence(first, second, counts), _dependence(second, first, csr_array(counts.T.tocsr()))]
     return tuple(first for first in restored if first is not None)
@@ -93,50 +89,10 @@ class _Side:
         """Return share of rows whose value another row has."""
         return float(self.sizes[self.sizes > 1].sum() / len(self.column.codes))
 
-    @cached_property
-    def order(self) -> NDArray[np.int64]:
-        """Return (n_rows,) the rows, value by value: sorted by half a code at a time, which NumPy does without
-        comparing.
-        """
-        order = np.argsort((self.column.codes & 0xFFFF).astype(np.uint16), kind="stable")
-        if self.n_levels <= 1 << 16:
-            return order
-        return order[np.argsort((self.column.codes[order] >> 16).astype(np.uint16), kind="stable")]
-
-    def may_give(self, target: _Side) -> bool:
-        """Return whether so few rows are wrong, each itself among those it is guessed from, that it may determine
-        another.
-        """
-        n_unshared = 1 - self.shared
-        if self.shared < SUPPORTED and self.shared + min(n_unshared, target.guessed) < target.enough:
-            return False  # who is alone is guessed without it
-        max_wrong = len(self.order) - math.ceil(target.enough * len(self.order))
-        return self._wrong_of(target, max_wrong) <= max_wrong
-
-    def _wrong_of(self, target: _Side, max_wrong: int) -> int:
-        """Return rows that do not have the commonest value of their class, class after class until they are more than
-        most.
-        """
-        ends, n_wrong, first = np.cumsum(self.sizes), 0, 0
-        while n_wrong <= max_wrong and first < self.n_levels:
-            begin = ends[first] - self.sizes[first]
-            last = max(first + 1, int(np.searchsorted(ends, begin + AT_ONCE, side="right")))
-            rows = self.order[begin : ends[last - 1]]
-            codes = (self.column.codes[rows] - first).astype(np.int64)
-            n_wrong += len(rows) - commonest(codes, last - first, target.column.codes[rows], target.n_levels)[1]
-            first = last
-        return n_wrong
-
     @property
     def varied(self) -> bool:
         """Return whether it holds several values."""
         return bool(np.count_nonzero(self.sizes) > 1)
-
-
-def _may_determine(pair: tuple[_Side, _Side]) -> bool:
-    """Return whether counting two columns is worth it: class by class, until too many rows are wrong in both ways."""
-    first, second = pair
-    return first.may_give(second) or second.may_give(first)
 
 
 def _dependence(source: _Side, target: _Side, counts: csr_array) -> Restored | None:
