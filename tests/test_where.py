@@ -16,8 +16,7 @@ from unmask.cli import main
 from unmask.reports.facts.tables import Step
 from unmask.reports.findings.where import step_words
 from unmask.tables import Table, datasets
-from unmask.tables.protections.base import Generalize
-from unmask.tables.protections.next_generalization import next_level
+from unmask.tables.protections.generalization import Generalize, next_level
 
 QUASI = ("age", "sex", "zip")
 

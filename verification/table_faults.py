@@ -15,7 +15,7 @@ from table_peers import PROGRAMS
 from unmask.core.errors import UnmaskError
 from unmask.tables import criteria, datasets, utility
 from unmask.tables.hierarchy import Hierarchy
-from unmask.tables.protections.base import Mondrian
+from unmask.tables.protections.mondrian import Mondrian
 from unmask.tables.risk import population
 from unmask.tables.table import Table
 

@@ -18,7 +18,7 @@ from unmask.tables import datasets
 from unmask.tables.attacks.noisy import sums_over
 from unmask.tables.attacks.pairing import pair
 from unmask.tables.attacks.strings import TIE, differences, equal_texts
-from unmask.tables.protections.base import Mondrian
+from unmask.tables.protections.mondrian import Mondrian
 from unmask.tables.table import Table
 
 QUASI_IDENTIFIERS = ("age", "education", "marital-status", "race")

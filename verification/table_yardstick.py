@@ -13,7 +13,7 @@ from unmask.audit import audit
 from unmask.measures import success_probability
 from unmask.tables import criteria, datasets
 from unmask.tables.attacks import AttributeInference, ClassAttack
-from unmask.tables.protections.base import Mondrian
+from unmask.tables.protections.mondrian import Mondrian
 
 SEED = 3
 SENSITIVE = "occupation"

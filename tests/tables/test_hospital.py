@@ -18,8 +18,10 @@ from unmask.tables.attacks import ClassAttack
 from unmask.tables.counted_release import generalize, write_release
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.matching import compatible
-from unmask.tables.protections.base import Generalize, Mondrian, SuppressCells
+from unmask.tables.protections.generalization import Generalize
+from unmask.tables.protections.mondrian import Mondrian
 from unmask.tables.protections.recoding import new_cells
+from unmask.tables.protections.suppression import SuppressCells
 from unmask.tables.risk import printed_values
 from unmask.tables.table import Table
 

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from unmask.tables import criteria
-from unmask.tables.protections.base import Mondrian
+from unmask.tables.protections.mondrian import Mondrian
 from unmask.tables.table import Table
 
 QUASI_IDENTIFIERS = ("age", "education-num", "hours", "workclass", "sex")

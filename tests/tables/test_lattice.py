@@ -20,7 +20,7 @@ from unmask.tables import (
 )
 from unmask.tables.attacks.pairing import fits_of, pair, pairs_where
 from unmask.tables.protections import constraints, lattice_levels
-from unmask.tables.protections.base import satisfying
+from unmask.tables.protections.bound_constraints import satisfying
 from unmask.tables.protections.constraints import Constraint, KAnonymity
 
 CITIES = Hierarchy.from_paths(

@@ -18,7 +18,7 @@ from unmask.tables import criteria, datasets, utility
 from unmask.tables.column import Column
 from unmask.tables.grouping import group
 from unmask.tables.hierarchy import Hierarchy
-from unmask.tables.protections.base import Mondrian
+from unmask.tables.protections.mondrian import Mondrian
 from unmask.tables.risk import population
 from unmask.tables.table import Table
 
@@ -216,7 +216,7 @@ def test_one_set_has_one_spelling(adult):
 PROGRAM = """
 import hashlib, numpy as np
 from unmask.tables import criteria, utility
-from unmask.tables.protections.base import Mondrian
+from unmask.tables.protections.mondrian import Mondrian
 from unmask.tables.table import Table
 rng = np.random.default_rng(4)
 people = Table.read(

@@ -12,7 +12,7 @@ from unmask.studies.reading import read_plan
 from unmask.tables import Background, criteria
 from unmask.tables.attacks import AttributeInference, ClassAttack
 from unmask.tables.knowledge import Knowledge, attribute_truth
-from unmask.tables.protections.base import Suppress
+from unmask.tables.protections.suppression import Suppress
 from unmask.tables.table import Table
 
 

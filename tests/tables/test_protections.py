@@ -12,14 +12,12 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from unmask.core.errors import FailedError, UnmaskError
-from unmask.tables import criteria
+from unmask.tables import criteria, protections
 from unmask.tables.cells import parse_levels
 from unmask.tables.column import Column
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.matching import compatible
-from unmask.tables.protections import base as protections
 from unmask.tables.protections import constraints
-from unmask.tables.protections.base import Generalize, Identity, Mondrian, Suppress, SuppressCells
 from unmask.tables.protections.constraints import (
     AlphaK,
     Constraint,
@@ -29,6 +27,9 @@ from unmask.tables.protections.constraints import (
     RecursiveL,
     TCloseness,
 )
+from unmask.tables.protections.generalization import Generalize, Identity
+from unmask.tables.protections.mondrian import Mondrian
+from unmask.tables.protections.suppression import Suppress, SuppressCells
 from unmask.tables.table import Table
 
 CITIES = Hierarchy.from_paths(

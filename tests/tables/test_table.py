@@ -19,7 +19,7 @@ from unmask.core.errors import FailedError, UnmaskError
 from unmask.tables import writing
 from unmask.tables.column import Column
 from unmask.tables.hierarchy import Hierarchy
-from unmask.tables.protections.base import Mondrian
+from unmask.tables.protections.mondrian import Mondrian
 from unmask.tables.reading import engine
 from unmask.tables.table import Table
 

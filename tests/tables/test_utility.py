@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 from unmask.core.errors import UnmaskError
 from unmask.tables import datasets, utility
 from unmask.tables.hierarchy import Hierarchy
-from unmask.tables.protections.base import Identity, Mondrian, Suppress
+from unmask.tables.protections.generalization import Identity
+from unmask.tables.protections.mondrian import Mondrian
+from unmask.tables.protections.suppression import Suppress
 from unmask.tables.table import Table
 from unmask.tables.utility import evaluation
 

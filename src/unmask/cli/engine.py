@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from unmask.reports import ReportData
     from unmask.tables.formulas import Formulas
-    from unmask.tables.protections.base import Mondrian
+    from unmask.tables.protections.mondrian import Mondrian
     from unmask.tables.stored import StoredTable
     from unmask.tables.table import Table
 

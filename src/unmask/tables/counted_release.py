@@ -18,7 +18,7 @@ from unmask.data.writing import STARTS, escape_formula, is_formula
 from unmask.tables.column import Column
 from unmask.tables.formulas import Formulas, check_formulas
 from unmask.tables.grouping import group
-from unmask.tables.protections.base import Mondrian
+from unmask.tables.protections.mondrian import Mondrian
 from unmask.tables.protections.recoding import merged
 from unmask.tables.stored import StoredTable, unchanged_columns
 from unmask.tables.table import Table

@@ -50,7 +50,7 @@ from unmask.tables.attacks import Linkability, SeveralRows, SinglingOut
 from unmask.tables.control.holdout import Sample, hold_back
 from unmask.tables.criteria import Criteria
 from unmask.tables.knowledge import Knowledge, Register
-from unmask.tables.protections.base import Identity
+from unmask.tables.protections.generalization import Identity
 from unmask.tables.protections.releasing import Released, make_release, read_like
 from unmask.tables.reading import AS_TEXT, column_names
 from unmask.tables.table import Table

@@ -23,8 +23,7 @@ from unmask.reports.facts.tables import Distribution, Step
 from unmask.reports.words import IDENTITY
 from unmask.tables.attacks import AttributeInference
 from unmask.tables.notation import EVERYTHING
-from unmask.tables.protections.base import Generalize
-from unmask.tables.protections.next_generalization import next_level
+from unmask.tables.protections.generalization import Generalize, next_level
 from unmask.tables.table import Table
 from unmask.tables.utility.columns import Cells, ColumnLoss
 

@@ -1,6 +1,5 @@
 """Protections of tables: a table in, a release and the row behind each of its rows out."""
 
-from unmask.tables.protections.base import Generalize, Identity, Mondrian, Suppress, SuppressCells
 from unmask.tables.protections.constraints import (
     AlphaK,
     BetaLikeness,
@@ -13,9 +12,12 @@ from unmask.tables.protections.constraints import (
     RecursiveL,
     TCloseness,
 )
+from unmask.tables.protections.generalization import Generalize, Identity
 from unmask.tables.protections.lattice import Lattice
 from unmask.tables.protections.microaggregation import Microaggregate
+from unmask.tables.protections.mondrian import Mondrian
 from unmask.tables.protections.perturbations import PRAM, AddNoise, RankSwap
+from unmask.tables.protections.suppression import Suppress, SuppressCells
 
 __all__ = [
     "PRAM",

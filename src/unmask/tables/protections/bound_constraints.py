@@ -125,3 +125,16 @@ def check_whole(n_people: int, k: int, demands: Sequence[Constraint], secrets: S
                     f"{demand!r} cannot be satisfied: the whole table has {compares.quantity} {attained:.6g} on column "
                     f"{secret.column.name!r}, expected {compares.sense} {bound_of(demand):g}; ask for what it attains"
                 )
+
+
+def satisfying(
+    table: Table, k: int, demands: Sequence[Constraint], *, reference: Table | None = None
+) -> NDArray[np.bool_]:
+    """(J,) which classes of a table have k people and satisfy all demands on every sensitive column.
+
+    reference : the table whose sensitive values classes are compared with, if not this one
+    """
+    good = table.class_people >= k
+    for secret in secrets_of(table if reference is None else reference, demands):
+        good &= secret.allowed(secret.moved(table.histogram(table.column(secret.column.name))), demands)
+    return good

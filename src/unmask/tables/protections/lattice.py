@@ -13,15 +13,8 @@ from unmask.core.errors import UnmaskError
 from unmask.core.randomness import secret_unless
 from unmask.ranges import Range, check_types
 from unmask.tables.matching import compatible
-from unmask.tables.protections.base import (
-    Released,
-    _at_levels,
-    _call,
-    _ordered,
-    _rows,
-    satisfying,
-)
-from unmask.tables.protections.bound_constraints import demands_of
+from unmask.tables.protections.base import Released, evaluated_rows, format_call, recode, sort_release
+from unmask.tables.protections.bound_constraints import demands_of, satisfying
 from unmask.tables.protections.constraints import Constraint
 from unmask.tables.protections.lattice_levels import Level
 from unmask.tables.protections.lattice_search import Asked, Choice, in_rounds
@@ -118,7 +111,7 @@ class Lattice:
     constraints: tuple[Constraint, ...] = ()
     rounds: Annotated[int, Range(1)] = 1
 
-    __repr__ = _call
+    __repr__ = format_call
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "constraints", tuple(self.constraints))
@@ -130,14 +123,14 @@ class Lattice:
 
     def __call__(self, table: Table, *, rng: np.random.Generator | None = None) -> Released:
         """Recode the table to the levels that are chosen, and drop the classes that violate a constraint."""
-        rng, rows = secret_unless(rng), _rows(table)
+        rng, rows = secret_unless(rng), evaluated_rows(table)
         complete = table.complete
         release, origin = _joined(complete, list(self._recoded(complete, self.choose(complete))))
-        return _ordered(release, rows[origin], rng)
+        return sort_release(release, rows[origin], rng)
 
     def released(self, table: Table, levels: Mapping[str, Level], reference: Table | None = None) -> Released:
         """Return the release at levels, in row order; reference : the table of which these rows remain."""
-        recoded = _at_levels(table, {name: level for name, level in levels.items() if level != 0})
+        recoded = recode(table, {name: level for name, level in levels.items() if level != 0})
         good = satisfying(recoded, *demands_of(self.k, self.l, self.t, self.constraints), reference=reference)
         is_released = good[recoded.classes.of_row]
         return recoded.take(is_released), np.flatnonzero(is_released)
@@ -179,7 +172,7 @@ class Lattice:
 
         Raise FailedError if no node for all rows satisfies everything.
         """
-        _rows(table)
+        evaluated_rows(table)
         complete = table.complete
         return in_rounds(Asked.of(self, complete), self.rounds)
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.core.errors import FailedError, UnmaskError
-from unmask.tables.protections.base import _place_of
+from unmask.tables.protections.base import column_position
 from unmask.tables.protections.bound_constraints import Secret, demands_of, secrets_of
 from unmask.tables.protections.constraints import Constraint, DistinctL, PSensitive
 from unmask.tables.protections.lattice_levels import Counted, Ladder, Level, Node, Nodes
@@ -98,7 +98,7 @@ class Asked:
     def of(cls, protection: Any, table: Table) -> Asked:
         """Count the classes of the table, with the sensitive values that the constraints need."""
         for name in (*protection.levels, *protection.weights):
-            _place_of(table, name)
+            column_position(table, name)
         k, demands = demands_of(protection.k, protection.l, protection.t, protection.constraints)
         secrets = secrets_of(table, demands)
         nodes = Nodes.of(table, protection.levels, [column.moved(table.histogram(column.column)) for column in secrets])

@@ -13,7 +13,14 @@ from unmask.core.randomness import secret_unless
 from unmask.ranges import Range, check_ranges
 from unmask.tables.cells import read_levels
 from unmask.tables.column import Column, classes_of
-from unmask.tables.protections.base import Released, _call, _place_of, _release, _rows, exact_numbers
+from unmask.tables.protections.base import (
+    Released,
+    column_position,
+    evaluated_rows,
+    exact_numbers,
+    format_call,
+    release_rows,
+)
 from unmask.tables.protections.recoding import Recoded
 from unmask.tables.table import Table
 
@@ -54,7 +61,7 @@ class Microaggregate:
     k: Annotated[int, Range(2)] = 3
     columns: str | tuple[str, ...] = ()
 
-    __repr__ = _call
+    __repr__ = format_call
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", (self.columns,) if isinstance(self.columns, str) else tuple(self.columns))
@@ -62,9 +69,9 @@ class Microaggregate:
 
     def __call__(self, table: Table, *, rng: np.random.Generator | None = None) -> Released:
         """Group people, and average their numbers."""
-        rng, rows = secret_unless(rng), _rows(table)
+        rng, rows = secret_unless(rng), evaluated_rows(table)
         for name in self.columns:
-            _place_of(table, name)
+            column_position(table, name)
         columns = [column.take(rows) for column in table.quasi_identifiers]
         numbers = [column for column in columns if self._averages(column)]
         if not numbers:
@@ -73,7 +80,7 @@ class Microaggregate:
             raise FailedError(f"{rows.size} rows are included, expected at least k = {self.k}; ask for less")
         group = self._groups(numbers, rng)
         recoded = [_means(c, group) if self._averages(c) else (c.levels, c.codes) for c in columns]
-        return _release(table, rows, recoded, rng)
+        return release_rows(table, rows, recoded, rng)
 
     def coordinates(self, column: Column, *, like: Column) -> Floats | None:
         """(L,) where the levels of a column lie, in standard deviations of `like`; None of a column that stays."""

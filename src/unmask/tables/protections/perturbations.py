@@ -21,7 +21,14 @@ from unmask.tables.cells import read_levels
 from unmask.tables.column import Column
 from unmask.tables.levels import Levels
 from unmask.tables.matching import compatible
-from unmask.tables.protections.base import Released, _call, _place_of, _release, _rows, exact_numbers
+from unmask.tables.protections.base import (
+    Released,
+    column_position,
+    evaluated_rows,
+    exact_numbers,
+    format_call,
+    release_rows,
+)
 from unmask.tables.protections.recoding import Recoded
 from unmask.tables.table import Table
 
@@ -67,7 +74,7 @@ class PRAM:
     keep: float | Mapping[str, float] = field(default=0.8, hash=False)
     matrices: Mapping[str, Mapping[str, Mapping[str, float]]] = field(default_factory=dict, hash=False)
 
-    __repr__ = _call
+    __repr__ = format_call
 
     def __post_init__(self) -> None:
         for rate in self.keep.values() if isinstance(self.keep, Mapping) else (self.keep,):
@@ -80,11 +87,11 @@ class PRAM:
 
     def __call__(self, table: Table, *, rng: Rng | None = None) -> Released:
         """Draw the cells that are not kept."""
-        rng, rows = secret_unless(rng), _rows(table)
+        rng, rows = secret_unless(rng), evaluated_rows(table)
         for name in (*self.matrices, *(self.keep if isinstance(self.keep, Mapping) else ())):
-            _place_of(table, name)
+            column_position(table, name)
         drawn = [self._drawn(column.take(rows), rng) for column in table.quasi_identifiers]
-        return _release(table, rows, drawn, rng)
+        return release_rows(table, rows, drawn, rng)
 
     def row_kernel(self, true: Column, released: Column, *, rng: Rng) -> Kernel:  # noqa: ARG002 - stated, not simulated
         """K of a column; q is what was released."""
@@ -143,7 +150,7 @@ class AddNoise:
     sd: Mapping[str, float] = field(default_factory=dict, hash=False)
     base: Mapping[str, float] = field(default_factory=dict, hash=False)
 
-    __repr__ = _call
+    __repr__ = format_call
 
     def __post_init__(self) -> None:
         for parameter, by_column, minimum in (("sd", self.sd, 0.0), ("base", self.base, np.nextafter(0.0, 1.0))):
@@ -154,10 +161,12 @@ class AddNoise:
 
     def __call__(self, table: Table, *, rng: Rng | None = None) -> Released:
         """Add noise, and round."""
-        rng, rows = secret_unless(rng), _rows(table)
+        rng, rows = secret_unless(rng), evaluated_rows(table)
         for name in (*self.sd, *self.base):
-            _place_of(table, name)
-        return _release(table, rows, [self._noisy(column.take(rows), rng) for column in table.quasi_identifiers], rng)
+            column_position(table, name)
+        return release_rows(
+            table, rows, [self._noisy(column.take(rows), rng) for column in table.quasi_identifiers], rng
+        )
 
     def row_kernel(self, true: Column, released: Column, *, rng: Rng) -> Kernel:  # noqa: ARG002 - closed form
         """K of a column."""
@@ -217,7 +226,7 @@ class RankSwap:
     share: float = 0.05
     columns: str | tuple[str, ...] = ()
 
-    __repr__ = _call
+    __repr__ = format_call
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", (self.columns,) if isinstance(self.columns, str) else tuple(self.columns))
@@ -226,9 +235,9 @@ class RankSwap:
 
     def __call__(self, table: Table, *, rng: Rng | None = None) -> Released:
         """Swap values, column by column."""
-        rng, rows = secret_unless(rng), _rows(table)
+        rng, rows = secret_unless(rng), evaluated_rows(table)
         for name in self.columns:
-            if table.quasi_identifiers[_place_of(table, name)].levels.kind == "categorical":
+            if table.quasi_identifiers[column_position(table, name)].levels.kind == "categorical":
                 raise UnmaskError(f"the values of {name!r} have no order; give it one (ordinal), or leave it out")
         columns = (column.take(rows) for column in table.quasi_identifiers)
         swapped = [
@@ -238,7 +247,7 @@ class RankSwap:
             )
             for column in columns
         ]
-        return _release(table, rows, swapped, rng)
+        return release_rows(table, rows, swapped, rng)
 
     def row_kernel(self, true: Column, released: Column, *, rng: Rng) -> Kernel:
         """K of a column, by swapping as many ranks as were released again; those of one bin are swapped alike."""

@@ -1,17 +1,157 @@
-"""Greedy suppression of cells in small classes: `*` replaces them."""
+"""Suppression of rows and of cells in classes that are small or violate a constraint."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.core.errors import FailedError, UnmaskError
 from unmask.tables.column import Column
 from unmask.tables.grouping import group, summed
 from unmask.tables.notation import EVERYTHING
+from unmask.tables.protections.base import (
+    Released,
+    allow_all,
+    column_position,
+    evaluated_rows,
+    format_call,
+    release_rows,
+    sort_release,
+)
+from unmask.tables.protections.bound_constraints import demands_of, satisfying
+from unmask.tables.protections.constraints import Constraint, KAnonymity
 from unmask.tables.protections.recoding import Recoded, new_cells
 from unmask.tables.table import Table
+
+if TYPE_CHECKING:
+    from unmask.tables.attacks.pairing import Pairing
+
+
+@dataclass(frozen=True)
+class Suppress:
+    """Drop the rows of every class that is smaller than k or violates a constraint on a sensitive column.
+
+    k, l, t, constraints : as in `Mondrian`. The cells of the rows that stay are not changed; `origin` is shorter than
+    the table. It is an error when no class is left.
+
+    Assumes: as `Mondrian` does, and that those who are dropped may be missing from every count.
+
+    Fails when: rare people are what the data are for: they are the ones dropped. Who is known to be in the source,
+    and is missing, is known to be rare.
+
+    >>> table = Table.read({"age": [30, 30, 50]}, quasi_identifiers="age")
+    >>> release, origin = Suppress(k=2)(table, rng=np.random.default_rng(1))
+    >>> sorted(origin.tolist())
+    [0, 1]
+
+    P. Samarati & L. Sweeney, "Protecting privacy when disclosing information: k-anonymity and its enforcement through
+    generalization and suppression", 1998.
+    """
+
+    k: int = 10
+    l: int | None = None  # noqa: E741 - the literature's name
+    t: float | None = None
+    constraints: tuple[Constraint, ...] = ()
+
+    __repr__ = format_call
+    fits = allow_all
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "constraints", tuple(self.constraints))
+        demands_of(self.k, self.l, self.t, self.constraints)
+
+    def __call__(self, table: Table, *, rng: np.random.Generator | None = None) -> Released:
+        """Keep the rows of the classes that are large and diverse enough."""
+        k, demands = demands_of(self.k, self.l, self.t, self.constraints)
+        rows = evaluated_rows(table)
+        complete = table.complete
+        classes = complete.classes
+        good = satisfying(complete, k, demands)
+        if not good.any():
+            largest, unit = int(complete.class_people.max(initial=0)), "rows" if complete.person is None else "people"
+            raise FailedError(
+                f"{self!r} would drop all {table.n_rows} rows: none of {classes.sizes.size} classes satisfies it, the "
+                f"largest has {largest} {unit}; ask for less, or generalize the quasi-identifiers first"
+            )
+        return sort_release(complete.take(good[classes.of_row]), rows[good[classes.of_row]], rng)
+
+
+@dataclass(frozen=True)
+class SuppressCells:
+    """Replace cells by `*` in the classes smaller than k, column after column.
+
+    Rule: as long as some rows are in classes smaller than k, take among the columns not used yet the one whose
+    suppression in exactly these rows leaves the fewest rows in small classes (ties: column order), write `*` there, and
+    form the classes again, `*` being a value of its own. Rows already in large classes are never touched. It ends when
+    no small class is left, the columns are used up, or the budget is spent; rows still in small classes stay in the
+    release. Criteria let `*` meet every cell, so that k holds for them if all columns may be suppressed at rate 1;
+    `unmask.protect` refuses a release whose criteria miss k.
+
+    columns : names of the quasi-identifiers that may be suppressed, all of them by default.
+    rate : largest share of the cells of these columns that may become `*`, 0 to 1. When a step would exceed it, whole
+        classes are suppressed from the smallest upwards (ties in class order) as far as the budget goes.
+
+    Assumes: adversaries read `*` as any value.
+
+    Fails when: the star tells: rows of large classes have none, so a row with stars is one of few (`MechanismAttack`);
+    or columns are used up, and some classes stay small.
+
+    >>> table = Table.read({"age": [30, 30, 50, 51], "sex": list("mmff")}, quasi_identifiers=["age", "sex"])
+    >>> release, origin = SuppressCells(k=2)(table, rng=np.random.default_rng(1))
+    >>> release.classes.sizes, release.column("age").levels.labels
+    (array([2, 2]), ('*', '30', '50', '51'))
+
+    L. Willenborg & T. de Waal, "Elements of statistical disclosure control", 2001, for local suppression.
+    """
+
+    k: int = 10
+    columns: str | tuple[str, ...] = ()
+    rate: float = 1.0
+
+    __repr__ = format_call
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "columns", (self.columns,) if isinstance(self.columns, str) else tuple(self.columns))
+        KAnonymity(self.k)
+        if not 0 <= self.rate <= 1:
+            raise UnmaskError(f"rate is {self.rate!r}, expected a share between 0 and 1")
+
+    def __call__(self, table: Table, *, rng: np.random.Generator | None = None) -> Released:
+        """Suppress cells until every class has k people, or no further cell may be suppressed."""
+        rows = evaluated_rows(table)
+        complete = table.complete
+        names = [column.name for column in complete.quasi_identifiers]
+        places = [column_position(complete, name) for name in self.columns] or list(range(len(names)))
+        starred = [with_star(column) if j in places else None for j, column in enumerate(complete.quasi_identifiers)]
+        codes = suppress_cells(complete, starred, places, k=self.k, rate=self.rate)
+        recoded = [
+            (column.levels if star is None else star[0], codes[:, j][complete.classes.of_row])
+            for j, (column, star) in enumerate(zip(complete.quasi_identifiers, starred, strict=True))
+        ]
+        return release_rows(table, rows, recoded, rng)
+
+    def fits(
+        self, release: Table, pairing: Pairing, row: NDArray[np.int64], klass: NDArray[np.int64]
+    ) -> NDArray[np.bool_]:
+        """Return True for pairs of people and released classes that the rule allows, of those whose cells agree.
+
+        Rows of one class have the same suppressed columns, in a fixed order. So among the rows that fit a fully known
+        person, only those with the fewest `*` can be theirs. If a missing cell is any value, all rows fit, because a
+        row with a missing cell fits people of other classes.
+        """
+        if len(pairing.columns) < len(release.quasi_identifiers) or release.missing == "wildcard":
+            return np.ones(row.size, dtype=np.bool_)
+        hidden = [cell.levels.suppressed[pairing.classes[:, j]] for j, (_, cell) in enumerate(pairing.columns)]
+        stars = np.sum(hidden, axis=0)[klass]
+        open_levels = [column.levels.open(release.missing) for column, _ in pairing.columns]
+        vague = [levels[pairing.observed[:, j]] for j, levels in enumerate(open_levels)]
+        fewest = np.full(len(pairing.observed), len(pairing.columns))
+        np.minimum.at(fewest, row, stars)
+        return np.asarray(np.any(vague, axis=0)[row] | (stars == fewest[row]))
 
 
 def with_star(column: Column) -> Recoded:

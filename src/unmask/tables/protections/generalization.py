@@ -1,8 +1,10 @@
-"""One step of generalization of a released column: its next level, bins, period or hidden character."""
+"""Full-domain generalization of columns, and the next coarser level of a released column."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +12,71 @@ from numpy.typing import NDArray
 from unmask.tables.column import Column
 from unmask.tables.dates import PERIODS
 from unmask.tables.notation import EVERYTHING
+from unmask.tables.protections.base import Released, allow_all, format_call, recode, release_rows, sort_release
+from unmask.tables.table import Table
+
+
+@dataclass(frozen=True)
+class Generalize:
+    """Full-domain recoding: every cell of a column is replaced by its ancestor, or by its bin.
+
+    levels : by quasi-identifier. For a column with a hierarchy a whole number is the level of its ancestors (0 leaves
+        the column as it is); otherwise the level of numbers is the width w of the bins [i w, (i + 1) w), that of dates
+        "day", "month", "quarter", "year" or "decade", that of codes how many characters of the longest are hidden. "*"
+        makes every cell of any column `*`, missing ones, too. Columns not named stay. At other levels a missing cell
+        stays missing and `*` stays `*`; an interval that crosses bins becomes the union of its bins, a set the union of
+        the ancestors of its values.
+
+    Assumes: no person is unique at the given levels. The protection does not check this.
+
+    Fails when: a combination stays rare; audit what comes out. Where few are rare, one coarse level for everybody costs
+    much.
+
+    >>> table = Table.read({"age": [30, 34, 50]}, quasi_identifiers="age")
+    >>> release, origin = Generalize(levels={"age": 5.0})(table, rng=np.random.default_rng(1))
+    >>> release.column("age").levels.labels
+    ('[30, 35)', '[50, 55)')
+
+    L. Sweeney, "Achieving k-anonymity privacy protection using generalization and suppression", IJUFKS 10(5), 2002.
+    """
+
+    levels: Mapping[str, float | str] = field(default_factory=dict, hash=False)
+
+    __repr__ = format_call
+    fits = allow_all
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "levels", dict(self.levels))
+
+    def __call__(self, table: Table, *, rng: np.random.Generator | None = None) -> Released:
+        """Recode the columns named."""
+        recoded = [(column.levels, column.codes) for column in recode(table, self.levels).quasi_identifiers]
+        return release_rows(table, np.arange(table.n_rows), recoded, rng)
+
+
+@dataclass(frozen=True)
+class Identity:
+    """No protection: the table itself, in the order of its cells.
+
+    Assumes: nothing.
+
+    Fails when: it is released. It is what a study compares all others with.
+
+    >>> table = Table.read({"age": [30, 34, 50]}, quasi_identifiers="age")
+    >>> release, origin = Identity()(table, rng=np.random.default_rng(1))
+    >>> bool((release.column("age").codes == table.column("age").codes[origin]).all())
+    True
+
+    No source: what adversaries reach where nothing was done.
+    """
+
+    __repr__ = format_call
+    fits = allow_all
+
+    def __call__(self, table: Table, *, rng: np.random.Generator | None = None) -> Released:
+        """Order the rows."""
+        return sort_release(table, np.arange(table.n_rows), rng)
+
 
 DAYS = (1, 28, 90, 365)
 """The shortest of each period, in days."""

@@ -1,0 +1,194 @@
+"""Mondrian: boxes of at least k people, cut by the kernel of `mondrian_cuts`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from unmask.core.errors import UnmaskError
+from unmask.core.randomness import secret_unless
+from unmask.tables.column import Column
+from unmask.tables.protections import mondrian_cuts as kernel
+from unmask.tables.protections.base import Released, allow_all, evaluated_rows, format_call, recode, release_rows
+from unmask.tables.protections.bound_constraints import Secret, check_whole, demands_of, secrets_of
+from unmask.tables.protections.constraints import Constraint
+from unmask.tables.protections.cut_tests import Allows
+from unmask.tables.protections.recoding import axis, merged
+from unmask.tables.table import Table
+
+
+@dataclass(frozen=True)
+class Mondrian:
+    """Multidimensional generalization: boxes of at least k people, each cell replaced by what occurs in its box.
+
+    A box is cut at the allowable position nearest its median, along its widest column (width over the width of the
+    whole table, ties in column order), as long as both halves hold k people and satisfy all constraints on every
+    sensitive column; see `mondrian_cuts.mondrian`.
+
+    k : fewest people of a class; rows where every row is a person
+    l : fewest distinct values of a sensitive column in a class
+    t : largest distance, of the equal ground, of a class's sensitive values from the whole table's
+    constraints : further ones, from `unmask.tables.protections`
+    levels : COLUMN=LEVEL, finest released level of quasi-identifiers, as `Generalize` takes them; the table is recoded
+        to them before it is cut
+    strict : True cuts between two values of a column, so that boxes are disjoint; a point with many copies makes a
+        large class. False also cuts between rows of equal value, at random, so that with k alone every box holds k to
+        2k - 1 rows; boxes may then overlap or coincide, and boxes that coincide are one class of the release.
+
+    Order of a column: numbers and dates by value, ordinal by rank, text by its domain (sorted), with a hierarchy
+    depth-first along the tree, codes along the tree of their beginnings; along a tree the strict form cuts only between
+    children of the lowest node over all values of the box. Cells that are intervals take their midpoint, sets the mean
+    place of their values, `*` and missing cells come first.
+
+    Numbers become the interval from the smallest to the largest present. Dates become the finest period that holds all
+    of them (month, quarter, year), or an interval of whole months, over more than 24 of them of whole years: no date of
+    one person stands at its end. Codes become their common beginning, `481**`; the others the set of values present,
+    written as a node of the hierarchy where it is one, and as the lowest node above where the table's `cells` are
+    "nodes". A class that mixes a missing cell, `*` or, of text, a mask with other cells gets `*`.
+
+    Assumes: quasi-identifiers are all that adversaries know, and each person has one row, or an identifier
+    joins their rows.
+
+    Fails when: a column that is kept undoes the boxes, a class shares one sensitive value (ask for `l` or `t`), most
+    rows of a class are one person's, or the same people are released again in other boxes.
+
+    >>> table = Table.read({"age": [30, 31, 50, 51]}, quasi_identifiers="age")
+    >>> release, origin = Mondrian(k=2)(table, rng=np.random.default_rng(1))
+    >>> release.quasi_identifiers[0].levels.labels, release.classes.sizes
+    (('[30, 31]', '[50, 51]'), array([2, 2]))
+
+    K. LeFevre, D. DeWitt, R. Ramakrishnan, "Mondrian multidimensional k-anonymity", ICDE 2006.
+    """
+
+    k: int = 10
+    l: int | None = None  # noqa: E741 - the literature's name
+    t: float | None = None
+    strict: bool = True
+    constraints: tuple[Constraint, ...] = ()
+    levels: Mapping[str, float | str] = field(default_factory=dict, hash=False)
+
+    __repr__ = format_call
+    fits = allow_all
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "constraints", tuple(self.constraints))
+        object.__setattr__(self, "levels", dict(self.levels))
+        demands_of(self.k, self.l, self.t, self.constraints)
+
+    @property
+    def reads_values(self) -> bool:
+        """True if a cut depends on sensitive values."""
+        return self.l is not None or self.t is not None or bool(self.constraints)
+
+    def __call__(self, table: Table, *, rng: np.random.Generator | None = None) -> Released:
+        """Generalize the table until every class has k people and satisfies the constraints."""
+        rng = secret_unless(rng)
+        rows = evaluated_rows(table)
+        complete = recode(table.complete, self.levels)
+        _check_sets(complete, self.k)
+        search = self.search(complete, [complete.totals_of(column) for column in complete.quasi_identifiers])
+        if self.strict:
+            box, codes, of_row = search.boxes(complete), complete.classes.levels, complete.classes.of_row
+        else:
+            box, codes, of_row = search.relaxed(complete, rng=rng), complete.codes, np.arange(rows.size, dtype=np.int32)
+        recoded = [merged(column, box, codes[:, j]) for j, column in enumerate(complete.quasi_identifiers)]
+        return release_rows(table, rows, [(levels, code[of_row]) for levels, code in recoded], rng)
+
+    def search(self, table: Table, rows: Sequence[NDArray[np.int64]]) -> Search:
+        """Return the parameters of the cuts of a table; rows : for each quasi-identifier, rows of each level."""
+        k, demands = demands_of(self.k, self.l, self.t, self.constraints)
+        return Search.of(table, rows, k=k, demands=demands)
+
+
+MAX_SET_BYTES = 1 << 30
+"""Memory of released sets of values: one byte for each value of the column and each class."""
+
+
+def _check_sets(table: Table, k: int) -> None:
+    """Raise an error for a column whose released sets of values would exhaust the memory."""
+    for column in table.quasi_identifiers:
+        levels, n_values = column.levels, len(column.levels.domain)
+        in_sets = levels.kind == "categorical" and column.hierarchy is None and not levels.by_prefix
+        if in_sets and n_values * (table.n_rows // k) > MAX_SET_BYTES:
+            name = column.name
+            raise UnmaskError(
+                f"column {name!r} has {n_values:,} distinct values, too many for sets of values; give --hierarchy "
+                f"{name}=FILE or a coarser column, or leave it out of the quasi-identifiers"
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class Search:
+    """Parameters of the cuts of a table.
+
+    rows : for every quasi-identifier (L,) included rows of each level. place, trees, span : where its levels are,
+    see `recoding.axis`. secrets : the sensitive columns as the constraints see them.
+    """
+
+    k: int
+    demands: tuple[Constraint, ...]
+    rows: tuple[NDArray[np.int64], ...]
+    place: tuple[NDArray[np.float64], ...]
+    trees: tuple[NDArray[np.int64] | None, ...]
+    span: NDArray[np.float64]
+    secrets: tuple[Secret, ...]
+
+    @classmethod
+    def of(cls, table: Table, rows: Sequence[NDArray[np.int64]], *, k: int, demands: Sequence[Constraint]) -> Search:
+        """Measure the whole table, whose levels have so many `rows`; refuse what not even the whole satisfies."""
+        secrets = secrets_of(table, demands)
+        n_people = int(rows[0].sum()) if table.person is None else table.n_people
+        check_whole(n_people, k, demands, secrets)
+        axes = [_axis(column, count) for column, count in zip(table.quasi_identifiers, rows, strict=True)]
+        place, trees, span = zip(*axes, strict=True)
+        return cls(k, tuple(demands), tuple(rows), place, trees, np.array(span), tuple(secrets))
+
+    @property
+    def allows(self) -> list[Allows]:
+        """For every sensitive column the test of its histograms."""
+        return [secret.allows(self.demands) for secret in self.secrets]
+
+    def boxes(self, table: Table) -> NDArray[np.int32]:
+        """(J,) the box of every class, by cuts between values: of the whole table, or of a part that is one box."""
+        histograms = [secret.moved(table.histogram(secret.column)) for secret in self.secrets]
+        return self._cut(table.classes.levels, table.classes.sizes, histograms, table.people)
+
+    def relaxed(self, table: Table, *, rng: np.random.Generator) -> NDArray[np.int32]:
+        """(n_rows,) the box of every row, by cuts between equal values, too."""
+        histograms = [secret.each(table) for secret in self.secrets]
+        n, person = table.n_rows, table.person
+        people = None if person is None else csr_array((np.ones(n, dtype=np.int32), person, np.arange(n + 1)))
+        return self._cut(table.codes, np.ones(n, dtype=np.int64), histograms, people, rng=rng)
+
+    def _cut(
+        self,
+        levels: NDArray[np.int32],
+        rows: NDArray[np.int64],
+        histograms: Sequence[csr_array],
+        people: csr_array | None,
+        *,
+        rng: np.random.Generator | None = None,
+    ) -> NDArray[np.int32]:
+        return kernel.mondrian(
+            np.stack([place[levels[:, j]] for j, place in enumerate(self.place)], axis=1),
+            rows,
+            k=self.k,
+            span=self.span,
+            histograms=histograms,
+            allows=self.allows,
+            people=people,
+            trees=self.trees,
+            strict=rng is None,
+            rng=rng,
+        )
+
+
+def _axis(column: Column, rows: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.int64] | None, float]:
+    """Return the coordinates of the levels of a column, their tree, and the width of those that occur."""
+    used = np.flatnonzero(rows).astype(np.int32)
+    place, tree = axis(column, used)
+    return place, tree, float(np.ptp(place[used]))
