@@ -111,7 +111,7 @@ def _blahut_on_released() -> tuple[list[float], list[float]]:
         cost, released = (points[:, None] - points[None, :]) ** 2, joint.sum(axis=0)
         D = 0.3 * float((cost @ released).min())
         best = private_rate_distortion(joint, cost, distortion=D, gap=1e-5)
-        rule = rate_distortion(released, cost, distortion=D).rule
+        rule = rate_distortion(released, cost, distortion=D).rules[0]
         secret = Channel.from_joint(joint)
         leaked = NATS * mutual_information(secret.then(rule).posterior())
         more.append(leaked / float(best.rate[0]) - 1)

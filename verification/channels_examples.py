@@ -128,6 +128,19 @@ def sampled(noise: float, points: int = 400_000) -> tuple[float, float]:
     return float(((true - shown) ** 2).sum(axis=1).mean()), float((error**2).sum(axis=1).mean())
 
 
+def simulate_crowd(
+    channel: Channel, submit: float, messages: int, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return author, last holder and forwards of messages that are passed on one by one."""
+    author = rng.choice(channel.n_x, size=messages, p=channel.prior)
+    last, forwards, active = author.copy(), np.zeros(messages, dtype=np.int64), np.arange(messages)
+    while len(active):
+        active = active[rng.random(len(active)) >= submit]
+        last[active] = rng.integers(channel.n_x, size=len(active))
+        forwards[active] += 1
+    return author, last, forwards
+
+
 def crowds() -> Section:
     """Section VI-B: the variant of Crowds against the server."""
     rows, off, far, apart = [], 0.0, 0.0, 0.0
@@ -136,8 +149,8 @@ def crowds() -> Section:
         belief = crowd.channel().posterior()
         error = bayes(belief)
         H0, H1, Hinf = (float(h.mean()) for h in renyi_entropies(belief, (0, 1, np.inf)))
-        sent = crowd.simulate(MESSAGES, rng=np.random.default_rng(n))
-        wrong, delay = float((sent.author != sent.last).mean()), float(sent.forwards.mean())
+        author, last, forwards = simulate_crowd(crowd.channel(), p, MESSAGES, np.random.default_rng(n))
+        wrong, delay = float((author != last).mean()), float(forwards.mean())
         far = max(far, abs(wrong - crowd.estimation_error) / np.sqrt(wrong * (1 - wrong) / MESSAGES))
         far = max(far, abs(delay - (1 - p) / p) / (np.sqrt(1 - p) / p / np.sqrt(MESSAGES)))
         top = p + (1 - p) / n

@@ -295,7 +295,9 @@ def test_prosecutor_journalist_and_marketer():
     assert price_records(journalist(1.0), sizes).success_probability == pytest.approx(1 / sizes, rel=1e-15)
     assert price_records(journalist(0.4), sizes).success_probability == pytest.approx(0.4 / sizes, rel=1e-15)
     # every record of a file of classes 3, 2, 1: the mean is classes / people
-    assert price_records(journalist(1.0), [3, 3, 3, 2, 2, 1]).risk().mean() == pytest.approx(3 / 6, rel=1e-15)
+    assert price_records(journalist(1.0), [3, 3, 3, 2, 2, 1]).success_probability.mean() == pytest.approx(
+        3 / 6, rel=1e-15
+    )
 
 
 @pytest.mark.parametrize("discount", [1.0, 0.9])
@@ -419,23 +421,13 @@ def test_one_huge_group_is_worth_nothing(changes):
 # -------------------------------------------------------------------------------------------------- prices as such
 
 
-def test_prices_are_taken_and_weighed():
+def test_prices_are_taken():
     prices = price_records(setting("b'", CASE), [1, 0, 40, 40])
     again = prices.take(np.array([2, 0]))
     assert isinstance(again, Prices)
     assert len(again) == 2
     for name, values in vars(again).items():
         assert values.tolist() == vars(prices)[name][[2, 0]].tolist()
-    assert prices.risk().tolist() == prices.success_probability.tolist()
-    assert prices.risk(3.0) == pytest.approx(3 * prices.success_probability)
-    assert prices.risk([1, 2, 3, 0])[3] == 0
-    assert prices.risk([1, 2, 3, 0])[2] == 3 * prices.success_probability[2]
-
-
-@pytest.mark.parametrize("loss", [-1, math.nan, math.inf, [1, 2], np.ones((4, 1)), "much", [1, 2, 3, -1]])
-def test_a_bad_loss_is_refused(loss):
-    with pytest.raises(UnmaskError, match="loss"):
-        price_records(CASE, [1, 2, 3, 4]).risk(loss)
 
 
 # ---------------------------------------------------------------------------------------------------------- beliefs

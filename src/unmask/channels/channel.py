@@ -272,13 +272,6 @@ class Channel:
             product, self.prior, x_labels=self.x_labels, y_labels=labels, samples=_fewest_samples(self, other)
         )
 
-    def refines(self, other: Channel, *, tolerance: float = 1e-9) -> bool:
-        """Return whether `other` is this channel followed by another one, see `degradation`.
-
-        Then, and only then, no adversary with any prior and any loss learns less from this channel than from `other`.
-        """
-        return degradation(self, other, tolerance=tolerance) is not None
-
     def sample(self, x: Ints, *, rng: np.random.Generator) -> Ints:
         """Draw an output for each secret in `x` (any shape) from p(y given x).
 
@@ -324,7 +317,8 @@ def _fewest_samples(*channels: Channel) -> int | None:
 def degradation(finer: Channel, coarser: Channel, *, tolerance: float = 1e-9) -> Channel | None:
     """Find the channel that turns the output of `finer` into that of `coarser`.
 
-    A stochastic G with P G = Q, for the matrices P and Q of two channels on the same secrets. Priors are ignored.
+    A stochastic G with P G = Q, for the matrices P and Q of two channels on the same secrets. Priors are ignored. If
+    there is one, and only then, no adversary with any prior and any loss learns less from `finer` than from `coarser`.
 
     Parameters
     ----------

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unmask.core.errors import UnmaskError
-from unmask.economics.attacker import Attacker, Floats, as_amounts, is_whole
+from unmask.economics.attacker import Attacker, Floats, is_whole
 from unmask.economics.plan import (
     CLEAN,
     COST_SLOPE,
@@ -103,10 +103,6 @@ class Prices:
     def take(self, target: NDArray[np.int64]) -> Prices:
         """Return the prices of these targets, in their order."""
         return Prices(**{item.name: getattr(self, item.name)[target] for item in fields(Prices)})
-
-    def risk(self, loss: ArrayLike = 1.0) -> Floats:
-        """Return (n,) P_reid times the publisher's loss of a re-identified target, equation (1)."""
-        return self.success_probability * as_amounts("loss", loss, len(self))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

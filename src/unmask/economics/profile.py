@@ -89,18 +89,10 @@ def write_attacker(attacker: Attacker, path: str | Path) -> None:
     FailedError
         If the file cannot be written.
     """
-    lines = ["[attacker]", *(f"{name} = {_to_toml(value)}" for name, value in list_parameters(attacker).items())]
+    import tomlkit  # not at the top: only writing needs it
+
+    parameters = {name: UNLIMITED if value == math.inf else value for name, value in list_parameters(attacker).items()}
     try:
-        Path(path).write_text("\n".join(lines) + "\n", encoding="utf-8")
+        Path(path).write_text(tomlkit.dumps({"attacker": parameters}), encoding="utf-8")
     except OSError as error:
         raise FailedError(f"{path} cannot be written: {error.strerror}; check the path") from None
-
-
-def _to_toml(value: object) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        return f'"{value}"'
-    if isinstance(value, tuple):
-        return f"[{', '.join(map(_to_toml, value))}]"
-    return f'"{UNLIMITED}"' if value == math.inf else repr(value)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from unmask.core.errors import UnmaskError
-from unmask.ranges import Range
+from unmask.ranges import Range, check_types
 
 What = Literal["identity", "attribute", "sender"]
 Loss = Literal["hamming", "graded"]
@@ -169,10 +169,8 @@ def advise(
     >>> advise(what="attribute", loss="graded", loss_known=False, dmax=3.0).bounds[0]
     'total_variation.worst'
     """
-    _check(what, ("identity", "attribute", "sender"), "what")
+    check_types(advise, {"what": what, "loss": loss, "observations": observations})
     loss = loss or ("hamming" if loss_known else "graded")
-    _check(loss, ("hamming", "graded"), "loss")
-    _check(observations, ("one", "many"), "observations")
     if loss == "hamming":
         if not loss_known:
             raise UnmaskError("the loss is unknown and hamming, which is a known loss; leave one out")
@@ -237,8 +235,3 @@ def _cells(what: str) -> tuple[str | None, ...]:
     """Return the worst, average and best case of the table by their names in results; None if not computed."""
     cells = {entry.case: entry.measure for entry in TABLE_IV if entry.what == what}
     return tuple(RESULT_NAMES.get(cells[case]) for case in ("worst", "average", "best"))
-
-
-def _check(value: str, allowed: tuple[str, ...], name: str) -> None:
-    if value not in allowed:
-        raise UnmaskError(f"{name} is {value!r}, expected one of {', '.join(allowed)}")

@@ -87,34 +87,28 @@ def counted_information(counts: ArrayLike, *, rng: np.random.Generator, permutat
     if table.ndim != 2 or not table.size or np.any(table < 0) or np.any(table % 1) or not table.sum():
         raise UnmaskError("the counts must be a table of secrets x outputs of whole numbers from 0 on, not all 0")
     table = table.astype(np.int64)
-    counted, n = _information_bits(table), int(table.sum())
+    (counted, variance), n = _information_bits(table), int(table.sum())
     margins = random_table(table.sum(axis=1), table.sum(axis=0), seed=rng)
     permuted = [  # one at a time: tables may be large
-        _information_bits(margins.rvs(method="patefield").astype(np.int64)) for _ in range(permutations)
+        _information_bits(margins.rvs(method="patefield").astype(np.int64))[0] for _ in range(permutations)
     ]
     reached = 1 + sum(value >= counted - BITS_TIE for value in permuted)
     chance = float(np.mean(permuted)) if permuted else 0.0
-    corrected, reach = max(counted - chance, 0.0), 1.96 * _standard_error(table, counted, permuted)
+    corrected = max(counted - chance, 0.0)
+    reach = 1.96 * float(np.sqrt(variance + (np.var(permuted) if permuted else 0.0)))
     occupied = np.count_nonzero(table) - sum(np.count_nonzero(table.sum(axis=axis)) for axis in (0, 1)) + 1
     miller_madow = max(counted - max(occupied, 0) / (2 * np.log(2) * n), corrected)
     low, high = max(corrected - reach, 0.0), miller_madow + reach
     return CountedInformation(counted, chance, corrected, low, high, reached / (1 + permutations), n)
 
 
-def _standard_error(table: Ints, counted: float, permuted: list[float]) -> float:
-    """Return the standard error of the counted leakage (delta method) and of the permutations together."""
+def _information_bits(table: Ints) -> tuple[float, float]:
+    """Return I(X; Y) of the shares in bits, and its variance by the delta method."""
     x, y = np.nonzero(table)
-    p = table[x, y] / table.sum()
-    bits = np.log2(p / (table.sum(axis=1)[x] * (table.sum(axis=0)[y] / table.sum() ** 2)))
-    return float(np.sqrt(max(p @ bits**2 - counted**2, 0.0) / table.sum() + (np.var(permuted) if permuted else 0.0)))
-
-
-def _information_bits(table: Ints) -> float:
-    """Return I(X; Y) of the shares, in bits."""
-    x, y = np.nonzero(table)
-    p = table[x, y] / table.sum()
-    independent = table.sum(axis=1)[x] * (table.sum(axis=0)[y] / table.sum() ** 2)
-    return max(float(p @ np.log2(p / independent)), 0.0)
+    n, p = table.sum(), table[x, y] / table.sum()
+    bits = np.log2(p / (table.sum(axis=1)[x] * (table.sum(axis=0)[y] / n**2)))
+    information = max(float(p @ bits), 0.0)
+    return information, max(float(p @ bits**2) - information**2, 0.0) / float(n)
 
 
 class LearnedRisk(NamedTuple):
@@ -140,15 +134,6 @@ class LearnedRisk(NamedTuple):
     cover_hart: float
     unseen: float
     n: int
-
-    @property
-    def note(self) -> str:
-        """Return the conclusion in words."""
-        return (
-            f"held-out error {self.held_out:.4g}, 95 % interval {self.low:.4g} to {self.high:.4g} over {self.n} fresh "
-            "samples: of this attack, an upper bound on what the best attack leaves. The error of the best attack is "
-            "not estimated."
-        )
 
 
 def learned_risk(attack: FrequencyAttack | NearestNeighborAttack, trained: Samples, fresh: Samples) -> LearnedRisk:

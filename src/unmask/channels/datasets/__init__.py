@@ -1,12 +1,11 @@
 """Data of channels: crowds and mixes of known structure, grids of places, and check-ins of real users."""
 
-from unmask.channels.datasets.anonymity_systems import Crowds, CrowdsMessages, MixRun, PoolMix, Traffic
+from unmask.channels.datasets.anonymity_systems import Crowds, MixRun, PoolMix, Traffic
 from unmask.channels.datasets.locations import AUSTIN, Grid, Visits, alphabet, gowalla, grid, to_meters
 
 __all__ = [
     "AUSTIN",
     "Crowds",
-    "CrowdsMessages",
     "Grid",
     "MixRun",
     "PoolMix",

@@ -14,25 +14,6 @@ from unmask.core.errors import UnmaskError
 from unmask.ranges import Range, check_ranges
 
 
-@dataclass(frozen=True, eq=False)
-class CrowdsMessages:
-    """Simulated messages.
-
-    Parameters
-    ----------
-    author : (n_messages,) array
-        The author of each message, the truth.
-    last : (n_messages,) array
-        The user who submitted it, seen by the server.
-    forwards : (n_messages,) array
-        The number of its forwards.
-    """
-
-    author: Ints
-    last: Ints
-    forwards: Ints
-
-
 @dataclass(frozen=True)
 class Crowds:
     """A crowd of users who submit a message to the server with probability p, or forward it to a random user.
@@ -91,18 +72,6 @@ class Crowds:
     def expected_forwards(self) -> float:
         """Return (1 - p) / p, the cost in forwards of a message."""
         return (1.0 - self.submit) / self.submit
-
-    def simulate(self, messages: int, *, rng: np.random.Generator, prior: Floats | None = None) -> CrowdsMessages:
-        """Simulate messages forward by forward, with authors drawn from the prior."""
-        share = self.channel(prior).prior
-        author = rng.choice(self.n, size=messages, p=share)
-        last, forwards = author.copy(), np.zeros(messages, dtype=np.int64)
-        active = np.arange(messages)
-        while len(active):
-            active = active[rng.random(len(active)) >= self.submit]
-            last[active] = rng.integers(self.n, size=len(active))
-            forwards[active] += 1
-        return CrowdsMessages(author, last, forwards)
 
 
 @dataclass(frozen=True, eq=False)

@@ -123,21 +123,6 @@ class RateDistortion:
     leaks: tuple[Channel, ...]
     gap: Floats
 
-    @property
-    def rule(self) -> Channel:
-        """Return the rule of a curve of one point."""
-        return self._single(self.rules)
-
-    @property
-    def leak(self) -> Channel:
-        """Return the channel from the secret of a curve of one point."""
-        return self._single(self.leaks)
-
-    def _single(self, channels: tuple[Channel, ...]) -> Channel:
-        if len(channels) != 1:
-            raise UnmaskError(f"the curve has {len(channels)} points, expected one: choose one of `rules` or `leaks`")
-        return channels[0]
-
 
 def solve_curve(
     problem: RateProblem, *, slopes: ArrayLike | None, distortion: ArrayLike | None, gap: float

@@ -81,7 +81,7 @@ def rate_distortion(
     >>> curve = rate_distortion([0.5, 0.5], 1 - np.eye(2), distortion=0.1)
     >>> curve.rate.round(5), bool(curve.gap[0] <= 1e-6)  # ln 2 - h(0.1)
     (array([0.36806]), True)
-    >>> curve.rule.p_y_given_x.round(3)
+    >>> curve.rules[0].p_y_given_x.round(3)
     array([[0.9, 0.1],
            [0.1, 0.9]])
     """
