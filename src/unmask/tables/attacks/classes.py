@@ -13,6 +13,7 @@ from unmask.core.errors import FailedError, UnmaskError
 from unmask.core.inference import from_classes, from_likelihood
 from unmask.core.posterior import MAX_DOUBLE_ENTRIES, Posterior, equal_weights, stored
 from unmask.tables.attacks.pairing import (
+    CHUNK,
     EqualValues,
     Pairing,
     chunks_where,
@@ -116,7 +117,9 @@ class ClassAttack:
                     table.candidate[released_cell] < 0, _log_share_of_any(cell, table)[known_cell], 0.0
                 )
             else:
-                log_stated += _log_share(known_column, cell, table, missing=release.missing)[known_cell, released_cell]
+                log_stated += _log_share(
+                    known_column, cell, table, (known_cell, released_cell), missing=release.missing
+                )
         indptr, candidate, log_likelihood = pairing.represented(row, klass, log_stated)
         share = np.bincount(pairing.observation) / len(pairing.observation)
         return from_likelihood(
@@ -156,20 +159,30 @@ def _suppressed(columns: Iterable[tuple[Column, Column]]) -> bool:
     )
 
 
-def _log_share(known_column: Column, cell: Column, fits: NDArray[np.bool_], *, missing: Missing) -> NDArray[np.float64]:
-    """Return (n_known_levels, n_released_levels) log p(value given the cell), 0 for open ones; see `ClassAttack`.
+def _log_share(
+    known_column: Column,
+    cell: Column,
+    fits: NDArray[np.bool_],
+    pairs: tuple[NDArray[np.int32], NDArray[np.int32]],
+    *,
+    missing: Missing,
+) -> NDArray[np.float64]:
+    """Return (n_pairs,) log p(value given the cell), 0 for open values; see `ClassAttack`.
 
-    fits : of the same shape, whether the cell contains the value. It says nothing of cells that do not.
+    fits : (n_known_levels, n_released_levels) whether the cell contains the value. pairs : levels that fit.
     """
-    is_stated = ~known_column.levels.open(missing)
+    known_cell, released_cell = pairs
+    is_stated, anything = ~known_column.levels.open(missing), cell.levels.open(missing)
     log_volume = np.log(np.maximum(fits[is_stated].sum(axis=0), 1))
-    table = np.where(is_stated[:, None], -log_volume, 0.0)
-    anything = cell.levels.open(missing)
-    if anything.any() and is_stated.any():
-        cells = np.where(anything, 0.0, cell.counts)
-        shared = (fits[is_stated] * np.exp(-log_volume)) @ cells
-        table[np.ix_(is_stated, anything)] = _log_part(shared, cells)[:, None]
-    return table
+    share = np.where(is_stated[known_cell], -log_volume[released_cell], 0.0)
+    if not anything.any() or not is_stated.any():
+        return share
+    cells, share_of_any = np.where(anything, 0.0, cell.counts), np.zeros(len(is_stated))
+    stated, step = np.flatnonzero(is_stated), max(1, CHUNK // fits.shape[1])
+    blocks = (stated[start : start + step] for start in range(0, len(stated), step))
+    shared = np.concatenate([(fits[block] * np.exp(-log_volume)) @ cells for block in blocks])
+    share_of_any[is_stated] = _log_part(shared, cells)
+    return np.where(anything[released_cell], share_of_any[known_cell], share)
 
 
 def _log_share_of_any(cell: Column, equal_values: EqualValues) -> NDArray[np.float64]:
