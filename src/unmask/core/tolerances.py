@@ -41,9 +41,6 @@ LOSS_TIE: Final = 1e-9
 MEDIAN_PRECISION: Final = 1e-6
 """Share of the expected distance by which a geometric median may exceed the minimum; beliefs may be float32."""
 
-BOUND_SLACK: Final = 1e-5
-"""Share of the largest loss by which a bound may seem violated; beliefs may be float32."""
-
 POINT_TIE: Final = 1e-12
 """Share of the largest distance in a row. Points that are nearer than this are the same point."""
 

@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 from unmask.core.arrays import Floats
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
-from unmask.core.tolerances import BOUND_SLACK
 from unmask.measures.base import refuse_scores
 from unmask.measures.leakage import LN2, leakages
 from unmask.measures.losses import Loss, decision_problem
@@ -119,18 +118,6 @@ class Bounds:
     def mean_square_by_information(self) -> float:
         """Return 2 d_max^2 I(X; Y), a bound of E regret^2."""
         return 2.0 * self.largest**2 * self.information_nats
-
-    @property
-    def hold(self) -> bool:
-        """Return whether every bound holds, up to float32; False would be a defect of this library."""
-        slack = BOUND_SLACK * max(self.largest, 1e-300)
-        pairs = (
-            (self.regret, self.regret_by_variation),
-            (self.regret_by_variation, self.regret_by_divergence),
-            (np.abs(self.gap), self.gap_by_variation),
-            (np.sqrt(self.mean_square_regret), np.sqrt(self.mean_square_by_information)),
-        )
-        return all(bool(np.all(truth <= bound + slack)) for truth, bound in pairs)
 
 
 def bounds(belief: Posterior, loss: Loss = "hamming", *, coordinates: ArrayLike | None = None) -> Bounds:
