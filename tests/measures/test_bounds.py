@@ -40,12 +40,9 @@ def test_every_bound_holds_for_every_loss(joint, seed):
     for loss in ("hamming", "squared", "absolute", "euclidean", rng.uniform(0, 2, (n + 1, n))):
         both = bounds(belief, loss, coordinates=xy)
         slack = 2e-5 * max(both.largest, 1)
-        assert np.all(both.regret <= both.regret_by_variation + slack)
-        assert np.all(both.regret_by_variation <= both.regret_by_divergence + slack)
-        assert np.all(np.abs(both.gap) <= both.gap_by_variation + slack)
-        assert np.sqrt(both.mean_square_regret) <= np.sqrt(both.mean_square_by_information) + slack
         assert np.all(both.regret >= 0)
         assert np.all(both.regret <= both.regret_by_variation + slack)
+        assert np.all(both.regret_by_variation <= both.regret_by_divergence + slack)
         assert np.all(both.regret_by_variation <= both.regret_by_divergence + slack)
         assert np.all(np.abs(both.gap) <= both.gap_by_variation + slack)
         assert np.all(both.gap_by_variation <= both.gap_by_divergence + slack)

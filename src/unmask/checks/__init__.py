@@ -263,11 +263,10 @@ def release_is_valid(protection: Any, problems: Problems) -> str | None:
 
 LAWS_WITHOUT_PROBLEM = (says_what_it_does, repr_rebuilds_it)
 
+COMMON_LAWS = (*LAWS_WITHOUT_PROBLEM, same_seed_same_answer, inputs_are_left_alone)
+
 ATTACK_LAWS = (
-    says_what_it_does,
-    repr_rebuilds_it,
-    same_seed_same_answer,
-    inputs_are_left_alone,
+    *COMMON_LAWS,
     belief_is_about_the_targets,
     renumbering_the_release_renumbers_the_candidates,
     all_alike_gives_no_gain,
@@ -276,13 +275,7 @@ ATTACK_LAWS = (
     items_of_one_pseudonym_stay_together,
 )
 
-PROTECTION_LAWS = (
-    says_what_it_does,
-    repr_rebuilds_it,
-    same_seed_same_answer,
-    inputs_are_left_alone,
-    release_is_valid,
-)
+PROTECTION_LAWS = (*COMMON_LAWS, release_is_valid)
 
 
 def _are_equal(left: NDArray[Any], right: NDArray[Any]) -> bool:

@@ -1,8 +1,8 @@
 """Measures of a posterior. Each is a declaration, evaluated on the prior and on the posterior in one place (`base`).
 
 One registry (`registry`) has the name, label and meaning of all measures; the name is the same in a row, a plan, a gate
-and here. More measures are in the modules `error`, `entropy`, `leakage`, `anonymity`,
-`bounds`, `losses` and `membership`.
+and here. More measures are in the modules `error`, `entropy`, `leakage`, `anonymity`, `bounds`, `losses` and
+`membership`; `clustering` has those of partitions.
 """
 
 from unmask.measures import anonymity, bounds, entropy, error, leakage, losses, membership, names, rates
