@@ -59,13 +59,6 @@ class Box(NamedTuple):
     top: float
     bottom: float
 
-    @classmethod
-    def of_text(cls, at: float, y: float, text: str, *, dx: float = 0.0, anchor: str = "") -> Box:
-        """Return the room of a text whose middle line is at `y`."""
-        width = text_width(text)
-        start = dx - {"": 0.0, "middle": width / 2, "end": width}[anchor]
-        return cls(at, start, at, start + width, y - FONT_SIZE / 2, y + FONT_SIZE / 2)
-
     def widened(self, pixels: float) -> Box:
         """Return the box with more room at both sides."""
         return self._replace(left_px=self.left_px - pixels, right_px=self.right_px + pixels)
@@ -96,6 +89,43 @@ def overlap(a: Box, b: Box, narrow: float = NARROW, broad: float = BROAD) -> boo
     return narrow < broad
 
 
-def first_free(boxes: Iterable[Box], taken: Sequence[Box], narrow: float = NARROW) -> Box | None:
-    """Return the first box that meets nothing at any width from a given one on."""
-    return next((box for box in boxes if not any(overlap(box, other, narrow) for other in taken)), None)
+class Label(NamedTuple):
+    """Words whose middle line is at `y`, `dx` pixels from a part of the width."""
+
+    words: str
+    at: float
+    y: float
+    dx: float = 0.0
+    anchor: str = ""
+
+    @property
+    def box(self) -> Box:
+        """Room of the words."""
+        width = text_width(self.words)
+        start = self.dx - {"": 0.0, "middle": width / 2, "end": width}[self.anchor]
+        return Box(self.at, start, self.at, start + width, self.y - FONT_SIZE / 2, self.y + FONT_SIZE / 2)
+
+
+def place(
+    labels: Iterable[Label],
+    taken: list[Box],
+    *,
+    left: float = 0.0,
+    right: float = RIGHT,
+    gap: float = 0.0,
+    widths: Sequence[float] = (NARROW, MIDDLE),
+) -> tuple[Label, bool] | None:
+    """Choose the first label that meets nothing at any width from a given one on, and add its room to `taken`.
+
+    Returns
+    -------
+    (Label, bool) or None
+        The label, and whether there is room for it from a middle width on only.
+    """
+    boxes = [(label, label.box.widened(gap)) for label in labels]
+    for narrow in widths:
+        for label, box in boxes:
+            if box.is_inside(left, right, narrow) and not any(overlap(box, other, narrow) for other in taken):
+                taken.append(box)
+                return label, narrow > NARROW
+    return None

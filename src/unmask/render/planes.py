@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from unmask.render.boxes import LINE_HEIGHT, MIDDLE, NARROW, RIGHT, Box, first_free, overlap, text_width, wrap_text
+from unmask.render.boxes import LINE_HEIGHT, NARROW, RIGHT, Box, Label, overlap, place, text_width, wrap_text
 from unmask.render.scales import Scale, category_scale, date_scale, spaced_labels, value_scale
 from unmask.render.svg import (
     ACCENT_SOFT,
@@ -22,6 +22,7 @@ from unmask.render.svg import (
     Drawing,
     LegendEntry,
     bubble,
+    draw_label,
     line,
     link,
     mark,
@@ -238,15 +239,13 @@ def _x_scale(chart: Chart, column: Column, values: Sequence[Any]) -> Scale:
 
 
 def _axes(plane: Plane) -> Iterator[str]:
-    for part, label in plane.y.labels:
+    for part, words in plane.y.labels:
         y = plane.bottom - part * plane.height
         yield line((0, y), (1, y), stroke=GRID)
-        yield text(0, y, label, dx=-8, anchor="end", ink=SOFT)
-    labels = plane.x.labels
-    for i, (anchor, second) in spaced_labels(labels, left=plane.left).items():
-        at, words = labels[i]
-        yield line((at, plane.bottom), (at, plane.bottom + 4), stroke=AXIS)
-        yield text(at, plane.bottom + 14, words, anchor=anchor, ink=SOFT, second=second)
+        yield text(0, y, words, dx=-8, anchor="end", ink=SOFT)
+    for label, second in spaced_labels(plane.x.labels, plane.bottom + 14, left=plane.left):
+        yield line((label.at, plane.bottom), (label.at, plane.bottom + 4), stroke=AXIS)
+        yield draw_label(label, second, ink=SOFT)
     yield line((0, plane.bottom), (1, plane.bottom), stroke=AXIS)
 
 
@@ -346,20 +345,17 @@ def _vertical_rules(plane: Plane, y: float) -> Iterator[str]:
 
 def _rules(plane: Plane, taken: list[Box]) -> Iterator[str]:
     """Draw horizontal limit lines, with their words above or below at the end where least is drawn."""
-    for label, value in plane.chart.rules.items():
+    for words, value in plane.chart.rules.items():
         y = plane.down(value)
         if not math.isfinite(y):
             continue
         rows = [middle for middle in (y - 11, y + 11) if middle < plane.bottom - 6]
-        places = [
-            (middle, at, dx, anchor) for middle in rows for at, dx, anchor in ((0.0, 4.0, ""), (1.0, -4.0, "end"))
-        ]
-        boxes = [Box.of_text(at, middle, label, dx=dx, anchor=anchor) for middle, at, dx, anchor in places]
-        best = min(range(len(boxes)), key=lambda i: sum(overlap(boxes[i], other) for other in taken))
-        taken += [boxes[best], Box(0, 0, 1, 0, y - 1, y + 1)]
-        middle, at, dx, anchor = places[best]
+        sides = ((0.0, 4.0, ""), (1.0, -4.0, "end"))
+        labels = [Label(words, at, middle, dx, anchor) for middle in rows for at, dx, anchor in sides]
+        best = min(labels, key=lambda label: sum(overlap(label.box, other) for other in taken))
+        taken += [best.box, Box(0, 0, 1, 0, y - 1, y + 1)]
         yield line((0, y), (1, y), stroke=SOFT, width=1.2, dash=DASHES[1])
-        yield text(at, middle, label, dx=dx, anchor=anchor, look="halo")
+        yield draw_label(best, look="halo")
 
 
 # --- names -----------------------------------------------------------------------------------------------------------
@@ -390,15 +386,9 @@ def _pieces(a: Position, b: Position) -> Iterator[Box]:
         yield Box(min(x, x2), -2, max(x, x2), 2, min(y, y2) - 2, max(y, y2) + 2)
 
 
-def _beside(plane: Plane, at: float, y: float, words: str, reach: float) -> Iterator[Box]:
-    """Yield the rooms for a name next to a position, inside the plane."""
-    near = reach - 4
-    sides = [(reach, "", 0.0), (-reach, "end", 0.0), (0.0, "middle", -reach - 6), (0.0, "middle", reach + 6)]
-    corners = [(near, "", -14.0), (near, "", 14.0), (-near, "end", -14.0), (-near, "end", 14.0)]
-    for dx, anchor, shift in sides + corners:
-        box = Box.of_text(at, y + shift, words, dx=dx, anchor=anchor)
-        if box.top >= plane.top - 8 and box.bottom < plane.bottom:
-            yield box
+def _inside(plane: Plane, labels: Iterable[Label]) -> list[Label]:
+    """Return the labels that are between the top and the bottom of the plane."""
+    return [label for label in labels if label.box.top >= plane.top - 8 and label.box.bottom < plane.bottom]
 
 
 def _point_names(plane: Plane, series: Sequence[Series], taken: list[Box]) -> Iterator[str]:
@@ -406,20 +396,21 @@ def _point_names(plane: Plane, series: Sequence[Series], taken: list[Box]) -> It
     chart = plane.chart
     rows = [row for one in series for row in one.points if chart.text and row[chart.text]]
     rows = [row for row in rows if all(map(math.isfinite, plane.position(row)))]
-    named = {
-        str(row[chart.text]) + (f"{i}" if chart.size else ""): row
-        for i, row in enumerate(sorted(rows, key=plane.position))
-    }
-    for row in sorted(named.values(), key=lambda row: (-plane.radius(row), -plane.position(row)[0])):
-        at, y = plane.position(row)
-        places = list(_beside(plane, at, y, str(row[chart.text]), plane.radius(row) + 4))
-        for narrow in (NARROW, MIDDLE):
-            box = first_free((box for box in places if box.is_inside(right=RIGHT, narrow=narrow)), taken, narrow)
-            if box is not None:
-                taken.append(box)
-                middle = (box.top + box.bottom) / 2
-                yield text(at, middle, str(row[chart.text]), dx=box.left_px, look="halo", second=narrow > NARROW)
-                break
+    rightmost = {str(row[chart.text]): row for row in sorted(rows, key=plane.position)}
+    named = rows if chart.size else list(rightmost.values())
+    for row in sorted(named, key=lambda row: (-plane.radius(row), -plane.position(row)[0])):
+        placed = place(_inside(plane, _beside(plane, row)), taken)
+        yield draw_label(*placed, look="halo") if placed else ""
+
+
+def _beside(plane: Plane, row: Row) -> Iterator[Label]:
+    """Yield the name of a point beside it, above and below it, and at its corners."""
+    (at, y), reach = plane.position(row), plane.radius(row) + 4
+    near, up = reach - 4, reach + 6
+    sides = [(reach, "", 0.0), (-reach, "end", 0.0), (0.0, "middle", -up), (0.0, "middle", up)]
+    corners = [(near, "", -14.0), (near, "", 14.0), (-near, "end", -14.0), (-near, "end", 14.0)]
+    for dx, anchor, shift in sides + corners:
+        yield Label(str(row[plane.chart.text]), at, y + shift, dx, anchor)
 
 
 def _line_names(plane: Plane, series: Sequence[Series], taken: list[Box]) -> list[str]:
@@ -428,22 +419,14 @@ def _line_names(plane: Plane, series: Sequence[Series], taken: list[Box]) -> lis
         return []
     boxes, names = [*taken], []
     for one in series:
-        places = (box for at, y in reversed(plane.path(one)) for box in _at_end(plane, at, y, one.name))
-        box = first_free((box for box in places if box.is_inside(right=RIGHT)), boxes)
-        if box is None:
+        ends = [(at, y) for at, y in reversed(plane.path(one)) if at > 0.8]
+        labels = (Label(one.name, at, y + shift, anchor="end") for at, y in ends for shift in (-13.0, 13.0))
+        placed = place(_inside(plane, labels), boxes, widths=(NARROW,))
+        if placed is None:
             return []
-        boxes.append(box)
-        names.append(text(box.left, (box.top + box.bottom) / 2, one.name, dx=box.left_px, ink=one.color, look="halo"))
+        names.append(draw_label(*placed, ink=one.color, look="halo"))
     taken[:] = boxes
     return names
-
-
-def _at_end(plane: Plane, at: float, y: float, words: str) -> Iterator[Box]:
-    """Yield the rooms for the name of a line above and below its end."""
-    for shift in (-13.0, 13.0):
-        box = Box.of_text(at, y + shift, words, anchor="end")
-        if at > 0.8 and box.top >= plane.top - 8 and box.bottom < plane.bottom:
-            yield box
 
 
 def _legend(chart: Chart, series: Sequence[Series]) -> tuple[LegendEntry, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from unmask.render.boxes import GAP, LINE_HEIGHT, MIDDLE, NARROW, Box, first_free, text_width, wrap_text
+from unmask.render.boxes import GAP, LINE_HEIGHT, NARROW, Box, Label, place, text_width, wrap_text
 from unmask.render.scales import Scale, spaced_labels, value_scale
 from unmask.render.svg import (
     ACCENT_SOFT,
@@ -18,6 +18,7 @@ from unmask.render.svg import (
     MISSED,
     SOFT,
     Drawing,
+    draw_label,
     line,
     mark,
     rectangle,
@@ -49,8 +50,8 @@ def _finite(value: Any) -> bool:
 
 def _labels_below(labels: Sequence[tuple[float, str]], y: float, side: float) -> Iterator[str]:
     """Draw the labels of a scale below it, as many as there is room for."""
-    for i, (anchor, second) in spaced_labels(labels, right=side).items():
-        yield text(labels[i][0], y, labels[i][1], anchor=anchor, ink=SOFT, second=second)
+    for label, second in spaced_labels(labels, y, right=side):
+        yield draw_label(label, second, ink=SOFT)
 
 
 def _ground(scale: Scale, top: float, bottom: float) -> Iterator[str]:
@@ -221,10 +222,11 @@ def _strip(bins: _Bins, column: Column, name: str, rows: Sequence[Row], y: float
     style = int(rows[0][chart.style]) if chart.style else 0
     names = wrap_text(name, max(NARROW - text_width(words) - 16, 80.0), bold=True)
     parts = [text(0, y + LINE_HEIGHT * (i + 0.5), part, look="bold") for i, part in enumerate(names)]
-    parts += [text(1, y + LINE_HEIGHT / 2, words, anchor="end", ink=SOFT)] if words else []
+    filled = [row for row in rows if row[chart.y]]
+    ink = MISSED if any(bins.color(row, SOFT) == MISSED for row in filled) else SOFT
+    parts += [text(1, y + LINE_HEIGHT / 2, words, anchor="end", ink=ink)] if words else []
     top = y + LINE_HEIGHT * len(names) + 8
     floor = top + 10 + BAR_HEIGHT
-    filled = [row for row in rows if row[chart.y]]
     for row in filled:
         bar, fill = bins.bar(row, floor), bins.color(row, COLORS[style % len(COLORS)])
         tooltip = f"{format_value(bins.column, row[chart.x])}: {format_value(column, row[chart.y])} {column.label}"
@@ -233,7 +235,7 @@ def _strip(bins: _Bins, column: Column, name: str, rows: Sequence[Row], y: float
         )
     limits = [bins.at(limit) for limit in bins.limits]
     parts += [line((at, top), (at, floor), stroke=MISSED, width=1.4, dash="4 3") for at in limits]
-    heading = Box.of_text(1.0, y + LINE_HEIGHT / 2, words, anchor="end")
+    heading = Label(words, 1.0, y + LINE_HEIGHT / 2, anchor="end").box
     parts += _figures(bins, column, filled, floor, [heading, *(Box(at, -1, at, 1, top, floor) for at in limits)])
     return [*parts, line((0, floor), (1, floor), stroke=AXIS)], floor
 
@@ -243,19 +245,12 @@ def _figures(bins: _Bins, column: Column, rows: Sequence[Row], floor: float, tak
     taken += [bins.bar(row, floor) for row in rows]
     for row in reversed(rows):
         bar, words = bins.bar(row, floor), format_value(column, row[bins.chart.y])
-        places = (("middle", (bar.left + bar.right) / 2, 0.0), ("end", bar.right, -4.0), ("", bar.left, 4.0))
-        boxes = {
-            Box.of_text(at, bar.top - 8, words, dx=dx, anchor=anchor): (at, dx, anchor) for anchor, at, dx in places
-        }
-        for narrow in (NARROW, MIDDLE):
-            inside = (box for box in boxes if box.is_inside(left=2, right=SIDE, narrow=narrow))
-            box = first_free(inside, taken, narrow)
-            if box is not None:
-                taken.append(box.widened(GAP))
-                at, dx, anchor = boxes[box]
-                ink = bins.color(row, SOFT)
-                yield text(at, bar.top - 8, words, dx=dx, anchor=anchor, ink=ink, second=narrow > NARROW)
-                break
+        places = ((bar.left + bar.right) / 2, 0.0, "middle"), (bar.right, -4.0, "end"), (bar.left, 4.0, "")
+        labels = [Label(words, at, bar.top - 8, dx, anchor) for at, dx, anchor in places]
+        placed = place(labels, taken, left=2, right=SIDE)
+        if placed is not None:
+            taken[-1] = taken[-1].widened(GAP)
+            yield draw_label(*placed, ink=bins.color(row, SOFT))
 
 
 # --- swings ----------------------------------------------------------------------------------------------------------

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from unmask.render.boxes import GAP, MIDDLE, NARROW, RIGHT, Box, first_free
+from unmask.render.boxes import GAP, MIDDLE, NARROW, RIGHT, Box, Label, place
 from unmask.results.formats import format_tick, is_share
 from unmask.results.table import Column
 
@@ -158,25 +158,17 @@ def _log_ticks(low: float, high: float) -> list[float]:
 
 
 def spaced_labels(
-    labels: Sequence[tuple[float, str]], *, left: float = 0.0, right: float = RIGHT
-) -> dict[int, tuple[str, bool]]:
-    """Choose labels of an axis that do not touch each other.
-
-    Returns
-    -------
-    dict of int to (str, bool)
-        Number of a label -> its anchor, and whether there is room for it from a middle width on only.
-    """
-    chosen: dict[int, tuple[str, bool]] = {}
+    labels: Sequence[tuple[float, str]], y: float, *, left: float = 0.0, right: float = RIGHT
+) -> Iterator[tuple[Label, bool]]:
+    """Yield labels of an axis that do not touch each other, and whether there is room from a middle width on only."""
     taken: list[Box] = []
+    drawn = set()
     for narrow in (NARROW, MIDDLE):
         for i in (len(labels) - 1, *range(len(labels) - 1)) if labels else ():
             at, words = labels[i]
-            anchors = ("middle", "end" if at > 0.5 else "") if i not in chosen else ()
-            boxes = {Box.of_text(at, 0.0, words, anchor=anchor).widened(GAP): anchor for anchor in anchors}
-            inside = (box for box in boxes if box.is_inside(left + GAP, right + GAP, narrow))
-            box = first_free(inside, taken, narrow)
-            if box is not None:
-                chosen[i] = boxes[box], narrow > NARROW
-                taken.append(box)
-    return chosen
+            places = [Label(words, at, y, anchor=anchor) for anchor in ("middle", "end" if at > 0.5 else "")]
+            room = {"left": left + GAP, "right": right + GAP, "gap": GAP}
+            placed = None if i in drawn else place(places, taken, widths=(narrow,), **room)
+            if placed is not None:
+                drawn.add(i)
+                yield placed

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from unmask.core.errors import visible
-from unmask.render.boxes import FONT_SIZE, LINE_HEIGHT, RIGHT, text_width, wrap_text
+from unmask.render.boxes import FONT_SIZE, LINE_HEIGHT, RIGHT, Label, text_width, wrap_text
 
 COLORS = (
     "var(--s1,#1d5a9b)",
@@ -125,6 +125,11 @@ def text(
     )
     halo = f' stroke="{PAPER}" stroke-width="4" paint-order="stroke" stroke-linejoin="round"' if look == "halo" else ""
     return f"<text{attributes}{halo}>{html.escape(visible(words))}</text>"
+
+
+def draw_label(label: Label, second: bool = False, *, ink: str = WORDS, look: str = "") -> str:
+    """Draw words in the room that was found for them."""
+    return text(label.at, label.y, label.words, dx=label.dx, anchor=label.anchor, ink=ink, look=look, second=second)
 
 
 def line(a: tuple[float, float], b: tuple[float, float], *, stroke: str, width: float = 1.0, dash: str = "") -> str:
