@@ -44,7 +44,11 @@ def counted(table):
     """Return the same by its combinations."""
     both = classes_of(table.columns)
     rows = np.unique(both.of_row, return_index=True)[1]
-    return replace(table.take(rows), counts=both.sizes)
+    quasi, sensitive = (
+        tuple(replace(column.take(rows), row_counts=both.sizes) for column in columns)
+        for columns in (table.quasi_identifiers, table.sensitive)
+    )
+    return replace(table, quasi_identifiers=quasi, sensitive=sensitive, kept=())
 
 
 def hiding(people, what):
