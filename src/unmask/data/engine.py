@@ -30,7 +30,6 @@ class Engine(Protocol):
     @property
     def notes(self) -> list[str]:
         """Return a sentence on each recognized property of the files."""
-        ...
 
     def names(self, source: str) -> list[str]:
         """Return the column names of a source: text or Parquet files, a folder, a sheet, or DATABASE::TABLE.
@@ -38,7 +37,6 @@ class Engine(Protocol):
         A path that exists is that file or folder; any other path is a pattern for several files. All files of a source
         have the same columns, and Parquet files the same types; otherwise an error is raised, here or later.
         """
-        ...
 
     def table(
         self, name: str, source: str, columns: Mapping[str, str], *, ids: Collection[str] = ()
@@ -49,34 +47,27 @@ class Engine(Protocol):
             only if the table is used.
         ids : new names of columns whose values rarely repeat, see `unmask.data.sql.clean_column`
         """
-        ...
 
     def keep(self, name: str, sql: str) -> int:
         """Run a query and keep its rows as table `name`, in memory or on disk; return their number."""
-        ...
 
     def view(self, name: str, sql: str) -> None:
         """Give a query a name; each use runs it again."""
-        ...
 
     def put(self, name: str, columns: Mapping[str, NDArray[Any]]) -> None:
         """Store small arrays, such as dictionaries, as table `name`. int32, int64, float64 or text."""
-        ...
 
     def drop(self, name: str) -> None:
         """Remove a table and free its memory."""
-        ...
 
     def rows(self, sql: str) -> Arrays:
         """Return the rows of a query as one array per column, in no order unless the query has one."""
-        ...
 
     def write_parquet(self, sql: str, path: Path, names: Mapping[str, str], *, order: Sequence[str]) -> None:
         """Write the rows of a query to `path`, completely or not at all, sorted by its columns `order`.
 
         names : column of the query -> name in the file.
         """
-        ...
 
 
 @contextmanager

@@ -39,14 +39,11 @@ def divide_memory(memory_limit: int) -> tuple[int, int]:
     return engine, available - engine
 
 
-def check_disk(
-    disk_bytes: int, temp_directory: str | PathLike[str] | None, *, writer: str = "the engine may write"
-) -> None:
+def check_disk(disk_bytes: int, temp_directory: str | PathLike[str] | None) -> None:
     """Refuse work that needs more space than the temporary directory has.
 
     disk_bytes     : bytes that the engine writes there at most
     temp_directory : by default the system's folder
-    writer         : beginning of the sentence
     """
     try:
         free = shutil.disk_usage(temp_directory or tempfile.gettempdir()).free
@@ -54,8 +51,8 @@ def check_disk(
         raise FailedError(f"the temporary directory cannot be read: {error.strerror}; name another") from None
     if disk_bytes > free:
         raise FailedError(
-            f"{writer} {format_bytes(disk_bytes)} to its temporary directory, which has {format_bytes(free)}; free "
-            "some space or name another (--temp-directory)"
+            f"the engine may write {format_bytes(disk_bytes)} to its temporary directory, which has "
+            f"{format_bytes(free)}; free some space or name another (--temp-directory)"
         )
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import csv
 import re
 import zipfile
-import zlib
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -181,7 +180,7 @@ def read_head(
     ...     read_head(Path(folder) / "people.csv")
     Head(names=('age', 'sex'), delimiter=';', header=True, skip=0)
     """
-    sample = _sample(path)
+    sample = read_sample(TextFile(path, path.name, "", 0, 0), trim=False)
     delimiter = delimiter or _likeliest(sample) or ("\t" if ".tsv" in path.name.lower() else ",")
     lines, skip = _with_names(sample, delimiter)
     records = csv.reader(lines, delimiter=delimiter)
@@ -240,16 +239,6 @@ def explain_csv_error(text: str) -> str | None:
     if "GZIP" in text:
         return "the file is truncated or damaged, or no valid gzip file; fetch it again"
     return None
-
-
-def _sample(path: Path) -> Sample:
-    name = f"file {path.name!r}"
-    try:
-        return read_sample(TextFile(path, path.name, "", 0, 0), trim=False)
-    except OSError as error:
-        raise FailedError(f"{name} cannot be read: {error.strerror or 'it is no valid gzip file'}") from None
-    except (EOFError, zlib.error, UnicodeDecodeError):
-        raise FailedError(f"{name} is truncated or damaged; fetch it again") from None
 
 
 def _with_names(sample: Sample, delimiter: str) -> tuple[tuple[str, ...], int]:

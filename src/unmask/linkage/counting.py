@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.core.errors import FailedError, UnmaskError
-from unmask.core.partition import Missing, Unlabeled, refuse_differences
+from unmask.core.partition import Missing, Unlabeled, refuse_differences, refuse_gaps
 from unmask.data.engine import Engine
 from unmask.data.resources import check_disk, format_bytes
 from unmask.data.sql import Kind
@@ -68,9 +68,9 @@ def estimate_work(
     rows = items + sum(n for n, _ in estimates.values())
     disk_bytes = max(rows * ITEM_BYTES - shares[0], 0)
     check_disk(disk_bytes, temp_directory)
-    listed = ", ".join(f"{name} about {n:,} clusters" for name, n in clusters.items())
+    sizes = ", ".join(f"{name} about {n:,} clusters" for name, n in clusters.items())
     return (
-        f"linkage of {items:,} items of about {subjects:,} subjects; {listed}; {min_pairs:,} to {max_pairs:,} pairs "
+        f"linkage of {items:,} items of about {subjects:,} subjects; {sizes}; {min_pairs:,} to {max_pairs:,} pairs "
         f"taken into memory, {format_bytes(min_bytes)} to {format_bytes(max_bytes)} of the {format_bytes(shares[1])} "
         f"for arrays; {format_bytes(shares[0])} for the engine, up to {format_bytes(disk_bytes)} of disk"
     )
@@ -128,10 +128,11 @@ def count_contingencies(
 
 def _estimate(engine: Engine, number: int, file: LabelFile, missing: Missing, unlabeled: Unlabeled) -> tuple[int, int]:
     """Count the labeled rows of a file, and estimate its labels."""
-    table = f"f{number}"
-    file.scan(engine, table)
-    n_labeled, _ = file.count_rows(engine, table, missing, unlabeled, is_truth=number == 0)
-    return n_labeled, int(engine.rows(f"select approx_count_distinct(label) as n from {table}")["n"][0])
+    file.scan(engine, f"f{number}")
+    counts = "count(label) as n, count(*) - count(label) as gaps, approx_count_distinct(label) as labels"
+    n_labeled, n_gaps, n_labels = (int(n[0]) for n in engine.rows(f"select {counts} from f{number}").values())
+    refuse_gaps(file.name, n_gaps, truth=number == 0, missing=missing, unlabeled=unlabeled)
+    return n_labeled, n_labels
 
 
 def _check_ids(files: Sequence[LabelFile], kinds: Sequence[Kind]) -> None:
