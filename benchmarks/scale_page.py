@@ -25,7 +25,7 @@ UNITS = {
 CODE = {
     "audit of a table": ("audit.py", "cases/tables", "core", "data", "measures", "tables"),
     "Mondrian": ("data", "tables"),
-    "audit of linkage": ("cases/linkage", "core", "data", "measures/clustering", "linkage"),
+    "audit of linkage": ("core", "data", "measures/clustering", "linkage"),
     "attack on a network": ("data", "graphs"),
 }
 """The files and folders of the package that each kind of work times: a row expires when they change."""

@@ -7,10 +7,9 @@ from click.testing import CliRunner
 from tests.envelopes import parsed
 from tests.linkage.public_items import rldata
 from unmask import Partition, View
-from unmask.cases.linkage.case import Sensitivity, met_by
-from unmask.cases.linkage.report import report
 from unmask.cli import main
 from unmask.linkage import ExactMatch
+from unmask.linkage.audit import Sensitivity, audit_contingencies, compare_guesses
 from unmask.measures import clustering
 
 SECRET = "SECRET77"
@@ -111,9 +110,8 @@ def test_what_one_partition_of_a_view_breaches_alone_is_said(tmp_path):
     (shown,) = told["tables"]["linkage_guesses"]
     # linked together: s0, s1 by (.5 + .25) + .25 / 4 = .8125, s2, s3 by .5 + .5 / 4; whole in a, in b, in c: 4, 2, 0
     assert shown["breached"] == pytest.approx(2 / 5)
-    assert shown["one_by_one"] == pytest.approx(
-        {"breached": (0.5 * 4 + 0.25 * 2) / 5, "clean": (0.5 * 4 + 0.25 * 1) / 5}
-    )
+    assert shown["breached_alone"] == pytest.approx((0.5 * 4 + 0.25 * 2) / 5)
+    assert shown["clean_alone"] == pytest.approx((0.5 * 4 + 0.25 * 1) / 5)
     (said,) = told["warnings"]
     assert said == (
         "An adversary may act on one partition of view: each alone breaches 50.0\u00a0% on average, all together "
@@ -187,14 +185,14 @@ def test_exact_match_on_rldata10000_breaches_a_quarter():
     items, truth = rldata()
     guess = ExactMatch(("fname_c1", "lname_c1", "bd"))(items)
     asked = Sensitivity(shuffles=3)
-    found = report(met_by(truth, {"name_bd": guess}, asked), asked).subject("linkage")
-    assert found is not None
-    assert found.counted == 1000
-    assert found.guesses[0].breached == pytest.approx(0.259)
-    assert found.guesses[0].clean == pytest.approx(0.25)
-    assert found.guesses[0].guessing == 0
-    assert found.guesses[0].whole["ari"] > 0.1
-    assert np.isfinite(found.guesses[0].gini)
+    result = audit_contingencies(compare_guesses(truth, {"name_bd": guess}, asked), asked)
+    assert result.table("linkage").rows[0]["counted"] == 1000
+    (row,) = result.table("linkage_guesses").rows
+    assert row["breached"] == pytest.approx(0.259)
+    assert row["clean"] == pytest.approx(0.25)
+    assert row["guessing"] == 0
+    assert result.table("linkage_scores").rows[0]["value"] > 0.1
+    assert np.isfinite(row["gini"])
 
 
 # --- a truth that is a labeled sample, wide files, weights and parameters of their own --------------------------------
@@ -218,7 +216,8 @@ def audit(wide, *options):
         return done
     found = parsed(done.stdout)
     rows = {(row["adversary"], row["measure"]): row for row in found["results"]}
-    return {**found["tables"]["linkage"][0], "guesses": found["tables"]["linkage_guesses"]}, rows
+    tables = {name.removeprefix("linkage_"): table for name, table in found["tables"].items()}
+    return {**tables["linkage"][0], "guesses": tables["guesses"], "scores": tables["scores"]}, rows
 
 
 def test_e6_the_tool_asks_what_unlabeled_items_are(wide):
@@ -236,10 +235,12 @@ def test_e6_what_unlabeled_items_are_decides_the_clean_breaches(wide, unlabeled,
     linkage, rows = audit(wide, "--cluster", "late", "--unlabeled", unlabeled)
     assert (linkage["items"], linkage["subjects"], linkage["counted"]) == (6, 2, 2)
     (shown,) = linkage["guesses"]
-    assert shown["whole"]["ari"] == 1  # of the labeled items alone; never "as if little were linked"
+    assert {row["score"]: row["value"] for row in linkage["scores"]}[
+        "ARI"
+    ] == 1  # of the labeled items alone; never "as if little were linked"
     if unlabeled == "unknown":
-        assert (shown["at_least"]["breached"], shown["breached"]) == breached
-        assert (shown["at_least"]["clean"], shown["clean"]) == clean
+        assert (shown["breached_at_least"], shown["breached"]) == breached
+        assert (shown["clean_at_least"], shown["clean"]) == clean
         row = rows["wide", "clean_breach"]
         assert (row["low"], row["high"], row["posterior"]) == (*clean, clean[1])
         assert row["interval"].startswith("least and most")
@@ -255,8 +256,8 @@ def test_e6_the_page_says_what_is_open(wide, tmp_path):
     done = unmask(*given, "--unlabeled", "unknown", "--report", page)
     text = page.read_text().replace("\u00a0", " ")
     assert "50.0 % to 100 % are breached without a single item of others" in done.stdout.replace("\u00a0", " ")
-    assert "Up to 10 items of a guess are not in the truth and may be of its subjects or of somebody else." in text
-    assert "The truth lacks up to 10 items of the guess: whose they are is unknown." in done.stdout
+    assert "fewer than 10 items of a guess are not in the truth and may belong to its subjects or to others." in text
+    assert "The truth lacks fewer than 10 items of the guess: their owners are unknown." in done.stdout
     assert "By merges" not in text
     assert not any(word in text for word in (">nan<", "undefined %"))
 
@@ -265,8 +266,8 @@ def test_e6_the_owner_may_ask_for_the_exact_number_of_unlabeled_items(wide, tmp_
     given = ("audit", "linkage", "--truth", wide, "--subject", "owner", "--guess", wide, "--cluster", "late")
     page = tmp_path / "out.html"
     done = unmask(*given, "--unlabeled", "unknown", "--report", page, "--smallest-shown", 1)
-    assert "The truth lacks 2 items of the guess: whose they are is unknown." in done.stdout
-    assert "Up to 2 items of a guess are not in the truth" in page.read_text()
+    assert "The truth lacks 2 items of the guess: their owners are unknown." in done.stdout
+    assert "2 items of a guess are not in the truth" in page.read_text()
 
 
 def test_e6_two_dates_are_compared_on_the_same_items(wide):
@@ -281,9 +282,9 @@ def test_e6_two_dates_are_compared_on_the_same_items(wide):
 
 def test_e11_every_column_of_a_wide_file_is_a_guess(wide):
     linkage, _ = audit(wide, "--cluster", "*e*ly", "--cluster", "late", "--unlabeled", "drop", "--missing", "drop")
-    assert [guess["name"] for guess in linkage["guesses"]] == ["early", "late"]
+    assert [guess["name"] for guess in linkage["guesses"]] == ["late", "early"]
     every, _ = audit(wide, "--cluster", "*", "--unlabeled", "drop", "--missing", "drop")
-    assert [guess["name"] for guess in every["guesses"]] == ["late", "early", "w", "a"]  # not the item, nor the truth
+    assert {guess["name"] for guess in every["guesses"]} == {"late", "early", "w", "a"}  # not the item, nor the truth
     done = audit(wide, "--cluster", "late", "--cluster", "early", "--unlabeled", "drop")
     assert "a label is missing at 2 items; say what they are with missing (--missing)" in done.stderr
 
@@ -298,7 +299,7 @@ def test_e9_weights_and_parameters_of_their_own_come_from_columns(wide):
     found = clustering.evaluate(clustering.Contingency.of(truth, guess, **said), beta=0.8)
     assert plain["guesses"][0]["breached"] == 0
     assert linkage["guesses"][0]["breached"] == found.breach_rate == 0.5  # what ann minds least is not linked
-    assert linkage["own"] == ["weight", "alpha"]
+    assert linkage["own"] == "weight, alpha"
     for measure, values in (("risk_slope", found.risk_slope), ("miss", found.miss), ("linked_now", found.linked_now)):
         assert rows["wide", measure]["posterior"] == pytest.approx(values.mean())
 

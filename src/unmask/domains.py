@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from inspect import Signature, signature
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from unmask.core.errors import UnmaskError, nearest
@@ -40,7 +39,7 @@ class Domain:
 
 DOMAINS: dict[str, Domain] = {
     "tables": Domain("unmask.cases.tables", ("unmask.tables",), ""),
-    "linkage": Domain("unmask.cases.linkage", ("unmask.linkage", "unmask.core.partition"), "linkage"),
+    "linkage": Domain("unmask.linkage.audit", ("unmask.linkage", "unmask.core.partition"), "linkage"),
     "channels": Domain("unmask.channels.audit", ("unmask.channels",), "channel"),
     "graphs": Domain("unmask.cases.graphs", ("unmask.graphs",), "graph"),
 }
@@ -149,18 +148,6 @@ def policies_about(policies: Iterable[Policy], domain: str) -> list[Policy]:
             others = " and ".join(dict.fromkeys(one.domain for one in policy.requirements))
             raise UnmaskError(f"policy {policy.title!r} requires nothing of {domain}; it is about {others}")
     return [policy.for_domain(domain) for policy in listed]
-
-
-def with_fields(kind: type) -> Callable[[Call], Call]:
-    """Show the fields of a dataclass in the signature of a function that takes them as its other keywords."""
-
-    def shown(function: Call) -> Call:
-        own = [one for one in signature(function).parameters.values() if one.kind is not one.VAR_KEYWORD]
-        fields = [one.replace(kind=one.KEYWORD_ONLY) for one in signature(kind).parameters.values()]
-        function.__signature__ = Signature([*own, *fields])  # type: ignore[attr-defined]
-        return function
-
-    return shown
 
 
 def named(release: Any) -> dict[str, Any]:

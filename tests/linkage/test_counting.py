@@ -12,10 +12,9 @@ from click.testing import CliRunner
 from tests.engines import QUIET, opened
 from tests.envelopes import parsed
 from unmask import FailedError, Partition, UnmaskError, View
-from unmask.cases.linkage.case import Case, Sensitivity, met_by
-from unmask.cases.linkage.report import report
 from unmask.cli import main
 from unmask.data.resources import divide_memory
+from unmask.linkage.audit import JudgedGuess, Sensitivity, audit_contingencies, compare_guesses
 from unmask.linkage.counting import count_contingencies, estimate_work
 from unmask.linkage.label_files import LinkageFiles
 from unmask.measures.clustering import Contingency, evaluate
@@ -62,7 +61,7 @@ def given(truth, guesses, **said):
 
 def in_memory(engine, truth, guesses, asked):
     solution, _, named = given(truth, guesses, missing=asked.missing, unlabeled=asked.unlabeled).read(engine, {})
-    return report(met_by(solution, named, asked), asked)
+    return audit_contingencies(compare_guesses(solution, named, asked), asked)
 
 
 @pytest.mark.parametrize("unlabeled", ["foreign", "unknown", "drop"])
@@ -73,10 +72,10 @@ def test_the_audit_is_that_of_the_files_in_memory(engine, tmp_path, seed, missin
     said = {"missing": missing, "unlabeled": unlabeled}
     asked = replace(ASKED, **said)
     counted = count_contingencies(engine, *given(truth, guesses).locate(engine), **said, array_bytes=ROOM)
-    found, expected = report(counted, asked), in_memory(engine, truth, guesses, asked)
+    found, expected = audit_contingencies(counted, asked), in_memory(engine, truth, guesses, asked)
     assert found.rows == expected.rows  # random baselines included, to the last bit
-    assert repr(found.subject("linkage")) == repr(expected.subject("linkage"))  # nan is nan
-    assert found.who == expected.who
+    assert repr(found.tables) == repr(expected.tables)  # nan is nan
+    assert found.setting == expected.setting
 
 
 def test_whole_numbers_in_parquet(engine, tmp_path):
@@ -89,7 +88,7 @@ def test_whole_numbers_in_parquet(engine, tmp_path):
     asked = Sensitivity(shuffles=2)
     files = tmp_path / "truth.parquet", {"guess": tmp_path / "guess.parquet"}
     counted = count_contingencies(engine, *given(*files).locate(engine), array_bytes=ROOM)
-    assert report(counted, asked).rows == in_memory(engine, *files, asked).rows
+    assert audit_contingencies(counted, asked).rows == in_memory(engine, *files, asked).rows
 
 
 @pytest.mark.parametrize(
@@ -176,7 +175,7 @@ def test_e11_a_label_that_is_missing_is_told_before_the_plan(engine, tmp_path, b
 
 
 def linkage_rows(truth, guess):
-    return list(Case("g", met_by(truth, {"g": guess}, ASKED)["g"], ASKED).rows())
+    return list(JudgedGuess("g", compare_guesses(truth, {"g": guess}, ASKED)["g"], ASKED).rows())
 
 
 # --- guesses at random, drawn from the margins ------------------------------------------------------------------

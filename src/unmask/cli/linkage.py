@@ -17,7 +17,7 @@ from unmask.cli.terminal import say
 from unmask.core.errors import UnmaskError
 
 if TYPE_CHECKING:
-    from unmask.cases.linkage.case import Sensitivity
+    from unmask.linkage.audit import Sensitivity
     from unmask.linkage.label_files import LinkageFiles
     from unmask.measures.clustering import Contingency
 
@@ -45,7 +45,7 @@ def _only_document(text: str | None) -> str | None:
 @input_option("--probability", default="probability", show_default=True, help="Column that makes a guess a view.")
 @input_option("--noise", metavar="LABEL", help="Label of items in no cluster, such as -1: each is alone. Empty: none.")
 @options(
-    "unmask.cases.linkage.case:Sensitivity",
+    "unmask.linkage.audit:Sensitivity",
     alpha={}, beta={}, wanted={"flags": ("--contamination-wanted",)}, min_size={}, missing={}, unlabeled={},
     truth_sampled={}, shuffles={}, seed={},
 )  # fmt: skip
@@ -85,8 +85,7 @@ def audit_linkage(
         --missing drop --unlabeled foreign
     unmask audit linkage --truth 'truth/*.parquet' --guess 'guess/*.parquet' --engine duckdb --memory-limit 8GiB
     """
-    from unmask.cases.linkage.case import Sensitivity
-    from unmask.cases.linkage.report import report
+    from unmask.linkage.audit import Sensitivity, audit_contingencies
     from unmask.linkage.label_files import LinkageFiles
 
     asked = Sensitivity(**sensitivity)
@@ -100,7 +99,7 @@ def audit_linkage(
     limits: dict[str, Any] = {"memory_limit": memory_limit, "temp_directory": temp_directory, "encoding": encoding}
     contingencies = _count(engine, files, asked, own, dry_run=dry_run, **limits)
     if contingencies is not None:
-        output.give(report(contingencies, asked))
+        output.give(audit_contingencies(contingencies, asked))
 
 
 def _count(
@@ -120,9 +119,9 @@ def _count(
 
     choice : the requested engine, which announces its work; None for the one that is always installed
     """
-    from unmask.cases.linkage.case import met_by
     from unmask.data.engine import open_engine
     from unmask.data.resources import divide_memory
+    from unmask.linkage.audit import compare_guesses
     from unmask.linkage.counting import count_contingencies, estimate_work
 
     shares = divide_memory(memory_limit)
@@ -133,7 +132,7 @@ def _count(
         if choice is None and (own or view):
             say_notes(engine.notes)
             solution, values, partitions = files.read(engine, own)
-            return met_by(solution, partitions, asked, values)
+            return compare_guesses(solution, partitions, asked, values)
         if view is not None:
             raise UnmaskError(
                 f"{view.name} has a column {files.probability!r}: a view needs the items in memory; leave --engine "

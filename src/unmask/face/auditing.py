@@ -39,7 +39,7 @@ def audit(release: Any, truth: Any = None, **evidence: Any) -> Any:
     a table    : original, origin (one, or by release), person, register, coverage, targets, attacker, seed
     a graph    : auxiliary, or overlaps to make both graphs of one; separation, attacks, seeds, runs, transition, seed
     a channel  : loss, coordinates, distortion, unit, limit
-    clusters   : alpha, beta, and the other fields of `cases.linkage.Sensitivity`; own
+    clusters   : alpha, beta, and the other fields of `linkage.audit.Sensitivity`; own
     a belief   : measures, target, drawn_from, note; the answer is an `Audit`: its rows, and what was not run
 
     All but a belief take `smallest_shown`, the fewest people that a count or a class of the output may stand for, and

@@ -35,4 +35,4 @@ def draw(chart: Chart, table: Table) -> Drawing:
     >>> draw(Chart("lines", "risk", "k", "risk", title="Risk"), table).label
     'Risk, by k, from 3 to 9: 40.0\xa0% to 10.0\xa0%.'
     """
-    return ROW_FORMS.get(chart.form, draw_plane)(chart, table)
+    return ROW_FORMS.get(chart.form, draw_plane)(chart, table.where(**chart.where))

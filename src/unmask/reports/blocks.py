@@ -21,7 +21,8 @@ def sections(result: AuditResult) -> Iterator[Section]:
 
 
 def _parts(block: Block, result: AuditResult) -> Iterator[Any]:
-    yield Figures(tuple(Figure(chart, result.table(chart.table)) for chart in block.charts))
+    drawn = [chart for chart in block.charts if result.table(chart.table).where(**chart.where).rows]
+    yield Figures(tuple(Figure(chart, result.table(chart.table)) for chart in drawn))
     yield from notes(block.notes) if not block.tables else ()
     yield lead(block.introduction)
     yield from (make_grid(result.table(name)) for name in block.tables)

@@ -16,6 +16,7 @@ from unmask.results.formats import decimals as decimals
 from unmask.results.formats import estimate as estimate
 from unmask.results.formats import number as number
 from unmask.results.formats import percent as percent
+from unmask.results.rows import BOUNDS as BOUNDS
 from unmask.results.words import as_sentences as as_sentences
 from unmask.results.words import listed as listed
 from unmask.results.words import plural as plural
@@ -36,9 +37,6 @@ MEMBERSHIP = "membership"
 
 RARE = "membership of the rare"
 """The same of the most vulnerable people alone."""
-
-BOUNDS = "least and most"
-"""How `Row.interval` begins where its ends are no interval but all that is known."""
 
 Value = float | int | str | None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 Form = Literal["dots", "lines", "steps", "points", "bars", "histogram", "tornado"]
 
@@ -61,6 +61,8 @@ class Chart:
         Axes that are logarithmic if their values span more than a factor of 30.
     x_max, y_max : float, optional
         Least end of an axis, so that charts can be compared with each other.
+    where : mapping of str to value
+        Values of columns that select the rows to draw; by default, all rows.
     """
 
     form: Form
@@ -86,3 +88,4 @@ class Chart:
     log: Literal["", "x", "y", "xy"] = ""
     x_max: float = 0.0
     y_max: float = 0.0
+    where: Mapping[str, Any] = field(default_factory=dict)

@@ -120,7 +120,10 @@ def _format_number(column: Column, value: float) -> str:
 
 
 def _format_places(value: float, places: int | None) -> str:
-    return number(without_noise(value)) if places is None else number(value, places)
+    if places is None:
+        return number(without_noise(value))
+    nearly_one = 0 < value < 1 and round(value, places) == 1
+    return f">{1 - 10.0**-places:.{places}f}" if nearly_one else number(value, places)
 
 
 def without_noise(value: float) -> float:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from unmask.results.blocks import Block, Fact
 from unmask.results.rows import Row
+from unmask.results.suppression import write_counts
 from unmask.results.table import Table
 
 
@@ -115,5 +116,25 @@ class AuditResult:
         return next(table for table in self.tables if table.name == name)
 
     def without_small(self, least: int) -> AuditResult:
-        """Return the result as it may be shared: tables without facts about fewer than `least` people."""
-        return replace(self, tables=tuple(table.without_small(least) for table in self.tables))
+        """Return the result as it may be shared: without facts about fewer than `least` people."""
+        return replace(
+            self,
+            headline=write_counts(self.headline, least),
+            tables=tuple(table.without_small(least) for table in self.tables),
+            blocks=tuple(_write_block(block, least) for block in self.blocks),
+            at_risk=None if self.at_risk is None else _write_risk(self.at_risk, least),
+        )
+
+
+def _write_block(block: Block, least: int) -> Block:
+    return replace(
+        block,
+        sentence=write_counts(block.sentence, least),
+        introduction=write_counts(block.introduction, least),
+        notes=tuple(write_counts(note, least) for note in block.notes),
+    )
+
+
+def _write_risk(risk: AtRisk, least: int) -> AtRisk:
+    facts = tuple(replace(fact, text=write_counts(fact.text, least)) for fact in risk.facts)
+    return AtRisk(write_counts(risk.figure, least), write_counts(risk.sentence, least), facts)

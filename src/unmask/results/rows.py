@@ -7,6 +7,9 @@ from typing import Any, Literal
 
 from unmask.results.envelope import plain
 
+BOUNDS = "least and most"
+"""Start of `Row.interval` if its ends are bounds and no confidence interval."""
+
 
 @dataclass(frozen=True)
 class Row:

@@ -25,7 +25,7 @@ class Column:
         Format and suppression of the values. "number" and "share" describe the release and are always shown;
         "interval" is a pair of numbers, "belief" a list of (label, probability). "people" is a count of people,
         "share_of_people" a share of the count in column `of`; both are rounded up to groups. "group" is the size of
-        the group that a row describes: rows of small groups are left out.
+        the group that a row describes, None if it describes all: rows of small groups are left out.
     unit : str, optional
         Unit of a number, such as "bits" or "km".
     of : str, optional
@@ -87,6 +87,11 @@ class Table:
         rows = tuple({column.name: row[column.name] for column in columns} for row in self.rows)
         return replace(self, columns=columns, rows=rows)
 
+    def where(self, **values: Any) -> Table:
+        """Return the table with the rows that have these values."""
+        rows = tuple(row for row in self.rows if all(row[name] == value for name, value in values.items()))
+        return replace(self, rows=rows)
+
     def column(self, name: str) -> Column:
         """Return the column of this name."""
         return next(column for column in self.columns if column.name == name)
@@ -112,9 +117,14 @@ class Table:
         [0, 'fewer than 10', 30]
         """
         groups = [column.name for column in self.columns if column.kind == "group"]
-        large = [row for row in self.rows if all(row[name] is not None and row[name] >= least for name in groups)]
+        large = [row for row in self.rows if all(_is_large(row[name], least) for name in groups)]
         rows = ({column.name: _shared_value(column, row, least) for column in self.columns} for row in large)
         return replace(self, rows=tuple(rows))
+
+
+def _is_large(group: int | str | None, least: int) -> bool:
+    """Return whether a row of a group may be shared; None is no group, and a text is rounded already."""
+    return group is None or isinstance(group, str) or group >= least
 
 
 def _shared_value(column: Column, row: Mapping[str, Any], least: int) -> Any:

@@ -1,4 +1,4 @@
-"""One guess against the truth: rates of its subjects beside those of guesses at random, and what a page shows of it."""
+"""One guess compared with the truth: rates of its subjects, next to those of guesses with shuffled labels."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from unmask.core.arrays import Floats
 from unmask.core.errors import UnmaskError
 from unmask.core.partition import Missing, Partition, Unlabeled, View, in_all
 from unmask.core.tolerances import LINK_TIE
+from unmask.linkage.audit.facts import GuessFacts
 from unmask.measures.base import build_row
 from unmask.measures.clustering import Contingency, Unlinkability, bounds, clustering_metrics, evaluate, fairness
 from unmask.measures.clustering.contingency import DRAWN_ITEMS, OWN
@@ -22,9 +23,7 @@ from unmask.measures.clustering.curves import overall_slope
 from unmask.measures.clustering.unlinkability import RATES, Rate
 from unmask.measures.interval import Interval
 from unmask.ranges import Range, check_ranges
-from unmask.reports.facts.linkage import GuessLinkage
-from unmask.reports.words import BOUNDS
-from unmask.results import Row
+from unmask.results.rows import BOUNDS, Row
 
 BETAS: Final = tuple(round(0.05 * i, 2) for i in range(1, 21))
 """Thresholds of the curves in the report."""
@@ -56,20 +55,31 @@ SHUFFLED_ITEMS: Final = 1 << 21
 
 @dataclass(frozen=True)
 class Sensitivity:
-    """What counts as linked too far, for all guesses of an audit.
+    """Definition of a breach for all guesses of an audit.
 
-    alpha     : weight of linking; the rest is the weight of mixing in foreign items
-    beta      : share of a subject's items that is a breach once it is linked
-    wanted    : count foreign items as welcome to the subjects
-    min_size  : fewest items of a counted subject; one item is always linked
-    missing   : what an item of the truth is that a guess lacks, or has without a label: an error, a cluster of its own,
-                or left out of the truth and of every guess, so that all are compared on the same items
-    unlabeled : what an item of a guess is that the truth lacks, or has without a label: an error; foreign, as the truth
-                has every item of its subjects; unknown, perhaps theirs, which gives bounds; or left out
-    truth_sampled : subjects of the truth are drawn at random, and stand for all
-    shuffles  : shuffled guesses, for the baseline, see `Contingency.at_random`; of many items fewer will do, see
-                `SHUFFLED_ITEMS`
-    seed      : random seed of the shuffles
+    Parameters
+    ----------
+    alpha : float
+        weight of linking; the rest is the weight of mixing in foreign items
+    beta : float
+        share of a subject's items that is a breach once it is linked
+    wanted : bool
+        count foreign items as welcome to the subjects
+    min_size : int
+        fewest items of a counted subject; one item is always linked
+    missing : {"error", "singleton", "drop"}
+        what an item of the truth is that a guess lacks, or has without a label: an error, a cluster of its own, or left
+        out of the truth and of every guess, so that all are compared on the same items
+    unlabeled : {"error", "foreign", "unknown", "drop"}
+        what an item of a guess is that the truth lacks, or has without a label: an error; foreign, as the truth has
+        every item of its subjects; unknown, perhaps theirs, which gives bounds; or left out
+    truth_sampled : bool
+        subjects of the truth are drawn at random, and stand for all
+    shuffles : int
+        shuffled guesses, for the baseline, see `Contingency.at_random`; of many items fewer will do, see
+        `SHUFFLED_ITEMS`
+    seed : int
+        random seed of the shuffles
     """
 
     alpha: Annotated[float, Range(0, 1)] = 0.5
@@ -85,39 +95,47 @@ class Sensitivity:
     def __post_init__(self) -> None:
         check_ranges(self)
 
-    def evaluate(self, met: Contingency, **other: Any) -> Unlinkability:
-        """One guess against the truth. other : what is to differ from this sensitivity, see `evaluate`."""
-        said = {"alpha": self.alpha, "beta": self.beta, "contamination_wanted": self.wanted, "min_size": self.min_size}
-        return evaluate(met, **(said | other))
+    def evaluate(self, contingency: Contingency, **changes: Any) -> Unlinkability:
+        """Return the measures of a guess; `changes` replace arguments of `measures.clustering.evaluate`."""
+        arguments = {"alpha": self.alpha, "beta": self.beta, "contamination_wanted": self.wanted}
+        return evaluate(contingency, **({**arguments, "min_size": self.min_size} | changes))
 
 
-def met_by(
+def compare_guesses(
     truth: Partition,
     guesses: Mapping[str, Partition | View],
-    asked: Sensitivity,
+    sensitivity: Sensitivity,
     own: Mapping[str, ArrayLike] | None = None,
 ) -> dict[str, Contingency]:
-    """What every guess has in common with the truth.
+    """Return the items that every guess and the truth have in common.
 
-    own : of the truth's items, (n,) each: their "weight" in [0, 1], and what their subject minds in place of what the
-          sensitivity says of all: "alpha", "beta", "wanted", one value for all items of a subject. Section 3.3 of the
-          paper
+    The result of a guess does not depend on the others, unless items are dropped.
 
-    What one guess gives does not depend on the others, unless items are dropped.
+    Parameters
+    ----------
+    truth : Partition
+        Subjects of the items.
+    guesses : mapping of Partition or View
+        Clusters of the items by name.
+    sensitivity : Sensitivity
+        Treatment of missing and unlabeled items.
+    own : mapping of arrays of shape (n,), optional
+        Values of the truth's items: their "weight" in [0, 1], and of their subjects "alpha", "beta" and "wanted", one
+        value for all items of a subject, in place of those of the sensitivity. Section 3.3 of the paper.
     """
     views = [View([guess]) if isinstance(guess, Partition) else guess for guess in guesses.values()]
     n_items = [_count_items(truth, view) for view in views]
-    if asked.missing == "drop":  # from all of them what one lacks
+    if sensitivity.missing == "drop":  # from all of them what one lacks
         _, views = in_all(truth, views)
-    said: dict[str, Any] = {"missing": asked.missing, "unlabeled": asked.unlabeled}
-    said |= {"weights": (own or {}).get("weight"), "own": _of_subjects(truth, own or {})}
-    met = {}
+    options: dict[str, Any] = {"missing": sensitivity.missing, "unlabeled": sensitivity.unlabeled}
+    options |= {"weights": (own or {}).get("weight"), "own": _values_of_subjects(truth, own or {})}
+    contingencies = {}
     for name, view, n in zip(guesses, views, n_items, strict=True):
         try:
-            met[name] = replace(Contingency.of(truth, view, **said), n_items=n)
+            contingencies[name] = replace(Contingency.of(truth, view, **options), n_items=n)
         except UnmaskError as error:
             raise UnmaskError(f"guess {name}: {error}" if len(guesses) > 1 else str(error)) from None
-    return met
+    return contingencies
 
 
 def _count_items(truth: Partition, view: View) -> int:
@@ -126,9 +144,9 @@ def _count_items(truth: Partition, view: View) -> int:
     return len(set().union(*(one.tolist() for one in ids))) if ids else len(truth)
 
 
-def _of_subjects(truth: Partition, own: Mapping[str, ArrayLike]) -> dict[str, NDArray[Any]]:
-    """(S,) the one value of all items of each subject."""
-    found = {}
+def _values_of_subjects(truth: Partition, own: Mapping[str, ArrayLike]) -> dict[str, NDArray[Any]]:
+    """Return the value of each subject, which all of its items must have."""
+    values_of = {}
     first = np.unique(truth.code, return_index=True)[1]
     for name, values in own.items():
         if name not in ("weight", *OWN):
@@ -137,49 +155,65 @@ def _of_subjects(truth: Partition, own: Mapping[str, ArrayLike]) -> dict[str, ND
         if each.shape != (len(truth),):
             raise UnmaskError(f"there are {each.size} values of {name} for {len(truth)} items, expected one for each")
         if name != "weight":
-            found[name] = each[first]
-            if np.any(found[name][truth.code] != each):
+            values_of[name] = each[first]
+            if np.any(values_of[name][truth.code] != each):
                 raise UnmaskError(f"{name} differs between items of a subject, expected one value for all of them")
-    return found
+    return values_of
 
 
 @dataclass(frozen=True, eq=False)
-class Case:
-    """One guess against the truth: its rows, and what a page shows of it."""
+class JudgedGuess:
+    """One guess compared with the truth.
+
+    Parameters
+    ----------
+    name : str
+        Name of the guess.
+    contingency : Contingency
+        Items that subjects and clusters share.
+    sensitivity : Sensitivity
+        Definition of a breach.
+    """
 
     name: str
-    met: Contingency
-    asked: Sensitivity
+    contingency: Contingency
+    sensitivity: Sensitivity
 
     @cached_property
-    def found(self) -> Unlinkability:
-        """The measures of every subject; refused where items are unknown."""
-        return self.asked.evaluate(self.met)
+    def unlinkability(self) -> Unlinkability:
+        """Measures of every subject; refused where items are unknown."""
+        return self.sensitivity.evaluate(self.contingency)
 
     @cached_property
     def counted(self) -> NDArray[np.bool_]:
-        """(S,) the subjects that rates are over."""
-        return np.asarray(self.met.tables[0].subject_size >= self.asked.min_size)
+        """Array of shape (S,): True for the subjects that rates are over."""
+        return np.asarray(self.contingency.tables[0].subject_size >= self.sensitivity.min_size)
 
     @cached_property
     def values(self) -> dict[str, Floats]:
-        """Rate -> (2, counted) the least and the most that it can be; those are the same unless items are unknown."""
-        asked = self.asked
-        if asked.unlabeled == "unknown":
-            open_ = bounds(self.met, alpha=asked.alpha, beta=asked.beta, min_size=asked.min_size)
+        """Rate -> array of shape (2, counted): least and largest value, which are equal unless items are unknown."""
+        sensitivity = self.sensitivity
+        if sensitivity.unlabeled == "unknown":
+            open_ = bounds(
+                self.contingency, alpha=sensitivity.alpha, beta=sensitivity.beta, min_size=sensitivity.min_size
+            )
             return {rate.name: getattr(open_, rate.name)[:, self.counted] for rate in RATES if rate.bounded}
-        each = {rate.name: np.asarray(getattr(self.found, rate.name), dtype=np.float64) for rate in RATES}
+        each = {rate.name: np.asarray(getattr(self.unlinkability, rate.name), dtype=np.float64) for rate in RATES}
         return {name: np.stack([value[self.counted]] * 2) for name, value in each.items()}
 
     @cached_property
-    def at_random(self) -> dict[str, float]:
-        """The mean of each rate over the counted subjects, or a random sample of them, under shuffled labels."""
-        asked, rng = self.asked, np.random.default_rng(self.asked.seed)
-        handed_out = min(int(self.met.tables[0].subject_size.sum()), DRAWN_ITEMS)
-        sampled = {"max_items": EVERY_ITEM} if asked.unlabeled == "unknown" else {}  # a sample takes owners from items
+    def shuffled_rates(self) -> dict[str, float]:
+        """Mean of each rate over the counted subjects, or a random sample of them, under shuffled labels."""
+        sensitivity, rng = self.sensitivity, np.random.default_rng(self.sensitivity.seed)
+        handed_out = min(int(self.contingency.tables[0].subject_size.sum()), DRAWN_ITEMS)
+        sampled = (
+            {"max_items": EVERY_ITEM} if sensitivity.unlabeled == "unknown" else {}
+        )  # a sample takes owners from items
         drawn = [
-            Case(self.name, self.met.at_random(rng=rng, min_size=asked.min_size, **sampled), asked).values
-            for _ in range(min(asked.shuffles, max(2, SHUFFLED_ITEMS // handed_out)))
+            JudgedGuess(
+                self.name, self.contingency.at_random(rng=rng, min_size=sensitivity.min_size, **sampled), sensitivity
+            ).values
+            for _ in range(min(sensitivity.shuffles, max(2, SHUFFLED_ITEMS // handed_out)))
         ]
         return {
             rate.name: float(np.mean([rate.worst_case(one[rate.name]).mean() for one in drawn])) if drawn else np.nan
@@ -188,8 +222,10 @@ class Case:
         }
 
     def rows(self, release: str = "items") -> Iterator[Row]:
-        """Each rate over the counted subjects, beside its mean under shuffled labels; what some subject has no value of
-        is left out. Where items are unknown, the value is what the adversary would like best, between the bounds.
+        """Yield each rate over the counted subjects, next to its mean under shuffled labels.
+
+        A rate that is undefined for some subject is left out. If items are unknown, the value is the one that the
+        adversary prefers, between the bounds.
         """
         for rate in RATES:
             values = self.values.get(rate.name)
@@ -201,17 +237,17 @@ class Case:
         """Return the items of the files, and those of subjects who are counted, or alone: see `Row`. If the share of
         subjects is smaller, their numbers.
         """
-        size = self.met.tables[0].subject_size
+        size = self.contingency.tables[0].subject_size
         judged, labeled = self.counted | (size == 1), int(size.sum())
-        items, subjects = max(self.met.n_items, labeled), len(size)
+        items, subjects = max(self.contingency.n_items, labeled), len(size)
         if judged.mean() * items < size[judged].sum():
             return {"n_people": subjects, "n_drawn": subjects, "n_judged": int(judged.sum())}
-        drawn = labeled if self.asked.truth_sampled else items
+        drawn = labeled if self.sensitivity.truth_sampled else items
         return {"n_people": items, "n_drawn": drawn, "n_judged": int(size[judged].sum())}
 
     def _row(self, release: str, rate: Rate, values: Floats) -> Row:
-        value, prior = rate.worst_case(values), self.at_random[rate.name]
-        interval = _between(values) if self.asked.unlabeled == "unknown" else rate.interval(value)
+        value, prior = rate.worst_case(values), self.shuffled_rates[rate.name]
+        interval = _between(values) if self.sensitivity.unlabeled == "unknown" else rate.interval(value)
         worst = int(np.argmax(value) if rate.direction == "high" else np.argmin(value))
         return build_row(
             rate,
@@ -225,65 +261,67 @@ class Case:
             names=(release, self.name, "linkage", "prior: the same clusters with shuffled labels"),
         )
 
-    def shown(self) -> GuessLinkage:
-        """What a page shows: rates, curves, and scores of the whole partition.
+    def facts(self) -> GuessFacts:
+        """Return rates, curves, and scores of the whole partition.
 
-        Where items are unknown, the most of each rate, beside the least, and nothing of merges.
+        If items are unknown: the largest and the smallest value of each rate, and nothing about merges.
         """
         rate = {name: self.values[name].mean(axis=1).tolist() for name in ("breached", "clean_breach")}
-        first = self.met.tables[int(np.argmax(self.met.probability))]
-        decided = self.asked.unlabeled != "unknown"
+        first = self.contingency.tables[int(np.argmax(self.contingency.probability))]
+        decided = self.sensitivity.unlabeled != "unknown"
         most = {"breached": rate["breached"][1], "clean": rate["clean_breach"][1]}
         least = {"breached": rate["breached"][0], "clean": rate["clean_breach"][0]}
-        return GuessLinkage(
+        return GuessFacts(
             name=self.name,
             clusters=len(first.cluster_size),
-            partitions=len(self.met.tables),
-            guessing=self.at_random["breached"],
-            whole=_whole(self.met),
-            unlabeled=int(self.met.tables[0].n_unowned.sum()),
+            partitions=len(self.contingency.tables),
+            guessing=self.shuffled_rates["breached"],
+            whole=_whole(self.contingency),
+            unlabeled=int(self.contingency.tables[0].n_unowned.sum()),
             one_by_one=self._one_by_one(),
             **most,
             **(self._of_merges() if decided else _NO_MERGES | {"at_least": least}),
         )
 
     def _one_by_one(self) -> dict[str, float]:
-        """Of a view, what each partition breaches alone, the most that it can be, on average by their probability."""
-        probability = self.met.probability
+        """Return the largest possible breaches of a single partition of a view, on average by probability."""
+        probability = self.contingency.probability
         if len(probability) == 1:
             return {}
-        alone = (replace(self.met, weighed=(one,), probability=np.ones(1)) for one in self.met.weighed)
-        each = [Case(self.name, met, self.asked).values for met in alone]
+        alone = (replace(self.contingency, weighed=(one,), probability=np.ones(1)) for one in self.contingency.weighed)
+        each = [JudgedGuess(self.name, met, self.sensitivity).values for met in alone]
         of = {"breached": "breached", "clean": "clean_breach"}
         return {name: float(probability @ [one[rate][1].mean() for one in each]) for name, rate in of.items()}
 
     def _of_merges(self) -> dict[str, Any]:
-        found, keep = self.found, self.counted
-        fair = fairness(np.where(keep, found.risk_slope, np.nan))
-        worst = self.asked.evaluate(self.met, only=np.isin(np.arange(len(keep)), fair.worst))
-        merges, linked = found.merges[keep], found.linked_now[keep]
+        measured, keep = self.unlinkability, self.counted
+        fair = fairness(np.where(keep, measured.risk_slope, np.nan))
+        worst = self.sensitivity.evaluate(self.contingency, only=np.isin(np.arange(len(keep)), fair.worst))
+        merges, linked = measured.merges[keep], measured.linked_now[keep]
         return {
             "one_away": float(((merges > 0) & (merges <= 1)).mean()),
             "median_merges": float(np.median(merges)),
             "most_merges": float(merges.max()),
             "gini": fair.gini,
             "jain": fair.jain,
-            "linked_curve": _curve(found.linked_curve),
-            "mixed_curve": _curve(found.mixed_curve),
+            "linked_curve": _curve(measured.linked_curve),
+            "mixed_curve": _curve(measured.mixed_curve),
             "worst_linked": _curve(worst.linked_curve),
             "worst_mixed": _curve(worst.mixed_curve),
             "slopes": tuple(self._slopes()),
             "breach_rates": tuple(float((linked >= beta - LINK_TIE).mean()) for beta in BETAS),
-            "miss_include": _counts(found.miss[keep], found.include[keep]),
-            "kind": str(found.kind),
-            "recovered": _recovered(self.met, keep),
+            "miss_include": _counts(measured.miss[keep], measured.include[keep]),
+            "kind": str(measured.kind),
+            "recovered": _recovered(self.contingency, keep),
         }
 
     def _slopes(self) -> Iterator[tuple[float, tuple[float, ...]]]:
-        """Of the average subject, for each weight of linking and each threshold, the same for all subjects."""
-        alike = replace(self.met, own={name: minds for name, minds in self.met.own.items() if name == "wanted"})
+        """Yield the risk slope of the average subject for each weight and threshold, the same for all subjects."""
+        alike = replace(
+            self.contingency, own={name: minds for name, minds in self.contingency.own.items() if name == "wanted"}
+        )
         for alpha in ALPHAS:
-            found = self.asked.evaluate(alike, alpha=alpha)
+            found = self.sensitivity.evaluate(alike, alpha=alpha)
             yield alpha, tuple(overall_slope(found.linked_curve, found.mixed_curve, alpha, beta) for beta in BETAS)
 
 
@@ -304,13 +342,13 @@ def _curve(curve: Floats) -> tuple[float, ...]:
 
 
 def _counts(miss: Floats, include: Floats) -> tuple[tuple[int, int, int], ...]:
-    """How many subjects have so many misses and includes, in whole items."""
+    """Return the number of subjects for each number of misses and includes, in whole items."""
     pairs, counts = np.unique(np.rint(np.stack([miss, include])).astype(np.int64), axis=1, return_counts=True)
     return tuple((int(m), int(i), int(c)) for m, i, c in zip(*pairs, counts, strict=True))
 
 
 def _recovered(met: Contingency, keep: NDArray[np.bool_]) -> float:
-    """Expected over the partitions of a view."""
+    """Return the share of subjects recovered exactly, expected over the partitions of a view."""
     each = []
     for table in met.tables:
         whole = table.shared == table.subject_size[table.subject]
@@ -320,7 +358,7 @@ def _recovered(met: Contingency, keep: NDArray[np.bool_]) -> float:
 
 
 def _whole(met: Contingency) -> dict[str, float]:
-    """What whole-partition scores say of the labeled items; there are none of a view of several."""
+    """Return the scores of the whole partition over the labeled items; none for a view of several."""
     if len(met.tables) > 1:
         return {}
     scores = clustering_metrics(met.tables[0].labeled)

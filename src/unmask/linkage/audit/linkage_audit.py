@@ -1,0 +1,178 @@
+"""Audits of linkage: every guess of an adversary compared with the truth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from numpy.typing import ArrayLike
+
+from unmask.core.errors import UnmaskError
+from unmask.core.partition import Missing, Partition, Unlabeled, View
+from unmask.core.signatures import with_fields
+from unmask.linkage.audit.blocks import ADVICE, describe_risk, make_blocks
+from unmask.linkage.audit.facts import LinkageFacts
+from unmask.linkage.audit.judged_guess import BETAS, JudgedGuess, Sensitivity, compare_guesses
+from unmask.linkage.audit.sentences import findings, single_partitions
+from unmask.linkage.audit.tables import make_tables
+from unmask.measures.clustering import Contingency
+from unmask.measures.clustering.contingency import OWN
+from unmask.policy.coverage import coverage_notes
+from unmask.results import AuditResult, Row
+
+
+@with_fields(Sensitivity)
+def audit(
+    release: Partition | View | Mapping[str, Partition | View],
+    *,
+    truth: Partition | None = None,
+    own: Mapping[str, ArrayLike] | None = None,
+    **sensitivity: Any,
+) -> AuditResult:
+    """Evaluate which items an adversary links: who is breached, who is one merge away.
+
+    Parameters
+    ----------
+    release : Partition, View or mapping of these
+        Clusters that adversaries put the items in.
+    truth : Partition
+        Subjects of the items.
+    own : mapping of arrays, optional
+        Weights of items and values of subjects, see `compare_guesses`.
+    **sensitivity
+        Fields of `Sensitivity`.
+
+    Returns
+    -------
+    AuditResult
+        Rows, tables and findings.
+    """
+    guesses = dict(release) if isinstance(release, Mapping) else {"release": release}
+    if truth is None or not all(isinstance(guess, Partition | View) for guess in guesses.values()):
+        raise UnmaskError("clusters are judged against the subjects of the items; give them as truth, a Partition")
+    settings = Sensitivity(**sensitivity)
+    return audit_contingencies(compare_guesses(truth, guesses, settings, own), settings)
+
+
+def audit_contingencies(guesses: Mapping[str, Contingency], sensitivity: Sensitivity) -> AuditResult:
+    """Compare every guess with the truth, subject by subject, and with guesses of the same shape.
+
+    Parameters
+    ----------
+    guesses : mapping of Contingency
+        All about the same subjects, see `compare_guesses`. No label and no item is shown, and the order of the rows of
+        a file does not matter.
+    sensitivity : Sensitivity
+        Definition of a breach.
+    """
+    if not guesses:
+        raise UnmaskError("0 guesses were given, expected at least 1 partition to evaluate")
+    judged = [JudgedGuess(name, contingency, sensitivity) for name, contingency in guesses.items()]
+    rows = tuple(row for guess in judged for row in guess.rows())
+    return describe(_measure(judged, sensitivity), rows, _not_run(judged, sensitivity, rows), sensitivity)
+
+
+def _measure(judged: Sequence[JudgedGuess], sensitivity: Sensitivity) -> LinkageFacts:
+    contingency = judged[0].contingency
+    return LinkageFacts(
+        items=int(contingency.tables[0].subject_size.sum()),
+        subjects=len(contingency.subjects),
+        counted=int(judged[0].counted.sum()),
+        min_size=sensitivity.min_size,
+        alpha=sensitivity.alpha,
+        beta=sensitivity.beta,
+        wanted=sensitivity.wanted,
+        betas=() if sensitivity.unlabeled == "unknown" else BETAS,
+        guesses=tuple(guess.facts() for guess in judged),
+        unlabeled=sensitivity.unlabeled,
+        own=(
+            *(("weight",) if contingency.items is not None else ()),
+            *(name for name in OWN if name in contingency.own),
+        ),
+    )
+
+
+def describe(
+    facts: LinkageFacts,
+    rows: tuple[Row, ...],
+    not_run: Sequence[tuple[str, str]] = (),
+    sensitivity: Sensitivity | None = None,
+) -> AuditResult:
+    """Return the result of facts about guesses: tables, findings and what to do next."""
+    return AuditResult(
+        title=f"Linkage by {', '.join(guess.name for guess in facts.guesses)}",
+        kind="Linkage audit",
+        command="audit linkage",
+        setting=_setting(facts),
+        headline=findings(facts)[0],
+        rows=rows,
+        tables=make_tables(facts),
+        blocks=make_blocks(facts),
+        at_risk=describe_risk(facts),
+        advice=ADVICE,
+        sample_condition="breached <= 0.1",
+        assumptions=_assumptions(facts, sensitivity or Sensitivity()),
+        cautions=(*coverage_notes(rows, noun="items"), *single_partitions(facts)),
+        not_run=tuple(not_run),
+    )
+
+
+def _setting(facts: LinkageFacts) -> str:
+    who = "An adversary says" if len(facts.guesses) == 1 else f"{len(facts.guesses)} adversaries say"
+    subjects = "1 subject" if facts.subjects == 1 else f"{facts.subjects:,} subjects"
+    return f"{who} which of {facts.items:,} items belong together; in truth they belong to {subjects}."
+
+
+def _assumptions(facts: LinkageFacts, sensitivity: Sensitivity) -> tuple[str, ...]:
+    wanted = "welcome" if facts.wanted else "unwelcome"
+    return (
+        f"A subject is breached when {facts.beta:.0%} of its items are in one cluster.",
+        f"Missing items weigh {facts.alpha:g} and foreign ones {1 - facts.alpha:g}.",
+        f"Foreign items are {wanted} to the subjects.",
+        f"Rates are over the {facts.counted:,} of {facts.subjects:,} subjects with at least {facts.min_size} items.",
+        "A subject with one item is always linked.",
+        "Clusters are merged most relevant first, as an adversary does who learns which of them to merge.",
+        "Guessing is the same adversary with the labels of their clusters shuffled over the items.",
+        *(_IF_MISSING[sensitivity.missing] + _IF_UNLABELED[sensitivity.unlabeled]),
+    )
+
+
+_IF_MISSING: Final[Mapping[Missing, tuple[str, ...]]] = {
+    "error": (),
+    "singleton": ("An item of the truth that a guess lacks is a cluster of its own there.",),
+    "drop": ("Items of the truth that any guess lacks are left out of all of them.",),
+}
+
+_IF_UNLABELED: Final[Mapping[Unlabeled, tuple[str, ...]]] = {
+    "error": (),
+    "foreign": ("The truth has every item of its subjects: any other item of a guess is foreign to all of them.",),
+    "unknown": ("An item that the truth lacks may belong to one of its subjects or to somebody else.",),
+    "drop": ("Items of a guess that the truth lacks are left out.",),
+}
+
+
+def _not_run(
+    judged: Sequence[JudgedGuess], sensitivity: Sensitivity, rows: Sequence[Row]
+) -> tuple[tuple[str, str], ...]:
+    return tuple(_reasons(judged, sensitivity, {row.adversary for row in rows if row.measure == "foreign_subjects"}))
+
+
+def _reasons(judged: Sequence[JudgedGuess], sensitivity: Sensitivity, counted: set[str]) -> Iterator[tuple[str, str]]:
+    """Yield what was not computed, and why; `counted` has the guesses whose foreign subjects were."""
+    views = [guess.name for guess in judged if len(guess.contingency.tables) > 1]
+    if views:
+        yield (
+            f"Whole-partition scores of {', '.join(views)}",
+            "they compare one partition with the truth, and a view has several",
+        )
+    if sensitivity.unlabeled == "unknown":
+        yield (
+            "Misses, includes, merges and risk slopes",
+            "they depend on the whole order of merges, which unknown items leave open; foreign or drop decides it",
+        )
+    uncounted = {guess.name for guess in judged} - counted
+    if uncounted:
+        yield (
+            f"Subjects that the foreign items of {', '.join(sorted(uncounted))} come from",
+            "the truth lacks some of these items, so their owners are unknown; drop leaves them out",
+        )

@@ -1,0 +1,210 @@
+"""Sentences about guesses: which subjects are breached, how near the others are, and what to keep in mind."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from unmask.linkage.audit.facts import GuessFacts, LinkageFacts
+from unmask.results.formats import number, percent
+from unmask.results.suppression import mark_people
+from unmask.results.words import release_name
+
+N_FINDINGS = 3
+"""Guesses that have a finding of their own."""
+
+MANY = 0.5
+"""Share of breached subjects from which on the finding says how many are recovered exactly."""
+
+HIGH_ARI = 0.9
+"""Adjusted Rand index from which on a reader would take the guess to be right."""
+
+
+def threshold(beta: float) -> str:
+    """Return the share of items whose linking is a breach: "at least 80 % of the items", "all items"."""
+    return "all items" if beta == 1 else f"at least {plain(beta)} of the items"
+
+
+def plain(share: float) -> str:
+    """Return a share as it was given, in percent.
+
+    >>> plain(0.8), plain(1 / 3), plain(1.0)
+    ('80\u00a0%', '33.33\u00a0%', '100\u00a0%')
+    """
+    return f"{round(100 * share, 2):g}\u00a0%"
+
+
+def share_of(guess: GuessFacts, name: str) -> str:
+    """Return the share "breached" or "clean"; from the least to the most if unlabeled items leave it open."""
+    most = percent(getattr(guess, name))
+    least = percent(guess.at_least.get(name, getattr(guess, name)))
+    return most if least == most else f"{least} to {most}"
+
+
+def name_guess(name: str) -> str:
+    """Return a guess at the start of a sentence; in quotes if its name would repeat the word before it."""
+    return "The guess \u201cguess\u201d" if name == "guess" else f"The guess {release_name(name)}"
+
+
+def findings(facts: LinkageFacts) -> list[str]:
+    """Return a finding for each of the strongest guesses; the last one names the lowest guess if there are more."""
+    guesses = facts.strongest_first
+    sentences = [
+        " ".join(filter(None, _find(guess, facts, first=i == 0))) for i, guess in enumerate(guesses[:N_FINDINGS])
+    ]
+    if len(guesses) > N_FINDINGS:
+        lowest = min(guesses, key=lambda guess: guess.breached)
+        name, share = release_name(lowest.name), percent(lowest.breached)
+        sentences[-1] += f" Of {len(guesses)} guesses the lowest is {name} with {share}."
+    return sentences
+
+
+def _find(guess: GuessFacts, facts: LinkageFacts, *, first: bool) -> Iterator[str]:
+    """Yield the sentences about one guess; those after the first do not repeat the threshold and the subjects."""
+    name = name_guess(guess.name)
+    if guess.partitions > 1:
+        name += f", on average over its {guess.partitions:,} partitions,"
+    yield _breaches(name, guess, facts, first=first)
+    yield each_partition(guess)
+    yield nearness(guess)
+    yield _recovered(guess)
+    yield _misleading_score(guess)
+    yield _foreign_items(guess)
+
+
+def _breaches(name: str, guess: GuessFacts, facts: LinkageFacts, *, first: bool) -> str:
+    who, what, shuffled = "them", "as much", "shuffled labels"
+    if first:
+        who = f"{facts.counted:,} subject{'' if facts.counted == 1 else 's'}{_of_size(facts)}"
+        what = threshold(facts.beta) if "beta" not in facts.own else "its own share of the items"
+        what = what.replace("items", "labeled items") if facts.unlabeled == "unknown" else what
+        shuffled = "clusters of the same sizes with shuffled labels"
+    guessing = percent(guess.guessing)
+    if guess.breached == 0:
+        link = f", as do {shuffled}" if guess.guessing == 0 else f"; {shuffled} link that of {guessing}"
+        return f"{name} breaches no subject: it links {what} of none of {who}{link}."
+    links = f"{name} links {what} of {share_of(guess, 'breached')} of {who}; {shuffled} link {guessing}"
+    return f"{links} too: the adversary learned nothing." if guess.guessing >= guess.breached else f"{links}."
+
+
+def _of_size(facts: LinkageFacts) -> str:
+    return f" with at least {facts.min_size:,} items" if facts.counted < facts.subjects else ""
+
+
+def each_partition(guess: GuessFacts) -> str:
+    """Return the breaches of a single partition of a view: an adversary may act on one of them."""
+    if not guess.one_by_one:
+        return ""
+    breached, clean = (percent(guess.one_by_one[name]) for name in ("breached", "clean"))
+    return f"Each of its partitions alone breaches {breached} on average, and {clean} without a single item of others."
+
+
+def nearness(guess: GuessFacts) -> str:
+    """Return the share of clean breaches, and of subjects that one more merge would breach, in one sentence."""
+    some = percent(guess.one_away) if guess.one_away > 0 else "No subject"
+    near = f"{some} would be breached with one more cluster joined"
+    if guess.breached == 0 or guess.one_by_one:
+        return "" if math.isnan(guess.one_away) else f"{near}."
+    clean = f"{share_of(guess, 'clean')} are breached without a single item of others"
+    if guess.clean == 0:
+        clean = "No subject is breached without items of others"
+    elif share_of(guess, "clean") == share_of(guess, "breached"):
+        clean = "All of these breaches are without a single item of others"
+    return f"{clean}, and {near}." if guess.one_away > 0 else f"{clean}."
+
+
+def _recovered(guess: GuessFacts) -> str:
+    """Return the share of subjects recovered exactly, if most are breached."""
+    if guess.breached < MANY or math.isnan(guess.recovered):
+        return ""
+    share = "No subject is" if guess.recovered == 0 else f"{percent(guess.recovered)} are"
+    return f"{share} recovered exactly: all of their items in one cluster, and nothing else."
+
+
+def _misleading_score(guess: GuessFacts) -> str:
+    """Return a warning if the adjusted Rand index suggests something else."""
+    ari = guess.scores.get("ari", math.nan)
+    if math.isnan(ari) or guess.breached == 0:
+        return ""
+    value = ">0.999" if 0.9995 <= ari < 1 else number(ari) if ari == 1 else number(ari, 3)
+    if ari >= HIGH_ARI:
+        return f"ARI is {value}, which says none of this."
+    if ari <= 0.5 <= guess.clean:
+        return f"ARI is only {value}, as if little were linked."
+    return ""
+
+
+def _foreign_items(guess: GuessFacts) -> str:
+    """Return a caution if most breaching clusters hold items of others, or if the owners of items are unknown."""
+    if guess.at_least:
+        items = f"{mark_people(guess.unlabeled)} item{'' if guess.unlabeled == 1 else 's'}"
+        return f"The truth lacks {items} of the guess: their owners are unknown."
+    breached, clean = (guess.one_by_one.get(name, getattr(guess, name)) for name in ("breached", "clean"))
+    if breached == 0 or clean >= breached / 2:
+        return ""
+    if guess.clusters == 1 and guess.partitions == 1:
+        return "It puts all items into one cluster: that breaches every subject and distinguishes none."
+    foreign = guess.mean_includes
+    much = f", {number(foreign, 1)} of them on average over all subjects" if foreign > 0 else ""
+    return f"Caution: most breaching clusters hold items of others too{much}; one block would breach every subject."
+
+
+def setting(facts: LinkageFacts) -> str:
+    """Return what was clustered, and which subjects are counted."""
+    if facts.counted < facts.subjects:
+        counted = f"the {facts.counted:,} of {facts.subjects:,} subjects with at least {facts.min_size:,} items"
+    else:
+        counted = "the only subject" if facts.subjects == 1 else f"all {facts.subjects:,} subjects"
+    extra = max(guess.unlabeled for guess in facts.guesses)
+    sentence = f"The adversaries say which of {facts.items:,} items belong together. All rates are of {counted}."
+    return f"{sentence} {_UNLABELED[facts.unlabeled].format(mark_people(extra))}" if extra else sentence
+
+
+_UNLABELED = {
+    "foreign": (
+        "{} items of a guess are not in the truth; as that has every item of its subjects, they belong to none of "
+        "them. Scores of the whole partition are of the items in the truth."
+    ),
+    "unknown": (
+        "{} items of a guess are not in the truth and may belong to its subjects or to others. So a rate is known from "
+        "a least to a most, and is about the labeled items: how well these are linked. The most is the value in the "
+        "table of measures. Scores of the whole partition are of the labeled items."
+    ),
+}
+
+
+def policy(facts: LinkageFacts) -> str:
+    """Return the definition of a breach and of the most relevant cluster."""
+    alpha, rest = f"{facts.alpha:.3g}", f"{1 - facts.alpha:.3g}"
+    more = " Items of others are welcome to the subjects: they hide them." if facts.wanted else ""
+    if facts.own:
+        more += f" The truth has values of their own for items or subjects: {', '.join(facts.own)}."
+    return (
+        f"A subject is breached if its most relevant cluster holds {threshold(facts.beta)} of the subject. The most "
+        f"relevant cluster is that of least cost: {alpha} for each item of the subject that it lacks, {rest} for each "
+        f"item of others in it. Where less is linked, the adversary must join more clusters to it.{more}"
+    )
+
+
+def breached_by_definition(facts: LinkageFacts) -> tuple[str, ...]:
+    """Return the warning that counted subjects are so small that they are breached whatever the adversary does."""
+    largest = math.floor(1 / facts.beta + 1e-9)
+    if facts.min_size > largest:
+        return ()
+    size = "one item" if largest == 1 else f"up to {largest:,} items"
+    share = "all of it" if largest == 1 else f"at least {plain(facts.beta)} of it"
+    warning = (
+        f"A subject with {size} is breached whatever the adversary does: a single item is {share}. Count only subjects "
+        f"with at least {largest + 1:,} items to see what the adversary adds."
+    )
+    return (warning,)
+
+
+def single_partitions(facts: LinkageFacts) -> Iterator[str]:
+    """Yield a caution for each view whose partitions breach more alone than together."""
+    for guess in facts.guesses:
+        alone = guess.one_by_one.get("breached", 0.0)
+        if alone > guess.breached:
+            each, together = percent(alone), percent(guess.breached)
+            act = f"An adversary may act on one partition of {guess.name}"
+            yield f"{act}: each alone breaches {each} on average, all together {together}."

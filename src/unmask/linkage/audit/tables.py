@@ -1,0 +1,251 @@
+"""Facts about guesses as tables of a result."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+
+from unmask.linkage.audit.facts import Curve, GuessFacts, LinkageFacts
+from unmask.measures.names import PARTITION_SCORES
+from unmask.results import Column, Table
+from unmask.results.formats import percent
+
+N_DRAWN = 6
+"""Guesses that are drawn in one chart."""
+
+MAX_ERRORS = 300
+"""Different errors of a guess up to which each has a row; beyond, similar errors share one."""
+
+Error = tuple[int, int, int]
+
+AVERAGE, WORST = "average subject", "worst-off tenth"
+
+STYLE = Column("style", "Style", "number")
+
+
+def make_tables(facts: LinkageFacts) -> tuple[Table, ...]:
+    """Return every table of an audit of linkage."""
+    tables = (
+        _summary_table(facts),
+        guess_table(facts),
+        score_table(facts.guesses),
+        _threshold_table(facts),
+        _slope_table(facts),
+        curve_table(facts),
+        error_table(facts),
+    )
+    return tuple(table for table in tables if table.rows)
+
+
+def drawn_guesses(facts: LinkageFacts) -> list[tuple[GuessFacts, int]]:
+    """Return the strongest guesses, as many as a chart holds, each with the number of its style.
+
+    Styles are positions in the order of the guesses; if two of the drawn ones would look alike, positions in the chart.
+    """
+    position = {guess.name: i for i, guess in enumerate(facts.guesses)}
+    strongest = facts.strongest_first[:N_DRAWN]
+    styles = [position[guess.name] for guess in strongest]
+    distinct = len({style % N_DRAWN for style in styles}) == len(styles)
+    return list(zip(strongest, styles if distinct else range(len(styles)), strict=True))
+
+
+def _summary_table(facts: LinkageFacts) -> Table:
+    columns = (
+        Column("items", "Items", "number"),
+        Column("subjects", "Subjects", "number"),
+        Column("counted", "Counted subjects", "number"),
+        Column("min_size", "Fewest items", "number"),
+        Column("alpha", "\u03b1", "number"),
+        Column("beta", "\u03b2", "share"),
+        Column("wanted", "Foreign items welcome"),
+        Column("unlabeled", "Unlabeled items"),
+        Column("own", "Own values"),
+    )
+    counts = (facts.items, facts.subjects, facts.counted, facts.min_size)
+    record = (*counts, facts.alpha, facts.beta, facts.wanted, facts.unlabeled, ", ".join(facts.own))
+    return Table.from_records("linkage", columns, [record])
+
+
+def guess_table(facts: LinkageFacts) -> Table:
+    """Return breaches, merges and inequality of each guess, the strongest first."""
+    columns = (
+        Column("name", "Guess"),
+        Column("clusters", "Clusters", "number"),
+        Column("partitions", "Partitions", "number"),
+        Column("breached", "Breached", "share"),
+        Column("breached_at_least", "Breached at least", "share"),
+        Column("guessing", "Shuffled", "share"),
+        Column("clean", "Clean", "share"),
+        Column("clean_at_least", "Clean at least", "share"),
+        Column("breached_alone", "Breached by one partition", "share"),
+        Column("clean_alone", "Clean by one partition", "share"),
+        Column("one_away", "One away", "share"),
+        Column("median_merges", "Median merges", "number"),
+        Column("most_merges", "Most", "number"),
+        Column("gini", "Gini", "number", places=2),
+        Column("jain", "Jain", "number", places=2),
+        Column("recovered", "Recovered", "share"),
+        Column("unlabeled", "Unlabeled items", "people"),
+        Column("kind", "Kind"),
+    )
+    views = any(guess.partitions > 1 for guess in facts.guesses)
+    table = Table.from_records("linkage_guesses", columns, map(_guess_record, facts.strongest_first))
+    return table if views else table.select(column.name for column in columns if column.name != "partitions")
+
+
+def _guess_record(guess: GuessFacts) -> tuple[object, ...]:
+    return (
+        guess.name,
+        guess.clusters,
+        guess.partitions,
+        guess.breached,
+        guess.at_least.get("breached"),
+        guess.guessing,
+        guess.clean,
+        guess.at_least.get("clean"),
+        guess.one_by_one.get("breached"),
+        guess.one_by_one.get("clean"),
+        *map(_known, (guess.one_away, guess.median_merges, guess.most_merges, guess.gini, guess.jain, guess.recovered)),
+        guess.unlabeled or None,
+        guess.kind or None,
+    )
+
+
+def _known(value: float) -> float | None:
+    return None if math.isnan(value) else value
+
+
+def score_table(guesses: Iterable[GuessFacts]) -> Table:
+    """Return the scores of whole partitions, known scores first, and within a score the guesses in their order."""
+    columns = (
+        Column("score", "Score"),
+        Column("meaning", "Meaning"),
+        Column("guess", "Guess"),
+        Column("value", "Value", "number", places=3),
+    )
+    scores = {guess.name: guess.scores for guess in guesses}
+    named = dict.fromkeys(name for values in scores.values() for name in values)
+    order = [*(name for name in PARTITION_SCORES if name in named), *(n for n in named if n not in PARTITION_SCORES)]
+    records = (
+        (*_describe_score(name), guess, values[name])
+        for name in order
+        for guess, values in scores.items()
+        if name in values
+    )
+    return Table.from_records("linkage_scores", columns, records)
+
+
+def _describe_score(name: str) -> tuple[str, str]:
+    known = PARTITION_SCORES.get(name)
+    return (name.replace("_", " "), "") if known is None else (known.label, known.meaning)
+
+
+def _threshold_table(facts: LinkageFacts) -> Table:
+    """Return the share of subjects breached at each threshold, and by shuffled labels at the chosen one."""
+    columns = (
+        Column("guess", "Guess"),
+        STYLE,
+        Column("mark", "Mark"),
+        Column("drawn", "Drawn"),
+        Column("threshold", "Threshold \u03b2: share of items linked", "share"),
+        Column("breached", "Subjects breached", "share"),
+    )
+    styles = {guess.name: style for guess, style in drawn_guesses(facts)}
+    records = [
+        (guess.name, styles.get(guess.name, i), mark, guess.name in styles, beta, share)
+        for i, guess in enumerate(facts.strongest_first)
+        for mark, points in _breach_points(guess, facts)
+        for beta, share in points
+    ]
+    return Table.from_records("linkage_thresholds", columns, records if facts.betas else ())
+
+
+def _breach_points(guess: GuessFacts, facts: LinkageFacts) -> Iterator[tuple[str, Iterable[tuple[float, float]]]]:
+    yield "point", zip(facts.betas, guess.breach_rates, strict=False)
+    yield "hollow", [(facts.beta, guess.guessing)]
+
+
+def _slope_table(facts: LinkageFacts) -> Table:
+    columns = (
+        Column("guess", "Guess"),
+        Column("alpha", "\u03b1"),
+        Column("threshold", "Threshold \u03b2: share of items linked", "share"),
+        Column("slope", "Risk slope", "number"),
+    )
+    records = (
+        (guess.name, f"\u03b1 {alpha:.3g}", beta, slope)
+        for guess in facts.guesses
+        for alpha, slopes in sorted(guess.slopes, reverse=True)
+        for beta, slope in zip(facts.betas, slopes, strict=True)
+    )
+    return Table.from_records("linkage_slopes", columns, records)
+
+
+def curve_table(facts: LinkageFacts) -> Table:
+    """Return linked and mixed shares after each number of merges, up to where all curves are flat."""
+    columns = (
+        Column("guess", "Guess"),
+        STYLE,
+        Column("drawn", "Drawn"),
+        Column("comparable", "Comparable"),
+        Column("subjects", "Subjects"),
+        Column("n", "Number of subjects", "group"),
+        Column("merges", "Merges (clusters joined)", "number"),
+        Column("linked", "Own items linked", "share"),
+        Column("mixed", "Items of others mixed in", "share"),
+    )
+    styles = {guess.name: style for guess, style in drawn_guesses(facts)}
+    single = len(facts.guesses) == 1
+    records = (
+        (guess.name, style, guess.name in styles, guess.name != facts.far_guess, subjects, n, j, *values)
+        for i, guess in enumerate(facts.strongest_first)
+        for shift, (subjects, n, linked, mixed) in enumerate(_curves(guess, facts))
+        for style in [styles.get(guess.name, i) + (shift if single else 0)]
+        for j, values in enumerate(_prolong(linked, mixed, facts.horizon))
+    )
+    return Table.from_records("linkage_curves", columns, records)
+
+
+def _curves(guess: GuessFacts, facts: LinkageFacts) -> Iterator[tuple[str, int | None, Curve, Curve]]:
+    """Yield the curves of the average subject and of the worst-off tenth; if more are breached, all of these."""
+    yield AVERAGE, None, guess.linked_curve, guess.mixed_curve
+    breached = guess.breached > 0.1
+    label = f"the {percent(guess.breached)} breached" if breached and len(facts.guesses) == 1 else WORST
+    n = round((guess.breached if breached else 0.1) * facts.counted)
+    yield label, n, guess.worst_linked, guess.worst_mixed
+
+
+def _prolong(linked: Curve, mixed: Curve, horizon: int) -> Iterator[tuple[float, float | None]]:
+    """Yield both values after 0 to `horizon` merges; a curve goes on at its last value, an empty one has none."""
+    for j in range(horizon + 1 if linked else 0):
+        yield linked[min(j, len(linked) - 1)], mixed[min(j, len(mixed) - 1)] if mixed else None
+
+
+def error_table(facts: LinkageFacts) -> Table:
+    """Return how many subjects have so many misses and includes, the most frequent first."""
+    columns = (
+        Column("guess", "Guess"),
+        STYLE,
+        Column("misses", "Misses: own items lacking", "number"),
+        Column("includes", "Includes: items of others", "number"),
+        Column("subjects", "Subjects", "group"),
+    )
+    styles = {guess.name: style for guess, style in drawn_guesses(facts)}
+    records = (
+        (guess.name, styles.get(guess.name, i), miss, include, n)
+        for i, guess in enumerate(facts.strongest_first)
+        for miss, include, n in sorted(_gather(guess.miss_include), key=lambda error: (-error[2], error[:2]))
+    )
+    return Table.from_records("linkage_errors", columns, records)
+
+
+def _gather(errors: tuple[Error, ...]) -> list[Error]:
+    """Return errors; if they are many, those in one cell of a grid of 40 x 40 as one."""
+    if len(errors) <= MAX_ERRORS:
+        return list(errors)
+    steps = [max(1, math.ceil(max(error[axis] for error in errors) / 40)) for axis in (0, 1)]
+    cells: dict[tuple[int, int], int] = {}
+    for miss, include, n in errors:
+        cell = steps[0] * round(miss / steps[0]), steps[1] * round(include / steps[1])
+        cells[cell] = cells.get(cell, 0) + n
+    return [(*cell, n) for cell, n in cells.items()]
