@@ -149,10 +149,10 @@ def another_version(_: Path, installed: Path) -> None:
 
 
 CHANGES: dict[str, tuple[Callable[[Path, Path], None], str]] = {
-    "one byte of the release": (one_byte, r"^inputs\[release\.csv\]\.sha256: not the same$"),
-    "a limit of the policy": (one_limit, r"<=0\.3.*\.limit: 0\.3 in the certificate, 0\.31 now$"),
+    "one byte of the release": (one_byte, r"^inputs, release\.csv, sha256: not the same$"),
+    "a limit of the policy": (one_limit, r"<=0\.3.*, limit: 0\.3 in the certificate, 0\.31 now$"),
     "the installed version": (another_version, r"^unmask: \S+ in the certificate, 9\.\S+ now$"),
-    "one number": (one_number, r"^results\[.*\]\.posterior: \S+ in the certificate, \S+ now$"),
+    "one number": (one_number, r"^results, .*, posterior: \S+ in the certificate, \S+ now$"),
 }
 """What is changed -> how, and the line that must say so."""
 

@@ -24,7 +24,7 @@ def to_vega(chart: Chart, table: Table) -> Spec:
     {'type': 'line', 'point': True}
     """
     columns = {column.name: column for column in table.columns}
-    rows = [_plain(row) for row in table.rows]
+    rows = [_plain(row) for row in table.where(**chart.where).rows]
     palette = [light(color) for color in (COLORS if chart.style else SHADES)]
     config = {"font": FONT, "view": {"stroke": None}, "range": {"category": palette}, "mark": {"color": palette[0]}}
     layers = LAYERS.get(chart.form, _plane_layers)(chart, columns)

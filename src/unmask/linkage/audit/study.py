@@ -25,7 +25,9 @@ DATASET = {
 }
 COLUMNS = ("pseudonym", "features", "kinds", "item", "time", "context")
 ROLES: Mapping[str, str] = {"features": "features", "tolerance": "features"}
-ADVERSARY = parameters("unmask.cases.linkage.case:Sensitivity", "alpha", "beta", "wanted", "min_size", "shuffles")
+ADVERSARY = parameters(
+    "unmask.linkage.audit.judged_guess:Sensitivity", "alpha", "beta", "wanted", "min_size", "shuffles"
+)
 MEASURES = (*(rate.name for rate in RATES), "utility")
 
 Released = tuple[Items, Partition]
