@@ -55,7 +55,7 @@ class Attack(Protocol):
     def __call__(
         self, release: Table, knowledge: Background | None = None, *, rng: np.random.Generator | None = None
     ) -> Posterior:
-        """The belief."""
+        """Return the belief."""
 
 
 Rng = np.random.Generator | None
@@ -88,7 +88,7 @@ def before(released: Column, population: Table | None) -> tuple[tuple[str, ...],
 
 
 def hidden_values(release: Table, released: Column, population: Table | None) -> tuple[float, NDArray[np.float64]]:
-    """The share of a column's missing cells that hide a value, and (n_values,) the shares of values among them.
+    """Return the share of a column's missing cells that hide a value, and (n_values,) the shares of values among them.
 
     A population that misses the column with share m explains n m of n released rows, and three standard errors of n
     draws more, 3 sqrt(n m (1 - m)): rows may be some of its people, or made to be like them. If more are missing, those

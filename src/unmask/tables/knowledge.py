@@ -44,24 +44,25 @@ class Known:
 
     @cached_property
     def whose(self) -> NDArray[np.int64] | None:
-        """(n,) who each of them is, by numbers from 0, where people have several rows; None where each is a person."""
+        """Return (n,) the person of each row, by numbers from 0; None if each row is a person."""
         person = self.population.person
         return None if person is None else np.unique(person[self.person], return_inverse=True)[1]
 
     @property
     def n_people(self) -> int:
-        """Different people among them."""
+        """Return the number of different people among them."""
         return len(self.person) if self.whose is None else int(self.whose.max(initial=-1)) + 1
 
     def each_once(self, belief: Posterior) -> Posterior:
-        """The belief about them in which each person counts once, by all of their rows alike."""
+        """Return the belief about them in which each person counts once, by all of their rows alike."""
         if self.whose is None:
             return belief
         return replace(belief, weight=each_once(self.whose))
 
     def some(self, n: int, rng: np.random.Generator) -> Known:
-        """At most n of them, drawn at random in their order: of people with several rows all rows or none, of at least
-        one person.
+        """Draw at most n of them at random, in their order.
+
+        Of people with several rows all rows are drawn, or none; of at least one person.
         """
         if self.whose is None:
             return self.take(np.sort(rng.choice(len(self.person), min(n, len(self.person)), replace=False)))
@@ -71,15 +72,15 @@ class Known:
         return self.take(np.flatnonzero(np.isin(self.whose, order[is_chosen])))
 
     def one_each(self) -> Known:
-        """A row of everybody, the first."""
+        """Return the first row of each person."""
         return self if self.whose is None else self.take(np.sort(np.unique(self.whose, return_index=True)[1]))
 
     def take(self, rows: NDArray[np.int64]) -> Known:
-        """Some of those drawn, by their place among them."""
+        """Select some of those drawn, by their place among them."""
         return Known(self.people.take(rows), self.person[rows], Truth(self.truth.candidate[rows]), self.population)
 
     def truth_in(self, origin: NDArray[np.int64]) -> Truth:
-        """The released record of each person in another release of the same population, ABSENT where they are not."""
+        """Return the released record of each person in another release of the same population, ABSENT without one."""
         return found_in(self.person, origin)
 
     def person_in(self, origin: NDArray[np.int64], link: Posterior) -> Truth:
@@ -136,8 +137,10 @@ class Knowledge:
     def __call__(
         self, population: Table, origin: NDArray[np.int64] | None = None, *, rng: np.random.Generator
     ) -> Known:
-        """population : the original table; origin : (n_released,) the population row behind each released record.
-        Without it anyone may be a target, and their record is UNKNOWN.
+        """Draw the targets, and what is known of them.
+
+        population : the original table; origin : (n_released,) the population row behind each released record. Without
+        it anyone may be a target, and their record is UNKNOWN.
         """
         released = np.full(population.n_rows, ABSENT if origin is not None else UNKNOWN, dtype=np.int64)
         if origin is not None:
@@ -159,8 +162,9 @@ class Knowledge:
         return np.asarray(rng.permutation(rows), dtype=np.int64)
 
     def _blur(self, column: Column, whole: Column, rng: np.random.Generator) -> Column:
-        """Always draws, whatever the rates, so that changing one rate does not change who is drawn or the other
-        blur.
+        """Replace and hide cells.
+
+        Numbers are drawn whatever the rates, so that one rate changes neither the targets nor the other blur.
         """
         n = len(column.codes)
         redrawn, fresh, unknown = rng.random(n), rng.choice(whole.codes, n), rng.random(n)
@@ -204,9 +208,7 @@ class Register:
         check_ranges(self)
 
     def __call__(self, population: Table, origin: NDArray[np.int64], *, rng: np.random.Generator) -> Known:
-        """The register, shuffled, and for each released record the row of the register that is its person, or
-        ABSENT.
-        """
+        """Return the register, shuffled, and for each released record the row of its person, or ABSENT."""
         person = rng.permutation(population.n_rows)[: max(1, round(self.coverage * population.n_rows))]
         table = replace(population.take(person), sensitive=(), kept=(), weight=None)
         if self.columns is not None:

@@ -14,7 +14,6 @@ from unmask.core.posterior import Posterior, equal_weights, stored
 from unmask.tables.attacks.backoff import BackOff
 from unmask.tables.attacks.classes import ClassAttack
 from unmask.tables.background import Attack, Background, Rng, before, hidden_values
-from unmask.tables.column import Column
 from unmask.tables.grouping import class_counts
 from unmask.tables.table import Table
 
@@ -98,10 +97,8 @@ class AttributeInference:
         provenance = {"attack": repr(self), "prior": source}
         record_values, means = self.values_of_records(release, background)
         if release.counts is not None:
-            stated_prior = None if background.population is None else prior
-            belief = _from_histograms(
-                release, column, record_values, means, labels=labels, prior=stated_prior, provenance=provenance
-            )
+            parts = {"provenance": provenance, "candidate_label": labels}
+            belief = _from_histograms(release, record_values, means, prior, **parts)
         else:
             outside = self._of_nobody(link, release, background, prior, learned)
             belief = compose(
@@ -154,28 +151,22 @@ class AttributeInference:
 
 def _from_histograms(
     release: Table,
-    column: Column,
     values_of_records: NDArray[np.int32],
     means: csr_array | None,
-    *,
-    labels: tuple[str, ...],
-    prior: NDArray[np.float64] | None,
-    provenance: dict[str, Any],
+    prior: NDArray[np.float64],
+    **parts: Any,
 ) -> Posterior:
     """Return the belief about a sensitive column for each class: the histogram of the class.
 
-    values_of_records  : (n,) value that each combination states, see `AttributeInference.values_of_records`
-    means : the meaning of these values, with labels and prior as in `inference.compose`; None if no value is hidden
-    prior : None for the histogram of the whole table
+    values_of_records : (n,) value that each combination states, see `AttributeInference.values_of_records`
+    means : the meaning of these values, as in `inference.compose`; None if no value is hidden
+    prior : (n_values,); parts : of the posterior
     """
     sizes, of_row = release.classes.sizes, release.classes.of_row
-    n, n_said = len(sizes), len(column.levels) if means is None else means.shape[0]
-    histogram = class_counts(of_row, n, values_of_records, n_said, weight=release.counts)
+    n, n_stated = len(sizes), len(prior) if means is None else means.shape[0]
+    histogram = class_counts(of_row, n, values_of_records, n_stated, weight=release.counts)
     if means is not None:
         histogram = csr_array(histogram @ means).sorted_indices()
-    if prior is None:
-        overall = release.totals_of(column)
-        prior = overall / overall.sum()
     with np.errstate(divide="ignore"):
         log_prior = np.log(prior)
     return Posterior(
@@ -186,8 +177,7 @@ def _from_histograms(
         n_unlisted=np.zeros(n, dtype=np.int64),
         observation=np.arange(n),
         weight=sizes / release.n_rows,
-        n_candidates=len(labels),
+        n_candidates=len(prior),
         log_prior=log_prior,
-        provenance=provenance,
-        candidate_label=labels,
+        **parts,
     )

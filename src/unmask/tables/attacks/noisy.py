@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from unmask.core.errors import UnmaskError
 from unmask.core.inference import from_likelihood
 from unmask.core.posterior import Posterior
-from unmask.tables.attacks.pairing import CHUNK, Pairing, pair
+from unmask.tables.attacks.pairing import Pairing, pair, sums_of_columns
 from unmask.tables.background import Background, Rng, people_of
 from unmask.tables.column import Column
 from unmask.tables.levels import Missing
@@ -230,13 +230,8 @@ def sums_over(
 
     tables : for each column (n_observed_levels, n_candidate_levels); keep : (rows, J) sums -> (rows, J) bool.
     """
-    step = max(1, CHUNK // max(len(pairing.classes), 1))
     rows, columns, values = [], [], []
-    for start in range(0, len(pairing.observed), step):
-        part = pairing.observed[start : start + step]
-        total = np.zeros((len(part), len(pairing.classes)))
-        for i, table in enumerate(tables):
-            total += table[part[:, i]][:, pairing.classes[:, i]]
+    for start, total in sums_of_columns(tables, pairing.observed, pairing.classes, width=len(pairing.classes)):
         row, column = np.nonzero(keep(total))
         rows.append(row + start)
         columns.append(column)

@@ -459,6 +459,28 @@ def _on_bits(
         yield row[number] + start, 8 * byte[number] + bit
 
 
+def sums_of_columns(
+    tables: Sequence[NDArray[np.float64]],
+    rows: NDArray[np.int32],
+    classes: NDArray[np.int32],
+    *,
+    width: int,
+    initial: NDArray[np.float64] | float = 0.0,
+) -> Iterator[tuple[int, NDArray[np.float64]]]:
+    """Yield the first of some rows, and (n_some, J) the sum over columns of the tables for each row and class.
+
+    tables : for each column (n_row_levels, n_class_levels); width : numbers that the caller holds for each row;
+    initial : (J,) what is added for each class
+    """
+    step = max(1, CHUNK // max(width, 1))
+    for start in range(0, len(rows), step):
+        part = rows[start : start + step]
+        total = np.zeros((len(part), len(classes))) + initial
+        for i, table in enumerate(tables):
+            total += table[part[:, i]][:, classes[:, i]]
+        yield start, total
+
+
 def separate_rows(
     observed: NDArray[np.int32], candidates: NDArray[np.int32], fits: Sequence[Comparison]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array, hstack
 
+from unmask.tables.attacks.pairing import sums_of_columns
 from unmask.tables.grouping import group
 
 Floats = NDArray[np.float64]
@@ -172,16 +173,12 @@ def list_likeliest(
     drop : mass, exp of the sum, of the least likely candidates of a person who are left out, at most
     """
     chunks: list[tuple[NDArray[np.int64], NDArray[np.int32], Floats, Floats]] = []
-    log_size, step = np.log(np.bincount(klass, minlength=len(released))), max(1, CHUNK // len(klass))
-    for start in range(0, len(people), step):
-        part = people[start : start + step]
-        total = np.tile(log_weight, (len(part), 1))
-        for j, table in enumerate(tables):
-            total += table[part[:, j]][:, released[:, j]]
+    log_size = np.log(np.bincount(klass, minlength=len(released)))
+    for _, total in sums_of_columns(tables, people, released, width=len(klass), initial=log_weight):
         depth, mass = _depths(total + log_size)
-        offset = DEPTHS * np.arange(len(part))[:, None]
-        share = np.bincount((depth + offset).ravel(), mass.ravel(), DEPTHS * len(part)).reshape(-1, DEPTHS)
-        deeper = np.append(np.cumsum(share[:, ::-1], axis=1)[:, ::-1], np.zeros((len(part), 1)), axis=1)
+        offset = DEPTHS * np.arange(len(total))[:, None]
+        share = np.bincount((depth + offset).ravel(), mass.ravel(), DEPTHS * len(total)).reshape(-1, DEPTHS)
+        deeper = np.append(np.cumsum(share[:, ::-1], axis=1)[:, ::-1], np.zeros((len(total), 1)), axis=1)
         n_depths = np.maximum((deeper > drop).sum(axis=1), 1)
         is_listed = ((depth < n_depths[:, None]) & (mass > 0))[:, klass]
         entry = np.flatnonzero(is_listed)
