@@ -88,7 +88,7 @@ def by_formula(known, released, missing):
 @pytest.mark.parametrize("wide", [0, 1 << 22])
 @pytest.mark.parametrize("missing", ["own", "wildcard"])
 def test_hidden_missing_and_generalized_cells_are_weighed_by_the_formula(monkeypatch, missing, wide):
-    monkeypatch.setattr("unmask.tables.attacks.pairing._WIDE", wide)
+    monkeypatch.setattr("unmask.tables.attacks.pairing.MIN_WIDE_PAIRS", wide)
     rng, merged = np.random.default_rng(8), 0
     for boxes in (
         ["1", "2", "3", "4", "*"],
@@ -119,7 +119,7 @@ def test_wide_columns_of_exact_values_are_joined_as_a_table_of_them_says(monkeyp
         holder = RegisterAttack(coverage=0.1)
         by_table, register_by_table = (dense(attack(released, Background(known))) for attack in (ClassAttack(), holder))
         with monkeypatch.context() as patch:
-            patch.setattr("unmask.tables.attacks.pairing._WIDE", 0)
+            patch.setattr("unmask.tables.attacks.pairing.MIN_WIDE_PAIRS", 0)
             assert np.array_equal(dense(ClassAttack()(released, Background(known))), by_table)
             assert np.array_equal(dense(holder(released, Background(known))), register_by_table)
 

@@ -60,7 +60,7 @@ def test_identity_alone_is_the_same_without_a_secret():
 def test_numbering_the_classes_on_the_way_changes_nothing(monkeypatch, most):
     table, _ = random_table(6)
     expected = contributions(table)
-    monkeypatch.setattr(import_module("unmask.tables.criteria.contributions"), "NUMBERED", most)
+    monkeypatch.setattr(import_module("unmask.tables.criteria.contributions"), "MAX_KEYS", most)
     assert contributions(table) == expected
 
 
@@ -98,7 +98,7 @@ def many(n=300, d=11):
 def test_of_many_columns_the_error_that_is_stated_holds_the_exact_value(monkeypatch):
     table = many()
     found = {(one.target, one.column): one for one in contributions(table)}
-    monkeypatch.setattr(import_module("unmask.tables.criteria.contributions"), "EXACT", 11)
+    monkeypatch.setattr(import_module("unmask.tables.criteria.contributions"), "MAX_EXACT_COLUMNS", 11)
     exact = {(one.target, one.column): one for one in contributions(table)}
     assert all(one.error == 0 for one in exact.values())
     assert all(one.error > 0 for one in found.values())

@@ -97,7 +97,7 @@ def test_a_hidden_cell_of_a_wide_column_is_no_value_for_insiders_either(monkeypa
     evidence = Evidence(original=before, origins={"release": np.arange(n)})
     found = []
     for wide in (1 << 22, 0):
-        monkeypatch.setattr("unmask.tables.attacks.pairing._WIDE", wide)
+        monkeypatch.setattr("unmask.tables.attacks.pairing.MIN_WIDE_PAIRS", wide)
         rows = audit_tables({"release": release}, evidence).rows
         found.append([(row.target, row.measure, row.posterior) for row in rows if row.adversary == INSIDER])
     assert [row[:2] for row in found[0]] == [row[:2] for row in found[1]]
@@ -156,7 +156,7 @@ def test_without_a_population_a_missing_cell_is_a_value_of_its_own():
 
 def test_too_many_values_are_believed_by_their_shares_alone(monkeypatch):
     people = planted(50)
-    monkeypatch.setattr("unmask.tables.attacks.backoff.MOST", 5)
+    monkeypatch.setattr("unmask.tables.attacks.backoff.MAX_PROBABILITIES", 5)
     release = emptied(people, hiding(people, "all"))
     belief = AttributeInference("ill")(release, Background(people.take(slice(0, 1)), people))
     assert belief.to_dense()[0, [belief.candidate_label.index(v) for v in VALUES]] == pytest.approx(

@@ -290,6 +290,6 @@ def test_what_cannot_be_asked_is_refused(asked, said):
 
 
 def test_a_lattice_of_too_many_nodes_is_refused(monkeypatch):
-    monkeypatch.setattr(lattice_levels, "MOST_NODES", 35)
+    monkeypatch.setattr(lattice_levels, "MAX_NODES", 35)
     with pytest.raises(UnmaskError, match="36 nodes, expected at most 35"):
         Lattice(k=1, levels=LEVELS).choose(people())

@@ -58,9 +58,9 @@ def test_the_pairs_are_those_of_all_with_all(data, missing, enough, on_bits):
     names = data.draw(st.lists(st.sampled_from("abc"), min_size=1, max_size=3, unique=True))
     release, others = data.draw(tables(names, missing)), data.draw(tables(names, missing))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pairing, "ENOUGH", enough)
-        patch.setattr(pairing, "ON_BITS", 1 << 20 if on_bits else 0)
-        patch.setattr(pairing, "_WIDE", data.draw(st.sampled_from([0, 1 << 22])))
+        patch.setattr(pairing, "MIN_PAIRS_TO_PART", enough)
+        patch.setattr(pairing, "BIT_SPEEDUP", 1 << 20 if on_bits else 0)
+        patch.setattr(pairing, "MIN_WIDE_PAIRS", data.draw(st.sampled_from([0, 1 << 22])))
         pairs, mine = pairing.pair(others, release), pairing.pair(release, release)
         found = pairing.pairs_where(pairs, pairing.fits_of(pairs.columns, missing=missing))
         told = relation_of(release) is not None
@@ -79,7 +79,7 @@ def test_boxes_that_were_cut_out_of_one_another_come_apart():
     assert n > 500
     fits = pairing.fits_of(pairs.columns, missing="own")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pairing, "ENOUGH", 0)
+        patch.setattr(pairing, "MIN_PAIRS_TO_PART", 0)
         left, right = pairing.separate_rows(pairs.observed, pairs.classes, fits)
     assert (left == right).all()
     assert len(np.unique(left)) == n
@@ -90,7 +90,7 @@ def test_what_fits_nowhere_is_no_pair_and_what_cannot_be_parted_is_compared():
     people = Table.read({"a": [4, 10, 15]}, quasi_identifiers="a")
     pairs = pairing.pair(people, release)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pairing, "ENOUGH", 0)
+        patch.setattr(pairing, "MIN_PAIRS_TO_PART", 0)
         found = pairing.pairs_where(pairs, pairing.fits_of(pairs.columns, missing="own"))
     assert list(zip(*map(np.ndarray.tolist, found), strict=True)) == [(0, 0), (0, 1), (1, 2)]
 
@@ -105,8 +105,8 @@ def test_hidden_cells_of_wide_columns_join_nobody_else(monkeypatch, side):
     people, release = (Table.read(cells, quasi_identifiers=list("abc"), types=types) for cells in (stated, hidden))
     pairs = pairing.pair(*((people, release) if side == "released" else (release, people)))
     tables = pairing.fits_of(pairs.columns, missing="own")
-    monkeypatch.setattr(pairing, "_WIDE", 0)
-    monkeypatch.setattr(pairing, "ENOUGH", 0)
+    monkeypatch.setattr(pairing, "MIN_WIDE_PAIRS", 0)
+    monkeypatch.setattr(pairing, "MIN_PAIRS_TO_PART", 0)
     monkeypatch.setattr(pairing, "CHUNK", 50)
     fits = pairing.fits_of(pairs.columns, missing="own")
     assert all(isinstance(fit, pairing.EqualValues) for fit in fits)
@@ -117,7 +117,7 @@ def test_hidden_cells_of_wide_columns_join_nobody_else(monkeypatch, side):
 
 
 def test_hidden_cells_of_wide_columns_where_nobody_is(monkeypatch):
-    monkeypatch.setattr(pairing, "_WIDE", 0)
+    monkeypatch.setattr(pairing, "MIN_WIDE_PAIRS", 0)
     release = Table.read({"a": ["*", "*"]}, quasi_identifiers="a", types={"a": "number"})
     people = Table.read({"a": ["1", "2"]}, quasi_identifiers="a", types={"a": "number"})
     pairs = pairing.pair(people, release)

@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from unmask.tables import Table, cells, types
-from unmask.tables.risk import dependence
 
 AT = st.datetimes(min_value=datetime(900, 1, 1))
 USUAL = (
@@ -64,25 +63,3 @@ def test_a_column_means_the_same_however_it_is_read(column: list[str], of: str |
 def test_a_cell_of_two_lines_is_not_read_as_two_cells(usual: str):
     column = Table.read({"c": [usual, f"{usual}\n{usual}"]}, quasi_identifiers="c").column("c")
     assert (column.type, len(column.levels.labels)) == ("text", 2)
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_columns_that_are_not_counted_determine_nothing(seed: int, monkeypatch: pytest.MonkeyPatch):
-    rng = np.random.default_rng(seed)
-    n = int(rng.integers(300, 1500))
-    base = rng.integers(0, rng.integers(2, n), n)
-    nearly = np.where(rng.random(n) < rng.choice([0.01, 0.05, 0.2]), rng.integers(0, 9, n), base % 7)
-    made = {
-        "base": base,
-        "coarse": base // rng.integers(1, 9),
-        "nearly": nearly,
-        "own": np.arange(n),
-        "pair": np.arange(n) // 2,
-    }
-    table = Table.read(made | {"other": rng.integers(0, 5, n)}, quasi_identifiers=[*made, "other"])
-    found = dependence.dependencies(table.columns)
-    monkeypatch.setattr(dependence, "AT_ONCE", 7)
-    assert dependence.dependencies(table.columns) == found
-    monkeypatch.setattr(dependence, "_may_determine", lambda _: True)
-    assert dependence.dependencies(table.columns) == found
-    assert found

@@ -40,7 +40,7 @@ from unmask.tables.attacks.marginal_counts import Margins
 from unmask.tables.attacks.membership import margins_of
 from unmask.tables.background import Attack, Background
 from unmask.tables.control.holdout import Sample
-from unmask.tables.control.membership import VULNERABLE, MembershipSample, cross_fit, join_scores
+from unmask.tables.control.membership import VULNERABLE_SHARE, MembershipSample, cross_fit, join_scores
 from unmask.tables.control.similarity import shift_by
 from unmask.tables.knowledge import Knowledge
 from unmask.tables.protections.releasing import Released
@@ -167,7 +167,7 @@ class _Judgment:
         belief that came true. rows : of each member
         """
         sure = self.belief.to_dense()[: len(rows), IN]
-        worst = np.flatnonzero((sure > 0.5) & (sure >= np.quantile(sure, 1 - VULNERABLE)))
+        worst = np.flatnonzero((sure > 0.5) & (sure >= np.quantile(sure, 1 - VULNERABLE_SHARE)))
         if self.belief.status == "calibrated" and len(worst):
             belief = replace(self.belief, observation=worst, weight=equal_weights(len(worst)))
             watched.see(belief, rows[worst], release=self.release, adversary=self.adversary, target=MEMBERSHIP)
@@ -175,7 +175,7 @@ class _Judgment:
     def audited(self) -> Audit:
         """The rows of all people, of the most vulnerable ones, and of each score alone."""
         judged, score, belief = self.judged, self.score, self.belief
-        rare = self.rarity >= np.quantile(self.rarity, 1 - VULNERABLE)  # the twentieth, and those who equal them
+        rare = self.rarity >= np.quantile(self.rarity, 1 - VULNERABLE_SHARE)  # the twentieth, and those who equal them
         found = audit(belief, judged.truth, target=MEMBERSHIP, measures=MEASURES, drawn_from=math.inf)
         of_all = evaluate_membership(score, judged.truth)
         alone = {name: evaluate_membership(one, judged.truth, adversary=name) for name, one in self.scores.items()}

@@ -29,7 +29,7 @@ from unmask.tables.table import Table
 Floats = NDArray[np.float64]
 Codes = NDArray[np.integer]
 
-MOST = 1 << 24
+MAX_PROBABILITIES = 1 << 24
 """Probabilities that a belief may list: people who differ in what is known of them, times values."""
 
 STRENGTHS = (*(2.0**power for power in range(-2, 15)), 1e12)
@@ -118,7 +118,7 @@ class BackOff:
 
         shares : (n_values,) of the values among the rows asked about, in the place of the population's
         """
-        if len(release.classes.sizes) * len(shares) > MOST:
+        if len(release.classes.sizes) * len(shares) > MAX_PROBABILITIES:
             return None
         columns, counts = self._counted(release, Background(population=population), len(shares))
         observation, (p,) = _learned(_tallied(columns, [counts]), [counts], self._strengths(columns, [counts]))
@@ -186,11 +186,11 @@ class BackOff:
         sides = zip(*shared_columns(release if background.people is None else background.people, release), strict=True)
         differ = max(len(classes_of(side).sizes) for side in sides)
         values = len(before(release.column(self.sensitive), background.population)[0])
-        if differ * values <= MOST:
+        if differ * values <= MAX_PROBABILITIES:
             return ""
         return (
-            f"{differ:,} different people and {values:,} values of {self.sensitive!r} are more than {MOST:,} "
-            "probabilities; coarsen it"
+            f"{differ:,} different people and {values:,} values of {self.sensitive!r} are more than "
+            f"{MAX_PROBABILITIES:,} probabilities; coarsen it"
         )
 
 

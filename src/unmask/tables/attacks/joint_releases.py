@@ -18,10 +18,10 @@ from unmask.tables.background import Background, Rng, people_of
 from unmask.tables.grouping import first_of, group
 from unmask.tables.table import Table
 
-SWEEPS, CLOSE = 500, 1e-4
+MAX_SWEEPS, MIN_CHANGE = 500, 1e-4
 """Sweeps of proportional fitting at most; change in people below which it stops."""
 
-AT_ONCE, MOST = 1 << 18, 1 << 23
+RECORDS_AT_ONCE, MAX_WAYS = 1 << 18, 1 << 23
 """Records from which on ways are followed in turn, and ways at most that are held."""
 
 Ints = NDArray[np.int64]
@@ -155,7 +155,7 @@ class _Side(NamedTuple):
         low = np.searchsorted(keys, self.seen[o] * n + np.maximum(values, 0))
         high = np.searchsorted(keys, self.seen[o] * n + np.where(values < 0, n - 1, values), side="right")
         size = high - low
-        _few_enough(int(size.sum()))
+        _check_ways(int(size.sum()))
         entries = np.arange(len(o) if self.sizes[0] else 0)
         row = np.concatenate([np.repeat(np.arange(len(o)), size), entries])
         return row, np.concatenate([ranges(low, size), np.full(len(entries), len(keys))])
@@ -173,7 +173,7 @@ def _ways(sides: Sequence[_Side], share: Floats) -> _Ways:
     """Return all ways of all people; share : (n_said,) of the records that say each."""
     fits = np.diff(sides[0].first)[sides[0].seen] + 1
     parts, n_ways = [], 0
-    for start, stop in chunks(np.concatenate(([0], np.cumsum(fits))), AT_ONCE):
+    for start, stop in chunks(np.concatenate(([0], np.cumsum(fits))), RECORDS_AT_ONCE):
         o = np.arange(start, stop)
         value, weight, groups = np.full(len(o), -1), np.ones(len(o)), np.empty((0, len(o)), dtype=np.int64)
         for side in sides:
@@ -182,19 +182,19 @@ def _ways(sides: Sequence[_Side], share: Floats) -> _Ways:
             groups = np.vstack([groups[:, row], side.group[entry]])
         parts.append(_Ways(o, weight * np.append(share, 1.0)[value], groups))
         n_ways += len(o)
-        _few_enough(n_ways)
+        _check_ways(n_ways)
     return _Ways(*(np.concatenate(part, axis=-1) for part in zip(*parts, strict=True)))
 
 
 def _fitted(way: _Ways, n_o: Ints, sizes: Sequence[Ints]) -> Floats:
     """Return (n_ways,) how many people are expected of each, by proportional fitting; those of each o sum to n_o."""
     f = way.weight.copy()
-    for _ in range(SWEEPS):
+    for _ in range(MAX_SWEEPS):
         previous = f.copy()
         for groups, wanted in (*zip(way.group, sizes, strict=True), (way.o, n_o)):
             sums = np.bincount(groups, weights=f, minlength=len(wanted))
             f *= np.divide(wanted, sums, out=np.ones(len(wanted)), where=sums > 0)[groups]
-        if np.abs(f - previous).max(initial=0.0) < CLOSE:
+        if np.abs(f - previous).max(initial=0.0) < MIN_CHANGE:
             break
     return f
 
@@ -231,6 +231,6 @@ def _believed(side: _Side, way: _Ways, f: Floats, observation: Ints, *, provenan
     )
 
 
-def _few_enough(n_ways: int) -> None:
-    if n_ways > MOST:
-        raise NotRunError(f"people have more than {MOST:,} ways to have a record of each release")
+def _check_ways(n_ways: int) -> None:
+    if n_ways > MAX_WAYS:
+        raise NotRunError(f"people have more than {MAX_WAYS:,} ways to have a record of each release")

@@ -24,7 +24,7 @@ from unmask.tables.table import Table
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-DROPPED = 1e-4
+MAX_DROPPED = 1e-4
 """Probability of the least likely records of a person, which are not listed."""
 
 
@@ -154,13 +154,15 @@ class MechanismAttack:
 
     def _membership(self, evidence: Evidence, pairing: Pairing) -> Posterior:
         row = np.repeat(np.arange(len(pairing.observed)), np.diff(evidence.indptr))
-        top = segment_max(evidence.log_ratio, evidence.indptr, empty=-LARGEST)
+        top = segment_max(evidence.log_ratio, evidence.indptr, empty=-MAX_LOG_ODDS)
         total = segment_sum(np.exp(evidence.log_ratio - top[row]), evidence.indptr) / pairing.n_candidates
         score = top + np.log(np.where(total > 0, total, 1.0)) - np.log1p(-evidence.left_out)
-        return belief_from_scores(np.clip(score, -LARGEST, LARGEST), pairing.observation, attack_name=repr(self))
+        return belief_from_scores(
+            np.clip(score, -MAX_LOG_ODDS, MAX_LOG_ODDS), pairing.observation, attack_name=repr(self)
+        )
 
 
-LARGEST = 700.0
+MAX_LOG_ODDS = 700.0
 """Log-odds of membership at most, either way."""
 
 
@@ -195,7 +197,7 @@ def _by_kernel(protection: Any, pairing: Pairing, population: Table | None, rng:
         )  # nothing follows from unknown cells
         for (known_column, _), kernel, margin in zip(pairing.columns, kernels, margins, strict=True)
     ]
-    candidates = list_likeliest(tables, pairing.observed, released_cells, -log_out, pairing.klass, drop=DROPPED)
+    candidates = list_likeliest(tables, pairing.observed, released_cells, -log_out, pairing.klass, drop=MAX_DROPPED)
     return Evidence(*candidates, {"out": "release" if population is None else "population", "share": share})
 
 

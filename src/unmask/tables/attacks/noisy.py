@@ -18,10 +18,10 @@ from unmask.tables.levels import Missing
 from unmask.tables.matching import compatible
 from unmask.tables.table import Table
 
-NEGLIGIBLE = 18.0
+MAX_LOG_GAP = 18.0
 """Candidates less likely than the best by more than exp(-18), 1.5e-8, are not listed."""
 
-TIE = 1e-9
+TIE_DISTANCE = 1e-9
 
 IMPOSSIBLE = -1e6
 """Log-likelihood of what the error model rules out: it never ties with anything possible, and is no infinity."""
@@ -97,7 +97,9 @@ class BayesAttack:
             for known_column, released in pairing.columns
         ]
         marginals = [_log_marginal(known_column, released) for known_column, released in pairing.columns]
-        row, klass, log_likelihood = sums_over(pairing, tables, lambda s: s > s.max(axis=1, keepdims=True) - NEGLIGIBLE)
+        row, klass, log_likelihood = sums_over(
+            pairing, tables, lambda s: s > s.max(axis=1, keepdims=True) - MAX_LOG_GAP
+        )
         indptr, candidate, log_likelihood = pairing.expand(row, klass, log_likelihood)
         log_none = sum((m[pairing.observed[:, i]] for i, m in enumerate(marginals)), np.zeros(len(pairing.observed)))
         return from_likelihood(
@@ -198,7 +200,7 @@ class NearestNeighbor:
             gower(known_column, released, wildcard=release.missing == "wildcard")
             for known_column, released in pairing.columns
         ]
-        row, klass, _ = sums_over(pairing, tables, lambda s: s <= s.min(axis=1, keepdims=True) + TIE)
+        row, klass, _ = sums_over(pairing, tables, lambda s: s <= s.min(axis=1, keepdims=True) + TIE_DISTANCE)
         indptr, candidate, _ = pairing.expand(row, klass, np.zeros(len(row)))
         return pairing.all_alike(indptr, candidate, attack=repr(self))
 

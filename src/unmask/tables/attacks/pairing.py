@@ -25,13 +25,13 @@ from unmask.tables.table import Table
 CHUNK, BLOCK = 1 << 22, 1 << 18
 """Pairs of observation and candidate class that are held at once, and that are tested together, in the cache."""
 
-ENOUGH = 1 << 14
+MIN_PAIRS_TO_PART = 1 << 14
 """Pairs up to which a group of observations and classes is not parted further: asking for them costs less."""
 
-FEW = 1 << 26
+MAX_PAIRS_ON_BITS = 1 << 26
 """Pairs of rows up to which all are tested on bits: faster than to separate the rows."""
 
-ON_BITS = 16
+BIT_SPEEDUP = 16
 """Speed of a test on bits relative to a test of one pair."""
 
 
@@ -277,7 +277,7 @@ Comparison = Fit | Overlaps
 """The same, of two columns or of one and itself."""
 
 
-_WIDE = 1 << 22
+MIN_WIDE_PAIRS = 1 << 22
 """Pairs of levels from which on columns of exact values, or a column and itself, are compared without a table."""
 
 
@@ -298,7 +298,7 @@ def fits_within(columns: Iterable[Column], *, missing: Missing) -> list[Comparis
     """Return for each column which of its levels may be the same person's; wide columns have no table."""
     return [
         Overlaps.of(column.levels, missing=missing)
-        if len(column.levels) ** 2 > _WIDE and column.levels.sets.any() and not column.levels.masks
+        if len(column.levels) ** 2 > MIN_WIDE_PAIRS and column.levels.sets.any() and not column.levels.masks
         else fits_of([(column, column)], missing=missing)[0]
         for column in columns
     ]
@@ -331,7 +331,9 @@ def _wide_and_exact(observed: Levels, candidate: Levels) -> bool:
     """Return whether a table of the levels would be large, and every stated cell of both is one value."""
     alike = observed.type == candidate.type or observed.kind == candidate.kind == "categorical"
     return (
-        len(observed) * len(candidate) > _WIDE and alike and all(not side.sets.any() for side in (observed, candidate))
+        len(observed) * len(candidate) > MIN_WIDE_PAIRS
+        and alike
+        and all(not side.sets.any() for side in (observed, candidate))
     )
 
 
@@ -356,10 +358,10 @@ def pairs_near(
     left, right : (n, d) codes.
     """
     coded = all(isinstance(fit, np.ndarray) for fit in fits)
-    if coded and len(observed) * len(candidates) <= FEW:
+    if coded and len(observed) * len(candidates) <= MAX_PAIRS_ON_BITS:
         return None
     lots = _lots(observed, candidates, fits)
-    on_bits = coded and ON_BITS * lots.size.sum() > len(observed) * len(candidates)
+    on_bits = coded and BIT_SPEEDUP * lots.size.sum() > len(observed) * len(candidates)
     return None if on_bits else _fitting_pairs(observed, candidates, fits, lots)
 
 
@@ -488,14 +490,15 @@ def separate_rows(
 
     left, right : (n, d) codes. Two rows do not fit if in a column their cells are in different connected components of
     the cells that go together there. Each group is parted so again, by its own cells, as long as that parts it and it
-    has more than `ENOUGH` pairs: boxes that were cut out of one another, as Mondrian's, come apart along the cuts.
+    has more than `MIN_PAIRS_TO_PART` pairs: boxes that were cut out of one another, as Mondrian's, come apart along the
+    cuts.
     """
     group_of_row = np.zeros(len(observed) + len(candidates), dtype=np.int64)
     groups, n_groups = [np.arange(len(group_of_row))], 1
     while groups and fits:
         rows = groups.pop()
         ours, theirs = np.split(rows, [np.searchsorted(rows, len(observed))])
-        if len(ours) * len(theirs) <= ENOUGH:
+        if len(ours) * len(theirs) <= MIN_PAIRS_TO_PART:
             continue
         parts = [
             _components(fit, observed[ours, j], candidates[theirs - len(observed), j]) for j, fit in enumerate(fits)
@@ -507,7 +510,7 @@ def separate_rows(
         n_groups += len(sizes)
         order, ends = rows[np.argsort(part, kind="stable")], np.cumsum(sizes)
         of_left = np.bincount(part[: len(ours)], minlength=len(sizes))
-        large_groups = np.flatnonzero(of_left * (sizes - of_left) > ENOUGH)
+        large_groups = np.flatnonzero(of_left * (sizes - of_left) > MIN_PAIRS_TO_PART)
         groups += [order[ends[number] - sizes[number] : ends[number]] for number in large_groups]
     return group_of_row[: len(observed)], group_of_row[len(observed) :]
 

@@ -27,19 +27,19 @@ from unmask.core.errors import UnmaskError
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-MOST_STATES, MOST_STEPS = 1 << 10, 1 << 16
+MAX_STATES, MAX_STEPS = 1 << 10, 1 << 16
 """States and updates up to which all matchings of overlapping boxes are summed."""
 
-NOBODY = 1e-12
+MIN_OUTSIDERS = 1e-12
 """Outsiders for each record and person if there are 0, so that overlapping boxes keep their relative weights."""
 
-ROUNDS, SETTLED = 2000, 1e-9
+MAX_ROUNDS, SETTLED_CHANGE = 2000, 1e-9
 """Rounds of messages between overlapping boxes at most, and the change at which they have settled."""
 
-MOST_COUNTED = 1 << 31
+MAX_FLOW = 1 << 31
 """Records that the largest flow is found for."""
 
-LARGEST_TERMS = 1 << 22
+MAX_TERMS = 1 << 22
 """Terms of sums over I that are held at once."""
 
 
@@ -96,9 +96,9 @@ def owners(records: Ints, people: Ints, row: Ints, klass: Ints, *, coverage: flo
         inside /= records
         expected = (inside / np.maximum(fitting, 1.0))[row]
         for part, marginals in zip(parts, solvers, strict=True):
-            expected[part] = marginals(1.0 / (max(z, NOBODY) * size[row[part]]))
+            expected[part] = marginals(1.0 / (max(z, MIN_OUTSIDERS) * size[row[part]]))
         inside[overlaps] = np.bincount(row, expected * people[klass], n_rows)[overlaps]
-        return expected, np.where(inside > 1.0 - SETTLED * (z == 0), 1.0, inside)
+        return expected, np.where(inside > 1.0 - SETTLED_CHANGE * (z == 0), 1.0, inside)
 
     z = outsiders(lambda z: float(records @ belief(z)[1]), coverage * int(records.sum()), matched)
     return Owners(*belief(z), overlaps)
@@ -114,11 +114,13 @@ def outsiders(inside: Callable[[float], float], expected: float, matched: int) -
     of 6,000 people, half of them released unprotected, a third in the register, 28 % are re-identified; so much is
     announced, where lam = (R - c M) (n + N) / (M + R) announces 17 %.
     """
-    if matched <= expected * (1.0 + SETTLED) or inside(NOBODY) <= expected:
+    if matched <= expected * (1.0 + SETTLED_CHANGE) or inside(MIN_OUTSIDERS) <= expected:
         return 0.0
     from scipy.optimize import brentq  # not at the top: slow to load, and a register without outsiders needs none
 
-    return math.exp(brentq(lambda log_z: inside(math.exp(log_z)) - expected, math.log(NOBODY), 100.0, xtol=1e-12))
+    return math.exp(
+        brentq(lambda log_z: inside(math.exp(log_z)) - expected, math.log(MIN_OUTSIDERS), 100.0, xtol=1e-12)
+    )
 
 
 def refuse_contradiction(matched: int, *, coverage: float, released: int) -> None:
@@ -126,7 +128,7 @@ def refuse_contradiction(matched: int, *, coverage: float, released: int) -> Non
     deviations.
     """
     expected = coverage * released
-    if matched < expected - 3 * math.sqrt(expected * (1.0 - coverage)) - SETTLED:
+    if matched < expected - 3 * math.sqrt(expected * (1.0 - coverage)) - SETTLED_CHANGE:
         share_matched = math.floor(1000 * matched / released) / 1000
         raise UnmaskError(
             f"a coverage of {coverage:g} says that the register has the people behind {expected:,.0f} of {released:,} "
@@ -168,7 +170,7 @@ def in_boxes(n: Floats, n_people: Floats, t: Floats) -> Floats:
     low = np.maximum(0.0, np.floor(mode - reach))
     terms = (np.minimum(np.minimum(n, n_people), np.ceil(mode + reach)) - low).astype(np.int64) + 1
     expected, log_gamma = np.empty(len(n)), scipy.special.gammaln
-    for block in np.split(np.arange(len(n)), np.flatnonzero(np.diff(np.cumsum(terms) // LARGEST_TERMS)) + 1):
+    for block in np.split(np.arange(len(n)), np.flatnonzero(np.diff(np.cumsum(terms) // MAX_TERMS)) + 1):
         indptr = np.concatenate(([0], np.cumsum(terms[block])))
         box = np.repeat(block, terms[block])
         i = ranges(low[block].astype(np.int64), terms[block]).astype(np.float64)
@@ -196,7 +198,7 @@ def _solver(records: Ints, people: Ints, row: Ints, klass: Ints) -> Callable[[Fl
     rows, row = np.unique(row, return_inverse=True)
     classes, klass = np.unique(klass, return_inverse=True)
     n, n_people = records[rows], people[classes]
-    if len(classes) * len(rows) <= MOST_STEPS:  # a larger one is not summed anyway
+    if len(classes) * len(rows) <= MAX_STEPS:  # a larger one is not summed anyway
         fits = np.zeros((len(classes), len(rows)), dtype=np.bool_)
         fits[klass, row] = True
         kind = np.unique(fits, axis=0, return_inverse=True)[1].ravel()
@@ -204,7 +206,7 @@ def _solver(records: Ints, people: Ints, row: Ints, klass: Ints) -> Callable[[Fl
         turned = float(np.prod(n + 1.0)) < float(np.prod(n_of_kind + 1.0))
         first, second = (n_of_kind, n) if turned else (n, n_of_kind)
         states = float(np.prod(second + 1.0))
-        if states <= MOST_STATES and states * float(first.sum()) * len(second) <= MOST_STEPS:
+        if states <= MAX_STATES and states * float(first.sum()) * len(second) <= MAX_STEPS:
             pairs = (kind[klass], row) if turned else (row, kind[klass])
 
             def summed(weight: Floats) -> Floats:
@@ -278,12 +280,12 @@ def propagate(records: Ints, people: Ints, row: Ints, klass: Ints, weight: Float
     L. Zdeborova & M. Mezard, "The number of matchings in random graphs", 2006.
     """
     b = np.ones(len(row))
-    for _ in range(ROUNDS):
+    for _ in range(MAX_ROUNDS):
         rest_of_row = np.bincount(row, weight * people[klass] * b)[row] - weight * b
         a = weight / (1.0 + np.maximum(rest_of_row, 0.0))
         fresh = 1.0 / (1.0 + np.maximum(np.bincount(klass, records[row] * a)[klass] - a, 0.0))
         previous, b = b, np.sqrt(b * fresh)
-        if float(np.abs(b - previous).max()) < SETTLED:
+        if float(np.abs(b - previous).max()) < SETTLED_CHANGE:
             break
     p = weight * b / (1.0 + np.bincount(row, weight * people[klass] * b)[row])
     return np.asarray(p / np.maximum(np.bincount(klass, records[row] * p), 1.0)[klass])
@@ -295,7 +297,7 @@ def _max_matching(records: Ints, people: Ints, row: Ints, klass: Ints) -> int:
         return 0
     rows, row = np.unique(row, return_inverse=True)
     classes, klass = np.unique(klass, return_inverse=True)
-    n, n_people = records[rows], np.minimum(people[classes], MOST_COUNTED - 1)
+    n, n_people = records[rows], np.minimum(people[classes], MAX_FLOW - 1)
     pairs = csr_array((np.minimum(n[row], n_people[klass]), (row, klass)), shape=(len(n), len(n_people)))
     blocks = [
         [csr_array((1, 1), dtype=np.int64), csr_array(n[None, :]), None, None],
@@ -303,7 +305,7 @@ def _max_matching(records: Ints, people: Ints, row: Ints, klass: Ints) -> int:
         [None, None, None, csr_array(n_people[:, None])],
         [None, None, None, csr_array((1, 1), dtype=np.int64)],
     ]
-    if n.sum() >= MOST_COUNTED:
-        raise UnmaskError(f"{n.sum():,} records of boxes that overlap are too many, expected below {MOST_COUNTED:,}")
+    if n.sum() >= MAX_FLOW:
+        raise UnmaskError(f"{n.sum():,} records of boxes that overlap are too many, expected below {MAX_FLOW:,}")
     graph = block_array(blocks, format="csr").astype(np.int32)
     return int(scipy.sparse.csgraph.maximum_flow(graph, 0, graph.shape[0] - 1).flow_value)

@@ -17,23 +17,23 @@ from unmask.tables.table import Table
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-NEAREST = 15
+N_NEAREST = 15
 """Largest number of classes of released rows that may be a person's."""
 
-RUNS = 3
+N_RUNS = 3
 """Times that people in general are protected."""
 
-SMALLEST = 1e-3
+MIN_DISTANCE = 1e-3
 """Distance, in standard deviations, below which two are in one place."""
 
 
 class Near(NamedTuple):
     """The classes of released rows nearest to each person, nearest first, and how they lie.
 
-    klass    : (n_people, NEAREST) classes; possible : which of them are, for a person that fewer fit
-    features : (n_people, NEAREST, 5) -d, -d / gap, -ln d, whether it is the nearest, ln gap; d the distance of the
+    klass    : (n_people, N_NEAREST) classes; possible : which of them are, for a person that fewer fit
+    features : (n_people, N_NEAREST, 5) -d, -d / gap, -ln d, whether it is the nearest, ln gap; d the distance of the
                class, gap that of the class from the next one
-    log_size : (n_people, NEAREST) logarithm of the rows of the class
+    log_size : (n_people, N_NEAREST) logarithm of the rows of the class
     """
 
     klass: Ints
@@ -67,7 +67,7 @@ def find_nearest(
 
 def _described(klass: Ints, d: Floats, gap: Floats, log_size: Floats) -> Near:
     possible = np.isfinite(d)
-    d = np.maximum(np.where(possible, d, 1.0), SMALLEST)
+    d = np.maximum(np.where(possible, d, 1.0), MIN_DISTANCE)
     first = np.broadcast_to(np.arange(d.shape[1]) == 0, d.shape)
     features = np.stack([-d, -d / gap[klass], -np.log(d), first, np.log(gap[klass])], axis=2)
     return Near(klass, possible, features, log_size[klass])
@@ -79,7 +79,7 @@ def _gaps(lines: list[Floats], n: int) -> Floats:
     if len(places) == 1:
         return np.ones(n)
     next_one = np.asarray(scipy.spatial.KDTree(places).query(places, 2)[0], dtype=np.float64)[:, 1]
-    return np.maximum(next_one, SMALLEST)[place_of_class.reshape(-1)]
+    return np.maximum(next_one, MIN_DISTANCE)[place_of_class.reshape(-1)]
 
 
 def _chunks(n: int, width: int) -> Iterator[slice]:
@@ -101,8 +101,8 @@ def _away(
 
 
 def _closest(d: Floats) -> tuple[Ints, Floats]:
-    """Return (n, NEAREST) the nearest, in order, and how far they are; classes of infinite distance fill up."""
-    n = min(NEAREST, d.shape[1])
+    """Return (n, N_NEAREST) the nearest, in order, and how far they are; classes of infinite distance fill up."""
+    n = min(N_NEAREST, d.shape[1])
     classes = np.argpartition(d, n - 1, axis=1)[:, :n]
     classes = np.take_along_axis(
         classes, np.argsort(np.take_along_axis(d, classes, axis=1), axis=1, kind="stable"), axis=1
@@ -120,7 +120,7 @@ def learn_weights(
     unknown : (n, d) which cells are not known, of people who are known like the others
     """
     runs = []
-    for _ in range(RUNS):
+    for _ in range(N_RUNS):
         again = _again(protection, pairing, population, rng)
         cells = again.observed[again.observation]
         near = find_nearest(protection, again, cells, unknown[rng.integers(len(unknown), size=len(cells))], population)
@@ -141,7 +141,7 @@ def _again(protection: Any, pairing: Pairing, population: Table, rng: np.random.
 
 
 def log_shares(near: Near, weights: Floats) -> Floats:
-    """Return (n_people, NEAREST) logarithm of p(class), proportional to its rows times exp(features . weights)."""
+    """Return (n_people, N_NEAREST) logarithm of p(class), proportional to its rows times exp(features . weights)."""
     value = np.where(near.possible, near.features @ weights + near.log_size, -np.inf)
     top = value.max(axis=1, keepdims=True)
     value = value - np.where(np.isfinite(top), top, 0.0)
@@ -153,7 +153,7 @@ def conditional_logit(near: Near, is_own: NDArray[np.bool_]) -> Floats:
     """Return (n_features,) the weights by which people's own classes are most likely, by Newton's method; people
     without one are left out. A ridge of weight 1 keeps it finite.
 
-    is_own : (n_people, NEAREST) which class is theirs
+    is_own : (n_people, N_NEAREST) which class is theirs
 
     D. McFadden, "Conditional logit analysis of qualitative choice behavior", 1974.
     """

@@ -27,16 +27,16 @@ from unmask.tables.table import Table
 
 Floats = NDArray[np.float64]
 
-ENOUGH = 40
+MIN_SHADOWS = 40
 """Shadows below which nothing is announced."""
 
-PSEUDO = 20
+PRIOR_SHADOWS = 20
 """Shadows that the median spread of all people counts for, beside a person's own."""
 
-FARTHEST = 30.0
+MAX_EVIDENCE = 30.0
 """Evidence beyond which one shadow is no stronger, in nats."""
 
-WITHIN = 0.03
+MAX_ERROR = 0.03
 """By how much announced success may be off."""
 
 
@@ -121,7 +121,7 @@ class ShadowMembership:
         evidence, check = _held_out(scores, inside)
         p = _believed(evidence, inside, _evidence(scores, inside, self._scores(release, knowledge, rng)[None]))[0]
         belief = belief_from_scores(np.log(p) - np.log1p(-p), np.arange(people.n_rows), attack_name=repr(self))
-        status: Status = "scores" if check.refuted or self.shadows < ENOUGH else "calibrated"
+        status: Status = "scores" if check.refuted or self.shadows < MIN_SHADOWS else "calibrated"
         return replace(belief, status=status, provenance={**belief.provenance, "check": str(check)})
 
     def knowing(self, protection: Protection) -> Self:
@@ -152,7 +152,7 @@ def _held_out(scores: Floats, inside: NDArray[np.bool_]) -> tuple[Floats, Check]
         evidence[part] = _evidence(scores[~part], inside[~part], scores[part])
     for part in (half, ~half):
         p[part] = _believed(evidence[~part], inside[~part], evidence[part])
-    return evidence, Check.of(np.maximum(p, 1 - p).ravel(), ((p > 0.5) == inside).ravel(), within=WITHIN)
+    return evidence, Check.of(np.maximum(p, 1 - p).ravel(), ((p > 0.5) == inside).ravel(), within=MAX_ERROR)
 
 
 def _evidence(scores: Floats, inside: NDArray[np.bool_], wanted: Floats) -> Floats:
@@ -166,10 +166,10 @@ def _evidence(scores: Floats, inside: NDArray[np.bool_], wanted: Floats) -> Floa
         square += ((scores - mean) ** 2 * is_side).sum(axis=0)
         means.append(np.where(is_side.any(axis=0), mean, np.nan))
     variance = square / (len(scores) - 2)
-    spread = (PSEUDO * np.median(variance, axis=0) + len(scores) * variance) / (PSEUDO + len(scores))
+    spread = (PRIOR_SHADOWS * np.median(variance, axis=0) + len(scores) * variance) / (PRIOR_SHADOWS + len(scores))
     log_ratio = ((wanted - means[1]) ** 2 - (wanted - means[0]) ** 2) / (2 * np.maximum(spread, 1e-12))
     log_ratio = np.nan_to_num(log_ratio)  # of one who was never in, or never out, nothing is known
-    return np.asarray(np.clip(log_ratio, -FARTHEST, FARTHEST))
+    return np.asarray(np.clip(log_ratio, -MAX_EVIDENCE, MAX_EVIDENCE))
 
 
 def _believed(evidence: Floats, inside: NDArray[np.bool_], wanted: Floats) -> Floats:

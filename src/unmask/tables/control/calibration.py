@@ -17,10 +17,10 @@ from unmask.core.truth import Truth
 from unmask.measures import realized_success, success_probability
 from unmask.tables.attacks.backoff import STRENGTHS
 
-WITHIN = 0.03
+MAX_ERROR = 0.03
 """By how much announced success may be off."""
 
-TURNS = 5
+N_PARTS = 5
 """Parts of a half of the control people, each told by the others how much they count."""
 
 Floats = NDArray[np.float64]
@@ -164,8 +164,8 @@ def _blocks(has: Floats, t: int, sure: Floats) -> tuple[Floats, Floats]:
 
 def _strength(people: _People, kinds: _Kinds) -> float:
     """Return a: what makes the values of a half of the people likeliest, each told by four fifths of it."""
-    likely, turn = np.zeros(len(STRENGTHS)), np.arange(len(people.value)) % TURNS
-    for mine in (turn == number for number in range(min(TURNS, len(turn)))):
+    likely, turn = np.zeros(len(STRENGTHS)), np.arange(len(people.value)) % N_PARTS
+    for mine in (turn == number for number in range(min(N_PARTS, len(turn)))):
         left_out = people.only(mine)
         has, n = _Calibration.fit(people.only(~mine), kinds).counts(kinds)
         has, n = has[left_out.kind, left_out.value], n[left_out.kind, 0]
@@ -202,4 +202,4 @@ def _check(control: Posterior, truth: Truth, targets: Numbers) -> Check:
     """Return whether announcements about control people were right."""
     assert realized_success.realized is not None
     announced, realized = success_probability.per_target(control), realized_success.realized(control, truth)
-    return Check.of(announced[targets], realized[targets], control.weight[targets], within=WITHIN)
+    return Check.of(announced[targets], realized[targets], control.weight[targets], within=MAX_ERROR)

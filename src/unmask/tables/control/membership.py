@@ -30,10 +30,10 @@ from unmask.tables.table import Table
 Floats = NDArray[np.float64]
 Among = NDArray[np.bool_]
 
-FOLDS = 5
+N_FOLDS = 5
 """Parts of the people, each of which is calibrated by the others."""
 
-WITHIN = 0.03
+MAX_ERROR = 0.03
 """By how much announced success may be off."""
 
 
@@ -91,7 +91,7 @@ def _log_odds(p: Floats) -> Floats:
     return np.asarray(np.log(p) - np.log1p(-p))
 
 
-def _folds(inside: Among, people: Among | None = None, n: int = FOLDS) -> list[Among]:
+def _folds(inside: Among, people: Among | None = None, n: int = N_FOLDS) -> list[Among]:
     """Return parts of the people, or of some of them, each with as large a part of the members as of the others; fewer
     than n where there are fewer of a kind.
     """
@@ -130,7 +130,7 @@ def cross_fit(belief: Posterior | Sequence[Posterior], inside: NDArray[np.bool_]
     )
     weight = 0.5 / counts[np.where(inside, 0, 1)]
     is_right = np.where(p == 0.5, 0.5, (p > 0.5) == inside)
-    check = Check.of(np.maximum(p, 1 - p), is_right, weight / weight.max(), within=WITHIN)
+    check = Check.of(np.maximum(p, 1 - p), is_right, weight / weight.max(), within=MAX_ERROR)
     return Posterior.from_dense(
         np.stack([p, 1 - p], axis=1),
         weight=weight,
@@ -210,7 +210,7 @@ class MembershipSample:
         return Truth(np.where(self.inside, IN, OUT))
 
 
-VULNERABLE = 0.05
+VULNERABLE_SHARE = 0.05
 """Share of the people who are judged apart."""
 
 

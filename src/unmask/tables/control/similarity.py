@@ -18,22 +18,22 @@ from unmask.tables.table import Table
 
 Floats = NDArray[np.float64]
 
-ALIKE = 0.02
+MAX_ALIKE_DEVIATION = 0.02
 """How far from 1/2 the AUC of people who are alike may be."""
 
-APART = 0.9
+MAX_WEIGHTED_AUC = 0.9
 """The AUC above which weights do not help."""
 
-UNLIKE = 0.55
+MAX_RECORD_AUC = 0.55
 """The AUC above which a question about whole records would find how people differ, and not what a release gave."""
 
-FEWEST = 300
+MIN_EFFECTIVE = 300
 """Effective control people below which weights do not help."""
 
-MOST = 1000
+MAX_COMPARED = 1000
 """Largest number of people of either kind that `shift_by` compares."""
 
-CUT = 0.99
+WEIGHT_QUANTILE = 0.99
 """The quantile of the weights above which they are cut."""
 
 SIDES = ("attacked", "control")
@@ -63,17 +63,17 @@ class Shift:
         """Return whether control people may stand for those attacked as they are: nothing shows that the AUC is above
         0.52.
         """
-        return (self.auc if self.interval.low is None else self.interval.low) <= 0.5 + ALIKE
+        return (self.auc if self.interval.low is None else self.interval.low) <= 0.5 + MAX_ALIKE_DEVIATION
 
     @property
     def unlike(self) -> bool:
         """Return whether members differ from control people without any release: the interval is above 0.55."""
-        return self.interval.low is not None and self.interval.low > UNLIKE
+        return self.interval.low is not None and self.interval.low > MAX_RECORD_AUC
 
     @property
     def apart(self) -> bool:
         """Return whether they may not, however they are weighted."""
-        return not self.alike and (self.auc > APART or self.effective < FEWEST)
+        return not self.alike and (self.auc > MAX_WEIGHTED_AUC or self.effective < MIN_EFFECTIVE)
 
 
 def measure_shift(people: Table, control: Table, *, folds: int = 5) -> Shift:
@@ -106,7 +106,7 @@ def measure_shift(people: Table, control: Table, *, folds: int = 5) -> Shift:
     p = belief[:, 0]
     odds = p / np.maximum(1 - p, 1e-9)
     auc, interval = area(odds[attacked], odds[~attacked])
-    weight = np.minimum(odds[~attacked], np.quantile(odds[~attacked], CUT))
+    weight = np.minimum(odds[~attacked], np.quantile(odds[~attacked], WEIGHT_QUANTILE))
     return Shift(auc, _wider(interval, auc, sqrt(1 + folds / (folds - 1))), weight / weight.sum())
 
 
@@ -119,10 +119,10 @@ def _wider(interval: Interval, value: float, times: float) -> Interval:
 
 
 def shift_by(names: Iterable[str], people: Table, control: Table) -> Shift:
-    """Return the same by columns of any role that both have; of at most `MOST` of either, drawn at random."""
+    """Return the same by columns of any role that both have; of at most `MAX_COMPARED` of either, drawn at random."""
     columns, rng = tuple(names), np.random.default_rng(0)
     rows = [table.one_each(rng) for table in (people, control)]
-    n = min(MOST, *map(len, rows))
+    n = min(MAX_COMPARED, *map(len, rows))
     tables = [table.take(those[:n]) for table, those in zip((people, control), rows, strict=True)]
     return measure_shift(
         *(replace(side, quasi_identifiers=tuple(map(side.column, columns)), sensitive=(), kept=()) for side in tables)

@@ -17,12 +17,12 @@ from unmask.tables.attacks.singling_out import Predicate, matching
 from unmask.tables.column import classes_of
 from unmask.tables.table import Table
 
-NEGLIGIBLE = 10
+MIN_WEIGHT_RATIO = 10
 """A predicate counts if it holds for at most one of this many times the people: its weight is at most 1 / (10 N)."""
 
 Counts = NDArray[np.int64]
 
-FEWEST = 10
+MIN_GUESSES = 10
 """Smallest number of guesses for which a share is reported."""
 
 
@@ -102,12 +102,12 @@ def judge_singling_out(trial: SinglingTrial) -> SingledOut:
     """
     if not trial.people:
         raise UndefinedError("no people were left to try guesses on; give at least 2 control people, better 1,000")
-    weight = 1 / (NEGLIGIBLE * trial.people)
-    counts = trial.general * NEGLIGIBLE * trial.people <= trial.reference
-    if (guesses := int(counts.sum())) < FEWEST:
+    weight = 1 / (MIN_WEIGHT_RATIO * trial.people)
+    counts = trial.general * MIN_WEIGHT_RATIO * trial.people <= trial.reference
+    if (guesses := int(counts.sum())) < MIN_GUESSES:
         raise UndefinedError(
             f"{len(counts)} guesses fit one released row only, and {guesses} of them hold for at most 1 of "
-            f"{NEGLIGIBLE * trial.people:,} people; expected at least {FEWEST}"
+            f"{MIN_WEIGHT_RATIO * trial.people:,} people; expected at least {MIN_GUESSES}"
         )
     share_all, share, control = (
         float(np.mean(matches[counts] == 1)) for matches in (trial.all_members, trial.as_many_members, trial.control)

@@ -22,16 +22,16 @@ from unmask.tables.grouping import commonest, distinct, pack, rank
 if TYPE_CHECKING:
     from unmask.tables.table import Table
 
-EXACT = 10
+MAX_EXACT_COLUMNS = 10
 """Quasi-identifiers whose subsets, all of them, are looked at."""
 
-ORDERS = 64
+N_ORDERS = 64
 """Orders of the columns that are drawn where there are more: each with its reverse."""
 
-NUMBERED = 1 << 16
+MAX_KEYS = 1 << 16
 """Classes are numbered before they are refined once their keys may take more values than this."""
 
-MOST = 1 << 22
+MAX_ROW_SUBSETS = 1 << 22
 """Rows times sets of columns that are compared where classes overlap: some seconds."""
 
 IDENTITY = "identity"
@@ -73,7 +73,7 @@ def contributions(table: Table) -> tuple[Contribution, ...]:
     """
     game = _game_of(table)
     contributed: list[Contribution] = []
-    for target, (shapley, error) in (_exact(game) if game.d <= EXACT else _sampled(game)).items():
+    for target, (shapley, error) in (_exact(game) if game.d <= MAX_EXACT_COLUMNS else _sampled(game)).items():
         everything, nothing = game.value((1 << game.d) - 1)[target], game.value(0)[target]
         contributed += [
             Contribution(
@@ -103,7 +103,7 @@ def _exact(game: _Game) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float
 
 def _sampled(game: _Game) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]:
     """Return the same from orders drawn, each with its reverse: the mean of the pairs, and a 95 % half-width of it."""
-    rng, pairs = np.random.default_rng(0), ORDERS // 2
+    rng, pairs = np.random.default_rng(0), N_ORDERS // 2
     added = {target: np.zeros((pairs, game.d)) for target in game.targets}
     for i in range(pairs):
         order = rng.permutation(game.d)
@@ -174,7 +174,7 @@ class _Game:
 
     def _finer(self, key: NDArray[np.int64], space: int, j: int) -> tuple[NDArray[np.int64], int]:
         """Return keys of classes, 0 to space - 1, that know one more column."""
-        if space > NUMBERED:
+        if space > MAX_KEYS:
             of_row, count, _ = rank(key, space)
             key, space = of_row.astype(np.int64), len(count)
         return key * self._sizes[j] + self._codes[:, j], space * self._sizes[j]
@@ -196,8 +196,8 @@ class _Overlapping(_Game):
 
     def __init__(self, table: Table) -> None:
         super().__init__(table)
-        subsets = 1 << self.d if self.d <= EXACT else ORDERS * self.d
-        if self.n * subsets > MOST:
+        subsets = 1 << self.d if self.d <= MAX_EXACT_COLUMNS else N_ORDERS * self.d
+        if self.n * subsets > MAX_ROW_SUBSETS:
             raise UnmaskError(
                 f"cells of some columns overlap (`*`, wildcards or sets), and {subsets:,} sets of columns of "
                 f"{self.n:,} rows are too many to compare; name fewer quasi-identifiers"

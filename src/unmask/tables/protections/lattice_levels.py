@@ -27,7 +27,7 @@ from unmask.tables.utility.columns import Loss
 Level = float | str
 Node: TypeAlias = tuple[int, ...]
 
-MOST_NODES = 1 << 20
+MAX_NODES = 1 << 20
 """Nodes of a lattice that is searched."""
 
 
@@ -166,9 +166,9 @@ class Nodes:
         classes = table.classes
         counted = Counted(np.arange(len(classes.sizes)), classes.sizes, tuple(histograms), owners=table.people)
         nodes = cls(ladders, classes.levels, counted)
-        if (n := int(np.prod([float(size) for size in nodes.shape]))) > MOST_NODES:
+        if (n := int(np.prod([float(size) for size in nodes.shape]))) > MAX_NODES:
             raise UnmaskError(
-                f"the lattice has {n:,} nodes, expected at most {MOST_NODES:,}; give fewer levels of some columns"
+                f"the lattice has {n:,} nodes, expected at most {MAX_NODES:,}; give fewer levels of some columns"
             )
         return nodes
 

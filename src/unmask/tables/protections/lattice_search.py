@@ -18,13 +18,13 @@ from unmask.tables.protections.constraints import Constraint, DistinctL, PSensit
 from unmask.tables.protections.lattice_levels import Counted, Ladder, Level, Node, Nodes
 from unmask.tables.table import Table
 
-ABSORBING: Final = (DistinctL, PSensitive)
+ABSORBING_CONSTRAINTS: Final = (DistinctL, PSensitive)
 """Constraints that a class keeps whatever is merged into it, as k is: they only ask that something is there."""
 
 ROUNDING = 1e-9
 """Relative error of a share of the rows that is no fault."""
 
-MOST_KEPT = 100
+MAX_KEPT = 100
 """Nodes whose classes are kept, to count coarser ones from."""
 
 
@@ -111,7 +111,7 @@ class Asked:
 
     def lasting(self, counted: Counted) -> int:
         """Rows of the classes that violate what a class keeps when others are merged into it; rule 1."""
-        absorbing = [constraint for constraint in self.demands if isinstance(constraint, ABSORBING)]
+        absorbing = [constraint for constraint in self.demands if isinstance(constraint, ABSORBING_CONSTRAINTS)]
         return int(counted.sizes[self._violating(counted, absorbing)].sum())
 
     def _violating(self, counted: Counted, demands: Sequence[Constraint]) -> NDArray[np.bool_]:
@@ -267,7 +267,7 @@ class _Search:
         counted = self.asked.nodes.counted(
             node, min(finer, key=lambda finer_counted: len(finer_counted.sizes), default=None)
         )
-        if 2 * len(counted.sizes) <= len(self.asked.nodes.table.sizes) and len(self.kept) < MOST_KEPT:
+        if 2 * len(counted.sizes) <= len(self.asked.nodes.table.sizes) and len(self.kept) < MAX_KEPT:
             self.kept[node] = counted
         return counted
 

@@ -15,13 +15,13 @@ from unmask.tables.column import Column
 from unmask.tables.grouping import class_counts, group
 from unmask.tables.table import Table
 
-NEAR = 0.9
+MIN_EXPLAINED = 0.9
 """Share of what a guess alone gets wrong that a column must put right to determine another one nearly."""
 
-SUPPORTED = 0.5
+MIN_SHARED = 0.5
 """Share of rows whose value another row has, from which on a column may determine others exactly."""
 
-MARGIN = 0.01
+MIN_DIFFERENCE = 0.01
 """Smallest difference of two shares of cells that is reported, besides four standard errors of the smaller one."""
 
 
@@ -82,7 +82,7 @@ class _Side:
     @property
     def enough(self) -> float:
         """Return share of its cells that must be right for it to be determined nearly."""
-        return self.guessed + NEAR * (1 - self.guessed)
+        return self.guessed + MIN_EXPLAINED * (1 - self.guessed)
 
     @cached_property
     def shared(self) -> float:
@@ -96,7 +96,7 @@ class _Side:
 
 
 def _dependence(source: _Side, target: _Side, counts: csr_array) -> Restored | None:
-    exact = bool(np.diff(counts.indptr).max() == 1 and source.shared >= SUPPORTED)
+    exact = bool(np.diff(counts.indptr).max() == 1 and source.shared >= MIN_SHARED)
     n, enough = len(source.column.codes), target.enough
     n_commonest = np.maximum.reduceat(counts.data, counts.indptr[:-1][np.diff(counts.indptr) > 0]).sum()
     if not exact and n_commonest < enough * n:  # not even with the row itself among the others
@@ -142,7 +142,7 @@ def _restored(true: Column, cell: Column, other_columns: Sequence[Column]) -> It
     chances = np.nan_to_num(right_by_others(by_cell))
     right_by_cell = csr_array((chances, by_cell.indices, by_cell.indptr), shape=by_cell.shape)
     guessed = float(by_cell.data @ right_by_cell.data) / len(changed)
-    noise = max(MARGIN, 4 * np.sqrt(guessed * (1 - guessed) / len(changed)))
+    noise = max(MIN_DIFFERENCE, 4 * np.sqrt(guessed * (1 - guessed) / len(changed)))
     for column in other_columns:
         of_row, classes, levels = group([cell_of_row, column.codes[changed]], [len(sizes), len(column.levels)])
         counts = class_counts(of_row, len(classes), value, n_levels)
