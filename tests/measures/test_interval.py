@@ -43,7 +43,7 @@ def test_people_of_one_observation_count_one_by_one():
     rng = np.random.default_rng(0)
     of_record, of_target = np.append(np.arange(41), rng.integers(0, 40, 500)), rng.integers(5, 40, 300)
     weight = rng.dirichlet(np.ones(300))
-    belief = from_classes(of_record, of_target, weight=weight)  # of 41 observations 6 are produced by nobody
+    belief = replace(from_classes(of_record, of_target), weight=weight)  # 6 of 41 observations have no target
     found, value = evaluate(success_probability, belief), success_probability.per_target(belief)
     assert (found.n, found.n_observations) == (300, len(np.unique(of_target)))
     assert found.posterior == pytest.approx(weight @ value, rel=1e-12)

@@ -27,7 +27,6 @@ def from_classes(
     class_of_target: NDArray[np.int32],
     *,
     n_classes: int | None = None,
-    weight: Floats | None = None,
     provenance: Mapping[str, Any] | None = None,
 ) -> Posterior:
     """Return the posterior of an adversary who sees the equivalence class: p(x given y) = 1 / n_y.
@@ -54,7 +53,7 @@ def from_classes(
         unlisted=np.where(sizes > 0, 0.0, 1.0),
         n_unlisted=np.zeros(n, dtype=np.int64),
         observation=class_of_target.astype(np.int64),
-        weight=equal_weights(len(class_of_target)) if weight is None else weight,
+        weight=equal_weights(len(class_of_target)),
         n_candidates=len(class_of_candidate),
         log_prior=-float(np.log(len(class_of_candidate))),
         status="exact",
@@ -71,16 +70,14 @@ def from_likelihood(
     observation: Integers,
     prior_present: float = 1.0,
     log_likelihood_none: Floats | None = None,
-    weight: Floats | None = None,
     status: Status = "model",
     provenance: Mapping[str, Any] | None = None,
     representative: NDArray[np.int32] | None = None,
 ) -> Posterior:
-    """Bayes' rule over the listed candidates and "none of these": p(x given y) = pi_x p(y given x) / p(y).
+    """Return the posterior by Bayes' rule, with "none of these": p(x given y) = pi_x p(y given x) / p(y).
 
     log_likelihood      : (n_entries,) log p(y given x); a candidate that is not listed has likelihood 0
-    prior_present       : probability that the target is among the candidates at all; each is then alike,
-                          pi_x = prior_present / n
+    prior_present       : probability that the target is among the candidates at all; pi_x = prior_present / n
     log_likelihood_none : (n_observations,) log p(y given none of them), needed when prior_present < 1
     representative      : as in `Posterior`; an entry is the likelihood of each candidate that it stands for
     No released person can have produced an observation without a listed candidate: the target is absent.
@@ -119,7 +116,7 @@ def from_likelihood(
         unlisted=unlisted,
         n_unlisted=np.zeros(len(indptr) - 1, dtype=np.int64),
         observation=np.asarray(observation, dtype=np.int64),
-        weight=equal_weights(len(observation)) if weight is None else weight,
+        weight=equal_weights(len(observation)),
         n_candidates=n_candidates,
         log_prior=log_prior,
         status=status,
@@ -134,11 +131,10 @@ def from_scores(
     score: Floats,
     *,
     n_candidates: int,
-    scale: float = 1.0,
     observation: Integers | None = None,
     provenance: Mapping[str, Any] | None = None,
 ) -> Posterior:
-    """Return softmax(scale * score) over the listed candidates, a belief whose order is that of the attack.
+    """Return softmax(score) over the listed candidates, a belief whose order is that of the attack.
 
     score : (n_entries,) higher is likelier, finite. The status is `scores`.
     """
@@ -147,7 +143,7 @@ def from_scores(
     belief = from_likelihood(
         indptr,
         candidate,
-        scale * np.asarray(score, dtype=np.float64),
+        np.asarray(score, dtype=np.float64),
         n_candidates=n_candidates,
         observation=np.arange(len(indptr) - 1) if observation is None else observation,
         provenance=provenance,

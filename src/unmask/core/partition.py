@@ -86,12 +86,12 @@ class Partition:
 
     @property
     def n_clusters(self) -> int:
-        """Number of clusters."""
+        """Return the number of clusters."""
         return len(self.names)
 
     @cached_property
     def sizes(self) -> Integers:
-        """(n_clusters,) items in each cluster."""
+        """Return the number of items in each cluster."""
         return np.bincount(self.code, minlength=self.n_clusters)
 
 

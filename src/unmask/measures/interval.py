@@ -38,7 +38,7 @@ class Interval(NamedTuple):
 
 
 def wilson(rate: float, n: float) -> tuple[float, float]:
-    """Wilson's 95 % score interval for a proportion: the rates p0 with |rate - p0| <= z sqrt(p0 (1 - p0) / n).
+    """Return Wilson's 95 % score interval for a proportion: the rates p0 with |rate - p0| <= z sqrt(p0 (1 - p0) / n).
 
     rate in [0, 1]; n > 0, not necessarily whole (an effective sample size). Never leaves [0, 1]; at rate 0 the upper
     end is z^2 / (n + z^2), about 3.8 / n.
@@ -77,7 +77,7 @@ def clopper_pearson(successes: float, n: int, *, level: float = 0.95) -> tuple[f
 def of_targets(
     value: Floats, weight: Floats, *, drawn_from: float, rate: bool = False, within: tuple[float, float] = (-inf, inf)
 ) -> Interval:
-    """95 % interval for the mean over all N people of a sample of n targets without replacement.
+    """Return the 95 % interval for the mean over all N people from n targets drawn without replacement.
 
     value, weight : (n,) of each target; the weights sum to 1
     drawn_from    : N, above n; inf for people like these, without end, in the same release
@@ -114,7 +114,7 @@ def of_targets(
 
 
 def of_runs(means: Sequence[float], *, within: tuple[float, float] = (-inf, inf)) -> Interval:
-    """95 % interval for the mean of repeated runs, at least two, by Student's t.
+    """Return the 95 % interval for the mean of repeated runs, at least two, by Student's t.
 
     >>> of_runs([0.42, 0.43, 0.44])
     Interval(low=0.405..., high=0.454..., over="3 runs (Student's t)")
@@ -132,7 +132,7 @@ def student(degrees: int) -> float:
 
 
 def clustered_wilson(value: Floats, weight: Floats, cluster: Integers) -> Interval:
-    """Wilson's interval for a weighted mean of values in [0, 1], at the effective sample size of its clusters.
+    """Return Wilson's interval for a weighted mean of values in [0, 1] at the effective sample size of its clusters.
 
     n_eff = p (1 - p) / V, with V = c / (c - 1) sum (s - p m)^2 the variance of the mean between c clusters of weight m
     and weighted sum s, and no more than Kish's 1 / sum w^2. Where all values agree (V = 0 up to rounding, or p = 0 or
@@ -154,7 +154,7 @@ def clustered_wilson(value: Floats, weight: Floats, cluster: Integers) -> Interv
 
 
 def clustered_bootstrap(value: Floats, weight: Floats, cluster: Integers) -> Interval:
-    """Percentile interval of a weighted mean, clusters drawn with replacement, 1,000 times, always the same draws.
+    """Return the percentile interval of a weighted mean over 1,000 resamples of its clusters, always the same.
 
     B. Efron & R. J. Tibshirani, "An Introduction to the Bootstrap", 1993, chapters 8 and 13.
     """
