@@ -90,7 +90,7 @@ class Measure(Quantity):
         """Return the mean over targets, by weight; realized measures skip targets whose truth is UNKNOWN."""
         self.check(belief)
         if self.realized is not None:
-            return _evaluate(self, belief, truth).mean
+            return _evaluate_against_truth(self, belief, self.check_truth(belief, truth)).mean
         return _mean(self.per_target(belief), belief.weight / belief.weight.sum())
 
     def check(self, belief: Posterior) -> None:
@@ -188,8 +188,14 @@ def evaluate(
         If the measure needs probabilities and the posterior has scores, or if the truth is missing.
     """
     measure.check(belief)
-    values = _evaluate(measure, belief, truth, row_values, people)
-    prior, value = _evaluate_prior(measure, belief.prior(), truth), values.value
+    if measure.self_assessed is not None:
+        values = _evaluate_rows(measure, belief, row_values, people)
+        prior = float(measure.self_assessed(belief.prior())[0])
+    else:
+        truth = measure.check_truth(belief, truth)
+        values = _evaluate_against_truth(measure, belief, truth)
+        prior = _evaluate_against_truth(measure, belief.prior(), truth).mean
+    value = values.value
     worst = value.max() if measure.direction == "high" else value.min()
     n, n_people = values.n_targets, belief.n_targets
     if person is not None:
@@ -229,24 +235,6 @@ class _Values(NamedTuple):
         return _mean(self.value, self.weight)
 
 
-def _evaluate(
-    measure: Measure,
-    belief: Posterior,
-    truth: Truth | None,
-    row_values: Floats | None = None,
-    people: int | None = None,
-) -> _Values:
-    if measure.realized is not None:
-        return _evaluate_against_truth(measure, belief, measure.check_truth(belief, truth))
-    return _evaluate_rows(measure, belief, row_values, people)
-
-
-def _evaluate_prior(measure: Measure, prior: Posterior, truth: Truth | None) -> float:
-    if measure.self_assessed is not None:
-        return float(measure.self_assessed(prior)[0])
-    return _evaluate_against_truth(measure, prior, measure.check_truth(prior, truth)).mean
-
-
 def _evaluate_rows(measure: Measure, belief: Posterior, row_values: Floats | None, people: int | None) -> _Values:
     """Return one value for each kind of row."""
     assert measure.self_assessed is not None
@@ -261,7 +249,7 @@ def _evaluate_rows(measure: Measure, belief: Posterior, row_values: Floats | Non
 
     weight = posterior.observation_weight[used_rows] / total
     first, n_targets, n_rows = first_row[used_rows], belief.n_targets, len(belief.used_rows)
-    if people is not None:  # an observation for row_value target
+    if people is not None:  # each target has a row of its own
         first_target = np.zeros(posterior.n_observations, dtype=np.int64)
         first_target[posterior.observation[::-1]] = np.arange(belief.n_targets)[::-1]
         first, n_targets, n_rows = first_target[used_rows], people, belief.n_targets
