@@ -55,7 +55,7 @@ def test_a_column_means_the_same_however_it_is_read(column: list[str], of: str |
     together = read(column, of)
     with pytest.MonkeyPatch.context() as alone:
         alone.setattr(types, "form_of", lambda _: None)
-        alone.setattr(cells, "_usual", lambda *_: None)
+        alone.setattr(cells, "_read_plain", lambda *_: None)
         assert together == read(column, of)
 
 

@@ -305,11 +305,11 @@ def pairs(texts: tuple[str, ...]) -> dict[str, str]:
 
 def types(texts: tuple[str, ...]) -> dict[str, str]:
     """COLUMN=TYPE, with a type that exists."""
-    from unmask.tables.types import told
+    from unmask.tables.types import parse_type
 
     given = pairs(texts)
     for column, of_type in given.items():
-        told(column, of_type)
+        parse_type(column, of_type)
     return given
 
 

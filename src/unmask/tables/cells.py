@@ -19,7 +19,7 @@ from unmask.core.errors import UnmaskError
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.levels import KIND, SCALES, Levels, Type
 from unmask.tables.notation import EVERYTHING, MISSING
-from unmask.tables.plain_cells import Usual, form_of, labels_of, values_of
+from unmask.tables.plain_cells import PlainForm, form_of, labels_of, values_of
 from unmask.tables.scales import Bounds, Scale
 from unmask.tables.vocabulary import Vocabulary
 
@@ -73,7 +73,7 @@ def read_levels(
     >>> levels.labels, code.tolist()
     (('20', '30'), [1, 0, 0])
     """
-    if order is None and hierarchy is None and (plain := _usual(texts, as_type, known)) is not None:
+    if order is None and hierarchy is None and (plain := _read_plain(texts, as_type, known)) is not None:
         return plain
     meanings, domain = _meanings(texts, as_type, column, order, hierarchy, known)
     merged, place = dict(reversed(meanings)), {value: position for position, value in enumerate(domain)}
@@ -103,7 +103,7 @@ def _plain_levels(texts: Sequence[str | None], as_type: Type) -> tuple[Levels, N
     return Levels(labels, as_type, nothing, nothing, domain, members, len(domain) if gap else -1), code
 
 
-def _usual(
+def _read_plain(
     texts: Sequence[str | None], as_type: Type, known_values: Sequence[str]
 ) -> tuple[Levels, NDArray[np.int32]] | None:
     """Levels of a column all of whose texts are written in the usual way; None for another one."""
@@ -138,7 +138,7 @@ def _distinct(low: _Floats, high: _Floats) -> tuple[tuple[_Floats, _Floats], NDA
 
 _Floats = NDArray[np.float64]
 
-_OF_FORM: Mapping[Usual, Type] = {
+_OF_FORM: Mapping[PlainForm, Type] = {
     "whole": "number", "decimal": "number", "span": "number", "day": "date", "moment": "datetime",
 }  # fmt: skip
 """The type whose cells are written so."""

@@ -16,7 +16,7 @@ from unmask.tables.coding import Encoded
 from unmask.tables.column import CellsOf, Column
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.number_formats import Decimal
-from unmask.tables.types import Declared, Recognized, recognized, told
+from unmask.tables.types import Declared, Recognized, parse_type, recognized
 
 
 def trees(hierarchies: Mapping[str, Hierarchy | str | PathLike[str]]) -> dict[str, Hierarchy]:
@@ -37,7 +37,7 @@ class Meanings:
     like: Mapping[str, Column] = field(default_factory=dict)
 
     @property
-    def said(self) -> tuple[str, ...]:
+    def declared_names(self) -> tuple[str, ...]:
         """Names of the columns with a declared type, order or hierarchy."""
         return (*self.types, *self.orders, *self.hierarchies)
 
@@ -58,7 +58,7 @@ class Meanings:
         return columns, tuple(note for name in encoded for note in types[name].notes)
 
     def _declared(self, name: str) -> Declared:
-        of_type, days = told(name, self.types[name]) if name in self.types else (None, None)
+        of_type, days = parse_type(name, self.types[name]) if name in self.types else (None, None)
         like = self.like.get(name)
         order, tree = _order(name, self.orders.get(name)), self.hierarchies.get(name)
         if like is not None and of_type is None and order is None and tree is None:

@@ -13,14 +13,14 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-Usual = Literal["whole", "decimal", "span", "day", "moment"]
+PlainForm = Literal["whole", "decimal", "span", "day", "moment"]
 """What all texts of a column are: whole numbers, numbers, whole numbers and `[a, b]` between two, days, or days with a
 time.
 """
 
 _NUMBER = r"(?:-(?=[0-9.]*[1-9]))?(?:0|[1-9][0-9]{0,9})"
 _DAY = r"[1-9][0-9]{3}-[0-9]{2}-[0-9]{2}"
-_FORMS: Mapping[Usual, str] = {
+_FORMS: Mapping[PlainForm, str] = {
     "whole": _NUMBER,
     "decimal": rf"{_NUMBER}(?:\.[0-9]{{1,4}})?",
     "span": rf"(?:{_NUMBER}|\[{_NUMBER}, {_NUMBER}\])",
@@ -30,7 +30,7 @@ _FORMS: Mapping[Usual, str] = {
 _UNITS = {"day": "datetime64[D]", "moment": "datetime64[s]"}
 
 
-def form_of(texts: Sequence[str]) -> Usual | None:
+def form_of(texts: Sequence[str]) -> PlainForm | None:
     """Return the form of all texts; None if there are several forms, or no texts.
 
     >>> form_of(["12", "-7"]), form_of(["12.50", "7"]), form_of(["[5, 9]", "7"]), form_of(["007"])
@@ -42,7 +42,7 @@ def form_of(texts: Sequence[str]) -> Usual | None:
     return next((form for form, pattern in _FORMS.items() if not re.search(rf"(?m)^(?!(?:{pattern})$)", joined)), None)
 
 
-def values_of(texts: Sequence[str], form: Usual) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+def values_of(texts: Sequence[str], form: PlainForm) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
     """First and last number, day or second since 1970 of each text; None where there is no such day or span.
 
     >>> values_of(["1970-01-02"], "day"), values_of(["2023-02-30"], "day")
@@ -60,7 +60,7 @@ def _spans(texts: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.float6
     return (low, high) if (low <= high).all() else None
 
 
-def _points(texts: Sequence[str], form: Usual) -> NDArray[np.float64] | None:
+def _points(texts: Sequence[str], form: PlainForm) -> NDArray[np.float64] | None:
     if form in ("whole", "decimal"):
         return np.fromiter(map(float, texts), dtype=np.float64, count=len(texts))
     try:
@@ -69,7 +69,7 @@ def _points(texts: Sequence[str], form: Usual) -> NDArray[np.float64] | None:
         return None
 
 
-def labels_of(texts: Sequence[str], form: Usual) -> list[str]:
+def labels_of(texts: Sequence[str], form: PlainForm) -> list[str]:
     """Return the shortest text of each value.
 
     >>> labels_of(["12.50", "7"], "decimal"), labels_of(["[5, 5]", "[5, 9]"], "span")

@@ -338,7 +338,7 @@ class Table:
         codes = None if na is None else _names(na)
         alike = {column.name: column for column in (like.columns if like else ())}
         meanings = Meanings(types or {}, orders or {}, trees(hierarchies or {}), cells, codes, decimal, alike)
-        idle = [name for name in meanings.said if name not in used]
+        idle = [name for name in meanings.declared_names if name not in used]
         if person is not None and person == weight:
             raise UnmaskError(
                 f"column {weight!r} is the weight, which identifies no person; name another as the person"
@@ -356,7 +356,9 @@ class Table:
         if idle:
             raise UnmaskError(NO_ROLE.format(idle[0]))
         encoded = {name: column for name, column in read.columns.items() if name != weight}
-        columns, notes = meanings.of(encoded, plain=[name for name in roles["keep"] if name not in meanings.said])
+        columns, notes = meanings.of(
+            encoded, plain=[name for name in roles["keep"] if name not in meanings.declared_names]
+        )
 
         identifier_columns, _ = Meanings(dict.fromkeys(read.dropped, "text"), {}, {}, na=codes).read(read.dropped)
 

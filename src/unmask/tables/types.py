@@ -22,7 +22,7 @@ from unmask.tables.dates import DAYS, MOMENTS, DayOrder, day_orders, iso, withou
 from unmask.tables.levels import KIND, Type
 from unmask.tables.notation import EVERYTHING
 from unmask.tables.number_formats import Decimal, decimal_of, plain, thousands
-from unmask.tables.plain_cells import Usual, form_of, values_of
+from unmask.tables.plain_cells import PlainForm, form_of, values_of
 from unmask.tables.scales import NUMBERS
 from unmask.tables.unit import key_rank
 
@@ -69,10 +69,10 @@ class Declared:
     like: Column | None = None
 
 
-def told(column: str, text: str) -> tuple[Type, DayOrder | None]:
+def parse_type(column: str, text: str) -> tuple[Type, DayOrder | None]:
     """Parse a type as a user writes it: its name, for dates with `:day-first` or `:month-first`.
 
-    >>> told("birth", "date:day-first"), told("zip", "code")
+    >>> parse_type("birth", "date:day-first"), parse_type("zip", "code")
     (('date', 'day-first'), ('code', None))
     """
     name, _, days = str(text).partition(":")
@@ -135,15 +135,18 @@ class _Typed(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class _Column:
-    """The distinct texts of a column. gone : those that are missing cells; maybe : those that are so among numbers."""
+    """The distinct texts of a column.
+
+    missing_codes : texts that are missing cells. missing_numbers : texts that are missing cells among numbers.
+    """
 
     name: str
     texts: tuple[str | None, ...]
     rows: Sequence[int]
     n_rows: int
     declared: Declared
-    gone: frozenset[str]
-    maybe: frozenset[str]
+    missing_codes: frozenset[str]
+    missing_numbers: frozenset[str]
 
     @classmethod
     def of(
@@ -154,17 +157,17 @@ class _Column:
         rows = np.bincount(encoded.codes, minlength=len(texts)).tolist()
         values = {*(declared.order or ()), *(declared.hierarchy.nodes if declared.hierarchy else ())}
         missing_texts = MISSING_CODES - values if na is None else frozenset(na)
-        maybe = MISSING_NUMBERS - values if missing_texts - {""} else frozenset[str]()
-        return cls(name, texts, rows, n_rows or len(encoded.codes), declared, missing_texts, maybe)
+        missing_numbers = MISSING_NUMBERS - values if missing_texts - {""} else frozenset[str]()
+        return cls(name, texts, rows, n_rows or len(encoded.codes), declared, missing_texts, missing_numbers)
 
     @cached_property
     def values(self) -> list[str]:
         """The texts that are no missing cells if the column is one of numbers."""
-        missing_texts = {None, *self.gone, *self.maybe}
+        missing_texts = {None, *self.missing_codes, *self.missing_numbers}
         return [text for text in self.texts if text not in missing_texts and text]
 
     @cached_property
-    def usual(self) -> Usual | None:
+    def plain_form(self) -> PlainForm | None:
         """Form of all values if it is a plain one; three decimals may be a group of thousands."""
         form = form_of(self.values)
         if form == "decimal" and _THREE_DECIMALS.search("\n".join(self.values)):
@@ -175,13 +178,15 @@ class _Column:
     def mark(self) -> str | None:
         """Return the decimal mark, see `decimal_of`; None for a column that is declared to hold other values."""
         guessed = self.declared.type is None and self.declared.order is None and self.declared.hierarchy is None
-        if guessed and self.usual is not None:
-            return {"whole": "", "decimal": ".", "span": ""}.get(self.usual)
+        if guessed and self.plain_form is not None:
+            return {"whole": "", "decimal": ".", "span": ""}.get(self.plain_form)
         return decimal_of(self.values) if guessed or self.declared.type == "number" else None
 
     def recognized(self, typed: _Typed, *, counted: bool) -> Recognized:
         """Return the texts in the notation of the type."""
-        missing_texts = self.gone | self.maybe if KIND[typed.type] == "numeric" else self.gone
+        missing_texts = (
+            self.missing_codes | self.missing_numbers if KIND[typed.type] == "numeric" else self.missing_codes
+        )
         texts = tuple(None if text is None or text in missing_texts else typed.to(text) for text in self.texts)
         return Recognized(
             typed.type, texts, tuple(filter(None, (typed.note, self._missing(missing_texts, counted=counted))))
@@ -193,7 +198,7 @@ class _Column:
             return ""
         codes, number = ", ".join(f"'{code}'" for code in sorted(missing_rows)), sum(missing_rows.values())
         cells = f"{number:,} cell{'s' * (number > 1)} " if counted else ""
-        changes = "--na changes that" if self.gone.issuperset(missing_rows) else self._says("text")
+        changes = "--na changes that" if self.missing_codes.issuperset(missing_rows) else self._type_option("text")
         return f"{self.name}: {cells}{codes} read as missing ({changes})"
 
     # ----- types
@@ -201,17 +206,17 @@ class _Column:
     def typed(self, mark: str | None, common_mark: Decimal) -> _Typed:
         """Return the declared type, that of the like column if it fits, or the first that fits."""
         if self.declared.type is not None:
-            return self._told(self.declared.type, mark, common_mark)
+            return self._declared_type(self.declared.type, mark, common_mark)
         if self.declared.order is not None or self.declared.hierarchy is not None:
             return _Typed("ordinal" if self.declared.order is not None else "text", str)
         like = None if self.declared.like is None else self._like(self.declared.like.type, mark, common_mark)
         return like or self._guessed(mark, common_mark)
 
-    def _told(self, as_type: Type, mark: str | None, common_mark: Decimal) -> _Typed:
+    def _declared_type(self, as_type: Type, mark: str | None, common_mark: Decimal) -> _Typed:
         if as_type == "number":
             return self._number(mark, common_mark)
         if as_type in ("date", "datetime"):
-            return self._told_dates(as_type)
+            return self._declared_dates(as_type)
         return _Typed(as_type, str)
 
     def _like(self, as_type: Type, mark: str | None, common_mark: Decimal) -> _Typed | None:
@@ -230,7 +235,7 @@ class _Column:
         if mark is not None and self._keeps_digits(number := self._number(mark, common_mark), mark):
             reason = self._naming(exact)
             return (
-                _Typed("code", _without_decimals, f"{self.name}: {reason} ({self._says('number')})")
+                _Typed("code", _without_decimals, f"{self.name}: {reason} ({self._type_option('number')})")
                 if reason
                 else number
             )
@@ -239,7 +244,7 @@ class _Column:
             return dates
         note = self._mixed if mark == "mixed" else unclear
         if not note and exact and (digits or _coded(exact)):
-            return _Typed("code", str, f"{self.name}: a code ({self._says('text')})")
+            return _Typed("code", str, f"{self.name}: a code ({self._type_option('text')})")
         return _Typed("text", str, note)
 
     def _naming(self, values: Sequence[str]) -> str:
@@ -254,7 +259,7 @@ class _Column:
             return f"{n} different whole numbers, taken for a code"
         return ""
 
-    def _says(self, text: str) -> str:
+    def _type_option(self, text: str) -> str:
         return f"--type {quote(f'{self.name}={text}')} changes that"
 
     # ----- numbers
@@ -265,7 +270,7 @@ class _Column:
 
     def _are_numbers(self, mark: str | None) -> bool:
         """Return True if all values are plain numbers or spans with this decimal mark."""
-        return self.usual in ("whole", "span") or (self.usual == "decimal" and mark == ".")
+        return self.plain_form in ("whole", "span") or (self.plain_form == "decimal" and mark == ".")
 
     def _number(self, mark: str | None, common_mark: Decimal) -> _Typed:
         decimal: Decimal = cast("Decimal", mark) if mark in (".", ",") else common_mark
@@ -294,9 +299,9 @@ class _Column:
 
     def _dates(self, as_type: Type | None = None) -> tuple[_Typed | None, str]:
         """Return dates or moments if all values are, or why they are ambiguous. as_type : moments, even at midnight."""
-        if self.usual == "day" and as_type != "datetime":
+        if self.plain_form == "day" and as_type != "datetime":
             return _Typed("date", str, f"{self.name}: dates"), ""
-        if self.usual == "moment" and not all(value.endswith((" 00:00", " 00:00:00")) for value in self.values):
+        if self.plain_form == "moment" and not all(value.endswith((" 00:00", " 00:00:00")) for value in self.values):
             return _Typed("datetime", str, f"{self.name}: dates with times"), ""
         if not all(map(_YEAR.search, self.values)):
             return None, ""
@@ -316,7 +321,7 @@ class _Column:
             return _Typed("datetime", lambda text: iso(text, order), f"{self.name}: dates with times{remarks}"), ""
         return _Typed("date", lambda text: without_midnight(iso(text, order)), f"{self.name}: dates{remarks}"), ""
 
-    def _told_dates(self, as_type: Type) -> _Typed:
+    def _declared_dates(self, as_type: Type) -> _Typed:
         dates, unclear = self._dates(as_type)
         if unclear:
             raise UnmaskError(
