@@ -199,7 +199,8 @@ class LinkageFiles:
         n_labeled, _ = file.count_rows(engine, "labels", self.missing, self.unlabeled, is_truth=is_truth)
         if not n_labeled:
             raise UnmaskError(f"file {file.name!r} has no rows, expected at least 1 with a value of {file.label!r}")
-        return engine.rows("select * from labels where label is not null")
+        # in one order: files of equal items are then aligned at once
+        return engine.rows("select * from labels where label is not null order by item")
 
 
 def _make_partition(file: LabelFile, rows: Arrays) -> Partition:
