@@ -16,6 +16,7 @@ PACKAGES: tuple[str, ...] = (
     "unmask.channels.mechanisms",
     "unmask.economics",
     "unmask.graphs.attacks",
+    "unmask.graphs.ensemble",
     "unmask.graphs.criteria",
     "unmask.graphs.evaluation",
     "unmask.graphs.knowledge",

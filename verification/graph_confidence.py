@@ -192,7 +192,7 @@ def strangers(draws: int) -> Section:
 
 def dispersion(names: Sequence[str], draws: int) -> Section:
     """How often the dispersion test rejects."""
-    from unmask.graphs.attacks.seed_dispersion import measure_seed_dispersion
+    from unmask.graphs.ensemble.seed_dispersion import measure_seed_dispersion
 
     counts: dict[tuple[str, str], list[bool]] = {}
 

@@ -33,7 +33,7 @@ from unmask.graphs import (
     select_seeds,
     split,
 )
-from unmask.graphs.attacks.ensemble import Success
+from unmask.graphs.ensemble.ensemble import Success
 
 PAIRS = ("douban", "acm-dblp", "allmovie-tmdb")
 

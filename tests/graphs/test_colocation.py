@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unmask.core.errors import UnmaskError
+from unmask.data import files
 from unmask.graphs.colocation import co_location
-from unmask.graphs.datasets import check_ins, network
+from unmask.graphs.datasets import network
 from unmask.graphs.knowledge import Pair
 
 needs_data = pytest.mark.skipif(not os.environ.get("UNMASK_DATA"), reason="UNMASK_DATA names no folder with the data")
@@ -100,10 +101,14 @@ def test_columns_that_do_not_fit_are_refused(columns, wanted, message):
 
 @needs_data
 def test_meetings_of_gowalla_users():
-    records = check_ins("gowalla")
+    path = files.locate(
+        "traces/gowalla1000/checkins.txt.gz", sha256="d4f484f7f818e293fb822144c1571ca037cafbc0d9f8567c6a3cd9816e84e1c0"
+    )
+    user, place, time = np.loadtxt(path, delimiter="\t").T
+    records = user.astype(np.int64), place.astype(np.int64), time
     # The manifest of the data folder: 157,251 check-ins of 1,000 users at 24,209 places, 70 lines twice.
-    assert [len(records.user), len(np.unique(records.user)), len(np.unique(records.place))] == [157_251, 1_000, 24_209]
-    assert len(records.user) - len(np.unique(np.stack(records), axis=1).T) == 70
+    assert [len(user), len(np.unique(user)), len(np.unique(place))] == [157_251, 1_000, 24_209]
+    assert len(user) - len(np.unique(np.stack(records), axis=1).T) == 70
     graph = co_location(*records, within=3_600)
     assert graph.n_nodes == 1_000
     friends = network("gowalla-friends")

@@ -24,10 +24,10 @@ from unmask.graphs import (
     select_seeds,
     split,
 )
-from unmask.graphs.attacks.bagging import Round, Stage, kinds_for, run_round, split_seeds, tally_votes
-from unmask.graphs.attacks.ensemble import MAX_AUC, _auc
-from unmask.graphs.attacks.logit import Choices, fit_weights, initial_weights, loss, probabilities
 from unmask.graphs.attacks.support import rematch
+from unmask.graphs.ensemble.bagging import Round, Stage, kinds_for, run_round, split_seeds, tally_votes
+from unmask.graphs.ensemble.ensemble import MAX_AUC, _auc
+from unmask.graphs.ensemble.logit import Choices, fit_weights, initial_weights, loss, probabilities
 from unmask.graphs.seeds import Guessed
 
 
@@ -335,7 +335,7 @@ def test_rounds_that_were_kept_are_not_run_again(tmp_path, monkeypatch):
     resumed = attacked(pair, seeds, rounds=3, folder=tmp_path, progress=said.append)
     assert np.array_equal(whole.log_probability, resumed.log_probability)
     assert [one for one in said if "Rematch" in one] == []  # the first answer, which only a new round gives
-    monkeypatch.setattr("unmask.graphs.attacks.ensemble.run_round", None)
+    monkeypatch.setattr("unmask.graphs.ensemble.ensemble.run_round", None)
     assert np.array_equal(attacked(pair, seeds, rounds=3, folder=tmp_path).mapping, whole.mapping)
 
 

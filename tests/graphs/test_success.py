@@ -5,8 +5,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 from unmask.graphs import Auxiliary, SocialGraph
-from unmask.graphs.attacks.bagging import Round, Tally, find_leaders, split_seeds
-from unmask.graphs.attacks.success import (
+from unmask.graphs.ensemble.bagging import Round, Tally, find_leaders, split_seeds
+from unmask.graphs.ensemble.success import (
     VoteData,
     count_right,
     estimate_success,

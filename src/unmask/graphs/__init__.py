@@ -2,12 +2,10 @@
 
 from unmask.graphs import criteria, datasets
 from unmask.graphs.attacks import (
-    Announced,
     Attack,
     Bumblebee,
     Climb,
     DegreeMatching,
-    Ensemble,
     GraphMatching,
     Grasshopper,
     Identities,
@@ -23,6 +21,7 @@ from unmask.graphs.attacks import (
 )
 from unmask.graphs.auxiliary import Auxiliary
 from unmask.graphs.colocation import co_location
+from unmask.graphs.ensemble import Announced, Ensemble
 from unmask.graphs.files.edge_lists import EdgeListOptions
 from unmask.graphs.graph import Dropped, SocialGraph
 from unmask.graphs.knowledge import Pair, SeedPairs, match_cliques, match_profiles, match_top, select_seeds, split

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.data import files
@@ -23,9 +22,7 @@ from unmask.graphs.random_graphs import barabasi_albert, chung_lu, erdos_renyi, 
 __all__ = [
     "NETWORKS",
     "PAIRS",
-    "CheckIns",
     "barabasi_albert",
-    "check_ins",
     "chung_lu",
     "erdos_renyi",
     "network",
@@ -145,13 +142,6 @@ _PAIRS: Final = {
     ),
 }  # fmt: skip
 
-_CHECK_INS: Final = {
-    "gowalla": (
-        "traces/gowalla1000/checkins.txt.gz",
-        "d4f484f7f818e293fb822144c1571ca037cafbc0d9f8567c6a3cd9816e84e1c0",
-    ),
-}
-
 NETWORKS: Final = tuple(_NETWORKS)
 """Names that `network` reads."""
 
@@ -203,43 +193,6 @@ def pair(name: str) -> Pair:
     truth = np.full(source.nodes, NOBODY, dtype=np.int64)
     truth[matches[::-1, 0]] = matches[::-1, 1]  # backwards, so that the first one listed stays
     return Pair(_load(source), _load(target), truth)
-
-
-class CheckIns(NamedTuple):
-    """Records of users at places, from which `co_location` makes a graph.
-
-    Parameters
-    ----------
-    user : (n,) int64 array
-        Number of the user.
-    place : (n,) int64 array
-        Number of the place.
-    time : (n,) float64 array
-        Seconds since 1970.
-    """
-
-    user: NDArray[np.int64]
-    place: NDArray[np.int64]
-    time: NDArray[np.float64]
-
-
-def check_ins(name: str) -> CheckIns:
-    """Read the check-ins of a public data set.
-
-    Parameters
-    ----------
-    name : str
-        "gowalla": 157,251 check-ins of 1,000 users at 24,209 places, February 2009 to October 2010, 70 lines twice
-        (Cho, Myers, Leskovec 2011). Users 0 to 999 of `network("gowalla-friends")` are the same people.
-
-    Returns
-    -------
-    CheckIns
-        One record for each line of the file.
-    """
-    path, sha256 = _CHECK_INS[_check_name(name, _CHECK_INS)]
-    rows = np.loadtxt(files.locate(path, sha256=sha256), delimiter="\t", dtype=np.float64, ndmin=2)
-    return CheckIns(rows[:, 0].astype(np.int64), rows[:, 1].astype(np.int64), rows[:, 2])
 
 
 def _load(file: _File) -> SocialGraph:

@@ -2,7 +2,6 @@
 
 from unmask.graphs.attacks.base import Attack, Matching
 from unmask.graphs.attacks.climb import Climb
-from unmask.graphs.attacks.ensemble import Announced, Ensemble
 from unmask.graphs.attacks.graph_matching import GraphMatching
 from unmask.graphs.attacks.grasshopper import Grasshopper
 from unmask.graphs.attacks.irma import Irma
@@ -14,12 +13,10 @@ from unmask.graphs.attacks.support import Support
 from unmask.graphs.attacks.witnesses import KorulaLattanzi
 
 __all__ = [
-    "Announced",
     "Attack",
     "Bumblebee",
     "Climb",
     "DegreeMatching",
-    "Ensemble",
     "GraphMatching",
     "Grasshopper",
     "Identities",

@@ -1,7 +1,7 @@
 """Evaluation of attacks on graphs with the truth: outcomes, rates, degree classes, runs, and hops."""
 
 from unmask.graphs.evaluation.bound import most_recall
-from unmask.graphs.evaluation.hops import UNNAMED, UNREACHABLE, expected_hop_distance, hop_distance, hop_error
+from unmask.graphs.evaluation.hops import UNNAMED, UNREACHABLE, hop_distance, hop_error
 from unmask.graphs.evaluation.node_outcomes import (
     DEGREE_CLASSES,
     DegreeClass,
@@ -11,7 +11,6 @@ from unmask.graphs.evaluation.node_outcomes import (
     named_once,
     outcomes,
     rates,
-    seeds_lost,
 )
 from unmask.graphs.evaluation.runs import Score, convergence, score
 
@@ -25,7 +24,6 @@ __all__ = [
     "Score",
     "by_degree",
     "convergence",
-    "expected_hop_distance",
     "hop_distance",
     "hop_error",
     "most_recall",
@@ -33,5 +31,4 @@ __all__ = [
     "outcomes",
     "rates",
     "score",
-    "seeds_lost",
 ]

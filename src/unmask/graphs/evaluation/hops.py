@@ -50,54 +50,16 @@ def hop_distance(target: SocialGraph, mapping: NDArray[np.integer], truth: NDArr
     >>> hop_distance(path, np.array([2, 1, -1, 4]), np.array([0, 1, 2, 0]))
     array([ 2,  0, -1, -2])
     """
+    from unmask.graphs.evaluation._kernels import distances  # numba is imported where a kernel runs
+
     has_both = np.flatnonzero((mapping >= 0) & (truth >= 0))
     distance = np.full(len(truth), UNNAMED, dtype=np.int64)
-    distance[has_both] = _hops(target, mapping[has_both], truth[has_both])
+    hops, pairs = np.empty(len(has_both), dtype=np.int64), (mapping[has_both], truth[has_both])
+    marks = np.full(target.n_nodes, -1, dtype=np.int64), np.full(target.n_nodes, -1, dtype=np.int64)
+    queues = np.empty(target.n_nodes, dtype=np.int32), np.empty(target.n_nodes, dtype=np.int32)
+    distances(target.indptr, target.neighbor, *(nodes.astype(np.int32) for nodes in pairs), marks, queues, hops)
+    distance[has_both] = hops
     return distance
-
-
-def expected_hop_distance(target: SocialGraph, belief: Posterior, truth: NDArray[np.integer]) -> NDArray[np.float64]:
-    """Return (n_source,) expected hops to the right node if one of the listed candidates is drawn by the belief.
-
-    D = sum over listed c of p(c) hops(c, truth) / sum over listed c of p(c); candidates from which no path leads to
-    the right node are left out of both sums. `UNNAMED` without a listed candidate, or the person is not in the target;
-    `UNREACHABLE` where no listed candidate is in that component. The mass of "none of these" has no place in the
-    graph, and no part in D.
-
-    Parameters
-    ----------
-    target : SocialGraph
-        The released graph.
-    belief : Posterior
-        Belief of an attack.
-    truth : int array
-        Right target nodes, -1 if the person is not in the target.
-
-    Returns
-    -------
-    float64 array
-        Expected hops; `UNNAMED` or `UNREACHABLE` if undefined.
-
-    Examples
-    --------
-    >>> from unmask.graphs import Auxiliary, Nar09
-    >>> star = SocialGraph.from_edges([0, 0, 0], [1, 2, 3])
-    >>> belief = Nar09()(star, Auxiliary(star, (np.array([0]), np.array([0]))))
-    >>> expected_hop_distance(star, belief, np.arange(4))
-    array([0. , 1.33, 1.33, 1.33])
-    """
-    row = np.repeat(np.arange(len(truth)), np.diff(belief.indptr))
-    has_truth = np.flatnonzero(truth[row] >= 0)
-    row = row[has_truth]
-    hops = _hops(target, belief.candidate[has_truth], truth[row])
-    weight = np.exp(belief.log_probability[has_truth].astype(np.float64))
-    is_listed = np.bincount(row, minlength=len(truth)) > 0
-    weight[hops == UNREACHABLE] = 0.0
-    mass = np.bincount(row, weights=weight, minlength=len(truth))
-    total = np.bincount(row, weights=weight * hops, minlength=len(truth))
-    expected = np.where(is_listed, float(UNREACHABLE), float(UNNAMED))
-    np.divide(total, mass, out=expected, where=mass > 0)
-    return expected
 
 
 def hop_error(target: SocialGraph, asked: NDArray[np.bool_]) -> Measure:
@@ -136,14 +98,3 @@ def hop_error(target: SocialGraph, asked: NDArray[np.bool_]) -> Measure:
         source="R. Shokri et al., 'Quantifying location privacy', 2011: correctness, here in hops",
         realized=realized,
     )
-
-
-def _hops(graph: SocialGraph, start: NDArray[np.integer], end: NDArray[np.integer]) -> NDArray[np.int64]:
-    """Return distance of each pair of nodes, `UNREACHABLE` without a path."""
-    from unmask.graphs.evaluation._kernels import distances  # numba is imported where a kernel runs
-
-    distance, pairs = np.empty(len(start), dtype=np.int64), (start.astype(np.int32), end.astype(np.int32))
-    marks = np.full(graph.n_nodes, -1, dtype=np.int64), np.full(graph.n_nodes, -1, dtype=np.int64)
-    queues = np.empty(graph.n_nodes, dtype=np.int32), np.empty(graph.n_nodes, dtype=np.int32)
-    distances(graph.indptr, graph.neighbor, *pairs, marks, queues, distance)
-    return distance

@@ -116,8 +116,6 @@ class Rates:
         Source nodes that are not in the target, seeds out: matched all the same, not matched.
     seeds_present : int
         Seeds whose person is in the target.
-    seeds_right : int
-        Seeds whose node, at the end of the attack, is matched rightly.
     """
 
     hits: int
@@ -126,7 +124,6 @@ class Rates:
     false_positives: int
     absent: int
     seeds_present: int
-    seeds_right: int
 
     @property
     def findable(self) -> int:
@@ -149,19 +146,9 @@ class Rates:
         return ratio(self.hits, self.findable + self.seeds_present)
 
     @property
-    def recall_with_seeds(self) -> float | None:
-        """Return (hits + right seeds) / (findable + seeds): what is known in the end, the head start included."""
-        return ratio(self.hits + self.seeds_right, self.findable + self.seeds_present)
-
-    @property
     def error(self) -> float | None:
         """misses / findable: people in both graphs who are taken for another one."""
         return ratio(self.misses, self.findable)
-
-    @property
-    def error_with_false_positives(self) -> float | None:
-        """Return (misses + false_positives) / findable: wrong matches per findable person; may exceed 1."""
-        return ratio(self.misses + self.false_positives, self.findable)
 
     @property
     def precision(self) -> float | None:
@@ -209,46 +196,21 @@ def rates(mapping: NDArray[np.integer], truth: NDArray[np.integer], seed_source:
     Examples
     --------
     >>> found = rates(np.array([0, 2, -1, 3, -1, 4]), np.array([0, 1, 2, -1, -1, 4]), [5])
-    >>> found.recall, found.recall_of_all, found.recall_with_seeds
-    (0.3333333333333333, 0.25, 0.5)
+    >>> found.recall, found.recall_of_all
+    (0.3333333333333333, 0.25)
     >>> found.precision, found.false_positive_share, found.false_alarm, found.coverage
     (0.3333333333333333, 0.3333333333333333, 0.5, 0.6)
     """
     seeds = distinct(_rows(seed_source, len(truth)))
     counts = np.bincount(outcomes(mapping, truth, seeds), minlength=len(Outcome)).tolist()
-    present = seeds[truth[seeds] >= 0]
     return Rates(
         hits=counts[Outcome.HIT],
         misses=counts[Outcome.MISS],
         unmapped=counts[Outcome.UNMAPPED],
         false_positives=counts[Outcome.FALSE_POSITIVE],
         absent=counts[Outcome.ABSENT],
-        seeds_present=len(present),
-        seeds_right=int(np.count_nonzero(mapping[present] == truth[present])),
+        seeds_present=int(np.count_nonzero(truth[seeds] >= 0)),
     )
-
-
-def seeds_lost(mapping: NDArray[np.integer], seeds: tuple[NDArray[np.integer], NDArray[np.integer]]) -> int:
-    """Count the seeds that the mapping no longer contains: an attack may drop or move seeds.
-
-    Parameters
-    ----------
-    mapping : int array
-        Target nodes, -1 if unmapped.
-    seeds : tuple of arrays
-        Pairs that the adversary knows.
-
-    Returns
-    -------
-    int
-        Number of lost seeds.
-
-    Examples
-    --------
-    >>> seeds_lost(np.array([0, 2, -1]), (np.array([0, 1, 2]), np.array([0, 1, 2])))
-    2
-    """
-    return int(np.count_nonzero(mapping[seeds[0]] != seeds[1]))
 
 
 def ratio(part: int, total: int) -> float | None:

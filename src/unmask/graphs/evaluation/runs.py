@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unmask.graphs.evaluation.node_outcomes import Outcome, ratio
+from unmask.graphs.evaluation.node_outcomes import Outcome
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,13 +38,6 @@ class Score:
     def hit_share(self) -> NDArray[np.float64]:
         """Return (n_people,) hits / findable; nan where a person could never be found, and so has no share."""
         return np.where(self.findable > 0, self.hits / np.maximum(self.findable, 1), np.nan)
-
-    @property
-    def settled(self) -> float | None:
-        """Return the share of findable people that were found always or never; None without findable people."""
-        is_findable = self.findable > 0
-        decided = (self.hits == 0) | (self.hits == self.findable)
-        return ratio(int(np.count_nonzero(decided & is_findable)), int(np.count_nonzero(is_findable)))
 
 
 def score(outcome_of_run: Iterable[NDArray[np.int8]], people: Iterable[ArrayLike], *, n_people: int) -> Score:

@@ -11,12 +11,14 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from unmask.graphs.attacks.bagging import MIN_SEEDS, Round, Stage, run_round, split_seeds
 from unmask.graphs.attacks.base import Count, Matching, check_choice, make_matching, seed_images
 from unmask.graphs.attacks.rematch import Rematch
-from unmask.graphs.attacks.round_cache import load_round, save_round
-from unmask.graphs.attacks.seed_dispersion import SeedDispersion, measure_seed_dispersion
-from unmask.graphs.attacks.success import (
+from unmask.graphs.attacks.support import rematch
+from unmask.graphs.auxiliary import Auxiliary
+from unmask.graphs.ensemble.bagging import MIN_SEEDS, Round, Stage, run_round, split_seeds
+from unmask.graphs.ensemble.round_cache import load_round, save_round
+from unmask.graphs.ensemble.seed_dispersion import SeedDispersion, measure_seed_dispersion
+from unmask.graphs.ensemble.success import (
     Candidates,
     SuccessEstimate,
     VoteData,
@@ -24,8 +26,6 @@ from unmask.graphs.attacks.success import (
     estimate_success,
     rank_candidates,
 )
-from unmask.graphs.attacks.support import rematch
-from unmask.graphs.auxiliary import Auxiliary
 from unmask.graphs.graph import SocialGraph
 from unmask.graphs.seeds import Guessed
 from unmask.ranges import check_ranges

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from unmask.core.calibration_check import Check
 from unmask.core.csr_rows import segment_max, segment_sum
-from unmask.graphs.attacks.bagging import Round, Tally, find_leaders, kinds_for, tally_votes
-from unmask.graphs.attacks.logit import Choices, choices, fit_weights, initial_weights, probabilities
 from unmask.graphs.attacks.support import Walks
 from unmask.graphs.auxiliary import Auxiliary
+from unmask.graphs.ensemble.bagging import Round, Tally, find_leaders, kinds_for, tally_votes
+from unmask.graphs.ensemble.logit import Choices, choices, fit_weights, initial_weights, probabilities
 from unmask.graphs.graph import SocialGraph
 
 Floats = NDArray[np.float64]

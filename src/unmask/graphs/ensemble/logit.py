@@ -9,7 +9,7 @@ import scipy
 from numpy.typing import NDArray
 
 from unmask.core.csr_rows import segment_max, segment_sum
-from unmask.graphs.attacks.bagging import Tally
+from unmask.graphs.ensemble.bagging import Tally
 
 EPS = 0.03
 """The share of votes that counts as much as twice as many would."""

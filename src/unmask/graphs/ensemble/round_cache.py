@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from unmask.core.errors import FailedError
 from unmask.data.writing import replace_file
-from unmask.graphs.attacks.bagging import Round, Stage
+from unmask.graphs.ensemble.bagging import Round, Stage
 from unmask.version import __version__
 
 DAMAGED = (
@@ -24,9 +24,7 @@ DAMAGED = (
 
 
 def load_round(folder: Path, stage: Stage) -> Round | None:
-    """Return the cached round of these networks and seeds by this version; None without one, or if its
-    file is damaged.
-    """
+    """Return the cached round of these networks and seeds by this version, None if its file is absent or damaged."""
     try:
         with _file(folder, stage).open("rb") as file, np.load(file) as stored:
             return Round(stage.withheld, stored["pair"], stored["vote"])
@@ -35,9 +33,7 @@ def load_round(folder: Path, stage: Stage) -> Round | None:
 
 
 def save_round(folder: Path, stage: Stage, result: Round) -> None:
-    """Write a finished round into the folder, which is created if needed, in one step: a file is complete or does not
-    at all.
-    """
+    """Write a finished round into the folder, which is created if needed, in one step: no file is incomplete."""
     path = _file(folder, stage)
     try:
         folder.mkdir(parents=True, exist_ok=True)
