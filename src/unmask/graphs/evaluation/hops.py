@@ -54,10 +54,11 @@ def hop_distance(target: SocialGraph, mapping: NDArray[np.integer], truth: NDArr
 
     has_both = np.flatnonzero((mapping >= 0) & (truth >= 0))
     distance = np.full(len(truth), UNNAMED, dtype=np.int64)
-    hops, pairs = np.empty(len(has_both), dtype=np.int64), (mapping[has_both], truth[has_both])
+    start, end = mapping[has_both].astype(np.int32), truth[has_both].astype(np.int32)
+    hops = np.empty(len(has_both), dtype=np.int64)
     marks = np.full(target.n_nodes, -1, dtype=np.int64), np.full(target.n_nodes, -1, dtype=np.int64)
     queues = np.empty(target.n_nodes, dtype=np.int32), np.empty(target.n_nodes, dtype=np.int32)
-    distances(target.indptr, target.neighbor, *(nodes.astype(np.int32) for nodes in pairs), marks, queues, hops)
+    distances(target.indptr, target.neighbor, start, end, marks, queues, hops)
     distance[has_both] = hops
     return distance
 
