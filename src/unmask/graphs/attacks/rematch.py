@@ -19,7 +19,7 @@ from unmask.graphs.similarity import Ratios, proposed
 from unmask.ranges import Range, check_ranges
 
 if TYPE_CHECKING:
-    from unmask.graphs.attacks._rematch import Alike, Best
+    from unmask.graphs.attacks._rematch import Alike, Best, Rows
 
 Assignment = Literal["mutual", "greedy"]
 
@@ -138,6 +138,7 @@ class Rematch:
                     problem, seed, mapping, self.reach, width=self.listed + 1, low=lowest
                 )
                 new = self._assigned(result, seed)
+                del result  # before the next one: the largest arrays, 12 bytes for each candidate that is listed
             sweeps.append(int(np.count_nonzero(new.image != mapping.image)))
             earlier, previous, mapping, visits = previous, mapping, new, visits + walked
             is_stable = sweeps[-1] < _LITTLE * np.count_nonzero(mapping.image >= 0)
@@ -146,10 +147,11 @@ class Rematch:
                 progress = None
         result, walked = _score_candidates(problem, seed, mapping, self.reach, width=self.listed + 1, low=-np.inf)
         final = _fill_matches(result, mapping) if self.forced else mapping
-        row, candidate, log_p = _entries(seed, mapping, result)
+        entries = _entries(problem, seed, mapping, result)
+        del result
         return make_matching(
             problem.outside(final.image),
-            (problem.source.order[row], problem.target.order[candidate], log_p),
+            entries,
             n_target=release.n_nodes,
             sweeps=sweeps,
             visits=visits + walked,
@@ -312,7 +314,21 @@ def _score_candidates(
     Those that tie across the limit are left out together.
     Position thus never decides who is listed.
     """
-    from unmask.graphs.attacks._rematch import COUNT, Best, Rows, Scratch, score_candidates
+    from unmask.graphs.attacks._rematch import Best, Scratch, score_candidates
+
+    source, target, weight, spread = _scored_rows(problem, seed, mapping)
+    result = Best.of(len(mapping.image), width)
+    scratch = Scratch.of(target.node)
+    visits = score_candidates(source, target, problem.alike, mapping.image, weight, spread, reach, low, scratch, result)
+    is_negligible = result.value < result.value[:, :1] - NEGLIGIBLE
+    is_dropped = is_negligible | (result.value <= result.value[:, -1:] + TIE)
+    result.candidate[is_dropped], result.value[is_dropped] = -1, -np.inf
+    return result, visits
+
+
+def _scored_rows(problem: _Problem, seed: _Mapping, mapping: _Mapping) -> tuple[Rows, Rows, NDArray[np.int64], float]:
+    """Return both graphs with the terms of their nodes, the weights of witnesses, and the spread."""
+    from unmask.graphs.attacks._rematch import COUNT, Rows
 
     source, target = problem.source, problem.target
     n_known, target_known = _count_mapped(source, mapping.image), _count_mapped(target, mapping.inverse)
@@ -320,32 +336,17 @@ def _score_candidates(
     degree = np.maximum(target.degree, 1)
     share = np.bincount(degree)[degree] / len(degree)
     miss, target_miss = model.misses
-    base, target_base = (
-        n_known * miss - np.log(len(degree)) + problem.common,
-        target_known * target_miss - np.log(share),
-    )
+    base = n_known * miss - np.log(len(degree)) + problem.common
+    target_base = target_known * target_miss - np.log(share)
     base[seed.image >= 0], target_base[seed.inverse >= 0] = np.nan, np.nan
     n_left, target_left = model.ratio * (source.degree - n_known), target.degree - target_known
-    result, target_nodes = (
-        Best.of(len(mapping.image), width),
-        np.column_stack((target_base, target_known, target_left, np.log(degree))),
+    nodes = np.column_stack((base, n_known, n_left, np.zeros(len(base))))
+    target_nodes = np.column_stack((target_base, target_known, target_left, np.log(degree)))
+    weight = witness_weights(model, degree, len(target.neighbor)).astype(np.int64) + (1 << COUNT)
+    rows, target_rows = (
+        Rows(side.indptr, side.neighbor, terms) for side, terms in ((source, nodes), (target, target_nodes))
     )
-    visits = score_candidates(
-        Rows(source.indptr, source.neighbor, np.column_stack((base, n_known, n_left, np.zeros(len(base))))),
-        Rows(target.indptr, target.neighbor, target_nodes),
-        problem.alike,
-        mapping.image,
-        witness_weights(model, degree, len(target.neighbor)).astype(np.int64) + (1 << COUNT),
-        model.spread,
-        reach,
-        low,
-        Scratch.of(target_nodes),
-        result,
-    )
-    is_negligible = result.value < result.value[:, :1] - NEGLIGIBLE
-    is_dropped = is_negligible | (result.value <= result.value[:, -1:] + TIE)
-    result.candidate[is_dropped], result.value[is_dropped] = -1, -np.inf
-    return result, visits
+    return rows, target_rows, weight, model.spread
 
 
 def _count_mapped(side: _Side, image: NDArray[np.int32]) -> NDArray[np.int64]:
@@ -371,7 +372,7 @@ def _fill_matches(result: Best, mapping: _Mapping) -> _Mapping:
 
 
 def _entries(
-    seed: _Mapping, mapping: _Mapping, result: Best
+    problem: _Problem, seed: _Mapping, mapping: _Mapping, result: Best
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
     """Return (row, candidate, log-probability) of listed candidates, of all matches, and of the seeds (certain)."""
     row, rank = np.nonzero(result.candidate >= 0)
@@ -385,4 +386,4 @@ def _entries(
     )
     row = np.concatenate((row[is_alternative], mapped, seeds))
     candidate = np.concatenate((candidate[is_alternative], mapping.image[mapped], seed.image[seeds]))
-    return row, candidate.astype(np.int64), np.minimum(log_p, 0.0)
+    return problem.source.order[row], problem.target.order[candidate], np.minimum(log_p, 0.0)
