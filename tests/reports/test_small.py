@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from tests.reports.test_graph_section import attack, graph, row
 from tests.reports.test_html import sample, sections
-from tests.reports.test_linkage import guess, linkage
 from unmask.cases.tables.case import PROSECUTOR
 from unmask.cases.tables.evidence import Evidence
 from unmask.cases.tables.standard import audit_tables
@@ -122,13 +121,6 @@ def test_adopters_who_are_few_have_no_rows():
         row("r", "a", "identity", "recall", n=9),
     )
     assert [one.measure for one in ReportData("t", "w", rows).without_small().rows] == ["exposed", "recall"]
-
-
-def test_errors_of_few_subjects_and_a_tenth_of_few_are_left_out():
-    told = shown(subjects=(linkage(guess(), counted=99),)).subject("linkage").guesses[0]
-    assert told.miss_include == ((0, 0, 250), (1, 0, 741))
-    assert (told.worst_linked, told.worst_mixed) == ((), ())
-    assert shown(subjects=(linkage(guess()),)).subject("linkage").guesses[0].worst_linked == guess().worst_linked
 
 
 def test_people_whom_a_rational_attacker_attacks_are_rounded_up():

@@ -93,12 +93,12 @@ def _by_size(planner: Attacker, prices: Prices, sizes: NDArray[np.int64], *, exa
     import numpy as np
 
     from unmask.economics import break_even
-    from unmask.reports.few import FEWEST, few
+    from unmask.results.suppression import FEWEST, hide_few
 
     groups, counts = np.unique(sizes, return_counts=True)
     columns: dict[str, Any] = {
         "size": groups.tolist(),
-        "records": [n if exact else few(n, FEWEST) for n in counts.tolist()],
+        "records": [n if exact else hide_few(n, FEWEST) for n in counts.tolist()],
         **{name: column.tolist() for name, column in vars(prices).items()},
         "break_even_fine": break_even(planner, groups).tolist(),
     }

@@ -28,10 +28,10 @@ from unmask.reports.facts.tables import (
     common_values,
     worst_classes,
 )
-from unmask.reports.few import FEWEST, few, rounded_up
 from unmask.reports.subject import Subject
 from unmask.reports.words import ADOPTERS, FAILURES, IDENTITY, Value, letter, lettered, styles_of
 from unmask.results import AuditResult, Row
+from unmask.results.suppression import FEWEST, hide_few, round_share
 
 MEASURES = "measures"
 """The name of the table of all rows."""
@@ -248,7 +248,7 @@ def _row(row: Row, least: int) -> Row:
         row = replace(row, n_judged=drawn if judged >= MIN_COVERAGE * drawn else max(drawn - least, 0))
     if row.measure not in ATTACKED or not math.isfinite(row.posterior):
         return row
-    posterior = rounded_up(row.posterior, row.n, least)
+    posterior = round_share(row.posterior, row.n, least)
     return replace(row, posterior=posterior, gain=posterior - row.prior, low=None, high=None)
 
 
@@ -259,7 +259,7 @@ def _line(line: Line, least: int) -> Line:
 
 
 def _criterion(name: str, value: Value, least: int) -> Value:
-    return few(value, least) if name in COUNTS and isinstance(value, int | str) else value
+    return hide_few(value, least) if name in COUNTS and isinstance(value, int | str) else value
 
 
 Heads = Mapping[tuple[str, str, str], Row]
@@ -328,8 +328,7 @@ class Scope:
     def cases(self) -> bool:
         """Whether the rows are about cases, such as secrets behind a channel, and not about people."""
         result = self.data.result
-        told = (result is not None and not result.about_people) or any(not one.personal for one in self.data.subjects)
-        return told and all(row.target != IDENTITY for row in self.data.rows)
+        return result is not None and not result.about_people and all(row.target != IDENTITY for row in self.data.rows)
 
     def said(self, text: str) -> str:
         """A sentence about people, said of cases where the rows are about these; a note of a row stays as it is."""

@@ -17,13 +17,12 @@ from unmask.render.svg import FONT, swatch
 from unmask.reports import blocks
 from unmask.reports.data import ReportData, Scope
 from unmask.reports.facts.study import StudyData
-from unmask.reports.few import handed_on
 from unmask.reports.findings.folds import told_of
 from unmask.reports.findings.rows import contrasts, sentences
 from unmask.reports.parts import Bullets, Page, Section, Terms, Words, parts
 from unmask.reports.screens.audit import conditions_section, screen
 from unmask.reports.sections import tables, utility, where
-from unmask.reports.sections.closing import closing, not_run_section
+from unmask.reports.sections.closing import closing, describe_readers, not_run_section
 from unmask.reports.sections.measures import measures_section
 from unmask.reports.sections.membership import membership_section
 from unmask.reports.sections.person import person_section
@@ -110,7 +109,7 @@ def _audit_page(data: ReportData) -> Page:
     kind = next((one.kind for one in data.subjects if one.kind), "Audit") if data.result is None else data.result.kind
     told = (told_of(section, scope) for section in found if section is not None)
     sections = tuple(sorted(told, key=lambda section: not section.open))  # the picture first
-    foot = handed_on(data.least, cases=scope.cases)
+    foot = describe_readers(data.least, cases=scope.cases)
     return Page(data.title, parts(screen(scope)), sections, kind=kind, folded=True, foot=foot)
 
 

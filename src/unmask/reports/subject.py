@@ -14,7 +14,6 @@ class Subject:
     shown_by : the module that shows it, by its dotted name, see `unmask.reports.showing`; imported where a page is made
     before   : which section of every page its own comes before; unless that is "membership" or "utility", its
                findings lead
-    personal : whether it is about people; if not, and nobody is re-identified, the page speaks of cases
     kind     : what its page is, such as "Network audit"
     verb     : the command that makes it, and `asks` a condition that a policy may set there
     told     : measures that its findings speak about, so that the findings of rows leave them out
@@ -23,7 +22,6 @@ class Subject:
     name: ClassVar[str]
     shown_by: ClassVar[str]
     before: ClassVar[Literal["success", "membership", "measures", "utility"]] = "measures"
-    personal: ClassVar[bool] = True
     kind: ClassVar[str] = ""
     verb: ClassVar[str] = ""
     asks: ClassVar[str] = ""

@@ -9,25 +9,37 @@ FEWEST = 10
 """The smallest group of people that a shared page describes, unless the caller sets another number."""
 
 
-def round_people(count: int | str, least: int) -> int | str:
-    """Return a count of people rounded up to a multiple of `least`; "fewer than 10" for a smaller count.
+TENTH = 10
+"""Number of groups of people if a page describes a tenth of them."""
 
-    >>> round_people(0, 10), round_people(3, 10), round_people(10, 10), round_people(21, 10)
-    (0, 'fewer than 10', 10, 30)
+
+def hide_few(count: int | str, least: int) -> int | str:
+    """Return a count of people, or "fewer than 10" if it is smaller.
+
+    >>> hide_few(0, 10), hide_few(3, 10), hide_few(11, 10)
+    (0, 'fewer than 10', 11)
     """
-    if isinstance(count, str) or count == 0:
-        return count
-    return f"fewer than {least:,}" if count < least else least * math.ceil(count / least)
+    return f"fewer than {least:,}" if isinstance(count, int) and 0 < count < least else count
 
 
-def round_share(share: float, people: int | str, least: int) -> float | None:
-    """Return a share of people rounded up to a multiple of `least` of them; None if there are fewer people.
+def round_people(count: int | str, least: int, n_people: int | None = None) -> int | str:
+    """Return a count of people rounded up to a multiple of `least`, at most `n_people`; "fewer than 10" below.
+
+    >>> round_people(0, 10), round_people(3, 10), round_people(10, 10), round_people(21, 10), round_people(21, 10, 25)
+    (0, 'fewer than 10', 10, 30, 25)
+    """
+    if isinstance(count, str) or count < least:
+        return hide_few(count, least)
+    rounded = least * math.ceil(count / least)
+    return rounded if n_people is None else min(rounded, n_people)
+
+
+def round_share(share: float, people: int, least: int) -> float:
+    """Return a share of people rounded up to a multiple of `least` of them, so that no difference describes fewer.
 
     >>> round_share(0.003, 1000, 10), round_share(0.51, 1000, 10), round_share(0.0, 1000, 10), round_share(0.5, 4, 10)
-    (0.01, 0.51, 0.0, None)
+    (0.01, 0.51, 0.0, 1.0)
     """
-    if isinstance(people, str) or people < least:
-        return None
     return min(1.0, least * math.ceil(round(share * people / least, 6)) / people)
 
 
@@ -54,4 +66,5 @@ def write_counts(sentence: str, least: int) -> str:
 
 
 def _write_count(count: int, least: int) -> str:
-    return f"fewer than {least:,}" if 0 < count < least else f"{count:,}"
+    shown = hide_few(count, least)
+    return shown if isinstance(shown, str) else f"{shown:,}"

@@ -134,5 +134,6 @@ def _shared_value(column: Column, row: Mapping[str, Any], least: int) -> Any:
     if column.kind in ("people", "group"):
         return round_people(value, least)
     if column.kind == "share_of_people":
-        return round_share(value, row[column.of], least)
+        n_people = row[column.of]
+        return None if isinstance(n_people, str) else round_share(value, n_people, least)
     return value

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from unmask.facts import ColumnFacts, Count, Printed, Restored
-from unmask.reports.few import in_steps
 from unmask.reports.subject import Subject
+from unmask.results.suppression import round_people
 
 
 @dataclass(frozen=True)
@@ -31,13 +31,13 @@ class Exposure(Subject):
         """Rows that a column singles out, and people who are seen to be inside, in multiples of `least`."""
 
         def told(count: Count | None) -> Count | None:
-            return None if count is None else in_steps(count, least)
+            return None if count is None else round_people(count, least)
 
         def column(one: ColumnFacts) -> ColumnFacts:
             return replace(
                 one,
-                missing=in_steps(one.missing, least),
-                alone=in_steps(one.alone, least),
+                missing=round_people(one.missing, least),
+                alone=round_people(one.alone, least),
                 together=told(one.together),
             )
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from unmask.reports.few import TENTH
 from unmask.reports.subject import Subject
+from unmask.results.suppression import TENTH
 
 
 @dataclass(frozen=True)

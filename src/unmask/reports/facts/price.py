@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from unmask.reports.few import rounded_up
 from unmask.reports.subject import Subject
 from unmask.reports.words import percent, release_name
+from unmask.results.suppression import round_share
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ class Price(Subject):
 
     def without_small(self, least: int) -> Price:
         """With the people who are attacked in multiples of `least`."""
-        releases = (replace(one, attacked=rounded_up(one.attacked, one.n, least)) for one in self.releases)
+        releases = (replace(one, attacked=round_share(one.attacked, one.n, least)) for one in self.releases)
         return replace(self, releases=tuple(releases))
 
     def intruder(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from unmask.reports.few import rounded_up
+from unmask.results.suppression import round_share
 
 
 @dataclass(frozen=True)
@@ -50,4 +50,4 @@ class Shape:
         )
 
     def _up(self, share: float, least: int) -> float:
-        return rounded_up(share, self.people, least)
+        return round_share(share, self.people, least)

@@ -11,7 +11,7 @@ import numpy as np
 from unmask.core.posterior import equal_weights
 from unmask.facts import Count
 from unmask.measures.interval import of_targets
-from unmask.reports.few import in_steps, rounded_up
+from unmask.results.suppression import round_people, round_share
 
 
 @dataclass(frozen=True)
@@ -62,8 +62,8 @@ class Distribution:
 
     def without_small(self, least: int) -> Distribution:
         """People above a limit in multiples of `least`, too: one count less another is a bin."""
-        above = {limit: in_steps(n, least, self.people) for limit, n in self.above.items()}
-        shares = tuple(rounded_up(share, self.people, least) for share in self.shares)
+        above = {limit: round_people(n, least, self.people) for limit, n in self.above.items()}
+        shares = tuple(round_share(share, self.people, least) for share in self.shares)
         return replace(self, shares=shares, above=above, each=())
 
 
@@ -108,7 +108,7 @@ class Change:
 
     def without_small(self, least: int) -> Change:
         """The same without a count of few people."""
-        return self if self.above is None else replace(self, above=in_steps(self.above, least, self.people))
+        return self if self.above is None else replace(self, above=round_people(self.above, least, self.people))
 
 
 @dataclass(frozen=True)
@@ -182,7 +182,7 @@ class Step:
 
     def without_small(self, least: int) -> Step:
         """The same without counts of few people."""
-        before, above = (in_steps(count, least, self.people) for count in (self.above_before, self.above))
+        before, above = (round_people(count, least, self.people) for count in (self.above_before, self.above))
         return replace(self, above_before=before, above=above)
 
 
@@ -211,7 +211,7 @@ class ValueRisk:
 
     def without_small(self, least: int) -> ValueRisk:
         """The same without what tells of few people: shares of those found in whole percent, of enough alone."""
-        people = in_steps(self.people, least, self.n)
+        people = round_people(self.people, least, self.n)
         enough = not isinstance(people, str)
 
         def told(share: float | None) -> float | None:

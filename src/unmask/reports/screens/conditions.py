@@ -12,9 +12,9 @@ from unmask.policy.condition import Sign
 from unmask.policy.verdict import limit_ratio
 from unmask.render.svg import coordinate
 from unmask.reports.data import COUNTS
-from unmask.reports.few import few
 from unmask.reports.findings.verdict import about, amount, called, distance, narrow
 from unmask.reports.parts import Checked
+from unmask.results.suppression import hide_few
 
 FARTHEST = 8.0
 """How many times the limit, or part of it, the strip of a condition reaches."""
@@ -51,7 +51,7 @@ def checked(one: Assessment, least: int) -> Checked:
     asked, found = one.requirement, one.closest
     value = "\u2013" if found is None else amount(one, found.value)
     if found is not None and asked.require.measure in COUNTS:
-        value = str(few(int(found.value), least))
+        value = str(hide_few(int(found.value), least))
     return Checked(
         state=one.state,
         name=called(asked),

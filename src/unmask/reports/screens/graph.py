@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 from unmask.reports.data import Scope
 from unmask.reports.facts.graph import GraphRisk, StructureAttack
-from unmask.reports.few import few
 from unmask.reports.findings.graph import GUESSED, leaked, most_and_least, people_of, strongest_first, ties, twins_bound
 from unmask.reports.parts import Advice, AtRisk, Tried
 from unmask.reports.words import percent, plural, rate
+from unmask.results.suppression import hide_few
 
 ASKED = "--with RandomWalk --with IdentitySeparation:identities=5:adopters=0.5"
 
@@ -37,7 +37,7 @@ def at_risk(graph: GraphRisk, scope: Scope) -> AtRisk:
 
 
 def _counted(share: float, people: int, scope: Scope) -> str:
-    count = few(round(share * people), scope.data.least) if math.isfinite(share) else rate(None)
+    count = hide_few(round(share * people), scope.data.least) if math.isfinite(share) else rate(None)
     return count if isinstance(count, str) else f"{count:,}"
 
 

@@ -8,7 +8,6 @@ from dataclasses import replace
 
 from unmask.measures.registry import SHARES
 from unmask.reports.facts.study import OTHERWISE, Measured, Option, StudyData, undominated
-from unmask.reports.few import FEWEST, few
 from unmask.reports.findings.rows import did, risky, without
 from unmask.reports.findings.study import unprotected, utility_words
 from unmask.reports.findings.verdict import NO_POLICY, called
@@ -16,6 +15,7 @@ from unmask.reports.parts import Advice, AtRisk, Checked, Screen, Tried
 from unmask.reports.screens.conditions import checked, factor, first
 from unmask.reports.words import IDENTITY, SPACE, number, plural, rate, release_name, row_value
 from unmask.results import Row
+from unmask.results.suppression import FEWEST, hide_few
 from unmask.results.words import UNITLESS
 
 NEXT = 4
@@ -117,7 +117,7 @@ def _who(data: StudyData, dataset: str, protection: str) -> AtRisk | None:
     if row.measure in OTHERWISE and row.unit not in SHARES:
         said = f"is how far off {row.adversary} is on average, over {row.n:,} cases"
     if row.target in COUNTED and row.unit in SHARES and math.isfinite(row.posterior):
-        count = few(round(row.posterior * row.n), FEWEST)
+        count = hide_few(round(row.posterior * row.n), FEWEST)
         people = "subjects" if row.target == "linkage" else "people"
         big, said = _number(count), f"of {row.n:,} {people} are {COUNTED[row.target]} by {row.adversary}"
     elif row.unit in SHARES:

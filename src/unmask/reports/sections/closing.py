@@ -61,3 +61,16 @@ def closing(
     version = f"By {reproduce['Version']}." if "Version" in reproduce else f"{plural(len(lines), 'line')}."
     made = Section("reproduce", heading, (Terms(lines, "reproduce"),), version) if lines else None
     return assumed, not_run, made
+
+
+def describe_readers(least: int, *, cases: bool = False) -> str:
+    """Return for whom a page is; `cases` if it is about a mechanism and about no person."""
+    if cases:
+        return "This page may be handed on: it is about a mechanism, and shows no secret, no file path and no seed."
+    if least <= 1:
+        return "For the owner of the data alone: this page shows groups of any size, single people among them."
+    return (
+        "This page may be handed to those who decide about the release and to those who get it. It shows no record, no "
+        "file path and no seed; besides k, the worst-off, shares, and expected or matched numbers, it shows nothing "
+        f"about fewer than {least:,} people."
+    )

@@ -9,7 +9,6 @@ from dataclasses import replace
 from unmask.render import Figure
 from unmask.reports.facts.game import WITHHELD, Curve, GameData, Offer, Pair
 from unmask.reports.facts.study import StudyData
-from unmask.reports.few import FEWEST, handed_on
 from unmask.reports.figures import Line, lines_figure
 from unmask.reports.findings.game import called, capital, count, money, offered, people, shown, terms
 from unmask.reports.findings.price import amount, between, least, parameter_rows
@@ -27,11 +26,12 @@ from unmask.reports.parts import (
     parts,
 )
 from unmask.reports.screens.game import best_offer, game_screen, opening, told_of
-from unmask.reports.sections.closing import closing
+from unmask.reports.sections.closing import closing, describe_readers
 from unmask.reports.sections.one_by_one import one_by_one_section
 from unmask.reports.sections.sensitivity import sensitivity_section
 from unmask.reports.words import number, percent, plural
 from unmask.results import Column
+from unmask.results.suppression import FEWEST
 
 CURVES = 6
 """Protections that are drawn."""
@@ -66,7 +66,7 @@ def game_page(data: GameData) -> Page:
     )
     kept = tuple(section for section in sections if section is not None)
     return Page(
-        data.title, parts(game_screen(data)), kept, kind="Publisher's game", folded=True, foot=handed_on(FEWEST)
+        data.title, parts(game_screen(data)), kept, kind="Publisher's game", folded=True, foot=describe_readers(FEWEST)
     )
 
 

@@ -11,7 +11,6 @@ from unmask.measures.registry import SHARES, UTILITIES, described, quantity
 from unmask.plan import NO_ATTACK
 from unmask.render import Figure
 from unmask.reports.facts.study import Headlines, Measured, Plane, StudyData
-from unmask.reports.few import FEWEST, handed_on
 from unmask.reports.findings.study import (
     findings,
     interval_note,
@@ -37,7 +36,7 @@ from unmask.reports.parts import (
 from unmask.reports.screens.conditions import one_sentence
 from unmask.reports.screens.game import opening
 from unmask.reports.screens.study import screen
-from unmask.reports.sections.closing import closing
+from unmask.reports.sections.closing import closing, describe_readers
 from unmask.reports.sections.control_people import control_parts
 from unmask.reports.sections.families import curve_figures
 from unmask.reports.sections.game import ASSUMPTIONS, game_in_study
@@ -53,6 +52,7 @@ from unmask.reports.words import (
     what,
 )
 from unmask.results import Row
+from unmask.results.suppression import FEWEST
 
 CHARTS = 30
 """On the whole page: planes of risk and utility first, then curves over parameters."""
@@ -102,7 +102,7 @@ def study_page(data: StudyData) -> Page:
         ),
     )
     kept = tuple(section for section in sections if section is not None)
-    foot = handed_on(FEWEST)
+    foot = describe_readers(FEWEST)
     first = screen(data)
     if data.game is not None:
         first = replace(first, lede=f"{first.lede} By what it pays: {opening(data.game)[0]}")
