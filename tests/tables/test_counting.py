@@ -692,7 +692,6 @@ def numbers(value, where=()):
         (("--engine", "duckdb", "--memory-limit", "much"), "expected a number and a unit"),
         (("--engine", "duckdb", "--original", "x.csv"), "--original needs the table in memory"),
         (("--engine", "duckdb", "--targets", "5"), "--targets needs the table in memory"),
-        (("--engine", "duckdb", "--delimiter", ";"), "an engine finds it in the first line"),
         (("--dry-run",), "--dry-run is for tables that stay in an engine"),
     ],
 )  # fmt: skip

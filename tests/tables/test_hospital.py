@@ -187,7 +187,7 @@ def test_the_engine_makes_the_same_release(file, people, released, tmp_path):
     roles = reading(**ROLES)
     with open_engine("duckdb") as engine:
         reduced = count_source(engine, str(file), roles, sensitive=False)
-        assert any(note.startswith("weight: 'NA' read as missing") for note in reduced.table.notes)
+        assert any(re.match(r"weight: [0-9]+ cells? 'NA' read as missing", note) for note in reduced.table.notes)
         made = generalize(reduced.table, Mondrian(k=5))
         for one, other in zip(made.release.quasi_identifiers, release.quasi_identifiers, strict=True):
             assert one.levels.labels == other.levels.labels

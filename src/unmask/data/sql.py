@@ -100,33 +100,38 @@ def select_estimates(table: str, columns: Sequence[str], joint: Mapping[str, Seq
 
 
 def select_cells(table: str, columns: Sequence[str]) -> str:
-    """Select the distinct values of every column of a table, NULL included, in one scan.
+    """Select the distinct values of every column of a table and their rows n, NULL included, in one scan.
 
     A row has one value, and NULL in all other columns; not_q0 is 0 if the value is one of q0.
 
     >>> select_cells("t", ["q0", "s0"])
-    'select q0, grouping(q0) as not_q0, s0, grouping(s0) as not_s0 from t group by grouping sets ((q0), (s0))'
+    'select q0, grouping(q0) as not_q0, s0, grouping(s0) as not_s0, count(*) as n from t
+    group by grouping sets ((q0), (s0))'
     """
     names = ", ".join(f"{column}, grouping({column}) as not_{column}" for column in columns)
-    return f"select {names} from {table} group by grouping sets ({', '.join(f'({column})' for column in columns)})"
+    sets = ", ".join(f"({column})" for column in columns)
+    return f"select {names}, count(*) as n from {table} group by grouping sets ({sets})"
 
 
 def select_values(table: str, column: str) -> str:
-    """Select the values v of a column of a table of cells, ascending, without NULL.
+    """Select the values v of a column of a table of cells, ascending, without NULL, and their rows n.
 
     >>> select_values("t", "q0")
-    'select q0 as v from t where q0 is not null order by v nulls last'
+    'select q0 as v, n from t where q0 is not null order by v nulls last'
     """
-    return f"select {column} as v from {table} where {column} is not null order by v nulls last"
+    return f"select {column} as v, n from {table} where {column} is not null order by v nulls last"
 
 
 def select_gaps(table: str, columns: Sequence[str]) -> str:
-    """Select one row from a table of cells: 1 for each column with a missing cell, otherwise 0.
+    """Select one row from a table of cells: the rows with a missing cell, by column.
 
     >>> select_gaps("t", ["q0"])
-    'select count(case when not_q0 = 0 and q0 is null then 1 end) as q0 from t'
+    'select cast(coalesce(sum(case when not_q0 = 0 and q0 is null then n end), 0) as bigint) as q0 from t'
     """
-    counts = (f"count(case when not_{column} = 0 and {column} is null then 1 end) as {column}" for column in columns)
+    counts = (
+        f"cast(coalesce(sum(case when not_{column} = 0 and {column} is null then n end), 0) as bigint) as {column}"
+        for column in columns
+    )
     return f"select {', '.join(counts)} from {table}"
 
 

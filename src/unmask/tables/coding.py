@@ -21,11 +21,13 @@ class Encoded:
     """A column: `texts[codes[i]]` is the stripped cell of row i; the last text may be None (missing).
 
     stored : DuckDB's name of the type the source holds the cells in; "" for a text file, which has none.
+    row_counts : (n,) rows of the source that each code stands for; None if each is one row.
     """
 
     texts: tuple[str | None, ...]
     codes: NDArray[np.int32]
     stored: str = ""
+    row_counts: NDArray[np.int64] | None = None
 
 
 def encode(

@@ -48,12 +48,10 @@ class Meanings:
         columns, notes = self.read({name: column for name, column in encoded.items() if name not in plain})
         return columns | {name: _kept(name, encoded[name], self.na or ()) for name in plain}, notes
 
-    def read(
-        self, encoded: Mapping[str, Encoded], *, n_rows: int | None = None
-    ) -> tuple[dict[str, Column], tuple[str, ...]]:
-        """Return columns by name, and notes on reading them. n_rows : see `types.recognized`."""
+    def read(self, encoded: Mapping[str, Encoded]) -> tuple[dict[str, Column], tuple[str, ...]]:
+        """Return columns by name, and notes on reading them."""
         declared = {name: self._declared(name) for name in encoded}
-        types = recognized(encoded, declared, na=self.na, decimal=self.decimal, n_rows=n_rows)
+        types = recognized(encoded, declared, na=self.na, decimal=self.decimal)
         columns = {name: self._column(name, column, declared[name], types[name]) for name, column in encoded.items()}
         return columns, tuple(note for name in encoded for note in types[name].notes)
 

@@ -428,7 +428,7 @@ def _by_type(column: Column, like: Column | None = None) -> Column:
     texts = tuple(None if level == column.levels.missing else text for level, text in enumerate(labels))
     typed = {} if like is None else {column.name: like}
     encoded = {column.name: Encoded(texts, column.codes, column.stored)}
-    return Meanings({}, {}, {}, na=(), like=typed).read(encoded, n_rows=len(column.codes))[0][column.name]
+    return Meanings({}, {}, {}, na=(), like=typed).read(encoded)[0][column.name]
 
 
 def _with(table: Table, read: Column) -> Table:

@@ -106,14 +106,16 @@ class StoredTable:
         shorts = {f"c{position}": name for position, name in enumerate(names)}
         kinds = self.engine.table(f"{self.name}_source", self.source, shorts)
         values = _distinct_values(self.engine, self.name, tuple(shorts))
-        if not all(map(len, values.values())):
+        if not all(len(cells) for cells, _ in values.values()):
             raise UnmaskError("the source has no rows; expected at least one row")
-        n_rows = int(self.engine.rows(f"select count(*) as n from {self.name}_source")["n"][0])
-        encoded = {name: read_encoded({name: values[short]}).columns[name] for short, name in shorts.items()}
-        columns, notes = meanings.read(encoded, n_rows=n_rows)
+        encoded = {
+            name: replace(read_encoded({name: values[short][0]}).columns[name], row_counts=values[short][1])
+            for short, name in shorts.items()
+        }
+        columns, notes = meanings.read(encoded)
         for short, name in shorts.items():
             column, kind = columns[name], kinds[short]
-            self.engine.put(f"{self.name}_{short}", _dictionary(values[short], column.codes, kind))
+            self.engine.put(f"{self.name}_{short}", _dictionary(values[short][0], column.codes, kind))
             every_code = np.arange(len(column.levels), dtype=np.int32)
             self.dictionary[name] = replace(column, codes=every_code, stored="VARCHAR" if kind == "text" else "")
         return notes
@@ -206,13 +208,20 @@ def _unpacked(keys: NDArray[np.int64], word: Mapping[str, int]) -> dict[str, NDA
     return codes
 
 
-def _distinct_values(engine: Engine, name: str, columns: Sequence[str]) -> dict[str, NDArray[Any]]:
-    """Return the values of every column, ascending; None comes last if a cell is missing."""
+def _distinct_values(
+    engine: Engine, name: str, columns: Sequence[str]
+) -> dict[str, tuple[NDArray[Any], NDArray[np.int64]]]:
+    """Return the values of every column, ascending, and their rows; None comes last if a cell is missing."""
     engine.keep(f"{name}_values", sql.select_cells(f"{name}_source", columns))
     gaps = engine.rows(sql.select_gaps(f"{name}_values", columns))
-    values = {short: engine.rows(sql.select_values(f"{name}_values", short))["v"] for short in columns}
+    values = {}
+    for short in columns:
+        cells, counts = engine.rows(sql.select_values(f"{name}_values", short)).values()
+        if n_gaps := gaps[short][0]:
+            cells, counts = np.array([*cells.tolist(), None], object), np.append(counts, n_gaps)
+        values[short] = cells, counts
     engine.drop(f"{name}_values")
-    return {s: np.array([*v.tolist(), None], object) if gaps[s][0] else v for s, v in values.items()}
+    return values
 
 
 def _dictionary(cells: NDArray[Any], codes: NDArray[np.int32], kind: Kind) -> dict[str, NDArray[Any]]:

@@ -99,7 +99,6 @@ def recognized(
     *,
     na: Sequence[str] | None = None,
     decimal: Decimal | None = None,
-    n_rows: int | None = None,
 ) -> dict[str, Recognized]:
     """Recognize the type of every column, and return its texts in one notation.
 
@@ -108,7 +107,6 @@ def recognized(
         Texts are compared in Unicode's form NFC.
     decimal : the mark before decimals; None finds it in each column. Where both marks fit a column, it has that of the
         other columns of the table, or a point.
-    n_rows : rows of the table if the codes of a column are not those of rows, so that missing cells are not counted.
 
     A type that is not said is found by the content, alike for files and frames: "ordinal" where an order is given,
     "text" where a hierarchy is; "number" where every text is a number or an interval and none loses digits as one (a
@@ -118,11 +116,11 @@ def recognized(
     """
     if decimal not in (None, *get_args(Decimal)):
         raise UnmaskError(f"decimal is {decimal!r}, expected '.' or ','")
-    by_name = {name: _Column.of(name, column, declared[name], na, n_rows) for name, column in columns.items()}
+    by_name = {name: _Column.of(name, column, declared[name], na) for name, column in columns.items()}
     marks = {name: decimal or column.mark for name, column in by_name.items()}
     common_mark: Decimal = "," if {mark for mark in marks.values() if mark in (".", ",")} == {","} else "."
     typed = {name: column.typed(marks[name], common_mark) for name, column in by_name.items()}
-    return {name: column.recognized(typed[name], counted=n_rows is None) for name, column in by_name.items()}
+    return {name: column.recognized(typed[name]) for name, column in by_name.items()}
 
 
 class _Typed(NamedTuple):
@@ -149,16 +147,14 @@ class _Column:
     missing_numbers: frozenset[str]
 
     @classmethod
-    def of(
-        cls, name: str, encoded: Encoded, declared: Declared, na: Sequence[str] | None, n_rows: int | None
-    ) -> _Column:
+    def of(cls, name: str, encoded: Encoded, declared: Declared, na: Sequence[str] | None) -> _Column:
         """Collect the texts of a column; na : texts of missing cells, None for the common ones except own values."""
         texts = tuple(None if text is None else unicodedata.normalize("NFC", text) for text in encoded.texts)
-        rows = np.bincount(encoded.codes, minlength=len(texts)).tolist()
+        rows = np.bincount(encoded.codes, encoded.row_counts, len(texts)).astype(np.int64).tolist()
         values = {*(declared.order or ()), *(declared.hierarchy.nodes if declared.hierarchy else ())}
         missing_texts = MISSING_CODES - values if na is None else frozenset(na)
         missing_numbers = MISSING_NUMBERS - values if missing_texts - {""} else frozenset[str]()
-        return cls(name, texts, rows, n_rows or len(encoded.codes), declared, missing_texts, missing_numbers)
+        return cls(name, texts, rows, sum(rows), declared, missing_texts, missing_numbers)
 
     @cached_property
     def values(self) -> list[str]:
@@ -182,24 +178,21 @@ class _Column:
             return {"whole": "", "decimal": ".", "span": ""}.get(self.plain_form)
         return decimal_of(self.values) if guessed or self.declared.type == "number" else None
 
-    def recognized(self, typed: _Typed, *, counted: bool) -> Recognized:
+    def recognized(self, typed: _Typed) -> Recognized:
         """Return the texts in the notation of the type."""
         missing_texts = (
             self.missing_codes | self.missing_numbers if KIND[typed.type] == "numeric" else self.missing_codes
         )
         texts = tuple(None if text is None or text in missing_texts else typed.to(text) for text in self.texts)
-        return Recognized(
-            typed.type, texts, tuple(filter(None, (typed.note, self._missing(missing_texts, counted=counted))))
-        )
+        return Recognized(typed.type, texts, tuple(filter(None, (typed.note, self._missing(missing_texts)))))
 
-    def _missing(self, missing_texts: frozenset[str], *, counted: bool) -> str:
+    def _missing(self, missing_texts: frozenset[str]) -> str:
         missing_rows = {text: rows for text, rows in zip(self.texts, self.rows, strict=True) if text in missing_texts}
         if not missing_rows:
             return ""
         codes, number = ", ".join(f"'{code}'" for code in sorted(missing_rows)), sum(missing_rows.values())
-        cells = f"{number:,} cell{'s' * (number > 1)} " if counted else ""
         changes = "--na changes that" if self.missing_codes.issuperset(missing_rows) else self._type_option("text")
-        return f"{self.name}: {cells}{codes} read as missing ({changes})"
+        return f"{self.name}: {number:,} cell{'s' * (number > 1)} {codes} read as missing ({changes})"
 
     # ----- types
 
