@@ -32,10 +32,21 @@ def parameters(source: str, *names: str) -> Hints:
     >>> parameters("unmask.plan:Budget", "seconds")
     {'seconds': typing.Annotated[float, Range(low=0, high=inf, above=True, below=True)]}
     """
-    module, _, name = source.partition(":")
-    function = attrgetter(name)(import_module(module))
+    function = _find(source)
     declared = get_type_hints(function, include_extras=True)
     return {name: _in_documents(declared[name]) for name in names or inspect.signature(function).parameters}
+
+
+@cache
+def defaults(source: str) -> Mapping[str, Any]:
+    """Return the defaults of the parameters of a function or a dataclass; None of one without a default."""
+    parameters = inspect.signature(_find(source)).parameters.values()
+    return {one.name: None if one.default is one.empty else one.default for one in parameters}
+
+
+def _find(source: str) -> Any:
+    module, _, name = source.partition(":")
+    return attrgetter(name)(import_module(module))
 
 
 def _in_documents(hint: Any) -> Any:

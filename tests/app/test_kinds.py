@@ -2,13 +2,18 @@
 
 from html import unescape
 from pathlib import Path
+from typing import Literal, get_args, get_origin
 
 import pytest
 
 from tests.app.conftest import Browser
 from tests.app.walking import boxes, clusters, goes, opened
-from unmask.app.kinds import guess, look
+from unmask.app.asking import _taken
+from unmask.app.kind import Field
+from unmask.app.kinds import KINDS, guess, look
 from unmask.app.project import Project
+from unmask.core.errors import UnmaskError
+from unmask.schema import check
 
 
 def test_what_a_file_holds_can_be_corrected(browser: Browser, project: Project, items: Path):
@@ -99,3 +104,25 @@ def test_the_kind_of_a_file_is_guessed_by_its_columns(tmp_path: Path, text: str,
     kind, why = guess(look(tmp_path / "file.csv", "file.csv"))
     assert kind.word == word
     assert why
+
+
+FIELDS = [
+    field for kind in KINDS for step in kind.steps if step.asked for card in step.asked.cards for field in card.fields
+]
+
+
+@pytest.mark.parametrize("field", FIELDS, ids=lambda field: field.key)
+def test_a_box_has_the_choices_and_the_default_of_its_parameter(field: Field, project: Project) -> None:
+    choices = get_args(field.hint) if get_origin(field.hint) is Literal else ()
+    if choices:
+        assert field.holds == "one"
+        assert set(field.options) == set(choices)
+    if field.usual is None and (default := field.usual_in(project)) is not None:
+        check(default, field.hint, field.words)
+
+
+@pytest.mark.parametrize(("key", "typed"), [("linkage.beta", "0"), ("linkage.min_size", "0"), ("graph.runs", "0")])
+def test_a_number_out_of_range_is_refused_by_its_box(key: str, typed: str, project: Project) -> None:
+    field = next(field for field in FIELDS if field.key == key)
+    with pytest.raises(UnmaskError, match=f"{field.words} is 0.*expected"):
+        _taken(project, field, {key: typed}, None)

@@ -17,6 +17,7 @@ from unmask.domains import audited_by
 from unmask.measures.registry import CRITERIA, described
 from unmask.policy import Condition, Requirement
 from unmask.reports.findings.verdict import called
+from unmask.schema import check
 from unmask.toml_text import DOCUMENT
 
 
@@ -167,9 +168,13 @@ def _number(field: Field, form: Any) -> Any:
     if not str(form.get(field.key, "")).strip():
         return None
     if field.holds == "percent":
-        return share(form, field.key, field.words.lower())
-    value = number(form, field.key, field.words, int if field.holds == "whole" else float)
-    return f"{field.before}{value}" if field.before else value
+        value: Any = share(form, field.key, field.words.lower())
+    else:
+        value = number(form, field.key, field.words, int if field.holds == "whole" else float)
+    if field.before:
+        return f"{field.before}{value}"
+    check(value, field.hint, field.words)
+    return value
 
 
 def _files(project: Project, field: Field, form: Any, old: Any) -> Any:

@@ -104,12 +104,14 @@ def _is_given(given: Mapping[str, Any]) -> bool:
     return not is_designed(given)
 
 
+DESIGNER = "unmask.channels:optimal_mechanism"
+
 MADE = Card(
     "Mechanism",
     "Of all mechanisms within the budget, the one that leaves the adversary the largest error.",
     (
-        Field("protections.budget", "Budget: what an output may cost a user on average", "number", needed=True),
-        Field("protections.epsilon", "Largest epsilon of local privacy, if any", "number"),
+        Field("protections.budget", "Budget: what an output may cost a user on average", source=DESIGNER, needed=True),
+        Field("protections.epsilon", "Largest epsilon of local privacy, if any", source=DESIGNER),
         Field("channel.prior", "How likely each secret is: a CSV of secret and probability", "file", needed=True),
     ),
     "Step 5 shows what other budgets give.",
@@ -133,7 +135,7 @@ FILES = Asked(
         Card(
             "Errors of the adversary", "What it costs the adversary to be wrong.",
             (
-                Field("channel.loss", "An error costs", "one", "hamming", options=LOSSES),
+                Field("channel.loss", "An error costs", "one", options=LOSSES),
                 Field("channel.coordinates", "Where secrets lie: a CSV of secret and coordinates", "file"),
                 Field("channel.unit", "Unit of the loss, such as m", "text"),
             ),

@@ -78,10 +78,10 @@ FILES = Asked(
         Card(
             "Items without a label", "An item may stand in one file alone, or have an empty cell.",
             (
-                Field("linkage.missing", "No guess for an item", "one", "error", options={
-                    "error": "is an error", "singletons": "it is alone", "drop": "it is left out",
+                Field("linkage.missing", "No guess for an item", options={
+                    "error": "is an error", "singleton": "it is alone", "drop": "it is left out",
                 }),
-                Field("linkage.unlabeled", "No person for an item", "one", "error", options={
+                Field("linkage.unlabeled", "No person for an item", options={
                     "error": "is an error", "foreign": "it is a stranger's", "unknown": "it may be anybody's",
                     "drop": "it is left out",
                 }),
@@ -97,21 +97,21 @@ ADVERSARIES = Asked(
         Card(
             "Breach", "A person is breached once a cluster holds that share of their items.",
             (
-                Field("linkage.beta", "Share of a person’s items", "percent", 0.8),
-                Field("linkage.min_size", "Fewest items of a person who is counted", "whole", 2),
+                Field("linkage.beta", "Share of a person’s items"),
+                Field("linkage.min_size", "Fewest items of a person who is counted"),
             ),
             "A person with one item is linked by it always, and is not counted.",
         ),
         Card(
             "What people mind", "Linking shows more about a person; items of others mixed in say wrong things of them.",
             (
-                Field("linkage.alpha", "Weight of linking; the rest is that of mixing", "percent", 0.5),
-                Field("linkage.wanted", "Items of others are welcome, they hide the person", "flag"),
+                Field("linkage.alpha", "Weight of linking; the rest is that of mixing"),
+                Field("linkage.wanted", "Items of others are welcome, they hide the person"),
             ),
         ),
         Card(
             "Guesses at random", "Items are shuffled among the clusters, to see what their sizes alone tell.",
-            (Field("linkage.shuffles", "Shuffles", "whole", 20), Field("linkage.seed", "Random seed", "whole", 0)),
+            (Field("linkage.shuffles", "Shuffles"), Field("linkage.seed", "Random seed")),
         ),
     ),
     (Limit("breached<="), Limit("clean_breach<="), Limit("linked_now<="), Limit("merges>=", "merges")),

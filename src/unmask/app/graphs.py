@@ -130,6 +130,8 @@ def _options(asked: Mapping[str, Any]) -> Iterator[str]:
 
 # --- what is asked ----------------------------------------------------------------------------------------------------
 
+SEPARATION = "unmask.graphs:IdentitySeparation"
+
 RELEASED = Asked(
     "What is released?",
     "Everybody gets a new number. Some people appear under several identities that nobody can put together.",
@@ -139,12 +141,12 @@ RELEASED = Asked(
             "Several identities", "Each contact of such a person is shown to one of their identities.",
             (
                 Field("protections.adopters", "People who take several", "percent", needed=True),
-                Field("protections.identities", "Identities of each of them", "whole", 2),
-                Field("protections.model", "Contacts", "one", "basic", options={
+                Field("protections.identities", "Identities of each of them", "whole", SEPARATION),
+                Field("protections.model", "Contacts", source=SEPARATION, options={
                     "basic": "stay all", "best": "may be dropped", "worst": "may be doubled",
                     "realistic": "may be dropped or doubled", "realistic_minimal": "doubled, dropped if need be",
                 }),
-                Field("protections.cooperation", "Who takes them", "one", "none", options={
+                Field("protections.cooperation", "Who takes them", source=SEPARATION, options={
                     "none": "anybody, singly", "local": "groups of neighbors", "degree": "those of most contacts",
                     "lta": "those least like their friends",
                 }),
@@ -183,10 +185,10 @@ ADVERSARIES = Asked(
         Card(
             "People they know", "Leaked identities: people whom they have found in the release before.",
             (
-                Field("graph.seeds", "How many, drawn of the quarter with most contacts", "whole", _seeds,
+                Field("graph.seeds", "How many, drawn of the quarter with most contacts", "whole", usual=_seeds,
                       before="random.25:"),
-                Field("graph.runs", "Runs, each with other leaked identities", "whole", RUNS),
-                Field("graph.seed", "Random seed of these draws", "whole", 0),
+                Field("graph.runs", "Runs, each with other leaked identities"),
+                Field("graph.seed", "Random seed of these draws"),
             ),
             "The more, the further an attack goes. Unless you change it: 5 % of the people, 100 at most.",
         ),

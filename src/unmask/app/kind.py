@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin
 
 from unmask.app.jobs import Command
 from unmask.app.project import REPORT, Project
+from unmask.ranges import Range
+from unmask.schema import defaults, parameters
 
 Holds = Literal["number", "whole", "percent", "text", "file", "files", "one", "several", "flag"]
 """What a field holds; "one" and "several" are of its options."""
@@ -20,29 +22,70 @@ Commands = Callable[[Mapping[str, Any]], tuple[Command, ...]]
 """What a document asks to be run."""
 
 
+SOURCES: Mapping[str, str] = {
+    "linkage": "unmask.cases.linkage.case:Sensitivity",
+    "graph": "unmask.cases.graphs:audit",
+    "channel": "unmask.channels.audit:audit",
+}
+"""Table of a document -> function whose parameters are its keys: they decide on types, ranges and defaults."""
+
+
 @dataclass(frozen=True)
 class Field:
     """A value of the document that a card asks for.
 
     key     : its table and its name there, such as linkage.beta
-    words   : what stands beside its box
-    usual   : what holds where a document says nothing, or what finds it in a project
-    before  : what a document has in front of the value, such as random.25:
-    options : what can be chosen, or what finds that in a project
-    needed  : whether nothing goes on without it
+    words   : label of its box
+    form    : of the box; that of the parameter's type unless it is given
+    source  : function whose parameter it is; that of `SOURCES` unless it is given
+    usual   : function that finds a default in a project; that of the parameter unless it is given
+    before  : text in front of the value in a document, such as random.25:
+    options : choices, or a function that finds them in a project
+    needed  : True if nothing goes on without it
     """
 
     key: str
     words: str
-    holds: Holds
-    usual: Any | Callable[[Project], Any] = None
+    form: Holds | None = None
+    source: str = ""
+    usual: Callable[[Project], Any] | None = None
     before: str = ""
     options: Options | Callable[[Project], Options] = lambda _: {}
     needed: bool = False
 
+    @property
+    def hint(self) -> Any:
+        """The type of its parameter; any value if it is no parameter of its source."""
+        table, _, name = self.key.partition(".")
+        source = self.source or SOURCES.get(table)
+        return parameters(source).get(name, Any) if source else Any
+
+    @property
+    def holds(self) -> Holds:
+        """The form of its box."""
+        return self.form or form_of(self.hint)
+
     def usual_in(self, project: Project) -> Any:
-        """What holds in a project whose document says nothing."""
-        return self.usual(project) if callable(self.usual) else self.usual
+        """The value in a project whose document has none; None if one is needed, or if there is no default."""
+        table, _, name = self.key.partition(".")
+        source = self.source or SOURCES.get(table)
+        if self.usual is not None or self.needed or not source:
+            return None if self.usual is None else self.usual(project)
+        default = defaults(source).get(name)
+        return default if isinstance(default, str | int | float) and default is not False else None
+
+
+def form_of(hint: Any) -> Holds:
+    """Return the form of the box of a type.
+
+    >>> form_of(bool), form_of(Annotated[int, Range(1)]), form_of(Annotated[float, Range(0, 1)]), form_of(float)
+    ('flag', 'whole', 'percent', 'number')
+    """
+    kind, *about = get_args(hint) if get_origin(hint) is Annotated else (hint,)
+    if any(isinstance(one, Range) and (one.low, one.high) == (0, 1) for one in about):
+        return "percent"
+    forms: Mapping[Any, Holds] = {bool: "flag", int: "whole", float: "number", Literal: "one"}
+    return forms.get(get_origin(kind) or kind, "text")
 
 
 @dataclass(frozen=True)
