@@ -12,9 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from unmask.app.project import Project
-from unmask.cases import linkage, tables
+from unmask.cases import tables
 from unmask.cli import main
 from unmask.core.errors import UnmaskError
+from unmask.linkage.audit import Sensitivity
 from unmask.ranges import check_types
 from unmask.studies.reading import read_plan
 from unmask.toml_text import format_document
@@ -100,7 +101,7 @@ def test_every_door_has_the_same_range_of_a_table(folder: Path, project: Project
 @examples
 @given(value=numbers)
 def test_every_door_has_the_same_range_of_clusters(folder: Path, key: str, value: float) -> None:
-    known = {accepts(lambda: linkage.case.Sensitivity(**{key: value}))}
+    known = {accepts(lambda: Sensitivity(**{key: value}))}
     write({"linkage": {**LINKAGE["linkage"], key: value}})
     known |= {accepts(lambda: run("audit", "linkage", "unmask.toml", "--as-plan"))}
     files = ("--truth", "items.csv", "--guess", "items.csv", "--cluster", "subject")

@@ -18,16 +18,14 @@ from unmask.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from unmask import channels, economics, graphs, linkage, measures, tables
+    from unmask.api import audit, read_channel, read_graph, read_items, read_table, study
     from unmask.audit import Audit
+    from unmask.cases.tables.suggestions import suggest
     from unmask.core.errors import FailedError, UnmaskError
     from unmask.core.partition import Partition, View
     from unmask.core.posterior import Posterior
     from unmask.core.truth import ABSENT, UNKNOWN, Truth
-    from unmask.face.auditing import audit
-    from unmask.face.protecting import Protected, protect
-    from unmask.face.reading import read_channel, read_graph, read_items, read_table
-    from unmask.face.studying import study
-    from unmask.face.suggesting import suggest
+    from unmask.protecting import Protected, protect
     from unmask.results import Row
 
 __all__ = [
@@ -61,11 +59,9 @@ __all__ = [
 _HOMES = {
     "audit": ("Audit",),
     "core.errors": ("FailedError", "UnmaskError"),
-    "face.auditing": ("audit",),
-    "face.protecting": ("Protected", "protect"),
-    "face.reading": ("read_channel", "read_graph", "read_items", "read_table"),
-    "face.studying": ("study",),
-    "face.suggesting": ("suggest",),
+    "api": ("audit", "read_channel", "read_graph", "read_items", "read_table", "study"),
+    "protecting": ("Protected", "protect"),
+    "cases.tables.suggestions": ("suggest",),
     "core.posterior": ("Posterior",),
     "results": ("Row",),
     "core.truth": ("ABSENT", "UNKNOWN", "Truth"),

@@ -11,18 +11,19 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from unmask import protection_specs
 from unmask.core.errors import UnmaskError
 from unmask.data.files import read_text, read_toml
 from unmask.domains import DOMAINS, cases_of
 from unmask.plan import NOTHING
-from unmask.policy import Policy
-from unmask.policy.policies import ENTRIES
 from unmask.ranges import Range
 from unmask.schema import Either, Table, check, dict_of, json_schema, list_of, parameters
 from unmask.toml_text import format_document
+
+if TYPE_CHECKING:
+    from unmask.policy import Policy
 
 AUDIT: Final = "unmask.cases.tables:audit"
 """The audit of tables; its keywords are options of a document."""
@@ -93,7 +94,6 @@ SECTIONS: Final[Mapping[str, Any]] = {
     "linkability": Table({"parts": Either((str, list_of(list_of(str))))}),
     "protections": list_of(Table({**_PART, **_FILE}, is_open=True)),
     "adversaries": list_of(Table(_PART, is_open=True)),
-    "policy": ENTRIES,
     "seeds": Annotated[int, Range(1, MAX_SEEDS)] | list[Annotated[int, Range(0, 2**63 - 1)]],
     "measures": list_of(str),
     "budget": Table(parameters("unmask.plan:Budget")),
@@ -126,6 +126,12 @@ def _or_range(hint: Any) -> Any:
     return Either((hint, _ENDS)) if hint in (int, float) else hint
 
 
+def _policy() -> Any:
+    from unmask.policy.policies import ENTRIES
+
+    return ENTRIES
+
+
 def _certificate() -> Table:
     from unmask.reports.certificate import ASKED
 
@@ -135,6 +141,7 @@ def _certificate() -> Table:
 IMPORTED: Final[Mapping[str, Callable[[], Any]]] = {
     "register": _register,
     "audit": lambda: Table(parameters(AUDIT, *OUTSIDE["audit"])),
+    "policy": _policy,
     "certificate": _certificate,
     "publisher": _publisher,
     "attackers": _attacker,

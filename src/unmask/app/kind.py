@@ -23,7 +23,7 @@ Commands = Callable[[Mapping[str, Any]], tuple[Command, ...]]
 
 
 SOURCES: Mapping[str, str] = {
-    "linkage": "unmask.cases.linkage.case:Sensitivity",
+    "linkage": "unmask.linkage.audit:Sensitivity",
     "graph": "unmask.cases.graphs:audit",
     "channel": "unmask.channels.audit:audit",
 }

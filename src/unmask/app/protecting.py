@@ -224,7 +224,7 @@ _KEPT: dict[tuple[Any, ...], Protected] = {}
 
 
 def _protected(project: Project, k: int, l: int | None) -> Protected:  # noqa: E741
-    from unmask.face.protecting import protect
+    from unmask.protecting import protect
     from unmask.tables import Table
 
     assert project.file is not None

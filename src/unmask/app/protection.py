@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from unmask.document import by_role
-from unmask.face.starting import DEFAULT_K
+from unmask.first_document import DEFAULT_K
 
 if TYPE_CHECKING:
     from unmask.app.shapes import Level

@@ -13,8 +13,8 @@ from unmask.app.protection import levels_of, with_protection
 from unmask.app.shapes import Level, Rung, Shape
 from unmask.core.errors import UnmaskError
 from unmask.document import by_role
-from unmask.face.starting import first_document, reasons, unit_of
 from unmask.facts import ColumnFacts
+from unmask.first_document import first_document, reasons, unit_of
 
 CHOICES = {
     "drop": "drop", "quasi-identifier": "outsider may know", "sensitive": "secret", "keep": "keep as it is",
@@ -114,7 +114,7 @@ def take(project: Project, form: Mapping[str, Any]) -> str:
 
 def _following(given: dict[str, Any]) -> dict[str, Any]:
     """What studies ask follows the sensitive columns; a control or a part that is gone is not asked for."""
-    from unmask.face.starting import adversaries
+    from unmask.first_document import adversaries
 
     roles = by_role(given["columns"])
     own = [

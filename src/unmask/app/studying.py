@@ -16,7 +16,7 @@ from unmask.app.points import Point, ranked
 from unmask.app.project import NOT_JUDGED, STUDIED, STUDY, Project
 from unmask.app.protection import asked, levels_of
 from unmask.document import by_role
-from unmask.face.starting import DEFAULT_K
+from unmask.first_document import DEFAULT_K
 from unmask.measures.registry import UTILITIES
 from unmask.plan import NOTHING, Plan
 from unmask.policy import Requirement

@@ -271,7 +271,7 @@ def _made(given: tuple[Spec, ...], releases: list[str]) -> dict[str, Any]:
 
 def _suggest(table: Table, known: dict[str, Any], found: ReportData, policies: list[Policy]) -> tuple[Change, ...]:
     """The one release, and changes of it that were tried."""
-    from unmask.face.suggesting import present, suggest
+    from unmask.cases.tables.suggestions import present, suggest
 
     say("not acceptable: trying other protections for the page", err=True)
     (name,) = (one.release for one in found.verdicts[:1])
@@ -371,7 +371,7 @@ def _protect_in_memory(
     show: Callable[[dict[str, Any]], list[str]],
 ) -> tuple[dict[str, Any], list[str]]:
     """Write the release; return the facts about it, and the warnings of `show`, which prints before a file is there."""
-    from unmask.face.protecting import protect as protect_table
+    from unmask.protecting import protect as protect_table
     from unmask.tables.formulas import check_formulas, escaped, formula_cells
 
     start = time.perf_counter()
@@ -396,7 +396,7 @@ def _say_json(result: dict[str, Any], warnings: Sequence[str]) -> None:
 
 
 def _say_release(result: dict[str, Any], output: Path, *, as_json: bool, warnings: Sequence[str] = ()) -> None:
-    from unmask.face.protecting import costs
+    from unmask.protecting import costs
 
     for said in warnings:
         say(f"warning: {said}", err=True)

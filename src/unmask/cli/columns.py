@@ -45,7 +45,7 @@ def columns(file: Path, as_json: bool, **reading: Any) -> None:
     Alone is the share of rows whose value no other row has; with -q, the share of rows that no other row is like in the
     quasi-identifiers and this column.
     """
-    from unmask.face.starting import unit_of
+    from unmask.first_document import unit_of
     from unmask.tables.risk import column_facts
 
     roles = {name: role for option, role in ROLES.items() for name in reading[option]}

@@ -48,7 +48,7 @@ def init(file: Path, output: Path, force: bool, **reading: Any) -> None:
     unmask protect unmask.toml -o release.csv
     unmask audit unmask.toml --report out.html
     """
-    from unmask.face.starting import first_document, reasons, unit_of
+    from unmask.first_document import first_document, reasons, unit_of
     from unmask.studies.questions import asked_lines
     from unmask.tables.risk import column_facts
     from unmask.toml_text import format_document

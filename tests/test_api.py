@@ -1,4 +1,4 @@
-"""The Python face: frames in and out, the verbs return what the commands show, wrong use is one sentence."""
+"""The Python API: frames in and out, the verbs return what the commands show, wrong use is one sentence."""
 
 import json
 import subprocess
@@ -280,7 +280,7 @@ def test_a_name_that_is_not_there_is_suggested():
     assert {"audit", "protect", "read_table", "study", "tables"} <= {*dir(unmask)}
 
 
-def test_the_face_is_quick_to_import_and_keeps_its_names():
+def test_the_api_is_quick_to_import_and_keeps_its_names():
     code = (
         "import sys, unmask; assert not {'numpy', 'scipy', 'duckdb', 'altair'} & {*sys.modules}, 'slow'\n"
         "from unmask.audit import earned; import unmask.audit; assert callable(unmask.audit)"

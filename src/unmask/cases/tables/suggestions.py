@@ -9,9 +9,9 @@ from typing import Any
 
 from unmask.cases.tables import audit
 from unmask.core.errors import UnmaskError
-from unmask.face.auditing import policies_of
-from unmask.face.protecting import protect
+from unmask.domains import read_domain_policies
 from unmask.policy import Policy, Verdict
+from unmask.protecting import protect
 from unmask.reports import ReportData
 from unmask.reports.data import Scope
 from unmask.reports.facts.study import undominated
@@ -64,7 +64,7 @@ def suggest(
     >>> best.missed, best.above
     (0, 0)
     """
-    try_ = _Trial(table, policies_of(policy, "tables"), levels or {}, evidence)
+    try_ = _Trial(table, read_domain_policies(policy, "tables"), levels or {}, evidence)
     raised = _least(try_, [one for one in LADDER if one > k])
     if raised and raised.missed and table.sensitive:
         for several in VALUES:

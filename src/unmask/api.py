@@ -1,0 +1,251 @@
+"""Functions for Python programs and notebooks: each runs what its command runs, and returns what that shows."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import tempfile
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Annotated, Any, overload
+
+import numpy as np
+
+from unmask.audit import Audit
+from unmask.audit import audit as measured
+from unmask.core.errors import UnmaskError, nearest
+from unmask.core.posterior import Posterior
+from unmask.data.frames import columns_of
+from unmask.domains import DOMAINS, cases_of, domain_of, read_domain_policies
+from unmask.ranges import Range, check_type, check_types, spoken
+
+if TYPE_CHECKING:
+    from unmask.channels import Channel
+    from unmask.core.truth import Truth
+    from unmask.graphs import SocialGraph
+    from unmask.linkage import Items
+    from unmask.reports.result import Result
+    from unmask.tables import Table
+
+
+def read_table(source: object, **reading: Any) -> Table:
+    """A table of people with the role of each column, from a file or a data frame.
+
+    source  : path (CSV, TSV, .gz, Parquet, Excel), pandas or polars frame, Arrow table, mapping of names to columns
+    reading : the arguments of `tables.Table.read`: `quasi_identifiers` (what an adversary may know), `sensitive` (what
+              they want to learn), `keep`, `identifiers`, `weight`, `types`, `hierarchies`, `missing` ...
+
+    >>> import unmask
+    >>> unmask.read_table({"age": [30, 30, 41], "ill": ["a", "b", "a"]}, quasi_identifiers="age", sensitive="ill")
+    Table(3 rows, quasi_identifiers=age, sensitive=ill)
+    """
+    from unmask.tables import Table
+
+    check_keywords(inspect.signature(Table.read), reading, "read_table")
+    if "quasi_identifiers" not in reading:
+        raise UnmaskError('read_table needs the columns that an adversary may know, as in quasi_identifiers=["age"]')
+    return Table.read(source, **reading)
+
+
+def read_graph(source: object, **reading: Any) -> SocialGraph:
+    """A social network, from a file, a data frame of two columns, a sparse matrix, networkx or igraph.
+
+    reading : of a file, the fields of `graphs.EdgeListOptions`: `delimiter`, `header`, `ends`, `missing_ids` ...
+
+    >>> import unmask
+    >>> unmask.read_graph({"one": ["ann", "bob"], "other": ["bob", "cid"]})
+    SocialGraph(3 nodes, 2 edges)
+    """
+    from unmask.graphs import EdgeListOptions, SocialGraph
+
+    check_keywords(inspect.signature(EdgeListOptions), reading, "read_graph")
+    if not _has_columns(source):
+        return SocialGraph.read(source, **reading)
+    columns = list(columns_of(source).values())
+    if len(columns) != 2:
+        raise UnmaskError(f"the edges have {len(columns)} columns, expected two: the ends of each edge")
+    labels, ends = np.unique(np.concatenate(columns).astype(str), return_inverse=True)
+    u, v = np.split(ends, 2)
+    return SocialGraph.from_edges(u, v, labels=labels)
+
+
+def read_items(source: Any, **reading: Any) -> Items:
+    """Items under pseudonyms, from a file or a data frame.
+
+    reading : the arguments of `linkage.Items.read`: `item`, `pseudonym`, `features`, `time`, `context` ...
+
+    >>> import unmask
+    >>> unmask.read_items({"who": ["x", "x", "y"], "sum": [1, 2, 9]}, pseudonym="who", features="sum")
+    Items(3 items, features=sum, 2 pseudonyms)
+    """
+    from unmask.linkage import Items
+
+    check_keywords(inspect.signature(Items.read), reading, "read_items")
+    return Items.read(source if isinstance(source, str | os.PathLike) else columns_of(source), **reading)
+
+
+def read_channel(source: Any, *, prior: Any = None) -> Channel:
+    """A channel: the probability of each output for each secret.
+
+    source : (n_secrets, n_outputs) array; a file whose first line names the outputs and whose first column names the
+             secrets, or a data frame like it
+    prior  : probability of each secret: an array in their order, a mapping by name, or beside a file a file of secret
+             and probability; uniform unless given
+
+    >>> import unmask
+    >>> unmask.read_channel([[0.9, 0.1], [0.2, 0.8]], prior=[0.5, 0.5]).p_y
+    array([0.55, 0.45])
+    """
+    from unmask.channels import Channel
+    from unmask.channels.matrix_files import read_channels
+
+    secrets = outputs = None
+    if isinstance(source, str | os.PathLike):
+        beside = Path(prior) if isinstance(prior, str | os.PathLike) else None
+        (channel,), _ = read_channels([Path(source)], beside)
+        source, secrets, outputs = channel.p_y_given_x, channel.x_labels, channel.y_labels
+        prior = prior if beside is None else channel.prior
+    elif _has_columns(source):
+        (_, names), *columns = columns_of(source).items()
+        source, secrets = np.column_stack([cells for _, cells in columns]), tuple(map(str, names.tolist()))
+        outputs = tuple(name for name, _ in columns)
+    if isinstance(prior, Mapping):
+        named = {str(name): share for name, share in prior.items()}
+        if secrets is None or not named.keys() >= {*secrets}:
+            raise UnmaskError("a prior by name needs a probability for the name of every secret; give an array")
+        prior = [named[name] for name in secrets]
+    return Channel(
+        source, None if prior is None else np.asarray(prior, dtype=np.float64), x_labels=secrets, y_labels=outputs
+    )
+
+
+def _has_columns(source: object) -> bool:
+    """Whether it is a data frame, or a mapping of names to columns."""
+    return isinstance(source, Mapping) or hasattr(source, "column_names") or hasattr(source, "columns")
+
+
+@overload
+def audit(release: Posterior, truth: Truth | None = None, **evidence: Any) -> Audit: ...
+@overload
+def audit(release: Any, truth: Any = None, **evidence: Any) -> Result: ...
+def audit(release: Any, truth: Any = None, **evidence: Any) -> Any:
+    """Attack a release as `unmask audit` does, and say what adversaries get; or measure a belief that an attack gave.
+
+    release : a table, a graph, a channel, clusters that an adversary found, or a belief; of tables, channels and
+              clusters also a mapping of names to several
+    truth   : of a graph, who is who; of clusters, the subjects; of a belief, the right candidates
+
+    What else may be said depends on the release:
+
+    a table    : original, origin (one, or by release), person, register, coverage, targets, attacker, seed
+    a graph    : auxiliary, or overlaps to make both graphs of one; separation, attacks, seeds, runs, transition, seed
+    a channel  : loss, coordinates, distortion, unit, limit
+    clusters   : alpha, beta, and the other fields of `linkage.audit.Sensitivity`; own
+    a belief   : measures, target, drawn_from, note; the answer is an `Audit`: its rows, and what was not run
+
+    All but a belief take `smallest_shown`, the fewest people that a count or a class of the output may stand for, and
+    `policy`, one or several, each a `policy.Policy`, the name of one that is shipped, a TOML file or a condition such
+    as "k >= 5". They return a result with `.to_frame()`, `.summary()`, `.chart(name)`, `.to_html()`, `.to_json()`; a
+    notebook shows it.
+
+    >>> import unmask
+    >>> table = unmask.read_table(
+    ...     {"age": [30, 30, 41], "ill": ["a", "b", "a"]}, quasi_identifiers="age", sensitive="ill"
+    ... )
+    >>> found = unmask.audit(table)
+    >>> [row["posterior"] for row in found.results if row["measure"] == "success_probability"][:1]
+    [0.666666]
+    """
+    from unmask.reports.data import ReportData
+    from unmask.reports.result import Result
+
+    if isinstance(release, Posterior):
+        return _asked(measured, release, truth, evidence)
+    domain, least = _domain(release), evidence.pop("smallest_shown", None)
+    check_type("smallest_shown", least, Annotated[int, Range(1)] | None)
+    policies = read_domain_policies(evidence.pop("policy", ()), domain)
+    found = ReportData.of(_asked(cases_of(domain).audit, release, truth, evidence))
+    found = found.under(found.judged(policies))
+    return Result(found if least is None else replace(found, least=least))
+
+
+def _asked(run: Callable[..., Any], release: object, truth: object, evidence: Mapping[str, Any]) -> Any:
+    one = next(iter(release.values())) if isinstance(release, Mapping) else release
+    check_keywords(inspect.signature(run), evidence, f"audit of {spoken(one)}")
+    check_types(run, {**evidence, "truth": truth})
+    return run(release, truth=truth, **evidence)
+
+
+def _domain(release: object) -> str:
+    """The domain of a release, or of several."""
+    several = list(release.values()) if isinstance(release, Mapping) else [release]
+    domains = {domain_of(type(one)): one for one in several or [None]}
+    if "" in domains:
+        read = "read_table, read_graph or read_channel"
+        raise UnmaskError(f"audit takes what is released, given {spoken(domains[''])}; make it one with unmask.{read}")
+    if len(domains) > 1:
+        raise UnmaskError(f"audit takes releases of one kind, given {' and '.join(map(spoken, domains.values()))}")
+    return next(iter(domains))
+
+
+class _EveryKeyword(inspect.Signature):
+    """What all domains take; looked up when help or completion ask for it, so that no domain is imported before."""
+
+    @property
+    def parameters(self) -> MappingProxyType[str, inspect.Parameter]:
+        own = super().parameters
+        runs: list[Callable[..., Any]] = [measured, *(cases_of(name).audit for name in DOMAINS)]
+        said = {name: one for run in runs for name, one in inspect.signature(run).parameters.items()}
+        more = [one for one in said.values() if one.kind is one.KEYWORD_ONLY and one.name not in own]
+        return MappingProxyType({**own, **{one.name: one.replace(annotation=one.empty) for one in more}})
+
+
+_OWN = inspect.Signature.from_callable(audit).parameters
+_LEAST = inspect.Parameter("smallest_shown", inspect.Parameter.KEYWORD_ONLY, default=10)
+_POLICY = inspect.Parameter("policy", inspect.Parameter.KEYWORD_ONLY, default=())
+audit.__signature__ = _EveryKeyword([_OWN["release"], _OWN["truth"], _LEAST, _POLICY])  # type: ignore[attr-defined]
+
+
+def check_keywords(signature: inspect.Signature, given: Mapping[str, Any], what: str) -> None:
+    """Refuse a keyword that a function has not, with the nearest one that it has."""
+    known = [name for name, one in signature.parameters.items() if one.kind is one.KEYWORD_ONLY and name != "truth"]
+    wrong = next((name for name in given if name not in known), None)
+    if wrong is not None and not any(one.kind is one.VAR_KEYWORD for one in signature.parameters.values()):
+        raise UnmaskError(f"{what} has no {wrong!r}; {nearest(wrong, known)}")
+
+
+def study(
+    plan: str | os.PathLike[str],
+    output: str | os.PathLike[str] | None = None,
+    *,
+    workers: int = 1,
+    retry: bool = False,
+    allow_code: bool = False,
+) -> Result:
+    """Run every protection against every adversary of a plan, as `unmask study` does, and return what was found; of a
+    plan with a publisher the game, too.
+
+    plan   : the file of the plan, see the reference
+    output : folder of the results; what it holds already is not run again. Without it nothing is kept on disk.
+    allow_code : let the plan run code, classes that it names as "module:Class"
+    """
+    from unmask.core.errors import UnmaskError
+    from unmask.reports.result import Result
+    from unmask.studies.game import priced, write_game
+    from unmask.studies.page import study_page
+    from unmask.studies.reading import read_plan
+    from unmask.studies.run import run_study
+
+    source = Path(plan)
+    with tempfile.TemporaryDirectory(prefix="unmask-") as scratch:
+        folder = Path(scratch) / "results" if output is None else Path(output)
+        read = read_plan(source, allow_code=allow_code)
+        game = priced(read, source)
+        outcome = run_study(read, folder, workers=workers, retry=retry, source=source, priced=game or ())
+        if game is not None and outcome.complete and outcome.done:
+            with suppress(UnmaskError):  # an adversary who asks something else has no game
+                write_game(source, folder, allow_code=allow_code)
+        return Result(study_page(folder))
