@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import itertools
 import re
+import types
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Union, get_args, get_origin
 
 from unmask import protection_specs
 from unmask.core.errors import UnmaskError
@@ -122,8 +123,10 @@ def _attacker() -> Any:
 
 
 def _or_range(hint: Any) -> Any:
-    """Return the type of a number, or of a range of numbers."""
-    return Either((hint, _ENDS)) if hint in (int, float) else hint
+    """Return the type of a number, or of a range of numbers; of a union of which one is a number, too."""
+    kinds = get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
+    is_number = any(kind in (int, float) or get_origin(kind) is Annotated for kind in kinds)
+    return Either((hint, _ENDS)) if is_number else hint
 
 
 def _policy() -> Any:

@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from unmask.core.errors import UnmaskError, nearest
+from unmask.ranges import check_type
 
 if TYPE_CHECKING:
     import numpy as np
@@ -148,6 +150,16 @@ def policies_about(policies: Iterable[Policy], domain: str) -> list[Policy]:
             others = " and ".join(dict.fromkeys(one.domain for one in policy.requirements))
             raise UnmaskError(f"policy {policy.title!r} requires nothing of {domain}; it is about {others}")
     return [policy.for_domain(domain) for policy in listed]
+
+
+def read_domain_policies(policies: Any, domain: str) -> list[Policy]:
+    """Return one or several policies, read by name, file or condition, as an audit of a domain is judged by them."""
+    from unmask.policy import Policy, read_policies
+
+    listed = policies if isinstance(policies, list | tuple) else [policies]
+    for policy in listed:
+        check_type("policy", policy, Policy | str | Path)
+    return policies_about(read_policies(listed), domain)
 
 
 def named(release: Any) -> dict[str, Any]:
