@@ -108,14 +108,14 @@ class Label(NamedTuple):
 
 def place(
     labels: Iterable[Label],
-    taken: list[Box],
+    occupied: list[Box],
     *,
     left: float = 0.0,
     right: float = RIGHT,
     gap: float = 0.0,
     widths: Sequence[float] = (NARROW, MIDDLE),
 ) -> tuple[Label, bool] | None:
-    """Choose the first label that meets nothing at any width from a given one on, and add its room to `taken`.
+    """Choose the first label that meets nothing at any width from a given one on, and add its room to `occupied`.
 
     Returns
     -------
@@ -125,7 +125,7 @@ def place(
     boxes = [(label, label.box.widened(gap)) for label in labels]
     for narrow in widths:
         for label, box in boxes:
-            if box.is_inside(left, right, narrow) and not any(overlap(box, other, narrow) for other in taken):
-                taken.append(box)
+            if box.is_inside(left, right, narrow) and not any(overlap(box, other, narrow) for other in occupied):
+                occupied.append(box)
                 return label, narrow > NARROW
     return None

@@ -151,24 +151,24 @@ class Plane:
 def draw_plane(chart: Chart, table: Table) -> Drawing:
     """Draw lines, steps, points or bars."""
     plane, title = _plane(chart, table)
-    series = _series(chart, table)
+    all_series = _series(chart, table)
     diagonal = _diagonal(plane) if chart.diagonal else []
-    taken = _obstacles(plane, series, diagonal)
+    occupied = _obstacles(plane, all_series, diagonal)
     parts = [text(0, 8 + LINE_HEIGHT * row, words, dx=-plane.left) for row, words in enumerate(title)]
     parts += _axes(plane)
     parts += _bars(plane, table) if chart.form == "bars" else ()
     parts += _vertical_rules(plane, LINE_HEIGHT * len(title) + (10.0 if title else 8.0))
-    parts += _rules(plane, taken)
+    parts += _rules(plane, occupied)
     parts += [path(diagonal, stroke=SHADES[2], width=1.2, dash=DASHES[2], opacity=0.65)] if diagonal else []
-    parts += [shape for one in series for shape in _line(plane, one)]
-    parts += _points(plane, series)
-    names = _line_names(plane, series, taken)
-    parts += [*names, *_point_names(plane, series, taken)]
+    parts += [shape for series in all_series for shape in _line(plane, series)]
+    parts += _points(plane, all_series)
+    names = _line_names(plane, all_series, occupied)
+    parts += [*names, *_point_names(plane, all_series, occupied)]
     foot = wrap_text(plane.x.title, NARROW + plane.left) if plane.x.title else []
     end = plane.bottom + 14 + LINE_HEIGHT
     parts += [text(1, end + LINE_HEIGHT * row, words, anchor="end") for row, words in enumerate(foot)]
-    legend = () if names else _legend(chart, series)
-    label = _description(plane, table, series)
+    legend = () if names else _legend(chart, all_series)
+    label = _description(plane, table, all_series)
     height = end - 6 + LINE_HEIGHT * len(foot)
     role = "group" if chart.link else "img"
     return Drawing(tuple(filter(None, parts)), height, label, plane.left, legend=legend, kind="plane", role=role)
@@ -278,19 +278,26 @@ def _line(plane: Plane, series: Series) -> Iterator[str]:
         yield with_tooltip(plane.words(row), shape)
 
 
-def _points(plane: Plane, series: Sequence[Series]) -> Iterator[str]:
+def _points(plane: Plane, all_series: Sequence[Series]) -> Iterator[str]:
     """Draw the marks of points: large ones and hollow ones first."""
-    listed = [(plane.radius(row), _is_hollow(plane.chart, row), row, one) for one in series for row in one.points]
-    for radius, hollow, row, one in sorted(listed, key=lambda item: (-item[0], not item[1])):
-        at, y = plane.position(row)
-        if not math.isfinite(at + y):
-            continue
-        ends = plane.interval(row)
-        interval = line((at, ends[1]), (at, ends[0]), stroke=INK, width=1.2) if ends else ""
-        disk = bubble(at, y, color=one.color, radius=radius)
-        shape = disk if plane.chart.size else mark(at, y, one.style, color=one.color, radius=MARK_RADIUS, hollow=hollow)
-        point = interval + with_tooltip(plane.words(row), _ring(plane.chart, row, at, y), shape)
-        yield link(str(row[plane.chart.link]), plane.words(row), at, y, point) if plane.chart.link else point
+    points = [(series, row) for series in all_series for row in series.points]
+    for series, row in sorted(points, key=lambda p: (-plane.radius(p[1]), not _is_hollow(plane.chart, p[1]))):
+        if all(map(math.isfinite, plane.position(row))):
+            yield _point(plane, series, row)
+
+
+def _point(plane: Plane, series: Series, row: Row) -> str:
+    """Draw a mark with its interval, its ring, its values and its link."""
+    chart, (at, y), ends = plane.chart, plane.position(row), plane.interval(row)
+    interval = line((at, ends[1]), (at, ends[0]), stroke=INK, width=1.2) if ends else ""
+    if chart.size:
+        shape = bubble(at, y, color=series.color, radius=plane.radius(row))
+    else:
+        hollow = _is_hollow(chart, row)
+        shape = mark(at, y, series.style, color=series.color, radius=MARK_RADIUS, hollow=hollow)
+    words = plane.words(row)
+    point = interval + with_tooltip(words, _ring(chart, row, at, y), shape)
+    return link(str(row[chart.link]), words, at, y, point) if chart.link else point
 
 
 def _ring(chart: Chart, row: Row, at: float, y: float) -> str:
@@ -343,7 +350,7 @@ def _vertical_rules(plane: Plane, y: float) -> Iterator[str]:
     yield from labels
 
 
-def _rules(plane: Plane, taken: list[Box]) -> Iterator[str]:
+def _rules(plane: Plane, occupied: list[Box]) -> Iterator[str]:
     """Draw horizontal limit lines, with their words above or below at the end where least is drawn."""
     for words, value in plane.chart.rules.items():
         y = plane.down(value)
@@ -352,8 +359,8 @@ def _rules(plane: Plane, taken: list[Box]) -> Iterator[str]:
         rows = [middle for middle in (y - 11, y + 11) if middle < plane.bottom - 6]
         sides = ((0.0, 4.0, ""), (1.0, -4.0, "end"))
         labels = [Label(words, at, middle, dx, anchor) for middle in rows for at, dx, anchor in sides]
-        best = min(labels, key=lambda label: sum(overlap(label.box, other) for other in taken))
-        taken += [best.box, Box(0, 0, 1, 0, y - 1, y + 1)]
+        best = min(labels, key=lambda label: sum(overlap(label.box, other) for other in occupied))
+        occupied += [best.box, Box(0, 0, 1, 0, y - 1, y + 1)]
         yield line((0, y), (1, y), stroke=SOFT, width=1.2, dash=DASHES[1])
         yield draw_label(best, look="halo")
 
@@ -361,17 +368,17 @@ def _rules(plane: Plane, taken: list[Box]) -> Iterator[str]:
 # --- names -----------------------------------------------------------------------------------------------------------
 
 
-def _obstacles(plane: Plane, series: Sequence[Series], diagonal: Sequence[Position]) -> list[Box]:
+def _obstacles(plane: Plane, all_series: Sequence[Series], diagonal: Sequence[Position]) -> list[Box]:
     """Return what names keep clear of: points, their intervals, and lines in pieces."""
     boxes = []
-    for row in (row for one in series for row in one.points):
+    for row in (row for series in all_series for row in series.points):
         (at, y), reach = plane.position(row), plane.radius(row) + 1.5
         ends = plane.interval(row)
         boxes += [Box(at, -reach, at, reach, y - reach, y + reach)]
         boxes += [Box(at, -1, at, 1, *ends)] if ends else []
     uprights = (plane.x.at(value) for value in plane.chart.x_rules.values())
     boxes += [Box(at, -1, at, 1, 0, plane.bottom) for at in uprights if math.isfinite(at)]
-    for positions in (*map(plane.path, series), diagonal):
+    for positions in (*map(plane.path, all_series), diagonal):
         for a, b in pairwise(positions):
             boxes += _pieces(a, b) if all(map(math.isfinite, (*a, *b))) else ()
     return boxes
@@ -391,15 +398,15 @@ def _inside(plane: Plane, labels: Iterable[Label]) -> list[Label]:
     return [label for label in labels if label.box.top >= plane.top - 8 and label.box.bottom < plane.bottom]
 
 
-def _point_names(plane: Plane, series: Sequence[Series], taken: list[Box]) -> Iterator[str]:
+def _point_names(plane: Plane, all_series: Sequence[Series], occupied: list[Box]) -> Iterator[str]:
     """Draw each name once, beside its point farthest to the right, if nothing else is there at any width."""
     chart = plane.chart
-    rows = [row for one in series for row in one.points if chart.text and row[chart.text]]
+    rows = [row for series in all_series for row in series.points if chart.text and row[chart.text]]
     rows = [row for row in rows if all(map(math.isfinite, plane.position(row)))]
     rightmost = {str(row[chart.text]): row for row in sorted(rows, key=plane.position)}
     named = rows if chart.size else list(rightmost.values())
     for row in sorted(named, key=lambda row: (-plane.radius(row), -plane.position(row)[0])):
-        placed = place(_inside(plane, _beside(plane, row)), taken)
+        placed = place(_inside(plane, _beside(plane, row)), occupied)
         yield draw_label(*placed, look="halo") if placed else ""
 
 
@@ -413,25 +420,25 @@ def _beside(plane: Plane, row: Row) -> Iterator[Label]:
         yield Label(str(row[plane.chart.text]), at, y + shift, dx, anchor)
 
 
-def _line_names(plane: Plane, series: Sequence[Series], taken: list[Box]) -> list[str]:
+def _line_names(plane: Plane, all_series: Sequence[Series], occupied: list[Box]) -> list[str]:
     """Draw the names of lines at their ends; none if one of them has no room there."""
-    if plane.chart.form not in ("lines", "steps") or len(series) < 2:
+    if plane.chart.form not in ("lines", "steps") or len(all_series) < 2:
         return []
-    boxes, names = [*taken], []
-    for one in series:
-        ends = [(at, y) for at, y in reversed(plane.path(one)) if at > 0.8]
-        labels = (Label(one.name, at, y + shift, anchor="end") for at, y in ends for shift in (-13.0, 13.0))
+    boxes, names = [*occupied], []
+    for series in all_series:
+        ends = [(at, y) for at, y in reversed(plane.path(series)) if at > 0.8]
+        labels = (Label(series.name, at, y + shift, anchor="end") for at, y in ends for shift in (-13.0, 13.0))
         placed = place(_inside(plane, labels), boxes, widths=(NARROW,))
         if placed is None:
             return []
-        names.append(draw_label(*placed, ink=one.color, look="halo"))
-    taken[:] = boxes
+        names.append(draw_label(*placed, ink=series.color, look="halo"))
+    occupied[:] = boxes
     return names
 
 
-def _legend(chart: Chart, series: Sequence[Series]) -> tuple[LegendEntry, ...]:
+def _legend(chart: Chart, all_series: Sequence[Series]) -> tuple[LegendEntry, ...]:
     """Return the legend; a single entry needs none."""
-    entries = [LegendEntry(one.name, _key(chart, one)) for one in series if one.name]
+    entries = [LegendEntry(series.name, _key(chart, series)) for series in all_series if series.name]
     if chart.diagonal:
         entries.append(LegendEntry(chart.diagonal, line((0, 7), (1, 7), stroke=SHADES[2], width=1.2, dash=DASHES[2])))
     return tuple(entries) if len(entries) > 1 else ()
@@ -450,7 +457,7 @@ def _key(chart: Chart, series: Series) -> str:
 # --- description -----------------------------------------------------------------------------------------------------
 
 
-def _description(plane: Plane, table: Table, series: Sequence[Series]) -> str:
+def _description(plane: Plane, table: Table, all_series: Sequence[Series]) -> str:
     """Describe the chart in words, with its numbers."""
     chart = plane.chart
     head = (chart.label or chart.title).removesuffix(".")
@@ -458,13 +465,13 @@ def _description(plane: Plane, table: Table, series: Sequence[Series]) -> str:
         largest = max(table.rows, key=lambda row: row[chart.baseline or chart.y], default=None)
         return f"{head}. Most: {plane.words(largest)}." if largest else f"{head}."
     if chart.form == "points":
-        rows = sorted((row for one in series for row in one.points), key=lambda row: -plane.radius(row))
+        rows = sorted((row for series in all_series for row in series.points), key=lambda row: -plane.radius(row))
         more = f"; and {len(rows) - MAX_DESCRIBED:,} more" if len(rows) > MAX_DESCRIBED else ""
         body = "; ".join(plane.words(row, labels=False) for row in rows[:MAX_DESCRIBED]) + more
         head += f". {', '.join(plane.columns[name].label for name in plane.value_names)}"
     else:
-        body = "; ".join(filter(None, (_ends(plane, one) for one in series)))
-        head += _range(plane, [row[chart.x] for one in series for row in one.vertices])
+        body = "; ".join(filter(None, (_ends(plane, series) for series in all_series)))
+        head += _range(plane, [row[chart.x] for series in all_series for row in series.vertices])
     marked = ", ".join((*chart.rules, *chart.x_rules))
     return f"{head}: {body}.{f' Marked: {marked}.' if marked else ''}"
 

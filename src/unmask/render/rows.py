@@ -240,16 +240,16 @@ def _strip(bins: _Bins, column: Column, name: str, rows: Sequence[Row], y: float
     return [*parts, line((0, floor), (1, floor), stroke=AXIS)], floor
 
 
-def _figures(bins: _Bins, column: Column, rows: Sequence[Row], floor: float, taken: list[Box]) -> Iterator[str]:
+def _figures(bins: _Bins, column: Column, rows: Sequence[Row], floor: float, occupied: list[Box]) -> Iterator[str]:
     """Draw how many people each bar is, from the highest risk on, where there is room."""
-    taken += [bins.bar(row, floor) for row in rows]
+    occupied += [bins.bar(row, floor) for row in rows]
     for row in reversed(rows):
         bar, words = bins.bar(row, floor), format_value(column, row[bins.chart.y])
         places = ((bar.left + bar.right) / 2, 0.0, "middle"), (bar.right, -4.0, "end"), (bar.left, 4.0, "")
         labels = [Label(words, at, bar.top - 8, dx, anchor) for at, dx, anchor in places]
-        placed = place(labels, taken, left=2, right=SIDE)
+        placed = place(labels, occupied, left=2, right=SIDE)
         if placed is not None:
-            taken[-1] = taken[-1].widened(GAP)
+            occupied[-1] = occupied[-1].widened(GAP)
             yield draw_label(*placed, ink=bins.color(row, SOFT))
 
 

@@ -161,14 +161,14 @@ def spaced_labels(
     labels: Sequence[tuple[float, str]], y: float, *, left: float = 0.0, right: float = RIGHT
 ) -> Iterator[tuple[Label, bool]]:
     """Yield labels of an axis that do not touch each other, and whether there is room from a middle width on only."""
-    taken: list[Box] = []
+    occupied: list[Box] = []
     drawn = set()
     for narrow in (NARROW, MIDDLE):
         for i in (len(labels) - 1, *range(len(labels) - 1)) if labels else ():
             at, words = labels[i]
             places = [Label(words, at, y, anchor=anchor) for anchor in ("middle", "end" if at > 0.5 else "")]
             room = {"left": left + GAP, "right": right + GAP, "gap": GAP}
-            placed = None if i in drawn else place(places, taken, widths=(narrow,), **room)
+            placed = None if i in drawn else place(places, occupied, widths=(narrow,), **room)
             if placed is not None:
                 drawn.add(i)
                 yield placed
