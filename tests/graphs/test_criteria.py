@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from unmask import UnmaskError
-from unmask.graphs import Auxiliary
+from unmask.graphs import Auxiliary, _kernels
 from unmask.graphs.attacks import Nar09
 from unmask.graphs.criteria import (
-    _kernels,
     class_sizes,
     color_classes,
     degree_anonymity,

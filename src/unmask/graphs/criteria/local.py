@@ -89,7 +89,7 @@ def local_anonymities(graph: SocialGraph, variants: Iterable[Variant]) -> dict[V
     values = {variant: graph.degree.astype(np.float64) for variant in wanted}
     if {*wanted} <= {"degree"} or not graph.n_nodes:
         return values
-    from unmask.graphs.criteria._kernels import two_hops  # numba is imported where a kernel runs
+    from unmask.graphs._kernels import two_hops  # numba is imported where a kernel runs
 
     reached, total, squares = np.zeros((3, graph.n_nodes))
     last_visitor = np.full(graph.n_nodes, -1, dtype=np.int32)

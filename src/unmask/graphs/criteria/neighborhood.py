@@ -67,7 +67,7 @@ def neighborhood_anonymity(graph: SocialGraph) -> NeighborhoodAnonymity:
     >>> neighborhood_anonymity(bow_tie).size
     array([1, 3, 3, 3, 1, 1])
     """
-    from unmask.graphs.criteria._kernels import neighborhood_edges  # numba is imported where a kernel runs
+    from unmask.graphs._kernels import neighborhood_edges  # numba is imported where a kernel runs
 
     indptr, neighbor = neighborhood_edges(graph.indptr, graph.neighbor)
     pieces = _Pieces.of(indptr, neighbor)

@@ -50,7 +50,7 @@ def hop_distance(target: SocialGraph, mapping: NDArray[np.integer], truth: NDArr
     >>> hop_distance(path, np.array([2, 1, -1, 4]), np.array([0, 1, 2, 0]))
     array([ 2,  0, -1, -2])
     """
-    from unmask.graphs.evaluation._kernels import distances  # numba is imported where a kernel runs
+    from unmask.graphs._kernels import pair_distances  # numba is imported where a kernel runs
 
     has_both = np.flatnonzero((mapping >= 0) & (truth >= 0))
     distance = np.full(len(truth), UNNAMED, dtype=np.int64)
@@ -58,7 +58,7 @@ def hop_distance(target: SocialGraph, mapping: NDArray[np.integer], truth: NDArr
     hops = np.empty(len(has_both), dtype=np.int64)
     marks = np.full(target.n_nodes, -1, dtype=np.int64), np.full(target.n_nodes, -1, dtype=np.int64)
     queues = np.empty(target.n_nodes, dtype=np.int32), np.empty(target.n_nodes, dtype=np.int32)
-    distances(target.indptr, target.neighbor, start, end, marks, queues, hops)
+    pair_distances(target.indptr, target.neighbor, start, end, marks, queues, hops)
     distance[has_both] = hops
     return distance
 

@@ -281,16 +281,11 @@ def by_degree(
     class_number = np.searchsorted(lows, degree, side="right") - 1
     table = np.zeros((len(lows), len(Outcome)), dtype=np.int64)
     np.add.at(table, (class_number, outcome), 1)
-    return degree_classes(lows, table)
-
-
-def degree_classes(lows: Sequence[int], counts: NDArray[np.int64]) -> tuple[DegreeClass, ...]:
-    """Return the classes that begin at these rising degrees, with (n, 6) counts of each `Outcome`."""
     highs = [*(low - 1 for low in lows[1:]), None]
     return tuple(
-        _class(low, high, row)
-        for low, high, row in zip(lows, highs, counts.tolist(), strict=True)
-        if sum(row) > row[Outcome.SEED]
+        _class(low, high, counts)
+        for low, high, counts in zip(lows, highs, table.tolist(), strict=True)
+        if sum(counts) > counts[Outcome.SEED]
     )
 
 
