@@ -235,3 +235,10 @@ def test_people_who_are_the_rows_are_walked_once(boxes: bool, once: bool, monkey
     assert np.array_equal(attack.crossed(table, fold)[1], found)
     assert (len(walks) == 3 * n) is once
     assert (len(walks) == 2 * n) is not once
+
+
+def test_columns_without_entries_have_products_without_entries():
+    agree, table = csc_array((3, 1)), csr_array(np.ones((2, 2)))
+    found = product_sums.multiply_columns(agree, np.array([0]), table, np.array([0, 1, 1]), np.array([1]))
+    assert found.shape == (3, 1)
+    assert found.nnz == 0

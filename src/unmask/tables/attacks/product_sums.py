@@ -223,7 +223,7 @@ def multiply_columns(
     length, n_fitting, parts = np.diff(agree.indptr)[left_column], np.diff(fits.indptr)[to], []
     for pair in np.split(np.arange(len(to)), np.flatnonzero(np.diff(np.cumsum(length) // ENTRIES)) + 1):
         part = csc_array(agree[:, left_column[pair]])
-        if LOOKUP * length[pair].sum() <= n_fitting[pair].sum():
+        if 0 < LOOKUP * part.nnz <= n_fitting[pair].sum():
             part.data *= np.asarray(table[row[part.indices], np.repeat(to[pair], length[pair])]).reshape(-1)
             part.eliminate_zeros()
         else:
