@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.sparse import coo_array, csr_array
 from scipy.special import xlogy
 
-from unmask.channels.channel import Channel, degradation
+from unmask.channels import Channel, degradation
 from unmask.core.errors import UnmaskError
 from unmask.measures import estimation_error, information_gain_bits
 
@@ -129,7 +129,7 @@ def test_c9_counts_are_no_exact_channel():
     known = Channel.from_joint(counts / 10)
     assert (channel.samples, known.samples) == (10, None)
     assert (channel.posterior().status, known.posterior().status) == ("model", "exact")
-    for made in (channel.with_prior(None), channel.then(np.eye(2)), channel.beside(known), known.beside(channel)):
+    for made in (channel.with_prior(None), channel.then(np.eye(2)), channel.parallel(known), known.parallel(channel)):
         assert made.posterior().status == "model"
     for make in (Channel.from_joint, Channel.from_counts):
         with pytest.raises(UnmaskError, match="row 1 of the joint table is empty"):
@@ -171,7 +171,7 @@ def test_sparse_equals_dense(seed, n_x, n_y, zeros):
     np.testing.assert_allclose(sparse.joint().toarray(), dense.joint(), rtol=1e-14)
     after = random_channel(rng, n_y, 4, zeros=zeros)
     np.testing.assert_allclose(sparse.then(after).dense(), dense.then(after).dense(), rtol=1e-12)
-    np.testing.assert_allclose(sparse.beside(other).dense(), dense.beside(other).dense(), rtol=1e-12)
+    np.testing.assert_allclose(sparse.parallel(other).dense(), dense.parallel(other).dense(), rtol=1e-12)
 
 
 def test_a_secret_of_prior_zero_and_an_output_nobody_gives_are_left_out():
@@ -208,7 +208,7 @@ def test_a_block_of_columns_at_a_time_changes_nothing(monkeypatch):
     for zeros in (0.0, 0.5):
         channel = random_channel(rng, 9, 11, zeros=zeros)
         whole = channel.posterior()
-        monkeypatch.setattr("unmask.channels.channel.LOG_BLOCK_ENTRIES", 20)
+        monkeypatch.setattr("unmask.channels._beliefs.LOG_BLOCK_ENTRIES", 20)
         pieces = channel.posterior()
         monkeypatch.undo()
         np.testing.assert_array_equal(whole.candidate, pieces.candidate)
@@ -234,27 +234,27 @@ def test_side_by_side_outputs_multiply_and_are_numbered_by_the_first():
     a = Channel(np.array([[0.5, 0.5], [1.0, 0.0]]), np.array([0.3, 0.7]), y_labels=("u", "v"))
     b = Channel(np.array([[0.1, 0.2, 0.7], [0.0, 1.0, 0.0]]), y_labels=("1", "2", "3"))
     for other in (b, Channel(csr_array(b.dense()), y_labels=b.y_labels)):
-        both = a.beside(other)
+        both = a.parallel(other)
         assert both.dense()[0, 1 * 3 + 2] == pytest.approx(0.5 * 0.7)
         assert both.dense()[1].tolist() == [0, 1, 0, 0, 0, 0]
         assert both.y_labels[5] == "v | 3"
         np.testing.assert_array_equal(both.prior, a.prior)
     with pytest.raises(UnmaskError, match="2 and 3 secrets"):
-        a.beside(Channel(np.eye(3)))
+        a.parallel(Channel(np.eye(3)))
 
 
 def test_two_large_dense_channels_are_not_multiplied_out(monkeypatch):
     monkeypatch.setattr("unmask.channels.channel.MAX_DENSE_ENTRIES", 10)
     with pytest.raises(UnmaskError, match="27 entries, at most 10"):
-        Channel(np.eye(3)).beside(Channel(np.eye(3)))
-    assert Channel(np.eye(3)).beside(Channel(csr_array(np.eye(3)))).n_y == 9
+        Channel(np.eye(3)).parallel(Channel(np.eye(3)))
+    assert Channel(np.eye(3)).parallel(Channel(csr_array(np.eye(3)))).n_y == 9
 
 
 @given(seeds)
 def test_seeing_both_outputs_is_seeing_one_after_the_other(seed):
     rng = np.random.default_rng(seed)
     a, b = random_channel(rng, 4, 3), random_channel(rng, 4, 5)
-    both = dense_posterior(a.beside(b))
+    both = dense_posterior(a.parallel(b))
     first = dense_posterior(a)
     for y in range(3):
         again = dense_posterior(b.with_prior(first[y] / first[y].sum()))
@@ -318,7 +318,7 @@ def test_processing_the_output_never_lowers_the_bayes_error(seed):
     loss = rng.random((6, 5))
     for d in (None, loss):
         assert p_avg(fine, d) <= p_avg(coarse, d) + 1e-6
-    assert p_avg(fine.beside(coarse)) <= p_avg(fine) + 1e-6
+    assert p_avg(fine.parallel(coarse)) <= p_avg(fine) + 1e-6
 
 
 def test_bayes_error_of_the_binary_symmetric_channel():

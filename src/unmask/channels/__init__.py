@@ -14,7 +14,7 @@ from unmask.channels.attacks import (
     Samples,
     StatisticalDisclosure,
 )
-from unmask.channels.channel import Channel, degradation
+from unmask.channels.channel import Channel
 from unmask.channels.design import (
     Design,
     RateDistortion,
@@ -35,6 +35,7 @@ from unmask.channels.mechanisms import (
     RandomizedResponse,
     Shrink,
 )
+from unmask.channels.refinement import degradation
 
 __all__ = [
     "BayesChannelAttack",

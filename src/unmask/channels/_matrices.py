@@ -1,15 +1,14 @@
-"""Matrices of conditional distributions, dense or sparse: conversion, checks, products and the Blackwell order."""
+"""Matrices of conditional distributions, dense or sparse: conversion, checks and products."""
 
 from __future__ import annotations
 
 from typing import Any, TypeAlias, TypeVar, cast
 
 import numpy as np
-import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import coo_array, csr_array, eye_array, hstack, issparse, kron, vstack
+from scipy.sparse import coo_array, csr_array, issparse
 
-from unmask.core.errors import FailedError, UnmaskError
+from unmask.core.errors import UnmaskError
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
@@ -140,51 +139,3 @@ def check_costs(values: ArrayLike, name: str, shape: tuple[int | None, int | Non
     if not np.all(np.isfinite(matrix)) or matrix.min() < 0:
         raise UnmaskError(f"the {name} has negative or infinite entries, expected numbers at least 0")
     return matrix
-
-
-def degrading_matrix(P: Floats, Q: Floats, *, tolerance: float) -> Floats | None:
-    """Return (n_y, n_z) G >= 0 with rows that sum to 1 and max |P G - Q| <= tolerance, or None.
-
-    P : (n_x, n_y), Q : (n_x, n_z), rows sum to 1. Least squares is tried first: it takes milliseconds and finds a
-    unique solution of P G = Q. The linear program min t such that |P G - Q| <= t entry by entry has n_y n_z
-    variables: about a second for 60 x 60.
-
-    >>> degrading_matrix(np.eye(2), np.array([[0.5, 0.5], [0.0, 1.0]]), tolerance=1e-9)
-    array([[0.5, 0.5],
-           [0. , 1. ]])
-    """
-    for propose in (_least_squares, _minimize_largest_error):
-        G = _normalize_rows(propose(P, Q))
-        if float(np.abs(P @ G - Q).max()) <= tolerance:
-            return G
-    return None
-
-
-def _least_squares(P: Floats, Q: Floats) -> Floats:
-    return np.asarray(np.linalg.lstsq(P, Q, rcond=None)[0], dtype=np.float64)
-
-
-def _minimize_largest_error(P: Floats, Q: Floats) -> Floats:
-    n_y, n_z = P.shape[1], Q.shape[1]
-    product = kron(csr_array(P), eye_array(n_z))  # row (x, z), column (y, z) of G
-    slack = csr_array(np.ones((Q.size, 1)))
-    answer = scipy.optimize.linprog(
-        np.concatenate((np.zeros(n_y * n_z), [1.0])),
-        A_ub=vstack([hstack([product, -slack]), hstack([-product, -slack])], format="csr"),
-        b_ub=np.concatenate((Q.ravel(), -Q.ravel())),
-        A_eq=hstack([kron(eye_array(n_y), np.ones((1, n_z))), csr_array((n_y, 1))], format="csr"),
-        b_eq=np.ones(n_y),
-        bounds=(0, None),
-        method="highs",
-        options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
-    )
-    if answer.x is None:
-        raise FailedError("the comparison of the two channels was not solved: try channels with fewer outputs")
-    return np.asarray(answer.x[:-1].reshape(n_y, n_z), dtype=np.float64)
-
-
-def _normalize_rows(G: Floats) -> Floats:
-    """Return the rows with negative entries set to 0, divided by their sum; uniform if empty."""
-    positive = np.maximum(G, 0.0)
-    positive[positive.sum(axis=1) <= 0] = 1.0
-    return np.asarray(positive / positive.sum(axis=1, keepdims=True))

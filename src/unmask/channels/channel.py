@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
 
+from unmask.channels._beliefs import closed_belief, list_dense_rows, list_sparse_rows
 from unmask.channels._matrices import (
     ROW_TOLERANCE,
     Floats,
@@ -19,7 +20,6 @@ from unmask.channels._matrices import (
     Matrix,
     as_matrix,
     check_entries,
-    degrading_matrix,
     distribution,
     lock,
     row_products,
@@ -27,7 +27,7 @@ from unmask.channels._matrices import (
     stochastic,
 )
 from unmask.core.errors import UnmaskError
-from unmask.core.posterior import LogProbabilities, Posterior, Status, equal_weights, precision, stored
+from unmask.core.posterior import Posterior
 
 MIN_OUTPUT_PROBABILITY = float(np.finfo(np.float64).tiny)
 """Outputs of less probability, 3e-308, do not occur: their shares would be lost in rounding."""
@@ -37,9 +37,6 @@ MAX_DENSE_ENTRIES = 200_000_000
 
 CACHED_ENTRIES = 100_000
 """Entries of a block of rows that stays in the cache."""
-
-LOG_BLOCK_ENTRIES = 200_000
-"""Entries turned into logarithms at a time: they stay in the cache, and a large channel needs no copy of itself."""
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -213,7 +210,7 @@ class Channel:
         probability p a relative error below 6e-8 (1 + |ln p|).
         """
         matrix, terms = self.p_y_given_x, (self.prior, self.p_y, self.observed)
-        rows = _dense_rows(matrix, *terms) if isinstance(matrix, np.ndarray) else _sparse_rows(matrix, *terms)
+        rows = list_dense_rows(matrix, *terms) if isinstance(matrix, np.ndarray) else list_sparse_rows(matrix, *terms)
         weight = self.p_y[self.observed]
         samples = {} if self.samples is None else {"samples": self.samples}
         return closed_belief(
@@ -242,13 +239,13 @@ class Channel:
         samples = _fewest_samples(self, second)
         return Channel(product, self.prior, x_labels=self.x_labels, y_labels=second.y_labels, samples=samples)
 
-    def beside(self, other: Channel) -> Channel:
+    def parallel(self, other: Channel) -> Channel:
         """Return the channel of both outputs, independent given x: p(y, z given x) = p(y given x) p(z given x).
 
         Output (y, z) has number y * other.n_y + z. Sparse if either channel is. The prior of `other` is ignored.
 
         >>> half = Channel(np.array([[0.75, 0.25], [0.25, 0.75]]))
-        >>> half.beside(half).p_y_given_x[0]
+        >>> half.parallel(half).p_y_given_x[0]
         array([0.5625, 0.1875, 0.1875, 0.0625])
         """
         if other.n_x != self.n_x:
@@ -314,49 +311,6 @@ def _fewest_samples(*channels: Channel) -> int | None:
     return min((channel.samples for channel in channels if channel.samples is not None), default=None)
 
 
-def degradation(finer: Channel, coarser: Channel, *, tolerance: float = 1e-9) -> Channel | None:
-    """Find the channel that turns the output of `finer` into that of `coarser`.
-
-    A stochastic G with P G = Q, for the matrices P and Q of two channels on the same secrets. Priors are ignored. If
-    there is one, and only then, no adversary with any prior and any loss learns less from `finer` than from `coarser`.
-
-    Parameters
-    ----------
-    finer, coarser : Channel
-        Channels on the same secrets.
-    tolerance : float
-        Largest entry of abs(P G - Q).
-
-    Returns
-    -------
-    Channel or None
-        G, whose product was checked. None if a linear program, solved to 1e-10, finds no G.
-
-    Raises
-    ------
-    UnmaskError
-        If the channels have different numbers of secrets.
-
-    References
-    ----------
-    D. Blackwell, "Equivalent comparisons of experiments", Ann. Math. Statist. 24, 1953, theorem 6.
-
-    Examples
-    --------
-    >>> fine = Channel(np.array([[0.9, 0.1], [0.1, 0.9]]))
-    >>> coarse = Channel(np.array([[0.7, 0.3], [0.3, 0.7]]))
-    >>> degradation(fine, coarse).p_y_given_x.round(3)
-    array([[0.75, 0.25],
-           [0.25, 0.75]])
-    >>> degradation(coarse, fine) is None
-    True
-    """
-    if finer.n_x != coarser.n_x:
-        raise UnmaskError(f"the channels have {finer.n_x} and {coarser.n_x} secrets, expected the same secrets")
-    G = degrading_matrix(finer.dense(), coarser.dense(), tolerance=tolerance)
-    return None if G is None else Channel(G, finer.p_y, x_labels=finer.y_labels, y_labels=coarser.y_labels)
-
-
 def _row_blocks(matrix: Floats) -> Iterator[slice]:
     """Return blocks of rows that stay in the cache."""
     step = max(1, CACHED_ENTRIES // matrix.shape[1])
@@ -369,43 +323,6 @@ def _check_labels(labels: Sequence[str] | None, size: int, letter: str) -> tuple
     return None if labels is None else tuple(str(label) for label in labels)
 
 
-def closed_belief(
-    length: Ints,
-    candidate: NDArray[np.int32],
-    log_probability: LogProbabilities,
-    prior: Floats,
-    *,
-    observation: Ints | None = None,
-    weight: Floats | None = None,
-    status: Status = "exact",
-    provenance: Mapping[str, Any],
-    candidate_label: tuple[str, ...] | None,
-) -> Posterior:
-    """Return a belief that lists every candidate of positive probability.
-
-    length : (n_observations,) candidates of each row
-    prior : (n_candidates,)
-    observation, weight : the targets; if None one of each observation, of equal weight
-    """
-    target = np.arange(len(length)) if observation is None else observation
-    with np.errstate(divide="ignore"):
-        log_prior = float(-np.log(len(prior))) if np.ptp(prior) == 0 else np.log(prior)
-    return Posterior(
-        indptr=np.concatenate(([0], np.cumsum(length, dtype=np.int64))),
-        candidate=candidate,
-        log_probability=log_probability,
-        unlisted=np.zeros(len(length)),
-        n_unlisted=np.zeros(len(length), dtype=np.int64),
-        observation=target,
-        weight=equal_weights(len(target)) if weight is None else weight,
-        n_candidates=len(prior),
-        log_prior=log_prior,
-        status=status,
-        provenance=provenance,
-        candidate_label=candidate_label,
-    )
-
-
 def check_outputs(outputs: Ints, n_y: int) -> None:
     """Raise an error if observations, (targets, ...), are not output numbers."""
     if not np.issubdtype(outputs.dtype, np.integer):
@@ -413,47 +330,3 @@ def check_outputs(outputs: Ints, n_y: int) -> None:
     invalid = np.flatnonzero(((outputs < 0) | (outputs >= n_y)).reshape(len(outputs), -1).any(axis=1))
     if invalid.size:
         raise UnmaskError(f"target {invalid[0]} shows an output outside 0..{n_y - 1}, the outputs of the channel")
-
-
-def _dense_rows(
-    matrix: Floats, prior: Floats, p_y: Floats, outputs: Ints
-) -> tuple[Ints, NDArray[np.int32], LogProbabilities]:
-    """Return the entries of each row, secrets and logs of p(x given y) for these outputs of a dense channel."""
-    secret = np.flatnonzero(prior > 0).astype(np.int32)
-    all_possible = len(secret) == len(prior)
-    log_prior, log_p_y = np.log(prior[secret]), np.log(p_y[outputs])
-    length = np.count_nonzero(matrix if all_possible else matrix[secret], axis=0)[outputs]
-    indptr = np.concatenate(([0], np.cumsum(length, dtype=np.int64)))
-    candidate = np.empty(indptr[-1], dtype=np.int32)
-    log_p = np.empty(indptr[-1], dtype=precision(indptr[-1]))
-    step = max(1, LOG_BLOCK_ENTRIES // max(1, len(secret)))
-    for start in range(0, len(outputs), step):
-        columns = outputs[start : start + step]
-        block = np.ascontiguousarray((matrix[:, columns] if all_possible else matrix[np.ix_(secret, columns)]).T)
-        target = slice(indptr[start], indptr[min(start + step, len(outputs))])
-        is_full = bool(length[start : start + step].min() == len(secret))  # without a mask in half the time
-        mask = ... if is_full else block > 0
-        with np.errstate(divide="ignore"):
-            log_block = np.log(block, out=block)
-        log_block += log_prior
-        log_block -= log_p_y[start : start + step, None]
-        np.minimum(log_block, 0.0, out=log_block)
-        log_p[target] = log_block[mask].ravel()
-        candidate[target] = np.broadcast_to(secret, block.shape)[mask].ravel()
-    return length, candidate, log_p
-
-
-def _sparse_rows(
-    matrix: Matrix, prior: Floats, p_y: Floats, outputs: Ints
-) -> tuple[Ints, NDArray[np.int32], LogProbabilities]:
-    """Return the entries of each row, secrets and logs of p(x given y) for these outputs of a sparse channel."""
-    by_output = csr_array(matrix).tocsc()
-    secret = by_output.indices.astype(np.int32)
-    output, p = np.repeat(np.arange(len(p_y)), np.diff(by_output.indptr)), by_output.data
-    possible = prior[secret] > 0
-    if not possible.all():
-        secret, output, p = secret[possible], output[possible], p[possible]
-    length = np.bincount(output, minlength=len(p_y))[outputs]
-    with np.errstate(divide="ignore"):  # a secret of prior 0 and an output of probability 0 are not read
-        log_p = np.log(p) + np.log(prior)[secret] - np.log(p_y)[output]
-    return length, secret, stored(log_p)

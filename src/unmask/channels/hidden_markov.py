@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array, issparse
 
+from unmask.channels._beliefs import closed_belief
 from unmask.channels._matrices import Bools, Floats, Ints, Matrix
-from unmask.channels.channel import Channel, closed_belief
+from unmask.channels.channel import Channel
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior, stored
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.sparse import csr_array
 
+from unmask.channels._beliefs import closed_belief
 from unmask.channels._matrices import Floats, Ints
-from unmask.channels.channel import Channel, check_outputs, closed_belief
+from unmask.channels.channel import Channel, check_outputs
 from unmask.core.csr_rows import segment_max, segment_sum
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior, equal_weights, stored

@@ -174,7 +174,8 @@ def optimal_mechanism(
             f"objective is {objective!r} and method {method!r}, expected 'average' or 'worst', and 'auto', 'full' or "
             "'cuts'"
         )
-    problem = _Problem.scale(prior, privacy_loss, distortion, budget, coordinates, worst_case, epsilon, delta)
+    constraints = {"worst_case": worst_case, "epsilon": epsilon, "delta": delta}
+    problem = _Problem.scale(prior, privacy_loss, distortion, budget, coordinates, **constraints)
     program = problem.program
     closed_form = _closed_form_rule(program) if method == "auto" else None
     if closed_form is not None:
@@ -260,21 +261,20 @@ class _Problem:
         privacy_loss: Loss,
         distortion: ArrayLike,
         budget: float,
-        coordinates: ArrayLike | None = None,
-        worst_case: float | None = None,
-        epsilon: float | None = None,
-        delta: float | None = None,
+        coordinates: ArrayLike | None,
+        **constraints: float | None,
     ) -> _Problem:
-        """Check the arguments and scale them."""
+        """Check the arguments and scale them; constraints : worst_case, epsilon and delta."""
         p = probabilities(prior, "the prior")
         if isinstance(privacy_loss, str) or callable(privacy_loss):
             loss = as_matrix(privacy_loss, len(p), coordinates=coordinates)
         else:
             loss = check_costs(privacy_loss, "privacy loss", (None, len(p)))
         d = check_costs(distortion, "distortion matrix", (len(p), None))
-        for name, value in (("budget", budget), ("worst_case", worst_case), ("epsilon", epsilon), ("delta", delta)):
+        for name, value in {"budget": budget, **constraints}.items():
             if value is not None and not (math.isfinite(value) and value >= 0):
                 raise UnmaskError(f"{name} is {value}, expected a finite number at least 0")
+        worst_case, epsilon, delta = map(constraints.get, ("worst_case", "epsilon", "delta"))
         prior_error = float((loss @ p).min())
         if worst_case is not None and worst_case > prior_error:
             raise UnmaskError(
