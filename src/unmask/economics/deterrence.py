@@ -6,18 +6,19 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache
-from typing import Any, Final, Literal, NamedTuple, get_args
+from typing import Annotated, Any, Final, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from unmask.core.errors import UnmaskError
-from unmask.economics.attacker import Attacker, Floats, as_amounts, as_number
+from unmask.economics.attacker import Attacker, Floats, as_amounts
 from unmask.economics.campaign import attack, remove_discount
 from unmask.economics.groups import TargetInput, Targets, group_targets
 from unmask.economics.plan import VALUE, CandidateGroups
 from unmask.economics.prices import Thresholds, exploitation_table, find_break_even, solve_linked_plans
 from unmask.economics.records import price_records
+from unmask.ranges import Range, check_type
 
 Amount = Literal["fine", "exploit_cost", "access_cost", "gain"]
 
@@ -131,8 +132,7 @@ def deter(
     >>> deter(case, [1, 2, 2, 40], budget=1.0) > deter(case, [1, 2, 2, 40], budget=3.0)
     True
     """
-    if not as_number("the risk budget", budget) >= 0:
-        raise UnmaskError(f"the risk budget is {budget:g}, expected at least 0")
+    check_type("budget", budget, Annotated[float, Range(0)])
     if amount not in ("fine", "access_cost"):
         raise UnmaskError(f"amount is {amount!r}, expected fine or access_cost")
     unfined = Targets.of(remove_discount(with_parameter(attacker, amount, 0.0)), targets, None)

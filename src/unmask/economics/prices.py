@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from typing import Final, Literal, NamedTuple
+from typing import Annotated, Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unmask.core.errors import UnmaskError
-from unmask.economics.attacker import Attacker, Floats, is_whole
+from unmask.economics.attacker import Attacker, Floats
 from unmask.economics.plan import (
     CLEAN,
     COST_SLOPE,
@@ -28,6 +28,7 @@ from unmask.economics.plan import (
     solve_plans,
     solve_plans_by_cap,
 )
+from unmask.ranges import Range, check_type
 
 FIRST_PROBE: Final = 64
 """Group sizes are solved up to this one at first, then twice as far, until the largest is worth nothing."""
@@ -167,8 +168,7 @@ def exploitation_table(attacker: Attacker, max_size: int) -> ExploitationTable:
     >>> table.payoff[[1, 40]].round(2), table.success_probability[[1, 40]].round(2)
     (array([4829.49, 2289.45]), array([0.63, 0.63]))
     """
-    if not is_whole(max_size, at_least=0):
-        raise UnmaskError(f"the largest group size is {max_size!r}, expected a whole number of at least 0")
+    check_type("max_size", max_size, Annotated[int, Range(0)])
     plan = solve_plans_by_size(attacker, np.arange(max_size + 1))
     prices = to_prices(attacker, plan, plan[VALUE])
     slope, thresholds = _compute_slopes(attacker, plan, prices.access), _find_thresholds(plan, prices.access)

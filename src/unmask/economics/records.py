@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
-from unmask.economics.attacker import Attacker, Floats, as_numbers, is_whole
+from unmask.economics.attacker import Attacker, Floats, Whole, as_numbers
 from unmask.economics.groups import compute_inside_probability, count_candidates, group_targets
 from unmask.economics.plan import VALUE, CandidateGroups, is_better
 from unmask.economics.prices import (
@@ -22,6 +22,7 @@ from unmask.economics.prices import (
     solve_plans_by_size,
     to_prices,
 )
+from unmask.ranges import check_type
 
 Belief = Literal["known", "binomial"]
 
@@ -103,8 +104,7 @@ def _check_cells(
 ) -> tuple[int, Floats]:
     if population is None or cell_probability is None:
         raise UnmaskError("a belief about unknown sizes needs the population and each record's cell_probability")
-    if not is_whole(population, at_least=1):
-        raise UnmaskError(f"the population is {population!r}, expected a whole number of at least 1")
+    check_type("population", population, Whole)
     p = as_numbers("cell_probability", cell_probability)
     if p.ndim and p.shape != counts.shape:
         raise UnmaskError(f"there are {p.size} cell probabilities for {len(counts)} records, expected one for each")
