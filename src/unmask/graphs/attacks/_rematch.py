@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.compiled import compiled, inner
-from unmask.graphs.attacks._likelihood import GRID, NEGLIGIBLE
 from unmask.graphs.attacks._loops import insert
+from unmask.graphs.attacks._structs import GRID, NEGLIGIBLE
 
 NEVER = -(2.0**50)
 """A bound on log-odds in units of 1 / GRID that none is below."""

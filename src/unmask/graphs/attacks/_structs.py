@@ -14,6 +14,12 @@ differ in the last bit, and two candidates that differ at all have eccentricity 
 
 NONE, UNKNOWN = -1, -2
 
+GRID = 65536.0
+"""Weights of witnesses are whole multiples of 1 / GRID, so that equal sums are equal whatever their order."""
+
+NEGLIGIBLE = 40.0
+"""Candidates whose odds are exp(-40) of those of the best, or less, are left out."""
+
 DIRECTION_UNIT = 2.0**26
 """Weight of a link into a node in a directed graph. Links out of it weigh 1, so that one sum holds both counts."""
 

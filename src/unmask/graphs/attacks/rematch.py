@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from unmask.core.errors import UnmaskError
 from unmask.graphs.attacks._kernels import count_common, renumber
-from unmask.graphs.attacks._likelihood import NEGLIGIBLE, TIE, Model, fit_model, witness_weights
+from unmask.graphs.attacks._structs import GRID, NEGLIGIBLE
 from unmask.graphs.attacks.base import Count, Matching, check_choice, make_matching, seed_images
 from unmask.graphs.auxiliary import Auxiliary
 from unmask.graphs.graph import SocialGraph
@@ -20,6 +20,12 @@ from unmask.ranges import Range, check_ranges
 
 if TYPE_CHECKING:
     from unmask.graphs.attacks._rematch import Alike, Best, Rows
+
+TIE = 1e-3
+"""Log-odds closer than this are tied, however small the margin: the grid may part what is equal by 1e-5 a witness."""
+
+_KEPT = (0.05, 0.95)  # a share read from a handful of pairs is 0 or 1 at times, which would settle all by one edge
+_SPREAD = (0.1, 10.0)
 
 Assignment = Literal["mutual", "greedy"]
 
@@ -285,10 +291,28 @@ def _translate(image: NDArray[np.int32], side: _Side, other_side: _Side) -> NDAr
     return np.where(reordered >= 0, other_side.number[reordered], -1).astype(np.int32)
 
 
+class _Model(NamedTuple):
+    """Parameters that the adversary estimates from the mapping, see `Rematch`: s, s', b and phi."""
+
+    kept: float
+    kept_back: float
+    ratio: float
+    spread: float
+
+    @property
+    def misses(self) -> tuple[float, float]:
+        """Return log(1 - s) and log(1 - s'), the terms of a neighbor that is not a witness."""
+        return float(np.log1p(-self.kept)), float(np.log1p(-self.kept_back))
+
+
 def _fit_model(
     problem: _Problem, mapping: _Mapping, n_known: NDArray[np.int64], target_known: NDArray[np.int64]
-) -> Model:
-    """Fit the model to the mapped pairs; `n_known` and `target_known` count the mapped neighbors of each node."""
+) -> _Model:
+    """Fit the model to the mapped pairs; `n_known` and `target_known` count the mapped neighbors of each node.
+
+    With r the neighbors that are not mapped: b = (1 + sum of r_c) / (1 + sum of r_u), and phi the mean of
+    (r_c - b r_u)^2 / (b r_u + r_c + 1), of sums. Edges that both graphs have are counted at both ends.
+    """
     source, target = problem.source, problem.target
     x = np.flatnonzero(mapping.image >= 0)
     y = mapping.image[x]
@@ -297,13 +321,24 @@ def _fit_model(
     )
     n_left, target_left = (source.degree - n_known)[x], (target.degree - target_known)[y]
     ratio = (target_left.sum() + 1) / (n_left.sum() + 1)
-    return fit_model(
-        n_preserved,
-        (n_known[x].sum(), target_known[y].sum()),
-        ratio=ratio,
-        squares=((target_left - ratio * n_left) ** 2).sum(),
-        expected=(ratio * n_left + target_left + 1).sum(),
+    squares, expected = ((target_left - ratio * n_left) ** 2).sum(), (ratio * n_left + target_left + 1).sum()
+    return _Model(
+        kept=float(np.clip((n_preserved + 1) / (n_known[x].sum() + 2), *_KEPT)),
+        kept_back=float(np.clip((n_preserved + 1) / (target_known[y].sum() + 2), *_KEPT)),
+        ratio=float(ratio),
+        spread=float(np.clip(squares / expected, *_SPREAD)),
     )
+
+
+def _witness_weights(model: _Model, degree: NDArray[np.integer], n_ends: int) -> NDArray[np.float64]:
+    """Return what a witness adds to the log-odds, by the degree of its image, without the candidate's log degree.
+
+    log(s 2m / d_y) - log(1 - s) - log(1 - s'), for it is no longer among those that are not witnesses; in units of
+    1 / GRID, rounded. n_ends : 2m, the links of the target counted at both ends.
+    """
+    miss, target_miss = model.misses
+    weight: NDArray[np.float64] = np.log(model.kept * max(n_ends, 1) / degree) - miss - target_miss
+    return np.rint(weight * GRID)
 
 
 def _score_candidates(
@@ -342,7 +377,7 @@ def _scored_rows(problem: _Problem, seed: _Mapping, mapping: _Mapping) -> tuple[
     n_left, target_left = model.ratio * (source.degree - n_known), target.degree - target_known
     nodes = np.column_stack((base, n_known, n_left, np.zeros(len(base))))
     target_nodes = np.column_stack((target_base, target_known, target_left, np.log(degree)))
-    weight = witness_weights(model, degree, len(target.neighbor)).astype(np.int64) + (1 << COUNT)
+    weight = _witness_weights(model, degree, len(target.neighbor)).astype(np.int64) + (1 << COUNT)
     rows, target_rows = (
         Rows(side.indptr, side.neighbor, terms) for side, terms in ((source, nodes), (target, target_nodes))
     )
