@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from unmask.core.errors import UnmaskError, nearest
 from unmask.ranges import FINITE
-from unmask.results import Row
 from unmask.version import __version__
 
 if TYPE_CHECKING:
     import numpy as np
+
+    from unmask.results import Row
 
 PLACES: Final = ("file", "hierarchies", "control")
 """Settings that are paths; beside each stands its digest, under its name with "_sha256"."""
@@ -124,6 +125,8 @@ class Cell:
         interval: str = "none",
     ) -> Row:
         """Return a row of this cell for a number that describes the release and has no distribution over people."""
+        from unmask.results import Row  # here: the command line shows its help without results
+
         return Row(
             release=self.protection.name,
             adversary=self.adversary.name,
