@@ -67,7 +67,7 @@ class Climb:
     scale : float
         Log-likelihood ratio of a similarity that counts as much as s does, above 0; the smaller, the more the
         similarity is trusted against the edges. Since s is the deviation of the edges' own scores, edges count as much
-        where they mean nothing: if the graphs share a twentieth of their edges, 4 names a point less than the
+        where they mean nothing: if the graphs share a twentieth of their edges, 4 names half a point less than the
         similarity alone, and 1 names five more.
 
     Notes
