@@ -15,7 +15,7 @@ from click.testing import CliRunner
 import unmask as package
 from tests.envelopes import of, parsed
 from unmask.cli import main
-from unmask.reports.words import percent
+from unmask.results.formats import percent
 
 SECRET = "SECRET77"
 ROLES = ("-q", "age,sex,zip", "-s", "diagnosis", "--type", "zip=number")  # whose classes are disjoint

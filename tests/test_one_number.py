@@ -18,7 +18,7 @@ from unmask.cli import main
 from unmask.core.errors import UnmaskError
 from unmask.policy import Condition
 from unmask.policy.policies import read_shipped_policies
-from unmask.reports.words import percent
+from unmask.results.formats import percent
 from unmask.studies.cells import believed, criteria_of, run_cell
 from unmask.studies.choice import choose
 from unmask.studies.reading import read_plan

@@ -50,7 +50,7 @@ class Protected:
 
 def costs(facts: Mapping[str, Any], width: Mapping[str, Any]) -> str:
     """What a release costs, in a sentence; facts, width : as in `Protected`."""
-    from unmask.reports.words import percent
+    from unmask.results.formats import percent
 
     alone = f" ({percent(facts['gcp_of_k_alone'])} by k alone)" if "gcp_of_k_alone" in facts else ""
     people = facts.get("k_people", 0)

@@ -34,7 +34,7 @@ from unmask.measures.rates import MIN_SPREAD, RATES, RunValues, coverage
 from unmask.reports import render, sentences
 from unmask.reports.facts.graph import Announcement
 from unmask.reports.sections.closing import not_run_groups
-from unmask.reports.words import plural
+from unmask.results.words import plural
 
 SECRET = "SECRET77"
 

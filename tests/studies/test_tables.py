@@ -11,7 +11,7 @@ from unmask.cases.tables.evidence import Evidence
 from unmask.cases.tables.standard import audit_tables
 from unmask.economics import Attacker
 from unmask.reports import headlines, render, sentences
-from unmask.reports.words import percent
+from unmask.results.formats import percent
 from unmask.tables import Mondrian, Register, Table
 
 

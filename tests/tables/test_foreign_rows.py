@@ -15,7 +15,7 @@ from unmask.cli import main
 from unmask.economics import read_attacker
 from unmask.policy import Policy
 from unmask.reports import render
-from unmask.reports.words import percent
+from unmask.results.formats import percent
 from unmask.tables import Mondrian, Table, criteria
 from unmask.tables.matching import compatible
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from unmask.cases.tables import audit
 from unmask.cli import main
-from unmask.reports.words import percent
+from unmask.results.formats import percent
 from unmask.tables import Table
 from unmask.tables.matching import compatible
 from unmask.tables.reinterpret import read_coarse, with_readings

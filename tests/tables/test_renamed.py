@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unmask.cases.tables import audit
-from unmask.reports.words import percent
+from unmask.results.formats import percent
 from unmask.tables import Table
 from unmask.tables.criteria import value_proximity
 from unmask.tables.matching import compatible

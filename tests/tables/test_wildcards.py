@@ -11,7 +11,7 @@ from unmask.cases.tables.evidence import Evidence
 from unmask.cases.tables.standard import audit_tables
 from unmask.data.engine import open_engine
 from unmask.reports import sentences
-from unmask.reports.words import percent
+from unmask.results.formats import percent
 from unmask.studies.cells import run_cell
 from unmask.studies.reading import read_plan
 from unmask.tables import Background, BayesAttack, ClassAttack, Table, criteria

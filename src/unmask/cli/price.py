@@ -163,7 +163,7 @@ def _listed(text: str) -> NDArray[np.int64]:
 def _said(result: dict[str, Any], planner: Attacker) -> str:
     """Sentences and a short table for people."""
     from unmask.reports.findings.price import thresholds_sentence
-    from unmask.reports.words import number, percent
+    from unmask.results.formats import number, percent
 
     rows, alone = result["sizes"], result["one_by_one"]
     limits = tuple(result["thresholds"].values())
@@ -197,7 +197,7 @@ def _shown(rows: list[dict[str, Any]], limits: tuple[int | None, ...]) -> list[d
 def _together(found: dict[str, Any], records: int, now: float) -> list[str]:
     """What one campaign against all records brings, and the fine that stops it."""
     from unmask.reports.findings.price import amount, between, least
-    from unmask.reports.words import percent
+    from unmask.results.formats import percent
 
     who = f"all {records:,} records" if records > 1 else "1 record"
     if "not_run" in found:

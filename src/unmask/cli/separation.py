@@ -191,7 +191,7 @@ def protect_graph(
     from unmask.graphs.graph import SocialGraph
     from unmask.graphs.protections import protected
     from unmask.graphs.utility import lost, utility
-    from unmask.reports.words import percent
+    from unmask.results.formats import percent
 
     refuse_to_overwrite(origin, force=force, stream=output)
     if output != STANDARD_OUTPUT:
@@ -220,7 +220,7 @@ def protect_graph(
 
 def _loss(name: str, share: float) -> str:
     from unmask.measures import UTILITIES
-    from unmask.reports.words import percent
+    from unmask.results.formats import percent
 
     return f"{UTILITIES[name].label.lower()} {percent(share)}"
 

@@ -12,8 +12,8 @@ from unmask.reports.data import ORIGINAL
 from unmask.reports.findings.verdict import STATE, figures, named, sentence_of
 from unmask.reports.page import written
 from unmask.reports.parts import Bullets, Grid, Page, Section, Terms, Words, grid, lead, parts
-from unmask.reports.words import SPACE, as_sentences, estimate, listed, percent
-from unmask.results.words import wrong_by
+from unmask.results.formats import SPACE, estimate, percent
+from unmask.results.words import as_sentences, listed, wrong_by
 
 ASKED = {
     "released_by": "Released by",

@@ -27,8 +27,9 @@ from unmask.reports.findings.verdict import (
     unjudged,
 )
 from unmask.reports.findings.where import where_findings
-from unmask.reports.words import IDENTITY, SPACE, Value, number, percent, row_value
+from unmask.reports.words import IDENTITY, Value, row_value
 from unmask.results import Row
+from unmask.results.formats import SPACE, number, percent
 
 CRITERIA = {"rows": "rows", "classes": "classes", "k": "k", "l_distinct": "l"}
 """Criterion -> head of its column."""

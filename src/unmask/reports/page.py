@@ -31,7 +31,8 @@ from unmask.reports.sections.shapes import shapes_section
 from unmask.reports.sections.study import study_page
 from unmask.reports.sections.wp216 import wp216_section
 from unmask.reports.showing import showing
-from unmask.reports.words import letter, plural
+from unmask.reports.words import letter
+from unmask.results.words import plural
 
 
 def render(data: ReportData | StudyData) -> str:

@@ -17,8 +17,10 @@ from unmask.reports.facts.wp216 import SINGLING as SINGLED
 from unmask.reports.findings.rows import LINKAGE, did, risky, without
 from unmask.reports.findings.study import who
 from unmask.reports.sections.closing import not_run_groups
-from unmask.reports.words import IDENTITY, MEMBERSHIP, number, percent, release_name, row_estimate
+from unmask.reports.words import IDENTITY, MEMBERSHIP, row_estimate
 from unmask.results import Row
+from unmask.results.formats import number, percent
+from unmask.results.words import release_name
 
 LINES = 25
 """The most that a summary has."""

@@ -10,19 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from unmask.measures.registry import CRITERIA, SHARES, UTILITIES, Quantity, described
 from unmask.results import Row
-from unmask.results.formats import MINUS as MINUS
-from unmask.results.formats import SPACE as SPACE
-from unmask.results.formats import decimals as decimals
-from unmask.results.formats import estimate as estimate
-from unmask.results.formats import number as number
-from unmask.results.formats import percent as percent
-from unmask.results.rows import BOUNDS as BOUNDS
-from unmask.results.words import as_sentences as as_sentences
-from unmask.results.words import listed as listed
-from unmask.results.words import plural as plural
-from unmask.results.words import rate as rate
-from unmask.results.words import release_name as release_name
-from unmask.results.words import short as short
+from unmask.results.formats import SPACE, decimals, estimate, number, percent
 
 IDENTITY = "identity"
 

@@ -21,8 +21,8 @@ from unmask.graphs.evaluation import Outcome, by_degree, hop_error, named_once, 
 from unmask.measures import Measure
 from unmask.measures.rates import MIN_SPREAD, RATES, RunValues, average_runs, coverage
 from unmask.reports.facts.graph import Announcement, CertaintyBin, DegreeRisk, SeparationPoint, StructureAttack
-from unmask.reports.words import plural
 from unmask.results import Row
+from unmask.results.words import plural
 
 Floats = NDArray[np.float64]
 

@@ -47,8 +47,8 @@ from unmask.reports.facts.graph import (
     TransitionPoint,
 )
 from unmask.reports.findings.graph import GUESSED, strongest_first
-from unmask.reports.words import plural
 from unmask.results import Row
+from unmask.results.words import plural
 
 RANKS = 10
 """Groups of people, by rising value of a criterion, whose hit share is drawn."""

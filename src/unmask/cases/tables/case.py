@@ -20,7 +20,7 @@ from unmask.measures import realized_success
 from unmask.measures.excess import People
 from unmask.reports.data import COLUMNS, INSIDER, ORDER, SEVERAL
 from unmask.reports.data import PROSECUTOR as PROSECUTOR
-from unmask.reports.words import percent
+from unmask.results.formats import percent
 from unmask.tables.attacks import AttributeInference, BackOff, ClassAttack, ModelAttribute, OrderAttack, RegisterAttack
 from unmask.tables.attacks.classes import from_sizes
 from unmask.tables.background import Attack, Background, hidden_values

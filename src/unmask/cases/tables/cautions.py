@@ -8,7 +8,8 @@ from unmask.cases.tables.evidence import Evidence
 from unmask.cases.tables.several import put_together
 from unmask.cases.tables.words import OTHERS
 from unmask.core.csr_rows import distinct
-from unmask.reports.words import percent, release_name
+from unmask.results.formats import percent
+from unmask.results.words import release_name
 from unmask.tables.reinterpret import Reading, changed, strange
 from unmask.tables.sensitive_bands import TOLERATED
 from unmask.tables.table import Table

@@ -15,7 +15,7 @@ from unmask.cases.tables.moved import refuse_contradicted
 from unmask.core.errors import NotRunError
 from unmask.core.posterior import Posterior, equal_weights, stored
 from unmask.reports.data import CROSSING
-from unmask.reports.words import release_name
+from unmask.results.words import release_name
 from unmask.tables.attacks import AttributeInference, ClassAttack
 from unmask.tables.attacks.joint_releases import Crossing
 from unmask.tables.background import Background, hidden_values

@@ -17,7 +17,7 @@ from unmask.core.errors import NotRunError
 from unmask.core.posterior import Posterior, stored
 from unmask.core.truth import Truth
 from unmask.measures import realized_success
-from unmask.reports.words import percent
+from unmask.results.formats import percent
 from unmask.tables.attacks import AttributeInference, ClassAttack, NearestNeighbor
 from unmask.tables.background import Attack, Background
 from unmask.tables.column import Column

@@ -9,7 +9,7 @@ from unmask.cases.tables.evidence import Evidence
 from unmask.cases.tables.persons import pseudonym, repeated
 from unmask.core.csr_rows import distinct
 from unmask.reports.data import ORIGINAL
-from unmask.reports.words import release_name
+from unmask.results.words import release_name
 from unmask.tables.table import Table
 
 

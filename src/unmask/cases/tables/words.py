@@ -10,7 +10,8 @@ from unmask.cases.tables.membership import TELLING
 from unmask.cases.tables.several import counted, unit_of, unreleased
 from unmask.cases.tables.traces import SEEN
 from unmask.reports.data import COLUMNS, CROSSING, INSIDER, ORDER, SEVERAL
-from unmask.reports.words import percent, release_name
+from unmask.results.formats import percent
+from unmask.results.words import release_name
 from unmask.tables.background import hidden_values
 from unmask.tables.column import Column
 from unmask.tables.control.similarity import Shift

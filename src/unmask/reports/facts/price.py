@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from unmask.reports.subject import Subject
-from unmask.reports.words import percent, release_name
+from unmask.results.formats import percent
 from unmask.results.suppression import round_share
+from unmask.results.words import release_name
 
 
 @dataclass(frozen=True)

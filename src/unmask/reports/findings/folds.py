@@ -11,22 +11,10 @@ from unmask.reports.data import ORIGINAL, Scope
 from unmask.reports.facts.exposure import Exposure
 from unmask.reports.findings.rows import added_most, contrasts, leading, risky, told_most
 from unmask.reports.parts import Section
-from unmask.reports.words import (
-    FAILURES,
-    IDENTITY,
-    MEMBERSHIP,
-    letter,
-    listed,
-    name_of,
-    percent,
-    plural,
-    points,
-    release_name,
-    row_estimate,
-    what,
-    written,
-)
+from unmask.reports.words import FAILURES, IDENTITY, MEMBERSHIP, letter, name_of, points, row_estimate, what, written
 from unmask.results import Row
+from unmask.results.formats import percent
+from unmask.results.words import listed, plural, release_name
 
 
 def told_of(section: Section, scope: Scope) -> Section:

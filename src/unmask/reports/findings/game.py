@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from unmask.reports.facts.game import WITHHELD, Asked, Offer, Pair
 from unmask.reports.findings.price import amount, between, least, parameter_name
-from unmask.reports.words import number, release_name
+from unmask.results.formats import number
+from unmask.results.words import release_name
 
 NOTHING = "none"
 """The protection that leaves everything as it is."""

@@ -14,7 +14,9 @@ from unmask.reports.facts.graph import (
     StructureAttack,
     TransitionPoint,
 )
-from unmask.reports.words import IDENTITY, estimate, listed, percent, plural, rate, release_name
+from unmask.reports.words import IDENTITY
+from unmask.results.formats import estimate, percent
+from unmask.results.words import listed, plural, rate, release_name
 
 SEEDS = {
     "random": "drawn",

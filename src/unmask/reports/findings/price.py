@@ -8,7 +8,9 @@ from typing import Any
 
 from unmask.reports.data import ORIGINAL, Scope
 from unmask.reports.facts.price import Price, ReleasePrice
-from unmask.reports.words import letter, listed, number, percent, release_name
+from unmask.reports.words import letter
+from unmask.results.formats import number, percent
+from unmask.results.words import listed, release_name
 
 PARAMETERS = {
     "gain": ("Gain for a re-identification", "what re-identifying one person is worth to the attacker"),

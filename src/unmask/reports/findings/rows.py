@@ -11,19 +11,10 @@ from unmask.reports.facts.study import OTHERWISE, RATIONAL
 from unmask.reports.facts.tables import Distribution
 from unmask.reports.findings.wp216 import asked
 from unmask.reports.showing import showing
-from unmask.reports.words import (
-    IDENTITY,
-    MEMBERSHIP,
-    SECRET,
-    SPACE,
-    number,
-    percent,
-    points,
-    release_name,
-    row_estimate,
-    row_value,
-)
+from unmask.reports.words import IDENTITY, MEMBERSHIP, SECRET, points, row_estimate, row_value
 from unmask.results import Row
+from unmask.results.formats import SPACE, number, percent
+from unmask.results.words import release_name
 
 LINKAGE = "linkage"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from unmask.reports.facts.graph import GraphRisk
 from unmask.reports.findings.graph import GUESSED
-from unmask.reports.words import listed
+from unmask.results.words import listed
 
 
 def setting(graph: GraphRisk) -> str:

@@ -8,8 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from unmask.measures.registry import SHARES
 from unmask.reports.facts.study import OTHERWISE, Headlines, Measured, Plane, StudyData
 from unmask.reports.findings.rows import did, risky, without
-from unmask.reports.words import number, percent, plural, release_name, row_estimate, row_value
+from unmask.reports.words import row_estimate, row_value
 from unmask.results import Row
+from unmask.results.formats import number, percent
+from unmask.results.words import plural, release_name
 
 ACCESS, PAYOFF, UTILITY, CAMPAIGN = "rational_access", "rational_payoff", "utility", "campaign_success"
 """Measures that say whether an attack pays, how much, and what a protection leaves."""

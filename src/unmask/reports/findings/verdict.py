@@ -12,8 +12,10 @@ from unmask.policy.condition import CONTROL_FIELDS
 from unmask.policy.verdict import ItemValue, Outcome, State, combine_states, limit_ratio
 from unmask.reports.data import APART, LIMITS, PROBABILITIES, ReportData, headlines
 from unmask.reports.facts.tables import Distribution
-from unmask.reports.words import IDENTITY, SPACE, listed, number, percent, row_value
+from unmask.reports.words import IDENTITY, row_value
 from unmask.results import Row
+from unmask.results.formats import SPACE, number, percent
+from unmask.results.words import listed
 
 NO_POLICY = ("Not judged:", "no policy was given.")
 """What stands in the place of a verdict: its first words, and the rest."""

@@ -7,7 +7,9 @@ from collections.abc import Iterator, Mapping
 from unmask.facts import Contribution, Count
 from unmask.reports.data import APART, LIMITS, ORDER, ORIGINAL, Scope
 from unmask.reports.facts.tables import ClassRisk, Distribution, Step, ValueRisk
-from unmask.reports.words import IDENTITY, SPACE, listed, number, percent, plural, release_name
+from unmask.reports.words import IDENTITY
+from unmask.results.formats import SPACE, number, percent
+from unmask.results.words import listed, plural, release_name
 
 
 def where_findings(scope: Scope) -> Iterator[str]:

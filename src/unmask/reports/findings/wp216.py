@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from unmask.reports.facts.wp216 import BOX, PARTS, SINGLING, WORDS
-from unmask.reports.words import percent, points, release_name, row_estimate
+from unmask.reports.words import points, row_estimate
 from unmask.results import Row
+from unmask.results.formats import percent
+from unmask.results.words import release_name
 
 
 def asked(rows: Sequence[Row]) -> Iterator[str]:

@@ -28,8 +28,10 @@ from unmask.reports.findings.verdict import (
 from unmask.reports.parts import Advice, AtRisk, Checked, Grid, Screen, Section, Tried
 from unmask.reports.screens.conditions import SEEN, TOLD, checked, factor, first, one_sentence
 from unmask.reports.showing import first_screen
-from unmask.reports.words import IDENTITY, SPACE, as_sentences, listed, percent, plural, rate, row_value
+from unmask.reports.words import IDENTITY, row_value
 from unmask.results import Row
+from unmask.results.formats import SPACE, percent
+from unmask.results.words import as_sentences, listed, plural, rate
 
 LOOK = {"acceptable": "met", "not acceptable": "missed", "not decided": "untested"}
 """A verdict -> how its words look."""

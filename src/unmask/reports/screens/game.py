@@ -9,7 +9,8 @@ from unmask.reports.findings.game import called, capital, count, money, shown, t
 from unmask.reports.findings.price import amount
 from unmask.reports.parts import Advice, AtRisk, Checked, Screen, Tried
 from unmask.reports.sections.sensitivity import decisive
-from unmask.reports.words import listed, percent, plural
+from unmask.results.formats import percent
+from unmask.results.words import listed, plural
 
 NEXT = 4
 """Protections beside the one to take."""

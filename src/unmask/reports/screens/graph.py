@@ -9,8 +9,9 @@ from unmask.reports.data import Scope
 from unmask.reports.facts.graph import GraphRisk, StructureAttack
 from unmask.reports.findings.graph import GUESSED, leaked, most_and_least, people_of, strongest_first, ties, twins_bound
 from unmask.reports.parts import Advice, AtRisk, Tried
-from unmask.reports.words import percent, plural, rate
+from unmask.results.formats import percent
 from unmask.results.suppression import hide_few
+from unmask.results.words import plural, rate
 
 ASKED = "--with RandomWalk --with IdentitySeparation:identities=5:adopters=0.5"
 

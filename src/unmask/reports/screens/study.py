@@ -13,10 +13,11 @@ from unmask.reports.findings.study import unprotected, utility_words
 from unmask.reports.findings.verdict import NO_POLICY, called
 from unmask.reports.parts import Advice, AtRisk, Checked, Screen, Tried
 from unmask.reports.screens.conditions import checked, factor, first
-from unmask.reports.words import IDENTITY, SPACE, number, plural, rate, release_name, row_value
+from unmask.reports.words import IDENTITY, row_value
 from unmask.results import Row
+from unmask.results.formats import SPACE, number
 from unmask.results.suppression import FEWEST, hide_few
-from unmask.results.words import UNITLESS
+from unmask.results.words import UNITLESS, plural, rate, release_name
 
 NEXT = 4
 """Protections that the last column tells: the best one, and the next three."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from unmask.reports.parts import Bullets, Section, Terms, grid, lead, parts
-from unmask.reports.words import measure_name, plural
+from unmask.reports.words import measure_name
+from unmask.results.words import plural
 
 Group = tuple[list[str], str, str]
 """Things that share a reason, the word for them, and the reason."""

@@ -8,8 +8,9 @@ from unmask.render import Figure
 from unmask.reports.facts.study import Measured, StudyData
 from unmask.reports.figures import Dot, dots_figure
 from unmask.reports.parts import Figures, Grid, Heading, Part, grid, lead, parts
-from unmask.reports.words import letter, lettered, percent, points, row_estimate, what
+from unmask.reports.words import letter, lettered, points, row_estimate, what
 from unmask.results import Row
+from unmask.results.formats import percent
 
 SUCCESS = "realized_success"
 

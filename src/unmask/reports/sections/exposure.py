@@ -10,8 +10,10 @@ from unmask.reports.data import APART, INSIDER, ORDER, Scope
 from unmask.reports.facts.exposure import Exposure
 from unmask.reports.findings.rows import did, leading, without
 from unmask.reports.parts import Grid, Heading, Section, grid, grouped, lead, parts
-from unmask.reports.words import IDENTITY, SPACE, percent, release_name, row_estimate
+from unmask.reports.words import IDENTITY, row_estimate
 from unmask.results import Row
+from unmask.results.formats import SPACE, percent
+from unmask.results.words import release_name
 
 BESIDE, SEEN = "Generalized cells that a column beside them restores", "Who can be seen to be in the data"
 

@@ -6,8 +6,8 @@ from unmask.reports.facts.graph import GraphRisk
 from unmask.reports.figures import Line
 from unmask.reports.parts import Loose, grid
 from unmask.reports.sections.looks import LINES, block, figure
-from unmask.reports.words import number
 from unmask.results import Column
+from unmask.results.formats import number
 
 CRITERIA = {
     "lta_a": ("LTA A", "mean likeness of a person's edges to those of friends of friends; low: easy to tell apart", -1),

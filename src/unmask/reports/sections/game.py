@@ -29,9 +29,10 @@ from unmask.reports.screens.game import best_offer, game_screen, opening, told_o
 from unmask.reports.sections.closing import closing, describe_readers
 from unmask.reports.sections.one_by_one import one_by_one_section
 from unmask.reports.sections.sensitivity import sensitivity_section
-from unmask.reports.words import number, percent, plural
 from unmask.results import Column
+from unmask.results.formats import number, percent
 from unmask.results.suppression import FEWEST
+from unmask.results.words import plural
 
 CURVES = 6
 """Protections that are drawn."""

@@ -31,8 +31,9 @@ from unmask.reports.screens.graph import advice as advice
 from unmask.reports.screens.graph import at_risk as at_risk
 from unmask.reports.sections.foretelling import by_criterion
 from unmask.reports.sections.looks import LINES, Looks, Named, block, figure, of_release, shown
-from unmask.reports.words import listed, percent, plural, rate
 from unmask.results import Column
+from unmask.results.formats import percent
+from unmask.results.words import listed, plural, rate
 
 SCORE = "The score of a match is the probability that the model of the attack Rematch gives it, uncalibrated."
 

@@ -13,8 +13,9 @@ from unmask.reports.facts.graph import GraphRisk, StructureAttack
 from unmask.reports.figures import Line, lines_figure
 from unmask.reports.findings.graph import several_releases, strongest_first
 from unmask.reports.parts import Figures, Heading, Loose, Part, notes
-from unmask.reports.words import lettered, release_name
+from unmask.reports.words import lettered
 from unmask.results import Column
+from unmask.results.words import release_name
 
 LINES = 6
 """Lines that are told apart in one chart."""

@@ -9,8 +9,10 @@ from unmask.measures.registry import needs_truth, quantity
 from unmask.reports.data import Scope
 from unmask.reports.findings.rows import LINKAGE
 from unmask.reports.parts import Fold, Grid, Section, folded, lead, notes, parts
-from unmask.reports.words import ADOPTERS, BOUNDS, FAILURES, estimate, gain, letter, measure_line, row_estimate, what
+from unmask.reports.words import ADOPTERS, FAILURES, gain, letter, measure_line, row_estimate, what
 from unmask.results import Row
+from unmask.results.formats import estimate
+from unmask.results.rows import BOUNDS
 
 LEADING = frozenset(
     {

@@ -8,8 +8,9 @@ from unmask.render import Figure
 from unmask.reports.data import ORIGINAL, Scope
 from unmask.reports.figures import Dot, dots_figure
 from unmask.reports.parts import Figures, Grid, Section, grid, lead, notes, parts
-from unmask.reports.words import MEMBERSHIP, RARE, SPACE, letter, row_estimate
+from unmask.reports.words import MEMBERSHIP, RARE, letter, row_estimate
 from unmask.results import Row
+from unmask.results.formats import SPACE
 
 HOW = (
     "That somebody is in a table at all can be a secret: a patient of the clinic, a customer of the lender. Half of "

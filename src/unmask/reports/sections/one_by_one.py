@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from unmask.reports.facts.game import Alone
 from unmask.reports.findings.game import called, capital, shown
 from unmask.reports.parts import Bullets, Heading, Loose, Section, grid, lead, notes, parts
-from unmask.reports.words import number
+from unmask.results.formats import number
 
 ABOUT = (
     "Most models ask what one person is worth to an attacker who pays for the outside data, and for every fine, anew "

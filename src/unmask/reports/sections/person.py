@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from unmask.reports.data import Scope
 from unmask.reports.findings.rows import added_most, told_most
 from unmask.reports.parts import Section, Terms
-from unmask.reports.words import percent, points, release_name, row_estimate
+from unmask.reports.words import points, row_estimate
 from unmask.results import Row
+from unmask.results.formats import percent
+from unmask.results.words import release_name
 
 INSIDE, EVERYBODY, OWN = "Who is inside?", "What is known of everybody?", "What did your own record add?"
 

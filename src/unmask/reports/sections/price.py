@@ -29,8 +29,9 @@ from unmask.reports.findings.price import (
 from unmask.reports.findings.price import findings as findings
 from unmask.reports.parts import Figures, Grid, Heading, Section, grid, lead, minds, notes, parts
 from unmask.reports.screens.conditions import one_sentence
-from unmask.reports.words import number, percent, plural
 from unmask.results import Chart, Column, Table
+from unmask.results.formats import number, percent
+from unmask.results.words import plural
 
 SHOWN = 6
 """Releases that are told apart in one chart."""

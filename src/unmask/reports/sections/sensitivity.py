@@ -8,7 +8,7 @@ from unmask.reports.facts.game import WITHHELD, End, GameData, Sensitive
 from unmask.reports.findings.game import capital, number_name, offered, whose
 from unmask.reports.findings.price import amount, parameter_value
 from unmask.reports.parts import Loose, Section, grid, notes, parts
-from unmask.reports.words import plural
+from unmask.results.words import plural
 
 LEAD = (
     "Each line plays the game again with one number at a low and at a high value, all others as assumed. These are the "

@@ -8,9 +8,8 @@ from unmask.render import Figure
 from unmask.reports.data import ReportData
 from unmask.reports.facts.shapes import Shape
 from unmask.reports.parts import Figures, Section, lead, parts
-from unmask.reports.words import percent
 from unmask.results import Chart, Column, Table
-from unmask.results.formats import DATE
+from unmask.results.formats import DATE, percent
 
 HOW = (
     "Bars are the original. The line is what the release says, every generalized cell spread evenly over the values "

@@ -42,17 +42,11 @@ from unmask.reports.sections.families import curve_figures
 from unmask.reports.sections.game import ASSUMPTIONS, game_in_study
 from unmask.reports.sections.measures import HOW, LEADING, NO_VALUE, OTHERS, Pair, line_above, measure_cells, paired
 from unmask.reports.sections.tradeoff import tradeoff
-from unmask.reports.words import (
-    estimate,
-    letter,
-    name_of,
-    plural,
-    row_estimate,
-    row_value,
-    what,
-)
+from unmask.reports.words import letter, name_of, row_estimate, row_value, what
 from unmask.results import Row
+from unmask.results.formats import estimate
 from unmask.results.suppression import FEWEST
+from unmask.results.words import plural
 
 CHARTS = 30
 """On the whole page: planes of risk and utility first, then curves over parameters."""

@@ -12,19 +12,9 @@ from unmask.reports.facts.tables import Distribution
 from unmask.reports.figures import Dot, dots_figure, risk_figure
 from unmask.reports.findings.where import people_finding
 from unmask.reports.parts import Figures, Grid, Section, folded, grid, lead, parts
-from unmask.reports.words import (
-    FAILURES,
-    IDENTITY,
-    MEMBERSHIP,
-    SPACE,
-    lettered,
-    number,
-    percent,
-    points,
-    row_estimate,
-    what,
-)
+from unmask.reports.words import FAILURES, IDENTITY, MEMBERSHIP, lettered, points, row_estimate, what
 from unmask.results import Row
+from unmask.results.formats import SPACE, number, percent
 
 # --- success ---------------------------------------------------------------------------------------------------------
 

@@ -19,7 +19,8 @@ from unmask.reports.findings.where import (
     values_finding,
 )
 from unmask.reports.parts import Grid, Heading, Section, grid, grouped, lead, notes, parts
-from unmask.reports.words import FAILURES, IDENTITY, number, percent, what
+from unmask.reports.words import FAILURES, IDENTITY, what
+from unmask.results.formats import number, percent
 
 # --- values ----------------------------------------------------------------------------------------------------------
 

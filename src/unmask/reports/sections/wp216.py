@@ -9,8 +9,10 @@ from unmask.reports.facts.wp216 import BOX, PARTS, SINGLING
 from unmask.reports.figures import Dot, dots_figure
 from unmask.reports.findings.wp216 import added, of_as_many
 from unmask.reports.parts import Figures, Grid, Heading, Section, grid, lead, parts
-from unmask.reports.words import percent, points, rate, row_estimate, row_value
+from unmask.reports.words import points, row_estimate, row_value
 from unmask.results import Row
+from unmask.results.formats import percent
+from unmask.results.words import rate
 
 SINGLED = (
     "The adversary guesses, from the release alone, what fits one person only; a guess is right if exactly one person "
