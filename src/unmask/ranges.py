@@ -8,6 +8,7 @@ import reprlib
 import types
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from numbers import Integral, Number, Real
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -61,9 +62,34 @@ PLAIN: Mapping[Any, tuple[Any, str]] = {
 
 def check_ranges(one: object) -> None:
     """Refuse a dataclass with a field outside its range, and say which."""
-    for name, hint in get_type_hints(type(one), include_extras=True).items():
-        if get_origin(hint) is Annotated:
-            check_type(name, getattr(one, name), hint)
+    kind: Any = type(one)
+    for name, hint, numbers, ranges in _ranged_fields(kind):
+        value = getattr(one, name)
+        if type(value) not in numbers or not all(value in values for values in ranges):
+            check_type(name, value, hint)
+
+
+_NUMBERS: Mapping[Any, tuple[type, ...]] = {float: (float, int), int: (int,)}
+"""Type of a field -> types of values that need no closer look than their range."""
+
+
+@cache
+def _ranged_fields(kind: Any) -> tuple[tuple[str, Any, tuple[type, ...], tuple[Range, ...]], ...]:
+    """Return the fields of a dataclass that declare a range: name, type, its `_NUMBERS`, and ranges."""
+    hints = get_type_hints(kind, include_extras=True)
+    ranged = {name: (hint, *get_args(hint)) for name, hint in hints.items() if get_origin(hint) is Annotated}
+    return tuple(
+        (name, hint, _NUMBERS.get(inner, ()), tuple(one for one in more if isinstance(one, Range)))
+        for name, (hint, inner, *more) in ranged.items()
+    )
+
+
+@cache
+def _array_types() -> frozenset[Any]:
+    """Return the types of which `ArrayLike` is the union."""
+    from numpy.typing import ArrayLike  # not at the top: the command line shows its help without NumPy
+
+    return frozenset(get_args(ArrayLike))
 
 
 def check_types(function: Callable[..., Any], given: Mapping[str, Any]) -> None:
@@ -90,15 +116,15 @@ def fits(value: object, hint: Any) -> bool:
     >>> fits(0.5, Annotated[float, Range(0, 1)]), fits(2, Annotated[float, Range(0, 1)]), fits("a", Sequence[str])
     (True, False, False)
     """
-    from numpy.typing import ArrayLike  # not at the top: the command line shows its help without NumPy
-
     kind, inner = get_origin(hint), get_args(hint)
-    if kind is Callable or getattr(hint, "_is_protocol", False):
-        return callable(value)
-    if hint is Any or set(get_args(ArrayLike)) <= {*inner}:
-        return True
     if kind is Annotated:
         return fits(value, inner[0]) and all(value in one for one in inner[1:] if isinstance(one, Range))
+    if kind is None and hint in PLAIN:
+        return isinstance(value, PLAIN[hint][0])
+    if kind is Callable or getattr(hint, "_is_protocol", False):
+        return callable(value)
+    if hint is Any or _array_types() <= {*inner}:
+        return True
     if kind in (Union, types.UnionType):
         return any(fits(value, one) for one in inner)
     if kind is Literal:
