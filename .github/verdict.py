@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from unmask.policy.verdict import state_of
+from unmask.policy.verdict import combine_states
 from unmask.reports.findings.verdict import STATE, figures, named, sentence_of
 from unmask.reports.sarif import message
 
@@ -61,7 +61,10 @@ def main(result: Path, document: str) -> None:
     for line in lines:
         if line["state"] in LEVELS:
             print(annotation(line, document))  # noqa: T201
-    said = {"GITHUB_STEP_SUMMARY": "\n".join(summary(lines)), "GITHUB_OUTPUT": f"verdict={state_of(states(lines))}"}
+    said = {
+        "GITHUB_STEP_SUMMARY": "\n".join(summary(lines)),
+        "GITHUB_OUTPUT": f"verdict={combine_states(states(lines))}",
+    }
     for variable, text in said.items():
         with Path(os.environ[variable]).open("a", encoding="utf-8") as file:
             file.write(f"{text}\n")

@@ -97,7 +97,7 @@ def _format_lines(values: Mapping[str, Any], comments: Mapping[str, str] | None 
 def update_document(text: str, values: Mapping[str, Any], *, comments: Comments | None = None) -> str:
     r"""Return a document with other values: lines of equal values stay as they are, and all comments stay.
 
-    comments : for `format_document`, which writes what cannot be changed in place
+    comments : of single keys, by table; a key that has a comment keeps its own
 
     >>> before = '[data] # from the registry\nfile = "a.csv"\n[audit]\nseed = 1 # agreed\ntargets = 9\n'
     >>> print(update_document(before, {"data": {"file": "b.csv"}, "audit": {"seed": 1}}), end="")
@@ -113,6 +113,7 @@ def update_document(text: str, values: Mapping[str, Any], *, comments: Comments 
     try:
         document = tomlkit.parse(text)
         _update(document, values)
+        _add_comments(document, comments or {})
         updated = document.as_string()
         return updated if tomllib.loads(updated) == tomllib.loads(fresh) else fresh
     except (TOMLKitError, tomllib.TOMLDecodeError):
@@ -135,6 +136,15 @@ def _update(table: Any, values: Mapping[str, Any]) -> None:
             _update_entries(present, value)
         else:
             table[key] = _parse_item(key, value, table)
+
+
+def _add_comments(document: Any, comments: Comments) -> None:
+    """Add a comment to each key that has none."""
+    for name, texts in comments.items():
+        table = document.get(name, {})
+        for key, text in texts.items():
+            if key in table and text and not table[key].trivia.comment:
+                table[key].comment(visible(text))
 
 
 def _append(table: Any, key: str, value: Any) -> None:

@@ -173,7 +173,7 @@ def test_a_standard_adversary_that_is_off_is_not_run(browser: Browser, project: 
     ("said", "why"),
     [
         ({"register-on": "1", "coverage": "100"}, "has no register"),
-        ({"control-on": "1", "hold_back": "100"}, "is no number of percent"),
+        ({"control-on": "1", "hold_back": "100"}, "hold_back is 1.0, expected a number from 0, below 1"),
         ({"parts-on": "1", "part-0": "0"}, "has nothing in one of them"),
         ({"targets": "-3"}, "no number that is not below 0"),
         ({"policy": "own", "require": "nonsense"}, "the condition is"),

@@ -198,7 +198,8 @@ def test_c7_a_location_study_speaks_and_ranks_by_its_own_loss(tmp_path):
     assert (plane.direction, plane.risk_unit) == ("low", "m")
     assert set(plane.undominated) == {"none", near, far}  # the more error the less utility
     text = render(page)
-    assert "Error (m) against utility" in text
+    assert "Error against utility" in text
+    assert ">Error (m)<" in text
     assert "Up keeps more, right risks less." in text
 
 

@@ -13,14 +13,12 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.data.sql import quote_text
 
 if TYPE_CHECKING:
     import duckdb
+    from numpy.typing import NDArray
 
 _idle: dict[int, list[duckdb.DuckDBPyConnection]] = defaultdict(list)
 """Idle databases by process: after a fork the child lacks the threads of its parent's databases."""
@@ -198,6 +196,8 @@ def fill_masked(column: NDArray[Any], *, as_doubles: bool = False) -> NDArray[An
 
     as_doubles : whole numbers with a missing cell become doubles, with NaN
     """
+    import numpy as np  # not at the top: the application starts without NumPy
+
     missing, values = np.ma.getmaskarray(column), np.asarray(np.ma.getdata(column))
     if values.dtype.kind == "T":
         values = values.astype(object)

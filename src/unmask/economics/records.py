@@ -75,6 +75,7 @@ def price_records(
 
     Examples
     --------
+    >>> from dataclasses import replace
     >>> from unmask.economics import read_attacker
     >>> case = replace(read_attacker("case-study"), detection_growth=0.0, discount=0.9)
     >>> price_records(case, [1, 50, 60]).success_probability
