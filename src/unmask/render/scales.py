@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from unmask.render.boxes import GAP, MIDDLE, NARROW, RIGHT, Box, Label, place
-from unmask.results.formats import format_tick, is_share
+from unmask.results.formats import format_tick, is_share, round_step
 from unmask.results.table import Column
 
 LOG_SPAN = 30.0
@@ -117,16 +117,6 @@ def value_scale(
     marked = [round(step * i, 12) for i in range(math.ceil(start / step - 1e-9), math.floor(end / step + 1e-9) + 1)]
     below, above = (margin * (end - start) for margin in margins)
     return Scale(start - below, end + above, tuple((value, format_tick(column, value)) for value in marked), title)
-
-
-def round_step(span: float, about: float = 4.0) -> float:
-    """Return the distance of about so many round values in a span.
-
-    >>> round_step(0.45), round_step(30162)
-    (0.2, 10000.0)
-    """
-    power = 10.0 ** math.floor(math.log10(span / about))
-    return next(power * factor for factor in (1, 2, 2.5, 5, 10) if power * factor >= 0.999 * span / about)
 
 
 def spans_widely(values: Sequence[float]) -> bool:

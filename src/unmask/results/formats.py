@@ -181,3 +181,13 @@ def format_tick(column: Column, value: float) -> str:
     shown = 100 * value if is_share(column) else value
     text = f"{shown:,.6f}".rstrip("0").rstrip(".") if abs(shown) >= 1e-6 or shown == 0 else f"{shown:g}"
     return text.replace("-", MINUS) + (f"{SPACE}%" if is_share(column) else "")
+
+
+def round_step(span: float, about: float = 4.0) -> float:
+    """Return the distance of about so many round values in a span.
+
+    >>> round_step(0.45), round_step(30162)
+    (0.2, 10000.0)
+    """
+    power = 10.0 ** math.floor(math.log10(span / about))
+    return next(power * factor for factor in (1, 2, 2.5, 5, 10) if power * factor >= 0.999 * span / about)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.render.scales import round_step
 from unmask.reports.facts.shapes import Shape
+from unmask.results.formats import round_step
 from unmask.tables.table import Table
 from unmask.tables.utility.columns import Cells
 
