@@ -50,7 +50,7 @@ _COUNT = re.compile(f"{_START}(\\d+){_END}")
 def mark_people(count: int) -> str:
     """Return a count of people as a mark in a sentence, which `write_counts` turns into words.
 
-    A sentence is written before it is known who will read it: the owner, or people with whom the page is shared.
+    A sentence is written before its readers are known: the owner of the data, or people who receive the page.
     """
     return f"{_START}{count}{_END}"
 

@@ -236,7 +236,7 @@ def _are_labels(labels: tuple[str, ...] | None, points: NDArray[np.float64]) -> 
 
 
 def _compute_limit(channel: Channel, model: LossModel, largest: float) -> tuple[tuple[Point, ...], str]:
-    """Return the limit that no mechanism passes, up to a distortion, or the reason why there is none."""
+    """Return the limit that no mechanism passes, up to a distortion, or the reason why it is not computed."""
     cost = model.cost(channel)
     if cost is None:
         return (), "no distortion is known: the outputs are no secrets, and none was given"

@@ -63,7 +63,7 @@ class GuessFacts:
     kind : str
         "conservative" (more misses than includes), "liberal" (fewer) or "neutral".
     recovered : float
-        Share of subjects of whom some cluster has all items and no other; NaN where it is unknown.
+        Share of subjects with a cluster that has all of their items and no other; NaN where it is unknown.
     unlabeled : int
         Items of the guess that the truth lacks, if they were kept.
     at_least : dict of str to float
@@ -197,7 +197,7 @@ class LinkageFacts:
 
 
 def largest(curves: Sequence[Sequence[float]]) -> float:
-    """Return the largest finite value of curves; 1 if there is none above 0."""
+    """Return the largest finite value of curves; 1 if no value is above 0."""
     return max((value for curve in curves for value in curve if math.isfinite(value)), default=0.0) or 1.0
 
 

@@ -141,7 +141,7 @@ def compare_guesses(
 def _count_items(truth: Partition, view: View) -> int:
     """Return the number of items of the truth or of a guess; items without ids are those of the truth."""
     ids = [part.items for part in (truth, *view.partitions) if part.items is not None]
-    return len(set().union(*(one.tolist() for one in ids))) if ids else len(truth)
+    return len(set().union(*(array.tolist() for array in ids))) if ids else len(truth)
 
 
 def _values_of_subjects(truth: Partition, own: Mapping[str, ArrayLike]) -> dict[str, NDArray[Any]]:
@@ -215,8 +215,10 @@ class JudgedGuess:
             ).values
             for _ in range(min(sensitivity.shuffles, max(2, SHUFFLED_ITEMS // handed_out)))
         ]
+        if not drawn:
+            return dict.fromkeys((rate.name for rate in RATES if rate.name in self.values), np.nan)
         return {
-            rate.name: float(np.mean([rate.worst_case(one[rate.name]).mean() for one in drawn])) if drawn else np.nan
+            rate.name: float(np.mean([rate.worst_case(values[rate.name]).mean() for values in drawn]))
             for rate in RATES
             if rate.name in self.values
         }
@@ -288,10 +290,12 @@ class JudgedGuess:
         probability = self.contingency.probability
         if len(probability) == 1:
             return {}
-        alone = (replace(self.contingency, weighed=(one,), probability=np.ones(1)) for one in self.contingency.weighed)
-        each = [JudgedGuess(self.name, met, self.sensitivity).values for met in alone]
-        of = {"breached": "breached", "clean": "clean_breach"}
-        return {name: float(probability @ [one[rate][1].mean() for one in each]) for name, rate in of.items()}
+        single = (
+            replace(self.contingency, weighed=(part,), probability=np.ones(1)) for part in self.contingency.weighed
+        )
+        rates = [JudgedGuess(self.name, contingency, self.sensitivity).values for contingency in single]
+        names = {"breached": "breached", "clean": "clean_breach"}
+        return {name: float(probability @ [values[rate][1].mean() for values in rates]) for name, rate in names.items()}
 
     def _of_merges(self) -> dict[str, Any]:
         measured, keep = self.unlinkability, self.counted
@@ -317,12 +321,14 @@ class JudgedGuess:
 
     def _slopes(self) -> Iterator[tuple[float, tuple[float, ...]]]:
         """Yield the risk slope of the average subject for each weight and threshold, the same for all subjects."""
-        alike = replace(
-            self.contingency, own={name: minds for name, minds in self.contingency.own.items() if name == "wanted"}
-        )
+        wanted = {name: values for name, values in self.contingency.own.items() if name == "wanted"}
+        equal = replace(self.contingency, own=wanted)
         for alpha in ALPHAS:
-            found = self.sensitivity.evaluate(alike, alpha=alpha)
-            yield alpha, tuple(overall_slope(found.linked_curve, found.mixed_curve, alpha, beta) for beta in BETAS)
+            measured = self.sensitivity.evaluate(equal, alpha=alpha)
+            yield (
+                alpha,
+                tuple(overall_slope(measured.linked_curve, measured.mixed_curve, alpha, beta) for beta in BETAS),
+            )
 
 
 _NO_MERGES: Final[dict[str, Any]] = (

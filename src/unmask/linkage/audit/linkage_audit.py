@@ -146,7 +146,7 @@ _IF_MISSING: Final[Mapping[Missing, tuple[str, ...]]] = {
 _IF_UNLABELED: Final[Mapping[Unlabeled, tuple[str, ...]]] = {
     "error": (),
     "foreign": ("The truth has every item of its subjects: any other item of a guess is foreign to all of them.",),
-    "unknown": ("An item that the truth lacks may belong to one of its subjects or to somebody else.",),
+    "unknown": ("An item that the truth lacks may belong to one of its subjects or to others.",),
     "drop": ("Items of a guess that the truth lacks are left out.",),
 }
 

@@ -26,7 +26,7 @@ def threshold(beta: float) -> str:
 
 
 def plain(share: float) -> str:
-    """Return a share as it was given, in percent.
+    """Return a share in percent, with the digits of the setting.
 
     >>> plain(0.8), plain(1 / 3), plain(1.0)
     ('80\u00a0%', '33.33\u00a0%', '100\u00a0%')
