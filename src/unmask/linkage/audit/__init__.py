@@ -2,33 +2,15 @@
 
 from unmask.linkage.audit.judged_guess import JudgedGuess, Sensitivity, compare_guesses
 from unmask.linkage.audit.linkage_audit import audit, audit_contingencies
-from unmask.linkage.audit.study import (
-    ADVERSARY,
-    COLUMNS,
-    DATASET,
-    MEASURES,
-    ROLES,
-    attack,
-    check,
-    columns,
-    load,
-    protect,
-)
+from unmask.linkage.audit.study import ADVERSARY as ADVERSARY
+from unmask.linkage.audit.study import COLUMNS as COLUMNS
+from unmask.linkage.audit.study import DATASET as DATASET
+from unmask.linkage.audit.study import MEASURES as MEASURES
+from unmask.linkage.audit.study import ROLES as ROLES
+from unmask.linkage.audit.study import attack as attack
+from unmask.linkage.audit.study import check as check
+from unmask.linkage.audit.study import columns as columns
+from unmask.linkage.audit.study import load as load
+from unmask.linkage.audit.study import protect as protect
 
-__all__ = [
-    "ADVERSARY",
-    "COLUMNS",
-    "DATASET",
-    "MEASURES",
-    "ROLES",
-    "JudgedGuess",
-    "Sensitivity",
-    "attack",
-    "audit",
-    "audit_contingencies",
-    "check",
-    "columns",
-    "compare_guesses",
-    "load",
-    "protect",
-]
+__all__ = ["JudgedGuess", "Sensitivity", "audit", "audit_contingencies", "compare_guesses"]
