@@ -8,7 +8,7 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unmask.results import AtRisk, AuditResult, Block, Column, Fact, Table
+from unmask.results import AtRisk, AuditResult, Block, Chart, Column, Fact, Table
 from unmask.results.suppression import mark_people
 
 COLUMNS = (
@@ -73,10 +73,12 @@ def test_the_owner_of_the_data_sees_every_number(table):
 @given(st.integers(0, 50), st.integers(1, 40))
 def test_counts_in_sentences_follow_the_same_rule(count, least):
     sentence = f"{mark_people(count)} of 1,000 people"
-    block = Block("b", "B", sentence, introduction=sentence, notes=(sentence,))
+    chart = Chart("points", "t", "x", "y", label=sentence)
+    block = Block("b", "B", sentence, (chart,), introduction=sentence, notes=(sentence,))
     risk = AtRisk(mark_people(count), sentence, (Fact("Found", sentence),))
     result = AuditResult("t", "k", "c", "s", sentence, (), blocks=(block,), at_risk=risk).without_small(least)
     expected = f"fewer than {least}" if 0 < count < least else str(count)
-    texts = (result.headline, result.blocks[0].sentence, result.blocks[0].introduction, *result.blocks[0].notes)
+    (shared,) = result.blocks
+    texts = (result.headline, shared.sentence, shared.introduction, *shared.notes, shared.charts[0].label)
     assert {*texts, result.at_risk.sentence, result.at_risk.facts[0].text} == {f"{expected} of 1,000 people"}
     assert result.at_risk.figure == expected

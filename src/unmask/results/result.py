@@ -132,6 +132,7 @@ def _write_block(block: Block, least: int) -> Block:
         sentence=write_counts(block.sentence, least),
         introduction=write_counts(block.introduction, least),
         notes=tuple(write_counts(note, least) for note in block.notes),
+        charts=tuple(replace(chart, label=write_counts(chart.label, least)) for chart in block.charts),
     )
 
 
