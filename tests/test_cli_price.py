@@ -7,13 +7,13 @@ import pytest
 from click.testing import CliRunner
 
 from tests.envelopes import parsed
-from unmask.cases.price import Motive
-from unmask.cases.tables.evidence import Evidence
-from unmask.cases.tables.standard import audit_tables
 from unmask.cli import main
 from unmask.economics import Attacker, price_records, read_attacker, write_attacker
+from unmask.pricing import Motive
 from unmask.reports import headlines
 from unmask.tables import Mondrian, Register, Table
+from unmask.tables.audit.evidence import Evidence
+from unmask.tables.audit.standard import audit_tables
 
 SECRET = "SECRET77"
 PLAIN = Attacker(

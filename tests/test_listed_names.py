@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from unmask.cases.tables import audit
 from unmask.cli import main
 from unmask.measures import Measure
 from unmask.measures.registry import CRITERIA, MEASURES
 from unmask.policy import read_policies
 from unmask.tables import Mondrian, Table
+from unmask.tables.audit import audit
 
 N = 60
 RNG = np.random.default_rng(0)

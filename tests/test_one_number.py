@@ -13,7 +13,6 @@ from hypothesis import HealthCheck, Phase, given, reject, settings
 from hypothesis import strategies as st
 
 from unmask.audit import audit as measured
-from unmask.cases.tables import audit
 from unmask.cli import main
 from unmask.core.errors import UnmaskError
 from unmask.policy import Condition
@@ -25,6 +24,7 @@ from unmask.studies.reading import read_plan
 from unmask.studies.run import run_study
 from unmask.studies.summary import read_results
 from unmask.tables import Mondrian, Suppress, SuppressCells, Table
+from unmask.tables.audit import audit
 from unmask.toml_text import format_document
 
 QUICK = settings(

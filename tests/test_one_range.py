@@ -12,12 +12,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from unmask.app.project import Project
-from unmask.cases import tables
 from unmask.cli import main
 from unmask.core.errors import UnmaskError
 from unmask.linkage.audit import Sensitivity
 from unmask.ranges import check_types
 from unmask.studies.reading import read_plan
+from unmask.tables import audit as tables
 from unmask.toml_text import format_document
 
 TABLE: dict[str, Any] = {

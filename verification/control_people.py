@@ -35,7 +35,6 @@ from synthesizers import Bootstrap, Independent, Trees
 
 import unmask
 from unmask import Posterior, Truth
-from unmask.cases.tables.boxes import together
 from unmask.measures import realized_success
 from unmask.measures.excess import Excess, People, excess
 from unmask.measures.membership import evaluate_membership
@@ -53,6 +52,7 @@ from unmask.tables import (
     Table,
     datasets,
 )
+from unmask.tables.audit.boxes import together
 from unmask.tables.control.membership import cross_fit
 from unmask.tables.control.singling_trials import SinglingTrial, judge_singling_out
 from unmask.tables.knowledge import attribute_truth

@@ -20,8 +20,8 @@ from pathlib import Path
 import numpy as np
 from show import Section, Verdict, run
 
-from unmask.cases.graphs.case import attempt
 from unmask.graphs import Climb, IdentitySeparation, Nar09, Rematch, datasets, select_seeds, split
+from unmask.graphs.audit.case import attempt
 from unmask.graphs.disclosure import SeparatedPair, separated_seeds
 from unmask.graphs.evaluation import most_recall
 from unmask.graphs.utility import LOSSES

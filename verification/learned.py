@@ -32,7 +32,6 @@ from synthesizers import ChowLiu, Independent, Trees
 
 from unmask import Posterior, Truth
 from unmask.audit import earned
-from unmask.cases.tables.boxes import boxes_of, together
 from unmask.measures import log_loss_bits, realized_success, success_probability
 from unmask.measures.excess import Excess, People, excess
 from unmask.tables import (
@@ -47,6 +46,7 @@ from unmask.tables import (
     criteria,
     datasets,
 )
+from unmask.tables.audit.boxes import boxes_of, together
 from unmask.tables.control.calibration import calibrate_by_control
 from unmask.tables.control.similarity import measure_shift
 from unmask.tables.knowledge import attribute_truth

@@ -38,15 +38,15 @@ from anonymeter_run import LINKED, SECRETS
 from numpy.typing import NDArray
 from show import Section, Verdict, run
 
-from unmask.cases.tables.case import Scene
-from unmask.cases.tables.evidence import Evidence
-from unmask.cases.tables.parts import linkability
-from unmask.cases.tables.singling import singling_out
 from unmask.measures import realized_success
 from unmask.measures.excess import Excess, People, difference, excess
 from unmask.measures.interval import wilson
 from unmask.results import Row
 from unmask.tables import AttributeInference, Background, Mondrian, NearestNeighbor, Table, datasets
+from unmask.tables.audit.case import Scene
+from unmask.tables.audit.evidence import Evidence
+from unmask.tables.audit.parts import linkability
+from unmask.tables.audit.singling import singling_out
 from unmask.tables.knowledge import attribute_truth
 
 COLUMNS = (

@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from unmask import channels, economics, graphs, linkage, measures, tables
     from unmask.api import audit, read_channel, read_graph, read_items, read_table, study
     from unmask.audit import Audit
-    from unmask.cases.tables.suggestions import suggest
     from unmask.core.errors import FailedError, UnmaskError
     from unmask.core.partition import Partition, View
     from unmask.core.posterior import Posterior
     from unmask.core.truth import ABSENT, UNKNOWN, Truth
     from unmask.protecting import Protected, protect
     from unmask.results import Row
+    from unmask.suggestions import suggest
 
 __all__ = [
     "ABSENT",
@@ -61,7 +61,7 @@ _HOMES = {
     "core.errors": ("FailedError", "UnmaskError"),
     "api": ("audit", "read_channel", "read_graph", "read_items", "read_table", "study"),
     "protecting": ("Protected", "protect"),
-    "cases.tables.suggestions": ("suggest",),
+    "suggestions": ("suggest",),
     "core.posterior": ("Posterior",),
     "results": ("Row",),
     "core.truth": ("ABSENT", "UNKNOWN", "Truth"),

@@ -19,7 +19,7 @@ from unmask.audit import audit as measured
 from unmask.core.errors import UnmaskError, nearest
 from unmask.core.posterior import Posterior
 from unmask.data.frames import columns_of
-from unmask.domains import DOMAINS, cases_of, domain_of, read_domain_policies
+from unmask.domains import DOMAINS, domain_of, import_audit, read_domain_policies
 from unmask.ranges import Range, check_type, check_types, spoken
 
 if TYPE_CHECKING:
@@ -167,7 +167,7 @@ def audit(release: Any, truth: Any = None, **evidence: Any) -> Any:
     domain, least = _domain(release), evidence.pop("smallest_shown", None)
     check_type("smallest_shown", least, Annotated[int, Range(1)] | None)
     policies = read_domain_policies(evidence.pop("policy", ()), domain)
-    found = ReportData.of(_asked(cases_of(domain).audit, release, truth, evidence))
+    found = ReportData.of(_asked(import_audit(domain).audit, release, truth, evidence))
     found = found.under(found.judged(policies))
     return Result(found if least is None else replace(found, least=least))
 
@@ -197,7 +197,7 @@ class _EveryKeyword(inspect.Signature):
     @property
     def parameters(self) -> MappingProxyType[str, inspect.Parameter]:
         own = super().parameters
-        runs: list[Callable[..., Any]] = [measured, *(cases_of(name).audit for name in DOMAINS)]
+        runs: list[Callable[..., Any]] = [measured, *(import_audit(name).audit for name in DOMAINS)]
         said = {name: one for run in runs for name, one in inspect.signature(run).parameters.items()}
         more = [one for one in said.values() if one.kind is one.KEYWORD_ONLY and one.name not in own]
         return MappingProxyType({**own, **{one.name: one.replace(annotation=one.empty) for one in more}})

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Union, get_arg
 from unmask import protection_specs
 from unmask.core.errors import UnmaskError
 from unmask.data.files import read_text, read_toml
-from unmask.domains import DOMAINS, cases_of
+from unmask.domains import DOMAINS, import_audit
 from unmask.plan import NOTHING
 from unmask.ranges import Range
 from unmask.schema import Either, Table, check, dict_of, json_schema, list_of, parameters
@@ -26,7 +26,7 @@ from unmask.toml_text import format_document
 if TYPE_CHECKING:
     from unmask.policy import Policy
 
-AUDIT: Final = "unmask.cases.tables:audit"
+AUDIT: Final = "unmask.tables.audit:audit"
 """The audit of tables; its keywords are options of a document."""
 
 ROLES: Final[Mapping[str, str]] = {
@@ -188,7 +188,7 @@ def check_sections(given: Settings) -> None:
 
 def part_type(kind: str, domain: str) -> Table:
     """Return the type of a part of a study. kind : its section"""
-    return Table({**_PART, **_FILE, **getattr(cases_of(domain), PARTS[kind], {})})
+    return Table({**_PART, **_FILE, **getattr(import_audit(domain), PARTS[kind], {})})
 
 
 def build_json_schema() -> dict[str, Any]:

@@ -1,6 +1,6 @@
-"""The domains, a line each, and what the cases of one offer: the one door of everything that is asked of a domain.
+"""The registry of domains, and the functions and constants that the audit module of a domain has.
 
-A domain is a package (of releases, attacks, protections, datasets, with `examples` of each) and a module of cases.
+A domain is a package of releases, attacks, protections and datasets, with `examples` of each, and an audit module.
 """
 
 from __future__ import annotations
@@ -27,29 +27,35 @@ Call = TypeVar("Call", bound=Callable[..., Any])
 
 @dataclass(frozen=True)
 class Domain:
-    """Where a domain is.
+    """The modules of a domain.
 
-    cases    : the module that runs its cases, see `Cases`
-    packages : where the classes of its releases are; in the first are `examples` of its attacks, protections, datasets
-    word     : what follows `unmask audit` in the command of its own; None for one that is made of its `Cases.audit`
+    Parameters
+    ----------
+    audit : str
+        Module that audits releases and runs the cells of studies, see `DomainAudit`.
+    packages : tuple of str
+        Packages of the classes of releases; the first has `examples` of attacks, protections and datasets.
+    word : str, optional
+        Word after `unmask audit` in a command written for the domain; None if the command is generated from the
+        signature of `DomainAudit.audit`.
     """
 
-    cases: str
+    audit: str
     packages: tuple[str, ...]
     word: str | None = None
 
 
 DOMAINS: dict[str, Domain] = {
-    "tables": Domain("unmask.cases.tables", ("unmask.tables",), ""),
+    "tables": Domain("unmask.tables.audit", ("unmask.tables",), ""),
     "linkage": Domain("unmask.linkage.audit", ("unmask.linkage", "unmask.core.partition"), "linkage"),
     "channels": Domain("unmask.channels.audit", ("unmask.channels",), "channel"),
-    "graphs": Domain("unmask.cases.graphs", ("unmask.graphs",), "graph"),
+    "graphs": Domain("unmask.graphs.audit", ("unmask.graphs",), "graph"),
 }
 """Name -> where it is; nothing of a domain is imported before it is asked for."""
 
 
-class Cases(Protocol):
-    """What the cases of a domain offer.
+class DomainAudit(Protocol):
+    """The audit module of a domain.
 
     audit              : what adversaries get from releases; keywords say what else the auditor has and asks. `unmask
                          audit` and `unmask.audit` are this function
@@ -96,9 +102,9 @@ class Cases(Protocol):
         """The rows."""
 
 
-def cases_of(domain: str) -> Cases:
-    """The module that runs the cases of a domain."""
-    return import_module(DOMAINS[domain].cases)
+def import_audit(domain: str) -> DomainAudit:
+    """Import the audit module of a domain."""
+    return import_module(DOMAINS[domain].audit)
 
 
 def domain_of(kind: type) -> str:
@@ -162,6 +168,6 @@ def read_domain_policies(policies: Any, domain: str) -> list[Policy]:
     return policies_about(read_policies(listed), domain)
 
 
-def named(release: Any) -> dict[str, Any]:
-    """Releases by name; one alone is called "release"."""
+def name_releases(release: Any) -> dict[str, Any]:
+    """Return releases by name; a single one is called "release"."""
     return dict(release) if isinstance(release, Mapping) else {"release": release}

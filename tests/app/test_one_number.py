@@ -6,11 +6,11 @@ from tests.test_one_number import PEOPLE, rows_of, write
 from unmask.app import studying
 from unmask.app.kinds import TRIALS
 from unmask.app.project import STUDIED, STUDY
-from unmask.cases.tables import audit
 from unmask.policy import read_policies
 from unmask.studies.reading import read_plan
 from unmask.studies.run import run_study
 from unmask.tables import Mondrian, Table
+from unmask.tables.audit import audit
 from unmask.toml_text import format_document
 
 CONDITIONS = ("identity:success_probability.worst <= 0.2", "k_people >= 5", "person_share <= 0.2", "l_distinct >= 2")

@@ -8,7 +8,7 @@ from tests.badges.page import Worn
 from unmask import Truth
 from unmask.audit import REALIZED, SELF_ASSESSED
 from unmask.audit import audit as measured
-from unmask.domains import named
+from unmask.domains import name_releases
 from unmask.ranges import Range
 from unmask.reports import ReportData
 
@@ -23,9 +23,10 @@ def audit(release, *, truth: Path | Badges | None = None, trust: Annotated[float
     trust : share of the people who show their own color
     """
     people = Badges.read(truth) if isinstance(truth, Path) else truth
-    rows = [row for name, shown in named(release).items() for row in _rows(name, "looker", shown, people, Look(trust))]
+    releases = name_releases(release)
+    rows = [row for name, shown in releases.items() for row in _rows(name, "looker", shown, people, Look(trust))]
     who = "An adversary sees the badges of people and guesses their colors."
-    worn = Worn.of(next(iter(named(release).values())))
+    worn = Worn.of(next(iter(releases.values())))
     return ReportData(title="Audit of badges", who=who, rows=tuple(rows), subjects=(worn,))
 
 

@@ -5,8 +5,8 @@ from collections import Counter, defaultdict
 import numpy as np
 import pytest
 
-from unmask.cases.graphs import audit as audit_networks
 from unmask.graphs import Auxiliary, Refinement, SocialGraph
+from unmask.graphs.audit import audit as audit_networks
 
 
 def groups(n_groups=12, *, rng):

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from unmask import UnmaskError
-from unmask.cases.graphs.scenes import Acquired, Plan
-from unmask.cases.graphs.standard import audit_graph
 from unmask.graphs import Nar09, SocialGraph, datasets, match_profiles, split
+from unmask.graphs.audit.scenes import Acquired, Plan
+from unmask.graphs.audit.standard import audit_graph
 from unmask.graphs.knowledge.lookalike_seeds import _profiles
 
 

@@ -10,10 +10,10 @@ import pytest
 
 from tests.reports.test_html import Page, single
 from unmask import Posterior, Truth
-from unmask.cases.tables.belief import Case
-from unmask.cases.tables.facts import promises
 from unmask.reports import render
 from unmask.reports.facts.tables import Promise
+from unmask.tables.audit.belief import Case
+from unmask.tables.audit.facts import promises
 
 KEPT = Promise("k=3", "anna", "identity", 400, 0.2, 0.21, 0.17, 0.25)
 

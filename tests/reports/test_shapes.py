@@ -9,11 +9,11 @@ import pytest
 
 from tests.render.text_boxes import assert_legible
 from tests.reports.test_html import single
-from unmask.cases.tables.shapes import shapes
 from unmask.render.boxes import BROAD, NARROW
 from unmask.reports import render
 from unmask.reports.facts.shapes import Shape
 from unmask.reports.sections.shapes import shapes_section
+from unmask.tables.audit.shapes import shapes
 from unmask.tables.table import Table
 
 

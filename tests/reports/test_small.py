@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 
 from tests.reports.test_graph_section import attack, graph, row
 from tests.reports.test_html import sample, sections
-from unmask.cases.tables.case import PROSECUTOR
-from unmask.cases.tables.evidence import Evidence
-from unmask.cases.tables.standard import audit_tables
 from unmask.reports import ReportData, render
 from unmask.reports.data import Scope
 from unmask.reports.facts.graph import AnonymityLink, CertaintyBin, DegreeRisk, SeparationPoint
 from unmask.reports.facts.tables import Distribution
 from unmask.reports.sections.tables import quantile_tables
 from unmask.tables import Table
+from unmask.tables.audit.case import PROSECUTOR
+from unmask.tables.audit.evidence import Evidence
+from unmask.tables.audit.standard import audit_tables
 
 EDGES = (0.0, 0.1, 0.5, 1.0)
 

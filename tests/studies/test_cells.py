@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from unmask.cases.tables.useful import USEFUL
 from unmask.core.errors import UnmaskError
 from unmask.graphs import Auxiliary, Nar09, SocialGraph, datasets, select_seeds, split
 from unmask.graphs.evaluation import rates
@@ -15,6 +14,7 @@ from unmask.studies.page import study_page
 from unmask.studies.reading import read_plan
 from unmask.studies.run import run_study
 from unmask.tables import ClassAttack, Knowledge, Mondrian, Table, utility
+from unmask.tables.audit.useful import USEFUL
 from unmask.tables.datasets import synthetic_census
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from unmask.cases.tables.case import LEARNER, PROSECUTOR
-from unmask.cases.tables.evidence import Evidence
-from unmask.cases.tables.standard import audit_tables
 from unmask.reports import headlines, render, sentences
 from unmask.reports.data import COLUMNS, INSIDER, ORDER
 from unmask.reports.summary import summary
 from unmask.tables import Mondrian, Table
+from unmask.tables.audit.case import LEARNER, PROSECUTOR
+from unmask.tables.audit.evidence import Evidence
+from unmask.tables.audit.standard import audit_tables
 
 
 def people(n=240, **kept):

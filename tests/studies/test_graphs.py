@@ -6,12 +6,6 @@ import numpy as np
 import pytest
 
 from unmask import UnmaskError
-from unmask.cases.at_risk import Watched
-from unmask.cases.graphs import defaults
-from unmask.cases.graphs.case import Run, attempt, rows, summary
-from unmask.cases.graphs.scenes import Acquired, Derived, Plan
-from unmask.cases.graphs.standard import audit_graph
-from unmask.cases.graphs.written import DEFAULT, STANDARD, parse_attacks
 from unmask.graphs import (
     Auxiliary,
     Climb,
@@ -28,10 +22,16 @@ from unmask.graphs import (
 )
 from unmask.graphs.attacks.base import make_matching
 from unmask.graphs.attacks.rematch import Rematch, log_odds
+from unmask.graphs.audit import defaults
+from unmask.graphs.audit.case import Run, attempt, rows, summary
+from unmask.graphs.audit.scenes import Acquired, Derived, Plan
+from unmask.graphs.audit.standard import audit_graph
+from unmask.graphs.audit.written import DEFAULT, STANDARD, parse_attacks
 from unmask.graphs.evaluation import outcomes, rates
 from unmask.graphs.knowledge import SeedPairs
 from unmask.measures.rates import MIN_SPREAD, RATES, RunValues, coverage
 from unmask.reports import render, sentences
+from unmask.reports.at_risk import Watched
 from unmask.reports.facts.graph import Announcement
 from unmask.reports.sections.closing import not_run_groups
 from unmask.results.words import plural

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from tests.studies.test_graphs import friends, measure, plan
-from unmask.cases.graphs import audit
-from unmask.cases.graphs.case import informed
-from unmask.cases.graphs.scenes import Acquired, Derived
-from unmask.cases.graphs.standard import audit_graph
 from unmask.core.errors import UnmaskError
 from unmask.graphs import Auxiliary, Ensemble, Nar09, Pair, select_seeds, split
+from unmask.graphs.audit import audit
+from unmask.graphs.audit.case import informed
+from unmask.graphs.audit.scenes import Acquired, Derived
+from unmask.graphs.audit.standard import audit_graph
 from unmask.graphs.disclosure import SeparatedPair, disclosure, seed_pair
 from unmask.graphs.knowledge import SeedPairs
 from unmask.graphs.protections import Decoy, IdentitySeparation, KDegree, PerturbEdges, SwitchEdges

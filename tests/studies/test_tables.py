@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from unmask import UnmaskError
-from unmask.cases.price import Motive
-from unmask.cases.tables.evidence import Evidence
-from unmask.cases.tables.standard import audit_tables
 from unmask.economics import Attacker
+from unmask.pricing import Motive
 from unmask.reports import headlines, render, sentences
 from unmask.results.formats import percent
 from unmask.tables import Mondrian, Register, Table
+from unmask.tables.audit.evidence import Evidence
+from unmask.tables.audit.standard import audit_tables
 
 
 def census(n=300, *, missing="own", gaps=0):

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from unmask.cases.at_risk import AtRisk, Watched
-from unmask.cases.tables import audit, cores, standard, steps
+from unmask.reports.at_risk import AtRisk, Watched
 from unmask.tables import Mondrian, Table
+from unmask.tables.audit import audit, cores, standard, steps
 
 
 def failing(number: int) -> int:

@@ -14,13 +14,11 @@ from click.testing import CliRunner
 from tests.engines import QUIET, count_source, opened, reading
 from tests.envelopes import parsed
 from unmask import FailedError, UnmaskError, audit, protect
-from unmask.cases.price import Motive
-from unmask.cases.tables.evidence import Evidence
-from unmask.cases.tables.standard import audit_tables
 from unmask.cli import main
 from unmask.data.engine import open_engine
 from unmask.data.resources import divide_memory
 from unmask.economics import Attacker
+from unmask.pricing import Motive
 from unmask.tables import (
     AttributeInference,
     Background,
@@ -34,6 +32,8 @@ from unmask.tables import (
     utility,
 )
 from unmask.tables.attacks import pairing
+from unmask.tables.audit.evidence import Evidence
+from unmask.tables.audit.standard import audit_tables
 from unmask.tables.column import classes_of
 from unmask.tables.counted_release import generalize, write_release
 from unmask.tables.protections.constraints import EntropyL, TCloseness

@@ -8,15 +8,15 @@ from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
 from tests.envelopes import parsed
-from unmask.cases.price import Motive
-from unmask.cases.tables.evidence import Evidence
-from unmask.cases.tables.standard import audit_tables
 from unmask.cli import main
 from unmask.economics import read_attacker
 from unmask.policy import Policy
+from unmask.pricing import Motive
 from unmask.reports import render
 from unmask.results.formats import percent
 from unmask.tables import Mondrian, Table, criteria
+from unmask.tables.audit.evidence import Evidence
+from unmask.tables.audit.standard import audit_tables
 from unmask.tables.matching import compatible
 
 PEOPLE = 600

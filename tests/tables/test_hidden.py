@@ -6,13 +6,13 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from unmask.cases.tables import words
-from unmask.cases.tables.evidence import Evidence
-from unmask.cases.tables.standard import audit_tables
 from unmask.measures import evaluate, realized_success, success_probability
 from unmask.reports.data import INSIDER
 from unmask.tables import AttributeInference, Background, Table
 from unmask.tables.attacks import BackOff
+from unmask.tables.audit import words
+from unmask.tables.audit.evidence import Evidence
+from unmask.tables.audit.standard import audit_tables
 from unmask.tables.background import hidden_values
 from unmask.tables.column import classes_of
 from unmask.tables.knowledge import attribute_truth

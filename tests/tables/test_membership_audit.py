@@ -8,17 +8,17 @@ from click.testing import CliRunner
 
 import unmask
 from unmask import UnmaskError
-from unmask.cases import tables as cases
-from unmask.cases.at_risk import Watched
-from unmask.cases.tables import evidence
-from unmask.cases.tables.membership import ALONE, CLOSEST, RECORD, judged_of
 from unmask.cli import main
 from unmask.reports import sentences
+from unmask.reports.at_risk import Watched
 from unmask.reports.words import MEMBERSHIP, RARE
 from unmask.studies.cells import run_cell
 from unmask.studies.reading import read_plan
 from unmask.tables import Background, Mondrian, ShadowMembership, Table
+from unmask.tables import audit as cases
 from unmask.tables.attacks.membership import margins_of
+from unmask.tables.audit import evidence
+from unmask.tables.audit.membership import ALONE, CLOSEST, RECORD, judged_of
 from unmask.tables.control.holdout import Sample
 from unmask.tables.control.membership import MembershipSample, join_scores
 from unmask.tables.control.similarity import shift_by

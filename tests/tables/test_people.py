@@ -11,20 +11,20 @@ import pytest
 from click.testing import CliRunner
 
 import unmask
-from unmask.cases.at_risk import AtRisk, Watched
-from unmask.cases.tables.case import LISTED_ONCE, Scene
-from unmask.cases.tables.evidence import Evidence
-from unmask.cases.tables.persons import any_of_theirs
-from unmask.cases.tables.singling import SEVERAL_ROWS
-from unmask.cases.tables.standard import audit_tables
 from unmask.cli import main
 from unmask.core.errors import FailedError
 from unmask.core.posterior import Posterior
 from unmask.core.truth import Truth
 from unmask.data.writing import is_formula
 from unmask.measures import calibration_error, effective_set_size, realized_success, success_probability
+from unmask.reports.at_risk import AtRisk, Watched
 from unmask.reports.facts.price import Price
 from unmask.tables import Identity, Lattice, Mondrian, Suppress, SuppressCells, Table, reading
+from unmask.tables.audit.case import LISTED_ONCE, Scene
+from unmask.tables.audit.evidence import Evidence
+from unmask.tables.audit.persons import any_of_theirs
+from unmask.tables.audit.singling import SEVERAL_ROWS
+from unmask.tables.audit.standard import audit_tables
 from unmask.tables.control.holdout import find_held_back, hold_back
 from unmask.tables.criteria import people_in_classes
 from unmask.tables.risk import printed_values

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from unmask.audit import audit
-from unmask.cases.tables.case import OWN_PRIOR
-from unmask.cases.tables.evidence import Evidence
-from unmask.cases.tables.standard import audit_tables
 from unmask.studies.cells import run_cell
 from unmask.studies.reading import read_plan
 from unmask.tables import Background, criteria
 from unmask.tables.attacks import AttributeInference, ClassAttack
+from unmask.tables.audit.case import OWN_PRIOR
+from unmask.tables.audit.evidence import Evidence
+from unmask.tables.audit.standard import audit_tables
 from unmask.tables.knowledge import Knowledge, attribute_truth
 from unmask.tables.protections.suppression import Suppress
 from unmask.tables.table import Table

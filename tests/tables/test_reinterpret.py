@@ -6,10 +6,10 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unmask.cases.tables import audit
 from unmask.cli import main
 from unmask.results.formats import percent
 from unmask.tables import Table
+from unmask.tables.audit import audit
 from unmask.tables.matching import compatible
 from unmask.tables.reinterpret import read_coarse, with_readings
 

@@ -8,12 +8,12 @@ from scipy.sparse import csr_array
 
 from tests.engines import count_source, reading
 from unmask import FailedError, UnmaskError, protect
-from unmask.cases.tables import audit as audit_releases
 from unmask.data.engine import open_engine
 from unmask.measures import success_probability
 from unmask.reports import ORIGINAL
 from unmask.tables import ClassAttack, Generalize, SuppressCells, Table, criteria
 from unmask.tables.attacks.relation import classes_intersect, relation_of
+from unmask.tables.audit import audit as audit_releases
 from unmask.tables.notation import format_set
 
 RULES = ("own", "wildcard", "excluded")

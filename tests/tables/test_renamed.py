@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unmask.cases.tables import audit
 from unmask.results.formats import percent
 from unmask.tables import Table
+from unmask.tables.audit import audit
 from unmask.tables.criteria import value_proximity
 from unmask.tables.matching import compatible
 from unmask.tables.reinterpret import read_coarse

@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from unmask import audit
-from unmask.cases.at_risk import Watched
-from unmask.cases.tables import audit as audit_tables
 from unmask.core.truth import Truth
+from unmask.reports.at_risk import Watched
 from unmask.results import plain
 from unmask.tables import AttributeInference, Background, ClassAttack, Table
+from unmask.tables.audit import audit as audit_tables
 
 EXACT = {"a": ["1", "2", "3", "5", ""], "b": ["u", "v", "w", ""]}
 BOXES = {"a": ["1", "2", "[1, 3]", "[2, 5]", "*", ""], "b": ["u", "{u, v}", "{v, w}", "*", ""]}

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from unmask.cases.at_risk import Watched
-from unmask.cases.tables.evidence import Evidence
-from unmask.cases.tables.standard import audit_tables
+from unmask.reports.at_risk import Watched
+from unmask.tables.audit.evidence import Evidence
+from unmask.tables.audit.standard import audit_tables
 from unmask.tables.table import Table
 
 PEOPLE = Table.read({"q": ["a"] * 12 + ["b"] * 20, "s": ["x", "y"] * 16}, quasi_identifiers="q", sensitive="s")

@@ -7,8 +7,6 @@ import pytest
 
 from tests.engines import count_source, reading
 from unmask import Truth, UnmaskError, audit
-from unmask.cases.tables.evidence import Evidence
-from unmask.cases.tables.standard import audit_tables
 from unmask.data.engine import open_engine
 from unmask.reports import sentences
 from unmask.results.formats import percent
@@ -16,6 +14,8 @@ from unmask.studies.cells import run_cell
 from unmask.studies.reading import read_plan
 from unmask.tables import Background, BayesAttack, ClassAttack, Table, criteria
 from unmask.tables.attacks import CellError, NearestNeighbor
+from unmask.tables.audit.evidence import Evidence
+from unmask.tables.audit.standard import audit_tables
 
 T4 = [("1", "x"), ("1", ""), ("", "x"), ("1", "x"), ("2", "y"), ("2", "y"), ("", "")]
 STARS = [("1", "x"), ("1", "*"), ("*", "x"), ("2", "y"), ("2", "y"), ("*", "*")]

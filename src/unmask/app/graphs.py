@@ -72,7 +72,7 @@ def _read(project: Project) -> str:
 
 def _seeds(project: Project) -> str:
     """How many are leaked where nothing is said."""
-    from unmask.cases.graphs.scenes import usual_seeds
+    from unmask.graphs.audit.scenes import usual_seeds
 
     return usual_seeds(_counted(project)[0])
 
@@ -203,7 +203,7 @@ ADVERSARIES = Asked(
 
 
 def _attacks() -> dict[str, str]:
-    from unmask.cases.graphs.written import STANDARD
+    from unmask.graphs.audit.written import STANDARD
 
     return {name: name for name in STANDARD}
 

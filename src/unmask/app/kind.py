@@ -24,7 +24,7 @@ Commands = Callable[[Mapping[str, Any]], tuple[Command, ...]]
 
 SOURCES: Mapping[str, str] = {
     "linkage": "unmask.linkage.audit:Sensitivity",
-    "graph": "unmask.cases.graphs:audit",
+    "graph": "unmask.graphs.audit:audit",
     "channel": "unmask.channels.audit:audit",
 }
 """Table of a document -> function whose parameters are its keys: they decide on types, ranges and defaults."""

@@ -73,10 +73,10 @@ from unmask.protection_specs import parse_specs
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from unmask.cases.at_risk import Watched
     from unmask.policy import Policy
     from unmask.protection_specs import Spec
     from unmask.reports import ReportData
+    from unmask.reports.at_risk import Watched
     from unmask.reports.facts.tables import Change
     from unmask.tables import Table
     from unmask.tables.formulas import Formulas
@@ -134,12 +134,12 @@ HOLD_BACK = "Share of the people to hold back at random, as control people of th
 @click.argument("releases", nargs=-1, required=True, type=Input(), shell_complete=first_argument)
 @table_options
 @under("Input", options(
-    "unmask.cases.tables:audit",
+    "unmask.tables.audit:audit",
     original={"type": FILE},
     origin={"name": "origins", "type": FILE, "multiple": True, "help": ORIGINS},
 ))  # fmt: skip
 @under("Knowledge", options(
-    "unmask.cases.tables:audit",
+    "unmask.tables.audit:audit",
     register={"metavar": "PATH"}, control={"type": FILE}, hold_back={}, synthetic={}, coverage={},
     targets={}, seed={}, attacker={}, steps={"flags": ("--steps/--no-steps",), "default": None, "help": STEPS},
     without={"multiple": True, "type": str, "metavar": "ADVERSARY", "help": WITHOUT}, together={},
@@ -232,7 +232,7 @@ def _audit_in_memory(
     """The audit, what is to be warned of, and what tries changes of the one release, if its original is there.
     outside : files of a register and of control people
     """
-    from unmask.cases.tables import audit as audit_tables
+    from unmask.tables.audit import audit as audit_tables
 
     register, control = outside
     levels = asked.pop("levels")
@@ -271,7 +271,7 @@ def _made(given: tuple[Spec, ...], releases: list[str]) -> dict[str, Any]:
 
 def _suggest(table: Table, known: dict[str, Any], found: ReportData, policies: list[Policy]) -> tuple[Change, ...]:
     """The one release, and changes of it that were tried."""
-    from unmask.cases.tables.suggestions import present, suggest
+    from unmask.suggestions import present, suggest
 
     say("not acceptable: trying other protections for the page", err=True)
     (name,) = (one.release for one in found.verdicts[:1])
@@ -286,7 +286,7 @@ def _suggest(table: Table, known: dict[str, Any], found: ReportData, policies: l
 @options("unmask.tables:Mondrian", k={}, l={"name": "l_"}, t={})
 @level_option
 @with_option
-@options("unmask.cases.tables:audit", hold_back={"help": HOLD_BACK})
+@options("unmask.tables.audit:audit", hold_back={"help": HOLD_BACK})
 @click.option(
     "--coarsen", multiple=True, callback=parsed(levels), metavar="COLUMN=LEVEL",
     help="Recode a column of the release to wider bins, a period, a level, hidden characters, or *. Repeatable.",

@@ -44,9 +44,9 @@ def demo(report: Path, people: int, seed: int, force: bool) -> None:
     """Make a census, protect it with k = 3, 12 and 50, judge every release, write the report. Needs no files."""
     import numpy as np
 
-    from unmask.cases.tables import audit as audit_tables
     from unmask.policy import read_policy
     from unmask.tables import Mondrian, Register, Table, datasets
+    from unmask.tables.audit import audit as audit_tables
 
     refuse_to_overwrite(report, force=force)
     rng = np.random.default_rng(seed)

@@ -12,18 +12,18 @@ from unmask.cli.documents import OfDomain
 from unmask.cli.files import stems
 from unmask.cli.generated import FILE, options
 from unmask.cli.output import Output, audit_output
-from unmask.domains import DOMAINS, cases_of
+from unmask.domains import DOMAINS, import_audit
 from unmask.plan import Part
 
 
 def audit_of(domain: str) -> click.Command:
     """The command: its options are the keywords of the audit, its releases are read as a dataset's file is."""
-    cases = cases_of(domain)
+    cases = import_audit(domain)
     sentence = (inspect.getdoc(cases.audit) or "").partition("\n\n")[0]
 
     @click.command(f"audit {domain}", cls=OfDomain, help=sentence)
     @click.argument("releases", nargs=-1, required=True, type=FILE)
-    @options(f"{DOMAINS[domain].cases}:audit")
+    @options(f"{DOMAINS[domain].audit}:audit")
     @audit_output
     def audit(releases: tuple[Path, ...], output: Output, **asked: Any) -> None:
         dataset = Part(domain, f"{domain}.file", {}, {})

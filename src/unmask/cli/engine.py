@@ -144,8 +144,8 @@ def audit_in_engine(
     **room: Any,
 ) -> ReportData | None:
     """Audit the releases where they are; None after a dry run. room : of the engine, see `_count`."""
-    from unmask.cases.tables.evidence import Evidence
-    from unmask.cases.tables.standard import audit_tables
+    from unmask.tables.audit.evidence import Evidence
+    from unmask.tables.audit.standard import audit_tables
 
     motive = None if attacker is None else read_motive(attacker)
     people = next(name for name in ("register", "register of people") if name not in sources)

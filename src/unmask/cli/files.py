@@ -16,8 +16,8 @@ from unmask.data import writing
 from unmask.toml_text import DOCUMENT
 
 if TYPE_CHECKING:
-    from unmask.cases.price import Motive
     from unmask.graphs.graph import SocialGraph
+    from unmask.pricing import Motive
     from unmask.reports import ReportData
     from unmask.reports.overview import Line
     from unmask.tables.formulas import Formulas
@@ -184,7 +184,7 @@ def fewer_people(facts: Mapping[str, Any], protection: Any) -> list[str]:
 
 def kept_together(table: Table) -> list[str]:
     """A warning for each column that leaves as it is and says, or seems to say, which rows are one person's."""
-    from unmask.cases.tables.persons import pseudonym, repeated
+    from unmask.tables.audit.persons import pseudonym, repeated
 
     whose = pseudonym(table.kept, table.person)
     return [TOGETHER.format(column.name) for column in ([whose] if whose else repeated(table.kept))]
@@ -262,9 +262,9 @@ def reading_of_register(reading: dict[str, Any], names: Sequence[str]) -> dict[s
 
 def read_motive(attacker: str) -> Motive:
     """The rational attacker of an audit, and whether they are the embedded assumption."""
-    from unmask.cases.price import Motive
     from unmask.economics import read_attacker
     from unmask.economics.profile import EMBEDDED
+    from unmask.pricing import Motive
 
     return Motive(read_attacker(attacker), source=Path(attacker).name, assumed=attacker == EMBEDDED)
 

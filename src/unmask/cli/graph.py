@@ -43,7 +43,7 @@ def _overlap(text: str) -> tuple[float, float]:
 
 def _seeds(text: str | None) -> str | None:
     """METHOD:COUNT."""
-    from unmask.cases.graphs.scenes import parse_seeds
+    from unmask.graphs.audit.scenes import parse_seeds
 
     if text is not None:
         parse_seeds(text)
@@ -52,7 +52,7 @@ def _seeds(text: str | None) -> str | None:
 
 def _counts(found: tuple[tuple[str, ...], ...]) -> tuple[int, ...]:
     """Numbers of seeds, separated by commas."""
-    from unmask.cases.graphs.scenes import is_count
+    from unmask.graphs.audit.scenes import is_count
 
     texts = joined(found)
     if not all(map(is_count, texts)):
@@ -63,7 +63,7 @@ def _counts(found: tuple[tuple[str, ...], ...]) -> tuple[int, ...]:
 @click.command("audit graph", cls=OfDomain)
 @click.argument("release", type=FILE)
 @under("Knowledge", options(
-    "unmask.cases.graphs:audit",
+    "unmask.graphs.audit:audit",
     auxiliary={"type": FILE},
     truth={"type": FILE},
     truth_partial={},
@@ -79,9 +79,9 @@ def _counts(found: tuple[tuple[str, ...], ...]) -> tuple[int, ...]:
     help="Attack once more after this protection of unmask list, such as KDegree:k=10 (needs --overlap). Repeatable.",
 ))  # fmt: skip
 @under("Knowledge", click.option("--seeds-file", type=FILE, help="Leaked identities: a table like --truth."))
-@under("Knowledge", options("unmask.cases.graphs:audit", runs={}, transition={**NAMES, "parse": _counts}, seed={}))
+@under("Knowledge", options("unmask.graphs.audit:audit", runs={}, transition={**NAMES, "parse": _counts}, seed={}))
 @column_options
-@options("unmask.cases.graphs:audit", checkpoint={"type": FILE, "metavar": "FOLDER"})
+@options("unmask.graphs.audit:audit", checkpoint={"type": FILE, "metavar": "FOLDER"})
 @allow_code_option
 @at_risk_option
 @audit_output
@@ -110,8 +110,8 @@ def audit_graph(
     unmask audit graph release.csv --auxiliary known.csv --truth truth.csv --attack Nar09,Rematch --transition 5,25
     unmask audit graph release.csv --auxiliary known.csv --seeds-file found.csv --attack Rematch --json
     """
-    from unmask.cases.graphs import audit, check_choice
-    from unmask.cases.graphs.written import parse_attacks, parse_protection
+    from unmask.graphs.audit import audit, check_choice
+    from unmask.graphs.audit.written import parse_attacks, parse_protection
 
     code = code_folder("protections")
     asked["separation"] = tuple(parse_protection(text, code) for text in dict.fromkeys(protections))

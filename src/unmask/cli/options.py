@@ -359,7 +359,7 @@ def _refuse_seed(text: str | None) -> None:
 without_seed = click.option("--seed", hidden=True, expose_value=False, callback=parsed(_refuse_seed))
 """For a command that writes a release."""
 
-attacker_option = under("Knowledge", options("unmask.cases.tables:audit", "attacker"))
+attacker_option = under("Knowledge", options("unmask.tables.audit:audit", "attacker"))
 
 
 def _reading_options(command: Any, *, required: bool) -> Any:

@@ -29,9 +29,9 @@ from unmask.cli.terminal import say, say_text
 from unmask.data import writing
 
 if TYPE_CHECKING:
-    from unmask.cases.at_risk import Watched
     from unmask.policy import Policy
     from unmask.reports import ReportData
+    from unmask.reports.at_risk import Watched
     from unmask.reports.facts.tables import Change
     from unmask.results import AuditResult
 
@@ -149,7 +149,7 @@ class Output(NamedTuple):
 
     def watch(self, rows: str) -> Watched | None:
         """Who takes down who is at risk, if a list of them is asked for; rows : what its rows are."""
-        from unmask.cases.at_risk import Watched
+        from unmask.reports.at_risk import Watched
 
         return None if self.at_risk is None else Watched(rows)
 

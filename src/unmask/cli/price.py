@@ -66,8 +66,8 @@ def _priced(planner: Attacker, sizes: NDArray[np.int64], *, exact: bool) -> dict
     """What attacks on targets in groups of these sizes are worth: in one campaign, one by one, and by size."""
     import numpy as np
 
-    from unmask.cases.price import reach
     from unmask.economics import exploitation_table, price_records
+    from unmask.pricing import reach
 
     prices = price_records(planner, sizes)
     groups, first = np.unique(sizes, return_index=True)
@@ -112,7 +112,7 @@ def _tables(result: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
 
 def _campaign(planner: Attacker, sizes: NDArray[np.int64]) -> dict[str, Any]:
     """One campaign against all targets: bounds, and the fines up to which it pays and from which none does."""
-    from unmask.cases.price import together
+    from unmask.pricing import together
 
     found = together(planner, sizes, lambda values: float(values.mean()))
     if found.not_run:

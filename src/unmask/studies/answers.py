@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from unmask.core.errors import UnmaskError
-from unmask.domains import cases_of
+from unmask.domains import import_audit
 from unmask.plan import Plan
 from unmask.policy import Criterion, Policy
 from unmask.policy.condition import CONTROL_FIELDS
@@ -19,7 +19,7 @@ from unmask.studies.cells import ASIDE, made
 
 def check_policy(policy: Policy, plan: Plan) -> None:
     """Raise an error for a policy with a condition that no cell of the plan can answer."""
-    rows, named = list(_answers(plan)), all(hasattr(cases_of(part.domain), "answers") for part in plan.datasets)
+    rows, named = list(_answers(plan)), all(hasattr(import_audit(part.domain), "answers") for part in plan.datasets)
     for require in (one.require for one in policy.requirements):
         if why := explain_unanswered(require if named else replace(require, scope=None), rows):
             raise UnmaskError(f"the policy requires {str(require)!r}, which this plan cannot answer: {why}")
@@ -28,7 +28,7 @@ def check_policy(policy: Policy, plan: Plan) -> None:
 def _answers(plan: Plan) -> Iterator[Row | Criterion]:
     """Yield a row without a value for each measure that a cell may have, and each criterion."""
     for cell in {(one.dataset.name, one.adversary.name): one for one in plan.cells()}.values():
-        cases: Any = cases_of(cell.dataset.domain)
+        cases: Any = import_audit(cell.dataset.domain)
         target, measures = "", cases.MEASURES
         if hasattr(cases, "answers"):
             target, measures = cases.answers(cell.adversary, made(cell.adversary, "attacks"))

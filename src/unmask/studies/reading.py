@@ -10,7 +10,7 @@ from typing import Any
 from unmask.catalog import MEASURES, is_plugin
 from unmask.core.errors import UnmaskError, nearest
 from unmask.document import in_document, load, populations
-from unmask.domains import DOMAINS, cases_of
+from unmask.domains import DOMAINS, import_audit
 from unmask.measures import CRITERIA, described
 from unmask.plan import NOTHING, Budget, Part, Plan, Settings
 from unmask.policy.policies import parse_policy
@@ -113,7 +113,9 @@ def _plan(given: Settings, path: Path, code: Path | None) -> Plan:
 
 def _check_measures(plan: Plan) -> None:
     domains = dict.fromkeys(part.domain for part in plan.datasets)
-    known = [name for domain in domains for name in (*measures_of(domain), *getattr(cases_of(domain), "CRITERIA", ()))]
+    known = [
+        name for domain in domains for name in (*measures_of(domain), *getattr(import_audit(domain), "CRITERIA", ()))
+    ]
     for name in plan.measures:
         if name not in known:
             raise UnmaskError(f"measures has {name!r}, which nothing here takes; {nearest(name, known)}")

@@ -15,7 +15,7 @@ from unmask.core.errors import FailedError, UnmaskError
 from unmask.core.posterior import Posterior
 from unmask.core.truth import Truth
 from unmask.document import part_type
-from unmask.domains import DOMAINS, cases_of
+from unmask.domains import DOMAINS, import_audit
 from unmask.economics.profile import EMBEDDED, attacker_table
 from unmask.measures import CRITERIA
 from unmask.plan import DESIGN, NOTHING, Cell, Part, Plugin, check_keys, digest
@@ -40,16 +40,16 @@ _KIND: Mapping[str, Kind] = {"data": "datasets", "protections": "protections", "
 def run_cell(cell: Cell) -> list[Row]:
     """The rows of a cell, those that the plan asks for."""
     attack = made(cell.adversary, "attacks")
-    rows = cases_of(cell.dataset.domain).attack(cell, _population(cell), _release(cell), attack)
+    rows = import_audit(cell.dataset.domain).attack(cell, _population(cell), _release(cell), attack)
     kept = [row for row in rows if cell.wants(row.measure)]
-    if not kept and not any(map(cell.wants, getattr(cases_of(cell.dataset.domain), "CRITERIA", ()))):
+    if not kept and not any(map(cell.wants, getattr(import_audit(cell.dataset.domain), "CRITERIA", ()))):
         raise UnmaskError("none of the measures that the plan asks for can be taken of this adversary")
     return kept
 
 
 def criteria_of(cell: Cell) -> list[Row]:
     """Return the criteria of a cell's release, as an audit computes them; every adversary faces the same ones."""
-    cases: Any = cases_of(cell.dataset.domain)
+    cases: Any = import_audit(cell.dataset.domain)
     if not hasattr(cases, "criteria"):
         return []
     key = digest("criteria", cell.dataset.content, cell.protection.content, cell.protection.settings, cell.seed)
@@ -63,7 +63,7 @@ def criteria_of(cell: Cell) -> list[Row]:
 
 def believed(cell: Cell) -> tuple[Posterior, Truth | None, float]:
     """What the adversary of a cell believes about whose record is whose, the truth, and the utility of the release."""
-    cases = cases_of(cell.dataset.domain)
+    cases = import_audit(cell.dataset.domain)
     if not hasattr(cases, "believed"):
         raise UnmaskError(f"no protection of {cell.dataset.domain} has a game yet; PublisherGame takes any belief")
     found: tuple[Posterior, Truth | None, float] = cases.believed(
@@ -74,7 +74,7 @@ def believed(cell: Cell) -> tuple[Posterior, Truth | None, float]:
 
 def measures_of(domain: str) -> tuple[str, ...]:
     """The measures that cells of a domain may have."""
-    return cases_of(domain).MEASURES
+    return import_audit(domain).MEASURES
 
 
 def check_part(part: Part, kind: str, folder: Path) -> Part:
@@ -143,7 +143,7 @@ def _adversary(part: Part, folder: Path) -> Part:
 
 def _checked(part: Part) -> Part:
     """Return an adversary whose settings can be carried out."""
-    cases_of(part.domain).check(part)
+    import_audit(part.domain).check(part)
     return part
 
 
@@ -174,7 +174,7 @@ def check_columns(datasets: Sequence[Part], others: Sequence[Part]) -> None:
     plan leaves to a dataset, such as the quasi-identifiers of a public set, is known only where that is made.
     """
     for part in others:
-        roles = cases_of(part.domain).ROLES if part.domain else {}
+        roles = import_audit(part.domain).ROLES if part.domain else {}
         given = {**part.parameters, **part.settings.get("knows", {})}
         for key in (key for key in roles if key in given):
             said = [dataset.settings.get(roles[key]) for dataset in datasets if dataset.domain == part.domain]
@@ -187,8 +187,8 @@ def check_columns(datasets: Sequence[Part], others: Sequence[Part]) -> None:
 def _check_own_columns(part: Part) -> None:
     """Refuse a dataset that names a column which its file does not have."""
     file = Path(part.settings["file"])
-    known = cases_of(part.domain).columns(part)
-    for key in cases_of(part.domain).COLUMNS:
+    known = import_audit(part.domain).columns(part)
+    for key in import_audit(part.domain).COLUMNS:
         _check_known(key, part.settings.get(key, ()), known, f"file {file.name!r}")
 
 
@@ -318,19 +318,19 @@ def _population(cell: Cell) -> Any:
 
     def load() -> Any:
         if function is None:
-            return cases_of(dataset.domain).load(dataset, Path(dataset.settings["file"]))
+            return import_audit(dataset.domain).load(dataset, Path(dataset.settings["file"]))
         given = {key: _frozen(value) for key, value in dataset.parameters.items()}
         given |= {"rng": cell.rng("dataset")} if draws else {}
         try:
             drawn = function(**given)
         except TypeError as error:
             raise UnmaskError(f"{dataset.use} cannot be made with these parameters: {error}") from None
-        return cases_of(dataset.domain).load(dataset, drawn)
+        return import_audit(dataset.domain).load(dataset, drawn)
 
     whole = _kept(digest("dataset", dataset.content, cell.seed if draws else None), load)
     if "hold_back" not in dataset.settings:
         return whole
-    divide, key = cases_of(dataset.domain).divide, digest("divided", dataset.content, cell.seed)
+    divide, key = import_audit(dataset.domain).divide, digest("divided", dataset.content, cell.seed)
     return _kept(key, lambda: divide(dataset, whole, cell.rng("hold_back")))
 
 
@@ -338,6 +338,6 @@ def _release(cell: Cell) -> Any:
     def protect() -> Any:
         protection = None if cell.protection.use == NOTHING else _maker(cell.protection)
         rng = cell.rng("protection", cell.protection.content)
-        return cases_of(cell.dataset.domain).protect(_population(cell), protection, rng)
+        return import_audit(cell.dataset.domain).protect(_population(cell), protection, rng)
 
     return _kept(digest("release", cell.dataset.content, cell.protection.content, cell.seed), protect)

@@ -8,30 +8,30 @@ from dataclasses import replace
 import numpy as np
 
 from unmask.audit import Audit
-from unmask.cases.price import Motive, campaigns_not_run
-from unmask.cases.tables import cautions, facts, several, words
-from unmask.cases.tables.belief import Case
-from unmask.cases.tables.case import LEARNER, PROSECUTOR, REGISTER, Scene
-from unmask.cases.tables.cores import MANY, two_at_once
-from unmask.cases.tables.crossing import crossing
-from unmask.cases.tables.evidence import Evidence, placed
-from unmask.cases.tables.facts import Counts
-from unmask.cases.tables.found import Found, add_excluded_people, facing
-from unmask.cases.tables.mechanism import by_mechanism
-from unmask.cases.tables.membership import membership
-from unmask.cases.tables.moved import by_distance
-from unmask.cases.tables.parts import linkability
-from unmask.cases.tables.shapes import shapes
-from unmask.cases.tables.singling import singling_out
-from unmask.cases.tables.traces import by_traces
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
 from unmask.policy.coverage import coverage_notes
+from unmask.pricing import Motive, campaigns_not_run
 from unmask.reports import ORIGINAL, ReportData
 from unmask.reports.data import COLUMNS, CROSSING, INSIDER, ORDER
 from unmask.reports.facts import wp216
 from unmask.reports.facts.exposure import Exposure
 from unmask.tables.attacks import AttributeInference, BackOff, OrderAttack, RegisterAttack
+from unmask.tables.audit import cautions, facts, several, words
+from unmask.tables.audit.belief import Case
+from unmask.tables.audit.case import LEARNER, PROSECUTOR, REGISTER, Scene
+from unmask.tables.audit.cores import MANY, two_at_once
+from unmask.tables.audit.crossing import crossing
+from unmask.tables.audit.evidence import Evidence, placed
+from unmask.tables.audit.facts import Counts
+from unmask.tables.audit.found import Found, add_excluded_people, facing
+from unmask.tables.audit.mechanism import by_mechanism
+from unmask.tables.audit.membership import membership
+from unmask.tables.audit.moved import by_distance
+from unmask.tables.audit.parts import linkability
+from unmask.tables.audit.shapes import shapes
+from unmask.tables.audit.singling import singling_out
+from unmask.tables.audit.traces import by_traces
 from unmask.tables.column import Column
 from unmask.tables.table import Table
 

@@ -10,9 +10,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.cases.tables.belief import Case
-from unmask.cases.tables.boxes import together
-from unmask.cases.tables.persons import any_of_theirs, over_people
 from unmask.core.errors import NotRunError
 from unmask.core.posterior import Posterior, each_once, equal_weights
 from unmask.core.truth import ABSENT, UNKNOWN, Truth
@@ -23,6 +20,9 @@ from unmask.reports.data import PROSECUTOR as PROSECUTOR
 from unmask.results.formats import percent
 from unmask.tables.attacks import AttributeInference, BackOff, ClassAttack, ModelAttribute, OrderAttack, RegisterAttack
 from unmask.tables.attacks.classes import from_sizes
+from unmask.tables.audit.belief import Case
+from unmask.tables.audit.boxes import together
+from unmask.tables.audit.persons import any_of_theirs, over_people
 from unmask.tables.background import Attack, Background, hidden_values
 from unmask.tables.column import Column
 from unmask.tables.control.calibration import calibrate_by_control

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from unmask.cases.graphs.scenes import Acquired, Scene
 from unmask.graphs import Dropped
+from unmask.graphs.audit.scenes import Acquired, Scene
 from unmask.graphs.communities import two_sided
 from unmask.graphs.seeds import Listed
 

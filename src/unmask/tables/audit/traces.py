@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.cases.tables.belief import Case
-from unmask.cases.tables.case import Scene
-from unmask.cases.tables.evidence import Evidence
-from unmask.cases.tables.mechanism import drawn
-from unmask.cases.tables.persons import pseudonym, repeated
 from unmask.core.csr_rows import by_class
 from unmask.core.errors import NotRunError
 from unmask.core.truth import Truth
 from unmask.reports.data import SEVERAL
 from unmask.tables.attacks import SeveralRows, Traces
+from unmask.tables.audit.belief import Case
+from unmask.tables.audit.case import Scene
+from unmask.tables.audit.evidence import Evidence
+from unmask.tables.audit.mechanism import drawn
+from unmask.tables.audit.persons import pseudonym, repeated
 from unmask.tables.column import Column
 
 SEEN = 4

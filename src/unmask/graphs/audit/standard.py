@@ -9,8 +9,9 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.cases.at_risk import SURER, AtRisk, Watched
-from unmask.cases.graphs.case import (
+from unmask.core.errors import UnmaskError
+from unmask.graphs import Attack, Ensemble, Iterated, Matching, Pair, SeedPairs, SocialGraph
+from unmask.graphs.audit.case import (
     Run,
     attempt,
     belief_rows,
@@ -22,12 +23,10 @@ from unmask.cases.graphs.case import (
     separation_point,
     summary,
 )
-from unmask.cases.graphs.cautions import cautions
-from unmask.cases.graphs.report import report
-from unmask.cases.graphs.scenes import Plan, Scene, places
-from unmask.cases.graphs.written import ATTACKS, DIRECTED, STANDARD
-from unmask.core.errors import UnmaskError
-from unmask.graphs import Attack, Ensemble, Iterated, Matching, Pair, SeedPairs, SocialGraph
+from unmask.graphs.audit.cautions import cautions
+from unmask.graphs.audit.report import report
+from unmask.graphs.audit.scenes import Plan, Scene, places
+from unmask.graphs.audit.written import ATTACKS, DIRECTED, STANDARD
 from unmask.graphs.criteria import Variant, spearman
 from unmask.graphs.criteria.equivalence import mean_ranks
 from unmask.graphs.disclosure import SeparatedPair
@@ -38,6 +37,7 @@ from unmask.measures.rates import MIN_SPREAD
 from unmask.measures.registry import described
 from unmask.policy.coverage import coverage_notes
 from unmask.reports import ReportData
+from unmask.reports.at_risk import SURER, AtRisk, Watched
 from unmask.reports.data import LIMITS
 from unmask.reports.facts.graph import (
     AnonymityLink,

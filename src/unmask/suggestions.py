@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from itertools import compress
 from typing import Any
 
-from unmask.cases.tables import audit
 from unmask.core.errors import UnmaskError
 from unmask.domains import read_domain_policies
 from unmask.policy import Policy, Verdict
@@ -20,6 +19,7 @@ from unmask.reports.findings.rows import at_risk
 from unmask.reports.findings.verdict import limit_of
 from unmask.reports.words import IDENTITY
 from unmask.tables import Table
+from unmask.tables.audit import audit
 from unmask.tables.criteria import contributions
 
 LADDER = (2, 3, 5, 7, 10, 15, 20, 30, 50, 75, 100, 150, 200, 300, 500)

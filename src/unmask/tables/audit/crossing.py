@@ -8,16 +8,16 @@ from dataclasses import replace
 import numpy as np
 
 from unmask.audit import Audit
-from unmask.cases.tables.belief import Case
-from unmask.cases.tables.case import Scene
-from unmask.cases.tables.evidence import Evidence
-from unmask.cases.tables.moved import refuse_contradicted
 from unmask.core.errors import NotRunError
 from unmask.core.posterior import Posterior, equal_weights, stored
 from unmask.reports.data import CROSSING
 from unmask.results.words import release_name
 from unmask.tables.attacks import AttributeInference, ClassAttack
 from unmask.tables.attacks.joint_releases import Crossing
+from unmask.tables.audit.belief import Case
+from unmask.tables.audit.case import Scene
+from unmask.tables.audit.evidence import Evidence
+from unmask.tables.audit.moved import refuse_contradicted
 from unmask.tables.background import Background, hidden_values
 from unmask.tables.column import Column
 from unmask.tables.notation import EVERYTHING

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from unmask.cases.tables.case import LEARNER, LISTED_ONCE, MECHANISM, NEAREST, PROSECUTOR, REGISTER
-from unmask.cases.tables.evidence import Evidence
-from unmask.cases.tables.membership import TELLING
-from unmask.cases.tables.several import counted, unit_of, unreleased
-from unmask.cases.tables.traces import SEEN
 from unmask.reports.data import COLUMNS, CROSSING, INSIDER, ORDER, SEVERAL
 from unmask.results.formats import percent
 from unmask.results.words import release_name
+from unmask.tables.audit.case import LEARNER, LISTED_ONCE, MECHANISM, NEAREST, PROSECUTOR, REGISTER
+from unmask.tables.audit.evidence import Evidence
+from unmask.tables.audit.membership import TELLING
+from unmask.tables.audit.several import counted, unit_of, unreleased
+from unmask.tables.audit.traces import SEEN
 from unmask.tables.background import hidden_values
 from unmask.tables.column import Column
 from unmask.tables.control.similarity import Shift

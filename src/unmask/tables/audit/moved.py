@@ -9,16 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.audit import Audit
-from unmask.cases.tables.belief import Case
-from unmask.cases.tables.case import NEAREST, Scene
-from unmask.cases.tables.evidence import Evidence
-from unmask.cases.tables.mechanism import DRAWN, MOST, declares, fewer
 from unmask.core.errors import NotRunError
 from unmask.core.posterior import Posterior, stored
 from unmask.core.truth import Truth
 from unmask.measures import realized_success
 from unmask.results.formats import percent
 from unmask.tables.attacks import AttributeInference, ClassAttack, NearestNeighbor
+from unmask.tables.audit.belief import Case
+from unmask.tables.audit.case import NEAREST, Scene
+from unmask.tables.audit.evidence import Evidence
+from unmask.tables.audit.mechanism import DRAWN, MOST, declares, fewer
 from unmask.tables.background import Attack, Background
 from unmask.tables.column import Column
 from unmask.tables.levels import Missing

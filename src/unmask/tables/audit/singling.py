@@ -10,8 +10,6 @@ from itertools import accumulate, chain, pairwise
 import numpy as np
 
 from unmask.audit import Audit
-from unmask.cases.tables.case import Scene
-from unmask.cases.tables.evidence import Evidence, unlike
 from unmask.core.errors import NotRunError, UnmaskError
 from unmask.measures import Quantity
 from unmask.measures.base import UndefinedError, build_row
@@ -21,6 +19,8 @@ from unmask.reports.facts.wp216 import BOX, ONE, SINGLING, SOME, WHOLE
 from unmask.results import Row
 from unmask.tables.attacks import SinglingOut
 from unmask.tables.attacks.singling_out import Predicate
+from unmask.tables.audit.case import Scene
+from unmask.tables.audit.evidence import Evidence, unlike
 from unmask.tables.control.similarity import shift_by
 from unmask.tables.control.singling_trials import (
     SingledOut,

@@ -11,25 +11,10 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from unmask.cases.at_risk import Watched
-from unmask.cases.graphs.case import ADOPTERS, Run, attempt, informed, rows
-from unmask.cases.graphs.scenes import (
-    Acquired,
-    Derived,
-    Plan,
-    Scene,
-    Separation,
-    numbered,
-    parse_seeds,
-    scene_name,
-    usual_seeds,
-)
-from unmask.cases.graphs.standard import audit_graph
-from unmask.cases.graphs.written import DEFAULT, DIRECTED, parse_attacks
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior, equal_weights
 from unmask.core.truth import Truth
-from unmask.domains import named
+from unmask.domains import name_releases
 from unmask.graphs import (
     Attack,
     Auxiliary,
@@ -40,6 +25,20 @@ from unmask.graphs import (
     select_seeds,
     split,
 )
+from unmask.graphs.audit.case import ADOPTERS, Run, attempt, informed, rows
+from unmask.graphs.audit.scenes import (
+    Acquired,
+    Derived,
+    Plan,
+    Scene,
+    Separation,
+    numbered,
+    parse_seeds,
+    scene_name,
+    usual_seeds,
+)
+from unmask.graphs.audit.standard import audit_graph
+from unmask.graphs.audit.written import DEFAULT, DIRECTED, parse_attacks
 from unmask.graphs.disclosure import Seeded, SeparatedPair, discovery, separated_seeds
 from unmask.graphs.knowledge.seeding import parse_method
 from unmask.graphs.protections import Separated, adopted, protected
@@ -50,6 +49,7 @@ from unmask.measures.registry import UTILITIES
 from unmask.plan import Cell, Part
 from unmask.ranges import Range
 from unmask.reports import ReportData
+from unmask.reports.at_risk import Watched
 from unmask.results import Row
 from unmask.schema import Table, parameters
 
@@ -112,7 +112,7 @@ def audit(
         raise UnmaskError("--truth-sampled is about the people of a partial truth; add --truth-partial")
     if largest_component and not overlaps:
         raise UnmaskError("--largest-component is about the networks of --overlap, and none are given; give both")
-    ((name, graph), *others) = named(release).items()
+    ((name, graph), *others) = name_releases(release).items()
     if others:
         raise UnmaskError(f"{len(others) + 1} graphs were given, expected one; audit each by itself")
     several = any(map(adopted, separation)) or (isinstance(truth, Pair) and bool((truth.identities > 1).any()))

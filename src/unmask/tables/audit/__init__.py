@@ -1,5 +1,7 @@
-"""Cases of tables: `audit` runs the standard adversaries of releases that are there; in a cell of a study a table is
-protected, some of its people are known, and their records or values are looked for.
+"""Audits of tables, and cells of studies of tables.
+
+`audit` runs the standard adversaries against releases. In a cell of a study, a table is protected, the
+adversary knows some of its people, and looks for their records or values.
 """
 
 from __future__ import annotations
@@ -17,36 +19,36 @@ from numpy.typing import ArrayLike, NDArray
 
 from unmask import schema
 from unmask.audit import STANDARD, campaign_measures, price_measures
-from unmask.cases.at_risk import Watched
-from unmask.cases.price import Motive
-from unmask.cases.tables import words
-from unmask.cases.tables.as_read import as_read
-from unmask.cases.tables.case import OPTIONAL, Scene
-from unmask.cases.tables.evidence import Evidence, of_each, placed, row_numbers, two_parts
-from unmask.cases.tables.facts import Counts
-from unmask.cases.tables.found import add_excluded_people
-from unmask.cases.tables.membership import TOLD, asked_of, judged_of
-from unmask.cases.tables.moved import refuse_contradicted
-from unmask.cases.tables.parts import linked
-from unmask.cases.tables.singling import guessed
-from unmask.cases.tables.standard import audit_tables
-from unmask.cases.tables.steps import steps as tried
-from unmask.cases.tables.traces import asked
-from unmask.cases.tables.useful import USEFUL, left_of
 from unmask.core.errors import NotRunError, UnmaskError, nearest
 from unmask.core.posterior import Posterior
 from unmask.core.truth import Truth
-from unmask.domains import named
+from unmask.domains import name_releases
 from unmask.economics import Attacker, read_attacker
 from unmask.economics.profile import EMBEDDED, attacker_of
 from unmask.measures import Measure, registry
 from unmask.plan import Cell, Part, check_keys
+from unmask.pricing import Motive
 from unmask.ranges import Range
 from unmask.reports import ReportData
+from unmask.reports.at_risk import Watched
 from unmask.reports.words import IDENTITY, MEMBERSHIP
 from unmask.results import Row
 from unmask.schema import Either, dict_of, list_of, parameters
 from unmask.tables.attacks import Linkability, SeveralRows, SinglingOut
+from unmask.tables.audit import words
+from unmask.tables.audit.as_read import as_read
+from unmask.tables.audit.case import OPTIONAL, Scene
+from unmask.tables.audit.evidence import Evidence, of_each, placed, row_numbers, two_parts
+from unmask.tables.audit.facts import Counts
+from unmask.tables.audit.found import add_excluded_people
+from unmask.tables.audit.membership import TOLD, asked_of, judged_of
+from unmask.tables.audit.moved import refuse_contradicted
+from unmask.tables.audit.parts import linked
+from unmask.tables.audit.singling import guessed
+from unmask.tables.audit.standard import audit_tables
+from unmask.tables.audit.steps import steps as tried
+from unmask.tables.audit.traces import asked
+from unmask.tables.audit.useful import USEFUL, left_of
 from unmask.tables.control.holdout import Sample, hold_back
 from unmask.tables.criteria import Criteria
 from unmask.tables.knowledge import Knowledge, Register
@@ -147,7 +149,7 @@ def audit(
     """
     if truth is not None:
         raise UnmaskError("the truth of a table is its original and the origin of its rows; give original and origin")
-    releases = named(release)
+    releases = name_releases(release)
     origins = {
         name: row_numbers("origin", rows, releases[name]) for name, rows in of_each("origin", origin, releases).items()
     }
@@ -208,7 +210,7 @@ def _left_out(names: Sequence[str]) -> tuple[str, ...]:
 
 DATASET = {
     **parameters("unmask.tables:Table.read", *READING),
-    **parameters("unmask.cases.tables:audit", "hold_back"),
+    **parameters("unmask.tables.audit:audit", "hold_back"),
     "orders": dict_of(list_of(Any)),
     "control": str,
 }

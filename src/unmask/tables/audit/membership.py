@@ -13,9 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.audit import Audit, audit
-from unmask.cases.at_risk import Watched
-from unmask.cases.tables.case import PROSECUTOR, Scene
-from unmask.cases.tables.evidence import Evidence, unlike
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior, equal_weights, log_odds
 from unmask.core.truth import Truth
@@ -33,11 +30,14 @@ from unmask.measures.membership import (
     true_positive_rate,
     vulnerability_correlation,
 )
+from unmask.reports.at_risk import Watched
 from unmask.reports.words import MEMBERSHIP, RARE
 from unmask.results import Row
 from unmask.tables.attacks import ClosestRecord, MarginalRatio
 from unmask.tables.attacks.marginal_counts import Margins
 from unmask.tables.attacks.membership import margins_of
+from unmask.tables.audit.case import PROSECUTOR, Scene
+from unmask.tables.audit.evidence import Evidence, unlike
 from unmask.tables.background import Attack, Background
 from unmask.tables.control.holdout import Sample
 from unmask.tables.control.membership import VULNERABLE_SHARE, MembershipSample, cross_fit, join_scores

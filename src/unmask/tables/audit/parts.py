@@ -9,16 +9,16 @@ from itertools import chain
 import numpy as np
 
 from unmask.audit import Audit
-from unmask.cases.tables import words
-from unmask.cases.tables.belief import Case
-from unmask.cases.tables.case import Scene
-from unmask.cases.tables.evidence import Evidence, unlike
 from unmask.core.errors import UnmaskError
 from unmask.core.truth import Truth
 from unmask.measures.success import parts_linked
 from unmask.reports.facts.wp216 import LINKER, PARTS
 from unmask.results import Row
 from unmask.tables.attacks import Linkability, Parts
+from unmask.tables.audit import words
+from unmask.tables.audit.belief import Case
+from unmask.tables.audit.case import Scene
+from unmask.tables.audit.evidence import Evidence, unlike
 from unmask.tables.column import Column
 from unmask.tables.control.similarity import shift_by
 from unmask.tables.knowledge import Known

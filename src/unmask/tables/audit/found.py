@@ -8,19 +8,19 @@ from functools import cached_property
 from typing import Any, Self
 
 from unmask.audit import STANDARD, Audit, price_measures
-from unmask.cases.price import Motive, price_releases
-from unmask.cases.tables import facts
-from unmask.cases.tables.belief import Case
-from unmask.cases.tables.case import LEARNER, PROSECUTOR, REGISTER
-from unmask.cases.tables.classes import Seen
-from unmask.cases.tables.evidence import Evidence
 from unmask.core.posterior import Posterior
 from unmask.measures import Measure
+from unmask.pricing import Motive, price_releases
 from unmask.reports import ORIGINAL
 from unmask.reports.data import APART
 from unmask.reports.facts.price import Price
 from unmask.reports.facts.tables import ClassRisk, Distribution, Promise, ValueRisk
 from unmask.results import Row
+from unmask.tables.audit import facts
+from unmask.tables.audit.belief import Case
+from unmask.tables.audit.case import LEARNER, PROSECUTOR, REGISTER
+from unmask.tables.audit.classes import Seen
+from unmask.tables.audit.evidence import Evidence
 from unmask.tables.table import Table
 
 

@@ -10,12 +10,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unmask.cases.at_risk import Watched
-from unmask.cases.tables.case import Scene
 from unmask.core.errors import UnmaskError
 from unmask.core.truth import ABSENT
 from unmask.reports import ORIGINAL
+from unmask.reports.at_risk import Watched
 from unmask.tables.attacks.linkability import check_parts
+from unmask.tables.audit.case import Scene
 from unmask.tables.control.holdout import find_held_back
 from unmask.tables.control.similarity import Shift, measure_shift, shift_by
 from unmask.tables.knowledge import Knowledge, Known
@@ -25,7 +25,7 @@ from unmask.tables.table import Table
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What the auditor has besides the releases, see `unmask.cases.tables.audit`.
+    """What the auditor has besides the releases, see `unmask.tables.audit.audit`.
 
     origins : by release
     watched : takes down who is at risk, for the owner alone

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from unmask.audit import Audit
-from unmask.cases.tables.belief import Case
-from unmask.cases.tables.case import MECHANISM, Scene
-from unmask.cases.tables.evidence import Evidence
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
 from unmask.tables.attacks import AttributeInference, MechanismAttack
+from unmask.tables.audit.belief import Case
+from unmask.tables.audit.case import MECHANISM, Scene
+from unmask.tables.audit.evidence import Evidence
 from unmask.tables.background import Attack, Background, Rng
 from unmask.tables.table import Table
 

@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.cases.tables.belief import Case
-from unmask.cases.tables.boxes import boxes_of
 from unmask.core.distinct_rows import take_rows
 from unmask.core.posterior import Posterior
 from unmask.measures import success_probability
 from unmask.measures.sensitive_values import likeliest_sensitive_value, rank_by_frequency, sensitive_probability
 from unmask.reports.facts.tables import CLASSES, ClassRisk
 from unmask.reports.words import IDENTITY
+from unmask.tables.audit.belief import Case
+from unmask.tables.audit.boxes import boxes_of
 
 
 @dataclass(eq=False)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from unmask.cases.tables.evidence import Evidence
-from unmask.cases.tables.persons import pseudonym, repeated
 from unmask.core.csr_rows import distinct
 from unmask.reports.data import ORIGINAL
 from unmask.results.words import release_name
+from unmask.tables.audit.evidence import Evidence
+from unmask.tables.audit.persons import pseudonym, repeated
 from unmask.tables.table import Table
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from unmask.cases.tables.evidence import Evidence
-from unmask.cases.tables.several import put_together
-from unmask.cases.tables.words import OTHERS
 from unmask.core.csr_rows import distinct
 from unmask.results.formats import percent
 from unmask.results.words import release_name
+from unmask.tables.audit.evidence import Evidence
+from unmask.tables.audit.several import put_together
+from unmask.tables.audit.words import OTHERS
 from unmask.tables.reinterpret import Reading, changed, strange
 from unmask.tables.sensitive_bands import TOLERATED
 from unmask.tables.table import Table

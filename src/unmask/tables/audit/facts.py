@@ -12,7 +12,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.cases.tables.belief import Case
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior, equal_weights
 from unmask.core.truth import UNKNOWN
@@ -27,6 +26,7 @@ from unmask.reports.facts.tables import ColumnRisk, Distribution, Promise, Value
 from unmask.reports.words import IDENTITY, Value
 from unmask.tables import criteria, utility
 from unmask.tables.attacks.relation import relation_of
+from unmask.tables.audit.belief import Case
 from unmask.tables.criteria.evaluation import Criteria
 from unmask.tables.matching import compatible
 from unmask.tables.reinterpret import changed

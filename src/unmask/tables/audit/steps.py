@@ -9,12 +9,6 @@ from functools import cached_property, partial
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.cases.tables import facts
-from unmask.cases.tables.belief import Case
-from unmask.cases.tables.case import PROSECUTOR, Scene
-from unmask.cases.tables.cores import MANY, two_at_once
-from unmask.cases.tables.evidence import Evidence, placed
-from unmask.cases.tables.standard import values
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
 from unmask.measures import evaluate, success_probability
@@ -22,6 +16,12 @@ from unmask.reports.data import LIMITS, ReportData
 from unmask.reports.facts.tables import Distribution, Step
 from unmask.reports.words import IDENTITY
 from unmask.tables.attacks import AttributeInference
+from unmask.tables.audit import facts
+from unmask.tables.audit.belief import Case
+from unmask.tables.audit.case import PROSECUTOR, Scene
+from unmask.tables.audit.cores import MANY, two_at_once
+from unmask.tables.audit.evidence import Evidence, placed
+from unmask.tables.audit.standard import values
 from unmask.tables.notation import EVERYTHING
 from unmask.tables.protections.generalization import Generalize, next_level
 from unmask.tables.table import Table

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.cases.tables import cautions
+from unmask.tables.audit import cautions
 from unmask.tables.reinterpret import read_coarse, unify_spelling, with_readings
 from unmask.tables.sensitive_bands import band_sensitive_values
 from unmask.tables.table import Table
