@@ -7,7 +7,7 @@ import click
 import pytest
 
 from unmask import UnmaskError
-from unmask.cli.gates import EXIT_ABOVE, exit_unless_acceptable, policy, verdicts
+from unmask.cli.gates import EXIT_ABOVE, exit_unless_acceptable, judge, policy_option
 from unmask.reports import ORIGINAL, ReportData
 from unmask.reports.data import INSIDER
 from unmask.results import Row
@@ -28,7 +28,7 @@ CRITERIA = {"k": 5, "unique_rows": 0, "l_distinct": None, "delta_up": 1.0, "miss
 
 
 @click.command
-@policy
+@policy_option
 def command(policies):
     return policies
 
@@ -37,7 +37,7 @@ def code(*texts, rows=ROWS, criteria=None):
     policies = command.make_context("audit", [f"--policy={text}" for text in texts]).params["policies"]
     found = ReportData("t", "w", tuple(rows), criteria={"r": CRITERIA} if criteria is None else criteria)
     try:
-        exit_unless_acceptable(verdicts(found, policies))
+        exit_unless_acceptable(judge(found, policies))
     except click.exceptions.Exit as done:
         return done.exit_code
     return 0

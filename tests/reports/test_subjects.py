@@ -8,7 +8,7 @@ import pytest
 
 from tests.reports.test_html import row, sections, single
 from tests.test_gates import command
-from unmask.cli.gates import verdicts
+from unmask.cli.gates import judge
 from unmask.reports import render, sentences
 from unmask.reports.export import export
 from unmask.reports.parts import Section, grid, lead, parts
@@ -100,7 +100,7 @@ def test_a_summary_asks_it_whether_an_attack_pays():
 
 def test_a_gate_may_be_set_on_its_criteria():
     policies = command.make_context("audit", ["--policy=places<=1"]).params["policies"]
-    (verdict,) = verdicts(data(), policies)
+    (verdict,) = judge(data(), policies)
     assert verdict.state == "not acceptable"
 
 

@@ -14,9 +14,9 @@ from unmask.cli.certify import certify
 from unmask.cli.channel import audit_channel, design
 from unmask.cli.check import check
 from unmask.cli.choose import choose, choose_columns
-from unmask.cli.columns import columns, read_original, read_released, warned_of
+from unmask.cli.columns import columns, read_original, read_released, warn_of_unused_columns
 from unmask.cli.demo import demo, list_
-from unmask.cli.documents import AsPlan, allow_code_option
+from unmask.cli.documents import WritesDocument, allow_code_option
 from unmask.cli.engine import (
     TEXT_OPTIONS,
     audit_in_engine,
@@ -27,45 +27,45 @@ from unmask.cli.engine import (
     refuse_without_engine,
 )
 from unmask.cli.files import (
-    fewer_people,
-    kept_together,
+    list_role_options,
+    name_files,
+    print_dropped_columns,
+    print_formula_cells,
+    print_json,
     read_register,
-    read_used,
+    read_with_dropped,
     refuse_to_overwrite,
-    roles_given,
-    say_dropped,
-    say_formulas,
-    say_json,
-    say_next,
-    stems,
+    suggest_command,
+    warn_of_person_columns,
+    warn_of_small_classes,
     write_release,
 )
 from unmask.cli.game import game
-from unmask.cli.generated import FILE, options, output_option, parsed, taken, under
+from unmask.cli.generated import FILE, grouped, options, output_option, parse_with, pop_options
 from unmask.cli.graph import audit_graph
 from unmask.cli.init import init
 from unmask.cli.linkage import audit_linkage
 from unmask.cli.open import open_
 from unmask.cli.options import (
     Input,
-    Sentences,
+    UnmaskGroup,
+    choose_protection,
     first_argument,
     level_option,
     levels,
+    make_protection,
     parts,
-    protecting,
-    protection_of,
     table_options,
     with_option,
     without_seed,
 )
-from unmask.cli.origins import read_origin, text_of_origin
+from unmask.cli.origins import format_origin, read_origin
 from unmask.cli.output import Output, at_risk_option, audit_output
 from unmask.cli.price import price
 from unmask.cli.report import report as report_command
 from unmask.cli.separation import advise_identity, protect_graph
 from unmask.cli.study import study
-from unmask.cli.terminal import say
+from unmask.cli.terminal import print_line
 from unmask.core.errors import UnmaskError
 from unmask.data.writing import STANDARD_OUTPUT
 from unmask.protection_specs import parse_specs
@@ -84,7 +84,7 @@ if TYPE_CHECKING:
     Suggest = Callable[[ReportData, list[Policy]], tuple[Change, ...]]
 
 
-@click.group(cls=Sentences, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.group(cls=UnmaskGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(package_name="unmask", message="unmask %(version)s")
 def main() -> None:
     r"""Attack a data release as a real adversary would, before anyone else does.
@@ -130,15 +130,15 @@ PROTECTION = (
 HOLD_BACK = "Share of the people to hold back at random, as control people of the audit (needs --origin)."
 
 
-@main.command(cls=AsPlan)
+@main.command(cls=WritesDocument)
 @click.argument("releases", nargs=-1, required=True, type=Input(), shell_complete=first_argument)
 @table_options
-@under("Input", options(
+@grouped("Input", options(
     "unmask.tables.audit:audit",
     original={"type": FILE},
     origin={"name": "origins", "type": FILE, "multiple": True, "help": ORIGINS},
 ))  # fmt: skip
-@under("Knowledge", options(
+@grouped("Knowledge", options(
     "unmask.tables.audit:audit",
     register={"metavar": "PATH"}, control={"type": FILE}, hold_back={}, synthetic={}, coverage={},
     targets={}, seed={}, attacker={}, steps={"flags": ("--steps/--no-steps",), "default": None, "help": STEPS},
@@ -171,11 +171,11 @@ def audit(
     unmask audit 'parts/*.parquet' -q age,sex,zip -s diagnosis --engine duckdb --memory-limit 2GiB
     """
     paths = tuple(map(Path, releases))
-    names = stems(paths)
+    names = name_files(paths)
     _check_origins(len(releases), original, origins)
     _check_at_risk(output, None if given["synthetic"] else original, origins, engine)
     watched = output.watch(f"row_of_{'release' if original is None else 'original'}_from_0")
-    room, asked = (taken(given, some) for some in (ROOM, ASKED))
+    room, asked = (pop_options(given, some) for some in (ROOM, ASKED))
     if engine is None:
         refuse_without_engine(dry_run=room["dry_run"], temp_directory=room["temp_directory"])
         if asked["steps"] is None:
@@ -184,15 +184,15 @@ def audit(
         outside = (register, control)
         found, warnings, suggest = _audit_in_memory(files, original, origins, outside, given, asked, watched)
     else:
-        aside = {"control": control, "hold-back": taken(asked, ("hold_back",))["hold_back"] or None}
+        aside = {"control": control, "hold-back": pop_options(asked, ("hold_back",))["hold_back"] or None}
         refuse_in_engine(
             original=original,
             **aside,
-            **taken(asked, ("synthetic", "parts", "targets", "steps", "together")),
+            **pop_options(asked, ("synthetic", "parts", "targets", "steps", "together")),
             protection=asked.pop("protection") or None,
             without=asked["without"] or None,
         )
-        known = {"register": register, **taken(asked, ("coverage", "attacker")), **room}
+        known = {"register": register, **pop_options(asked, ("coverage", "attacker")), **room}
         known |= {name: given[name] for name in TEXT_OPTIONS}
         kept = audit_in_engine(engine, dict(zip(names, releases, strict=True)), reading_in_engine(given), **known)
         if kept is None:  # a dry run
@@ -250,7 +250,7 @@ def _audit_in_memory(
     }
     others = None if control is None else read_original(control, {**reading, "like": before}, tuple(files.values()))
     unused = {column for _, without_role in read.values() for column in without_role}
-    warnings = warned_of(unused, before)
+    warnings = warn_of_unused_columns(unused, before)
     made = _made(asked.pop("protection"), list(tables))
     known = {"register": people, "control": others, **asked}
     found = audit_tables(tables, original=before, origin=rows, watched=watched, protection=made, **known)
@@ -266,21 +266,21 @@ def _made(given: tuple[Spec, ...], releases: list[str]) -> dict[str, Any]:
             f"{len(given)} protections were given for {len(releases)} releases, expected one, or one for each"
         )
     of_each = given * len(releases) if len(given) == 1 else given
-    return {name: protection_of(one) for name, one in zip(releases, of_each, strict=False)}
+    return {name: make_protection(one) for name, one in zip(releases, of_each, strict=False)}
 
 
 def _suggest(table: Table, known: dict[str, Any], found: ReportData, policies: list[Policy]) -> tuple[Change, ...]:
     """The one release, and changes of it that were tried."""
     from unmask.suggestions import present, suggest
 
-    say("not acceptable: trying other protections for the page", err=True)
+    print_line("not acceptable: trying other protections for the page", err=True)
     (name,) = (one.release for one in found.verdicts[:1])
     told = {option: value for option, value in known.items() if value is not None}
     k = found.criteria[name]["k"]
     return (present(found, name), *suggest(table, policies, k=k if isinstance(k, int) else 1, **told))
 
 
-@main.command(cls=AsPlan)
+@main.command(cls=WritesDocument)
 @click.argument("data", type=Input(), shell_complete=first_argument)
 @table_options
 @options("unmask.tables:Mondrian", k={}, l={"name": "l_"}, t={})
@@ -288,7 +288,7 @@ def _suggest(table: Table, known: dict[str, Any], found: ReportData, policies: l
 @with_option
 @options("unmask.tables.audit:audit", hold_back={"help": HOLD_BACK})
 @click.option(
-    "--coarsen", multiple=True, callback=parsed(levels), metavar="COLUMN=LEVEL",
+    "--coarsen", multiple=True, callback=parse_with(levels), metavar="COLUMN=LEVEL",
     help="Recode a column of the release to wider bins, a period, a level, hidden characters, or *. Repeatable.",
 )  # fmt: skip
 @allow_code_option
@@ -331,12 +331,12 @@ def protect(
         raise click.UsageError("--json and -o - both say what is printed; leave one out")
     if hold_back and origin is None:
         raise UnmaskError("--hold-back leaves control people, whom the origin tells apart; give --origin, too")
-    room, named = taken(given, ROOM), given.pop("protection")
-    protection = protecting(named, relaxed, **taken(given, ("k", "l_", "t", "levels")))
+    room, named = pop_options(given, ROOM), given.pop("protection")
+    protection = choose_protection(named, relaxed, **pop_options(given, ("k", "l_", "t", "levels")))
     if engine is None:
         refuse_without_engine(dry_run=room["dry_run"], temp_directory=room["temp_directory"])
-        table, dropped = read_used(Path(data), given)
-        say_dropped(dropped)
+        table, dropped = read_with_dropped(Path(data), given)
+        print_dropped_columns(dropped)
         asked = {"hold_back": hold_back, "coarsen": coarsen}
         if output != STANDARD_OUTPUT:
             from unmask.tables.writing import check_name
@@ -344,7 +344,7 @@ def protect(
             check_name(output)
 
         def show(result: dict[str, Any]) -> list[str]:
-            warnings = [*fewer_people(result, protection), *kept_together(table)]
+            warnings = [*warn_of_small_classes(result, protection), *warn_of_person_columns(table)]
             if as_json:
                 _say_json({**result, "dropped": dropped}, warnings)
             return warnings
@@ -379,11 +379,11 @@ def _protect_in_memory(
     seconds = time.perf_counter() - start
     run = formula_cells(made.release)
     check_formulas(run, formulas)
-    say_formulas(run, formulas)
+    print_formula_cells(run, formulas)
     leaving = escaped(made.release) if formulas == "escape" else made.release
     result = {**made.facts, "seconds": round(seconds, 3), "width": made.width}
     warnings: list[str] = []
-    text = text_of_origin(made.origin) if origin else ""
+    text = format_origin(made.origin) if origin else ""
     write_release(leaving, output, text, origin, show=lambda: warnings.extend(show(result)))
     return result, warnings
 
@@ -392,22 +392,22 @@ def _say_json(result: dict[str, Any], warnings: Sequence[str]) -> None:
     made = {name: value for name, value in result.items() if name not in ("width", "dropped")}
     width = [{"column": name, **vars(one)} for name, one in result["width"].items()]
     dropped = [{"column": name} for name in result["dropped"]]
-    say_json(results=[made], tables={"width": width, "dropped": dropped}, warnings=warnings)
+    print_json(results=[made], tables={"width": width, "dropped": dropped}, warnings=warnings)
 
 
 def _say_release(result: dict[str, Any], output: Path, *, as_json: bool, warnings: Sequence[str] = ()) -> None:
     from unmask.protecting import costs
 
     for said in warnings:
-        say(f"warning: {said}", err=True)
-    say(f"wrote {output}: {costs(result, result['width'])}", err=True)
+        print_line(f"warning: {said}", err=True)
+    print_line(f"wrote {output}: {costs(result, result['width'])}", err=True)
     if not as_json and output != STANDARD_OUTPUT:
         given = click.get_current_context().params
         truth = ["--original", given["data"], "--origin", given["origin"]] if given["origin"] else []
         held = ["--hold-back", f"{given['hold_back']:g}"] if given["hold_back"] else []
         named = ["--person", given["person"]] if truth and given["person"] else []
         weighed = ["--weight", given["weight"]] if given["weight"] else []
-        say_next("audit", output, *roles_given(), *weighed, *named, *truth, *held)
+        suggest_command("audit", output, *list_role_options(), *weighed, *named, *truth, *held)
 
 
 for command in (

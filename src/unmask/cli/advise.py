@@ -6,10 +6,10 @@ from typing import Any
 
 import click
 
-from unmask.cli.files import say_json
+from unmask.cli.files import print_json
 from unmask.cli.generated import options
-from unmask.cli.options import Verb
-from unmask.cli.terminal import say
+from unmask.cli.options import TwoWordCommand
+from unmask.cli.terminal import print_line
 
 QUESTIONS = {
     "what": "What does the adversary want: identity, attribute or sender?",
@@ -27,7 +27,7 @@ def _answer(name: str, question: str, kind: click.Choice[str]) -> str:
         raise click.UsageError(f"Missing option '--{name}': {' or '.join(kind.choices)}.") from None
 
 
-@click.command(cls=Verb)
+@click.command(cls=TwoWordCommand)
 @options(
     "unmask.channels.criteria:advise",
     what={"required": False},
@@ -55,13 +55,13 @@ def advise(as_json: bool, **given: Any) -> None:
             given[name] = kind.choices[0] if as_json else _answer(name, question, kind)
     advice = advise_on(**given)
     if as_json:
-        say_json(results=[advice])
+        print_json(results=[advice])
         return
     for case in ("worst", "average", "best"):
         measure = getattr(advice, case)
-        say(f"{case:>8} case: {measure or 'none'}")
+        print_line(f"{case:>8} case: {measure or 'none'}")
     if advice.bounds:
-        say(f"bounds only: {', '.join(advice.bounds)}")
-    say(f"rank releases by: {', '.join(advice.rank_by) or 'nothing'}")
-    say(f"given by: {advice.command}")
-    say(advice.why)
+        print_line(f"bounds only: {', '.join(advice.bounds)}")
+    print_line(f"rank releases by: {', '.join(advice.rank_by) or 'nothing'}")
+    print_line(f"given by: {advice.command}")
+    print_line(advice.why)

@@ -16,7 +16,7 @@ import click
 from unmask.cli.files import refuse_to_overwrite, write_texts
 from unmask.cli.gates import EXIT_ABOVE
 from unmask.cli.generated import FILE, Command
-from unmask.cli.terminal import say
+from unmask.cli.terminal import print_line
 from unmask.core.errors import UnmaskError
 from unmask.data.files import hash_file, read_json, read_text
 
@@ -60,8 +60,8 @@ def certify(document: Path, output: Path | None, earlier: Path | None, word: str
 
         digest = hashlib.sha256(text.encode()).hexdigest()
         write_texts({output: text, page: certificate(json.loads(text), digest)})
-        say(f"wrote {output}", err=True)
-        say(f"wrote {page}", err=True)
+        print_line(f"wrote {output}", err=True)
+        print_line(f"wrote {page}", err=True)
 
 
 def _audited(document: Path, word: str | None) -> str:
@@ -107,8 +107,8 @@ def _check(path: Path, now: Any) -> None:
     compared = [*_compared("", earlier, now), *_compared_page(path, earlier)]
     differs = [line for line in compared if line]
     for line in differs:
-        say(line)
-    say(f"{len(compared) - len(differs):,} values are the same, {len(differs):,} are not")
+        print_line(line)
+    print_line(f"{len(compared) - len(differs):,} values are the same, {len(differs):,} are not")
     if differs:
         raise click.exceptions.Exit(EXIT_DIFFERS)
 
@@ -120,7 +120,7 @@ def _compared_page(path: Path, earlier: Any) -> Iterator[str]:
 
     page, digest = path.with_suffix(".html"), hash_file(path)
     if not page.exists():
-        say(f"{page.name} does not exist: no page was checked", err=True)
+        print_line(f"{page.name} does not exist: no page was checked", err=True)
         return
     try:
         shown = read_text(page)

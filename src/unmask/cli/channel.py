@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unmask.cli.documents import OfDomain
-from unmask.cli.files import refuse_to_overwrite, say_json, say_next, say_notes, stems, write_texts
+from unmask.cli.documents import DomainCommand
+from unmask.cli.files import name_files, print_json, print_notes, refuse_to_overwrite, suggest_command, write_texts
 from unmask.cli.generated import FILE, Command, input_option, options, output_option
 from unmask.cli.output import Output, audit_output
-from unmask.cli.terminal import say
+from unmask.cli.terminal import print_line
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.data.writing import STANDARD_OUTPUT
 
@@ -43,7 +43,7 @@ class NamedLoss(click.ParamType):  # type: ignore[type-arg]  # generic since cli
         return LOSS_NAMES
 
 
-@click.command("audit channel", cls=OfDomain)
+@click.command("audit channel", cls=DomainCommand)
 @click.argument("channels", nargs=-1, required=True, type=FILE)
 @input_option("--prior", type=FILE, help="CSV of secret and probability; uniform when left out.")
 @click.option(
@@ -69,10 +69,10 @@ def audit_channel(
     from unmask.channels.audit import UNIFORM, audit
     from unmask.channels.matrix_files import read_channels
 
-    names = stems(channels)
+    names = name_files(channels)
     given, notes = read_channels(channels, prior, evidence=evidence)
     uniform = prior is None and given[0].samples is None
-    say_notes([f"No prior was given. {UNIFORM}", *notes] if uniform else notes)
+    print_notes([f"No prior was given. {UNIFORM}", *notes] if uniform else notes)
     read = dict(zip(names, given, strict=True))
     output.give(audit(read, **stakes, limit=not no_limit, assumptions=notes))
 
@@ -117,7 +117,7 @@ def design(
         raise click.UsageError("--json and -o - both say what is printed; leave one out")
     _check_names(output, curve)
     secrets, p, note = read_prior(prior)
-    say_notes([note] if note else [])
+    print_notes([note] if note else [])
     model, cost, outputs = _read_costs(loss, distortion, coordinates, secrets)
     solve: Any = partial(optimal_mechanism, p, model.loss, cost, coordinates=model.coordinates, **bounds)
     design = solve(budget)
@@ -127,7 +127,7 @@ def design(
     write_texts(texts)
     _say_design(design, _prior_error(p, model), output, as_json=as_json)
     if not as_json and output != STANDARD_OUTPUT:
-        say_next("audit", "channel", output, "--prior", prior, *_loss_options(loss, distortion, coordinates))
+        suggest_command("audit", "channel", output, "--prior", prior, *_loss_options(loss, distortion, coordinates))
 
 
 def _loss_options(loss: str, distortion: str | None, coordinates: Path | None) -> Iterator[object]:
@@ -168,8 +168,8 @@ def _prior_error(p: NDArray[np.float64], model: LossModel) -> float:
 def _say_design(found: Design, prior_error: float, output: Path, *, as_json: bool) -> None:
     if as_json:
         told = {name: getattr(found, name) for name in ("privacy", "worst", "distortion", "method", "gap")}
-        say_json(results=[{**told, "leakage_bits": found.leakage / math.log(2), "prior_error": prior_error}])
-    say(
+        print_json(results=[{**told, "leakage_bits": found.leakage / math.log(2), "prior_error": prior_error}])
+    print_line(
         f"wrote {output}: privacy {found.privacy:.6g} of at most {prior_error:.6g}, worst case "
         f"{found.worst:.6g}, distortion {found.distortion:.6g} ({found.method})",
         err=True,

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from unmask.cli.files import say_json
-from unmask.cli.terminal import say
+from unmask.cli.files import print_json
+from unmask.cli.terminal import print_line
 
 EXIT_BROKEN = 1
 
@@ -31,10 +31,10 @@ def check(thing: str, domain: str | None, as_json: bool) -> None:
 
     verdicts = judge(find_any(thing, Path.cwd()), domain=domain or "")
     if as_json:
-        say_json(results=[asdict(verdict) for verdict in verdicts])
+        print_json(results=[asdict(verdict) for verdict in verdicts])
     for verdict in () if as_json else verdicts:
-        say(str(verdict))
+        print_line(str(verdict))
     broken = sum(verdict.state == "broken" for verdict in verdicts)
-    say(f"{thing}: {broken} of {len(verdicts)} laws broken", err=True)
+    print_line(f"{thing}: {broken} of {len(verdicts)} laws broken", err=True)
     if broken:
         raise click.exceptions.Exit(EXIT_BROKEN)

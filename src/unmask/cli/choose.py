@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unmask.cli.documents import FromDocument
-from unmask.cli.files import read, say_json
-from unmask.cli.gates import A_POLICY, POLICY, warn_of_turned
-from unmask.cli.generated import FILE, parsed
+from unmask.cli.documents import ReadsDocument
+from unmask.cli.files import print_json, read
+from unmask.cli.gates import POLICY_HELP, POLICY_METAVAR, warn_of_reversed_conditions
+from unmask.cli.generated import FILE, parse_with
 from unmask.cli.options import Input, first_argument, table_options
-from unmask.cli.terminal import say
+from unmask.cli.terminal import print_line
 from unmask.core.errors import UnmaskError
 
 if TYPE_CHECKING:
@@ -34,8 +34,8 @@ def _required(values: tuple[str, ...]) -> tuple[Policy, ...]:
 @click.command("choose")
 @click.argument("run", type=FILE, shell_complete=first_argument)
 @click.option(
-    "--policy", "required", multiple=True, metavar=POLICY, callback=parsed(_required),
-    help=f"What a protection must keep: {A_POLICY} Repeatable. The policy of the study's document when left out.",
+    "--policy", "required", multiple=True, metavar=POLICY_METAVAR, callback=parse_with(_required),
+    help=f"What a protection must keep: {POLICY_HELP} Repeatable. The policy of the study's document when left out.",
 )  # fmt: skip
 @click.option("--maximize", default="utility", show_default=True, help="Measure that decides among those that pass.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
@@ -54,7 +54,7 @@ def choose(run: Path, required: tuple[Policy, ...], maximize: str, as_json: bool
     results = read_results(run)
     asked = _conditions(required, results) or _policy(run)
     verdicts = judge(results, asked, maximize=maximize)
-    warn_of_turned(asked)
+    warn_of_reversed_conditions(asked)
     chosen: dict[str, str | None] = dict.fromkeys(verdict.dataset for verdict in verdicts if verdict.judged)
     for verdict in reversed(verdicts):  # the best one comes first
         if verdict.satisfied:
@@ -62,15 +62,15 @@ def choose(run: Path, required: tuple[Policy, ...], maximize: str, as_json: bool
     if as_json:
         told = [{**vars(verdict), "satisfied": verdict.satisfied} for verdict in verdicts]
         best = [{"dataset": dataset, "protection": protection} for dataset, protection in chosen.items()]
-        say_json(results=told, tables={"chosen": best})
+        print_json(results=told, tables={"chosen": best})
     else:
         for dataset, protection in chosen.items():
-            say(f"{dataset}: {f'take {protection}' if protection else 'no protection meets the requirements'}")
+            print_line(f"{dataset}: {f'take {protection}' if protection else 'no protection meets the requirements'}")
             for verdict in verdicts:
                 if verdict.dataset == dataset:
                     _say(verdict, maximize)
         for dataset in dict.fromkeys(verdict.dataset for verdict in verdicts if not verdict.judged):
-            say(f"{dataset}: not judged, no requirement is about it")
+            print_line(f"{dataset}: not judged, no requirement is about it")
     if not chosen or not all(chosen.values()):
         raise click.exceptions.Exit(EXIT_NONE)
 
@@ -101,12 +101,12 @@ def _policy(run: Path) -> tuple[Condition, ...]:
 
 def _say(verdict: Verdict, maximize: str) -> None:
     passes = "yes" if verdict.satisfied else "no"
-    say(f"  {passes:3} {verdict.protection:32} {maximize} {verdict.score:.4g}")
+    print_line(f"  {passes:3} {verdict.protection:32} {maximize} {verdict.score:.4g}")
     for reason in (*verdict.failures, *verdict.narrow):
-        say(f"      {reason}")
+        print_line(f"      {reason}")
 
 
-@click.command("choose columns", cls=FromDocument)
+@click.command("choose columns", cls=ReadsDocument)
 @click.argument("data", type=Input())
 @table_options
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
@@ -123,10 +123,10 @@ def choose_columns(data: str, as_json: bool, **reading: Any) -> None:
 
     found = contributions(read(Path(data), reading))
     if as_json:
-        say_json(results=found)
+        print_json(results=found)
         return
     for target in dict.fromkeys(one.target for one in found):
-        say(f"{target}: {'Shapley':>24} {'alone':>8} {'last':>8}")
+        print_line(f"{target}: {'Shapley':>24} {'alone':>8} {'last':>8}")
         for one in (one for one in found if one.target == target):
             within = f"  \u00b1{one.error:.4f}" if one.error else ""
-            say(f"  {one.column:{len(target) + 15}} {one.shapley:8.4f} {one.alone:8.4f} {one.last:8.4f}{within}")
+            print_line(f"  {one.column:{len(target) + 15}} {one.shapley:8.4f} {one.alone:8.4f} {one.last:8.4f}{within}")

@@ -10,11 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unmask.cli.documents import FromDocument
-from unmask.cli.files import ROLES, names_of, read, reading_of_release, say_json, without_role
+from unmask.cli.documents import ReadsDocument
+from unmask.cli.files import (
+    ROLES,
+    derive_release_reading,
+    list_columns_without_role,
+    print_json,
+    read,
+    read_column_names,
+)
 from unmask.cli.generated import FILE
 from unmask.cli.options import optional_table_options
-from unmask.cli.terminal import say
+from unmask.cli.terminal import print_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -31,7 +38,7 @@ NAME = 24
 """The longest name that stands in its column; a longer one has a line of its own."""
 
 
-@click.command(cls=FromDocument)
+@click.command(cls=ReadsDocument)
 @click.argument("file", type=FILE)
 @optional_table_options
 @click.option("--json", "as_json", is_flag=True, help="Print the facts as one JSON object.")
@@ -49,17 +56,17 @@ def columns(file: Path, as_json: bool, **reading: Any) -> None:
     from unmask.tables.risk import column_facts
 
     roles = {name: role for option, role in ROLES.items() for name in reading[option]}
-    facts = column_facts(every_column(file, reading, roles).written, roles=roles)
+    facts = column_facts(read_every_column(file, reading, roles).written, roles=roles)
     if as_json:
-        say_json(results=facts, rows={"file": [facts[0].rows]})
+        print_json(results=facts, rows={"file": [facts[0].rows]})
         return
     for line in (*_lines(facts, max(shutil.get_terminal_size((WIDE + 10, 24)).columns, 60)), *_determined(facts)):
-        say(line)
+        print_line(line)
     unit = unit_of(facts)
     if reading["person"] is None:
-        say(f"question: {unit.question}" if unit.question else f"unit of counting: {unit.words}", err=True)
+        print_line(f"question: {unit.question}" if unit.question else f"unit of counting: {unit.words}", err=True)
     if not roles and (reading["person"] or not unit.question):
-        say(f"next: {_next(file, facts, reading['person'])}", err=True)
+        print_line(f"next: {_next(file, facts, reading['person'])}", err=True)
 
 
 def read_released(path: Path, reading: dict[str, Any]) -> tuple[Table, list[str]]:
@@ -69,29 +76,31 @@ def read_released(path: Path, reading: dict[str, Any]) -> tuple[Table, list[str]
     from unmask.tables.table import check_roles
 
     check_roles({option: tuple(reading[option]) for option in ROLES})
-    names = names_of(path, reading)
-    return read(path, reading_of_release(reading, names)), without_role(names, reading)
+    names = read_column_names(path, reading)
+    return read(path, derive_release_reading(reading, names)), list_columns_without_role(names, reading)
 
 
 def read_original(path: Path, reading: dict[str, Any], releases: Sequence[Path]) -> Table:
     """The table before protection, with those of its columns that leave unchanged in some release."""
-    names = names_of(path, reading)
-    left = dict.fromkeys(name for file in releases for name in without_role(names_of(file, reading), reading))
+    names = read_column_names(path, reading)
+    left = dict.fromkeys(
+        name for file in releases for name in list_columns_without_role(read_column_names(file, reading), reading)
+    )
     return read(path, {**reading, "keep": (*reading["keep"], *(name for name in left if name in names))})
 
 
-def warned_of(columns: set[str], original: Table | None) -> list[str]:
+def warn_of_unused_columns(columns: set[str], original: Table | None) -> list[str]:
     """What is said of released columns without a role; what the original lacks, no adversary is given."""
     known = columns if original is None else columns & set(original.names)
     return [f"released columns without a role, taken as known: {', '.join(sorted(known))}"] * bool(known)
 
 
-def every_column(file: Path, reading: dict[str, Any], roles: Mapping[str, str]) -> Table:
+def read_every_column(file: Path, reading: dict[str, Any], roles: Mapping[str, str]) -> Table:
     """The file, every column read for what its cells mean, whatever its role."""
     from unmask.tables.reading import check_columns
     from unmask.tables.unit import ROW
 
-    names = names_of(file, reading)
+    names = read_column_names(file, reading)
     person = [reading["person"]] if reading["person"] not in (None, ROW) else []
     check_columns(names, [*roles, *person], where=f"file {file.name!r}")
     others = {**dict.fromkeys(ROLES, ()), "weight": None, "person": None}

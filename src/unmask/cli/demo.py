@@ -8,9 +8,9 @@ from typing import Any
 
 import click
 
-from unmask.cli.files import provenance, refuse_to_overwrite, say_json, say_overview, write_report
+from unmask.cli.files import describe_version, print_json, print_overview, refuse_to_overwrite, write_report
 from unmask.cli.generated import FILE
-from unmask.cli.terminal import say, say_text
+from unmask.cli.terminal import print_line, print_text
 from unmask.data.writing import replace_files
 
 
@@ -23,10 +23,10 @@ def list_(as_json: bool) -> None:
     shown = listed()
     if as_json:
         kinds = ((heading.removesuffix("s"), *item) for heading, items in shown.items() for item in items.items())
-        say_json(results=[{"kind": kind, "name": name, "text": text} for kind, name, text in kinds])
+        print_json(results=[{"kind": kind, "name": name, "text": text} for kind, name, text in kinds])
         return
     for heading, items in shown.items():
-        say_text(f"{heading}\n" + "\n".join(f"  {name:28} {text}" for name, text in items.items()))
+        print_text(f"{heading}\n" + "\n".join(f"  {name:28} {text}" for name, text in items.items()))
 
 
 @click.command()
@@ -61,9 +61,9 @@ def demo(report: Path, people: int, seed: int, force: bool) -> None:
     found = replace(
         found.under(found.judged([read_policy("ema-0.09")])),
         title="A generated census, released with k = 3, 12 and 50",
-        reproduce=provenance(),
+        reproduce=describe_version(),
     )
     with replace_files(report) as places:
         write_report(found, places[report])
-        say_overview(found.without_small())
-    say(f"wrote {report} (seed {seed})", err=True)
+        print_overview(found.without_small())
+    print_line(f"wrote {report} (seed {seed})", err=True)

@@ -8,12 +8,12 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from unmask.cli.generated import Command, Names, joined, split
-from unmask.cli.terminal import say, say_text
+from unmask.cli.generated import Command, Names, join_names, split_names
+from unmask.cli.terminal import print_line, print_text
 from unmask.core.errors import UnmaskError
 from unmask.toml_text import DOCUMENT
 
-NOT_SAID = {
+RUN_OPTIONS = {
     "report", "sarif", "export", "at_risk", "in_short", "as_json", "force", "smallest_shown", "as_plan", "quiet",
     "changes", "steps",
 }  # fmt: skip
@@ -43,7 +43,7 @@ def code_folder(option: str | None = None) -> Path | None:
     return Path(ctx.meta[DOCUMENT]).parent if ctx.meta.get(CODE) and DOCUMENT in ctx.meta else None
 
 
-class FromDocument(Command):
+class ReadsDocument(Command):
     """A command whose argument may be a document in place of its files; options on the command line win over it."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -60,7 +60,7 @@ class FromDocument(Command):
         given = checked_document(path)
         with document.in_document(path):
             files, said = self.said(given, path.parent)
-        said |= {name: list(split(said[name])) for name in self.names & said.keys()}
+        said |= {name: list(split_names(said[name])) for name in self.names & said.keys()}
         several = {str(one.name) for one in self.params if one.multiple or one.type is click.UNPROCESSED}
         typed = {str(one.name): _typed(said[one.name], one) for one in self.params if one.name in said.keys() - several}
         ctx.default_map = said | typed | ({"policies": [str(path)]} if "policy" in given else {})
@@ -89,23 +89,23 @@ class FromDocument(Command):
         return of_command.get(str(self.name), document.for_columns)(given, folder)
 
 
-class AsPlan(FromDocument):
+class WritesDocument(ReadsDocument):
     """The same, with `--as-plan`: what the command was asked for, as a document."""
 
     def __init__(self, *arguments: Any, **settings: Any) -> None:
         super().__init__(*arguments, **settings)
         text = "Print this command as a document, unmask.toml, and stop."
-        self.given.append(click.Option(["--as-plan"], is_flag=True, help=text))
+        self.lazy_params.append(click.Option(["--as-plan"], is_flag=True, help=text))
 
     def invoke(self, ctx: click.Context) -> Any:
         """Print the document, or run the command."""
         if not ctx.params.pop("as_plan"):
             return super().invoke(ctx)
-        say_text(self.document(ctx))
+        print_text(self.document(ctx))
         typed = [one for one in self.params if ctx.get_parameter_source(str(one.name)) is ParameterSource.COMMANDLINE]
         left = [one.opts[0] for one in typed if one.name != "as_plan" and not self.holds(str(one.name))]
         if left:
-            say(f"no document says {', '.join(left)}: give that again", err=True)
+            print_line(f"no document says {', '.join(left)}: give that again", err=True)
         return None
 
     def document(self, ctx: click.Context) -> str:
@@ -121,7 +121,7 @@ class AsPlan(FromDocument):
         return name in stored_options(str(self.name))
 
 
-class OfDomain(AsPlan):
+class DomainCommand(WritesDocument):
     """An audit that a document asks for in a table of its own, `[graph]` for `unmask audit graph`: its argument and
     its options by their names, with the values that are typed, and files beside the document.
     """
@@ -129,7 +129,7 @@ class OfDomain(AsPlan):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Keep what was typed: it is what a document says."""
         ctx.obj = self.make_parser(ctx).parse_args(list(args))[0]
-        ctx.obj |= {name: list(joined(map(split, ctx.obj[name]))) for name in self.names & ctx.obj.keys()}
+        ctx.obj |= {name: list(join_names(map(split_names, ctx.obj[name]))) for name in self.names & ctx.obj.keys()}
         return super().parse_args(ctx, args)
 
     @property
@@ -171,7 +171,7 @@ class OfDomain(AsPlan):
 
     def holds(self, name: str) -> bool:
         """Whether it is about more than one run."""
-        return name not in NOT_SAID
+        return name not in RUN_OPTIONS
 
 
 def _typed(value: Any, option: click.Parameter) -> Any:

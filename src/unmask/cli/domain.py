@@ -8,26 +8,26 @@ from typing import Any
 
 import click
 
-from unmask.cli.documents import OfDomain
-from unmask.cli.files import stems
+from unmask.cli.documents import DomainCommand
+from unmask.cli.files import name_files
 from unmask.cli.generated import FILE, options
 from unmask.cli.output import Output, audit_output
 from unmask.domains import DOMAINS, import_audit
 from unmask.plan import Part
 
 
-def audit_of(domain: str) -> click.Command:
+def make_audit_command(domain: str) -> click.Command:
     """The command: its options are the keywords of the audit, its releases are read as a dataset's file is."""
     cases = import_audit(domain)
     sentence = (inspect.getdoc(cases.audit) or "").partition("\n\n")[0]
 
-    @click.command(f"audit {domain}", cls=OfDomain, help=sentence)
+    @click.command(f"audit {domain}", cls=DomainCommand, help=sentence)
     @click.argument("releases", nargs=-1, required=True, type=FILE)
     @options(f"{DOMAINS[domain].audit}:audit")
     @audit_output
     def audit(releases: tuple[Path, ...], output: Output, **asked: Any) -> None:
         dataset = Part(domain, f"{domain}.file", {}, {})
-        read = {name: cases.load(dataset, path) for name, path in zip(stems(releases), releases, strict=True)}
+        read = {name: cases.load(dataset, path) for name, path in zip(name_files(releases), releases, strict=True)}
         output.give(cases.audit(read, **asked))
 
     return audit

@@ -10,15 +10,15 @@ import click
 from click.core import ParameterSource
 
 from unmask.cli.files import (
-    dropped_by,
+    derive_register_reading,
+    derive_release_reading,
+    list_dropped_columns,
+    print_dropped_columns,
+    print_formula_cells,
+    print_notes,
     read_motive,
-    reading_of_register,
-    reading_of_release,
-    say_dropped,
-    say_formulas,
-    say_notes,
 )
-from unmask.cli.terminal import say
+from unmask.cli.terminal import print_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -126,10 +126,10 @@ def _count(
             for name, of in readings.items()
         }
         for name, size in sizes.items():
-            say(f"{name}: {size}, in {format_bytes(array_bytes)} of arrays", err=True)
+            print_line(f"{name}: {size}, in {format_bytes(array_bytes)} of arrays", err=True)
         check_memory(sizes, array_bytes)
         tables = {} if dry_run else {name: Table.read(stored[name], **of) for name, of in readings.items()}
-        say_notes((*engine.notes, *(note for table in tables.values() for note in table.notes)))
+        print_notes((*engine.notes, *(note for table in tables.values() for note in table.notes)))
         yield {name: (stored[name], table) for name, table in tables.items()}
 
 
@@ -152,7 +152,7 @@ def audit_in_engine(
     every_source = sources if register is None else {people: register, **sources}
 
     def reading_of(name: str, names: list[str]) -> dict[str, Any]:
-        return (reading_of_register if name == people else reading_of_release)(reading, names)
+        return (derive_register_reading if name == people else derive_release_reading)(reading, names)
 
     with _count(choice, every_source, reading_of, **room) as counted:
         tables = {name: table for name, (_, table) in counted.items()}
@@ -189,10 +189,10 @@ def protect_in_engine(
             return None
         stored, table = counted[source]
         made = generalize(table, protection)
-        dropped = dropped_by(stored.engine.names(source), reading)
-        say_dropped(dropped)
+        dropped = list_dropped_columns(stored.engine.names(source), reading)
+        print_dropped_columns(dropped)
         formula_cells = write_release(stored, made, output, formulas=formulas, force=force)
-        say_formulas(formula_cells, formulas)
+        print_formula_cells(formula_cells, formulas)
     lost = made.loss
     return {
         "rows": lost.released_rows,

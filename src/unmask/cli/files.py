@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unmask.cli.terminal import say
+from unmask.cli.terminal import print_line
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.data import writing
 from unmask.toml_text import DOCUMENT
@@ -28,7 +28,7 @@ UNDOES = "whoever has it can undo the release"
 """Why the origin of a release is secret."""
 
 
-def stems(paths: tuple[Path, ...]) -> list[str]:
+def name_files(paths: tuple[Path, ...]) -> list[str]:
     """Short names of files, never a path: they stand on pages. Where two are called alike they are numbered, since the
     table before protection has a name, too.
     """
@@ -39,14 +39,14 @@ def stems(paths: tuple[Path, ...]) -> list[str]:
     names: list[str] = []
     for path in paths:
         pattern = set("*?[") & set(str(path)) and not path.exists()
-        name = path.name if pattern else _stem(path)
+        name = path.name if pattern else _shorten_name(path)
         taken = {ORIGINAL, *names}
         numbered = (f"{name} ({number})" for number in range(2, len(taken) + 3))
         names.append(next(one for one in (name, *numbered) if one not in taken))
     return names
 
 
-def _stem(path: Path) -> str:
+def _shorten_name(path: Path) -> str:
     """The name without what says its format: before the ending of a table, or before its first dot; a dot that it
     begins with is none.
     """
@@ -57,45 +57,45 @@ def _stem(path: Path) -> str:
     return (name[: -len(ending)] if ending else name.split(".")[0]) or path.name
 
 
-def say_findings(found: ReportData) -> None:
+def print_findings(found: ReportData) -> None:
     """The findings on standard output, a sentence each."""
     from unmask.reports import sentences
     from unmask.reports.overview import verdict_lines
 
-    _say_lines(verdict_lines(found))
+    _print_lines(verdict_lines(found))
     if found.verdicts:
-        say()
+        print_line()
     for sentence in sentences(found):
-        say(sentence)
+        print_line(sentence)
 
 
-def say_overview(found: ReportData) -> None:
+def print_overview(found: ReportData) -> None:
     """Criteria and adversaries as a table on standard output, then the findings that it cannot hold; on a terminal the
     heads are bold, and what is above a limit red.
     """
     from unmask.reports.overview import beside, lines
 
-    _say_lines(lines(found))
-    say()
+    _print_lines(lines(found))
+    print_line()
     for sentence in beside(found):
-        say(sentence)
+        print_line(sentence)
 
 
-def _say_lines(lines: Iterable[Line]) -> None:
+def _print_lines(lines: Iterable[Line]) -> None:
     looks: dict[str, dict[str, Any]] = {"head": {"bold": True}, "risk": {"fg": "red"}}
     color = False if os.environ.get("NO_COLOR") else None  # None: on a terminal
     for line in lines:
-        say(line.text, color=color, **looks.get(line.kind, {}))
+        print_line(line.text, color=color, **looks.get(line.kind, {}))
 
 
-def say_next(*words: object) -> None:
+def suggest_command(*words: object) -> None:
     """The next useful command, on standard error; nothing without words, and of what came by the standard input."""
     piped = click.get_current_context().meta.get("unmask.cli.options")
     if words and not piped:
-        say(f"next: {shlex.join(['unmask', *map(str, words)])}", err=True)
+        print_line(f"next: {shlex.join(['unmask', *map(str, words)])}", err=True)
 
 
-def roles_given(without: str = "") -> list[str]:
+def list_role_options(without: str = "") -> list[str]:
     """The columns of this command that an adversary may know and wants to learn, as options of another one; without :
     one that is left out of the former.
     """
@@ -118,11 +118,11 @@ RELEASED = ("releases", "release", "guesses", "channels")
 """Parameters of audits that name what is judged."""
 
 
-def say_json(*, rows: Mapping[str, Sequence[Any]] | None = None, **parts: Any) -> None:
+def print_json(*, rows: Mapping[str, Sequence[Any]] | None = None, **parts: Any) -> None:
     """Print what a command found as the one JSON object of all commands; parts : those of `results.envelope`."""
     from unmask.results import as_json
 
-    say(as_json(command_name(), inputs=inputs(rows), **parts))
+    print_line(as_json(command_name(), inputs=list_inputs(rows), **parts))
 
 
 def command_name() -> str:
@@ -130,7 +130,7 @@ def command_name() -> str:
     return str(click.get_current_context().command.name)
 
 
-def inputs(rows: Mapping[str, Sequence[Any]] | None = None) -> list[dict[str, Any]]:
+def list_inputs(rows: Mapping[str, Sequence[Any]] | None = None) -> list[dict[str, Any]]:
     """The files that the command read: the option or argument that names each, its name without a folder, its SHA-256
     (None where it is secret) and its rows (None where they are not counted).
 
@@ -155,7 +155,7 @@ def _counted_files(texts: Sequence[str], rows: Sequence[Any]) -> Iterator[tuple[
             yield file, rows[at] if len(files) == 1 and at < len(rows) else None
 
 
-def place_of(release: str) -> str:
+def locate_release(release: str) -> str:
     """The path, from this folder, of the document that was read, or else of the file of a release."""
     context = click.get_current_context()
     texts = [one for role in RELEASED for one in _texts(context.params.get(role))]
@@ -168,7 +168,7 @@ def read(path: Path, reading: dict[str, Any]) -> Table:
     from unmask.tables import Table
 
     table = Table.read(path, **reading)
-    say_notes(table.notes)
+    print_notes(table.notes)
     return table
 
 
@@ -176,13 +176,13 @@ FEWER = "a class has rows of {} people, fewer than k = {}: {} counts rows; choos
 """Said of a release some of whose people have several rows."""
 
 
-def fewer_people(facts: Mapping[str, Any], protection: Any) -> list[str]:
+def warn_of_small_classes(facts: Mapping[str, Any], protection: Any) -> list[str]:
     """A warning that a class has fewer people than the rows that a protection was asked for."""
     people, k = facts.get("k_people"), getattr(protection, "k", None)
     return [FEWER.format(people, k, type(protection).__name__)] if people and k and people < k else []
 
 
-def kept_together(table: Table) -> list[str]:
+def warn_of_person_columns(table: Table) -> list[str]:
     """A warning for each column that leaves as it is and says, or seems to say, which rows are one person's."""
     from unmask.tables.audit.persons import pseudonym, repeated
 
@@ -196,17 +196,17 @@ TOGETHER = (
 )
 
 
-def say_notes(notes: Sequence[str]) -> None:
+def print_notes(notes: Sequence[str]) -> None:
     """What was recognized or guessed while reading, on standard error."""
     for note in notes:
-        say(f"note: {note}", err=True)
+        print_line(f"note: {note}", err=True)
 
 
 ROLES = {"identifiers": "identifier", "quasi_identifiers": "quasi-identifier", "sensitive": "sensitive", "keep": "keep"}
 """Options -> the role that they give."""
 
 
-def names_of(path: Path, reading: dict[str, Any]) -> list[str]:
+def read_column_names(path: Path, reading: dict[str, Any]) -> list[str]:
     """The names of the columns of a file."""
     from unmask.tables.reading import AS_TEXT, column_names
 
@@ -214,33 +214,33 @@ def names_of(path: Path, reading: dict[str, Any]) -> list[str]:
     return column_names(path, named=named, **{name: reading[name] for name in AS_TEXT if name in reading})
 
 
-def without_role(names: Sequence[str], reading: dict[str, Any]) -> list[str]:
+def list_columns_without_role(names: Sequence[str], reading: dict[str, Any]) -> list[str]:
     """The names of columns that have no role."""
     named = {*(name for option in ROLES for name in reading[option]), reading["weight"]}
     return [name for name in names if name not in named]
 
 
-def dropped_by(names: Sequence[str], reading: dict[str, Any]) -> list[str]:
+def list_dropped_columns(names: Sequence[str], reading: dict[str, Any]) -> list[str]:
     """The names of columns without a role, which are not read."""
-    return [name for name in without_role(names, reading) if name != reading["person"]]
+    return [name for name in list_columns_without_role(names, reading) if name != reading["person"]]
 
 
-def read_used(path: Path, reading: dict[str, Any]) -> tuple[Table, list[str]]:
+def read_with_dropped(path: Path, reading: dict[str, Any]) -> tuple[Table, list[str]]:
     """A table, and the names of its columns without a role, which are not read."""
-    return read(path, reading), dropped_by(names_of(path, reading), reading)
+    return read(path, reading), list_dropped_columns(read_column_names(path, reading), reading)
 
 
 def read_register(path: Path, reading: dict[str, Any]) -> Table:
     """The register has some of the quasi-identifiers and none of the sensitive columns."""
-    return read(path, reading_of_register(reading, names_of(path, reading)))
+    return read(path, derive_register_reading(reading, read_column_names(path, reading)))
 
 
-def reading_of_release(reading: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
+def derive_release_reading(reading: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
     """How a release with these columns is read: those without a role count as kept, since anybody can read them."""
-    return {**reading, "keep": (*reading["keep"], *without_role(names, reading))}
+    return {**reading, "keep": (*reading["keep"], *list_columns_without_role(names, reading))}
 
 
-def reading_of_register(reading: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
+def derive_register_reading(reading: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
     """How a register with these columns is read: its quasi-identifiers alone."""
     wanted = reading["quasi_identifiers"]
     shared = [name for name in wanted if name in names]
@@ -336,19 +336,19 @@ def write_report(found: ReportData, path: Path) -> None:
     write_text(path, render(found))
 
 
-def say_dropped(names: Sequence[str]) -> None:
+def print_dropped_columns(names: Sequence[str]) -> None:
     """Columns that are not released, on standard error; none, and nothing is said."""
     if names:
         listed = ", ".join(names)
-        say(f"dropped, without a role: {listed}; --keep releases a column unchanged", err=True)
+        print_line(f"dropped, without a role: {listed}; --keep releases a column unchanged", err=True)
 
 
-def say_formulas(found: Mapping[str, int], given: Formulas) -> None:
+def print_formula_cells(found: Mapping[str, int], given: Formulas) -> None:
     """Cells of the release that a spreadsheet would run, by column, on standard error; none, and nothing is said."""
     if found:
         each = ", ".join(f"{name} {n:,}" for name, n in found.items())
         done = "an apostrophe stands before them" if given == "escape" else "--formulas escape or refuse changes that"
-        say(f"cells that a spreadsheet would run as formulas: {each}; {done}", err=True)
+        print_line(f"cells that a spreadsheet would run as formulas: {each}; {done}", err=True)
 
 
 def write_release(
@@ -365,7 +365,7 @@ def write_release(
         if show is not None:
             show()
     if origin is not None:
-        say_secret(origin, beside=output)
+        print_secret_file(origin, beside=output)
 
 
 def write_text(path: Path, text: str) -> None:
@@ -380,14 +380,14 @@ def write_texts(texts: Mapping[Path, str]) -> None:
             writing.write_text(places[path], text)
 
 
-def say_secret(path: Path, *, beside: Path, why: str = UNDOES) -> None:
+def print_secret_file(path: Path, *, beside: Path, why: str = UNDOES) -> None:
     """One line for a file that must not leave the house, and a warning where it lies with what does."""
-    say(f"wrote {path}, which is secret: {why}", err=True)
+    print_line(f"wrote {path}, which is secret: {why}", err=True)
     if path.resolve().parent == beside.resolve().parent:
-        say(f"warning: {path} lies in the folder of the release; move it before the folder is shared", err=True)
+        print_line(f"warning: {path} lies in the folder of the release; move it before the folder is shared", err=True)
 
 
-def provenance() -> dict[str, object]:
+def describe_version() -> dict[str, object]:
     """What a page says of how it was made: no path, no seed and no digest, which could confirm a guess of the data."""
     from unmask.version import __version__
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import click
 
 from unmask.cli.documents import CODE, allow_code_option
-from unmask.cli.files import refuse_to_overwrite, say_json, write_text
+from unmask.cli.files import print_json, refuse_to_overwrite, write_text
 from unmask.cli.generated import FILE
-from unmask.cli.terminal import say
+from unmask.cli.terminal import print_line
 from unmask.core.errors import visible
 
 if TYPE_CHECKING:
@@ -44,22 +44,22 @@ def game(document: Path, study: Path | None, output: Path | None, as_json: bool,
 
     refuse_to_overwrite(output, force=force)
     allow_code = bool(click.get_current_context().meta[CODE])
-    found = play(document, study=study, allow_code=allow_code, watch=say_priced)
+    found = play(document, study=study, allow_code=allow_code, watch=print_price_progress)
     if output is not None:
         from unmask.reports.page import written
         from unmask.reports.sections.game import game_page
 
         write_text(output, written(game_page(found)))
-        say(f"wrote {output}", err=True)
+        print_line(f"wrote {output}", err=True)
     if as_json:
-        say_json(results=[asdict(one) for one in found.offers], tables=found.tables())
+        print_json(results=[asdict(one) for one in found.offers], tables=found.tables())
     else:
         _say(found)
 
 
-def say_priced(name: str) -> None:
+def print_price_progress(name: str) -> None:
     """Say which protection is priced."""
-    say(f"pricing {name}", err=True)
+    print_line(f"pricing {name}", err=True)
 
 
 def _say(found: GameData) -> None:
@@ -67,11 +67,11 @@ def _say(found: GameData) -> None:
     from unmask.reports.screens.game import opening
 
     for line in opening(found):
-        say(line)
-    say()
-    say(f"{'protection':24}{'price':>12}{'fine':>12}{'left to you':>26}{'re-identified':>22}")
+        print_line(line)
+    print_line()
+    print_line(f"{'protection':24}{'price':>12}{'fine':>12}{'left to you':>26}{'re-identified':>22}")
     for one in found.offers:
-        say(_line(one))
+        print_line(_line(one))
 
 
 def _line(one: Offer) -> str:

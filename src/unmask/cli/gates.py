@@ -9,8 +9,8 @@ import click
 from click.core import ParameterSource
 
 from unmask.cli.files import command_name
-from unmask.cli.generated import parsed
-from unmask.cli.terminal import say
+from unmask.cli.generated import parse_with
+from unmask.cli.terminal import print_line
 from unmask.core.errors import UnmaskError
 
 if TYPE_CHECKING:
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 EXIT_ABOVE = 3
 """Exit code of an audit that a policy does not accept."""
 
-POLICY = "NAME|FILE|CONDITION"
+POLICY_METAVAR = "NAME|FILE|CONDITION"
 """How a policy is given."""
 
-A_POLICY = (
+POLICY_HELP = (
     "a policy that `unmask list` names, a TOML file with [[policy]], or a condition "
     "[ADVERSARY:][TARGET:]MEASURE[.FIELD]<=NUMBER, such as success_probability.worst<=0.09 or k>=11."
 )
@@ -37,9 +37,9 @@ def _policies(values: tuple[str, ...]) -> tuple[Policy, ...]:
     return known_domains(read_policies(values))
 
 
-policy = click.option(
-    "--policy", "policies", multiple=True, metavar=POLICY, callback=parsed(_policies),
-    help=f"Exit 3 unless the release is acceptable: {A_POLICY} Repeatable.",
+policy_option = click.option(
+    "--policy", "policies", multiple=True, metavar=POLICY_METAVAR, callback=parse_with(_policies),
+    help=f"Exit 3 unless the release is acceptable: {POLICY_HELP} Repeatable.",
 )  # fmt: skip
 
 
@@ -58,7 +58,7 @@ def refuse_other_domains(policies: Sequence[Policy]) -> None:
         policies_about(policies, audited_domain())
 
 
-def verdicts(found: ReportData, policies: Sequence[Policy], *, domain: str = "") -> tuple[Verdict, ...]:
+def judge(found: ReportData, policies: Sequence[Policy], *, domain: str = "") -> tuple[Verdict, ...]:
     """The verdicts of all policies on every release, without their conditions about other domains than this one.
 
     A condition that was given by itself, and is about nothing that the audit has, is an error; one of a policy could
@@ -70,25 +70,25 @@ def verdicts(found: ReportData, policies: Sequence[Policy], *, domain: str = "")
     own = (verdict for verdict in judged if verdict.policy.title == CONDITIONS_TITLE)
     for one in (one for verdict in own for one in verdict.assessments if one.reason):
         raise UnmaskError(f"--policy {one.requirement.require}: {one.reason} ({_known(found)})")
-    warn_of_turned(one.requirement.require for verdict in judged for one in verdict.assessments)
+    warn_of_reversed_conditions(one.requirement.require for verdict in judged for one in verdict.assessments)
     return judged
 
 
-def warn_of_turned(conditions: Iterable[Condition]) -> None:
+def warn_of_reversed_conditions(conditions: Iterable[Condition]) -> None:
     """Say which conditions ask for what the adversary wants, such as a small error."""
     from unmask.policy.condition import reverse_sign
 
     for asked in dict.fromkeys(conditions):
         if other := reverse_sign(asked):
             said = f"warning: {asked} asks for what the adversary wants; did you mean {other}?"
-            say(said, err=True)
+            print_line(said, err=True)
 
 
 def exit_unless_acceptable(verdicts: Sequence[Verdict]) -> None:
     """Exit 3 where a release is not acceptable, and say which conditions it misses, or could not be tested."""
     lines = [line for verdict in verdicts for one in verdict.assessments for line in _broken(verdict.release, one)]
     for line in lines:
-        say(line, err=True)
+        print_line(line, err=True)
     if lines:
         raise click.exceptions.Exit(EXIT_ABOVE)
 

@@ -1,7 +1,7 @@
-"""Options made of what documents and Python use: the fields of a dataclass, or the keywords of a function.
+"""Options generated from Python: the fields of a dataclass, or the keywords of a function.
 
-An option is called as its field. Its type, choices and range are those of the annotation, its default is the field's,
-and its help is the field's line in the docstring, `name : text`.
+An option has the name, the default, and the type, choices and range of its field. Its help is the field's line in the
+docstring, `name : text`.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 FILE = click.Path(path_type=Path)
 
 
-def options(source: str, *names: str, **changed: Mapping[str, Any]) -> Callable[[Function], Function]:
-    """The options of a dataclass or a function, for a `Command`; nothing is imported before they are looked at.
+def options(source: str, *names: str, **settings: Mapping[str, Any]) -> Callable[[Function], Function]:
+    """Add the options of a dataclass or a function to a `Command`; nothing is imported before they are needed.
 
-    source  : "module:name"
-    names   : of the fields; all whose type can be typed on a command line, unless some are named or changed
-    changed : what `click.Option` is to be given besides; "flags" are its names on the command line, "name" the one that
-              its function knows it by, "parse" makes its value of what was typed
+    source   : "module:name"
+    names    : of the fields; all whose type can be typed on a command line, unless some are named or have settings
+    settings : field -> further arguments of `click.Option`; "flags" are the names on the command line, "name" is the
+               argument of the command's function, "parse" converts the value that was typed
     """
 
     def decorate(function: Function) -> Function:
-        given = function.__dict__.setdefault("__click_params__", [])
-        given.append(Later(source, names, changed))
+        parameters = function.__dict__.setdefault("__click_params__", [])
+        parameters.append(LazyOptions(source, names, settings))
         return function
 
     return decorate
@@ -51,14 +51,14 @@ HEADINGS = ("Input", "Knowledge", "Policy", "Output", "Options")
 """Headings of options in a help text, in their order."""
 
 
-def under(heading: str, decorator: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Return a decorator whose options stand below a heading of the help text."""
+def grouped(heading: str, decorator: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return a decorator whose options are listed below a heading of the help text."""
 
     def decorate(function: Any) -> Any:
-        before = list(function.__dict__.get("__click_params__", ()))
+        earlier = list(function.__dict__.get("__click_params__", ()))
         decorated = decorator(function)
         for option in decorated.__dict__["__click_params__"]:
-            if option not in before:
+            if option not in earlier:
                 option.heading = heading
         return decorated
 
@@ -67,24 +67,24 @@ def under(heading: str, decorator: Callable[[Any], Any]) -> Callable[[Any], Any]
 
 def input_option(*names: str, **settings: Any) -> Callable[[Any], Any]:
     """Return the decorator of an option about what is read."""
-    return under("Input", click.option(*names, **settings))
+    return grouped("Input", click.option(*names, **settings))
 
 
 def output_option(*names: str, **settings: Any) -> Callable[[Any], Any]:
     """Return the decorator of an option about what is written."""
-    return under("Output", click.option(*names, **settings))
+    return grouped("Output", click.option(*names, **settings))
 
 
 class Command(click.Command):
-    """A command some of whose options are made when somebody looks at them: to run it, to complete it, for its help."""
+    """A command some of whose options are made when they are needed: to run it, to complete it, for its help."""
 
-    given: list[Any]
+    lazy_params: list[Any]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options below their headings."""
         records: dict[str, list[tuple[str, str]]] = {heading: [] for heading in HEADINGS}
         for option in self.get_params(ctx):
-            if (record := option.get_help_record(ctx)) is not None:
+            if isinstance(option, click.Option) and (record := option.get_help_record(ctx)) is not None:
                 records[getattr(option, "heading", "Options")].append(record)
         for heading in (heading for heading in HEADINGS if records[heading]):
             with formatter.section(heading):
@@ -92,62 +92,61 @@ class Command(click.Command):
 
     @property
     def params(self) -> list[click.Parameter]:
-        """Its arguments and options."""
-        made = ((one.options() if isinstance(one, Later) else [one]) for one in self.given)
-        self.given[:] = [option for some in made for option in some]
-        return self.given
+        """The arguments and options."""
+        made = (item.options() if isinstance(item, LazyOptions) else [item] for item in self.lazy_params)
+        self.lazy_params[:] = itertools.chain.from_iterable(list(made))
+        return self.lazy_params
 
     @params.setter
-    def params(self, given: list[click.Parameter]) -> None:
-        self.given = given
+    def params(self, params: list[click.Parameter]) -> None:
+        self.lazy_params = params
 
 
 @dataclass(eq=False)
-class Later:
-    """Options that are made when they are first asked for. heading : in the help text"""
+class LazyOptions:
+    """Options that are made when they are first needed. heading : in the help text"""
 
     source: str
     names: tuple[str, ...]
-    changed: Mapping[str, Mapping[str, Any]]
+    settings: Mapping[str, Mapping[str, Any]]
     heading: str = "Options"
 
     def options(self) -> Iterator[click.Option]:
-        """The options, in the order of the names, or of the fields."""
+        """Yield the options, in the order of the names, or of the fields."""
         module, _, name = self.source.partition(":")
         source = attrgetter(name)(import_module(module))
         fields = inspect.signature(source).parameters
         hints = get_type_hints(source, include_extras=True)
-        lines = described(inspect.getdoc(source) or "")
-        for field in self.names or self.changed or [name for name in fields if name in hints and typed(hints[name])]:
-            own = self.changed.get(field, {})
-            said = {"help": lines.get(field), **_of_default(fields[field].default), **typed(hints.get(field)), **own}
-            option: Any = _option(field, said)
+        lines = parse_field_help(inspect.getdoc(source) or "")
+        for field in self.names or self.settings or [name for name in fields if convert_hint(hints.get(name))]:
+            declared = {**convert_default(fields[field].default), **convert_hint(hints.get(field))}
+            option: Any = _make_option(field, {"help": lines.get(field), **declared, **self.settings.get(field, {})})
             option.heading = self.heading
             yield option
 
 
-def _option(field: str, said: dict[str, Any]) -> click.Option:
-    if "parse" in said:
-        said["callback"] = parsed(said.pop("parse"))
-    flags = said.pop("flags", (f"--{field.replace('_', '-')}",))
-    return click.Option([said.pop("name", field), *flags], **said)
+def _make_option(field: str, settings: dict[str, Any]) -> click.Option:
+    if "parse" in settings:
+        settings["callback"] = parse_with(settings.pop("parse"))
+    flags = settings.pop("flags", (f"--{field.replace('_', '-')}",))
+    return click.Option([settings.pop("name", field), *flags], **settings)
 
 
-def typed(hint: Any) -> dict[str, Any]:
-    """How a type is written on a command line; nothing where it cannot be.
+def convert_hint(hint: Any) -> dict[str, Any]:
+    """Return the settings of an option for a type; nothing if the type cannot be typed on a command line.
 
-    >>> typed(bool), typed(float | None), typed(Annotated[int, Range(1)])
-    ({'is_flag': True}, {'type': <class 'float'>}, {'type': <IntRange x>=1>, 'parse': <function number at ...>})
+    >>> convert_hint(bool), convert_hint(float | None), convert_hint(Annotated[int, Range(1)])
+    ({'is_flag': True}, {'type': <class 'float'>}, {'type': <IntRange x>=1>, 'parse': <function check_number at ...>})
     """
     if get_origin(hint) is Annotated:
-        kind, *about = get_args(hint)
-        bounds = next((one for one in about if isinstance(one, Range)), None)
-        return typed(kind) if bounds is None else _within(kind, bounds)
+        kind, *metadata = get_args(hint)
+        bounds = next((item for item in metadata if isinstance(item, Range)), None)
+        return convert_hint(kind) if bounds is None else _convert_range(kind, bounds)
     if get_origin(hint) is Literal:
         return {"type": click.Choice(get_args(hint))}
     if get_origin(hint) in (Union, types.UnionType):
-        found = [typed(one) for one in get_args(hint) if one is not type(None)]
-        return next((one for one in found if one.get("type") is FILE), next(filter(None, found), {}))
+        kinds = [convert_hint(kind) for kind in get_args(hint) if kind is not type(None)]
+        return next((kind for kind in kinds if kind.get("type") is FILE), next(filter(None, kinds), {}))
     if hint in (str, int, float):
         return {"type": hint}
     if inspect.isclass(get_origin(hint) or hint) and issubclass(get_origin(hint) or hint, PathLike):
@@ -155,13 +154,26 @@ def typed(hint: Any) -> dict[str, Any]:
     return {"is_flag": True} if hint is bool else {}
 
 
-def taken(given: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
-    """What options of these names were given, taken out of all that were."""
-    return {name: given.pop(name) for name in names}
+def _convert_range(kind: type, bounds: Range) -> dict[str, Any]:
+    of_kind: Any = click.IntRange if kind is int else click.FloatRange
+    limits = of_kind(bounds.low, bounds.high, min_open=bounds.above, max_open=bounds.below)
+    return {"type": limits, "parse": check_number}
 
 
-def parsed(parse: Callable[[Any], Any]) -> Callable[[click.Context, click.Parameter, Any], Any]:
-    """Make the value of an option of what was typed; a refusal names the option."""
+def convert_default(default: Any) -> dict[str, Any]:
+    """Return the settings of an option for a default; a plain one is shown."""
+    if default is inspect.Parameter.empty:
+        return {"required": True}
+    return {"default": default, "show_default": True} if isinstance(default, str | int | float) else {}
+
+
+def pop_options(options: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    """Remove the options of these names, and return them."""
+    return {name: options.pop(name) for name in names}
+
+
+def parse_with(parse: Callable[[Any], Any]) -> Callable[[click.Context, click.Parameter, Any], Any]:
+    """Return a click callback that parses a value; an error names the option."""
 
     def callback(ctx: click.Context, parameter: click.Parameter, value: Any) -> Any:
         try:
@@ -172,13 +184,8 @@ def parsed(parse: Callable[[Any], Any]) -> Callable[[click.Context, click.Parame
     return callback
 
 
-def _within(kind: type, bounds: Range) -> dict[str, Any]:
-    of_kind: Any = click.IntRange if kind is int else click.FloatRange
-    return {"type": of_kind(bounds.low, bounds.high, min_open=bounds.above, max_open=bounds.below), "parse": number}
-
-
-def split(text: str | list[str] | None) -> tuple[str, ...]:
-    """Names separated by commas, or listed in a document."""
+def split_names(text: str | list[str] | None) -> tuple[str, ...]:
+    """Return names that are separated by commas, or listed in a document."""
     if not isinstance(text, str | list | None):
         raise UnmaskError(f"expected names, separated by commas or in a list, given {text!r}")
     names = text if isinstance(text, list) else (text or "").split(",")
@@ -191,42 +198,35 @@ class Names(click.ParamType):  # type: ignore[type-arg]  # generic since click 8
     name = "text"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
-        """The names of one of several options."""
+        """Return the names of one of several options."""
         source = None if ctx is None or param is None else ctx.get_parameter_source(str(param.name))
-        return split([value] if source is ParameterSource.DEFAULT_MAP else value)
+        return split_names([value] if source is ParameterSource.DEFAULT_MAP else value)
 
 
-def joined(names: Iterable[tuple[str, ...]] | None) -> tuple[str, ...]:
-    """The names of an option that was given several times."""
+def join_names(names: Iterable[tuple[str, ...]] | None) -> tuple[str, ...]:
+    """Return the names of a repeated option."""
     return tuple(itertools.chain.from_iterable(names or ()))
 
 
-NAMES: dict[str, Any] = {"parse": joined, "type": Names(), "multiple": True}
+NAMES: dict[str, Any] = {"parse": join_names, "type": Names(), "multiple": True}
 """Names, typed or from a document's list; a repeated option adds names."""
 
 
-def number(value: float | None) -> float | None:
-    """A number; click's range lets nan through."""
+def check_number(value: float | None) -> float | None:
+    """Raise an error for nan, which click's range accepts."""
     if value is not None and math.isnan(value):
         raise UnmaskError("expected a number, given nan")
     return value
 
 
-def _of_default(default: Any) -> dict[str, Any]:
-    """A default that says something is shown."""
-    if default is inspect.Parameter.empty:
-        return {"required": True}
-    return {"default": default, "show_default": True} if isinstance(default, str | int | float) else {}
-
-
-def described(doc: str) -> dict[str, str]:
+def parse_field_help(doc: str) -> dict[str, str]:
     r"""Return the first sentence about each field in a docstring, in numpydoc's Parameters or as lines `name : text`.
 
-    >>> described(
-    ...     "What is asked.\n\nalpha : weight of linking,\n        or of mixing\nseed  : of every draw. See `rng`"
+    >>> parse_field_help(
+    ...     "Settings.\n\nalpha : weight of linking,\n        or of mixing\nseed  : of every draw. See `rng`"
     ... )
     {'alpha': 'Weight of linking, or of mixing.', 'seed': 'Of every draw.'}
-    >>> described(
+    >>> parse_field_help(
     ...     "Link items.\n\nParameters\n----------\nalpha, beta : float\n    weights of linking\n\nReturns\n-------"
     ... )
     {'alpha': 'Weights of linking.', 'beta': 'Weights of linking.'}

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unmask.cli.documents import OfDomain, allow_code_option, code_folder
-from unmask.cli.files import stems
-from unmask.cli.generated import FILE, NAMES, joined, options, under
+from unmask.cli.documents import DomainCommand, allow_code_option, code_folder
+from unmask.cli.files import name_files
+from unmask.cli.generated import FILE, NAMES, grouped, join_names, options
 from unmask.cli.output import Output, at_risk_option, audit_output
 from unmask.cli.separation import column_options, reading_options
-from unmask.cli.terminal import say
+from unmask.cli.terminal import print_line
 from unmask.core.errors import UnmaskError
 
 if TYPE_CHECKING:
@@ -54,15 +54,15 @@ def _counts(found: tuple[tuple[str, ...], ...]) -> tuple[int, ...]:
     """Numbers of seeds, separated by commas."""
     from unmask.graphs.audit.scenes import is_count
 
-    texts = joined(found)
+    texts = join_names(found)
     if not all(map(is_count, texts)):
         raise UnmaskError(f"expected whole numbers of seeds from 1, as in 5,25,100, given {','.join(texts)!r}")
     return tuple(sorted(set(map(int, texts))))
 
 
-@click.command("audit graph", cls=OfDomain)
+@click.command("audit graph", cls=DomainCommand)
 @click.argument("release", type=FILE)
-@under("Knowledge", options(
+@grouped("Knowledge", options(
     "unmask.graphs.audit:audit",
     auxiliary={"type": FILE},
     truth={"type": FILE},
@@ -74,12 +74,12 @@ def _counts(found: tuple[tuple[str, ...], ...]) -> tuple[int, ...]:
     attacks={"flags": ("--attack",), **NAMES},
     seeds={"parse": _seeds, "metavar": "METHOD:COUNT"},
 ))  # fmt: skip
-@under("Knowledge", click.option(
+@grouped("Knowledge", click.option(
     "--with", "protections", multiple=True, metavar="NAME:KEY=VALUE",
     help="Attack once more after this protection of unmask list, such as KDegree:k=10 (needs --overlap). Repeatable.",
 ))  # fmt: skip
-@under("Knowledge", click.option("--seeds-file", type=FILE, help="Leaked identities: a table like --truth."))
-@under("Knowledge", options("unmask.graphs.audit:audit", runs={}, transition={**NAMES, "parse": _counts}, seed={}))
+@grouped("Knowledge", click.option("--seeds-file", type=FILE, help="Leaked identities: a table like --truth."))
+@grouped("Knowledge", options("unmask.graphs.audit:audit", runs={}, transition={**NAMES, "parse": _counts}, seed={}))
 @column_options
 @options("unmask.graphs.audit:audit", checkpoint={"type": FILE, "metavar": "FOLDER"})
 @allow_code_option
@@ -115,7 +115,7 @@ def audit_graph(
 
     code = code_folder("protections")
     asked["separation"] = tuple(parse_protection(text, code) for text in dict.fromkeys(protections))
-    name = stems((release,))[0]
+    name = name_files((release,))[0]
     reading = reading_options(asked)
     choice = {key: asked[key] for key in ("overlaps", "separation", "truth_partial")}
     check_choice(auxiliary, truth, seeds_file, similarity, **choice)  # before they are read
@@ -126,14 +126,14 @@ def audit_graph(
     found = audit({name: graph}, **{**asked, **known}, watched=watched, progress=_progress)
     for what, why in found.not_run:
         if why.startswith("failed: "):
-            say(f"Not run: {what}: {why.removeprefix('failed: ')}", err=True)
+            print_line(f"Not run: {what}: {why.removeprefix('failed: ')}", err=True)
     output.give(found, watched=watched, releases=(release,))
 
 
 def _progress(text: str) -> None:
     """What is being run, on a terminal only."""
     if sys.stderr.isatty():
-        say(text, err=True)
+        print_line(text, err=True)
 
 
 def _read(

@@ -8,11 +8,11 @@ from typing import Any
 
 import click
 
-from unmask.cli.columns import every_column
+from unmask.cli.columns import read_every_column
 from unmask.cli.files import ROLES, refuse_to_overwrite, write_text
 from unmask.cli.generated import FILE, Command
 from unmask.cli.options import optional_table_options
-from unmask.cli.terminal import say
+from unmask.cli.terminal import print_line
 from unmask.toml_text import DOCUMENT
 
 RELEASED = """\
@@ -55,7 +55,7 @@ def init(file: Path, output: Path, force: bool, **reading: Any) -> None:
 
     refuse_to_overwrite(output, force=force)
     roles = {name: role for option, role in ROLES.items() for name in reading[option]}
-    table = every_column(file, reading, roles)
+    table = read_every_column(file, reading, roles)
     facts = column_facts(table.written, roles=roles)
     place = os.path.relpath(file.resolve(), output.resolve().parent)
     given = first_document(place, reading, facts)
@@ -66,5 +66,5 @@ def init(file: Path, output: Path, force: bool, **reading: Any) -> None:
     questions = "\n".join(f"# {line}".rstrip() for line in asked_lines())
     write_text(output, f"{format_document(given, comments={'columns': why}, notes=notes)}\n{RELEASED}#\n{questions}\n")
     if unit.question and reading["person"] is None:
-        say(f"question: {unit.question}; or write person = ... below [data] in {output}", err=True)
-    say(f"wrote {output}: {len(facts)} columns; read it, then: unmask protect {output} -o release.csv", err=True)
+        print_line(f"question: {unit.question}; or write person = ... below [data] in {output}", err=True)
+    print_line(f"wrote {output}: {len(facts)} columns; read it, then: unmask protect {output} -o release.csv", err=True)

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unmask.cli.documents import OfDomain
+from unmask.cli.documents import DomainCommand
 from unmask.cli.engine import engine_options, refuse_without_engine
-from unmask.cli.files import say_notes, stems
-from unmask.cli.generated import input_option, options, parsed
+from unmask.cli.files import name_files, print_notes
+from unmask.cli.generated import input_option, options, parse_with
 from unmask.cli.options import Input, encoding_option, pairs
 from unmask.cli.output import Output, audit_output
-from unmask.cli.terminal import say
+from unmask.cli.terminal import print_line
 from unmask.core.errors import UnmaskError
 
 if TYPE_CHECKING:
@@ -28,8 +28,8 @@ def _only_document(text: str | None) -> str | None:
     return text
 
 
-@click.command("audit linkage", cls=OfDomain)
-@click.argument("document", required=False, expose_value=False, callback=parsed(_only_document))
+@click.command("audit linkage", cls=DomainCommand)
+@click.argument("document", required=False, expose_value=False, callback=parse_with(_only_document))
 @input_option("--truth", required=True, metavar="PATH", type=Input(), help="Table of items and their subjects.")
 @input_option(
     "--guess", "guesses", multiple=True, required=True, metavar="PATH", type=Input(),
@@ -50,7 +50,7 @@ def _only_document(text: str | None) -> str | None:
     truth_sampled={}, shuffles={}, seed={},
 )  # fmt: skip
 @click.option(
-    "--own", multiple=True, metavar="NAME=COLUMN", callback=parsed(pairs),
+    "--own", multiple=True, metavar="NAME=COLUMN", callback=parse_with(pairs),
     help="Column of the truth with the weight of each item, or the alpha, beta or wanted of each subject, in place "
     "of one value for all: weight=w, alpha=a.",
 )  # fmt: skip
@@ -89,7 +89,7 @@ def audit_linkage(
     from unmask.linkage.label_files import LinkageFiles
 
     asked = Sensitivity(**sensitivity)
-    names = stems(tuple(map(Path, guesses)))
+    names = name_files(tuple(map(Path, guesses)))
     columns = (item, subject, clusters, probability)
     files = LinkageFiles(truth, guesses, names, *columns, asked.missing, asked.unlabeled, noise)
     if engine is None:
@@ -130,7 +130,7 @@ def _count(
         truth, guesses = files.locate(engine)
         view = next((guess for guess in guesses.values() if guess.further), None)
         if choice is None and (own or view):
-            say_notes(engine.notes)
+            print_notes(engine.notes)
             solution, values, partitions = files.read(engine, own)
             return compare_guesses(solution, partitions, asked, values)
         if view is not None:
@@ -141,6 +141,6 @@ def _count(
         treatment: dict[str, Any] = {"missing": files.missing, "unlabeled": files.unlabeled}
         if choice is not None:
             work = estimate_work(engine, truth, guesses, shares=shares, temp_directory=temp_directory, **treatment)
-            say(work, err=True)
-        say_notes(engine.notes)
+            print_line(work, err=True)
+        print_notes(engine.notes)
         return None if dry_run else count_contingencies(engine, truth, guesses, array_bytes=shares[1], **treatment)

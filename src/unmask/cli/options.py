@@ -22,8 +22,8 @@ from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from unmask.cli.documents import code_folder
-from unmask.cli.generated import NAMES, Command, Names, joined, options, parsed, split, under
-from unmask.cli.terminal import QUIET, Notes, say
+from unmask.cli.generated import NAMES, Command, Names, grouped, join_names, options, parse_with, split_names
+from unmask.cli.terminal import QUIET, Notes, print_line
 from unmask.core.errors import FailedError, UnmaskError, visible
 from unmask.domains import DOMAINS
 
@@ -34,7 +34,7 @@ _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF}
 """What a device or a disk says that takes no more."""
 
 
-class Sentences(click.Group):
+class UnmaskGroup(click.Group):
     """Turns a user's mistake into one sentence and an exit code; a mistake of ours keeps its traceback.
 
     A SIGTERM is a Ctrl-C: temporary files are removed, and a study writes what is finished.
@@ -54,7 +54,7 @@ class Sentences(click.Group):
             if error.errno not in _FULL:
                 raise
             _give_up_output()
-            say(f"Error: the output cannot be written: {error.strerror}; make room, or name a file", err=True)
+            print_line(f"Error: the output cannot be written: {error.strerror}; make room, or name a file", err=True)
             sys.exit(FailedError.exit_code)
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -67,24 +67,26 @@ class Sentences(click.Group):
             vars(error)["message"] = visible(error.message)
             raise
         except UnmaskError as error:
-            say(f"Error: {error}", err=True)
+            print_line(f"Error: {error}", err=True)
             ctx.exit(error.exit_code)
         except OSError as error:
             if error.filename is None:  # of the output, or ours
                 raise
-            say(f"Error: {_named(error)} cannot be used: {error.strerror}; check the path", err=True)
+            print_line(f"Error: {_named(error)} cannot be used: {error.strerror}; check the path", err=True)
             ctx.exit(FailedError.exit_code)
         except MemoryError:
-            say("Error: there is too little memory; give fewer or coarser columns, or --engine duckdb", err=True)
+            print_line("Error: there is too little memory; give fewer or coarser columns, or --engine duckdb", err=True)
             ctx.exit(FailedError.exit_code)
         except csv.Error as error:  # such as a field of more than 131,072 characters
-            say(f"Error: an input cannot be split into fields: {error}; check the file and its delimiter", err=True)
+            print_line(
+                f"Error: an input cannot be split into fields: {error}; check the file and its delimiter", err=True
+            )
             ctx.exit(UnmaskError.exit_code)
         except RecursionError:
-            say("Error: an input is nested too deeply; expected a file of a few levels", err=True)
+            print_line("Error: an input is nested too deeply; expected a file of a few levels", err=True)
             ctx.exit(UnmaskError.exit_code)
         except KeyboardInterrupt:
-            say("Error: interrupted before the end; run the same command again", err=True)
+            print_line("Error: interrupted before the end; run the same command again", err=True)
             ctx.exit(FailedError.exit_code)
 
     def __init__(self, *arguments: Any, **settings: Any) -> None:
@@ -105,9 +107,9 @@ class Sentences(click.Group):
         found = super().get_command(ctx, cmd_name)
         if found is not None or cmd_name not in self.list_commands(ctx):
             return found
-        from unmask.cli.domain import audit_of
+        from unmask.cli.domain import make_audit_command
 
-        return _whole(audit_of(cmd_name.removeprefix("audit ")))
+        return _whole(make_audit_command(cmd_name.removeprefix("audit ")))
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List every command with the whole sentence that says what it does."""
@@ -160,7 +162,7 @@ def first_argument(ctx: click.Context, _parameter: click.Parameter, incomplete: 
     return [*second_words(ctx, incomplete), CompletionItem(incomplete, type="file")]
 
 
-class Verb(Command):
+class TwoWordCommand(Command):
     """A command without an argument, in whose place a second word may stand."""
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
@@ -197,7 +199,7 @@ def _give_up_output() -> None:
 def _whole(command: click.Command) -> click.Command:
     """The command with --quiet, its examples as they stand."""
     command.help = _marked(command.help)
-    (command.given if isinstance(command, Command) else command.params).append(_quiet_option())
+    (command.lazy_params if isinstance(command, Command) else command.params).append(_quiet_option())
     return command
 
 
@@ -230,7 +232,7 @@ def parts(text: str | list[list[str]] | None) -> tuple[tuple[str, ...], ...] | N
     """Two lists of names parted by a colon, or listed in a document."""
     if text is None:
         return None
-    found = tuple(split(one) for one in (text.split(":") if isinstance(text, str) else text))
+    found = tuple(split_names(one) for one in (text.split(":") if isinstance(text, str) else text))
     if len(found) != 2 or not all(found):
         raise UnmaskError(f"expected two parts of columns, such as age,sex:zip,job, given {len(found)}")
     return found
@@ -249,7 +251,7 @@ def _level(text: str) -> float | str:
 
 
 level_option = click.option(
-    "--level", "levels", multiple=True, callback=parsed(levels), metavar="COLUMN=LEVEL",
+    "--level", "levels", multiple=True, callback=parse_with(levels), metavar="COLUMN=LEVEL",
     help="Finest level of a column in a release: bins, a period, a level, hidden characters, or *. Repeatable.",
 )  # fmt: skip
 
@@ -262,12 +264,12 @@ def _specs(said: str | list[Spec] | None) -> tuple[Spec, ...]:
 
 
 with_option = click.option(
-    "--with", "protection", type=click.UNPROCESSED, callback=parsed(_specs), metavar="NAME:KEY=VALUE",
+    "--with", "protection", type=click.UNPROCESSED, callback=parse_with(_specs), metavar="NAME:KEY=VALUE",
     help="Protection of tables by its name in unmask list, parameters behind colons; Mondrian when left out.",
 )  # fmt: skip
 
 
-def protecting(named: Sequence[Spec], relaxed: bool, **asked: Any) -> Any:
+def choose_protection(named: Sequence[Spec], relaxed: bool, **asked: Any) -> Any:
     """What `unmask protect` protects with: the protection that is named, or Mondrian with what is asked."""
     from unmask.tables import Mondrian
 
@@ -276,10 +278,10 @@ def protecting(named: Sequence[Spec], relaxed: bool, **asked: Any) -> Any:
     source = click.get_current_context().get_parameter_source
     if any(source(name) is ParameterSource.COMMANDLINE for name in ("relaxed", *asked)):
         raise UnmaskError("--k, --l, --t, --level and --relaxed are Mondrian's; write what --with takes behind colons")
-    return protection_of(named[0])
+    return make_protection(named[0])
 
 
-def protection_of(named: Spec) -> Any:
+def make_protection(named: Spec) -> Any:
     """A protection of tables that is named."""
     from unmask.plan import Part
     from unmask.studies.cells import check_part, made
@@ -293,7 +295,7 @@ def protection_of(named: Spec) -> Any:
 
 def _codes(ctx: click.Context, parameter: click.Parameter, found: tuple[tuple[str, ...], ...]) -> Any:
     """Texts separated by commas; none where the text is empty, None where the option is left out."""
-    return None if ctx.get_parameter_source(str(parameter.name)) is ParameterSource.DEFAULT else joined(found)
+    return None if ctx.get_parameter_source(str(parameter.name)) is ParameterSource.DEFAULT else join_names(found)
 
 
 def pairs(texts: tuple[str, ...]) -> dict[str, str]:
@@ -315,7 +317,7 @@ def types(texts: tuple[str, ...]) -> dict[str, str]:
 
 def orders(texts: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
     """COLUMN=VALUE,VALUE,...: the values of ordinal columns from lowest to highest."""
-    return {column: split(text) for column, text in pairs(texts).items()}
+    return {column: split_names(text) for column, text in pairs(texts).items()}
 
 
 def delimiter(text: str | None) -> str | None:
@@ -335,7 +337,7 @@ def encoding(text: str | None) -> str | None:
 
 HEADER = "Line 1 of a text file names the columns, or is a row; found when left out, and asked about if in doubt."
 
-encoding_option = under("Input", options("unmask.data.engine:open_engine", encoding={"parse": encoding}))
+encoding_option = grouped("Input", options("unmask.data.engine:open_engine", encoding={"parse": encoding}))
 
 
 def table_options(command: Any) -> Any:
@@ -356,10 +358,10 @@ def _refuse_seed(text: str | None) -> None:
         )
 
 
-without_seed = click.option("--seed", hidden=True, expose_value=False, callback=parsed(_refuse_seed))
+without_seed = click.option("--seed", hidden=True, expose_value=False, callback=parse_with(_refuse_seed))
 """For a command that writes a release."""
 
-attacker_option = under("Knowledge", options("unmask.tables.audit:audit", "attacker"))
+attacker_option = grouped("Knowledge", options("unmask.tables.audit:audit", "attacker"))
 
 
 def _reading_options(command: Any, *, required: bool) -> Any:
@@ -382,7 +384,7 @@ def _reading_options(command: Any, *, required: bool) -> Any:
         header={"flags": ("--header/--no-header",), "default": None, "help": HEADER},
         encoding={"parse": encoding},
     )
-    return under("Input", reading)(command)
+    return grouped("Input", reading)(command)
 
 
 _BY_COLUMN: dict[str, Any] = {"multiple": True, "type": str, "metavar": "COLUMN=..."}

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def text_of_origin(rows: NDArray[np.int64]) -> str:
+def format_origin(rows: NDArray[np.int64]) -> str:
     """A heading, and one number a line."""
     return "\n".join(["row", *map(str, rows.tolist()), ""])
 

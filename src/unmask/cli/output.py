@@ -12,20 +12,20 @@ import click
 
 from unmask.cli.files import (
     command_name,
-    inputs,
-    place_of,
-    provenance,
+    describe_version,
+    list_inputs,
+    list_role_options,
+    locate_release,
+    print_findings,
+    print_overview,
+    print_secret_file,
     refuse_to_overwrite,
-    roles_given,
-    say_findings,
-    say_next,
-    say_overview,
-    say_secret,
+    suggest_command,
     write_report,
 )
-from unmask.cli.gates import audited_domain, exit_unless_acceptable, policy, refuse_other_domains, verdicts
-from unmask.cli.generated import FILE, output_option, taken, under
-from unmask.cli.terminal import say, say_text
+from unmask.cli.gates import audited_domain, exit_unless_acceptable, judge, policy_option, refuse_other_domains
+from unmask.cli.generated import FILE, grouped, output_option, pop_options
+from unmask.cli.terminal import print_line, print_text
 from unmask.data import writing
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class Output(NamedTuple):
     ) -> None:
         """Write, print, and exit 3 unless all is acceptable.
 
-        rows     : of the files read, see `inputs`
+        rows     : of the files read, see `list_inputs`
         watched  : who is at risk; releases : in whose folders that list should not lie
         suggest  : tries what may be done about a release that is not acceptable, for the page
         """
@@ -85,8 +85,8 @@ class Output(NamedTuple):
         from unmask.reports.result import Result
 
         found = ReportData.of(found)
-        judged = verdicts(found, self.policies, domain=audited_domain())  # before anything is written: it may fail
-        shown = replace(found.under(judged), least=self.smallest_shown, reproduce=provenance())
+        judged = judge(found, self.policies, domain=audited_domain())  # before anything is written: it may fail
+        shown = replace(found.under(judged), least=self.smallest_shown, reproduce=describe_version())
         if suggest and self.report and self.changes and any(one.state == "not acceptable" for one in judged):
             shown = replace(shown, changes=suggest(shown, [*dict.fromkeys(one.policy for one in judged)]))
         at_risk = None if watched is None else self.at_risk
@@ -98,9 +98,9 @@ class Output(NamedTuple):
             if self.sarif is not None:
                 from unmask.reports.sarif import sarif
 
-                writing.write_text(places[self.sarif], sarif(shown.tables().get("verdicts", ()), place_of))
+                writing.write_text(places[self.sarif], sarif(shown.tables().get("verdicts", ()), locate_release))
             if self.as_json:  # no file is there where the standard output is full
-                say(Result(shown).to_json(command_name(), inputs=inputs(rows), warnings=warnings))
+                print_line(Result(shown).to_json(command_name(), inputs=list_inputs(rows), warnings=warnings))
             else:
                 self._say(shown)
             if self.export is not None:
@@ -110,27 +110,27 @@ class Output(NamedTuple):
         if at_risk is not None:
             folder = at_risk.resolve().parent
             beside = next((path for path in releases if path.resolve().parent == folder), releases[0])
-            say_secret(at_risk, beside=beside, why="whoever has it knows whom to look for")
+            print_secret_file(at_risk, beside=beside, why="whoever has it knows whom to look for")
         for said in (*warnings, *shown.cautions):
-            say(f"warning: {said}", err=True)
+            print_line(f"warning: {said}", err=True)
         for path in (self.report, self.sarif, self.export):
             if path is not None:
-                say(f"wrote {path}", err=True)
+                print_line(f"wrote {path}", err=True)
         if command_name() == "audit" and not self.as_json:
-            say_next(*self._next(shown))
+            suggest_command(*self._next(shown))
         exit_unless_acceptable(judged)
 
     def _say(self, shown: ReportData) -> None:
         if self.in_short:
             from unmask.reports.result import Result
 
-            say_text(Result(shown).summary())
+            print_text(Result(shown).summary())
             return
         told = shown.without_small()
         if command_name() != "audit":
-            say_findings(told)
+            print_findings(told)
             return
-        say_overview(replace(told, criteria=shown.criteria))
+        print_overview(replace(told, criteria=shown.criteria))
 
     def _next(self, found: ReportData) -> list[str]:
         """The command that says more: the best change that was tried, else which columns give most away where somebody
@@ -144,8 +144,8 @@ class Output(NamedTuple):
         if made is not None:
             return _protecting(made, str(given["original"]))
         if any(line.kind == "risk" for line in lines(found)) and given["engine"] is None:
-            return ["choose", "columns", str(given["original"] or given["releases"][0]), *roles_given()]
-        return [] if self.report else ["audit", given["releases"][0], *roles_given(), "--report", "report.html"]
+            return ["choose", "columns", str(given["original"] or given["releases"][0]), *list_role_options()]
+        return [] if self.report else ["audit", given["releases"][0], *list_role_options(), "--report", "report.html"]
 
     def watch(self, rows: str) -> Watched | None:
         """Who takes down who is at risk, if a list of them is asked for; rows : what its rows are."""
@@ -160,7 +160,7 @@ def _protecting(made: Change, original: str) -> list[str]:
     extra = [*(["--keep", ",".join(kept)] if kept else []), *(["--l", str(made.l)] if made.l else [])]
     name = f"k{made.k}"
     files = ["-o", f"{name}.csv", "--origin", f"{name}-origin.csv"]
-    return ["protect", original, *roles_given(without=made.without), "--k", str(made.k), *extra, *files]
+    return ["protect", original, *list_role_options(without=made.without), "--k", str(made.k), *extra, *files]
 
 
 at_risk_option = output_option(
@@ -175,12 +175,12 @@ def audit_output(command: Any) -> Any:
 
     @wraps(command)
     def with_output(**given: Any) -> Any:
-        output = Output(**taken(given, [name for name in Output._fields if name in given]))
+        output = Output(**pop_options(given, [name for name in Output._fields if name in given]))
         output.check()
         return command(output=output, **given)
 
     wrapped: Any = with_output
-    wrapped = under("Policy", policy)(wrapped)
+    wrapped = grouped("Policy", policy_option)(wrapped)
     for option in (
         click.option("--force", is_flag=True, help="Overwrite the report and the exported files."),
         click.option(
@@ -199,5 +199,5 @@ def audit_output(command: Any) -> Any:
         ),
         click.option("--report", type=FILE, help="Write the report, one HTML file."),
     ):  # fmt: skip
-        wrapped = under("Output", option)(wrapped)
+        wrapped = grouped("Output", option)(wrapped)
     return wrapped

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unmask.cli.files import read, say_json
+from unmask.cli.files import print_json, read
 from unmask.cli.generated import Command
 from unmask.cli.options import Input, attacker_option, optional_table_options
-from unmask.cli.terminal import say, say_text
+from unmask.cli.terminal import print_line, print_text
 from unmask.core.errors import UnmaskError
 
 if TYPE_CHECKING:
@@ -55,11 +55,11 @@ def price(target: str, attacker: str | None, as_json: bool, **reading: Any) -> N
     about = {"attacker": EMBEDDED if attacker is None else Path(attacker).name, "assumed": attacker in (None, EMBEDDED)}
     result = {**about, **_priced(planner, sizes, exact=listed)}
     if as_json:
-        say_json(results=result["sizes"], tables=_tables(result), warnings=planner.warnings)
+        print_json(results=result["sizes"], tables=_tables(result), warnings=planner.warnings)
     else:
-        say_text(_said(result, planner))
+        print_text(_said(result, planner))
     if result["assumed"]:
-        say(f"the attacker is {EMBEDDED}, an assumption: give --attacker FILE with what you know", err=True)
+        print_line(f"the attacker is {EMBEDDED}, an assumption: give --attacker FILE with what you know", err=True)
 
 
 def _priced(planner: Attacker, sizes: NDArray[np.int64], *, exact: bool) -> dict[str, Any]:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from unmask.cli.files import command_name, inputs, refuse_to_overwrite
+from unmask.cli.files import command_name, list_inputs, refuse_to_overwrite
 from unmask.cli.generated import FILE
-from unmask.cli.terminal import say, say_text
+from unmask.cli.terminal import print_line, print_text
 from unmask.data import writing
 
 if TYPE_CHECKING:
@@ -48,13 +48,13 @@ def report(run: Path, output: Path | None, folder: Path | None, in_words: bool, 
             from unmask.reports.export import export
 
             names = export(found, folder, force=force)
-            say(f"wrote {len(names)} files in {folder}", err=True)
+            print_line(f"wrote {len(names)} files in {folder}", err=True)
     if output is not None:
-        say(f"wrote {output}", err=True)
+        print_line(f"wrote {output}", err=True)
     if as_json:
-        say(Result(found).to_json(command_name(), inputs=inputs()))
+        print_line(Result(found).to_json(command_name(), inputs=list_inputs()))
     elif in_words:
-        say_text(Result(found).summary())
+        print_text(Result(found).summary())
     else:
         _say(found)
 
@@ -64,8 +64,8 @@ def _say(found: StudyData) -> None:
     from unmask.reports.screens.study import screen
 
     shown = screen(found)
-    say(f"{shown.first} {shown.rest}")
+    print_line(f"{shown.first} {shown.rest}")
     for name, sentences in findings(found):
-        say(name)
+        print_line(name)
         for sentence in sentences:
-            say(f"  {sentence}")
+            print_line(f"  {sentence}")

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unmask.cli.files import refuse_to_overwrite, say_json, say_next, write_release
-from unmask.cli.generated import FILE, Command, options, output_option, split, taken, under
+from unmask.cli.files import print_json, refuse_to_overwrite, suggest_command, write_release
+from unmask.cli.generated import FILE, Command, grouped, options, output_option, pop_options, split_names
 from unmask.cli.options import encoding, without_seed
-from unmask.cli.terminal import say
+from unmask.cli.terminal import print_line
 from unmask.core.errors import UnmaskError
 from unmask.data.writing import STANDARD_OUTPUT
 
@@ -45,7 +45,7 @@ def _adopters(text: str) -> float:
 def _chances(text: str | None) -> tuple[float, ...]:
     """Probabilities, separated by commas."""
     try:
-        found = tuple(map(float, split(text)))
+        found = tuple(map(float, split_names(text)))
     except ValueError:
         found = (-1.0,)
     if not all(0 <= chance <= 1 for chance in found) or (text is not None and not found):
@@ -73,13 +73,13 @@ def column_options(command: Any) -> Any:
     )  # fmt: skip
     target = click.option("--target", help="Column of the other end of an edge, see --source.")
     for option in (read, target, click.option("--source", help=end)):
-        command = under("Input", option)(command)
+        command = grouped("Input", option)(command)
     return command
 
 
 def reading_options(asked: dict[str, Any]) -> dict[str, Any]:
     """Return the options of files of networks, taken out of all that were given."""
-    reading = taken(asked, READING)
+    reading = pop_options(asked, READING)
     ends = _ends(reading.pop("source"), reading.pop("target"))
     return {**reading, "ends": ends}
 
@@ -205,17 +205,17 @@ def protect_graph(
     release, nodes = _writable(separated, output)
     losses = lost(people, *separated)
     found = {**_counts(people, separated, release), "seconds": round(seconds, 3), "utility": utility(losses), **losses}
-    show = partial(say_json, results=[found]) if as_json else None
+    show = partial(print_json, results=[found]) if as_json else None
     write_release(release, output, _origin_text(people, separated, nodes), origin, show=show)
     _say_left_out(separated.release.n_nodes - release.n_nodes)
-    say(
+    print_line(
         f"wrote {output}: {release.n_nodes:,} nodes and {release.n_edges:,} edges of {people.n_nodes:,} people with "
         f"{people.n_edges:,}" + f"; {len(separated.adopters):,} of them separated" * (written is None),
         err=True,
     )
-    say(f"utility {percent(utility(losses))}: " + ", ".join(_loss(*one) for one in losses.items()), err=True)
+    print_line(f"utility {percent(utility(losses))}: " + ", ".join(_loss(*one) for one in losses.items()), err=True)
     if origin is not None and not as_json:
-        say_next("audit", "graph", output, "--auxiliary", graph, "--truth", origin)
+        suggest_command("audit", "graph", output, "--auxiliary", graph, "--truth", origin)
 
 
 def _loss(name: str, share: float) -> str:
@@ -227,7 +227,7 @@ def _loss(name: str, share: float) -> str:
 
 def _say_left_out(nodes: int) -> None:
     if nodes:
-        say(
+        print_line(
             f"{nodes:,} released nodes have no contact, which a list of links cannot hold: left out; "
             "write .net or .graphml to keep them",
             err=True,
@@ -304,10 +304,10 @@ def advise_identity(
     network = SocialGraph.read(graph, **reading_options(asked))
     advice = told(network, _node(network, node, graph), **asked)
     if as_json:
-        say_json(results=[advice])
+        print_json(results=[advice])
         return
     for sentence in sentences(advice):
-        say(sentence)
+        print_line(sentence)
 
 
 def _node(graph: SocialGraph, name: str, path: Path) -> int:

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from unmask.cli.documents import CODE, allow_code_option
-from unmask.cli.files import say_json, say_next
-from unmask.cli.game import say_priced
+from unmask.cli.files import print_json, suggest_command
+from unmask.cli.game import print_price_progress
 from unmask.cli.generated import FILE
-from unmask.cli.terminal import rewrite, say
+from unmask.cli.terminal import print_line, rewrite_line
 from unmask.core.errors import UnmaskError
 
 if TYPE_CHECKING:
@@ -70,9 +70,9 @@ def study(plan: Path, output: Path, workers: int, retry: bool, spark: str | None
     if game is not None and outcome.complete and outcome.done:
         _play(plan, output, allow_code=allow_code)
     if outcome.done and not as_json:
-        say_next("report", output, "-o", "report.html")
+        suggest_command("report", output, "-o", "report.html")
     if not outcome.complete:
-        say("stopped before the end; run the same command to go on", err=True)
+        print_line("stopped before the end; run the same command to go on", err=True)
     if not (outcome.complete and outcome.done) or outcome.failed or outcome.timed_out:
         raise click.exceptions.Exit(EXIT_FAILED)
 
@@ -81,15 +81,15 @@ def _say_outcome(outcome: Outcome, results: Path, *, as_json: bool) -> None:
     """What came of the cells, and why some have no result."""
     found = {**vars(outcome), "results": str(results)}
     if outcome.damaged:
-        say(f"{outcome.damaged} damaged lines of the journal were dropped, their cells run again", err=True)
+        print_line(f"{outcome.damaged} damaged lines of the journal were dropped, their cells run again", err=True)
     if as_json:
-        say_json(results=[found])
+        print_json(results=[found])
     else:
         counts = {name: found[name] for name in ("done", "not_run", "failed", "timed_out", "skipped") if found[name]}
         told = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in counts.items())
-        say(f"{outcome.cells:,} cells: {told}; results in {found['results']}")
+        print_line(f"{outcome.cells:,} cells: {told}; results in {found['results']}")
     for reason, count in outcome.reasons[:REASONS]:
-        say(f"{count:,} without a result: {reason}", err=True)
+        print_line(f"{count:,} without a result: {reason}", err=True)
 
 
 def _refuse_plugins(plan: Path) -> None:
@@ -117,11 +117,11 @@ def _play(plan: Path, output: Path, *, allow_code: bool) -> None:
     from unmask.studies.game import write_game
 
     try:
-        found = write_game(plan, output, allow_code=allow_code, watch=say_priced)
+        found = write_game(plan, output, allow_code=allow_code, watch=print_price_progress)
     except UnmaskError as error:
-        say(f"no game was played: {error}", err=True)
+        print_line(f"no game was played: {error}", err=True)
         return
-    say(f"the publisher's game: {opening(found)[0]}", err=True)
+    print_line(f"the publisher's game: {opening(found)[0]}", err=True)
 
 
 def _estimate(plan: Plan, output: Path, workers: int) -> dict[str, Any]:
@@ -149,12 +149,12 @@ def _estimate(plan: Plan, output: Path, workers: int) -> dict[str, Any]:
 
 def _say(found: dict[str, Any], *, as_json: bool) -> None:
     if as_json:
-        say_json(results=[found])
+        print_json(results=[found])
         return
     for name in ("datasets", "protections", "adversaries"):
-        say(f"{name:12} {', '.join(found[name])}")
-    say(f"{'seeds':12} {len(found['seeds'])}")
-    say(
+        print_line(f"{name:12} {', '.join(found[name])}")
+    print_line(f"{'seeds':12} {len(found['seeds'])}")
+    print_line(
         f"{found['cells']:,} cells, {found['done']:,} done; about {_time(found['seconds'])} for the others, "
         f"judged by {found['estimated_from']}"
     )
@@ -173,12 +173,12 @@ class _Progress:
             return
         self.told = now
         line = f"{done:,} of {cells:,} cells, {_time(seconds)} to go"
-        rewrite(line) if self.live else say(line, err=True)
+        rewrite_line(line) if self.live else print_line(line, err=True)
 
     def finish(self) -> None:
         """Leave the line."""
         if self.live and self.told:
-            say(err=True)
+            print_line(err=True)
 
 
 def _time(seconds: float) -> str:

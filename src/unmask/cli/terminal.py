@@ -16,7 +16,7 @@ LOUD = ("Error", "missed", "not tested", "warning")
 """Beginnings of lines that are shown all the same."""
 
 
-def say(line: str = "", *, err: bool = False, color: bool | None = None, **style: Any) -> None:
+def print_line(line: str = "", *, err: bool = False, color: bool | None = None, **style: Any) -> None:
     """Write one line, with escapes for characters that a terminal obeys, line ends among them.
 
     style : of `click.style`
@@ -27,13 +27,13 @@ def say(line: str = "", *, err: bool = False, color: bool | None = None, **style
     click.echo(click.style(text, **style) if style else text, err=err, color=color)
 
 
-def say_text(text: str) -> None:
+def print_text(text: str) -> None:
     """Write the lines of a text."""
     for line in text.removesuffix("\n").split("\n"):
-        say(line)
+        print_line(line)
 
 
-def rewrite(line: str) -> None:
+def rewrite_line(line: str) -> None:
     """Write a line of progress over the one before it."""
     click.echo(f"\r{visible(line)}   ", err=True, nl=False)
 
@@ -43,4 +43,4 @@ class Notes(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write a note."""
-        say(record.getMessage(), err=True)
+        print_line(record.getMessage(), err=True)

@@ -49,7 +49,7 @@ def envelope(
 ) -> dict[str, Any]:
     """What every command prints with `--json`, as one value; `envelope.schema.json` is its JSON Schema.
 
-    inputs  : files that the command read, see `unmask.cli.files.inputs`
+    inputs  : files that the command read, see `unmask.cli.files.list_inputs`
     results : rows, values or mappings: those that the command is about
     tables  : name -> more rows; a table without rows is left out
     not_run : (what, why) of everything that was left out or failed
