@@ -12,8 +12,8 @@ from unmask.economics import Attacker, price_records, read_attacker, write_attac
 from unmask.pricing import Motive
 from unmask.reports import headlines
 from unmask.tables import Mondrian, Register, Table
-from unmask.tables.audit.evidence import Evidence
-from unmask.tables.audit.standard import audit_tables
+from unmask.tables.audit.auditor_knowledge import AuditorKnowledge
+from unmask.tables.audit.standard_attacks import audit_tables
 
 SECRET = "SECRET77"
 PLAIN = Attacker(
@@ -191,7 +191,9 @@ def test_the_coverage_of_the_register_takes_the_place_of_the_prior():
     people = census()
     released, origin = Mondrian(k=5)(people, rng=np.random.default_rng(1))
     register = Register(coverage=0.5)(people, origin, rng=np.random.default_rng(2)).people
-    found = audit_tables({"r": released}, Evidence(people, {"r": origin}, register, coverage=0.5), motive=Motive(PLAIN))
+    found = audit_tables(
+        {"r": released}, AuditorKnowledge(people, {"r": origin}, register, coverage=0.5), motive=Motive(PLAIN)
+    )
     assert found.subject("price") is not None
     assert found.subject("price").parameters["prior"] == 0.5
     assert {one.adversary for one in found.subject("price").releases} == {"register"}

@@ -52,7 +52,7 @@ from unmask.tables import (
     Table,
     datasets,
 )
-from unmask.tables.audit.boxes import together
+from unmask.tables.audit.equivalence_classes import together
 from unmask.tables.control.membership import cross_fit
 from unmask.tables.control.singling_trials import SinglingTrial, judge_singling_out
 from unmask.tables.knowledge import attribute_truth

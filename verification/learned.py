@@ -46,7 +46,7 @@ from unmask.tables import (
     criteria,
     datasets,
 )
-from unmask.tables.audit.boxes import boxes_of, together
+from unmask.tables.audit.equivalence_classes import boxes_of, together
 from unmask.tables.control.calibration import calibrate_by_control
 from unmask.tables.control.similarity import measure_shift
 from unmask.tables.knowledge import attribute_truth

@@ -43,10 +43,10 @@ from unmask.measures.excess import Excess, People, difference, excess
 from unmask.measures.interval import wilson
 from unmask.results import Row
 from unmask.tables import AttributeInference, Background, Mondrian, NearestNeighbor, Table, datasets
-from unmask.tables.audit.case import Scene
-from unmask.tables.audit.evidence import Evidence
-from unmask.tables.audit.parts import linkability
-from unmask.tables.audit.singling import singling_out
+from unmask.tables.audit.attacked_release import AttackedRelease
+from unmask.tables.audit.auditor_knowledge import AuditorKnowledge
+from unmask.tables.audit.linked_parts import linkability
+from unmask.tables.audit.singling_out import singling_out
 from unmask.tables.knowledge import attribute_truth
 
 COLUMNS = (
@@ -135,12 +135,12 @@ def data() -> tuple[Table, Table, Table]:
 
 
 @cache
-def scene() -> tuple[Scene, Evidence]:
+def scene() -> tuple[AttackedRelease, AuditorKnowledge]:
     """The release as an audit finds it."""
     members, control, release = data()
     parts = tuple(map(tuple, LINKED))
-    evidence = Evidence(original=members, control=control, synthetic=True, parts=parts)
-    found = Scene.of("CTGAN", release, None, evidence.known)
+    evidence = AuditorKnowledge(original=members, control=control, synthetic=True, parts=parts)
+    found = AttackedRelease.of("CTGAN", release, None, evidence.known)
     return replace(found, foreign=True, control=evidence.aside), evidence
 
 
@@ -286,9 +286,9 @@ def boxes() -> Section:
     everybody = Table.read(columns, quasi_identifiers=datasets.Q5, sensitive="occupation", keep=kept, na=())
     members, control = everybody.take(slice(0, n)), everybody.take(slice(n, None))
     release, _ = Mondrian(k=10)(members, rng=np.random.default_rng(0))
-    evidence = Evidence(original=members, control=control)
+    evidence = AuditorKnowledge(original=members, control=control)
     start = time.process_time()
-    found = singling_out(Scene.of("Mondrian", release, None, evidence.known), evidence).rows
+    found = singling_out(AttackedRelease.of("Mondrian", release, None, evidence.known), evidence).rows
     cost = time.process_time() - start
     whole = {row.adversary: row for row in found if row.measure == "singled_out"}
     beside = {row.adversary: row for row in found if row.measure != "singled_out"}

@@ -12,8 +12,8 @@ from tests.reports.test_html import Page, single
 from unmask import Posterior, Truth
 from unmask.reports import render
 from unmask.reports.facts.tables import Promise
-from unmask.tables.audit.belief import Case
-from unmask.tables.audit.facts import promises
+from unmask.tables.audit.attack_run import AttackRun
+from unmask.tables.audit.risk_facts import promises
 
 KEPT = Promise("k=3", "anna", "identity", 400, 0.2, 0.21, 0.17, 0.25)
 
@@ -26,11 +26,11 @@ def test_people_of_one_bin_are_together_and_each_is_counted_once():
     sure, unsure = [0.9, 0.1], [0.5, 0.5]
     belief = Posterior.from_dense(np.array([sure] * 30 + [unsure] * 20))
     truth = Truth(np.array([0] * 24 + [1] * 6 + [0] * 20))  # of the sure 24 of 30 are right
-    low, high = promises(Case("r", "a", "job", belief, truth))
+    low, high = promises(AttackRun("r", "a", "job", belief, truth))
     assert [low.people, high.people] == [20, 30]
     assert [high.announced, high.realized] == pytest.approx([0.9, 0.8])
     assert high.low < 0.8 < high.high
-    assert not list(promises(Case("r", "a", "job", belief)))
+    assert not list(promises(AttackRun("r", "a", "job", belief)))
 
 
 def test_the_page_draws_them_against_the_line_where_they_would_be_equal():

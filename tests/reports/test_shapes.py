@@ -13,7 +13,7 @@ from unmask.render.boxes import BROAD, NARROW
 from unmask.reports import render
 from unmask.reports.facts.shapes import Shape
 from unmask.reports.sections.shapes import shapes_section
-from unmask.tables.audit.shapes import shapes
+from unmask.tables.audit.column_shapes import shapes
 from unmask.tables.table import Table
 
 

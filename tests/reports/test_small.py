@@ -16,9 +16,9 @@ from unmask.reports.facts.graph import AnonymityLink, CertaintyBin, DegreeRisk, 
 from unmask.reports.facts.tables import Distribution
 from unmask.reports.sections.tables import quantile_tables
 from unmask.tables import Table
-from unmask.tables.audit.case import PROSECUTOR
-from unmask.tables.audit.evidence import Evidence
-from unmask.tables.audit.standard import audit_tables
+from unmask.tables.audit.attacked_release import PROSECUTOR
+from unmask.tables.audit.auditor_knowledge import AuditorKnowledge
+from unmask.tables.audit.standard_attacks import audit_tables
 
 EDGES = (0.0, 0.1, 0.5, 1.0)
 
@@ -155,7 +155,7 @@ def test_the_original_attacked_beside_its_release_is_counted_alike():
         {"zip": [f"z{value}" for value in rng.integers(0, 40, 120)], "job": ["a", "b"] * 60},
         quasi_identifiers=("zip",), sensitive="job",
     )  # fmt: skip
-    found = audit_tables({"r": original}, Evidence(original=original, origins={"r": np.arange(120)}))
+    found = audit_tables({"r": original}, AuditorKnowledge(original=original, origins={"r": np.arange(120)}))
     above = {(item.release, item.adversary, item.target): item.above for item in found.distribution}
     assert above["original", PROSECUTOR, "identity"] == above["r", PROSECUTOR, "identity"]
     assert above["r", PROSECUTOR, "identity"][0.5] == int((original.classes.sizes == 1).sum())

@@ -14,7 +14,7 @@ from unmask.studies.page import study_page
 from unmask.studies.reading import read_plan
 from unmask.studies.run import run_study
 from unmask.tables import ClassAttack, Knowledge, Mondrian, Table, utility
-from unmask.tables.audit.useful import USEFUL
+from unmask.tables.audit.study import USEFUL
 from unmask.tables.datasets import synthetic_census
 
 

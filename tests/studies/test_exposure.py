@@ -9,9 +9,9 @@ from unmask.reports import headlines, render, sentences
 from unmask.reports.data import COLUMNS, INSIDER, ORDER
 from unmask.reports.summary import summary
 from unmask.tables import Mondrian, Table
-from unmask.tables.audit.case import LEARNER, PROSECUTOR
-from unmask.tables.audit.evidence import Evidence
-from unmask.tables.audit.standard import audit_tables
+from unmask.tables.audit.attacked_release import LEARNER, PROSECUTOR
+from unmask.tables.audit.auditor_knowledge import AuditorKnowledge
+from unmask.tables.audit.standard_attacks import audit_tables
 
 
 def people(n=240, **kept):
@@ -21,7 +21,7 @@ def people(n=240, **kept):
 
 
 def audited(table, release, origin=None):
-    evidence = Evidence(original=table, origins={} if origin is None else {"release": origin})
+    evidence = AuditorKnowledge(original=table, origins={} if origin is None else {"release": origin})
     return audit_tables({"release": release}, evidence)
 
 

@@ -11,8 +11,8 @@ from unmask.pricing import Motive
 from unmask.reports import headlines, render, sentences
 from unmask.results.formats import percent
 from unmask.tables import Mondrian, Register, Table
-from unmask.tables.audit.evidence import Evidence
-from unmask.tables.audit.standard import audit_tables
+from unmask.tables.audit.auditor_knowledge import AuditorKnowledge
+from unmask.tables.audit.standard_attacks import audit_tables
 
 
 def census(n=300, *, missing="own", gaps=0):
@@ -27,7 +27,7 @@ def test_every_release_is_attacked_and_the_original_too():
     people, rng = census(), np.random.default_rng(1)
     made = {f"k={k}": Mondrian(k=k)(people, rng=rng) for k in (3, 20)}
     register = Register(coverage=0.5)(people, made["k=3"][1], rng=rng).people
-    evidence = Evidence(people, {name: origin for name, (_, origin) in made.items()}, register, coverage=0.5)
+    evidence = AuditorKnowledge(people, {name: origin for name, (_, origin) in made.items()}, register, coverage=0.5)
     found = audit_tables({name: release for name, (release, _) in made.items()}, evidence)
     heads = headlines(found)
     assert {key[0] for key in heads} == {"original", "k=3", "k=20"}
@@ -67,7 +67,7 @@ def test_all_rows_excluded_is_an_error():
 
 def test_targets_are_the_same_people_in_every_release():
     people = census()
-    evidence = Evidence(people, targets=50, seed=3)
+    evidence = AuditorKnowledge(people, targets=50, seed=3)
     found = audit_tables({"one": people, "two": people}, evidence)
     success = {key[0]: row.posterior for key, row in headlines(found).items() if key[2] == "ill"}
     assert success["one"] == success["two"]
@@ -78,7 +78,7 @@ def test_e2_a_plan_is_played_out_for_the_holder_of_a_register_whose_people_are_k
     release, origin = Mondrian(k=5)(people, rng=rng)
     register = Register(coverage=0.5)(people, origin, rng=rng)
     motive = Motive(Attacker(gain=100, exploit_cost=5, max_fines=0))
-    evidence = Evidence(people, {"k=5": origin}, register.people, 0.5, register.person)
+    evidence = AuditorKnowledge(people, {"k=5": origin}, register.people, 0.5, register.person)
     found = audit_tables({"k=5": release}, evidence, motive=motive)
     rows = {row.measure: row for row in found.rows if (row.release, row.adversary) == ("k=5", "register")}
     assert rows["realized_success"].posterior == pytest.approx(rows["success_probability"].posterior)

@@ -32,8 +32,8 @@ from unmask.tables import (
     utility,
 )
 from unmask.tables.attacks import pairing
-from unmask.tables.audit.evidence import Evidence
-from unmask.tables.audit.standard import audit_tables
+from unmask.tables.audit.auditor_knowledge import AuditorKnowledge
+from unmask.tables.audit.standard_attacks import audit_tables
 from unmask.tables.column import classes_of
 from unmask.tables.counted_release import generalize, write_release
 from unmask.tables.protections.constraints import EntropyL, TCloseness
@@ -223,9 +223,9 @@ def test_an_audit_has_the_rows_of_an_audit_in_memory(engine, people, missing, co
     people_known = dict(known, quasi_identifiers=QUASI[:2], sensitive=())
     register = count_source(engine, str(people), people_known, name="register").table
     held = {"r": count_source(engine, str(people), known).table}
-    found = audit_tables(held, Evidence(register=register, coverage=coverage))
+    found = audit_tables(held, AuditorKnowledge(register=register, coverage=coverage))
     named = in_memory(people, missing=missing, quasi_identifiers=QUASI[:2], sensitive=())
-    expected = in_engine_too(audit_tables({"r": table}, Evidence(register=named, coverage=coverage)))
+    expected = in_engine_too(audit_tables({"r": table}, AuditorKnowledge(register=named, coverage=coverage)))
     assert len(found.rows) == len(expected.rows) == 70
     for row, other in zip(found.rows, expected.rows, strict=True):
         assert (row.adversary, row.target, row.measure, row.n, row.n_observations, row.interval) == (
@@ -426,14 +426,14 @@ def test_the_price_is_that_of_the_table_in_memory(people, coverage):
         held = count_source(engine, str(people), known).table
         found = audit_tables({"r": held}, motive=motive)
         whole = count_source(engine, str(people), dict(known, **register), name="register").table
-        linked = audit_tables({"r": held}, Evidence(register=whole, coverage=coverage), motive=motive)
+        linked = audit_tables({"r": held}, AuditorKnowledge(register=whole, coverage=coverage), motive=motive)
     expected = in_engine_too(audit_tables({"r": in_memory(people)}, motive=motive))
     check_price(found.subject("price"), expected.subject("price"))
     for row, other in zip(found.rows, expected.rows, strict=True):
         assert row.measure == other.measure
         assert alike(row.posterior, other.posterior), row.measure
     assert not any("campaign" in what for what, _ in found.not_run)
-    named = Evidence(register=in_memory(people, **register), coverage=coverage)
+    named = AuditorKnowledge(register=in_memory(people, **register), coverage=coverage)
     check_price(linked.subject("price"), audit_tables({"r": in_memory(people)}, named, motive=motive).subject("price"))
 
 
@@ -568,7 +568,7 @@ def test_wrong_columns_and_rows_are_one_sentence(tmp_path, people):
             count_source(engine, str(people), roles(quasi_identifiers=("agee",)))
         others = count_source(engine, str(people), roles(quasi_identifiers=("note",)), name="others").table
         with pytest.raises(UnmaskError, match="share no quasi-identifier"):
-            audit_tables({"r": count_source(engine, str(people), roles()).table}, Evidence(register=others))
+            audit_tables({"r": count_source(engine, str(people), roles()).table}, AuditorKnowledge(register=others))
         with pytest.raises(UnmaskError, match="column 'age' is given twice"):
             count_source(engine, str(people), roles(identifiers=("age",)))
         (tmp_path / "none.csv").write_text("age\n")

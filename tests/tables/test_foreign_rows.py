@@ -15,8 +15,8 @@ from unmask.pricing import Motive
 from unmask.reports import render
 from unmask.results.formats import percent
 from unmask.tables import Mondrian, Table, criteria
-from unmask.tables.audit.evidence import Evidence
-from unmask.tables.audit.standard import audit_tables
+from unmask.tables.audit.auditor_knowledge import AuditorKnowledge
+from unmask.tables.audit.standard_attacks import audit_tables
 from unmask.tables.matching import compatible
 
 PEOPLE = 600
@@ -43,7 +43,7 @@ def test_t3_identity_is_not_run_where_rows_are_nobodys(tmp_path):
     original, synthetic = Table.read(columns, **ROLES), Table.read(made_up(columns, rng), **ROLES)
     found = audit_tables(
         {"syn": synthetic},
-        Evidence(original, register=original),
+        AuditorKnowledge(original, register=original),
         motive=Motive(read_attacker("case-study")),
     )
     rows = [row for row in found.rows if row.release == "syn"]
@@ -75,7 +75,7 @@ def test_t3_rows_that_were_only_generalized_or_suppressed_are_asked_for_their_pe
     gaps = {**gaps, "a": ["" if rng.random() < 0.3 else str(a) for a in gaps["a"]]}
     suppressed = Table.read(gaps, **ROLES, types={"a": "number"})
     assert criteria.own_rows(release, original) == criteria.own_rows(suppressed, original) == 1.0
-    found = audit_tables({"r": release}, Evidence(original))
+    found = audit_tables({"r": release}, AuditorKnowledge(original))
     assert any((row.release, row.target) == ("r", "identity") for row in found.rows)
 
 
@@ -85,10 +85,12 @@ def test_an_origin_that_is_another_releases_is_asked_about():
     rows = np.random.default_rng(6).permutation(PEOPLE - 1)
     release = original.take(rows)
     for origin, told in ((rows, False), (rows + 1, True)):
-        found = audit_tables({"r": release}, Evidence(original, origins={"r": origin}))
+        found = audit_tables({"r": release}, AuditorKnowledge(original, origins={"r": origin}))
         assert any("check that it is the origin of this release" in said for said in found.cautions) == told
     moved = people(np.random.default_rng(5)) | {"a": people(np.random.default_rng(5))["a"] + 100}
-    found = audit_tables({"r": Table.read(moved, **ROLES)}, Evidence(original, origins={"r": np.arange(PEOPLE)}))
+    found = audit_tables(
+        {"r": Table.read(moved, **ROLES)}, AuditorKnowledge(original, origins={"r": np.arange(PEOPLE)})
+    )
     assert not any(
         "origin of this release" in said for said in found.cautions
     )  # of rows that are nobody's nothing says that the origin is wrong
@@ -98,7 +100,7 @@ def test_t3_a_stated_origin_is_taken_at_its_word():
     rng = np.random.default_rng(2)
     columns = people(rng)
     original, noisy = Table.read(columns, **ROLES), Table.read(made_up(columns, rng), **ROLES)
-    found = audit_tables({"r": noisy}, Evidence(original, origins={"r": np.arange(PEOPLE)}))
+    found = audit_tables({"r": noisy}, AuditorKnowledge(original, origins={"r": np.arange(PEOPLE)}))
     assert any((row.release, row.target) == ("r", "identity") for row in found.rows)
 
 

@@ -10,9 +10,9 @@ from unmask.measures import evaluate, realized_success, success_probability
 from unmask.reports.data import INSIDER
 from unmask.tables import AttributeInference, Background, Table
 from unmask.tables.attacks import BackOff
-from unmask.tables.audit import words
-from unmask.tables.audit.evidence import Evidence
-from unmask.tables.audit.standard import audit_tables
+from unmask.tables.audit import assumptions
+from unmask.tables.audit.auditor_knowledge import AuditorKnowledge
+from unmask.tables.audit.standard_attacks import audit_tables
 from unmask.tables.background import hidden_values
 from unmask.tables.column import classes_of
 from unmask.tables.knowledge import attribute_truth
@@ -94,7 +94,7 @@ def test_a_hidden_cell_of_a_wide_column_is_no_value_for_insiders_either(monkeypa
         Table.read(columns | {"pay": pay}, quasi_identifiers="place", sensitive=["ill", "pay"], types={"pay": "number"})
         for pay in (np.where(hides, "", columns["pay"]), columns["pay"])
     )
-    evidence = Evidence(original=before, origins={"release": np.arange(n)})
+    evidence = AuditorKnowledge(original=before, origins={"release": np.arange(n)})
     found = []
     for wide in (1 << 22, 0):
         monkeypatch.setattr("unmask.tables.attacks.pairing.MIN_WIDE_PAIRS", wide)
@@ -182,7 +182,7 @@ def test_a_value_that_no_row_states_is_as_likely_anybodys():
 def test_an_audit_says_how_much_is_hidden_and_what_criteria_make_of_it():
     people = planted(400)
     release = emptied(people, np.arange(people.n_rows) % 5 == 0)
-    evidence = Evidence(original=people, origins={"shown": np.arange(people.n_rows)})
+    evidence = AuditorKnowledge(original=people, origins={"shown": np.arange(people.n_rows)})
     found = audit_tables({"shown": release}, evidence)
     (said,) = (one for one in found.assumptions if "hides" in one)
     assert said.startswith("Of ill, shown hides 20.0\u00a0% of the cells")
@@ -207,7 +207,7 @@ def test_what_is_said_to_be_hidden_is_of_the_rows_that_take_part():
     gone, hides = np.arange(people.n_rows) % 2 == 0, np.arange(people.n_rows) % 4 < 3
     told = {"place": np.where(gone, "", people["place"]).tolist(), "ill": np.where(hides, "", people["ill"]).tolist()}
     release = Table.read(told, quasi_identifiers="place", sensitive="ill", missing="excluded")
-    (said,) = words.hidden({"shown": release}, people)
+    (said,) = assumptions.hidden({"shown": release}, people)
     assert "shown hides 50.0\u00a0% of the cells" in said  # and 75 % of all rows
 
 

@@ -17,7 +17,7 @@ from unmask.studies.reading import read_plan
 from unmask.tables import Background, Mondrian, ShadowMembership, Table
 from unmask.tables import audit as cases
 from unmask.tables.attacks.membership import margins_of
-from unmask.tables.audit import evidence
+from unmask.tables.audit import auditor_knowledge
 from unmask.tables.audit.membership import ALONE, CLOSEST, RECORD, judged_of
 from unmask.tables.control.holdout import Sample
 from unmask.tables.control.membership import MembershipSample, join_scores
@@ -125,7 +125,9 @@ def test_whom_a_protection_drops_by_what_they_are_is_told_by_the_release_and_not
 def test_people_are_compared_by_the_same_columns_once(monkeypatch):
     members, control = tables(400, 800)
     asked = []
-    monkeypatch.setattr(evidence, "shift_by", lambda names, *sides: asked.append(set(names)) or shift_by(names, *sides))
+    monkeypatch.setattr(
+        auditor_knowledge, "shift_by", lambda names, *sides: asked.append(set(names)) or shift_by(names, *sides)
+    )
     unmask.audit(members, original=members, control=control, parts=(("age", "sex", "city"), ("pay", "ill")))
     assert asked == [set(members.names)]  # the quasi-identifiers alone are compared of everybody
 

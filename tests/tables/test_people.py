@@ -20,11 +20,11 @@ from unmask.measures import calibration_error, effective_set_size, realized_succ
 from unmask.reports.at_risk import AtRisk, Watched
 from unmask.reports.facts.price import Price
 from unmask.tables import Identity, Lattice, Mondrian, Suppress, SuppressCells, Table, reading
-from unmask.tables.audit.case import LISTED_ONCE, Scene
-from unmask.tables.audit.evidence import Evidence
-from unmask.tables.audit.persons import any_of_theirs
-from unmask.tables.audit.singling import SEVERAL_ROWS
-from unmask.tables.audit.standard import audit_tables
+from unmask.tables.audit.attacked_release import LISTED_ONCE, AttackedRelease
+from unmask.tables.audit.auditor_knowledge import AuditorKnowledge
+from unmask.tables.audit.several_records import any_of_theirs
+from unmask.tables.audit.singling_out import SEVERAL_ROWS
+from unmask.tables.audit.standard_attacks import audit_tables
 from unmask.tables.control.holdout import find_held_back, hold_back
 from unmask.tables.criteria import people_in_classes
 from unmask.tables.risk import printed_values
@@ -154,7 +154,7 @@ def test_whoever_picks_any_row_of_a_person_has_found_them(seed):
 
 def test_of_a_belief_that_tells_rows_apart_any_row_of_a_person_counts():
     table = Table.read({"age": [30, 30, 31], "id": list("aba")}, quasi_identifiers="age", person="id")
-    scene = Scene.of("release", table, np.arange(3), Evidence(original=table).known)
+    scene = AttackedRelease.of("release", table, np.arange(3), AuditorKnowledge(original=table).known)
     belief = Posterior.from_dense(np.tile([0.7, 0.2, 0.1], (3, 1)))
 
     case = scene.identity("somebody", belief)
@@ -425,7 +425,7 @@ def test_control_people_are_set_beside_those_of_several_rows():
     table = _read({name: [str(cell) for cell in column] for name, column in cells.items()}, person)
     members, others = (table.take(side) for side in (person < 400, person >= 400))
 
-    evidence = Evidence(original=members, control=others)
+    evidence = AuditorKnowledge(original=members, control=others)
     found = unmask.audit(members, original=members, origin=np.arange(members.n_rows), control=others)
 
     assert len(evidence.shift.weight) == 400
@@ -462,7 +462,7 @@ def test_an_attacker_who_tries_rows_finds_people_with_several_sooner():
     """Of ten rows alike five are one person's: half of the tries find them, as one of two people would be."""
     person = np.array([0] * 5 + [1] * 2 + [2, 3, 4])
     table = _read({"age": ["30"] * 10, "sex": ["0"] * 10, "ill": ["a"] * 10}, person)
-    scene = Scene.of("release", table, np.arange(10), Evidence(original=table).known)
+    scene = AttackedRelease.of("release", table, np.arange(10), AuditorKnowledge(original=table).known)
 
     case = scene.identity("somebody", scene.link())
     audited = case.audited([success_probability, effective_set_size, calibration_error])
@@ -494,7 +494,7 @@ def test_the_list_of_those_at_risk_says_how_many_records_fit_them():
     table = _read({"age": ["30"] * 10, "sex": ["0"] * 10, "ill": ["a"] * 10}, person)
     watched = Watched("row")
 
-    audit_tables({"release": table}, Evidence(table, origins={"release": np.arange(10)}, watched=watched))
+    audit_tables({"release": table}, AuditorKnowledge(table, origins={"release": np.arange(10)}, watched=watched))
 
     told = {(one.row, round(one.probability, 9)) for one in watched.found if one.adversary == "prosecutor"}
     assert told == {*((row, 0.5) for row in range(5)), (5, 0.2), (6, 0.2)}  # one in ten is a guess

@@ -8,9 +8,9 @@ from unmask.studies.cells import run_cell
 from unmask.studies.reading import read_plan
 from unmask.tables import Background, criteria
 from unmask.tables.attacks import AttributeInference, ClassAttack
-from unmask.tables.audit.case import OWN_PRIOR
-from unmask.tables.audit.evidence import Evidence
-from unmask.tables.audit.standard import audit_tables
+from unmask.tables.audit.attacked_release import OWN_PRIOR
+from unmask.tables.audit.auditor_knowledge import AuditorKnowledge
+from unmask.tables.audit.standard_attacks import audit_tables
 from unmask.tables.knowledge import Knowledge, attribute_truth
 from unmask.tables.protections.suppression import Suppress
 from unmask.tables.table import Table
@@ -40,7 +40,7 @@ def test_t5_neither_release_nor_sample_moves_the_prior_of_an_audit():
     sample = np.arange(8, 19)
     found = audit_tables(
         {"suppressed": release, "sample": ORIGINAL.take(sample)},
-        Evidence(ORIGINAL, origins={"suppressed": origin, "sample": sample}),
+        AuditorKnowledge(ORIGINAL, origins={"suppressed": origin, "sample": sample}),
     )
     rows = [row for row in found.rows if row.target == "s"]
     priors = {(row.release, row.measure): row.prior for row in rows if row.measure.endswith(("success", "probability"))}
@@ -99,7 +99,7 @@ def test_t5_a_release_with_values_of_its_own_is_compared_with_itself():
 
 def test_t5_an_audit_takes_closeness_from_the_original_and_says_so():
     release, origin = released()
-    found = audit_tables({"r": release}, Evidence(ORIGINAL, origins={"r": origin})).criteria["r"]
+    found = audit_tables({"r": release}, AuditorKnowledge(ORIGINAL, origins={"r": origin})).criteria["r"]
     assert (found["reference"], found["t_equal"]) == ("original", pytest.approx(9 / 19))
     assert audit_tables({"r": release}).criteria["r"]["reference"] == "release"
 
@@ -135,6 +135,6 @@ def test_a_population_without_the_column_gives_no_prior():
     bare = Table.read({"q": list("a" * 10 + "bcdefghij")}, quasi_identifiers="q")
     with pytest.raises(ValueError, match="column 's' is not in the table"):
         AttributeInference("s")(release, Background(population=bare))
-    rows = audit_tables({"r": release}, Evidence(bare, origins={"r": origin})).rows
+    rows = audit_tables({"r": release}, AuditorKnowledge(bare, origins={"r": origin})).rows
     assert {row.note for row in rows if (row.adversary, row.target) == ("prosecutor", "s")} == {OWN_PRIOR}
     assert {row.target for row in rows if row.measure == "realized_success"} == {"identity"}

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from unmask.reports.at_risk import Watched
-from unmask.tables.audit.evidence import Evidence
-from unmask.tables.audit.standard import audit_tables
+from unmask.tables.audit.auditor_knowledge import AuditorKnowledge
+from unmask.tables.audit.standard_attacks import audit_tables
 from unmask.tables.table import Table
 
 PEOPLE = Table.read({"q": ["a"] * 12 + ["b"] * 20, "s": ["x", "y"] * 16}, quasi_identifiers="q", sensitive="s")
@@ -18,7 +18,7 @@ WHOM = "release", "prosecutor", "identity"
 @pytest.fixture(scope="module")
 def found():
     watched = Watched("row")
-    evidence = Evidence(PEOPLE, origins={"release": KEPT}, watched=watched)
+    evidence = AuditorKnowledge(PEOPLE, origins={"release": KEPT}, watched=watched)
     return audit_tables({"release": PEOPLE.take(KEPT)}, evidence), watched
 
 
@@ -48,7 +48,7 @@ def test_who_reads_an_average_is_told_whom_it_counts(found):
 
 
 def statuses(kept):
-    rows = audit_tables({"release": PEOPLE.take(kept)}, Evidence(PEOPLE, origins={"release": kept})).rows
+    rows = audit_tables({"release": PEOPLE.take(kept)}, AuditorKnowledge(PEOPLE, origins={"release": kept})).rows
     return {row.target: row.status for row in rows if row.adversary == "prosecutor"}
 
 
@@ -65,5 +65,5 @@ def test_a_belief_about_people_without_a_row_is_a_model():
 def test_what_the_truth_refutes_stays_refuted():
     people = Table.read({"q": [str(n // 2) for n in range(200)]}, quasi_identifiers="q")
     kept = np.arange(0, 200, 2)  # one of each pair, so that everybody is believed found for certain
-    rows = audit_tables({"release": people.take(kept)}, Evidence(people, origins={"release": kept})).rows
+    rows = audit_tables({"release": people.take(kept)}, AuditorKnowledge(people, origins={"release": kept})).rows
     assert {row.status for row in rows if (row.release, row.adversary, row.target) == WHOM} == {"refuted"}

@@ -14,8 +14,8 @@ from unmask.studies.cells import run_cell
 from unmask.studies.reading import read_plan
 from unmask.tables import Background, BayesAttack, ClassAttack, Table, criteria
 from unmask.tables.attacks import CellError, NearestNeighbor
-from unmask.tables.audit.evidence import Evidence
-from unmask.tables.audit.standard import audit_tables
+from unmask.tables.audit.auditor_knowledge import AuditorKnowledge
+from unmask.tables.audit.standard_attacks import audit_tables
 
 T4 = [("1", "x"), ("1", ""), ("", "x"), ("1", "x"), ("2", "y"), ("2", "y"), ("", "")]
 STARS = [("1", "x"), ("1", "*"), ("*", "x"), ("2", "y"), ("2", "y"), ("*", "*")]
@@ -143,7 +143,7 @@ def test_t4_with_the_original_what_is_announced_comes_true():
     rng = np.random.default_rng(4)
     people = {name: rng.choice([*"1234567"], 2000) for name in ("a", "b")}
     release = Table.read(suppressed(people, 0.2, rng), **ROLES, missing="wildcard")
-    found = audit_tables({"r": release}, Evidence(Table.read(people, **ROLES), origins={"r": np.arange(2000)}))
+    found = audit_tables({"r": release}, AuditorKnowledge(Table.read(people, **ROLES), origins={"r": np.arange(2000)}))
     told, right = (
         next(r for r in found.rows if (r.release, r.adversary, r.measure) == ("r", "prosecutor", measure)).posterior
         for measure in ("success_probability", "realized_success")
@@ -168,7 +168,7 @@ def test_t4_a_study_leaves_excluded_rows_out_as_an_audit_does(tmp_path):
     (cell,) = read_plan(tmp_path / "plan.toml").cells()
     (row,) = [row for row in run_cell(cell) if row.measure == "realized_success"]
     release = Table.read(str(file), quasi_identifiers=["a", "b"], sensitive="s", missing="excluded")
-    found = audit_tables({"r": release}, Evidence(release, origins={"r": np.arange(60)}))
+    found = audit_tables({"r": release}, AuditorKnowledge(release, origins={"r": np.arange(60)}))
     asked = ("r", "prosecutor", "identity", "realized_success")
     (same,) = [r for r in found.rows if (r.release, r.adversary, r.target, r.measure) == asked]
     assert row.posterior == pytest.approx(same.posterior)

@@ -144,8 +144,8 @@ def audit_in_engine(
     **room: Any,
 ) -> ReportData | None:
     """Audit the releases where they are; None after a dry run. room : of the engine, see `_count`."""
-    from unmask.tables.audit.evidence import Evidence
-    from unmask.tables.audit.standard import audit_tables
+    from unmask.tables.audit.auditor_knowledge import AuditorKnowledge
+    from unmask.tables.audit.standard_attacks import audit_tables
 
     motive = None if attacker is None else read_motive(attacker)
     people = next(name for name in ("register", "register of people") if name not in sources)
@@ -159,7 +159,7 @@ def audit_in_engine(
         if not tables:
             return None
         known = tables.pop(people) if register is not None else None
-        evidence, title = Evidence(register=known, coverage=coverage), f"Audit of {', '.join(sources)}"
+        evidence, title = AuditorKnowledge(register=known, coverage=coverage), f"Audit of {', '.join(sources)}"
         return audit_tables(tables, evidence, title=title, motive=motive)
 
 

@@ -184,7 +184,7 @@ def warn_of_small_classes(facts: Mapping[str, Any], protection: Any) -> list[str
 
 def warn_of_person_columns(table: Table) -> list[str]:
     """A warning for each column that leaves as it is and says, or seems to say, which rows are one person's."""
-    from unmask.tables.audit.persons import pseudonym, repeated
+    from unmask.tables.audit.several_records import pseudonym, repeated
 
     whose = pseudonym(table.kept, table.person)
     return [TOGETHER.format(column.name) for column in ([whose] if whose else repeated(table.kept))]

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from unmask.core.csr_rows import distinct
 from unmask.results.formats import percent
 from unmask.results.words import release_name
-from unmask.tables.audit.evidence import Evidence
+from unmask.tables.audit.assumptions import OTHERS
+from unmask.tables.audit.auditor_knowledge import AuditorKnowledge
 from unmask.tables.audit.several import put_together
-from unmask.tables.audit.words import OTHERS
 from unmask.tables.reinterpret import Reading, changed, strange
 from unmask.tables.sensitive_bands import TOLERATED
 from unmask.tables.table import Table
@@ -29,7 +29,7 @@ _UNFITTING = (
 
 
 def of_releases(
-    foreign: Mapping[str, float | None], releases: Mapping[str, Table], evidence: Evidence
+    foreign: Mapping[str, float | None], releases: Mapping[str, Table], evidence: AuditorKnowledge
 ) -> Iterator[str]:
     """What the owner of releases is told first: whose rows are nobody's, which columns say which rows are one person's,
     and which nobody compares.
@@ -58,7 +58,7 @@ def of_releases(
                     yield sentence.format(column.name, release_name(name), percent(share))
 
 
-def _sampled(evidence: Evidence) -> Iterator[tuple[str, int, int, float]]:
+def _sampled(evidence: AuditorKnowledge) -> Iterator[tuple[str, int, int, float]]:
     """Releases that lack more than a tenth of the people: how many, of how many, and all over those who are in it."""
     if evidence.original is None or evidence.person is not None:
         return

@@ -36,8 +36,8 @@ from unmask.results import Row
 from unmask.tables.attacks import ClosestRecord, MarginalRatio
 from unmask.tables.attacks.marginal_counts import Margins
 from unmask.tables.attacks.membership import margins_of
-from unmask.tables.audit.case import PROSECUTOR, Scene
-from unmask.tables.audit.evidence import Evidence, unlike
+from unmask.tables.audit.attacked_release import PROSECUTOR, AttackedRelease
+from unmask.tables.audit.auditor_knowledge import AuditorKnowledge, unlike
 from unmask.tables.background import Attack, Background
 from unmask.tables.control.holdout import Sample
 from unmask.tables.control.membership import VULNERABLE_SHARE, MembershipSample, cross_fit, join_scores
@@ -81,7 +81,7 @@ TOO_FEW = f"needs {FEWEST} members and {2 * FEWEST} control people, half of whom
 NO_CONTROL = "needs control people, who are not in it, beside the original (--original, --control)"
 
 
-def membership(scene: Scene, evidence: Evidence) -> Audit:
+def membership(scene: AttackedRelease, evidence: AuditorKnowledge) -> Audit:
     """What adversaries can tell of who is in a release: those who know quasi-identifiers, and whole records."""
     if evidence.original is None or evidence.control is None:
         return Audit((), ((QUESTION, NO_CONTROL),))
@@ -112,7 +112,7 @@ def membership(scene: Scene, evidence: Evidence) -> Audit:
     return Audit(tuple(rows), (*told_apart, *(line for one in found for line in one.not_run)))
 
 
-def _members(scene: Scene, original: Table) -> NDArray[np.int64]:
+def _members(scene: AttackedRelease, original: Table) -> NDArray[np.int64]:
     """The rows of the people of the original who are in the release: of those who take part, as far as their origin
     tells who was left out. Who a protection drops for what they are is no member, and others like them are control
     people: that they are told apart is true of the release.
@@ -122,7 +122,7 @@ def _members(scene: Scene, original: Table) -> NDArray[np.int64]:
     return inside if len(inside) else everybody
 
 
-def _known(scene: Scene, judged: MembershipSample) -> dict[str, list[str]]:
+def _known(scene: AttackedRelease, judged: MembershipSample) -> dict[str, list[str]]:
     """By adversary, the columns by which they know people: of those that are released."""
     there, table = set(judged.people.names), scene.table
     some = [column.name for column in table.quasi_identifiers if column.name in there]
@@ -232,7 +232,7 @@ class _Judgment:
 
 
 def asked_of(
-    scene: Scene, adversary: str, judged: MembershipSample, attack: Attack, *, rng: np.random.Generator
+    scene: AttackedRelease, adversary: str, judged: MembershipSample, attack: Attack, *, rng: np.random.Generator
 ) -> Audit:
     """The rows of any attack whose candidates are "in" and "out": its own belief if it announces one, else that which
     its scores are worth, and how far it tells people apart.

@@ -8,17 +8,17 @@ from typing import Any
 from unmask.core.csr_rows import distinct
 from unmask.reports.data import ORIGINAL
 from unmask.results.words import release_name
-from unmask.tables.audit.evidence import Evidence
-from unmask.tables.audit.persons import pseudonym, repeated
+from unmask.tables.audit.auditor_knowledge import AuditorKnowledge
+from unmask.tables.audit.several_records import pseudonym, repeated
 from unmask.tables.table import Table
 
 
-def unit_of(table: Table, evidence: Evidence) -> str:
+def unit_of(table: Table, evidence: AuditorKnowledge) -> str:
     """What counts as one person, and how that was decided. table : the first release"""
     return (table if evidence.original is None else evidence.original).unit
 
 
-def counted(table: Table, evidence: Evidence) -> str:
+def counted(table: Table, evidence: AuditorKnowledge) -> str:
     """What numbers of people count. table : the first release"""
     return _ROWS if _of_several(table, evidence) is None else _ONCE
 
@@ -31,13 +31,13 @@ _ONCE = (
 )
 
 
-def _of_several(table: Table, evidence: Evidence) -> Table | None:
+def _of_several(table: Table, evidence: AuditorKnowledge) -> Table | None:
     """The table that says which rows are one person's, where some people have several: the original if there is one."""
     whole = table if evidence.original is None else evidence.original
     return whole if whole.person is not None else None
 
 
-def unreleased(evidence: Evidence) -> Iterator[str]:
+def unreleased(evidence: AuditorKnowledge) -> Iterator[str]:
     """Whom of the original a release has no row of; they may have been kept back, too."""
     if evidence.original is None:
         return
@@ -52,7 +52,7 @@ def unreleased(evidence: Evidence) -> Iterator[str]:
             )
 
 
-def put_together(release: str, table: Table, evidence: Evidence) -> dict[str, str]:
+def put_together(release: str, table: Table, evidence: AuditorKnowledge) -> dict[str, str]:
     """Released columns that say which rows are one person's, or seem to -> the same in a sentence."""
     if whose := pseudonym(table.kept, evidence.people_of(release, table)):
         return {whose.name: _TOGETHER.format(whose.name, release_name(release))}
@@ -76,7 +76,7 @@ _TAKEN = (
 )
 
 
-def several_rows(table: Table, evidence: Evidence, criteria: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+def several_rows(table: Table, evidence: AuditorKnowledge, criteria: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     """That rows are no people, where some people have several. table : the first release; criteria : by release"""
     whole = _of_several(table, evidence)
     if whole is None:

@@ -15,10 +15,10 @@ from unmask.measures.success import parts_linked
 from unmask.reports.facts.wp216 import LINKER, PARTS
 from unmask.results import Row
 from unmask.tables.attacks import Linkability, Parts
-from unmask.tables.audit import words
-from unmask.tables.audit.belief import Case
-from unmask.tables.audit.case import Scene
-from unmask.tables.audit.evidence import Evidence, unlike
+from unmask.tables.audit import assumptions
+from unmask.tables.audit.attack_run import AttackRun
+from unmask.tables.audit.attacked_release import AttackedRelease
+from unmask.tables.audit.auditor_knowledge import AuditorKnowledge, unlike
 from unmask.tables.column import Column
 from unmask.tables.control.similarity import shift_by
 from unmask.tables.knowledge import Known
@@ -35,7 +35,7 @@ NEEDS_CONTROL = "not separated from what holds for everybody: needs control peop
 LACKS = "control people have no column {!r}, which is in a part: give them with the columns of both parts"
 
 
-def linkability(scene: Scene, evidence: Evidence) -> Audit:
+def linkability(scene: AttackedRelease, evidence: AuditorKnowledge) -> Audit:
     """How often the other part of a person's record is told from those of others, of members and of control people.
 
     Either are `TARGETS`, as many of both, drawn at random. Each person's other part is among those of their own kind.
@@ -49,12 +49,12 @@ def linkability(scene: Scene, evidence: Evidence) -> Audit:
         lacking = [name for name in names if name not in there]
         why = LACKS.format(lacking[0]) if lacking else evidence.unlike(names)
     rows = _rows(replace(scene, control=None) if why else scene, LINKER, attack, np.random.default_rng(evidence.seed))
-    apart = (said for _, said in words.unlike(evidence))
+    apart = (said for _, said in assumptions.unlike(evidence))
     missing = why or ("" if scene.control else next(apart, NEEDS_CONTROL))
     return Audit(tuple(rows), ((f"{WHAT}: members", missing),) if missing else ())
 
 
-def linked(scene: Scene, adversary: str, attack: Linkability, *, rng: np.random.Generator) -> Sequence[Row]:
+def linked(scene: AttackedRelease, adversary: str, attack: Linkability, *, rng: np.random.Generator) -> Sequence[Row]:
     """The row of one adversary of a study."""
     if not attack.parts:
         raise UnmaskError("no parts of records are named; give two lists of columns as parts")
@@ -65,7 +65,7 @@ def linked(scene: Scene, adversary: str, attack: Linkability, *, rng: np.random.
     return _rows(scene, adversary, attack, rng)
 
 
-def _rows(scene: Scene, adversary: str, attack: Linkability, rng: np.random.Generator) -> Sequence[Row]:
+def _rows(scene: AttackedRelease, adversary: str, attack: Linkability, rng: np.random.Generator) -> Sequence[Row]:
     assert scene.known is not None
     sides = [one.one_each() for one in (scene.known, scene.control) if one is not None]
     n = min(TARGETS, *(len(one.person) for one in sides))
@@ -74,12 +74,14 @@ def _rows(scene: Scene, adversary: str, attack: Linkability, rng: np.random.Gene
     return found.audited([parts_linked]).rows
 
 
-def _linked(scene: Scene, adversary: str, attack: Linkability, known: Known, n: int, rng: np.random.Generator) -> Case:
+def _linked(
+    scene: AttackedRelease, adversary: str, attack: Linkability, known: Known, n: int, rng: np.random.Generator
+) -> AttackRun:
     """The belief about n people of a population."""
     rows, order = known.person[:n], rng.permutation(n)
     one, other = (_with(known.population.take(rows), names) for names in attack.parts)
     belief = attack(_with(scene.table, [*attack.parts[0], *attack.parts[1]]), Parts(one, other=other.take(order)))
-    return Case(scene.release, adversary, PARTS, belief, Truth(np.argsort(order)))
+    return AttackRun(scene.release, adversary, PARTS, belief, Truth(np.argsort(order)))
 
 
 def _with(table: Table, names: tuple[str, ...] | list[str]) -> Table:

@@ -7,11 +7,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from unmask.reports.data import COLUMNS, CROSSING, INSIDER, ORDER, SEVERAL
 from unmask.results.formats import percent
 from unmask.results.words import release_name
-from unmask.tables.audit.case import LEARNER, LISTED_ONCE, MECHANISM, NEAREST, PROSECUTOR, REGISTER
-from unmask.tables.audit.evidence import Evidence
+from unmask.tables.audit.attacked_release import LEARNER, LISTED_ONCE, MECHANISM, NEAREST, PROSECUTOR, REGISTER
+from unmask.tables.audit.auditor_knowledge import AuditorKnowledge
+from unmask.tables.audit.linked_rows import SEEN
 from unmask.tables.audit.membership import TELLING
 from unmask.tables.audit.several import counted, unit_of, unreleased
-from unmask.tables.audit.traces import SEEN
 from unmask.tables.background import hidden_values
 from unmask.tables.column import Column
 from unmask.tables.control.similarity import Shift
@@ -19,7 +19,7 @@ from unmask.tables.meanings import undefined_weights
 from unmask.tables.table import Table
 
 
-def adversaries(table: Table, evidence: Evidence) -> dict[str, str]:
+def adversaries(table: Table, evidence: AuditorKnowledge) -> dict[str, str]:
     """What holders of quasi-identifiers or of a register know, in words that complete "an adversary who ..."."""
     register = evidence.register
     where = "in the original" if evidence.synthetic else "in the table"
@@ -65,7 +65,7 @@ def _listed(columns: Sequence[Column]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def who(table: Table, evidence: Evidence) -> str:
+def who(table: Table, evidence: AuditorKnowledge) -> str:
     """The first line of the report: who attacks what, knowing what."""
     asked = [*([] if evidence.synthetic else ["which record is theirs"])]
     after = " and ".join([*asked, *(f"what their {column.name} is" for column in table.sensitive)]) or "nothing"
@@ -76,7 +76,7 @@ def who(table: Table, evidence: Evidence) -> str:
     return text + f"; another links every record to a register of {evidence.register.n_rows:,} people."
 
 
-def assumptions(table: Table, evidence: Evidence) -> Iterator[str]:
+def assumptions(table: Table, evidence: AuditorKnowledge) -> Iterator[str]:
     """What the numbers take for granted, a sentence each."""
     prior = "the release's own" if evidence.original is None else "the original's"
     yield f"Missing cells: {_MISSING[table.missing]}."
@@ -156,7 +156,7 @@ def _told_apart(shift: Shift) -> str:
     return f"{are}: what is known of people tells the two apart with an AUC of {shift.auc:.3f}{interval}, 0.5 is chance"
 
 
-def unlike(evidence: Evidence) -> Iterator[tuple[str, str]]:
+def unlike(evidence: AuditorKnowledge) -> Iterator[tuple[str, str]]:
     """Control people who are so unlike those attacked that nothing is said beside them."""
     if evidence.shift is not None and evidence.shift.apart:
         yield ADDED, f"{_told_apart(evidence.shift)}; draw control people as the others were drawn"
@@ -203,7 +203,7 @@ WEIGHT = (
 _NEEDS_ORIGIN = "needs the origin of the records (--origin)"
 
 
-def missing_evidence(evidence: Evidence, releases: Iterable[str]) -> Iterator[tuple[str, str]]:
+def missing_evidence(evidence: AuditorKnowledge, releases: Iterable[str]) -> Iterator[tuple[str, str]]:
     """What could not be asked of releases in memory, and what it needs."""
     without = ", ".join(name for name in releases if name not in evidence.origins)
     if evidence.original is None:
@@ -227,7 +227,7 @@ def unweighted(tables: Iterable[Table]) -> Iterator[tuple[str, str]]:
         yield "Risk by survey weights", why
 
 
-def left_out(evidence: Evidence) -> Iterator[tuple[str, str]]:
+def left_out(evidence: AuditorKnowledge) -> Iterator[tuple[str, str]]:
     """The adversaries whom somebody left out."""
     yield from ((f"The adversary {name!r}", "left out on request (--without)") for name in evidence.without)
 

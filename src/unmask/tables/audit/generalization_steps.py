@@ -16,19 +16,19 @@ from unmask.reports.data import LIMITS, ReportData
 from unmask.reports.facts.tables import Distribution, Step
 from unmask.reports.words import IDENTITY
 from unmask.tables.attacks import AttributeInference
-from unmask.tables.audit import facts
-from unmask.tables.audit.belief import Case
-from unmask.tables.audit.case import PROSECUTOR, Scene
-from unmask.tables.audit.cores import MANY, two_at_once
-from unmask.tables.audit.evidence import Evidence, placed
-from unmask.tables.audit.standard import values
+from unmask.tables.audit import risk_facts
+from unmask.tables.audit.attack_run import AttackRun
+from unmask.tables.audit.attacked_release import PROSECUTOR, AttackedRelease
+from unmask.tables.audit.auditor_knowledge import AuditorKnowledge, placed
+from unmask.tables.audit.standard_attacks import values
+from unmask.tables.audit.threads import MANY, two_at_once
 from unmask.tables.notation import EVERYTHING
 from unmask.tables.protections.generalization import Generalize, next_level
 from unmask.tables.table import Table
 from unmask.tables.utility.columns import Cells, ColumnLoss
 
 
-def steps(found: ReportData, releases: Mapping[str, Table], evidence: Evidence) -> Iterator[Step]:
+def steps(found: ReportData, releases: Mapping[str, Table], evidence: AuditorKnowledge) -> Iterator[Step]:
     """For each quasi-identifier of each release whose original and origin are known: one step coarser, and what the
     adversary who knows the quasi-identifiers then expects, and how much information is left.
 
@@ -66,7 +66,7 @@ class _Attacked:
     name: str
     release: Table
     origin: NDArray[np.int64]
-    evidence: Evidence
+    evidence: AuditorKnowledge
 
     def step(self, name: str, present: Told) -> list[Step]:
         """One column made coarser, by target."""
@@ -100,11 +100,11 @@ class _Attacked:
         """What the adversary gets."""
         assert self.evidence.original is not None
         origin = placed(self.origin, among=self.evidence.original.complete_rows)
-        scene = Scene.of(self.name, self.release, origin, self.evidence.complete.known)
+        scene = AttackedRelease.of(self.name, self.release, origin, self.evidence.complete.known)
         link = scene.link()
         cases = [scene.identity(PROSECUTOR, link), *(_inferred(scene, c.name, link) for c in self.release.sensitive)]
         return {
-            case.target: (evaluate(success_probability, case.belief).posterior, facts.distribution(case))
+            case.target: (evaluate(success_probability, case.belief).posterior, risk_facts.distribution(case))
             for case in cases
         }
 
@@ -123,8 +123,8 @@ class _Attacked:
         return ColumnLoss.of(Cells.of_rows(before, after, self.origin, gone)).ncp
 
 
-def _inferred(scene: Scene, column: str, link: Posterior) -> Case:
+def _inferred(scene: AttackedRelease, column: str, link: Posterior) -> AttackRun:
     """What is believed of a value; what all rows say is learned only for those whom no record fits."""
     if (link.row_length > 0).all():
         return scene.value(PROSECUTOR, AttributeInference(column), link)
-    return next(case for case in values(scene, scene.table.column(column), link) if isinstance(case, Case))
+    return next(case for case in values(scene, scene.table.column(column), link) if isinstance(case, AttackRun))

@@ -5,7 +5,7 @@ import pytest
 
 from unmask.reports.at_risk import AtRisk, Watched
 from unmask.tables import Mondrian, Table
-from unmask.tables.audit import audit, cores, standard, steps
+from unmask.tables.audit import audit, generalization_steps, standard_attacks, threads
 
 
 def failing(number: int) -> int:
@@ -15,7 +15,7 @@ def failing(number: int) -> int:
 
 
 def test_an_error_comes_where_the_item_would_have_come() -> None:
-    found = cores.two_at_once(failing, range(1, 4))
+    found = threads.two_at_once(failing, range(1, 4))
     assert next(found) == 1
     with pytest.raises(ValueError, match="no second"):
         next(found)
@@ -33,9 +33,9 @@ def test_an_audit_on_two_cores_finds_the_same(monkeypatch: pytest.MonkeyPatch) -
         releases, origins = {"fine": release, "coarse": coarser}, {"fine": origin, "coarse": other}
         return repr(audit(releases, original=people, origin=origins, steps=True, watched=watched)), watched.found
 
-    alone, threads = found(), []
-    for module in (standard, steps):
+    alone, started = found(), []
+    for module in (standard_attacks, generalization_steps):
         monkeypatch.setattr(module, "MANY", 1)
-        monkeypatch.setattr(module, "two_at_once", lambda *of: (threads.append(1), cores.two_at_once(*of))[1])
+        monkeypatch.setattr(module, "two_at_once", lambda *of: (started.append(1), threads.two_at_once(*of))[1])
     assert found() == alone
-    assert len(threads) == 3
+    assert len(started) == 3

@@ -15,10 +15,10 @@ from unmask.core.truth import Truth
 from unmask.measures import realized_success
 from unmask.results.formats import percent
 from unmask.tables.attacks import AttributeInference, ClassAttack, NearestNeighbor
-from unmask.tables.audit.belief import Case
-from unmask.tables.audit.case import NEAREST, Scene
-from unmask.tables.audit.evidence import Evidence
-from unmask.tables.audit.mechanism import DRAWN, MOST, declares, fewer
+from unmask.tables.audit.attack_run import AttackRun
+from unmask.tables.audit.attacked_release import NEAREST, AttackedRelease
+from unmask.tables.audit.auditor_knowledge import AuditorKnowledge
+from unmask.tables.audit.mechanism_aware import DRAWN, MOST, declares, fewer
 from unmask.tables.background import Attack, Background
 from unmask.tables.column import Column
 from unmask.tables.levels import Missing
@@ -36,7 +36,7 @@ APART = "{} of them do not fit their own row, by {}: its cells were moved or hid
 MANY = "not above {:,} rows: people do not fit their own rows; say what made the release (--protection)"
 
 
-def by_distance(scene: Scene, evidence: Evidence) -> Iterator[Case | Audit]:
+def by_distance(scene: AttackedRelease, evidence: AuditorKnowledge) -> Iterator[AttackRun | Audit]:
     """Whose record is whose, and who has which value, for who takes the nearest record; nothing where people fit their
     own, or where what made the release is said (`mechanism.by_mechanism`).
 
@@ -70,7 +70,7 @@ def by_distance(scene: Scene, evidence: Evidence) -> Iterator[Case | Audit]:
         yield replace(some, control=None).value(NEAREST, AttributeInference(column.name), belief)
 
 
-def _some(scene: Scene, seed: int) -> Scene:
+def _some(scene: AttackedRelease, seed: int) -> AttackedRelease:
     """The scene with as many people as are compared with every row."""
     some = fewer(scene, seed)
     assert some.known is not None
@@ -84,7 +84,7 @@ CONTRADICTED = (
 )
 
 
-def refuse_contradicted(scene: Scene, attack: Attack) -> None:
+def refuse_contradicted(scene: AttackedRelease, attack: Attack) -> None:
     """Raise NotRunError where an attack that reads cells by containment meets a release whose cells were moved: that it
     finds nobody says nothing of anybody else. What the adversary has wrong of people is not counted.
     """

@@ -19,7 +19,7 @@ from unmask.measures.excess import People, excess
 
 
 @dataclass(frozen=True, eq=False)
-class Case:
+class AttackRun:
     """What one adversary believes of one target, identity or a sensitive column, and what that is held against.
 
     truth      : None where it is not known
@@ -51,7 +51,7 @@ class Case:
     linked_to: str = ""
     note: str = ""
     boxes: NDArray[np.int64] | None = None
-    control: Case | None = None
+    control: AttackRun | None = None
     people: int | None = None
     n_sets: int | None = None
     modeled: bool = False

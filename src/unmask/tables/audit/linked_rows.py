@@ -14,11 +14,11 @@ from unmask.core.errors import NotRunError
 from unmask.core.truth import Truth
 from unmask.reports.data import SEVERAL
 from unmask.tables.attacks import SeveralRows, Traces
-from unmask.tables.audit.belief import Case
-from unmask.tables.audit.case import Scene
-from unmask.tables.audit.evidence import Evidence
-from unmask.tables.audit.mechanism import drawn
-from unmask.tables.audit.persons import pseudonym, repeated
+from unmask.tables.audit.attack_run import AttackRun
+from unmask.tables.audit.attacked_release import AttackedRelease
+from unmask.tables.audit.auditor_knowledge import AuditorKnowledge
+from unmask.tables.audit.mechanism_aware import drawn
+from unmask.tables.audit.several_records import pseudonym, repeated
 from unmask.tables.column import Column
 
 SEEN = 4
@@ -34,14 +34,14 @@ ONE_ROW = (
 )
 
 
-def by_traces(scene: Scene, evidence: Evidence) -> Iterator[Case]:
+def by_traces(scene: AttackedRelease, evidence: AuditorKnowledge) -> Iterator[AttackRun]:
     """Which pseudonym is whose, for who has seen each person `SEEN` times; nothing where no column is one."""
     case = put_together(scene, SEVERAL, SeveralRows(SEEN), rng=np.random.default_rng(evidence.seed))
     if case is not None:
         yield case
 
 
-def asked(scene: Scene, adversary: str, attack: Any, rng: np.random.Generator) -> Case:
+def asked(scene: AttackedRelease, adversary: str, attack: Any, rng: np.random.Generator) -> AttackRun:
     """What an adversary of a study believes, of people or of those whose rows are put together."""
     if isinstance(attack, SeveralRows):
         assert scene.known is not None
@@ -55,8 +55,8 @@ def asked(scene: Scene, adversary: str, attack: Any, rng: np.random.Generator) -
 
 
 def put_together(
-    scene: Scene, adversary: str, attack: SeveralRows, *, rng: np.random.Generator, most: int = MOST
-) -> Case | None:
+    scene: AttackedRelease, adversary: str, attack: SeveralRows, *, rng: np.random.Generator, most: int = MOST
+) -> AttackRun | None:
     """Which pseudonym is whose; None where no column is one. most : pseudonyms that are looked for"""
     if (column := whose(scene)) is None:
         return None
@@ -66,15 +66,15 @@ def put_together(
     row = _seen(own, n, attack.times, rng)[some]
     if scene.known is None:
         belief = attack(scene.table, Traces(None, seen=row, pseudonym=own))
-        return Case(scene.release, adversary, "identity", belief, None, row[:, 0], drawn_from=n)
+        return AttackRun(scene.release, adversary, "identity", belief, None, row[:, 0], drawn_from=n)
     rows, population = scene.origin[row], scene.known.population
     columns = tuple(population.column(one.name) for one in scene.known.people.quasi_identifiers)
     seen = replace(population, quasi_identifiers=columns, sensitive=(), kept=(), weight=None).take(rows.ravel())
     belief = attack(scene.table, Traces(seen, seen=np.arange(row.size).reshape(row.shape), pseudonym=own))
-    return Case(scene.release, adversary, "identity", belief, Truth(some), rows[:, 0], drawn_from=n)
+    return AttackRun(scene.release, adversary, "identity", belief, Truth(some), rows[:, 0], drawn_from=n)
 
 
-def whose(scene: Scene) -> Column | None:
+def whose(scene: AttackedRelease) -> Column | None:
     """The column that says which rows are one person's; without an original one that by its name may be such."""
     if scene.foreign:
         return None

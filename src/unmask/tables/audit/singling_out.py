@@ -19,8 +19,8 @@ from unmask.reports.facts.wp216 import BOX, ONE, SINGLING, SOME, WHOLE
 from unmask.results import Row
 from unmask.tables.attacks import SinglingOut
 from unmask.tables.attacks.singling_out import Predicate
-from unmask.tables.audit.case import Scene
-from unmask.tables.audit.evidence import Evidence, unlike
+from unmask.tables.audit.attacked_release import AttackedRelease
+from unmask.tables.audit.auditor_knowledge import AuditorKnowledge, unlike
 from unmask.tables.control.similarity import shift_by
 from unmask.tables.control.singling_trials import (
     SingledOut,
@@ -34,7 +34,7 @@ NEEDS_PEOPLE = "needs the original table, on whose people guesses are tried (--o
 NEEDS_CONTROL = "needs control people, by whom it is told which guesses hold for many anyway"
 
 
-def singling_out(scene: Scene, evidence: Evidence) -> Audit:
+def singling_out(scene: AttackedRelease, evidence: AuditorKnowledge) -> Audit:
     """Every kind of guess that the release allows.
 
     They are about all released columns, sensitive ones too, that the original and the control people have. Control
@@ -86,7 +86,12 @@ def _halves(control: Table, rng: np.random.Generator) -> tuple[Table, Table]:
 
 
 def guessed(
-    scene: Scene, adversary: str, attack: SinglingOut, people: tuple[Table, Table | None], *, rng: np.random.Generator
+    scene: AttackedRelease,
+    adversary: str,
+    attack: SinglingOut,
+    people: tuple[Table, Table | None],
+    *,
+    rng: np.random.Generator,
 ) -> list[Row]:
     """The rows of one kind of guesses in a study. people : members and control people"""
     members, control = people

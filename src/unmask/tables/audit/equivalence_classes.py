@@ -15,8 +15,23 @@ from unmask.measures import success_probability
 from unmask.measures.sensitive_values import likeliest_sensitive_value, rank_by_frequency, sensitive_probability
 from unmask.reports.facts.tables import CLASSES, ClassRisk
 from unmask.reports.words import IDENTITY
-from unmask.tables.audit.belief import Case
-from unmask.tables.audit.boxes import boxes_of
+from unmask.tables.audit.attack_run import AttackRun
+
+
+def boxes_of(link: Posterior) -> NDArray[np.int64]:
+    """(n_targets,) the box of the release that each target is in, by its first record; 0 for none."""
+    first = np.zeros(link.n_observations, dtype=np.int64)
+    held = link.row_length > 0
+    first[held] = link.candidate[link.indptr[:-1][held]] + 1
+    return np.asarray(first[link.observation], dtype=np.int64)
+
+
+def together(link: Posterior, *, after: int = 0) -> NDArray[np.int64]:
+    """(n_targets,) whose guesses share their luck: those of a box of the release; of people in none, who are believed
+    to be as all rows say, those who are known by the same cells. after : numbers of such that other people have
+    """
+    boxes = boxes_of(link)
+    return np.where(boxes > 0, boxes, 1 + link.n_candidates + after + link.observation)
 
 
 @dataclass(eq=False)
@@ -24,7 +39,7 @@ class Seen:
     """The classes of the people attacked in one release; people of one class are those whom the same record fits first.
 
     row  : (n_rows,) the row of the release that each record attacked is
-    rows : (n_targets,) as in `Case`
+    rows : (n_targets,) as in `AttackRun`
     at   : (n_targets,) where the class of each target stands; -1 where no record fits
     """
 
@@ -34,7 +49,7 @@ class Seen:
     at: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     found: list[ClassRisk] = field(default_factory=list)
 
-    def see(self, case: Case) -> None:
+    def see(self, case: AttackRun) -> None:
         """Take what is believed of a target; identity comes first."""
         if case.target == IDENTITY:
             first = boxes_of(case.picked or case.belief) - 1
@@ -49,7 +64,7 @@ class Seen:
         at[self.rows] = self.at
         return np.where(rows < 0, -1, at[rows])
 
-    def _riskiest(self, case: Case) -> Iterator[ClassRisk]:
+    def _riskiest(self, case: AttackRun) -> Iterator[ClassRisk]:
         """The riskiest classes of all sizes, see `_skyline`; of equally risky ones the largest come first."""
         belief, named = case.belief, case.target == IDENTITY
         about = success_probability.self_assessed if named else sensitive_probability

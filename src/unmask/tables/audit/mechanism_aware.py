@@ -14,9 +14,9 @@ from unmask.audit import Audit
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
 from unmask.tables.attacks import AttributeInference, MechanismAttack
-from unmask.tables.audit.belief import Case
-from unmask.tables.audit.case import MECHANISM, Scene
-from unmask.tables.audit.evidence import Evidence
+from unmask.tables.audit.attack_run import AttackRun
+from unmask.tables.audit.attacked_release import MECHANISM, AttackedRelease
+from unmask.tables.audit.auditor_knowledge import AuditorKnowledge
 from unmask.tables.background import Attack, Background, Rng
 from unmask.tables.table import Table
 
@@ -36,7 +36,7 @@ DRAWN = "{:,} people drawn at random were looked for"
 SAME = "finds what the prosecutor finds: the cells say which rows can be whose"
 
 
-def by_mechanism(scene: Scene, evidence: Evidence) -> Iterator[Case | Audit]:
+def by_mechanism(scene: AttackedRelease, evidence: AuditorKnowledge) -> Iterator[AttackRun | Audit]:
     """Whose record is whose, and who has which value, for them; nothing where that is what the prosecutor finds."""
     protection = evidence.protections.get(scene.release)
     if protection is None or scene.known is None or scene.foreign:
@@ -53,7 +53,7 @@ def by_mechanism(scene: Scene, evidence: Evidence) -> Iterator[Case | Audit]:
         yield some.value(MECHANISM, AttributeInference(column.name, link=attack), link)
 
 
-def _unasked(protection: Any, scene: Scene) -> str:
+def _unasked(protection: Any, scene: AttackedRelease) -> str:
     """Why they are not asked, if they are not."""
     if not declares(protection):
         return f"{named(protection)} does not say how likely its rows are ({', '.join(DECLARED)})"
@@ -84,7 +84,7 @@ def named(protection: Any) -> str:
     return type(protection).__name__
 
 
-def tells_no_more(protection: Any, scene: Scene) -> bool:
+def tells_no_more(protection: Any, scene: AttackedRelease) -> bool:
     """Whether who knows the protection believes of each person what the prosecutor believes, record by record."""
     one, other = Seeded(MechanismAttack(protection))(scene.table, scene.background), scene.link().expand_classes()
     pairs = np.unique([one.observation, other.observation], axis=1)
@@ -109,7 +109,7 @@ def drawn(n: int, some: int, rng: np.random.Generator) -> NDArray[np.int64]:
     return np.sort(rng.choice(n, min(n, some), replace=False))
 
 
-def fewer(scene: Scene, seed: int) -> Scene:
+def fewer(scene: AttackedRelease, seed: int) -> AttackedRelease:
     """The scene with as many people, and control people, as are asked about row by row."""
     assert scene.known is not None
     rng, n = np.random.default_rng(seed), at_most(scene.table.n_rows)

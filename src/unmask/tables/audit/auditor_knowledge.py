@@ -15,7 +15,7 @@ from unmask.core.truth import ABSENT
 from unmask.reports import ORIGINAL
 from unmask.reports.at_risk import Watched
 from unmask.tables.attacks.linkability import check_parts
-from unmask.tables.audit.case import Scene
+from unmask.tables.audit.attacked_release import AttackedRelease
 from unmask.tables.control.holdout import find_held_back
 from unmask.tables.control.similarity import Shift, measure_shift, shift_by
 from unmask.tables.knowledge import Knowledge, Known
@@ -24,7 +24,7 @@ from unmask.tables.table import Table
 
 
 @dataclass(frozen=True, eq=False)
-class Evidence:
+class AuditorKnowledge:
     """What the auditor has besides the releases, see `unmask.tables.audit.audit`.
 
     origins : by release
@@ -91,7 +91,7 @@ class Evidence:
         return replace(self._of(people.member), control=people.control)
 
     @cached_property
-    def complete(self) -> Evidence:
+    def complete(self) -> AuditorKnowledge:
         """The evidence without the people whom the original's rule for missing cells leaves out."""
         if self.original is None:
             return self
@@ -126,7 +126,7 @@ class Evidence:
         everybody = replace(self.knowledge, targets=None)
         return everybody(self.control, rng=np.random.default_rng(self.seed)).one_each()
 
-    def beside(self, scene: Scene) -> Scene:
+    def beside(self, scene: AttackedRelease) -> AttackedRelease:
         """Return the scene with the control people, if they may stand for the people attacked."""
         if self.shift is None or self.shift.apart:
             return scene

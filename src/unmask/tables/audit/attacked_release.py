@@ -20,9 +20,9 @@ from unmask.reports.data import PROSECUTOR as PROSECUTOR
 from unmask.results.formats import percent
 from unmask.tables.attacks import AttributeInference, BackOff, ClassAttack, ModelAttribute, OrderAttack, RegisterAttack
 from unmask.tables.attacks.classes import from_sizes
-from unmask.tables.audit.belief import Case
-from unmask.tables.audit.boxes import together
-from unmask.tables.audit.persons import any_of_theirs, over_people
+from unmask.tables.audit.attack_run import AttackRun
+from unmask.tables.audit.equivalence_classes import together
+from unmask.tables.audit.several_records import any_of_theirs, over_people
 from unmask.tables.background import Attack, Background, hidden_values
 from unmask.tables.column import Column
 from unmask.tables.control.calibration import calibrate_by_control
@@ -76,13 +76,13 @@ ORDERS: Mapping[str, str] = {
 
 
 @dataclass(frozen=True, eq=False)
-class Scene:
+class AttackedRelease:
     """A release as its adversaries find it, and the people they look for.
 
     table  : its rows that take part
     origin : (n_rows,) the row of the original behind each, or of the release, where that is not known (traced)
     known  : what is known of whom, in which population; None: everybody of the release by their own rows
-    drawn_from : as in `Case`
+    drawn_from : as in `AttackRun`
     control : people of the same population who are not in the release, every one of them; None where nothing can be
               said beside them
     weight  : (n_control,) what each of them counts for where they are unlike those attacked, sum 1
@@ -108,7 +108,7 @@ class Scene:
             release, table.complete, kept if origin is None else origin[kept], origin is not None, known, drawn_from
         )
 
-    def case(self, adversary: str, attack: Attack) -> Case:
+    def case(self, adversary: str, attack: Attack) -> AttackRun:
         """What somebody believes who attacks the people known."""
         if isinstance(attack, AttributeInference):
             return self.value(adversary, attack, self._linked(attack.link, self.known, ()))
@@ -132,12 +132,12 @@ class Scene:
 
     @property
     def whose(self) -> NDArray[np.int64] | None:
-        """(n_targets,) as in `Case`."""
+        """(n_targets,) as in `AttackRun`."""
         if self.known is not None:
             return self.known.whose
         return None if self.table.person is None else np.unique(self.table.person, return_inverse=True)[1]
 
-    def identity(self, adversary: str, belief: Posterior, note: str = "") -> Case:
+    def identity(self, adversary: str, belief: Posterior, note: str = "") -> AttackRun:
         """Which record is theirs, or one of theirs, where the original says that people have several?"""
         truth = theirs = None
         if self.known is not None and self.traced:
@@ -166,7 +166,7 @@ class Scene:
         more: Sequence[Column] = (),
         *,
         learned: Learned | None = None,
-    ) -> Case:
+    ) -> AttackRun:
         """What is their sensitive value? link : the belief about their records, which compares `more` columns;
         learned : what is believed of people whom no record fits, where that is asked of everybody, too
         """
@@ -197,7 +197,7 @@ class Scene:
         table = self.learned_from(attack.sensitive, more)
         return cache(lambda known: attack(table, self.told(attack.sensitive, known, more)))
 
-    def learned(self, adversary: str, column: str, learned: Learned, more: Sequence[Column] = ()) -> Case:
+    def learned(self, adversary: str, column: str, learned: Learned, more: Sequence[Column] = ()) -> AttackRun:
         """The value of a column, by such a belief.
 
         Control people tell them what it is worth (`unmask.tables.control.calibration.calibrate_by_control`).
@@ -225,7 +225,7 @@ class Scene:
         column: str,
         believed: Callable[[Known | None], tuple[Posterior, NDArray[np.int64] | None]],
         more: Sequence[Column] = (),
-    ) -> Case:
+    ) -> AttackRun:
         """What somebody believes of the people known and, where the truth is known, of control people, if they have the
         columns; `believed` has who share their luck, too. more : columns known besides
         """
@@ -247,10 +247,10 @@ class Scene:
         if self.weight is not None:
             note = "; ".join(filter(None, (note, WEIGHTED.format(percent(_success(other, of_other))))))
             other = replace(other, weight=self.weight)
-        control = Case(self.release, "control", column, other, of_other, boxes=theirs)
+        control = AttackRun(self.release, "control", column, other, of_other, boxes=theirs)
         return replace(case, boxes=boxes, control=control, note=note)
 
-    def order(self, adversary: str, attack: OrderAttack) -> Case:
+    def order(self, adversary: str, attack: OrderAttack) -> AttackRun:
         """Which record is theirs, by the order of the rows? The adversary has the population in its order."""
         assert self.known is not None
         named = {column.name for column in self.known.people.quasi_identifiers}
@@ -261,16 +261,18 @@ class Scene:
         belief = replace(belief, observation=belief.observation[person], weight=equal_weights(len(person)))
         return self.identity(adversary, belief, note)
 
-    def linked(self, adversary: str, attack: Attack, register: Table, person: NDArray[np.int64] | None) -> Case:
+    def linked(self, adversary: str, attack: Attack, register: Table, person: NDArray[np.int64] | None) -> AttackRun:
         """Which person of a register is each record? person : the row of the original that each is, below 0 for others;
         None where that is not known.
         """
         truth = found_in(self.origin, person) if self.traced and person is not None else None
         belief = attack(self.table, Background(register))
         people = None if self.table.counts is None else self.table.n_rows
-        return Case(self.release, adversary, "identity", belief, truth, self.origin, linked_to=REGISTER, people=people)
+        return AttackRun(
+            self.release, adversary, "identity", belief, truth, self.origin, linked_to=REGISTER, people=people
+        )
 
-    def known_records(self, adversary: str) -> Case:
+    def known_records(self, adversary: str) -> AttackRun:
         """Return the belief about identity of those who know every column of a counted release that is not sensitive.
 
         All sets of equal records that have one size are one target.
@@ -278,15 +280,15 @@ class Scene:
         assert self.table.record_sizes is not None
         (sizes, n_sets), n = self.table.record_sizes, self.table.n_rows
         belief = from_sizes(sizes, sizes * n_sets / n, n_candidates=n)
-        return Case(self.release, adversary, "identity", belief, people=n, n_sets=int(n_sets.sum()))
+        return AttackRun(self.release, adversary, "identity", belief, people=n, n_sets=int(n_sets.sum()))
 
-    def _of_people(self, adversary: str, target: str, belief: Posterior, truth: Truth | None, note: str) -> Case:
+    def _of_people(self, adversary: str, target: str, belief: Posterior, truth: Truth | None, note: str) -> AttackRun:
         rows, whose = (self.origin if self.known is None else self.known.person), self.whose
         if whose is not None:
             belief = replace(belief, weight=each_once(whose))
         people = None if self.table.counts is None else self.table.n_rows
         more: dict[str, Any] = {"note": note, "people": people, "whose": whose}
-        return Case(self.release, adversary, target, belief, truth, rows, self.drawn_from, **more)
+        return AttackRun(self.release, adversary, target, belief, truth, rows, self.drawn_from, **more)
 
     # ----- those who know released columns as they were released
 

@@ -17,28 +17,28 @@ from unmask.reports.data import COLUMNS, CROSSING, INSIDER, ORDER
 from unmask.reports.facts import wp216
 from unmask.reports.facts.exposure import Exposure
 from unmask.tables.attacks import AttributeInference, BackOff, OrderAttack, RegisterAttack
-from unmask.tables.audit import cautions, facts, several, words
-from unmask.tables.audit.belief import Case
-from unmask.tables.audit.case import LEARNER, PROSECUTOR, REGISTER, Scene
-from unmask.tables.audit.cores import MANY, two_at_once
-from unmask.tables.audit.crossing import crossing
-from unmask.tables.audit.evidence import Evidence, placed
-from unmask.tables.audit.facts import Counts
-from unmask.tables.audit.found import Found, add_excluded_people, facing
-from unmask.tables.audit.mechanism import by_mechanism
+from unmask.tables.audit import assumptions, cautions, release_facts, several
+from unmask.tables.audit.attack_run import AttackRun
+from unmask.tables.audit.attacked_release import LEARNER, PROSECUTOR, REGISTER, AttackedRelease
+from unmask.tables.audit.auditor_knowledge import AuditorKnowledge, placed
+from unmask.tables.audit.collector import Found, add_excluded_people, facing
+from unmask.tables.audit.column_shapes import shapes
+from unmask.tables.audit.linked_parts import linkability
+from unmask.tables.audit.linked_rows import by_traces
+from unmask.tables.audit.mechanism_aware import by_mechanism
 from unmask.tables.audit.membership import membership
-from unmask.tables.audit.moved import by_distance
-from unmask.tables.audit.parts import linkability
-from unmask.tables.audit.shapes import shapes
-from unmask.tables.audit.singling import singling_out
-from unmask.tables.audit.traces import by_traces
+from unmask.tables.audit.perturbed import by_distance
+from unmask.tables.audit.release_facts import Counts
+from unmask.tables.audit.several_releases import crossing
+from unmask.tables.audit.singling_out import singling_out
+from unmask.tables.audit.threads import MANY, two_at_once
 from unmask.tables.column import Column
 from unmask.tables.table import Table
 
 
 def audit_tables(
     releases: Mapping[str, Table],
-    evidence: Evidence | None = None,
+    evidence: AuditorKnowledge | None = None,
     *,
     title: str = "Audit of a table",
     motive: Motive | None = None,
@@ -49,17 +49,19 @@ def audit_tables(
     The same people are attacked in every release. With an original, the original itself is attacked too, as the case
     without protection. With a motive, the strongest knowledge about identity, the register's if there is one, is also
     priced: what a rational attacker does with it. All results are in the rows; nothing in them identifies a person. Who
-    is at risk goes to `Evidence.watched` alone.
+    is at risk goes to `AuditorKnowledge.watched` alone.
 
     A release that an engine counts is attacked by those who need no rows, and has no original. The numbers are those of
     the same table read row by row, whose beliefs list every record: equal to 1e-12, and to 1e-6 if beliefs about many
     records are held in single precision.
     """
-    evidence = evidence or Evidence()
+    evidence = evidence or AuditorKnowledge()
     _check(releases, evidence)
     tables = {name: table for name, table in releases.items() if table.counts is None}
     foreign: Mapping[str, float | None] = (
-        dict.fromkeys(tables) if evidence.synthetic else facts.foreign(tables, evidence.original, evidence.origins)
+        dict.fromkeys(tables)
+        if evidence.synthetic
+        else release_facts.foreign(tables, evidence.original, evidence.origins)
     )
     everything = releases if evidence.original is None else {ORIGINAL: evidence.original, **releases}
     complete = evidence.complete.drawn()
@@ -87,7 +89,7 @@ def audit_tables(
     return _reported(title, found, releases, tables, counts, evidence)
 
 
-def _check(releases: Mapping[str, Table], evidence: Evidence) -> None:
+def _check(releases: Mapping[str, Table], evidence: AuditorKnowledge) -> None:
     """Refuse evidence that cannot be held against these releases."""
     if not releases:
         raise UnmaskError("0 releases were given, expected at least 1 table to attack")
@@ -108,7 +110,7 @@ def _reported(
     releases: Mapping[str, Table],
     tables: Mapping[str, Table],
     counts: Mapping[str, Counts],
-    evidence: Evidence,
+    evidence: AuditorKnowledge,
 ) -> ReportData:
     """What was found, and all that is said of the releases besides. tables : those in memory"""
     original = evidence.original
@@ -116,17 +118,17 @@ def _reported(
     traced = (
         [] if original is None else [(name, original, one) for name, one in tables.items() if name in evidence.origins]
     )
-    given, ungiven = facts.given_by(releases if original is None else {ORIGINAL: original})
-    knowing = words.adversaries(first, evidence) | words.insiders(first, original) | dict(wp216.WORDS)
-    hidden = words.hidden(tables, original)
+    given, ungiven = release_facts.given_by(releases if original is None else {ORIGINAL: original})
+    knowing = assumptions.adversaries(first, evidence) | assumptions.insiders(first, original) | dict(wp216.WORDS)
+    hidden = assumptions.hidden(tables, original)
     criteria = {name: count.criteria() for name, count in counts.items()}
     return ReportData(
         title=title,
-        who=" ".join((words.who(first, evidence), *words.of_nobody(found.foreign))),
+        who=" ".join((assumptions.who(first, evidence), *assumptions.of_nobody(found.foreign))),
         rows=tuple(found.rows),
         unit=several.unit_of(first, evidence),
         criteria=criteria,
-        utility={name: facts.utility_of(before, one, evidence.origins[name]) for name, before, one in traced},
+        utility={name: release_facts.utility_of(before, one, evidence.origins[name]) for name, before, one in traced},
         column_risk=tuple(risk for count in counts.values() for risk in count.column_risks()),
         contributions=given,
         classes=tuple(found.classes),
@@ -137,14 +139,14 @@ def _reported(
             shape for name, before, one in traced for shape in shapes(name, before, one, evidence.origins[name])
         ),
         assumptions=(
-            *words.assumptions(first, evidence),
-            *words.alone(releases, any(row.adversary == CROSSING for row in found.rows)),
-            *words.columns_known(tables),
+            *assumptions.assumptions(first, evidence),
+            *assumptions.alone(releases, any(row.adversary == CROSSING for row in found.rows)),
+            *assumptions.columns_known(tables),
             *hidden,
         ),
         cautions=(
             *coverage_notes(row for row in found.rows if row.release != ORIGINAL),
-            *cautions.unfitting(facts.unfitting(tables, original, evidence.origins)),
+            *cautions.unfitting(release_facts.unfitting(tables, original, evidence.origins)),
             *cautions.of_releases(found.foreign, tables, evidence),
             *several.several_rows(first, evidence, criteria),
         ),
@@ -152,7 +154,7 @@ def _reported(
             *_not_run(found, releases, tables),
             *ungiven,
             *found.unasked,
-            *words.grouped(found.not_run),
+            *assumptions.grouped(found.not_run),
             *campaigns_not_run(price),
         ),
         adversaries={name: said for name, said in knowing.items() if name in {row.adversary for row in found.rows}},
@@ -163,36 +165,36 @@ def _reported(
 def _not_run(found: Found, releases: Mapping[str, Table], tables: Mapping[str, Table]) -> Iterator[tuple[str, str]]:
     """What was not asked at all, and what it needs."""
     evidence, foreign, original = found.evidence, found.foreign, found.evidence.original
-    yield from words.nobodys(foreign)
+    yield from assumptions.nobodys(foreign)
     unstated = {name: one for name, one in tables.items() if name not in foreign and name not in evidence.origins}
-    yield from words.asked_about(facts.doubted(unstated, original))
+    yield from assumptions.asked_about(release_facts.doubted(unstated, original))
     if tables:
-        yield from words.missing_evidence(evidence, () if evidence.synthetic else tables)
+        yield from assumptions.missing_evidence(evidence, () if evidence.synthetic else tables)
     if len(tables) < len(releases):
-        yield from words.NEED_ROWS
+        yield from assumptions.NEED_ROWS
     if evidence.register is None:
-        yield words.NO_REGISTER
-    yield from words.unlike(evidence)
-    yield from words.left_out(evidence)
-    yield from words.unweighted((*releases.values(), *(() if original is None else (original,))))
+        yield assumptions.NO_REGISTER
+    yield from assumptions.unlike(evidence)
+    yield from assumptions.left_out(evidence)
+    yield from assumptions.unweighted((*releases.values(), *(() if original is None else (original,))))
     if original is not None and evidence.control is None and next(iter(releases.values())).sensitive:
-        yield words.NO_CONTROL
+        yield assumptions.NO_CONTROL
 
 
-def _exposure(tables: Mapping[str, Table], foreign: Collection[str], evidence: Evidence) -> Exposure | None:
+def _exposure(tables: Mapping[str, Table], foreign: Collection[str], evidence: AuditorKnowledge) -> Exposure | None:
     if not tables:
         return None
     own = {name: table for name, table in tables.items() if name not in foreign}
-    return facts.exposure(own, evidence.original, evidence.origins)
+    return release_facts.exposure(own, evidence.original, evidence.origins)
 
 
-def _cases(count: Counts, evidence: Evidence) -> Iterator[Case | Audit]:
+def _cases(count: Counts, evidence: AuditorKnowledge) -> Iterator[AttackRun | Audit]:
     """Return beliefs of adversaries about a release, and answers to further questions."""
     name, table = count.release, count.table
     origin = evidence.origins.get(name)
     if name == ORIGINAL:
         origin = placed(np.arange(table.n_rows), among=table.complete_rows)
-    scene = evidence.beside(replace(Scene.of(name, table, origin, evidence.known), foreign=count.foreign))
+    scene = evidence.beside(replace(AttackedRelease.of(name, table, origin, evidence.known), foreign=count.foreign))
     _ = count.found, count.without  # in the thread of the release
     yield from standard(scene, evidence)
     if name != ORIGINAL and table.counts is None:
@@ -203,7 +205,7 @@ def _cases(count: Counts, evidence: Evidence) -> Iterator[Case | Audit]:
         yield linkability(scene, evidence)
 
 
-def standard(scene: Scene, evidence: Evidence) -> Iterator[Case | Audit]:
+def standard(scene: AttackedRelease, evidence: AuditorKnowledge) -> Iterator[AttackRun | Audit]:
     """Return beliefs of the standard adversaries about a release."""
     link = scene.link()
     if not scene.foreign:
@@ -222,7 +224,7 @@ def standard(scene: Scene, evidence: Evidence) -> Iterator[Case | Audit]:
     yield from by_traces(scene, evidence)
 
 
-def values(scene: Scene, column: Column, link: Posterior) -> Iterator[Case | Audit]:
+def values(scene: AttackedRelease, column: Column, link: Posterior) -> Iterator[AttackRun | Audit]:
     """What is believed of a value by whose record it may be, and by what all rows say of people like them; the one is
     the baseline of the other. Where no row is anybody's, by the latter alone.
     """
@@ -237,7 +239,7 @@ def values(scene: Scene, column: Column, link: Posterior) -> Iterator[Case | Aud
     yield scene.learned(LEARNER, column.name, learned)
 
 
-def _unlearned(scene: Scene, column: Column, more: Sequence[Column] = ()) -> list[Audit]:
+def _unlearned(scene: AttackedRelease, column: Column, more: Sequence[Column] = ()) -> list[Audit]:
     """Why all rows are not asked about a value, if they are not."""
     if scene.known is None:
         return []
@@ -246,7 +248,7 @@ def _unlearned(scene: Scene, column: Column, more: Sequence[Column] = ()) -> lis
     return [Audit((), ((f"What all rows say of {column.name}", why),))] if why else []
 
 
-def _by_columns(scene: Scene) -> Iterator[Case | Audit]:
+def _by_columns(scene: AttackedRelease) -> Iterator[AttackRun | Audit]:
     """Adversaries who know more than the quasi-identifiers, where there is more.
 
     Besides the quasi-identifiers, which they compare as everybody does, they know released columns as exact values. An
@@ -272,8 +274,8 @@ def _by_columns(scene: Scene) -> Iterator[Case | Audit]:
 
 
 def _by_more(
-    scene: Scene, adversary: str, column: Column, link: Posterior, more: Sequence[Column]
-) -> Iterator[Case | Audit]:
+    scene: AttackedRelease, adversary: str, column: Column, link: Posterior, more: Sequence[Column]
+) -> Iterator[AttackRun | Audit]:
     """A value, inferred from more columns: from a record that may be theirs, or where no row is anybody's from all."""
     if not scene.foreign:
         yield scene.value(adversary, AttributeInference(column.name), link, more)

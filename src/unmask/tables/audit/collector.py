@@ -16,11 +16,11 @@ from unmask.reports.data import APART
 from unmask.reports.facts.price import Price
 from unmask.reports.facts.tables import ClassRisk, Distribution, Promise, ValueRisk
 from unmask.results import Row
-from unmask.tables.audit import facts
-from unmask.tables.audit.belief import Case
-from unmask.tables.audit.case import LEARNER, PROSECUTOR, REGISTER
-from unmask.tables.audit.classes import Seen
-from unmask.tables.audit.evidence import Evidence
+from unmask.tables.audit import risk_facts
+from unmask.tables.audit.attack_run import AttackRun
+from unmask.tables.audit.attacked_release import LEARNER, PROSECUTOR, REGISTER
+from unmask.tables.audit.auditor_knowledge import AuditorKnowledge
+from unmask.tables.audit.equivalence_classes import Seen
 from unmask.tables.table import Table
 
 
@@ -32,7 +32,7 @@ class Found:
     """
 
     motive: Motive | None
-    evidence: Evidence
+    evidence: AuditorKnowledge
     foreign: Mapping[str, float | None]
     people: dict[str, int] = field(default_factory=dict)
     rows: list[Row] = field(default_factory=list)
@@ -51,7 +51,7 @@ class Found:
         for name in ("people", "unasked", "priced"):
             getattr(self, name).update(getattr(other, name))
 
-    def take(self, release: str, table: Table, cases: Iterable[Case | Audit]) -> Self:
+    def take(self, release: str, table: Table, cases: Iterable[AttackRun | Audit]) -> Self:
         """Take all cases of a release."""
         seen = None if release == ORIGINAL or table.counts is not None else Seen(release, table.complete_rows)
         for case in cases:
@@ -75,27 +75,27 @@ class Found:
     def _acted(self) -> tuple[Measure, ...]:
         return () if self.motive is None else price_measures(self.motive.attacker)
 
-    def _measures(self, case: Case) -> tuple[Measure, ...]:
+    def _measures(self, case: AttackRun) -> tuple[Measure, ...]:
         return STANDARD + self._acted if self._is_priced(case) else STANDARD
 
-    def _is_priced(self, case: Case) -> bool:
+    def _is_priced(self, case: AttackRun) -> bool:
         whom = priced_adversary(self.evidence), "identity"
         return self.motive is not None and (case.adversary, case.target) == whom
 
-    def _add(self, case: Case, seen: Seen | None) -> None:
+    def _add(self, case: AttackRun, seen: Seen | None) -> None:
         """Take the measures of a case; seen : the classes of a release that is no original."""
-        promised = [] if case.release == ORIGINAL else list(facts.promises(case))
+        promised = [] if case.release == ORIGINAL else list(risk_facts.promises(case))
         audited = case.audited(self._measures(case))  # and forgets where the truth stands
         self.rows += audited.rows
         self.not_run += [(measure, f"{case.adversary}, {case.target}", why) for measure, why in audited.not_run]
-        self.spread.append(facts.distribution(case))
+        self.spread.append(risk_facts.distribution(case))
         if case.release == ORIGINAL:
             return
         self.promises += promised
         if seen is not None and case.adversary == PROSECUTOR:
             seen.see(case)
         if case.target != "identity" and case.adversary == (LEARNER if case.release in self.foreign else PROSECUTOR):
-            self.values += facts.by_value(case)
+            self.values += risk_facts.by_value(case)
         if self.evidence.watched is not None and seen is not None and case.adversary not in APART:
             assert case.rows is not None
             names: dict[str, Any] = {"release": case.release, "adversary": case.adversary, "target": case.target}
@@ -125,12 +125,12 @@ def beside_best(rows: Sequence[Row]) -> Iterator[Row]:
         yield replace(row, baseline=best[row.release, row.target, row.measure]) if known else row
 
 
-def priced_adversary(evidence: Evidence) -> str:
+def priced_adversary(evidence: AuditorKnowledge) -> str:
     """The adversary whose knowledge is priced: to hold a register costs money, and so does every name tried."""
     return PROSECUTOR if evidence.register is None else REGISTER
 
 
-def facing(motive: Motive, evidence: Evidence) -> Motive:
+def facing(motive: Motive, evidence: AuditorKnowledge) -> Motive:
     """The probability that a target is among the candidates is known here: the coverage of the register, or 1."""
     inside = 1.0 if evidence.register is None else evidence.coverage
     return replace(motive, attacker=replace(motive.attacker, prior=inside))

@@ -14,10 +14,10 @@ from unmask.reports.data import CROSSING
 from unmask.results.words import release_name
 from unmask.tables.attacks import AttributeInference, ClassAttack
 from unmask.tables.attacks.joint_releases import Crossing
-from unmask.tables.audit.belief import Case
-from unmask.tables.audit.case import Scene
-from unmask.tables.audit.evidence import Evidence
-from unmask.tables.audit.moved import refuse_contradicted
+from unmask.tables.audit.attack_run import AttackRun
+from unmask.tables.audit.attacked_release import AttackedRelease
+from unmask.tables.audit.auditor_knowledge import AuditorKnowledge
+from unmask.tables.audit.perturbed import refuse_contradicted
 from unmask.tables.background import Background, hidden_values
 from unmask.tables.column import Column
 from unmask.tables.notation import EVERYTHING
@@ -27,7 +27,9 @@ from unmask.tables.table import Table
 WHAT = "Crossing the releases"
 
 
-def crossing(releases: Mapping[str, Table], evidence: Evidence) -> list[tuple[Scene, list[Case | Audit]]]:
+def crossing(
+    releases: Mapping[str, Table], evidence: AuditorKnowledge
+) -> list[tuple[AttackedRelease, list[AttackRun | Audit]]]:
     """By release, whose record is whose and who has which value for who has the other releases, too; why nobody is
     asked, if nobody is. Nothing where one of the releases is published, and not all.
 
@@ -38,9 +40,12 @@ def crossing(releases: Mapping[str, Table], evidence: Evidence) -> list[tuple[Sc
     if len(releases) < 2:
         why = "needs two releases in memory, or more, whose rows are people's"
         return [
-            (Scene(name, one, np.arange(one.n_rows)), [Audit((), ((WHAT, why),))]) for name, one in releases.items()
+            (AttackedRelease(name, one, np.arange(one.n_rows)), [Audit((), ((WHAT, why),))])
+            for name, one in releases.items()
         ]
-    scenes = [Scene.of(name, one, evidence.origins.get(name), evidence.known) for name, one in releases.items()]
+    scenes = [
+        AttackedRelease.of(name, one, evidence.origins.get(name), evidence.known) for name, one in releases.items()
+    ]
     try:
         by = _left_as_they_are(scenes)
         return [(scene, list(_cases(scene, scenes, by))) for scene in scenes]
@@ -48,7 +53,7 @@ def crossing(releases: Mapping[str, Table], evidence: Evidence) -> list[tuple[Sc
         return [(scenes[0], [Audit((), ((WHAT, str(error)),))])]
 
 
-def _left_as_they_are(scenes: Sequence[Scene]) -> tuple[str, ...]:
+def _left_as_they_are(scenes: Sequence[AttackedRelease]) -> tuple[str, ...]:
     """The columns that all releases leave as they are."""
     known = scenes[0].known
     if known is None:
@@ -68,7 +73,7 @@ def _left_as_they_are(scenes: Sequence[Scene]) -> tuple[str, ...]:
     return by
 
 
-def _left(scene: Scene) -> list[Column]:
+def _left(scene: AttackedRelease) -> list[Column]:
     """Columns whose cells are as the original has them: none hides its value or stands for several."""
     assert scene.known is not None
     return [
@@ -80,7 +85,7 @@ def _left(scene: Scene) -> list[Column]:
     ]
 
 
-def _cases(scene: Scene, scenes: Sequence[Scene], by: tuple[str, ...]) -> Iterator[Case]:
+def _cases(scene: AttackedRelease, scenes: Sequence[AttackedRelease], by: tuple[str, ...]) -> Iterator[AttackRun]:
     """What somebody believes of a release who knows the quasi-identifiers of everybody of the original."""
     assert scene.known is not None
     attack = Crossing(tuple(other.table for other in scenes if other is not scene), by)
