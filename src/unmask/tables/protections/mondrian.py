@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from unmask.core.errors import UnmaskError
 from unmask.core.randomness import secret_unless
 from unmask.tables.column import Column
 from unmask.tables.protections import mondrian_cuts as kernel
@@ -89,7 +88,6 @@ class Mondrian:
         rng = secret_unless(rng)
         rows = evaluated_rows(table)
         complete = recode(table.complete, self.levels)
-        _check_sets(complete, self.k)
         search = self.search(complete, [complete.totals_of(column) for column in complete.quasi_identifiers])
         if self.strict:
             box, codes, of_row = search.boxes(complete), complete.classes.levels, complete.classes.of_row
@@ -102,23 +100,6 @@ class Mondrian:
         """Return the parameters of the cuts of a table; rows : for each quasi-identifier, rows of each level."""
         k, demands = demands_of(self.k, self.l, self.t, self.constraints)
         return Search.of(table, rows, k=k, demands=demands)
-
-
-MAX_SET_BYTES = 1 << 30
-"""Memory of released sets of values: one byte for each value of the column and each class."""
-
-
-def _check_sets(table: Table, k: int) -> None:
-    """Raise an error for a column whose released sets of values would exhaust the memory."""
-    for column in table.quasi_identifiers:
-        levels, n_values = column.levels, len(column.levels.domain)
-        in_sets = levels.kind == "categorical" and column.hierarchy is None and not levels.by_prefix
-        if in_sets and n_values * (table.n_rows // k) > MAX_SET_BYTES:
-            name = column.name
-            raise UnmaskError(
-                f"column {name!r} has {n_values:,} distinct values, too many for sets of values; give --hierarchy "
-                f"{name}=FILE or a coarser column, or leave it out of the quasi-identifiers"
-            )
 
 
 @dataclass(frozen=True, eq=False)
