@@ -169,8 +169,8 @@ def sample() -> ReportData:
     )
 
 
-def single() -> ReportData:
-    return ReportData(title="One release", who="An adversary attacks one release.", rows=(row(),))
+def single(**changes) -> ReportData:
+    return ReportData(title="One release", who="An adversary attacks one release.", rows=(row(),), **changes)
 
 
 SCRIPT = (Path(svg.__file__).parent / "chart.js").read_text(encoding="utf-8").splitlines()[0]

@@ -37,7 +37,7 @@ WHOLE = {
 
 EXEMPT = frozenset().union(*WHOLE.values())
 
-FACTS = ("column_risk", "contributions", "steps", "classes", "values", "distribution", "promises", "shapes", "changes")
+FACTS = ("column_risk", "contributions", "steps", "classes", "values", "distribution", "changes")
 
 
 def hints(kind: type) -> dict[str, object]:

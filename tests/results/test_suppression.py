@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import combinations
 
 from hypothesis import given
@@ -82,3 +83,83 @@ def test_counts_in_sentences_follow_the_same_rule(count, least):
     texts = (result.headline, shared.sentence, shared.introduction, *shared.notes, shared.charts[0].label)
     assert {*texts, result.at_risk.sentence, result.at_risk.facts[0].text} == {f"{expected} of 1,000 people"}
     assert result.at_risk.figure == expected
+
+
+VALUES = (
+    Column("column"),
+    Column("value", kind="name", of="prior"),
+    Column("prior", kind="share", of="n"),
+    Column("inferred", kind="people", of="n"),
+    Column("right", kind="percent_of_people", of="inferred"),
+    Column("n", kind="number"),
+)
+
+
+@st.composite
+def value_tables(draw):
+    """Return a table of the values of one or two columns: people who have each, people for whom each is inferred."""
+    rows = []
+    n = draw(st.integers(20, 3000))
+    for i in range(draw(st.integers(0, 8))):
+        holders, inferred = draw(st.integers(0, n)), draw(st.integers(0, n))
+        right = draw(st.integers(0, inferred)) / inferred if inferred else None
+        rows.append((draw(st.sampled_from("ab")), f"value {i}", holders / n, inferred, right, n))
+    table = Table.from_records("values", VALUES, sorted(rows, key=lambda row: row[0]))
+    return replace(table, series=("column",))
+
+
+@given(value_tables(), st.integers(2, 40))
+def test_no_value_of_few_people_is_named_and_no_share_describes_few_of_them(table, least):
+    shared = table.without_small(least)
+    holders = {row["value"]: round(row["prior"] * row["n"]) for row in table.rows}
+    named = {value for value in shared.values("value") if value.startswith("value")}
+    assert named == {value for value, count in holders.items() if count >= least}
+    replaced = [row["column"] for row in shared.rows if row["value"] not in named]
+    assert len(replaced) == len(set(replaced)) == len({r["column"] for r in table.rows if holders[r["value"]] < least})
+    for row in shared.rows:
+        assert isinstance(row["inferred"], str) or row["inferred"] % least == 0 or row["inferred"] == row["n"]
+        assert row["right"] is None or (not isinstance(row["inferred"], str) and row["right"] == round(row["right"], 2))
+    names = ("column", "value", "prior", "inferred", "n")
+    assert shared.select(names).without_small(least) == shared.select(names)
+    assert table.without_small(1) == table
+
+
+@given(st.lists(st.integers(0, 60), max_size=12), st.integers(2, 40))
+def test_small_bins_are_empty_and_cut_at_the_ends(counts, least):
+    n = sum(counts) + 1
+    columns = (Column("place", kind="number"), Column("before", kind="bin", of="n"), Column("n", kind="number"))
+    table = Table.from_records("bins", columns, [(place, count / n, n) for place, count in enumerate(counts)])
+    shared = table.without_small(least)
+    large = [place for place, count in enumerate(counts) if count >= least]
+    assert shared.values("place") == (list(range(large[0], large[-1] + 1)) if large else [])
+    assert [row["place"] for row in shared.rows if row["before"] > 0] == large
+    assert all(
+        row["before"] == 1
+        or math.isclose(row["before"] * n % least, 0, abs_tol=1e-6)
+        or math.isclose(row["before"] * n % least, least, abs_tol=1e-6)
+        for row in shared.rows
+    )
+    assert shared.without_small(least) == shared
+
+
+@given(st.lists(st.integers(0, 60), max_size=12), st.integers(2, 40))
+def test_exact_counts_are_hidden_if_small_and_a_series_is_limited_after_that(counts, least):
+    columns = (
+        Column("release"),
+        Column("class_size", kind="group", exact=True),
+        Column("unique", kind="people", exact=True),
+    )
+    table = Table.from_records("t", columns, [("r", count, count) for count in counts])
+    shared = replace(table, series=("release",), limit=2).without_small(least)
+    assert shared.values("class_size") == [count for count in counts if count >= least][:2]
+    assert shared.values("unique") == shared.values("class_size")
+    unique = table.select(["unique"]).without_small(least).values("unique")
+    assert unique == [f"fewer than {least}" if 0 < count < least else count for count in counts]
+
+
+def test_a_sentence_can_be_written_from_the_suppressed_tables():
+    table = Table.from_records("t", (Column("n", kind="people"),), [(3,)])
+    block = Block("b", "B", lambda tables: f"{tables['t'].rows[0]['n']} people")
+    result = AuditResult("t", "k", "c", "s", "", (), tables=(table,), blocks=(block,))
+    assert result.without_small(10).sentences() == ["fewer than 10 people"]
+    assert result.without_small(1).sentences() == ["3 people"]

@@ -133,7 +133,8 @@ class Plane:
         """Write the values of a row, with the labels of their columns."""
         chart = self.chart
         names = [str(row[name]) for name in dict.fromkeys((chart.text, chart.by)) if name and row[name]]
-        cells = (self._cell(self.columns[name], row, labels=labels) for name in self.value_names)
+        known = (name for name in self.value_names if row[name] is not None or name == self.chart.y)
+        cells = (self._cell(self.columns[name], row, labels=labels) for name in known)
         return ": ".join(filter(None, (", ".join(names), ("; " if labels else ", ").join(cells))))
 
     @property

@@ -2,42 +2,120 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from unmask.policy import Verdict
 from unmask.render import Figure
+from unmask.reports.data import Scope
 from unmask.reports.parts import Advice, AtRisk, Figures, Grid, Section, Tried, lead, notes, parts
-from unmask.results import Alternative, AuditResult, Block, Column, Table
+from unmask.results import Alternative, AuditResult, Block, Chart, Column, Table, View
 from unmask.results import AtRisk as Risk
 from unmask.results.formats import format_cell
 from unmask.results.words import plural, release_name
 
 
-def sections(result: AuditResult) -> Iterator[Section]:
-    """Yield the section of each block, in the order of the page."""
+def sections(result: AuditResult, scope: Scope) -> Iterator[Section]:
+    """Yield the section of each block, in the order of the page.
+
+    A block that only summarizes charts and tables is left out if all of these are empty.
+    """
     for block in result.blocks:
-        yield Section(block.name, block.heading, parts(*_parts(block, result)), block.sentence, open=block.open)
+        shown = parts(*_parts(block, result, scope))
+        if shown or block.is_finding:
+            yield Section(block.name, block.heading, shown, block.describe(result.tables_by_name), open=block.open)
 
 
-def _parts(block: Block, result: AuditResult) -> Iterator[Any]:
-    drawn = [chart for chart in block.charts if result.table(chart.table).where(**chart.where).rows]
-    yield Figures(tuple(Figure(chart, result.table(chart.table)) for chart in drawn))
-    yield from notes(block.notes) if not block.tables else ()
-    yield lead(block.introduction)
-    yield from (make_grid(result.table(name)) for name in block.tables)
-    yield from notes(block.notes) if block.tables else ()
+def _parts(block: Block, result: AuditResult, scope: Scope) -> Iterator[Any]:
+    figures = tuple(Figure(chart, table) for chart, table in _drawn(block, result, scope))
+    grids = [grid for view in block.tables for grid in make_grids(result, view)]
+    if figures or grids or block.is_finding:
+        yield lead(block.introduction)
+        yield Figures(figures)
+        yield grids
+        yield from notes(block.notes)
+
+
+def _drawn(block: Block, result: AuditResult, scope: Scope) -> Iterator[tuple[Chart, Table]]:
+    """Yield the charts that have rows; adversaries have their letter, color and shape."""
+    for chart in block.charts:
+        table = result.table(chart.table)
+        if not table.where(**chart.where).rows:
+            continue
+        if "adversary" in (chart.by, chart.y):
+            yield replace(chart, style="style"), _mark_adversaries(table, scope)
+        else:
+            yield chart, table
+
+
+def _mark_adversaries(table: Table, scope: Scope) -> Table:
+    rows = (
+        {
+            **row,
+            "adversary": scope.marked(row["adversary"]) or row["adversary"],
+            "style": scope.styles[row["adversary"]],
+        }
+        for row in table.rows
+    )
+    return replace(table, columns=(*table.columns, Column("style")), rows=tuple(rows))
+
+
+# --- tables ----------------------------------------------------------------------------------------------------------
+
+N_SIDE_BY_SIDE = 6
+"""Releases in a table with a line for each column."""
+
+
+def make_grids(result: AuditResult, view: str | View) -> Iterator[Grid]:
+    """Yield a view of a table with formatted cells, without columns that have no value."""
+    view = View(view) if isinstance(view, str) else view
+    table = result.table(view.table).where(**view.where)
+    table = table.select(view.columns) if view.columns else table
+    table = replace(table, rows=table.rows[: view.limit or None], title=view.title or table.title)
+    if not table.rows:
+        return
+    if view.transposed:
+        yield from _transpose(table)
+    else:
+        yield make_grid(table)
 
 
 def make_grid(table: Table) -> Grid:
-    """Return a table of facts with formatted cells; a column without any value is left out."""
-    table = table.select(
-        column.name for column in table.columns if any(row[column.name] is not None for row in table.rows)
-    )
+    """Return a table with formatted cells, without columns that have no value and without the name of one release."""
+    n_releases = len({row.get("release") for row in table.rows})
+    names = [column.name for column in table.columns if any(row[column.name] is not None for row in table.rows)]
+    table = table.select(name for name in names if name != "release" or n_releases > 1)
     rows = tuple(tuple(format_cell(column, row[column.name]) for column in table.columns) for row in table.rows)
-    n_text = next((i for i, column in enumerate(table.columns) if column.kind != "text"), len(table.columns))
+    n_text = next((i for i, column in enumerate(table.columns) if not _is_text(column)), len(table.columns))
     is_text = table.columns[-1].kind in ("text", "belief")
     return Grid(tuple(map(heading, table.columns)), (("", rows),), text=n_text, caption=table.title, listed=is_text)
+
+
+def _is_text(column: Column) -> bool:
+    return column.kind in ("text", "name")
+
+
+def _transpose(table: Table) -> Iterator[Grid]:
+    """Yield a line for each column with its meaning, and the releases side by side."""
+    first, *columns = table.columns
+    known = [column for column in columns if any(row[column.name] is not None for row in table.rows)]
+    n_tables = math.ceil(len(table.rows) / N_SIDE_BY_SIDE)
+    width = math.ceil(len(table.rows) / n_tables)
+    for start in range(0, len(table.rows), width):
+        rows = table.rows[start : start + width]
+        lines = tuple(
+            (heading(column), column.meaning, *(_format_or_not_run(column, row[column.name]) for row in rows))
+            for column in known
+            if any(row[column.name] is not None for row in rows)
+        )
+        head = (heading(first), "Meaning", *(row[first.name] for row in rows))
+        yield Grid(head, (("", lines),), text=2, caption=table.title, meaning=True)
+
+
+def _format_or_not_run(column: Column, value: Any) -> str:
+    return "not run" if value is None else format_cell(column, value)
 
 
 def heading(column: Column) -> str:

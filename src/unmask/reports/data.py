@@ -14,7 +14,6 @@ from unmask.policy import Criterion, Policy, Verdict, judge
 from unmask.policy.coverage import MIN_COVERAGE
 from unmask.policy.verdict import Line
 from unmask.reports.facts.found import Found, plain_row
-from unmask.reports.facts.shapes import Shape
 from unmask.reports.facts.study import Measured
 from unmask.reports.facts.study import headlines as preferred
 from unmask.reports.facts.tables import (
@@ -22,7 +21,6 @@ from unmask.reports.facts.tables import (
     ClassRisk,
     ColumnRisk,
     Distribution,
-    Promise,
     Step,
     ValueRisk,
     common_values,
@@ -90,8 +88,6 @@ class ReportData(Found):
     classes      : those most at risk for each target, the worst first
     values       : what is believed of each value of the sensitive columns, those that rise most first
     distribution : people by success probability
-    promises     : what was announced of people and what came true, in bins
-    shapes       : columns before and after protection
     assumptions  : one sentence each
     cautions     : what a reader must know before relying on a figure, a sentence each; said wherever figures are
     not_run      : what was left out or failed, and why; a reason that begins with "failed" is shown as a failure
@@ -116,8 +112,6 @@ class ReportData(Found):
     classes: tuple[ClassRisk, ...] = ()
     values: tuple[ValueRisk, ...] = ()
     distribution: tuple[Distribution, ...] = ()
-    promises: tuple[Promise, ...] = ()
-    shapes: tuple[Shape, ...] = ()
     assumptions: tuple[str, ...] = ()
     cautions: tuple[str, ...] = ()
     not_run: tuple[tuple[str, str], ...] = ()
@@ -199,8 +193,6 @@ class ReportData(Found):
             steps=tuple(one.without_small(least) for one in self.steps),
             changes=tuple(one.without_small(least) for one in self.changes),
             distribution=tuple(item.without_small(least) for item in self.distribution),
-            promises=tuple(item for item in self.promises if item.people >= least),
-            shapes=tuple(item for one in self.shapes if (item := one.without_small(least)).before),
             subjects=tuple(one.without_small(least) for one in self.subjects),
             result=None if self.result is None else self.result.without_small(least),
         )

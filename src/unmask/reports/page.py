@@ -26,8 +26,6 @@ from unmask.reports.sections.closing import closing, describe_readers, not_run_s
 from unmask.reports.sections.measures import measures_section
 from unmask.reports.sections.membership import membership_section
 from unmask.reports.sections.person import person_section
-from unmask.reports.sections.promises import promises_section
-from unmask.reports.sections.shapes import shapes_section
 from unmask.reports.sections.study import study_page
 from unmask.reports.sections.wp216 import wp216_section
 from unmask.reports.showing import showing
@@ -82,12 +80,14 @@ def page_of(data: ReportData | StudyData) -> Page:
 
 def _audit_page(data: ReportData) -> Page:
     scope = Scope(data)
+    findings = [] if data.result is None else list(blocks.sections(data.result, scope))
     found = (
-        *(() if data.result is None else blocks.sections(data.result)),
+        *(section for section in findings if section.open),
         *_before("success", scope),
         person_section(scope),
         tables.success_section(scope),
         conditions_section(scope),
+        *(section for section in findings if not section.open),
         _key(scope),
         _findings(scope),
         tables.added_section(scope),
@@ -97,11 +97,9 @@ def _audit_page(data: ReportData) -> Page:
         *_before("measures", scope),
         measures_section(scope),
         tables.people_section(scope),
-        promises_section(scope),
         where.values_section(scope),
         where.where_section(scope),
         where.classes_section(scope),
-        shapes_section(data),
         *_before("utility", scope),
         utility.utility_section(scope),
         utility.criteria_section(data),

@@ -1,6 +1,6 @@
 """Results of audits, studies and games: measures as rows, facts as tables, findings as blocks."""
 
-from unmask.results.blocks import Block, Fact
+from unmask.results.blocks import Block, Fact, View
 from unmask.results.chart import Chart
 from unmask.results.envelope import SCHEMA, as_json, envelope, plain
 from unmask.results.result import Advice, Alternative, AtRisk, AuditResult
@@ -19,6 +19,7 @@ __all__ = [
     "Fact",
     "Row",
     "Table",
+    "View",
     "as_json",
     "envelope",
     "plain",

@@ -93,7 +93,7 @@ DATE = "date"
 
 def is_share(column: Column) -> bool:
     """Return whether values of a column are written in percent."""
-    return column.kind in ("share", "share_of_people") or column.unit in SHARES
+    return column.kind in ("share", "share_of_people", "percent_of_people", "bin") or column.unit in SHARES
 
 
 def format_value(column: Column, value: Any) -> str:

@@ -111,25 +111,35 @@ class AuditResult:
     cautions: tuple[str, ...] = ()
     not_run: tuple[tuple[str, str], ...] = ()
 
+    @property
+    def tables_by_name(self) -> dict[str, Table]:
+        """Tables by name."""
+        return {table.name: table for table in self.tables}
+
     def table(self, name: str) -> Table:
         """Return the table of this name."""
-        return next(table for table in self.tables if table.name == name)
+        return self.tables_by_name[name]
+
+    def sentences(self) -> list[str]:
+        """Return the findings of a result without small counts, the most important one first."""
+        listed = (block.describe(self.tables_by_name) for block in self.blocks if block.is_finding)
+        return [sentence for sentence in (self.headline, *listed) if sentence]
 
     def without_small(self, least: int) -> AuditResult:
         """Return the result as it may be shared: without facts about fewer than `least` people."""
+        shared = replace(self, tables=tuple(table.without_small(least) for table in self.tables))
         return replace(
-            self,
+            shared,
             headline=write_counts(self.headline, least),
-            tables=tuple(table.without_small(least) for table in self.tables),
-            blocks=tuple(_write_block(block, least) for block in self.blocks),
+            blocks=tuple(_write_block(block, shared, least) for block in self.blocks),
             at_risk=None if self.at_risk is None else _write_risk(self.at_risk, least),
         )
 
 
-def _write_block(block: Block, least: int) -> Block:
+def _write_block(block: Block, shared: AuditResult, least: int) -> Block:
     return replace(
         block,
-        sentence=write_counts(block.sentence, least),
+        sentence=write_counts(block.describe(shared.tables_by_name), least),
         introduction=write_counts(block.introduction, least),
         notes=tuple(write_counts(note, least) for note in block.notes),
         charts=tuple(replace(chart, label=write_counts(chart.label, least)) for chart in block.charts),

@@ -6,9 +6,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from unmask.results.suppression import round_people, round_share
+from unmask.results.suppression import hide_few, round_people, round_share
 
-Kind = Literal["text", "number", "share", "people", "share_of_people", "group", "interval", "belief"]
+Kind = Literal[
+    "text", "number", "share", "people", "share_of_people", "percent_of_people", "group", "bin", "name", "interval",
+    "belief",
+]  # fmt: skip
+
+Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -21,17 +26,25 @@ class Column:
         Key of the column in JSON and in data frames.
     label : str
         Heading of the column on a page.
-    kind : {"text", "number", "share", "people", "share_of_people", "group", "interval", "belief"}
-        Format and suppression of the values. "number" and "share" describe the release and are always shown;
-        "interval" is a pair of numbers, "belief" a list of (label, probability). "people" is a count of people,
-        "share_of_people" a share of the count in column `of`; both are rounded up to groups. "group" is the size of
-        the group that a row describes, None if it describes all: rows of small groups are left out.
+    kind : {"text", "number", "share", "people", "share_of_people", "percent_of_people", "group", "bin", "name", ...}
+        Format and suppression of the values:
+
+        * "number", "share", "interval" (a pair of numbers), "belief" (a list of label and probability): shown.
+        * "people", a count, and "share_of_people", a share of the count in column `of`: rounded up to groups.
+        * "percent_of_people", a share of the count in column `of`: in whole percent, left out if the count is small.
+        * "group", the size of the group that a row describes, None if it describes all: small groups are left out.
+        * "bin", the share of the count in column `of` that is in a bin: small bins are empty, and cut at the ends.
+        * "name", a text that belongs to a share of people, in column `of`: names of few are replaced.
     unit : str, optional
         Unit of a number, such as "bits" or "km".
     of : str, optional
-        Column of the number of people that a "share_of_people" refers to.
+        Column that the value refers to. The count of "people" is at most the number in that column.
     places : int, optional
         Decimals of a number; three significant digits by default.
+    exact : bool
+        True if counts of at least the smallest group are not rounded.
+    meaning : str
+        Explanation of the column, for tables that a page shows with a line for each column.
     """
 
     name: str
@@ -40,9 +53,11 @@ class Column:
     unit: str = ""
     of: str = ""
     places: int | None = None
+    exact: bool = False
+    meaning: str = ""
 
     def __post_init__(self) -> None:
-        if self.kind == "share_of_people" and not self.of:
+        if self.kind in ("share_of_people", "percent_of_people", "bin", "name") and not self.of:
             raise ValueError(f"column {self.name} is a share of people, expected `of`, the column of their number")
 
 
@@ -60,12 +75,18 @@ class Table:
         Column name -> value, None if it was not computed.
     title : str, optional
         Line above the table on a page.
+    series : tuple of str
+        Columns that distinguish series of rows: bins are cut, names replaced and rows limited in each series.
+    limit : int
+        Rows of each series that are shown, after small groups are left out; 0 for all.
     """
 
     name: str
     columns: tuple[Column, ...]
-    rows: tuple[Mapping[str, Any], ...]
+    rows: tuple[Row, ...]
     title: str = ""
+    series: tuple[str, ...] = ()
+    limit: int = 0
 
     @classmethod
     def from_records(cls, name: str, columns: Iterable[Column], records: Iterable[Iterable[Any]]) -> Table:
@@ -118,8 +139,23 @@ class Table:
         """
         groups = [column.name for column in self.columns if column.kind == "group"]
         large = [row for row in self.rows if all(_is_large(row[name], least) for name in groups)]
-        rows = ({column.name: _shared_value(column, row, least) for column in self.columns} for row in large)
+        rows = (row for series in self._split(large) for row in self._share_series(series, least))
         return replace(self, rows=tuple(rows))
+
+    def _split(self, rows: Iterable[Row]) -> Iterable[list[Row]]:
+        series: dict[tuple[Any, ...], list[Row]] = {}
+        for row in rows:
+            series.setdefault(tuple(row[name] for name in self.series), []).append(row)
+        return series.values()
+
+    def _share_series(self, rows: list[Row], least: int) -> Iterator[Row]:
+        for column in self.columns if least > 1 else ():
+            if column.kind == "bin":
+                rows = _cut_ends(rows, column, least)
+            if column.kind == "name":
+                rows = list(_replace_names(rows, column, self.column(column.of).of, least))
+        for row in rows[: self.limit or None]:
+            yield {column.name: _shared_value(column, row, least) for column in self.columns}
 
 
 def _is_large(group: int | str | None, least: int) -> bool:
@@ -127,13 +163,40 @@ def _is_large(group: int | str | None, least: int) -> bool:
     return group is None or isinstance(group, str) or group >= least
 
 
-def _shared_value(column: Column, row: Mapping[str, Any], least: int) -> Any:
+def _cut_ends(rows: list[Row], column: Column, least: int) -> list[Row]:
+    """Return the rows from the first to the last large bin."""
+    large = [i for i, row in enumerate(rows) if _is_large_bin(column, row, least)]
+    return rows[large[0] : large[-1] + 1] if large else []
+
+
+def _is_large_bin(column: Column, row: Row, least: int) -> bool:
+    return bool(row[column.name] * row[column.of] > least - 0.5)
+
+
+def _replace_names(rows: Iterable[Row], column: Column, people: str, least: int) -> Iterator[Row]:
+    """Yield the rows, the first one of a rare name without that name, and no other of them."""
+    rare_name = f"a value that fewer than {least:,} people have"
+    is_replaced = False
+    for row in rows:
+        is_rare = row[column.name] != rare_name and row[column.of] * row[people] < least - 0.5
+        if not (is_rare and is_replaced):
+            yield {**row, column.name: rare_name} if is_rare else row
+        is_replaced = is_replaced or is_rare
+
+
+def _shared_value(column: Column, row: Row, least: int) -> Any:
     value = row[column.name]
     if value is None or least <= 1:
         return value
+    n_people = row[column.of] if column.of else None
+    if column.kind in ("people", "group") and column.exact:
+        return hide_few(value, least)
     if column.kind in ("people", "group"):
-        return round_people(value, least)
+        return round_people(value, least, n_people)
+    if column.kind == "bin":
+        return round_share(value, row[column.of], least) if _is_large_bin(column, row, least) else 0.0
     if column.kind == "share_of_people":
-        n_people = row[column.of]
-        return None if isinstance(n_people, str) else round_share(value, n_people, least)
+        return None if isinstance(n_people, str) else round_share(value, row[column.of], least)
+    if column.kind == "percent_of_people":
+        return None if isinstance(hide_few(row[column.of], least), str) else round(value, 2)
     return value

@@ -68,25 +68,6 @@ class Distribution:
 
 
 @dataclass(frozen=True)
-class Promise:
-    """What an adversary announced of some people whose truth is known, and what came true of it.
-
-    people              : those of one release, adversary and target whom the announced success puts in one bin
-    announced, realized : its mean over them, and the share of them about whom the adversary is right
-    low, high           : 95 % interval of the latter (Wilson), as if people were independent
-    """
-
-    release: str
-    adversary: str
-    target: str
-    people: int
-    announced: float
-    realized: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True)
 class Change:
     """A change of how a release is made, tried: protected again, and audited again.
 

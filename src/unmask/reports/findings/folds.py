@@ -104,29 +104,6 @@ def _where(scope: Scope) -> str:
     return f"{what(best.target).split(':')[0]}: without {best.column} success falls {falls}."
 
 
-def _promises(scope: Scope) -> str:
-    """Where what came true is farthest from what was announced."""
-    own = [one for one in scope.data.promises if one.release in scope.protected]
-    if not own:
-        return ""
-    far = max(own, key=lambda one: abs(one.announced - one.realized))
-    told = f"announced {percent(far.announced)}, came true {percent(far.realized)}"
-    return f"Farthest apart, of {far.people:,} people asked for {_asked(far.target)}: {told}."
-
-
-def _asked(target: str) -> str:
-    return "their record" if target == IDENTITY else target
-
-
-def _shapes(scope: Scope) -> str:
-    """The column that changed most, and by how much."""
-    own = [one for one in scope.data.shapes if one.release in scope.protected]
-    if not own:
-        return ""
-    most = max(own, key=lambda one: one.moved)
-    return f"{most.column} changed most: {percent(most.moved)} of the people stand elsewhere."
-
-
 def _utility(scope: Scope) -> str:
     losses = {name: own for name, own in scope.data.utility.items() if name != ORIGINAL}
     told = []
@@ -188,9 +165,7 @@ SENTENCES: Mapping[str, Callable[[Scope], str]] = {
     "membership": _membership,
     "measures": _measures,
     "people": _people,
-    "promises": _promises,
     "where": _where,
-    "shapes": _shapes,
     "exposure": _exposure,
     "utility": _utility,
     "criteria": _criteria,

@@ -108,7 +108,7 @@ def sentences(data: ReportData) -> list[str]:
     found = [(one, showing(one).findings(one, scope)) for one in data.subjects]
     first = [sentence for one, own in found if one.before not in LATER for sentence in own]
     if data.result is not None:
-        first += [data.result.headline, *(block.sentence for block in data.result.blocks if block.sentence)]
+        first += data.result.without_small(data.least).sentences()
     last = [sentence for one, own in found if one.before in LATER for sentence in own]
     return [*first, *rows, *membership_findings(scope), *wildcard_findings(scope), *asked(data.rows), *last]
 

@@ -14,12 +14,13 @@ from unmask.pricing import Motive, price_releases
 from unmask.reports import ORIGINAL
 from unmask.reports.data import APART
 from unmask.reports.facts.price import Price
-from unmask.reports.facts.tables import ClassRisk, Distribution, Promise, ValueRisk
+from unmask.reports.facts.tables import ClassRisk, Distribution, ValueRisk
 from unmask.results import Row
 from unmask.tables.audit import risk_facts
 from unmask.tables.audit.attack_run import AttackRun
 from unmask.tables.audit.attacked_release import LEARNER, PROSECUTOR, REGISTER
 from unmask.tables.audit.auditor_knowledge import AuditorKnowledge
+from unmask.tables.audit.calibration import CalibrationBin, calibration_bins
 from unmask.tables.audit.equivalence_classes import Seen
 from unmask.tables.table import Table
 
@@ -39,7 +40,7 @@ class Found:
     not_run: list[tuple[str, str, str]] = field(default_factory=list)
     unasked: dict[tuple[str, str], None] = field(default_factory=dict)
     spread: list[Distribution] = field(default_factory=list)
-    promises: list[Promise] = field(default_factory=list)
+    promises: list[CalibrationBin] = field(default_factory=list)
     values: list[ValueRisk] = field(default_factory=list)
     classes: list[ClassRisk] = field(default_factory=list)
     priced: dict[str, Posterior] = field(default_factory=dict)
@@ -84,7 +85,7 @@ class Found:
 
     def _add(self, case: AttackRun, seen: Seen | None) -> None:
         """Take the measures of a case; seen : the classes of a release that is no original."""
-        promised = [] if case.release == ORIGINAL else list(risk_facts.promises(case))
+        promised = [] if case.release == ORIGINAL else list(calibration_bins(case))
         audited = case.audited(self._measures(case))  # and forgets where the truth stands
         self.rows += audited.rows
         self.not_run += [(measure, f"{case.adversary}, {case.target}", why) for measure, why in audited.not_run]

@@ -1,27 +1,66 @@
-"""Columns before and after: where people stand in the original, and where the release says they do."""
+"""Distributions of columns before and after protection, in bins."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.reports.facts.shapes import Shape
-from unmask.results.formats import round_step
+from unmask.results import Block, Chart, Column
+from unmask.results import Table as Facts
+from unmask.results.formats import DATE, round_step
+from unmask.results.suppression import mark_people
 from unmask.tables.table import Table
 from unmask.tables.utility.columns import Cells
+
+SECONDS = 86400.0
+"""Seconds of a day."""
 
 BINS = 20
 """Bins of a column, about."""
 
 
-def shapes(release: str, original: Table, table: Table, origin: NDArray[np.int64]) -> Iterator[Shape]:
-    """People over the values of each quasi-identifier of the original, and of a release whose cells are spread evenly
-    over the values that they may stand for; a row that is not released is spread over all of them.
+class ColumnBin(NamedTuple):
+    """Share of people in a bin of a column, in the original and in a release.
 
-    Bins of numbers and dates end at round values, so that no end is somebody's value.
+    Parameters
+    ----------
+    release, column, type : str
+        Release, and name and type of the column.
+    bin, dates : tuple of float, optional
+        Ends of a bin of numbers or ranks; ends of a bin of dates, in days since 1970.
+    rank : str, optional
+        "no. 1" for the most common value of a column without order.
+    before, after : float
+        Share of people in the bin.
+    missing, gone : float
+        Share of people without a value in the original, and in the release.
+    people : int
+        Number of people.
+    """
+
+    release: str
+    column: str
+    type: str
+    bin: tuple[float, float] | None
+    dates: tuple[float, float] | None
+    rank: str | None
+    before: float
+    after: float
+    missing: float
+    gone: float
+    people: int
+
+
+def column_bins(release: str, original: Table, table: Table, origin: NDArray[np.int64]) -> Iterator[ColumnBin]:
+    """Yield the bins of each quasi-identifier.
+
+    A generalized cell is spread evenly over its values, and a suppressed row over all values. Bins of numbers and
+    dates end at round values, so that no end is a value of a person.
     """
     lost = np.ones(original.n_rows, dtype=np.bool_)
     lost[origin] = False
@@ -31,7 +70,9 @@ def shapes(release: str, original: Table, table: Table, origin: NDArray[np.int64
         bins = _ordered(cells) if cells.position is not None else _named(compared.original[:-1])
         before, after = (_shares(side, bins, original.n_rows) for side in (compared.original, compared.released))
         missing, gone = (float(side[-1]) / original.n_rows for side in (compared.original, compared.released))
-        yield Shape(release, column.name, column.type, bins.edges, before, after, missing, gone, original.n_rows)
+        for ends, share, released in zip(bins.ends(column.type), before, after, strict=True):
+            names = release, column.name, column.type
+            yield ColumnBin(*names, *ends, share, released, missing, gone, original.n_rows)
 
 
 def _shares(rows: NDArray[np.float64], bins: _Bins, n_rows: int) -> tuple[float, ...]:
@@ -43,6 +84,16 @@ class _Bins:
     of: NDArray[np.int64]
     n: int
     edges: tuple[float, ...] = ()
+
+    def ends(self, column_type: str) -> Iterator[tuple[Any, Any, str | None]]:
+        """Yield the ends of each bin as numbers or as dates, or the rank of a value."""
+        if not self.edges:
+            yield from ((None, None, f"no. {rank}") for rank in range(1, self.n + 1))
+        elif column_type in ("date", "datetime"):
+            scale = SECONDS if column_type == "datetime" else 1.0
+            yield from ((None, (low / scale, high / scale), None) for low, high in pairwise(self.edges))
+        else:
+            yield from ((ends, None, None) for ends in pairwise(self.edges))
 
 
 def _ordered(cells: Cells) -> _Bins:
@@ -64,3 +115,67 @@ def _named(before: NDArray[np.float64]) -> _Bins:
     of = np.empty(len(before), dtype=np.int64)
     of[np.argsort(-before, kind="stable")] = np.arange(len(before)) * n // max(len(before), 1)
     return _Bins(of, n)
+
+
+# --- findings --------------------------------------------------------------------------------------------------------
+
+EXPLANATION = (
+    "Bars show the original, the line shows the release. A generalized cell is spread evenly over its possible values, "
+    "and a suppressed row over all values. If the line follows the bars, the distribution is preserved. Shares are "
+    "rounded up to the smallest group that may be shown; bins with fewer people are empty, and cut at the ends."
+)
+
+COLUMNS = (
+    Column("release"), Column("column"), Column("type"), Column("bin", kind="interval"),
+    Column("dates", kind="interval", unit=DATE), Column("rank", "Values, the most common first"),
+    Column("before", "before", "bin", of="people"), Column("after", "after", "share_of_people", of="people"),
+    Column("missing", kind="share_of_people", of="people"), Column("gone", kind="share_of_people", of="people"),
+    Column("people", kind="number"),
+)  # fmt: skip
+
+SERIES = ("release", "column")
+
+
+def bin_table(bins: Iterable[ColumnBin]) -> Facts:
+    """Return the table of the bins of all releases."""
+    return replace(Facts.from_records("shapes", COLUMNS, bins), series=SERIES)
+
+
+def shape_block(bins: Iterable[ColumnBin]) -> Block:
+    """Return a chart for each column of each release, and the column that changed most."""
+    columns: dict[tuple[str, str], list[ColumnBin]] = {}
+    for item in bins:
+        columns.setdefault((item.release, item.column), []).append(item)
+    several = len({release for release, _ in columns}) > 1
+    charts = tuple(_chart(own, several=several) for own in columns.values())
+    most = max(columns.values(), key=_share_moved)
+    sentence = f"{most[0].column} changed most: {_count_moved(most)}."
+    heading = "Before and after, column by column"
+    return Block("shapes", heading, sentence, charts, introduction=EXPLANATION, is_finding=False)
+
+
+def _chart(bins: list[ColumnBin], *, several: bool) -> Chart:
+    first = bins[0]
+    order = " (values in their order)" if first.type == "ordinal" else ""
+    title = f"{first.column}{order}{f', {first.release}' if several else ''}"
+    label = f"{first.column}: people before and after. {_count_moved(bins)}{_count_missing(first)}"
+    x = next(name for name in ("bin", "dates", "rank") if getattr(first, name) is not None)
+    where = {name: getattr(first, name) for name in SERIES}
+    return Chart("bars", "shapes", x, "after", title=title, label=label, baseline="before", where=where)
+
+
+def _share_moved(bins: list[ColumnBin]) -> float:
+    """Return the smallest share of people who must be in another bin than before."""
+    return sum(abs(item.before - item.after) for item in bins) / 2
+
+
+def _count_moved(bins: list[ColumnBin]) -> str:
+    people = bins[0].people
+    return f"{mark_people(round(_share_moved(bins) * people))} of {people:,} people are in another bin"
+
+
+def _count_missing(item: ColumnBin) -> str:
+    if not item.missing and not item.gone:
+        return ""
+    before, after = (mark_people(round(share * item.people)) for share in (item.missing, item.gone))
+    return f". Without a value: {before} before, {after} after"

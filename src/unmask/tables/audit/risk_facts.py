@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -11,12 +10,10 @@ from numpy.typing import NDArray
 
 from unmask.core.posterior import Posterior, equal_weights
 from unmask.core.truth import UNKNOWN
-from unmask.measures import realized_success, success_probability
-from unmask.measures.interval import wilson
+from unmask.measures import success_probability
 from unmask.measures.sensitive_values import mask_sensitive_values, rank_by_frequency, sensitive_probability
-from unmask.measures.truth_positions import locate_each, locate_truth
 from unmask.reports.data import LIMITS
-from unmask.reports.facts.tables import Distribution, Promise, ValueRisk
+from unmask.reports.facts.tables import Distribution, ValueRisk
 from unmask.reports.words import IDENTITY
 from unmask.tables.audit.attack_run import AttackRun
 
@@ -56,33 +53,6 @@ def _spread(case: AttackRun) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         out = np.bincount(case.belief.observation, case.belief.weight * gone, len(weight))
         success, weight = np.append(success, 0.0), np.append(weight - out, out.sum())
     return success, weight
-
-
-SURE = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
-"""Announced success between which people are put together to see what came true, the upper one included."""
-
-
-def promises(case: AttackRun) -> Iterator[Promise]:
-    """What the adversary announced of people, and what came true: those of one bin of `SURE` together.
-
-    Nothing where nobody's truth is known, or where the belief is mere scores or counts whose records are whose.
-    """
-    if case.truth is None or case.picked is not None or case.belief.status == "scores" or not case.truth.judged.any():
-        return
-    assert realized_success.of_positions is not None
-    locate = locate_truth if case.whose is None else locate_each
-    positions = locate(case.belief, case.truth)
-    known = np.flatnonzero(positions.truth.judged)
-    announced = success_probability.per_target(positions.posterior)[known]
-    realized = realized_success.of_positions(positions)[known]
-    bins = np.maximum(np.searchsorted(SURE, np.round(announced, 9), side="left") - 1, 0)
-    names = case.release, case.adversary, case.target
-    weight, people = positions.posterior.weight[known], positions.n_targets[known]
-    for at in np.unique(bins).tolist():
-        own = bins == at
-        a, r = (float(np.average(values[own], weights=weight[own])) for values in (announced, realized))
-        n = int(people[own].sum()) if case.whose is None else len(np.unique(case.whose[known[own]]))
-        yield Promise(*names, n, a, r, *wilson(r, n))
 
 
 def by_value(case: AttackRun) -> tuple[ValueRisk, ...]:

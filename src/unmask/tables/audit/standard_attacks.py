@@ -22,13 +22,14 @@ from unmask.tables.audit.attack_run import AttackRun
 from unmask.tables.audit.attacked_release import LEARNER, PROSECUTOR, REGISTER, AttackedRelease
 from unmask.tables.audit.auditor_knowledge import AuditorKnowledge, placed
 from unmask.tables.audit.collector import Found, add_excluded_people, facing
-from unmask.tables.audit.column_shapes import shapes
+from unmask.tables.audit.column_shapes import column_bins
 from unmask.tables.audit.linked_parts import linkability
 from unmask.tables.audit.linked_rows import by_traces
 from unmask.tables.audit.mechanism_aware import by_mechanism
 from unmask.tables.audit.membership import membership
 from unmask.tables.audit.perturbed import by_distance
 from unmask.tables.audit.release_facts import Counts
+from unmask.tables.audit.result import TableFacts, make_result
 from unmask.tables.audit.several_releases import crossing
 from unmask.tables.audit.singling_out import singling_out
 from unmask.tables.audit.threads import MANY, two_at_once
@@ -121,6 +122,7 @@ def _reported(
     given, ungiven = release_facts.given_by(releases if original is None else {ORIGINAL: original})
     knowing = assumptions.adversaries(first, evidence) | assumptions.insiders(first, original) | dict(wp216.WORDS)
     hidden = assumptions.hidden(tables, original)
+    bins = [item for name, before, one in traced for item in column_bins(name, before, one, evidence.origins[name])]
     criteria = {name: count.criteria() for name, count in counts.items()}
     return ReportData(
         title=title,
@@ -134,10 +136,6 @@ def _reported(
         classes=tuple(found.classes),
         values=tuple(found.values),
         distribution=tuple(found.spread),
-        promises=tuple(found.promises),
-        shapes=tuple(
-            shape for name, before, one in traced for shape in shapes(name, before, one, evidence.origins[name])
-        ),
         assumptions=(
             *assumptions.assumptions(first, evidence),
             *assumptions.alone(releases, any(row.adversary == CROSSING for row in found.rows)),
@@ -159,6 +157,7 @@ def _reported(
         ),
         adversaries={name: said for name, said in knowing.items() if name in {row.adversary for row in found.rows}},
         subjects=tuple(filter(None, (_exposure(tables, found.foreign, evidence), price))),
+        result=make_result(title, tuple(found.rows), TableFacts(calibration=found.promises, bins=bins)),
     )
 
 

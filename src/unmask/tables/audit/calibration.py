@@ -1,0 +1,115 @@
+"""Calibration of adversaries: predicted success compared with actual success."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from unmask.measures import realized_success, success_probability
+from unmask.measures.interval import wilson
+from unmask.measures.truth_positions import locate_each, locate_truth
+from unmask.reports.words import IDENTITY, what
+from unmask.results import Block, Chart, Column, Table
+from unmask.results.formats import percent
+from unmask.tables.audit.attack_run import AttackRun
+
+BIN_ENDS = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+"""Ends of the bins of predicted success; a bin includes its upper end."""
+
+
+class CalibrationBin(NamedTuple):
+    """Predicted and actual success for people of about the same predicted success.
+
+    Parameters
+    ----------
+    release, adversary, target : str
+        Release, adversary, and "identity" or a sensitive column.
+    announced, realized : float
+        Mean predicted success, and share of people about whom the adversary is right.
+    low, high : float
+        95 % interval of `realized` (Wilson), as if people were independent.
+    people : int
+        Number of people in the bin whose truth is known.
+    """
+
+    release: str
+    adversary: str
+    target: str
+    announced: float
+    realized: float
+    low: float
+    high: float
+    people: int
+
+
+def calibration_bins(case: AttackRun) -> Iterator[CalibrationBin]:
+    """Yield the bins of a belief; none if no truth is known, or if the belief has only scores or picks."""
+    if case.truth is None or case.picked is not None or case.belief.status == "scores" or not case.truth.judged.any():
+        return
+    assert realized_success.of_positions is not None
+    locate = locate_truth if case.whose is None else locate_each
+    positions = locate(case.belief, case.truth)
+    known = np.flatnonzero(positions.truth.judged)
+    announced = success_probability.per_target(positions.posterior)[known]
+    realized = realized_success.of_positions(positions)[known]
+    bins = np.maximum(np.searchsorted(BIN_ENDS, np.round(announced, 9), side="left") - 1, 0)
+    names = case.release, case.adversary, case.target
+    weight, people = positions.posterior.weight[known], positions.n_targets[known]
+    for number in np.unique(bins).tolist():
+        inside = bins == number
+        predicted, actual = (
+            float(np.average(values[inside], weights=weight[inside])) for values in (announced, realized)
+        )
+        n_people = int(people[inside].sum()) if case.whose is None else len(np.unique(case.whose[known[inside]]))
+        yield CalibrationBin(*names, predicted, actual, *wilson(actual, n_people), n_people)
+
+
+# --- findings --------------------------------------------------------------------------------------------------------
+
+EXPLANATION = (
+    "People whose truth is known are grouped by predicted success. On the dotted line, predictions come true. Above "
+    "it, the adversary is right more often than predicted; below it, less often. Thin lines are 95\u00a0% intervals. "
+    "A belief is refuted if predicted and actual success differ by more than chance explains, over all people or over "
+    "a tenth of them; a belief that is not exact must also differ by more than 3 points."
+)
+
+COLUMNS = (
+    Column("release"), Column("adversary"), Column("target"), Column("announced", "Predicted success", "share"),
+    Column("realized", "Actual success", "share"), Column("low", kind="share"), Column("high", kind="share"),
+    Column("people", "People", "group", exact=True),
+)  # fmt: skip
+
+
+def calibration_table(bins: Iterable[CalibrationBin]) -> Table:
+    """Return the table of the bins of all releases."""
+    return Table.from_records("promises", COLUMNS, bins)
+
+
+def calibration_block(table: Table) -> Block:
+    """Return a chart for each release and target, and the largest gap."""
+    groups = dict.fromkeys((row["release"], row["target"]) for row in table.rows)
+    several = len({release for release, _ in groups}) > 1
+    charts = tuple(_chart(release, target, several=several) for release, target in groups)
+    heading = "Can the numbers be trusted? Predicted and actual success"
+    return Block("promises", heading, largest_gap, charts, introduction=EXPLANATION, is_finding=False)
+
+
+def _chart(release: str, target: str, *, several: bool) -> Chart:
+    return Chart(
+        "points", "promises", "announced", "realized", "adversary", low="low", high="high", log="xy",
+        title=f"{what(target)}{f', {release}' if several else ''}", label="Actual success against predicted success",
+        diagonal="predicted success comes true", where={"release": release, "target": target},
+    )  # fmt: skip
+
+
+def largest_gap(tables: Mapping[str, Table]) -> str:
+    """Return the bin whose predicted and actual success differ most."""
+    rows = tables["promises"].rows
+    if not rows:
+        return ""
+    row = max(rows, key=lambda row: abs(row["announced"] - row["realized"]))
+    about = "their record" if row["target"] == IDENTITY else row["target"]
+    rates = f"predicted {percent(row['announced'])}, actual {percent(row['realized'])}"
+    return f"Largest calibration gap: {rates} ({about}, {row['people']:,} people)."
