@@ -12,7 +12,7 @@ from unmask.data.engine import open_engine
 from unmask.measures import success_probability
 from unmask.reports import ORIGINAL
 from unmask.tables import ClassAttack, Generalize, SuppressCells, Table, criteria
-from unmask.tables.attacks.relation import classes_intersect, relation_of
+from unmask.tables.attacks.relation import add_quasi_identifiers, classes_intersect, relation_of
 from unmask.tables.audit import audit as audit_releases
 from unmask.tables.notation import format_set
 
@@ -241,6 +241,21 @@ def test_an_engine_has_the_numbers_of_memory_or_refuses_with_the_next_step(tmp_p
         else:
             with pytest.raises(UnmaskError, match="leave --engine out"):
                 audit_releases({"release": counted})
+
+
+@given(some_rows, st.sampled_from(RULES), st.booleans())
+def test_a_table_with_more_quasi_identifiers_has_the_relation_of_one_that_is_compared_afresh(rows, missing, known):
+    table = read(rows, missing)
+    if known:
+        classes_intersect(table)
+    wider = add_quasi_identifiers(table, table.sensitive)
+    afresh = read(rows, missing, quasi_identifiers=["a", "b", "s"], sensitive=())
+    assert classes_intersect(wider) == classes_intersect(afresh)
+    relations = [relation_of(wider), relation_of(afresh)]
+    assert [relation is None for relation in relations] in ([True] * 2, [False] * 2)
+    if relations[0] is not None and relations[1] is not None:
+        ones = csr_array(np.ones((len(afresh.classes.sizes), 1), dtype=np.int64))
+        np.testing.assert_array_equal(*(relation.sums(ones).toarray() for relation in relations))
 
 
 def test_suppressed_cells_and_wildcards_are_one_column_of_a_wide_table_too(monkeypatch):

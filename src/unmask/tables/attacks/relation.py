@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -80,6 +80,20 @@ def relation_of(table: Table) -> Relation | None:
 def classes_intersect(table: Table) -> bool:
     """Return whether some classes have a person in common, also if neither contains the other."""
     return _related(table)[1]
+
+
+def add_quasi_identifiers(table: Table, columns: Iterable[Column]) -> Table:
+    """Return the table with more quasi-identifiers, and without its other columns.
+
+    The new classes are parts of the old ones. If no two old classes are known to intersect, and no two values of the
+    new columns do, no two new classes intersect, and they are not compared again.
+    """
+    columns = tuple(columns)
+    wider = replace(table, quasi_identifiers=(*table.quasi_identifiers, *columns), sensitive=(), kept=())
+    is_disjoint = table in _RELATIONS and not _RELATIONS[table][1]
+    if is_disjoint and not columns_that_overlap(columns, missing=table.missing):
+        _RELATIONS[wider] = None, False
+    return wider
 
 
 def _related(table: Table) -> tuple[Relation | None, bool]:

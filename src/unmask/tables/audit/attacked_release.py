@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Self
@@ -20,6 +20,7 @@ from unmask.reports.data import PROSECUTOR as PROSECUTOR
 from unmask.results.formats import percent
 from unmask.tables.attacks import AttributeInference, BackOff, ClassAttack, ModelAttribute, OrderAttack, RegisterAttack
 from unmask.tables.attacks.classes import from_sizes
+from unmask.tables.attacks.relation import add_quasi_identifiers
 from unmask.tables.audit.attack_run import AttackRun
 from unmask.tables.audit.equivalence_classes import together
 from unmask.tables.audit.several_records import any_of_theirs, over_people
@@ -321,7 +322,7 @@ class AttackedRelease:
             column if has_sets(column) else known_as_values(column, hidden)
             for column, hidden in zip(more, hides, strict=True)
         )
-        return _with(self.table, said)
+        return add_quasi_identifiers(self.table, said)
 
 
 def _success(belief: Posterior, truth: Truth) -> float:
@@ -332,8 +333,6 @@ def _success(belief: Posterior, truth: Truth) -> float:
 def _people(known: Known, more: Sequence[Column]) -> Table:
     """What is known of people, who are known by more columns, too."""
     own = ((one, known.population.column(one.name).take(known.person)) for one in more)
-    return _with(known.people, (theirs if has_sets(one) else known_as_values(theirs) for one, theirs in own))
-
-
-def _with(table: Table, more: Iterable[Column]) -> Table:
-    return replace(table, quasi_identifiers=(*table.quasi_identifiers, *more), sensitive=(), kept=())
+    return add_quasi_identifiers(
+        known.people, (theirs if has_sets(one) else known_as_values(theirs) for one, theirs in own)
+    )
