@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import re
 import sys
 import types
 from collections.abc import Iterator, Mapping, Sequence
@@ -42,6 +43,40 @@ def defaults(source: str) -> Mapping[str, Any]:
     """Return the defaults of the parameters of a function or a dataclass; None of one without a default."""
     parameters = inspect.signature(_find(source)).parameters.values()
     return {one.name: None if one.default is one.empty else one.default for one in parameters}
+
+
+@cache
+def help_lines(source: str) -> Mapping[str, str]:
+    """Return the help line of each parameter of a function or a dataclass: the first sentence of its docstring.
+
+    source : "module:name", imported now
+    """
+    return parse_field_help(inspect.getdoc(_find(source)) or "")
+
+
+def parse_field_help(doc: str) -> dict[str, str]:
+    r"""Return the first sentence about each field in a docstring, in numpydoc's Parameters or as lines `name : text`.
+
+    >>> parse_field_help(
+    ...     "Settings.\n\nalpha : weight of linking,\n        or of mixing\nseed  : of every draw. See `rng`"
+    ... )
+    {'alpha': 'Weight of linking, or of mixing.', 'seed': 'Of every draw.'}
+    >>> parse_field_help(
+    ...     "Link items.\n\nParameters\n----------\nalpha, beta : float\n    weights of linking\n\nReturns\n-------"
+    ... )
+    {'alpha': 'Weights of linking.', 'beta': 'Weights of linking.'}
+    """
+    section = re.search(r"^Parameters\n-+\n((?:(?!\n\n\w.*\n--).|\n)*)", doc, flags=re.MULTILINE)
+    if section:
+        fields = re.findall(r"^(\w.*?)(?: : .*)?\n((?: +\S.*\n?)+)", section[1] + "\n", flags=re.MULTILINE)
+    else:
+        fields = re.findall(r"^(\w+) +: (.*(?:\n +\S.*)*)", doc, flags=re.MULTILINE)
+    lines = {
+        name: " ".join(text.split()).split(". ")[0].removesuffix(".")
+        for names, text in fields
+        for name in names.split(", ")
+    }
+    return {name: f"{line[0].upper()}{line[1:]}." for name, line in lines.items()}
 
 
 def _find(source: str) -> Any:

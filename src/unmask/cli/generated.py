@@ -9,7 +9,6 @@ from __future__ import annotations
 import inspect
 import itertools
 import math
-import re
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -24,6 +23,7 @@ from click.core import ParameterSource
 
 from unmask.core.errors import UnmaskError
 from unmask.ranges import Range
+from unmask.schema import help_lines
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -117,7 +117,7 @@ class LazyOptions:
         source = attrgetter(name)(import_module(module))
         fields = inspect.signature(source).parameters
         hints = get_type_hints(source, include_extras=True)
-        lines = parse_field_help(inspect.getdoc(source) or "")
+        lines = help_lines(self.source)
         for field in self.names or self.settings or [name for name in fields if convert_hint(hints.get(name))]:
             declared = {**convert_default(fields[field].default), **convert_hint(hints.get(field))}
             option: Any = _make_option(field, {"help": lines.get(field), **declared, **self.settings.get(field, {})})
@@ -217,28 +217,3 @@ def check_number(value: float | None) -> float | None:
     if value is not None and math.isnan(value):
         raise UnmaskError("expected a number, given nan")
     return value
-
-
-def parse_field_help(doc: str) -> dict[str, str]:
-    r"""Return the first sentence about each field in a docstring, in numpydoc's Parameters or as lines `name : text`.
-
-    >>> parse_field_help(
-    ...     "Settings.\n\nalpha : weight of linking,\n        or of mixing\nseed  : of every draw. See `rng`"
-    ... )
-    {'alpha': 'Weight of linking, or of mixing.', 'seed': 'Of every draw.'}
-    >>> parse_field_help(
-    ...     "Link items.\n\nParameters\n----------\nalpha, beta : float\n    weights of linking\n\nReturns\n-------"
-    ... )
-    {'alpha': 'Weights of linking.', 'beta': 'Weights of linking.'}
-    """
-    section = re.search(r"^Parameters\n-+\n((?:(?!\n\n\w.*\n--).|\n)*)", doc, flags=re.MULTILINE)
-    if section:
-        fields = re.findall(r"^(\w.*?)(?: : .*)?\n((?: +\S.*\n?)+)", section[1] + "\n", flags=re.MULTILINE)
-    else:
-        fields = re.findall(r"^(\w+) +: (.*(?:\n +\S.*)*)", doc, flags=re.MULTILINE)
-    lines = {
-        name: " ".join(text.split()).split(". ")[0].removesuffix(".")
-        for names, text in fields
-        for name in names.split(", ")
-    }
-    return {name: f"{line[0].upper()}{line[1:]}." for name, line in lines.items()}

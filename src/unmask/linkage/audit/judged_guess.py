@@ -68,16 +68,15 @@ class Sensitivity:
     min_size : int
         fewest items of a counted subject; one item is always linked
     missing : {"error", "singleton", "drop"}
-        what an item of the truth is that a guess lacks, or has without a label: an error, a cluster of its own, or left
-        out of the truth and of every guess, so that all are compared on the same items
+        items of the truth without a cluster: an error, each a cluster of its own (singleton), or left out of the truth
+        and of every guess, so that all guesses are compared on the same items (drop)
     unlabeled : {"error", "foreign", "unknown", "drop"}
-        what an item of a guess is that the truth lacks, or has without a label: an error; foreign, as the truth has
-        every item of its subjects; unknown, perhaps theirs, which gives bounds; or left out
+        items of a guess without a subject: an error, other people's, as the truth has every item of its subjects
+        (foreign), perhaps theirs, which gives bounds (unknown), or left out (drop)
     truth_sampled : bool
         subjects of the truth are drawn at random, and stand for all
     shuffles : int
-        shuffled guesses, for the baseline, see `Contingency.at_random`; of many items fewer will do, see
-        `SHUFFLED_ITEMS`
+        shuffled guesses for the baseline. See `Contingency.at_random`; many items need fewer, see `SHUFFLED_ITEMS`
     seed : int
         random seed of the shuffles
     """
