@@ -205,7 +205,7 @@ def test_python_of_the_documentation_runs_in_a_kernel_without_widgets(study, tmp
     monkeypatch.chdir(tmp_path)
     Room("", {}, study).supply(["audit", "release.csv"])
     Path("result.json").write_text(run("audit", "release.csv", "-q", "age,sex,zip", "-s", "diagnosis", "--json")[1])
-    own = [ROOT / "docs/how-to" / f"{name}.md" for name in ("studies", "pipelines")]
+    own = [ROOT / "docs/how-to" / f"{name}.md" for name in ("attack", "pipelines")]
     plain = [text for page in own for language, text in fences(page) if language == "python" and ">>>" not in text]
     assert len(plain) == 2
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code) for code in (KERNEL, SHOWN, *plain)])
