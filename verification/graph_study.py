@@ -39,7 +39,7 @@ def study(folder: Path) -> Section:
     """Who is recognized, and what is lost."""
     subprocess.run((sys.executable, "-m", "unmask", "study", str(PLAN), "-o", str(folder)), check=True)
     found = read_results(folder)
-    reached = {(s.dataset, s.protection, s.adversary): s.posterior for s in found.summaries if s.measure == "recall"}
+    reached = {(s.dataset, s.release, s.adversary): s.posterior for s in found.rows if s.measure == "recall"}
     datasets_, protections, adversaries = ([*dict.fromkeys(key[i] for key in reached)] for i in range(3))
     rows = tuple(
         (
@@ -79,7 +79,7 @@ def study(folder: Path) -> Section:
 
 def _kept(found: Results, dataset: str, protection: str) -> tuple[float, ...]:
     """The utility of a protection, and its losses."""
-    own = [s for s in found.summaries if (s.dataset, s.protection) == (dataset, protection)]
+    own = [s for s in found.rows if (s.dataset, s.release) == (dataset, protection)]
     values = {name: [s.posterior for s in own if s.measure == name] for name in ("utility", *LOSSES)}
     return tuple(float(np.mean(value)) for value in values.values())
 

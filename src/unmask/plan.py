@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from unmask.core.errors import UnmaskError, nearest
+from unmask.core.targets import NO_ATTACK
 from unmask.ranges import FINITE
 from unmask.version import __version__
 
@@ -26,9 +27,6 @@ NOTHING: Final = "none"
 
 DESIGN: Final = "channels.optimal_mechanism"
 """`use` of a protection that `unmask design` computes: its parameters are those of the function of that name."""
-
-NO_ATTACK: Final = "(release)"
-"""Target of rows that describe a release and no belief."""
 
 Settings = Mapping[str, Any]
 

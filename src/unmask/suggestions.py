@@ -8,12 +8,12 @@ from itertools import compress
 from typing import Any
 
 from unmask.core.errors import UnmaskError
+from unmask.core.pareto import find_pareto_front
 from unmask.domains import read_domain_policies
 from unmask.policy import Policy, Verdict
 from unmask.protecting import protect
 from unmask.reports import ReportData
 from unmask.reports.data import Scope
-from unmask.reports.facts.study import undominated
 from unmask.reports.facts.tables import Change
 from unmask.reports.findings.rows import at_risk
 from unmask.reports.findings.verdict import limit_of
@@ -154,7 +154,7 @@ def _undominated(changes: Sequence[Change]) -> list[Change]:
     by_cost: dict[tuple[Any, ...], Change] = {}
     for one in sorted(changes, key=lambda one: -(one.k or 0)):  # of equal ones that with the smallest k
         by_cost[one.missed, one.untested, one.above or 0, -(one.utility or 0)] = one
-    kept = compress(by_cost.values(), undominated(list(by_cost)))
+    kept = compress(by_cost.values(), find_pareto_front(list(by_cost)))
     return sorted(kept, key=lambda one: (one.missed, -(one.utility or 0)))
 
 

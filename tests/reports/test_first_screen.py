@@ -50,7 +50,7 @@ def judged(data: ReportData, *conditions: str) -> ReportData:
 def chosen() -> object:
     """A study under a policy: a protection that keeps it, and others that do not."""
     plain = study()
-    policy, rows = Policy.of(["success_probability <= 0.6"], title="Ours"), [item.row for item in plain.rows]
+    policy, rows = Policy.of(["success_probability <= 0.6"], title="Ours"), list(plain.rows)
     verdicts = judge(policy, rows)
     options = [Option("census", one.release, 0.9 - i / 10, "share", one.assessments) for i, one in enumerate(verdicts)]
     return study(policy="Ours", options=tuple(sorted(options, key=lambda one: (one.state != "met", -one.utility))))

@@ -19,11 +19,12 @@ from unmask.core.errors import UnmaskError
 from unmask.data.databases import open_database
 from unmask.policy.condition import CONTROL_FIELDS, QUANTILES
 from unmask.reports import render
-from unmask.reports.facts.study import Measured, Missing, StudyData
+from unmask.reports.facts.study import Missing, StudyData
 from unmask.reports.findings.study import findings
 from unmask.reports.screens.study import screen
 from unmask.reports.sections.families import families
 from unmask.reports.words import told_apart
+from unmask.results import StudyRow
 from unmask.studies.page import planes, study_page
 from unmask.studies.run import COLUMNS, RESULTS
 
@@ -34,21 +35,21 @@ NUMBERS = ("prior", "posterior", "gain", "low", "high", "worst", "seconds", *ABS
 WORLD = {"original": (0.9, 0.7, 1.0), "M k=3": (0.3, 0.6, 0.9), "M k=5": (0.2, 0.5, 0.8), "M k=10": (0.1, 0.55, 0.7)}
 
 
-def measured(protection, adversary, target, value, dataset="census", **changes) -> Measured:
+def measured(protection, adversary, target, value, dataset="census", **changes) -> StudyRow:
     measure = changes.pop("measure", "realized_success")
     seeds = changes.pop("seeds", 3)
     changes = {"low": max(0.0, value - 0.02), "high": min(1.0, value + 0.02), "interval": "seeds"} | changes
     prior = changes.pop("prior", 0.05)
     given = row(protection, adversary, target, measure, prior=prior, posterior=value, n=300, worst=1.0, **changes)
-    return Measured(dataset, given, seeds)
+    return StudyRow(**vars(given), dataset=dataset, seeds=seeds)
 
 
-def useful(protection, adversary, value, dataset="census", unit="share") -> Measured:
+def useful(protection, adversary, value, dataset="census", unit="share") -> StudyRow:
     changes = {"unit": unit, "low": None, "high": None}
     return measured(protection, adversary, "release", value, dataset, measure="utility", **changes)
 
 
-def rows(world=WORLD) -> tuple[Measured, ...]:
+def rows(world=WORLD) -> tuple[StudyRow, ...]:
     return tuple(
         item
         for name, (named, told, kept) in world.items()
@@ -150,9 +151,9 @@ def test_no_gain_is_called_so():
     lucky = measured("M k=3", "anna", "identity", 0.055)
     assert "No gain is shown" in " ".join(findings(study((lucky,)))[0][1])
     assert "No gain" not in " ".join(findings(study())[0][1])
-    paired = replace(lucky, gain=(0.001, 0.009))  # each seed against its own prior
+    paired = replace(lucky, gain_low=0.001, gain_high=0.009)  # each seed against its own prior
     assert "No gain" not in " ".join(findings(study((paired,)))[0][1])
-    unpaired = replace(measured("M k=3", "anna", "identity", 0.3), gain=(-0.1, 0.2))
+    unpaired = replace(measured("M k=3", "anna", "identity", 0.3), gain_low=-0.1, gain_high=0.2)
     assert "No gain is shown" in " ".join(findings(study((unpaired,)))[0][1])
 
 
@@ -184,7 +185,7 @@ def test_the_front_is_that_of_the_strongest_adversary_after_each_thing():
     (plane,) = planes(rows())
     # diagnosis 0.7, 0.6, 0.5, 0.55 with utilities falling: "M k=10" would be beaten by "M k=5", but names fewest
     assert plane.undominated == ("original", "M k=3", "M k=5", "M k=10")
-    (alone,) = planes(tuple(item for item in rows() if item.row.adversary == "bert"))
+    (alone,) = planes(tuple(item for item in rows() if item.adversary == "bert"))
     assert alone.undominated == ("original", "M k=3", "M k=5")
     best = {(spot.protection, spot.adversary) for spot in plane.spots if spot.best}
     assert ("M k=10", "anna") in best
@@ -209,7 +210,7 @@ def test_unprotected_is_of_the_same_adversary():
 
 def test_a_protection_without_all_results_is_not_judged():
     """Without bert, who is the strongest, "M k=10" would seem to be safe, and would push the others off the front."""
-    given = tuple(item for item in rows() if (item.row.release, item.row.adversary) != ("M k=10", "bert"))
+    given = tuple(item for item in rows() if (item.release, item.adversary) != ("M k=10", "bert"))
     (plane,) = planes(given)
     assert plane.judged == ("original", "M k=3", "M k=5")
     assert plane.undominated == ("original", "M k=3", "M k=5")
@@ -232,7 +233,7 @@ def test_utilities_of_other_units_are_other_planes():
 
 
 def test_without_utility_there_is_no_plane_and_yet_a_table():
-    bare = tuple(item for item in rows() if item.row.target != "release")
+    bare = tuple(item for item in rows() if item.target != "release")
     assert planes(bare) == ()
     shown = table(render(study(bare)), "All protections at a glance")
     assert shown[0] == ["Protection", "A identity", "B diagnosis"]
@@ -320,7 +321,7 @@ def test_a_column_without_a_value_is_left_out():
     assert "Expected" in table(render(study((*rows(), believed))), "Identity")[0]
 
 
-def priced(name, adversary, attacked, payoff, kept) -> list[Measured]:
+def priced(name, adversary, attacked, payoff, kept) -> list[StudyRow]:
     same = {"low": None, "high": None}
     return [
         measured(name, adversary, "identity", attacked, measure="rational_access", unit="share", **same),
@@ -439,9 +440,9 @@ def test_the_folder_of_a_run_is_read(run):
     assert found.words["adversaries", "anna"] == "tables.ClassAttack: knows = {targets = 100}"
     (one,) = found.rows
     # mean of 0.90, 0.95, 1.00; Student's t with 2 degrees of freedom: 4.303 * 0.05 / sqrt(3) = 0.1242, cut at 1
-    assert one.row.posterior == pytest.approx(0.95)
-    assert one.row.low == pytest.approx(0.8258, abs=1e-4)
-    assert one.row.high == 1.0
+    assert one.posterior == pytest.approx(0.95)
+    assert one.low == pytest.approx(0.8258, abs=1e-4)
+    assert one.high == 1.0
     assert [gap.reason for gap in found.missing] == ["no disk"]
     (run / "plan.toml").unlink()
     assert study_page(run).title == f"Study {run.name}"

@@ -190,7 +190,7 @@ def test_c7_a_location_study_speaks_and_ranks_by_its_own_loss(tmp_path):
     assert "correctly" not in said
     assert "the secret" not in said
     near, far = ("Laplace epsilon=0.004", "Laplace epsilon=0.0005")
-    error = {item.row.release: item.row for item in page.rows if item.row.measure == "estimation_error"}
+    error = {item.release: item for item in page.rows if item.measure == "estimation_error"}
     assert {row.unit for row in error.values()} == {"m"}
     assert f"From \u201c{near}\u201d, the adversary neighbor is off by {error[near].posterior:.0f} m on average" in said
     assert f"\u201c{far}\u201d is the best here" in said

@@ -1,25 +1,28 @@
 """The choice is what the requirements say, and what is not known is never chosen."""
 
 import math
+from dataclasses import replace
 
 import pytest
 
 from unmask.core.errors import FailedError, UnmaskError
+from unmask.core.pareto import find_pareto_front
 from unmask.policy import Condition
-from unmask.reports.facts.study import Missing, undominated
+from unmask.reports.facts.study import Missing
 from unmask.reports.findings.study import findings
+from unmask.results import StudyRow
 from unmask.studies.choice import choose
 from unmask.studies.journal import Journal, Result
 from unmask.studies.page import study_page
 from unmask.studies.reading import read_plan
 from unmask.studies.run import JOURNAL, run_study
-from unmask.studies.summary import Results, Summary, read_results
+from unmask.studies.summary import Results, read_results
 
 
 def summary(protection, measure, value, *, adversary="a", target="identity", low=None, high=None, dataset="d", seeds=2):
-    return Summary(
-        dataset, protection, adversary, target, measure, "", "high", 0.0, value, value, low, high, "seeds",
-        None, None, seeds, 2, 9, value,
+    return StudyRow(
+        protection, adversary, target, measure, "", "high", 0.0, value, value, low, high, "seeds", 9, 9, value, 0, (),
+        status="", dataset=dataset, seeds=seeds, cells=2,
     )  # fmt: skip
 
 
@@ -121,9 +124,7 @@ def test_what_no_requirement_is_about_is_not_judged():
 
 
 def test_scores_of_several_units_are_not_averaged():
-    other = Summary(
-        "d", "p", "b", "x", "utility", "km", "high", 0.0, 1.0, 1.0, None, None, "", None, None, 2, 2, 9, 1.0
-    )
+    other = replace(summary("p", "utility", 1.0, adversary="b", target="x"), unit="km")
     (one,) = choose(results(summary("p", "risk", 0.0), summary("p", "utility", 1.0), other), [RISK])
     assert math.isnan(one.score)
     assert one.failures == ("utility is not known in one unit",)
@@ -176,9 +177,9 @@ def test_a_misspelled_measure_or_adversary_is_told():
 
 
 def test_points_on_the_front_are_those_that_nothing_beats():
-    assert undominated([(1, -1), (2, -2), (3, -3), (2, -1)]) == [True, True, True, False]
-    assert undominated([(1, -1), (1, -1)]) == [True, True]
-    assert undominated([(1, 5, -1), (2, 4, -1), (2, 5, -1)]) == [True, True, False]
+    assert find_pareto_front([(1, -1), (2, -2), (3, -3), (2, -1)]) == [True, True, True, False]
+    assert find_pareto_front([(1, -1), (1, -1)]) == [True, True]
+    assert find_pareto_front([(1, 5, -1), (2, 4, -1), (2, 5, -1)]) == [True, True, False]
 
 
 PLAN = """
@@ -200,7 +201,7 @@ def test_seeds_are_gathered_with_students_interval(tmp_path):
             numbers = {"prior": 0.0, "posterior": value, "gain": value, "low": 0.0, "high": 1.0, "worst": value}
             journal.add(Result(cell.key, "done", "", 0.1, ({**row, **numbers},)))
     run_study(plan, tmp_path)
-    (found,) = read_results(tmp_path).summaries
+    (found,) = read_results(tmp_path).rows
     # mean .3, s = sqrt(.07), t(.975, 2) = 4.302653
     assert found.posterior == pytest.approx(0.3)
     assert found.high == pytest.approx(0.3 + 4.302653 * (0.07 / 3) ** 0.5, rel=1e-6)
@@ -218,7 +219,7 @@ def test_seeds_that_change_nothing_keep_the_interval_of_one(tmp_path):
             found = {**row, **numbers, "prior": prior, "gain": 0.3 - prior}
             journal.add(Result(cell.key, "done", "", 0.1, (found,)))
     run_study(plan, tmp_path)
-    (found,) = read_results(tmp_path).summaries
+    (found,) = read_results(tmp_path).rows
     assert (found.low, found.high, found.interval) == (0.2, 0.4, "people")
     # gains .2, .18, .1: mean .16, s .0529150, t(.975, 2) = 4.302653
     assert (found.gain_low, found.gain_high) == pytest.approx((0.16 - 0.131446, 0.16 + 0.131446), abs=1e-5)
@@ -257,7 +258,7 @@ def test_e1_e2_e5_the_case_study_announces_what_comes_true_and_a_protection_is_c
     (tmp_path / "plan.toml").write_text(CASE)
     run_study(read_plan(tmp_path / "plan.toml"), tmp_path / "out")
     results = read_results(tmp_path / "out")
-    found = {(one.protection, one.measure): one for one in results.summaries}
+    found = {(one.release, one.measure): one for one in results.rows}
     for protection in ("none", "Mondrian k=5", "Mondrian k=60"):
         told, real = (found[protection, name] for name in ("rational_success", "realized_rational_success"))
         assert told.posterior == pytest.approx(real.posterior, abs=0.02)  # 1.2 points are a deviation of 1,500 people

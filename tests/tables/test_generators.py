@@ -107,14 +107,14 @@ def test_a_study_takes_generators_and_releases_in_files_for_protections(tmp_path
     assert (outcome.done, outcome.not_run, outcome.failed) == (3, 3, 0)
     results = read_results(tmp_path / "run")
     assert {gap.status for gap in results.gaps} == {"not run"}
-    found = {one.protection: one for one in results.summaries if one.measure == "realized_success"}
+    found = {one.release: one for one in results.rows if one.measure == "realized_success"}
     assert list(found) == ["made_up:Margins", "made_up:Copy", "fake"]
     assert {one.target for one in found.values()} == {"diagnosis"}
     assert found["made_up:Copy"].excess > 0.3
     assert abs(found["made_up:Margins"].excess) < 0.1
-    pairs = {one.protection: one.posterior for one in results.summaries if one.measure == "pairs"}
+    pairs = {one.release: one.posterior for one in results.rows if one.measure == "pairs"}
     assert pairs["made_up:Copy"] == pytest.approx(1)
-    assert not any(one.measure == "utility" for one in results.summaries)
+    assert not any(one.measure == "utility" for one in results.rows)
     verdicts = choose(results, [Condition.parse("realized_success.excess<=0.1")], maximize="pairs")
     assert {one.protection: one.satisfied for one in verdicts} == {
         "made_up:Margins": True, "fake": True, "made_up:Copy": False,

@@ -152,7 +152,7 @@ def studied(tmp_path, text):
 def test_a_study_attacks_control_people_and_a_choice_may_require_their_excess(tmp_path):
     census().write(tmp_path / "people.csv")
     results = studied(tmp_path, DOCUMENT.replace("with = { k = 4 }", "grid = { k = [2, 100] }"))
-    found = {(one.protection, one.target): one for one in results.summaries if one.measure == "realized_success"}
+    found = {(one.release, one.target): one for one in results.rows if one.measure == "realized_success"}
     few, many = found["Mondrian k=2", "diagnosis"], found["Mondrian k=100", "diagnosis"]
     assert few.excess == pytest.approx(few.posterior - few.control)
     assert few.excess_low < few.excess < few.excess_high

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from unmask.app.kind import Trials
-from unmask.reports.facts.study import undominated
+from unmask.core.pareto import find_pareto_front
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ def ranked(points: Sequence[Point], trials: Trials) -> tuple[Point, ...]:
     """Those that are known and differ, in the order of their parameters, the last one first."""
     known = [one for one in points if math.isfinite(one.times + one.utility)]
     differing = [one for one in known if not any(_is_the_same(one, other) for other in known)]
-    best = undominated([(one.times, -one.utility) for one in differing])
+    best = find_pareto_front([(one.times, -one.utility) for one in differing])
     marked = (replace(one, front=front) for one, front in zip(differing, best, strict=True))
     return tuple(sorted(marked, key=lambda one: (bool(one.asked), *_order(one, trials))))
 

@@ -23,11 +23,12 @@ from unmask.policy import Requirement
 from unmask.policy.policies import parse_policy
 from unmask.policy.verdict import explain_unanswered, limit_ratio
 from unmask.reports.findings.verdict import called
+from unmask.results import StudyRow
 from unmask.studies.choice import Verdict, choose
 from unmask.studies.journal import Journal
 from unmask.studies.reading import read_plan
 from unmask.studies.run import JOURNAL, RESULTS, export
-from unmask.studies.summary import Results, Summary, read_results
+from unmask.studies.summary import Results, read_results
 from unmask.toml_text import format_document
 
 COMMAND = ("study", STUDY, "-o", STUDIED, "--workers", "2")
@@ -125,7 +126,7 @@ def points(project: Project, trials: Trials) -> tuple[tuple[Point, ...], tuple[s
     asked = parse_policy(project.given, project.folder, title="own").requirements
     tested = [one for one in asked if not explain_unanswered(one.require, results.items)]
     left = tuple(called(one) for one in asked if one not in tested)
-    if not results.summaries or not any(one.measure == "utility" for one in results.summaries):
+    if not results.rows or not any(one.measure == "utility" for one in results.rows):
         return (), left
     part = {one.name: one.parameters for one in made.protections}
     gaps = {gap.protection for gap in results.gaps}
@@ -143,20 +144,20 @@ def _point(
 ) -> Point:
     given = part[one.protection]
     asked = {each.name: given[each.name] for each in trials.parameters if given.get(each.name) is not None}
-    own = [each for each in results.of(one.dataset) if each.protection == one.protection]
+    own = [each for each in results.of(one.dataset) if each.release == one.protection]
     factors = [factor for condition in tested for factor in _times(condition, own, results)]
     worst = max(factors, default=math.nan)
     lost = dict(_lost(own, trials.losses()))
     return Point(trials.words(asked), asked, one.score, worst, one.satisfied, one.failures, lost=lost)
 
 
-def _lost(own: Sequence[Summary], losses: Sequence[str]) -> Iterator[tuple[str, float]]:
+def _lost(own: Sequence[StudyRow], losses: Sequence[str]) -> Iterator[tuple[str, float]]:
     """Label and mean of each of these losses."""
     for name in losses:
         yield UTILITIES[name].label.lower(), fmean(one.posterior for one in own if one.measure == name)
 
 
-def _times(asked: Requirement, own: Sequence[Summary], results: Results) -> Iterator[float]:
+def _times(asked: Requirement, own: Sequence[StudyRow], results: Results) -> Iterator[float]:
     meant = asked.require.resolve(results.items)
     for one in own:
         if meant.applies_to(one):

@@ -14,8 +14,6 @@ from unmask.policy import Criterion, Policy, Verdict, judge
 from unmask.policy.coverage import MIN_COVERAGE
 from unmask.policy.verdict import Line
 from unmask.reports.facts.found import Found, plain_row
-from unmask.reports.facts.study import Measured
-from unmask.reports.facts.study import headlines as preferred
 from unmask.reports.facts.tables import (
     Change,
     ClassRisk,
@@ -29,6 +27,7 @@ from unmask.reports.facts.tables import (
 from unmask.reports.subject import Subject
 from unmask.reports.words import ADOPTERS, FAILURES, IDENTITY, Value, letter, lettered, styles_of
 from unmask.results import AuditResult, Row
+from unmask.results.preferred_rows import preferred_rows
 from unmask.results.suppression import FEWEST, hide_few, round_share
 
 MEASURES = "measures"
@@ -263,8 +262,7 @@ def headlines(data: ReportData) -> dict[tuple[str, str, str], Row]:
 
     It is the first of `data.success` that has a value: realized success where the truth is known, else self-assessed.
     """
-    told = tuple(Measured("", row, 1) for row in data.rows if row.status not in FAILURES)
-    return {key: item.row for key, item in preferred(told, data.success).items()}
+    return preferred_rows((row for row in data.rows if row.status not in FAILURES), data.success)
 
 
 @dataclass(frozen=True)

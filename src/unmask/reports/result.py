@@ -35,7 +35,7 @@ class Result:
     @property
     def rows(self) -> tuple[Row, ...]:
         """The measures; of a study without their datasets, which `results` has."""
-        return tuple(row if isinstance(row, Row) else row.row for row in self.data.rows)
+        return self.data.rows
 
     @property
     def not_run(self) -> tuple[tuple[str, str], ...]:

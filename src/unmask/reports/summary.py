@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from unmask.core.errors import visible
 from unmask.reports.data import APART, ORIGINAL, ReportData, Scope
-from unmask.reports.facts.study import SUCCESS, Measured, StudyData, headlines
+from unmask.reports.facts.study import StudyData
 from unmask.reports.facts.wp216 import ASKED, PARTS
 from unmask.reports.facts.wp216 import SINGLING as SINGLED
 from unmask.reports.findings.rows import LINKAGE, did, risky, without
@@ -20,6 +20,7 @@ from unmask.reports.sections.closing import not_run_groups
 from unmask.reports.words import IDENTITY, MEMBERSHIP, row_estimate
 from unmask.results import Row
 from unmask.results.formats import number, percent
+from unmask.results.preferred_rows import SUCCESS, preferred_rows
 from unmask.results.words import release_name
 
 LINES = 25
@@ -57,11 +58,7 @@ class _Told:
 
     where: str
     who: str
-    item: Measured
-
-    @property
-    def row(self) -> Row:
-        return self.item.row
+    row: Row
 
 
 def summary(data: ReportData | StudyData) -> str:
@@ -103,43 +100,41 @@ def _study(data: StudyData) -> list[_Told]:
     found: list[_Told] = []
     for dataset in data.datasets:
         heads = list(data.spoken[dataset].values())
-        protected = [item for item in heads if item.row.release not in data.unprotected] or heads
-        for item in _strongest(protected):
-            row = item.row
+        protected = [row for row in heads if row.release not in data.unprotected] or heads
+        for row in _strongest(protected):
             words = data.words.get(("adversaries", row.adversary), "")
             known = f"the adversary {row.adversary}" + (f" ({words})" if words else "")
-            found.append(_Told(f"{dataset}, {release_name(row.release)}", known, item))
+            found.append(_Told(f"{dataset}, {release_name(row.release)}", known, row))
     return found
 
 
 def _audit(data: ReportData) -> list[_Told]:
     scope = Scope(data)
-    heard = (row for row in data.rows if row.release in scope.protected and row.adversary not in APART)
-    rows = tuple(Measured("", row, 1) for row in heard)
-    heads = headlines(rows, tuple(dict.fromkeys((*data.success, *SUCCESS, *ASKED))))
+    rows = (row for row in data.rows if row.release in scope.protected and row.adversary not in APART)
+    heads = preferred_rows(rows, tuple(dict.fromkeys((*data.success, *SUCCESS, *ASKED))))
     several = len(scope.releases) > 1
     return [
-        _Told(release_name(item.row.release) if several else "", scope.subject(item.row.adversary), item)
-        for item in _strongest(list(heads.values()))
+        _Told(release_name(row.release) if several else "", scope.subject(row.adversary), row)
+        for row in _strongest(list(heads.values()))
     ]
 
 
 def _rows(data: ReportData | StudyData) -> list[Row]:
     """The rows of protected releases; of all of them where none is protected."""
     if isinstance(data, StudyData):
-        rows, bare = [item.row for item in data.rows], data.unprotected
+        rows, bare = list[Row](data.rows), data.unprotected
     else:
         rows, bare = [row for row in data.rows if row.adversary not in APART], frozenset({ORIGINAL})
     return [row for row in rows if row.release not in bare] or rows
 
 
-def _strongest(items: Sequence[Measured]) -> list[Measured]:
-    """For each adversary and target the protection where they do best."""
-    found: dict[tuple[str, str], Measured] = {}
-    for item in items:
-        key = item.row.adversary, item.row.target
-        if key not in found or risky(item.row) > risky(found[key].row):
-            found[key] = item
+def _strongest(rows: Sequence[Row]) -> list[Row]:
+    """Return for each adversary and target the row of the release where they do best."""
+    found: dict[tuple[str, str], Row] = {}
+    for row in rows:
+        key = row.adversary, row.target
+        if key not in found or risky(row) > risky(found[key]):
+            found[key] = row
     return list(found.values())
 
 
@@ -163,7 +158,7 @@ def _found(one: _Told) -> str:
     measure = one.row.measure.replace("_", " ")
     text = f"From {one.where}, {name}" if one.where else name[0].upper() + name[1:]
     shown = f"  {text} {did(one.row)}; {without(one.row)} ({measure})."
-    return f"{shown} No gain is shown." if one.item.no_gain else shown
+    return f"{shown} No gain is shown." if one.row.shows_no_gain else shown
 
 
 def _worst_off(data: ReportData | StudyData) -> Iterator[str]:

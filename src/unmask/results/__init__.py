@@ -4,7 +4,7 @@ from unmask.results.blocks import Block, Fact, View
 from unmask.results.chart import Chart
 from unmask.results.envelope import SCHEMA, as_json, envelope, plain
 from unmask.results.result import Advice, Alternative, AtRisk, AuditResult
-from unmask.results.rows import Row
+from unmask.results.rows import Row, StudyRow
 from unmask.results.table import Column, Table
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "Column",
     "Fact",
     "Row",
+    "StudyRow",
     "Table",
     "View",
     "as_json",

@@ -69,3 +69,40 @@ class Row:
     def as_dict(self) -> dict[str, Any]:
         """The row as plain values, ready for JSON, every digit kept."""
         return {name: plain(value, digits=17) for name, value in asdict(self).items()}
+
+    @property
+    def shows_no_gain(self) -> bool:
+        """Return whether the interval of the value includes its prior."""
+        return self.low is not None and self.high is not None and self.low <= self.prior <= self.high
+
+
+@dataclass(frozen=True)
+class StudyRow(Row):
+    """One measure of one adversary on one protected dataset, gathered over the seeds of a study.
+
+    Values are means over seeds, `n` are the targets of one seed, and `worst` is the worst value of any seed.
+
+    Parameters
+    ----------
+    release : str
+        The protection.
+    dataset : str
+        The dataset.
+    gain_low, gain_high : float, optional
+        95 % interval of the gain over seeds, each seed compared with its own prior.
+    seeds, cells : int
+        Seeds with a value, and seeds with any result.
+    """
+
+    dataset: str = ""
+    gain_low: float | None = None
+    gain_high: float | None = None
+    seeds: int = 1
+    cells: int = 1
+
+    @property
+    def shows_no_gain(self) -> bool:
+        """Return whether the interval of the gain includes 0; without one, see `Row`."""
+        if self.gain_low is None or self.gain_high is None:
+            return super().shows_no_gain
+        return self.gain_low <= 0.0 <= self.gain_high

@@ -43,7 +43,7 @@ def choose(results: Results, requirements: Sequence[Condition], *, maximize: str
     and target that has the measure. A protection of a dataset that no requirement is about is not judged, and never
     chosen.
     """
-    known = list(dict.fromkeys(summary.measure for summary in results.summaries))
+    known = list(dict.fromkeys(row.measure for row in results.rows))
     if maximize not in known and known:
         raise UnmaskError(f"the study has no measure {maximize!r}; {nearest(maximize, known)}")
     found = options(results, Policy.of(requirements, title="the requirements"), maximize=maximize)

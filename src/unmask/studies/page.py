@@ -11,27 +11,26 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from unmask.core.errors import UnmaskError
+from unmask.core.pareto import find_pareto_front
 from unmask.data.databases import escape_path, open_database
 from unmask.document import load
 from unmask.plan import NOTHING
 from unmask.policy.coverage import coverage_notes
 from unmask.policy.policies import parse_policy
 from unmask.reports.facts.study import (
-    RATIONAL,
-    Headlines,
-    Measured,
     Missing,
     Plane,
     Spot,
     StudyData,
+    StudyRows,
     judged,
     spoken_of,
-    undominated,
 )
-from unmask.results import Row
+from unmask.results import StudyRow
+from unmask.results.preferred_rows import RATIONAL
 from unmask.studies.game import read_game
 from unmask.studies.run import PLAN, RESULTS
-from unmask.studies.summary import Results, Summary, read_results
+from unmask.studies.summary import Results, read_results
 from unmask.studies.verdicts import options
 from unmask.version import __version__
 
@@ -68,7 +67,7 @@ def study_page(folder: Path) -> StudyData:
     """
     results, plan = read_results(folder), _plan(folder / PLAN)
     bare = frozenset(part["name"] for part in _parts(plan, "protections") if part["use"] == NOTHING)
-    rows = tuple(map(_measured, results.summaries))
+    rows = results.rows
     policy = parse_policy({"policy": plan.get("policy", [])}, folder, title=OWN)
     seeds = _seeds(folder / RESULTS)
     return StudyData(
@@ -80,9 +79,9 @@ def study_page(folder: Path) -> StudyData:
         unprotected=bare or frozenset({NOTHING, "original"}),
         seeds=len(seeds),
         assumptions=(
-            *coverage_notes(item.row for item in rows),
+            *coverage_notes(rows),
             *ASSUMPTIONS,
-            *((ALONE,) if any(item.row.measure in RATIONAL for item in rows) else ()),
+            *((ALONE,) if any(item.measure in RATIONAL for item in rows) else ()),
         ),
         reproduce=_reproduce(folder, seeds),
         policy=policy.title if policy.requirements else "",
@@ -91,18 +90,10 @@ def study_page(folder: Path) -> StudyData:
     )
 
 
-def _measured(item: Summary) -> Measured:
-    """Return a summary as a row of its page."""
-    row = item.item
-    assert isinstance(row, Row)
-    low, high = item.gain_low, item.gain_high
-    return Measured(item.dataset, row, item.seeds, None if low is None or high is None else (low, high))
-
-
 # --- risk against utility --------------------------------------------------------------------------------------------
 
 
-def planes(rows: Sequence[Measured]) -> tuple[Plane, ...]:
+def planes(rows: Sequence[StudyRow]) -> tuple[Plane, ...]:
     """For each dataset, unit of utility and direction: success or error against utility, and what is undominated.
 
     Success and error are those of `spoken_of`; utility the mean over the seeds, for each adversary their own, since
@@ -111,29 +102,29 @@ def planes(rows: Sequence[Measured]) -> tuple[Plane, ...]:
     found = []
     for dataset in dict.fromkeys(item.dataset for item in rows):
         own = tuple(item for item in rows if item.dataset == dataset)
-        useful = {(item.row.release, item.row.adversary): item.row for item in own if item.row.measure == UTILITY}
+        useful = {(item.release, item.adversary): item for item in own if item.measure == UTILITY}
         heads = spoken_of(own)
-        alike = dict.fromkeys((item.row.unit, item.row.direction) for item in heads.values())
+        alike = dict.fromkeys((item.unit, item.direction) for item in heads.values())
         for unit, (risk_unit, direction) in product(dict.fromkeys(row.unit for row in useful.values()), alike):
             kept = {key: row.posterior for key, row in useful.items() if row.unit == unit}
             wanted, sign = (risk_unit, direction), 1 if direction == "high" else -1
-            asked = {key: item for key, item in heads.items() if (item.row.unit, item.row.direction) == wanted}
+            asked = {key: item for key, item in heads.items() if (item.unit, item.direction) == wanted}
             spots = tuple(_spots(asked, kept, sign=sign))
             if spots:
                 found.append(Plane(dataset, unit, spots, _undominated(spots, sign=sign), *wanted))
     return tuple(found)
 
 
-def _spots(heads: Headlines, kept: Mapping[tuple[str, str], float], *, sign: int) -> Iterator[Spot]:
+def _spots(heads: StudyRows, kept: Mapping[tuple[str, str], float], *, sign: int) -> Iterator[Spot]:
     for adversary, target in dict.fromkeys(key[1:] for key in heads):
         own = [
-            (item.row, kept[item.row.release, adversary])
+            (item, kept[item.release, adversary])
             for key, item in heads.items()
             if key[1:] == (adversary, target)
-            and (item.row.release, adversary) in kept
-            and math.isfinite(item.row.posterior + kept[item.row.release, adversary])
+            and (item.release, adversary) in kept
+            and math.isfinite(item.posterior + kept[item.release, adversary])
         ]
-        best = undominated([(sign * row.posterior, -utility) for row, utility in own])
+        best = find_pareto_front([(sign * row.posterior, -utility) for row, utility in own])
         for (row, utility), front in zip(own, best, strict=True):
             yield Spot(row.release, adversary, target, utility, row.posterior, row.low, row.high, front)
 
@@ -156,7 +147,7 @@ def _undominated(spots: Sequence[Spot], *, sign: int) -> tuple[str, ...]:
         for name in names
     ]
     useful = [[spot.utility for spot in spots if spot.protection == name] for name in names]
-    best = undominated([(*risk, -sum(kept) / len(kept)) for risk, kept in zip(risks, useful, strict=True)])
+    best = find_pareto_front([(*risk, -sum(kept) / len(kept)) for risk, kept in zip(risks, useful, strict=True)])
     return tuple(name for name, front in zip(names, best, strict=True) if front)
 
 
@@ -178,7 +169,7 @@ def _parts(plan: Mapping[str, Any], kind: str) -> Iterator[dict[str, Any]]:
 
 def _words(plan: Mapping[str, Any], results: Results) -> dict[tuple[str, str], str]:
     """What the plan says of datasets and adversaries by their names in the results, and of its protections."""
-    cells: tuple[Summary | Missing, ...] = (*results.summaries, *results.gaps)
+    cells: tuple[StudyRow | Missing, ...] = (*results.rows, *results.gaps)
     shown = {"datasets": [one.dataset for one in cells], "adversaries": [one.adversary for one in cells]}
     found = {}
     for kind, names in shown.items():

@@ -11,8 +11,8 @@ from unmask.core.errors import UnmaskError
 from unmask.policy import Assessment, Condition, Criterion, Policy, judge
 from unmask.policy.verdict import CRITERION
 from unmask.reports.facts.study import Missing, Option
-from unmask.results import Row
-from unmask.studies.summary import Results, Summary
+from unmask.results import Row, StudyRow
+from unmask.studies.summary import Results
 
 UTILITY = "utility"
 """The measure that decides among those that are acceptable."""
@@ -27,7 +27,7 @@ def options(results: Results, policy: Policy, *, maximize: str = UTILITY) -> tup
 
     maximize : the measure that decides among those that are acceptable
     """
-    names = dict.fromkeys([*(one.dataset for one in results.summaries), *(one.dataset for one in results.gaps)])
+    names = dict.fromkeys([*(one.dataset for one in results.rows), *(one.dataset for one in results.gaps)])
     found = [sorted(_of_dataset(name, results, policy, maximize), key=_rank) for name in names]
     return tuple(one for own in found for one in own)
 
@@ -43,8 +43,8 @@ def _of_dataset(dataset: str, results: Results, policy: Policy, maximize: str) -
     asked = tuple(one for one, require in meant.items() if require.scope is None or any(map(require.concerns, found)))
     verdicts = {one.release: one.assessments for one in judge(replace(policy, requirements=asked), _items(found))}
     untested = tuple(Assessment(one, ()) for one in asked)
-    for name in dict.fromkeys((*(one.protection for one in found), *(gap.protection for gap in gaps))):
-        own = [one for one in found if one.protection == name]
+    for name in dict.fromkeys((*(one.release for one in found), *(gap.protection for gap in gaps))):
+        own = [one for one in found if one.release == name]
         about = [one for one in own if any(require.applies_to(one) for require in meant.values())]
         utility, unit = _score(maximize, own)
         why = [*_open(about, [gap for gap in gaps if gap.protection == name])]
@@ -56,20 +56,20 @@ def _of_dataset(dataset: str, results: Results, policy: Policy, maximize: str) -
 def _meant(require: Condition, results: Results) -> Condition:
     """Return a condition about the adversary and target that it names; about none if no result has that name."""
     try:
-        return require.resolve((*results.summaries, *results.criteria))
+        return require.resolve((*results.rows, *results.criteria))
     except UnmaskError:
         return replace(require, scope=None, adversary="")
 
 
-def _items(found: Sequence[Summary]) -> list[Row | Criterion]:
+def _items(found: Sequence[StudyRow]) -> list[Row | Criterion]:
     """Return the rows, and every criterion of every protection: nan for a protection that lacks it."""
-    rows = [one.item for one in found if one.adversary != CRITERION]
-    values = {(one.protection, one.measure): one.posterior for one in found if one.adversary == CRITERION}
-    pairs = product(dict.fromkeys(one.protection for one in found), dict.fromkeys(name for _, name in values))
+    rows = [one for one in found if one.adversary != CRITERION]
+    values = {(one.release, one.measure): one.posterior for one in found if one.adversary == CRITERION}
+    pairs = product(dict.fromkeys(one.release for one in found), dict.fromkeys(name for _, name in values))
     return [*rows, *(Criterion(*pair, values.get(pair, math.nan)) for pair in pairs)]
 
 
-def _score(measure: str, found: Sequence[Summary]) -> tuple[float, str]:
+def _score(measure: str, found: Sequence[StudyRow]) -> tuple[float, str]:
     """Return the mean of a measure over adversaries, and its unit; nan if none has it, or several units."""
     taken = [one for one in found if one.measure == measure]
     units = {one.unit for one in taken}
@@ -78,7 +78,7 @@ def _score(measure: str, found: Sequence[Summary]) -> tuple[float, str]:
     return sum(one.posterior for one in taken) / len(taken), next(iter(units))
 
 
-def _open(about: Sequence[Summary], gaps: Sequence[Missing]) -> Iterator[str]:
+def _open(about: Sequence[StudyRow], gaps: Sequence[Missing]) -> Iterator[str]:
     """Yield why it is not known that a protection meets everything."""
     for gap in (gap for gap in gaps if gap.status != "not run"):
         yield f"{gap.cells} {'cell' if gap.cells == 1 else 'cells'} {gap.status} against {gap.adversary}: {gap.reason}"

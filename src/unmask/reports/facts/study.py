@@ -5,44 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from operator import le
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from unmask.core.errors import UnmaskError
 from unmask.measures.registry import SHARES
-from unmask.plan import NO_ATTACK
 from unmask.policy import Assessment, Policy
 from unmask.policy.verdict import State, limit_ratio, to_line
 from unmask.reports.facts.found import Found, plain_row
 from unmask.reports.words import styles_of
-from unmask.results import Row
+from unmask.results import StudyRow
+from unmask.results.preferred_rows import ERRORS, PreferredRows, preferred_rows
 
 if TYPE_CHECKING:
     from unmask.reports.facts.game import GameData
-
-
-@dataclass(frozen=True)
-class Measured:
-    """One measure of one adversary on one protected dataset, gathered over seeds.
-
-    row   : its release is the protection; prior, posterior and gain are means over seeds, n the targets of one seed,
-            worst the worst value of any seed's worst-off target; quantiles are empty
-    seeds : with a value
-    gain  : 95 % interval of the gain, each seed held against its own prior; None where there is none
-    """
-
-    dataset: str
-    row: Row
-    seeds: int
-    gain: tuple[float, float] | None = None
-
-    @property
-    def no_gain(self) -> bool:
-        """Whether the adversary may have gained nothing: the interval of the gain, or of the value, covers it."""
-        row = self.row
-        if self.gain is not None:
-            return self.gain[0] <= 0.0 <= self.gain[1]
-        return row.low is not None and row.high is not None and row.low <= row.prior <= row.high
 
 
 @dataclass(frozen=True)
@@ -166,7 +141,7 @@ class StudyData(Found):
     game        : what to release and what to ask for it, where the document has a publisher
     """
 
-    rows: tuple[Measured, ...]
+    rows: tuple[StudyRow, ...]
     missing: tuple[Missing, ...] = ()
     planes: tuple[Plane, ...] = ()
     words: Mapping[tuple[str, str], str] = field(default_factory=dict)
@@ -182,16 +157,7 @@ class StudyData(Found):
 
     def plain_rows(self) -> list[dict[str, Any]]:
         """The rows as plain values."""
-        return [
-            {
-                "dataset": item.dataset,
-                "protection": item.row.release,
-                **{name: value for name, value in plain_row(item.row).items() if name not in ("release", "quantiles")},
-                **dict(zip(("gain_low", "gain_high"), item.gain or (None, None), strict=True)),
-                "seeds": item.seeds,
-            }
-            for item in self.rows
-        ]
+        return [_plain_row(row) for row in self.rows]
 
     def facts(self) -> Iterator[tuple[str, Any]]:
         """Every field that holds facts, and what is undominated, by name."""
@@ -225,24 +191,24 @@ class StudyData(Found):
         return tuple(dict.fromkeys(item.dataset for item in self._cells))
 
     @cached_property
-    def spoken(self) -> Mapping[str, Headlines]:
+    def spoken(self) -> Mapping[str, StudyRows]:
         """Dataset -> the measures that are spoken about, see `spoken_of`."""
         return {name: spoken_of(tuple(row for row in self.rows if row.dataset == name)) for name in self.datasets}
 
     @cached_property
     def adversaries(self) -> tuple[str, ...]:
         """In the order of rows, then of what is missing; their place is their letter, color and shape."""
-        named = (item.row.adversary if isinstance(item, Measured) else item.adversary for item in self._cells)
+        named = (item.adversary for item in self._cells)
         return tuple(dict.fromkeys(named))
 
     @cached_property
     def protections(self) -> tuple[str, ...]:
         """In the order of the plan."""
-        named = (item.row.release if isinstance(item, Measured) else item.protection for item in self._cells)
+        named = (item.release if isinstance(item, StudyRow) else item.protection for item in self._cells)
         return tuple(dict.fromkeys(named))
 
     @cached_property
-    def _cells(self) -> tuple[Measured | Missing, ...]:
+    def _cells(self) -> tuple[StudyRow | Missing, ...]:
         return (*self.rows, *self.missing)
 
     @cached_property
@@ -251,58 +217,25 @@ class StudyData(Found):
         return styles_of(self.adversaries)
 
 
-def undominated(costs: Sequence[Sequence[float]]) -> list[bool]:
-    """Whether no other costs at most as much in everything and less in something; of equal ones all stay.
-
-    costs : of each the same kinds, such as risk and minus utility; what is undefined is beaten by none, and beats none
-
-    >>> undominated([(0.1, -0.5), (0.2, -0.4), (0.2, -0.9)])
-    [True, False, True]
-    """
-    every = [tuple(own) for own in costs]
-    return [not any(other != own and all(map(le, other, own)) for other in every) for own in every]
+StudyRows = PreferredRows[StudyRow]
+"""(protection, adversary, target) of one dataset -> the row that findings mention."""
 
 
-Headlines = Mapping[tuple[str, str, str], Measured]
-"""(protection, adversary, target) of one dataset -> the measure that sentences and charts speak about."""
-
-RATIONAL = ("realized_rational_success", "rational_success")
-"""Measures of who tries as many candidates as pay, and nobody where none does."""
-
-SUCCESS = (*RATIONAL, "realized_success", "recall", "success_probability", "breached", "linked_now")
-"""Measures of success, the preferred one first: what an adversary who reckons does before what one guess does, what
-came true before what was believed.
-"""
-
-OTHERWISE = ("realized_error", "estimation_error")
-"""What is spoken about where the loss is graded, or no success was measured."""
-
-
-def spoken_of(rows: tuple[Measured, ...]) -> Headlines:
+def spoken_of(rows: tuple[StudyRow, ...]) -> StudyRows:
     """The headlines of one dataset: success, or the error of an adversary whose loss is graded, whom it does not help
     to be right more often; the error too where no success was measured.
     """
-    graded = {_attack(item) for item in rows if item.row.measure in OTHERWISE and item.row.unit not in SHARES}
-    by_error = headlines(tuple(item for item in rows if _attack(item) in graded), OTHERWISE)
-    by_success = headlines(tuple(item for item in rows if _attack(item) not in graded))
-    return {**by_success, **by_error} or headlines(rows, OTHERWISE)
+    graded = {_attack(item) for item in rows if item.measure in ERRORS and item.unit not in SHARES}
+    by_error = preferred_rows(tuple(item for item in rows if _attack(item) in graded), ERRORS)
+    by_success = preferred_rows(tuple(item for item in rows if _attack(item) not in graded))
+    return {**by_success, **by_error} or preferred_rows(rows, ERRORS)
 
 
-def _attack(item: Measured) -> tuple[str, str]:
-    return item.row.adversary, item.row.target
+def _attack(item: StudyRow) -> tuple[str, str]:
+    return item.adversary, item.target
 
 
-def headlines(rows: tuple[Measured, ...], preferred: tuple[str, ...] = SUCCESS) -> dict[tuple[str, str, str], Measured]:
-    """For each protection, adversary and target of one dataset the first of the preferred measures that it has.
-
-    >>> headlines(())
-    {}
-    """
-    found: dict[tuple[str, str, str], Measured] = {}
-    for item in rows:
-        row = item.row
-        if row.measure in preferred and row.target != NO_ATTACK:
-            key = (row.release, row.adversary, row.target)
-            if key not in found or preferred.index(row.measure) < preferred.index(found[key].row.measure):
-                found[key] = item
-    return found
+def _plain_row(row: StudyRow) -> dict[str, Any]:
+    """Return a row by dataset and protection."""
+    values = {name: value for name, value in plain_row(row).items() if name not in ("release", "quantiles", "cells")}
+    return {"dataset": row.dataset, "protection": row.release, **values}

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 from unmask.measures.registry import SHARES, needs_truth
 from unmask.reports.data import APART, CROSSING, ORDER, ORIGINAL, PROSECUTOR, Heads, ReportData, Scope
-from unmask.reports.facts.study import OTHERWISE, RATIONAL
 from unmask.reports.facts.tables import Distribution
 from unmask.reports.findings.wp216 import asked
 from unmask.reports.showing import showing
 from unmask.reports.words import IDENTITY, MEMBERSHIP, SECRET, points, row_estimate, row_value
 from unmask.results import Row
 from unmask.results.formats import SPACE, number, percent
+from unmask.results.preferred_rows import ERRORS, RATIONAL
 from unmask.results.words import release_name
 
 LINKAGE = "linkage"
@@ -32,7 +32,7 @@ def did(row: Row) -> str:
         return f"{DID[row.measure]} {value} of {n} {'guesses' if row.measure == 'singled_out' else 'people'}"
     if row.excess is not None:
         return added(row)
-    if row.measure in OTHERWISE:
+    if row.measure in ERRORS:
         if row.unit not in SHARES:
             return f"is off by {value} {row.unit} on average over {n} cases"
         return f"is wrong in {value} of {n} cases"
@@ -61,7 +61,7 @@ def without(row: Row) -> str:
     Of linkage that is what clusters of the same sizes with shuffled labels reach.
     """
     value = percent(row.prior) if row.unit in SHARES else number(row.prior)
-    if row.measure in OTHERWISE:
+    if row.measure in ERRORS:
         return f"without the release {'in' if row.unit in SHARES else 'by'} {value}"
     return f"{'shuffled labels give' if row.target == LINKAGE else 'guessing gives'} {value}"
 

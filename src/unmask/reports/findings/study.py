@@ -6,11 +6,12 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from unmask.measures.registry import SHARES
-from unmask.reports.facts.study import OTHERWISE, Headlines, Measured, Plane, StudyData
+from unmask.reports.facts.study import Plane, StudyData, StudyRows
 from unmask.reports.findings.rows import did, risky, without
 from unmask.reports.words import row_estimate, row_value
-from unmask.results import Row
+from unmask.results import Row, StudyRow
 from unmask.results.formats import number, percent
+from unmask.results.preferred_rows import ERRORS
 from unmask.results.words import plural, release_name
 
 ACCESS, PAYOFF, UTILITY, CAMPAIGN = "rational_access", "rational_payoff", "utility", "campaign_success"
@@ -48,32 +49,32 @@ def _of_dataset(data: StudyData, dataset: str) -> list[str]:
     return said + of_price(data, dataset)
 
 
-def of_target(data: StudyData, heads: Headlines, target: str) -> str:
+def of_target(data: StudyData, heads: StudyRows, target: str) -> str:
     """The strongest adversary on the protection where they do best; how far others go; what no protection gives."""
     own = [item for key, item in heads.items() if key[2] == target]
-    protected = [item for item in own if item.row.release not in data.unprotected] or own
-    worst = max(protected, key=lambda item: risky(item.row))
-    row, adversaries = worst.row, {item.row.adversary for item in own}
+    protected = [item for item in own if item.release not in data.unprotected] or own
+    worst = max(protected, key=lambda item: risky(item))
+    row, adversaries = worst, {item.adversary for item in own}
     whole = {name for name, _, _ in heads if all((name, who, target) in heads for who in adversaries)}
-    off = row.measure in OTHERWISE
+    off = row.measure in ERRORS
     text = f"From {release_name(row.release)}, the adversary {row.adversary} {did(row)}; {without(row)}."
-    if worst.no_gain:
+    if worst.shows_no_gain:
         text += " No gain is shown beyond what they reach without it."
-    strongest = sorted((item for item in protected if item.row.release in whole), key=lambda item: risky(item.row))
-    by = {item.row.release: item for item in strongest}  # the last of a name, the strongest, stays
+    strongest = sorted((item for item in protected if item.release in whole), key=lambda item: risky(item))
+    by = {item.release: item for item in strongest}  # the last of a name, the strongest, stays
     if len(by) > 1:
-        least, second = sorted(by.values(), key=lambda item: risky(item.row))[:2]
-        if not _overlap(least.row, second.row):
-            reached = row_estimate(least.row)
+        least, second = sorted(by.values(), key=lambda item: risky(item))[:2]
+        if not _overlap(least, second):
+            reached = row_estimate(least)
             against = f"the strongest adversary {'is off by' if off else 'reaches'} {reached}"
-            text += f" Of {len(by)} protections {release_name(least.row.release)} is the best here: {against}."
+            text += f" Of {len(by)} protections {release_name(least.release)} is the best here: {against}."
     bare = None if row.release in data.unprotected else unprotected(data, heads, row)
     if bare is not None:
         text += f" Unprotected {'they are off by' if off else 'it is'} {row_estimate(bare)}."
     return text
 
 
-def against(data: StudyData, heads: Headlines, target: str) -> Iterator[str]:
+def against(data: StudyData, heads: StudyRows, target: str) -> Iterator[str]:
     """Which protections stop every adversary, which none, and which stop some and fail against others.
 
     Of adversaries of one target who reach more where nothing is protected than without the release, if there are two.
@@ -96,8 +97,8 @@ Left = tuple[Row, Row]
 """What an adversary reaches with a protection, and unprotected."""
 
 
-def _left(data: StudyData, heads: Headlines, name: str, target: str) -> list[Left]:
-    rows = (item.row for (release, _, of), item in heads.items() if (release, of) == (name, target))
+def _left(data: StudyData, heads: StudyRows, name: str, target: str) -> list[Left]:
+    rows = (item for (release, _, of), item in heads.items() if (release, of) == (name, target))
     known = (row for row in rows if row.direction == "high" and not math.isnan(row.gain))
     both = ((row, unprotected(data, heads, row)) for row in known)
     return [(row, bare) for row, bare in both if bare is not None and bare.gain > 0]
@@ -131,9 +132,9 @@ def _names(names: Sequence[str]) -> str:
     return ", ".join(map(release_name, names))
 
 
-def unprotected(data: StudyData, heads: Headlines, row: Row) -> Row | None:
+def unprotected(data: StudyData, heads: StudyRows, row: Row) -> Row | None:
     """What the same adversary reaches, of the same target, where nothing is protected."""
-    return next((item.row for key, item in heads.items() if key[0] in data.unprotected and _same(item.row, row)), None)
+    return next((item for key, item in heads.items() if key[0] in data.unprotected and _same(item, row)), None)
 
 
 def _same(one: Row, other: Row) -> bool:
@@ -163,7 +164,7 @@ def of_plane(data: StudyData, plane: Plane) -> str:
 
 def _reckoning(data: StudyData, dataset: str) -> tuple[str, ...]:
     """Adversaries who count what an attack is worth."""
-    rows = (item.row for item in data.rows if item.dataset == dataset)
+    rows = (item for item in data.rows if item.dataset == dataset)
     return tuple(dict.fromkeys(row.adversary for row in rows if row.measure == ACCESS))
 
 
@@ -177,7 +178,7 @@ def _of_price(data: StudyData, dataset: str, adversary: str) -> str:
 
     Where no campaign was reckoned, attacks on one person alone.
     """
-    own = [item.row for item in data.rows if item.dataset == dataset and item.row.adversary == adversary]
+    own = [item for item in data.rows if item.dataset == dataset and item.adversary == adversary]
     together = any(row.measure == CAMPAIGN for row in own)
     wanted = (CAMPAIGN if together else ACCESS, PAYOFF, UTILITY)
     attacked, worth, kept = ({row.release: row for row in own if row.measure == m} for m in wanted)
@@ -214,9 +215,9 @@ def who(data: StudyData) -> str:
     return f"{adversaries} {protections} of {datasets}{times}."
 
 
-def interval_note(rows: Sequence[Measured]) -> str:
+def interval_note(rows: Sequence[StudyRow]) -> str:
     """Over what the intervals are."""
-    kinds = {item.row.interval if item.seeds == 1 else "seeds" for item in rows if item.row.low is not None}
+    kinds = {item.interval if item.seeds == 1 else "seeds" for item in rows if item.low is not None}
     if not kinds:
         return "No interval was computed: values are of one seed."
     said = "seeds, by Student's t" if "seeds" in kinds else ""

@@ -6,16 +6,18 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
+from unmask.core.pareto import find_pareto_front
 from unmask.measures.registry import SHARES
-from unmask.reports.facts.study import OTHERWISE, Measured, Option, StudyData, undominated
+from unmask.reports.facts.study import Option, StudyData
 from unmask.reports.findings.rows import did, risky, without
 from unmask.reports.findings.study import unprotected, utility_words
 from unmask.reports.findings.verdict import NO_POLICY, called
 from unmask.reports.parts import Advice, AtRisk, Checked, Screen, Tried
 from unmask.reports.screens.conditions import checked, factor, first
 from unmask.reports.words import IDENTITY, row_value
-from unmask.results import Row
+from unmask.results import Row, StudyRow
 from unmask.results.formats import SPACE, number
+from unmask.results.preferred_rows import ERRORS
 from unmask.results.suppression import FEWEST, hide_few
 from unmask.results.words import UNITLESS, plural, rate, release_name
 
@@ -92,20 +94,20 @@ def _lede(data: StudyData, dataset: str, protection: str) -> str:
     if item is None:
         return "Nothing is known: no cell has a result with a measure of success or error."
     where = f"With {release_name(protection)}" + (f" on {release_name(dataset)}" if len(data.datasets) > 1 else "")
-    return f"{where} the adversary {item.row.adversary} {did(item.row)}; {without(item.row)}."
+    return f"{where} the adversary {item.adversary} {did(item)}; {without(item)}."
 
 
-def _strongest(data: StudyData, dataset: str, protection: str) -> Measured | None:
+def _strongest(data: StudyData, dataset: str, protection: str) -> StudyRow | None:
     """The adversary who does best after a protection: about whose record it is, if anybody asks."""
     own = [item for key, item in data.spoken[dataset].items() if key[0] == protection]
-    named = [item for item in own if item.row.target == IDENTITY] or own
-    return max(named, key=lambda item: risky(item.row), default=None)
+    named = [item for item in own if item.target == IDENTITY] or own
+    return max(named, key=lambda item: risky(item), default=None)
 
 
 def _least(data: StudyData, dataset: str) -> str:
     """The protection of a dataset that leaves the strongest adversary least."""
     names = list(dict.fromkeys(key[0] for key in data.spoken[dataset]))
-    risks = {name: risky(item.row) for name in names if (item := _strongest(data, dataset, name)) is not None}
+    risks = {name: risky(item) for name in names if (item := _strongest(data, dataset, name)) is not None}
     return min(risks, key=lambda name: risks[name], default=data.protections[0])
 
 
@@ -113,9 +115,9 @@ def _who(data: StudyData, dataset: str, protection: str) -> AtRisk | None:
     item = _strongest(data, dataset, protection)
     if item is None:
         return None
-    row = item.row
+    row = item
     big, said = _valued(row), f"is what {row.adversary} reaches, of {row.n:,} cases"
-    if row.measure in OTHERWISE and row.unit not in SHARES:
+    if row.measure in ERRORS and row.unit not in SHARES:
         said = f"is how far off {row.adversary} is on average, over {row.n:,} cases"
     if row.target in COUNTED and row.unit in SHARES and math.isfinite(row.posterior):
         count = hide_few(round(row.posterior * row.n), FEWEST)
@@ -161,7 +163,7 @@ def _next(data: StudyData, dataset: str) -> Advice:
 
 def _condition(data: StudyData, dataset: str) -> str:
     """A policy to choose by: one that comes with unmask where people are re-identified, else a condition to fill in."""
-    rows = [item.row for item in data.spoken[dataset].values()]
+    rows = list(data.spoken[dataset].values())
     if not rows or any(row.target == IDENTITY for row in rows):
         return "ema-0.09"
     row = max(rows, key=risky)
@@ -187,9 +189,9 @@ def _undominated(data: StudyData, dataset: str) -> list[Tried]:
         own = [spot for spot in plane.spots if spot.protection == name]
         item = _strongest(data, dataset, name)
         if item is not None:
-            found.append((risky(item.row), own[0].utility, name, item.row))
+            found.append((risky(item), own[0].utility, name, item))
     found.sort(key=lambda one: one[0])
-    best = undominated([(risk, -kept) for risk, kept, *_ in found])
+    best = find_pareto_front([(risk, -kept) for risk, kept, *_ in found])
     shown = [one for one, kept in zip(found, best, strict=True) if kept][:NEXT]
     return [
         Tried(name, "", "", (_valued(row), utility_words(plane.unit, kept)), now=name in data.unprotected)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from unmask.render import Figure
-from unmask.reports.facts.study import Measured, StudyData
+from unmask.reports.facts.study import StudyData
 from unmask.reports.figures import Dot, dots_figure
 from unmask.reports.parts import Figures, Grid, Heading, Part, grid, lead, parts
 from unmask.reports.words import letter, lettered, points, row_estimate, what
-from unmask.results import Row
+from unmask.results import Row, StudyRow
 from unmask.results.formats import percent
 
 SUCCESS = "realized_success"
@@ -20,9 +20,9 @@ LEAD = (
 )
 
 
-def control_parts(data: StudyData, rows: Sequence[Measured]) -> tuple[Part, ...]:
+def control_parts(data: StudyData, rows: Sequence[StudyRow]) -> tuple[Part, ...]:
     """Return a chart for each target and a table; no part for a study without control people."""
-    found = (item.row for item in rows if item.row.measure == SUCCESS and item.row.control is not None)
+    found = (item for item in rows if item.measure == SUCCESS and item.control is not None)
     compared = tuple({(row.release, row.adversary, row.target): row for row in found}.values())
     if not compared:
         return ()

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 
 from unmask.measures.registry import SHARES, described
 from unmask.render import Figure
-from unmask.reports.facts.study import Headlines, StudyData, headlines
+from unmask.reports.facts.study import StudyData, StudyRows
 from unmask.reports.figures import Line, lines_figure
 from unmask.reports.words import lettered
 from unmask.results import Column
+from unmask.results.preferred_rows import preferred_rows
 
 BESIDE = ("adopter_recall", "disclosure", "exposed", "discovery")
 """What is drawn beside success, where people have several identities."""
@@ -99,9 +100,9 @@ class _Chart:
 
 
 def _charts(data: StudyData, dataset: str) -> Iterator[_Chart]:
-    rows = tuple(item for item in data.rows if item.dataset == dataset and item.row.unit in SHARES)
-    success = {key: item for key, item in data.spoken[dataset].items() if item.row.unit in SHARES}
-    measures = {"Success": success} | {_name(measure): headlines(rows, (measure,)) for measure in BESIDE}
+    rows = tuple(item for item in data.rows if item.dataset == dataset and item.unit in SHARES)
+    success = {key: item for key, item in data.spoken[dataset].items() if item.unit in SHARES}
+    measures = {"Success": success} | {_name(measure): preferred_rows(rows, (measure,)) for measure in BESIDE}
     names = {key[0] for heads in measures.values() for key in heads}
     groups: dict[tuple[str, ...], list[Family]] = {}
     for family in families([name for name in data.protections if name in names]):
@@ -115,7 +116,7 @@ def _charts(data: StudyData, dataset: str) -> Iterator[_Chart]:
                 yield from _compared(data, group[start : start + LINES], adversary, what, heads)
 
 
-def _alone(data: StudyData, family: Family, what: str, heads: Headlines) -> Iterator[_Chart]:
+def _alone(data: StudyData, family: Family, what: str, heads: StudyRows) -> Iterator[_Chart]:
     """The chart of one family: the adversaries who reach most are its lines."""
     lines = []
     for adversary, target in dict.fromkeys(key[1:] for key in heads):
@@ -131,7 +132,7 @@ def _alone(data: StudyData, family: Family, what: str, heads: Headlines) -> Iter
 
 
 def _compared(
-    data: StudyData, group: Sequence[Family], adversary: str, what: str, heads: Headlines
+    data: StudyData, group: Sequence[Family], adversary: str, what: str, heads: StudyRows
 ) -> Iterator[_Chart]:
     """A chart for everything that an adversary is after: families are lines, in shades as they do not attack."""
     targets = dict.fromkeys(key[2] for key in heads if key[1] == adversary)
@@ -145,10 +146,10 @@ def _compared(
             yield _Chart(title, group[0].parameter, lines, adversaries=False)
 
 
-def _points(family: Family, adversary: str, target: str, heads: Headlines) -> tuple[tuple[str, float | None], ...]:
+def _points(family: Family, adversary: str, target: str, heads: StudyRows) -> tuple[tuple[str, float | None], ...]:
     """The values of the parameter with what is reached, None where that is unknown; nothing if it is unknown."""
     items = [(value, heads.get((protection, adversary, target))) for value, protection in family.values]
-    points = tuple((value, None if item is None else item.row.posterior) for value, item in items)
+    points = tuple((value, None if item is None else item.posterior) for value, item in items)
     finite = tuple((value, y if y is not None and math.isfinite(y) else None) for value, y in points)
     return finite if any(y is not None for _, y in finite) else ()
 

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import compress
 
+from unmask.core.targets import NO_ATTACK
 from unmask.measures.registry import SHARES, UTILITIES, described, quantity
-from unmask.plan import NO_ATTACK
 from unmask.render import Figure
-from unmask.reports.facts.study import Headlines, Measured, Plane, StudyData
+from unmask.reports.facts.study import Plane, StudyData, StudyRows
 from unmask.reports.findings.study import (
     findings,
     interval_note,
@@ -43,7 +43,7 @@ from unmask.reports.sections.game import ASSUMPTIONS, game_in_study
 from unmask.reports.sections.measures import HOW, LEADING, NO_VALUE, OTHERS, Pair, line_above, measure_cells, paired
 from unmask.reports.sections.tradeoff import tradeoff
 from unmask.reports.words import letter, name_of, row_estimate, row_value, what
-from unmask.results import Row
+from unmask.results import Row, StudyRow
 from unmask.results.formats import estimate
 from unmask.results.suppression import FEWEST
 from unmask.results.words import plural
@@ -163,7 +163,7 @@ def _reached_words(data: StudyData, dataset: str) -> Iterator[str]:
         yield one_sentence(of_target(data, heads, target))
 
 
-def overview(data: StudyData, dataset: str, heads: Headlines) -> Grid | None:
+def overview(data: StudyData, dataset: str, heads: StudyRows) -> Grid | None:
     """Protections by adversaries: what each of them reaches, what is left of utility, and what is undominated."""
     gaps = {(gap.protection, gap.adversary): gap.status for gap in data.missing if gap.dataset == dataset}
     attacks = list(dict.fromkeys((adversary, target) for _, adversary, target in heads))
@@ -199,17 +199,17 @@ def _head(data: StudyData, attack: tuple[str, str]) -> str:
     return f"{letter(data.styles[attack[0]])} {attack[1]}".strip()
 
 
-def _prior(heads: Headlines, attack: tuple[str, str]) -> str:
-    values = [item.row for key, item in heads.items() if key[1:] == attack and not math.isnan(item.row.prior)]
+def _prior(heads: StudyRows, attack: tuple[str, str]) -> str:
+    values = [item for key, item in heads.items() if key[1:] == attack and not math.isnan(item.prior)]
     if not values:
         return ""
     ends = [estimate(bound(row.prior for row in values), values[0].unit) for bound in (min, max)]
     return ends[0] if ends[0] == ends[1] else f"{ends[0]} \u2013 {ends[1]}"
 
 
-def _reached(heads: Headlines, gaps: Mapping[tuple[str, str], str], protection: str, attack: tuple[str, str]) -> str:
+def _reached(heads: StudyRows, gaps: Mapping[tuple[str, str], str], protection: str, attack: tuple[str, str]) -> str:
     item = heads.get((protection, *attack))
-    return gaps.get((protection, attack[0]), "not run") if item is None else row_estimate(item.row)
+    return gaps.get((protection, attack[0]), "not run") if item is None else row_estimate(item)
 
 
 def _kept(plane: Plane, protection: str) -> str:
@@ -222,15 +222,15 @@ def _kept(plane: Plane, protection: str) -> str:
 _HEAD = ("Protection", "Adversary", "Prior", "Expected", "Realized", "Gain", "Worst-off", "Seeds", "n")
 
 
-def measure_tables(data: StudyData, rows: Sequence[Measured]) -> tuple[tuple[Grid, ...], tuple[Grid, ...]]:
+def measure_tables(data: StudyData, rows: Sequence[StudyRow]) -> tuple[tuple[Grid, ...], tuple[Grid, ...]]:
     """Tables for each target, of the leading measures and of the others; of all of them if none is leading."""
-    kept = [item for item in rows if item.row.measure not in PRICES]
+    kept = [item for item in rows if item.measure not in PRICES]
     leading: list[Grid] = []
     others: list[Grid] = []
-    for target in dict.fromkeys(item.row.target for item in kept):
-        own = [item for item in kept if item.row.target == target]
-        first = [item for item in own if _leads(item.row)] or own
-        rest = [item for item in own if not _leads(item.row)] if first is not own else []
+    for target in dict.fromkeys(item.target for item in kept):
+        own = [item for item in kept if item.target == target]
+        first = [item for item in own if _leads(item)] or own
+        rest = [item for item in own if not _leads(item)] if first is not own else []
         if target == NO_ATTACK:
             leading += [_release(own)]
             continue
@@ -244,9 +244,9 @@ def _leads(row: Row) -> bool:
     return quantity(row.measure) in LEADING or row.measure in ("breached", "linked_now", "recall", "utility")
 
 
-def _measures(data: StudyData, rows: Sequence[Measured], caption: str) -> Grid:
+def _measures(data: StudyData, rows: Sequence[StudyRow], caption: str) -> Grid:
     """Measures are groups, protections and adversaries rows, and both kinds of value are columns."""
-    seeds = {(item.row.measure, item.row.release, item.row.adversary): item.seeds for item in rows}
+    seeds = {(item.measure, item.release, item.adversary): item.seeds for item in rows}
 
     def cells(whose: tuple[str, str], pair: Pair) -> tuple[str, ...]:
         lead = pair.get(True) or pair[False]
@@ -255,7 +255,7 @@ def _measures(data: StudyData, rows: Sequence[Measured], caption: str) -> Grid:
 
     groups = [
         (line_above(stem, lines), [cells(whose, pair) for whose, pair in lines.items()])
-        for stem, lines in paired(item.row for item in rows).items()
+        for stem, lines in paired(item for item in rows).items()
     ]
     known = [any(row[i] != NO_VALUE for _, lines in groups for row in lines) for i in range(len(_HEAD))]
     head = tuple(compress(_HEAD, known))  # a column of nothing is left out
@@ -263,12 +263,12 @@ def _measures(data: StudyData, rows: Sequence[Measured], caption: str) -> Grid:
     return Grid(head, shown, text=2, caption=caption)
 
 
-def _release(rows: Sequence[Measured]) -> Grid:
+def _release(rows: Sequence[StudyRow]) -> Grid:
     """What was measured of the releases themselves, side by side: adversaries for whom it is the same share a row."""
-    units = {item.row.measure: item.row.unit for item in rows}
+    units = {item.measure: item.unit for item in rows}
     own: dict[tuple[str, str], dict[str, Row]] = {}
     for item in rows:
-        own.setdefault((item.row.release, item.row.adversary), {})[item.row.measure] = item.row
+        own.setdefault((item.release, item.adversary), {})[item.measure] = item
     names = {name: name_of(name, UTILITIES) + ("" if unit in SHARES else f", {unit}") for name, unit in units.items()}
     heads = ("Protection", *(name[0].upper() + name[1:] for name in names.values()), "n")
     lines = (
@@ -282,12 +282,12 @@ def _most(rows: Iterable[Row]) -> str:
     return f"{max(row.n for row in rows):,}"
 
 
-def _price(data: StudyData, rows: Sequence[Measured]) -> Grid:
+def _price(data: StudyData, rows: Sequence[StudyRow]) -> Grid:
     """What a rational attacker does with each protection, where somebody reckons."""
     found: dict[tuple[str, str], dict[str, Row]] = {}
     for item in rows:
-        if item.row.measure in PRICES:
-            found.setdefault((item.row.release, item.row.adversary), {})[item.row.measure] = item.row
+        if item.measure in PRICES:
+            found.setdefault((item.release, item.adversary), {})[item.measure] = item
     lines = (
         (name, letter(data.styles[adversary]), *(row_estimate(own[m]) if m in own else "not run" for m in PRICES))
         for (name, adversary), own in found.items()
@@ -295,13 +295,13 @@ def _price(data: StudyData, rows: Sequence[Measured]) -> Grid:
     return grid(("Protection", "Adversary", *PRICES.values()), lines, "What the attack is worth", text=2)
 
 
-def _notes(rows: Sequence[Measured]) -> Iterator[str]:
+def _notes(rows: Sequence[StudyRow]) -> Iterator[str]:
     yield interval_note(rows)
-    if any(math.isinf(item.row.posterior) for item in rows):
+    if any(math.isinf(item.posterior) for item in rows):
         yield "unbounded: the release rules something out, or confirms it, with certainty; no number bounds that."
-    if any(math.isnan(value) for item in rows for value in (item.row.posterior, item.row.prior, item.row.gain)):
+    if any(math.isnan(value) for item in rows for value in (item.posterior, item.prior, item.gain)):
         yield "undefined: infinite before and after, or no seed has a value."
-    if any(described(quantity(item.row.measure)) is None for item in rows if item.row.target != NO_ATTACK):
+    if any(described(quantity(item.measure)) is None for item in rows if item.target != NO_ATTACK):
         yield "A measure without a meaning beside it goes by the name it was filed under."
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
+from unmask.core.pareto import find_pareto_front
 from unmask.measures.registry import CRITERIA, UTILITIES, Quantity
 from unmask.render import Figure
 from unmask.reports.data import ReportData, Scope
-from unmask.reports.facts.study import undominated
 from unmask.reports.figures import front_figure
 from unmask.reports.parts import Figures, Grid, Section, folded, lead, notes, parts
 from unmask.reports.words import Value, name_of, told_apart, what, written
@@ -65,7 +65,7 @@ def _most(losses: Mapping[str, Mapping[str, float]], measure: str) -> float:
 
 def _records(scope: Scope, rows: Sequence[tuple[float, Row]]) -> Iterator[tuple[str, int, str, str, float, float]]:
     """The releases as one adversary sees them, the least success first."""
-    best = undominated([(loss, row.posterior) for loss, row in rows])
+    best = find_pareto_front([(loss, row.posterior) for loss, row in rows])
     names = told_apart(row.release for _, row in rows)
     for (loss, row), front in sorted(zip(rows, best, strict=True), key=lambda item: (item[0][1].posterior, item[0][0])):
         whose, style = scope.marked(row.adversary), scope.styles[row.adversary]

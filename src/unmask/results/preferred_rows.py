@@ -1,0 +1,38 @@
+"""Rows that findings mention: for each release, adversary and target the preferred measure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, TypeVar
+
+from unmask.core.targets import NO_ATTACK
+from unmask.results.rows import Row
+
+R = TypeVar("R", bound=Row)
+
+PreferredRows = Mapping[tuple[str, str, str], R]
+"""(release, adversary, target) -> the row that findings mention."""
+
+RATIONAL: Final = ("realized_rational_success", "rational_success")
+"""Success of an adversary who tries as many candidates as pay."""
+
+SUCCESS: Final = (*RATIONAL, "realized_success", "recall", "success_probability", "breached", "linked_now")
+"""Measures of success, the preferred one first: rational before one guess, realized before expected."""
+
+ERRORS: Final = ("realized_error", "estimation_error")
+"""Measures of error, for a graded loss or if no success was measured."""
+
+
+def preferred_rows(rows: Iterable[R], measures: Sequence[str] = SUCCESS) -> dict[tuple[str, str, str], R]:
+    """Return (release, adversary, target) -> the row of the first of these measures that was computed.
+
+    >>> preferred_rows([])
+    {}
+    """
+    preferred: dict[tuple[str, str, str], R] = {}
+    for row in rows:
+        if row.measure in measures and row.target != NO_ATTACK:
+            key = (row.release, row.adversary, row.target)
+            if key not in preferred or measures.index(row.measure) < measures.index(preferred[key].measure):
+                preferred[key] = row
+    return preferred
