@@ -83,9 +83,10 @@ def test_no_line_installs_a_name_that_nobody_owns():  # U7: whoever registers it
 
 
 def test_options_in_the_text_exist():
+    root = click.Context(main)
     options = {
         text
-        for command in main.commands.values()
+        for command in (main.get_command(root, name) for name in main.list_commands(root))
         for parameter in command.get_params(click.Context(command))
         for text in (*parameter.opts, *parameter.secondary_opts)
     }

@@ -232,7 +232,7 @@ def test_the_files_of_a_document_are_beside_it(folder: Path) -> None:
 
 def test_items_are_named_by_options(folder: Path) -> None:
     said = run("audit", "linkage", "people.csv", "--truth", "people.csv", "--guess", "people.csv")[2]
-    assert "'people.csv' is no document such as unmask.toml; name tables by --truth and --guess" in said
+    assert "'people.csv' is not a document such as unmask.toml; name files by options" in said
 
 
 def test_what_is_said_of_a_column_without_a_role_is_refused(folder: Path) -> None:

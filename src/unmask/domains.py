@@ -5,7 +5,7 @@ A domain is a package of releases, attacks, protections and datasets, with `exam
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -36,19 +36,32 @@ class Domain:
     packages : tuple of str
         Packages of the classes of releases; the first has `examples` of attacks, protections and datasets.
     word : str, optional
-        Word after `unmask audit` in a command written for the domain; None if the command is generated from the
-        signature of `DomainAudit.audit`.
+        Word after `unmask audit`, and section of a document; the name of the domain by default. Audits of tables have
+        none.
+    summary : str, optional
+        Help of the command that is generated from `audit_files`; by default the first paragraph of its docstring.
     """
 
     audit: str
     packages: tuple[str, ...]
     word: str | None = None
+    summary: str = ""
 
 
 DOMAINS: dict[str, Domain] = {
     "tables": Domain("unmask.tables.audit", ("unmask.tables",), ""),
-    "linkage": Domain("unmask.linkage.audit", ("unmask.linkage", "unmask.core.partition"), "linkage"),
-    "channels": Domain("unmask.channels.audit", ("unmask.channels",), "channel"),
+    "linkage": Domain(
+        "unmask.linkage.audit",
+        ("unmask.linkage", "unmask.core.partition"),
+        "linkage",
+        "Evaluate which items an adversary links: who is breached, who is one merge away.",
+    ),
+    "channels": Domain(
+        "unmask.channels.audit",
+        ("unmask.channels",),
+        "channel",
+        "Attack channels of the same secrets: what the best adversary can still estimate.",
+    ),
     "graphs": Domain("unmask.graphs.audit", ("unmask.graphs",), "graph"),
 }
 """Name -> where it is; nothing of a domain is imported before it is asked for."""
@@ -57,8 +70,10 @@ DOMAINS: dict[str, Domain] = {
 class DomainAudit(Protocol):
     """The audit module of a domain.
 
-    audit              : what adversaries get from releases; keywords say what else the auditor has and asks. `unmask
-                         audit` and `unmask.audit` are this function
+    audit              : what adversaries get from releases; keywords say what else the auditor has and asks.
+                         `unmask.audit` is this function
+    audit_files        : the same of releases in files, None after a dry run; `unmask audit WORD` and the section of a
+                         document are generated from its signature. Tables and graphs have a command of their own
     DATASET, ADVERSARY : other keys of them in a document, besides those of every part -> their types, see `schema`
     PROTECTION         : other keys of protections; may be missing
     MEASURES           : the measures that cells of a study may have
@@ -67,7 +82,7 @@ class DomainAudit(Protocol):
     check              : refuse settings of an adversary that cannot be carried out
     columns            : the columns of a dataset's file
     load               : the population of a dataset; `made` is what the function of that name returned, or the path of
-                         the dataset's file. A command that is made of `audit` reads its releases so, too
+                         the dataset's file
     divide             : of a domain whose DATASET has hold_back: the population of one seed
     protect            : the release, and whatever else it takes to know the truth; protection is None for none
     criteria           : of a domain whose releases have criteria: their values by name; may be missing
@@ -82,6 +97,9 @@ class DomainAudit(Protocol):
 
     def audit(self, release: Any, *, truth: Any = None) -> ReportData | AuditResult:
         """What adversaries get from a release, or from several by name."""
+
+    def audit_files(self, *files: Any, **options: Any) -> ReportData | AuditResult | None:
+        """Return what adversaries get from releases in files."""
 
     def check(self, adversary: Part) -> object:
         """Refuse what cannot be carried out."""
@@ -171,3 +189,31 @@ def read_domain_policies(policies: Any, domain: str) -> list[Policy]:
 def name_releases(release: Any) -> dict[str, Any]:
     """Return releases by name; a single one is called "release"."""
     return dict(release) if isinstance(release, Mapping) else {"release": release}
+
+
+def name_files(paths: Sequence[Path]) -> list[str]:
+    """Return short names of files for pages, without a folder.
+
+    Equal names are numbered, as is the name of the table before protection.
+    """
+    from unmask.reports import ORIGINAL
+
+    if len(set(paths)) < len(paths):
+        raise UnmaskError("a file was given twice, expected different files; name each one once")
+    names: list[str] = []
+    for path in paths:
+        is_pattern = set("*?[") & set(str(path)) and not path.exists()
+        name = path.name if is_pattern else _remove_ending(path)
+        reserved = {ORIGINAL, *names}
+        numbered = (f"{name} ({number})" for number in range(2, len(reserved) + 3))
+        names.append(next(free for free in (name, *numbered) if free not in reserved))
+    return names
+
+
+def _remove_ending(path: Path) -> str:
+    """Return a name without the ending of a table, or without all from its first dot; a leading dot is kept."""
+    from unmask.data.source_files import SUFFIXES
+
+    name = path.name.lstrip(".")
+    ending = max((suffix for suffix in SUFFIXES if name.lower().endswith(suffix)), key=len, default=None)
+    return (name[: -len(ending)] if ending else name.split(".")[0]) or path.name

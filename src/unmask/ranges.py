@@ -1,4 +1,4 @@
-"""What a parameter may be: its type, and of numbers the range, `alpha: Annotated[float, Range(0, 1)]`."""
+"""Declarations of parameters: types, ranges `alpha: Annotated[float, Range(0, 1)]`, and how options are typed."""
 
 from __future__ import annotations
 
@@ -45,6 +45,24 @@ class Range:
         if self.below:
             return f"{low.removesuffix(',')}, {'and finite' if self.high == math.inf else f'below {self.high}'}"
         return f"{low} to {self.high}"
+
+
+@dataclass(frozen=True)
+class Option:
+    """How a parameter is typed on a command line, where its name and its type do not say it.
+
+    heading : of the option in a help text
+    flag    : name of the option
+    metavar : form of a value in a help text
+    source  : the value is a file, a pattern of files, a table of an engine, or `-`, the standard input
+    names   : values that name no file
+    """
+
+    heading: str = ""
+    flag: str = ""
+    metavar: str = ""
+    source: bool = False
+    names: tuple[str, ...] = ()
 
 
 FINITE = Range(0, math.inf, above=True, below=True)

@@ -7,6 +7,7 @@ import math
 import re
 import sys
 import types
+from collections import ChainMap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -51,7 +52,9 @@ def help_lines(source: str) -> Mapping[str, str]:
 
     source : "module:name", imported now
     """
-    return parse_field_help(inspect.getdoc(_find(source)) or "")
+    function = _find(source)
+    documented = (function, *getattr(function, "documented_by", ()))  # see `unmask.core.signatures`
+    return ChainMap(*(parse_field_help(inspect.getdoc(item) or "") for item in reversed(documented)))
 
 
 def parse_field_help(doc: str) -> dict[str, str]:

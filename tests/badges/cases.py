@@ -1,5 +1,6 @@
 """Cases of badges: colors are shown, and an adversary guesses whose they are."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -8,7 +9,8 @@ from tests.badges.page import Worn
 from unmask import Truth
 from unmask.audit import REALIZED, SELF_ASSESSED
 from unmask.audit import audit as measured
-from unmask.domains import name_releases
+from unmask.core.signatures import with_parameters
+from unmask.domains import name_files, name_releases
 from unmask.ranges import Range
 from unmask.reports import ReportData
 
@@ -16,18 +18,26 @@ DATASET, ADVERSARY, COLUMNS, ROLES = {}, {"trusting": float}, (), {}
 MEASURES = tuple(measure.name for measure in SELF_ASSESSED + REALIZED)
 
 
-def audit(release, *, truth: Path | Badges | None = None, trust: Annotated[float, Range(0, 1)] = 0.9) -> ReportData:
+def audit(release, *, truth: Badges | None = None, trust: Annotated[float, Range(0, 1)] = 0.9) -> ReportData:
     """Look at badges: whose color is guessed right.
 
-    truth : file of the colors that people have
     trust : share of the people who show their own color
     """
-    people = Badges.read(truth) if isinstance(truth, Path) else truth
     releases = name_releases(release)
-    rows = [row for name, shown in releases.items() for row in _rows(name, "looker", shown, people, Look(trust))]
+    rows = [row for name, shown in releases.items() for row in _rows(name, "looker", shown, truth, Look(trust))]
     who = "An adversary sees the badges of people and guesses their colors."
     worn = Worn.of(next(iter(releases.values())))
     return ReportData(title="Audit of badges", who=who, rows=tuple(rows), subjects=(worn,))
+
+
+@with_parameters(audit, only=("trust",))
+def audit_files(releases: Sequence[Path], *, truth: Path | None = None, **options) -> ReportData:
+    """Look at badges: whose color is guessed right.
+
+    truth : file of the colors that people have
+    """
+    shown = dict(zip(name_files(releases), map(Badges.read, releases), strict=True))
+    return audit(shown, truth=None if truth is None else Badges.read(truth), **options)
 
 
 def _rows(name, adversary, shown, people, attack):

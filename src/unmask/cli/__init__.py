@@ -11,11 +11,11 @@ import click
 
 from unmask.cli.advise import advise
 from unmask.cli.certify import certify
-from unmask.cli.channel import audit_channel, design
 from unmask.cli.check import check
 from unmask.cli.choose import choose, choose_columns
 from unmask.cli.columns import columns, read_original, read_released, warn_of_unused_columns
 from unmask.cli.demo import demo, list_
+from unmask.cli.design import design
 from unmask.cli.documents import WritesDocument, allow_code_option
 from unmask.cli.engine import (
     TEXT_OPTIONS,
@@ -28,7 +28,6 @@ from unmask.cli.engine import (
 )
 from unmask.cli.files import (
     list_role_options,
-    name_files,
     print_dropped_columns,
     print_formula_cells,
     print_json,
@@ -41,13 +40,11 @@ from unmask.cli.files import (
     write_release,
 )
 from unmask.cli.game import game
-from unmask.cli.generated import FILE, grouped, options, output_option, parse_with, pop_options
+from unmask.cli.generated import FILE, Input, grouped, options, output_option, parse_with, pop_options
 from unmask.cli.graph import audit_graph
 from unmask.cli.init import init
-from unmask.cli.linkage import audit_linkage
 from unmask.cli.open import open_
 from unmask.cli.options import (
-    Input,
     UnmaskGroup,
     choose_protection,
     first_argument,
@@ -68,6 +65,7 @@ from unmask.cli.study import study
 from unmask.cli.terminal import print_line
 from unmask.core.errors import UnmaskError
 from unmask.data.writing import STANDARD_OUTPUT
+from unmask.domains import name_files
 from unmask.protection_specs import parse_specs
 
 if TYPE_CHECKING:
@@ -149,6 +147,10 @@ HOLD_BACK = "Share of the people to hold back at random, as control people of th
 @level_option
 @allow_code_option
 @engine_options
+@output_option(
+    "--changes/--no-changes", default=True, show_default=True,
+    help="Try other protections for the page of a table that is not acceptable.",
+)  # fmt: skip
 @at_risk_option
 @audit_output
 def audit(
@@ -411,7 +413,7 @@ def _say_release(result: dict[str, Any], output: Path, *, as_json: bool, warning
 
 
 for command in (
-    init, advise, columns, audit_channel, design, price, game, study, report_command, certify, check, choose,
-    choose_columns, audit_graph, protect_graph, advise_identity, audit_linkage, open_, list_, demo,
+    init, advise, columns, design, price, game, study, report_command, certify, check, choose,
+    choose_columns, audit_graph, protect_graph, advise_identity, open_, list_, demo,
 ):  # fmt: skip
     main.add_command(command)

@@ -10,8 +10,8 @@ import click
 from unmask.cli.documents import ReadsDocument
 from unmask.cli.files import print_json, read
 from unmask.cli.gates import POLICY_HELP, POLICY_METAVAR, warn_of_reversed_conditions
-from unmask.cli.generated import FILE, parse_with
-from unmask.cli.options import Input, first_argument, table_options
+from unmask.cli.generated import FILE, Input, parse_with
+from unmask.cli.options import first_argument, table_options
 from unmask.cli.terminal import print_line
 from unmask.core.errors import UnmaskError
 

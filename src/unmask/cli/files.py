@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from unmask.cli.generated import PIPED
 from unmask.cli.terminal import print_line
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.data import writing
@@ -26,35 +27,6 @@ if TYPE_CHECKING:
 
 UNDOES = "whoever has it can undo the release"
 """Why the origin of a release is secret."""
-
-
-def name_files(paths: tuple[Path, ...]) -> list[str]:
-    """Short names of files, never a path: they stand on pages. Where two are called alike they are numbered, since the
-    table before protection has a name, too.
-    """
-    from unmask.reports import ORIGINAL
-
-    if len(set(paths)) < len(paths):
-        raise UnmaskError("a file was given twice, expected different files; name each one once")
-    names: list[str] = []
-    for path in paths:
-        pattern = set("*?[") & set(str(path)) and not path.exists()
-        name = path.name if pattern else _shorten_name(path)
-        taken = {ORIGINAL, *names}
-        numbered = (f"{name} ({number})" for number in range(2, len(taken) + 3))
-        names.append(next(one for one in (name, *numbered) if one not in taken))
-    return names
-
-
-def _shorten_name(path: Path) -> str:
-    """The name without what says its format: before the ending of a table, or before its first dot; a dot that it
-    begins with is none.
-    """
-    from unmask.data.source_files import SUFFIXES
-
-    name = path.name.lstrip(".")
-    ending = max((one for one in SUFFIXES if name.lower().endswith(one)), key=len, default=None)
-    return (name[: -len(ending)] if ending else name.split(".")[0]) or path.name
 
 
 def print_findings(found: ReportData) -> None:
@@ -90,7 +62,7 @@ def _print_lines(lines: Iterable[Line]) -> None:
 
 def suggest_command(*words: object) -> None:
     """The next useful command, on standard error; nothing without words, and of what came by the standard input."""
-    piped = click.get_current_context().meta.get("unmask.cli.options")
+    piped = click.get_current_context().meta.get(PIPED)
     if words and not piped:
         print_line(f"next: {shlex.join(['unmask', *map(str, words)])}", err=True)
 

@@ -9,21 +9,22 @@ from __future__ import annotations
 import inspect
 import itertools
 import math
+import shutil
+import sys
 import types
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from operator import attrgetter
 from os import PathLike
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 import click
 from click.core import ParameterSource
 
 from unmask.core.errors import UnmaskError
-from unmask.ranges import Range
-from unmask.schema import help_lines
+from unmask.ranges import Option, Range
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -47,7 +48,7 @@ def options(source: str, *names: str, **settings: Mapping[str, Any]) -> Callable
     return decorate
 
 
-HEADINGS = ("Input", "Knowledge", "Policy", "Output", "Options")
+HEADINGS = ("Input", "Knowledge", "Protection", "Policy", "Output", "Large data", "Options")
 """Headings of options in a help text, in their order."""
 
 
@@ -113,6 +114,8 @@ class LazyOptions:
 
     def options(self) -> Iterator[click.Option]:
         """Yield the options, in the order of the names, or of the fields."""
+        from unmask.schema import help_lines  # here: the start screen needs no schema
+
         module, _, name = self.source.partition(":")
         source = attrgetter(name)(import_module(module))
         fields = inspect.signature(source).parameters
@@ -120,16 +123,17 @@ class LazyOptions:
         lines = help_lines(self.source)
         for field in self.names or self.settings or [name for name in fields if convert_hint(hints.get(name))]:
             declared = {**convert_default(fields[field].default), **convert_hint(hints.get(field))}
-            option: Any = _make_option(field, {"help": lines.get(field), **declared, **self.settings.get(field, {})})
-            option.heading = self.heading
-            yield option
+            yield self._make_option(field, {"help": lines.get(field), **declared, **self.settings.get(field, {})})
 
-
-def _make_option(field: str, settings: dict[str, Any]) -> click.Option:
-    if "parse" in settings:
-        settings["callback"] = parse_with(settings.pop("parse"))
-    flags = settings.pop("flags", (f"--{field.replace('_', '-')}",))
-    return click.Option([settings.pop("name", field), *flags], **settings)
+    def _make_option(self, field: str, settings: dict[str, Any]) -> click.Option:
+        if "parse" in settings:
+            settings["callback"] = parse_with(settings.pop("parse"))
+        heading, name = settings.pop("heading", self.heading), field.replace("_", "-")
+        is_switch = settings.get("is_flag") and settings.get("default") is True
+        flags = settings.pop("flags", (f"--{name}/--no-{name}" if is_switch else f"--{name}",))
+        option: Any = click.Option([settings.pop("name", field), *flags], **settings)
+        option.heading = heading
+        return cast(click.Option, option)
 
 
 def convert_hint(hint: Any) -> dict[str, Any]:
@@ -140,15 +144,22 @@ def convert_hint(hint: Any) -> dict[str, Any]:
     """
     if get_origin(hint) is Annotated:
         kind, *metadata = get_args(hint)
-        bounds = next((item for item in metadata if isinstance(item, Range)), None)
-        return convert_hint(kind) if bounds is None else _convert_range(kind, bounds)
+        settings = convert_hint(kind)
+        for item in metadata:
+            settings |= _convert_range(kind, item) if isinstance(item, Range) else {}
+            settings |= _convert_option(item) if isinstance(item, Option) else {}
+        return settings
     if get_origin(hint) is Literal:
         return {"type": click.Choice(get_args(hint))}
     if get_origin(hint) in (Union, types.UnionType):
-        kinds = [convert_hint(kind) for kind in get_args(hint) if kind is not type(None)]
-        return next((kind for kind in kinds if kind.get("type") is FILE), next(filter(None, kinds), {}))
+        kinds = filter(None, (convert_hint(kind) for kind in get_args(hint) if kind is not type(None)))
+        return min(kinds, key=lambda kind: (kind.get("type") is not FILE, "multiple" in kind), default={})
     if hint in (str, int, float):
         return {"type": hint}
+    if get_origin(hint) is Sequence and get_args(hint)[0] in (str, Path):
+        return {**convert_hint(get_args(hint)[0]), "multiple": True}
+    if get_origin(hint) is Mapping:
+        return {"type": str, "multiple": True, "parse": parse_pairs}
     if inspect.isclass(get_origin(hint) or hint) and issubclass(get_origin(hint) or hint, PathLike):
         return {"type": FILE}
     return {"is_flag": True} if hint is bool else {}
@@ -160,11 +171,20 @@ def _convert_range(kind: type, bounds: Range) -> dict[str, Any]:
     return {"type": limits, "parse": check_number}
 
 
+def _convert_option(option: Option) -> dict[str, Any]:
+    """Return the settings that a declaration names."""
+    kind = Input() if option.source else FileOrName(option.names) if option.names else None
+    settings = {"heading": option.heading, "metavar": option.metavar, "type": kind}
+    flags = {"flags": (option.flag,)} if option.flag else {}
+    return {name: value for name, value in settings.items() if value} | flags
+
+
 def convert_default(default: Any) -> dict[str, Any]:
     """Return the settings of an option for a default; a plain one is shown."""
     if default is inspect.Parameter.empty:
         return {"required": True}
-    return {"default": default, "show_default": True} if isinstance(default, str | int | float) else {}
+    is_shown = isinstance(default, str | int | float) or (isinstance(default, tuple) and default)
+    return {"default": default, "show_default": True} if is_shown else {}
 
 
 def pop_options(options: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
@@ -201,6 +221,47 @@ class Names(click.ParamType):  # type: ignore[type-arg]  # generic since click 8
         """Return the names of one of several options."""
         source = None if ctx is None or param is None else ctx.get_parameter_source(str(param.name))
         return split_names([value] if source is ParameterSource.DEFAULT_MAP else value)
+
+
+PIPED = f"{__name__}.piped"
+"""Key of the context of a command that reads the standard input."""
+
+
+class Input(click.ParamType):  # type: ignore[type-arg]  # generic since click 8.4
+    """A file to read; `-` is the standard input, kept in a private folder while the command runs."""
+
+    name = "path"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the path; for `-` that of a copy of the standard input."""
+        from unmask.data.resources import temporary_folder
+
+        if value != "-" or ctx is None:
+            return str(value)
+        if ctx.meta.setdefault(PIPED, False):
+            self.fail("the standard input (-) can be read once; name a file for the other", param, ctx)
+        ctx.meta[PIPED] = True
+        path = Path(ctx.find_root().with_resource(temporary_folder(None))) / "stdin.csv"
+        with path.open("wb") as file:
+            shutil.copyfileobj(sys.stdin.buffer, file)
+        return str(path)
+
+
+class FileOrName(click.ParamType):  # type: ignore[type-arg]  # generic since click 8.4
+    """A file, or one of several names."""
+
+    name = "path"
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.names = names
+
+
+def parse_pairs(texts: Iterable[str] | None) -> dict[str, str]:
+    """Return the values of a repeated option COLUMN=VALUE by column."""
+    items = list(texts or ())
+    if not all("=" in item for item in items):
+        raise UnmaskError("expected COLUMN=VALUE")
+    return dict(item.split("=", 1) for item in items)
 
 
 def join_names(names: Iterable[tuple[str, ...]] | None) -> tuple[str, ...]:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from unmask.cli.documents import DomainCommand, allow_code_option, code_folder
-from unmask.cli.files import name_files
 from unmask.cli.generated import FILE, NAMES, grouped, join_names, options
 from unmask.cli.output import Output, at_risk_option, audit_output
 from unmask.cli.separation import column_options, reading_options
 from unmask.cli.terminal import print_line
 from unmask.core.errors import UnmaskError
+from unmask.domains import name_files
 
 if TYPE_CHECKING:
     from unmask.graphs import SocialGraph

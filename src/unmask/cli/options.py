@@ -8,7 +8,6 @@ import gc
 import io
 import logging
 import os
-import shutil
 import signal
 import sys
 from collections.abc import Sequence
@@ -22,7 +21,17 @@ from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from unmask.cli.documents import code_folder
-from unmask.cli.generated import NAMES, Command, Names, grouped, join_names, options, parse_with, split_names
+from unmask.cli.generated import (
+    NAMES,
+    Command,
+    Names,
+    grouped,
+    join_names,
+    options,
+    parse_pairs,
+    parse_with,
+    split_names,
+)
 from unmask.cli.terminal import QUIET, Notes, print_line
 from unmask.core.errors import FailedError, UnmaskError, visible
 from unmask.domains import DOMAINS
@@ -43,7 +52,9 @@ class UnmaskGroup(click.Group):
     def main(self, *arguments: Any, **settings: Any) -> Any:
         """Run the command line; output that cannot be taken, also that of --help, is a sentence."""
         gc.set_threshold(200_000)  # what is imported is no garbage, and is looked through again and again
-        logging.lastResort = Notes(logging.WARNING)
+        logger = logging.getLogger("unmask")
+        if not any(isinstance(handler, Notes) for handler in logger.handlers):
+            logger.addHandler(Notes(logging.WARNING))
         sys.stdin = sys.stdin or io.TextIOWrapper(io.BytesIO())  # it may be closed: nobody answers
         for stream in (sys.stdin, sys.stdout, sys.stderr):
             if hasattr(stream, "reconfigure"):  # names of files may be no text, and what is piped in, too
@@ -98,24 +109,34 @@ class UnmaskGroup(click.Group):
         super().add_command(_whole(cmd), name)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The commands, and an audit for each domain that has no command of its own."""
-        made = (f"audit {name}" for name, domain in DOMAINS.items() if domain.word is None)
-        return sorted({*super().list_commands(ctx), *made})
+        """Return the names of the commands, and of an audit for each domain."""
+        return sorted({*super().list_commands(ctx), *self._audits()})
+
+    def _audits(self) -> dict[str, str]:
+        """Return the domain of each audit that has a word."""
+        return {f"audit {entry.word or name}": name for name, entry in DOMAINS.items() if entry.word != ""}
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of a name."""
-        found = super().get_command(ctx, cmd_name)
-        if found is not None or cmd_name not in self.list_commands(ctx):
-            return found
-        from unmask.cli.domain import make_audit_command
+        """Return a command; the audit of a domain is generated once it is needed."""
+        command = super().get_command(ctx, cmd_name)
+        if command is None and cmd_name in self._audits():
+            from unmask.cli.domain import make_audit_command
 
-        return _whole(make_audit_command(cmd_name.removeprefix("audit ")))
+            command = _whole(make_audit_command(self._audits()[cmd_name]))
+        return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List every command with the whole sentence that says what it does."""
-        named = ((name, self.get_command(ctx, name)) for name in self.list_commands(ctx))
+        """List every command with its first sentence."""
         with formatter.section("Commands"):
-            formatter.write_dl([(name, one.get_short_help_str(limit=1000)) for name, one in named if one is not None])
+            formatter.write_dl([(name, self.summarize(ctx, name)) for name in self.list_commands(ctx)])
+
+    def summarize(self, ctx: click.Context, name: str) -> str:
+        """Return the first sentence of a command; no domain is imported if it has a summary."""
+        command, domain = super().get_command(ctx, name), self._audits().get(name)
+        if command is None and domain is not None and DOMAINS[domain].summary:
+            return DOMAINS[domain].summary
+        command = self.get_command(ctx, name)
+        return command.get_short_help_str(limit=1000) if command is not None else ""
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Complete the first word of a command; `second_words` completes the second."""
@@ -147,14 +168,10 @@ class UnmaskGroup(click.Group):
 
 def second_words(ctx: click.Context, incomplete: str) -> list[CompletionItem]:
     """What may follow the name of a command to name another one: `graph` after `audit`."""
-    root, name = ctx.find_root(), f"{ctx.command.name} "
-    assert isinstance(root.command, click.Group)
-    found = ((one, root.command.get_command(root, one)) for one in root.command.list_commands(root))
-    return [
-        CompletionItem(one.removeprefix(name), help=command.get_short_help_str(limit=1000))
-        for one, command in found
-        if command is not None and one.startswith(f"{name}{incomplete}")
-    ]
+    root, prefix = ctx.find_root(), f"{ctx.command.name} "
+    assert isinstance(root.command, UnmaskGroup)
+    commands = [name for name in root.command.list_commands(root) if name.startswith(f"{prefix}{incomplete}")]
+    return [CompletionItem(name.removeprefix(prefix), help=root.command.summarize(root, name)) for name in commands]
 
 
 def first_argument(ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -208,26 +225,6 @@ def _marked(text: str | None) -> str:
     return (text or "").replace("\\b\n", "\b\n")
 
 
-class Input(click.ParamType):  # type: ignore[type-arg]  # generic since click 8.4
-    """A file to read, as it is written; `-` is the standard input, kept in a private folder while the command runs."""
-
-    name = "path"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """The path, or that of what the standard input held."""
-        from unmask.data.resources import temporary_folder
-
-        if value != "-" or ctx is None:
-            return str(value)
-        if ctx.meta.setdefault(__name__, False):
-            self.fail("the standard input (-) can be read once; name a file for the other", param, ctx)
-        ctx.meta[__name__] = True
-        path = Path(ctx.find_root().with_resource(temporary_folder(None))) / "stdin.csv"
-        with path.open("wb") as file:
-            shutil.copyfileobj(sys.stdin.buffer, file)
-        return str(path)
-
-
 def parts(text: str | list[list[str]] | None) -> tuple[tuple[str, ...], ...] | None:
     """Two lists of names parted by a colon, or listed in a document."""
     if text is None:
@@ -240,7 +237,7 @@ def parts(text: str | list[list[str]] | None) -> tuple[tuple[str, ...], ...] | N
 
 def levels(texts: tuple[str, ...]) -> dict[str, float | str]:
     """COLUMN=LEVEL: a whole number, a number, or a word, as `tables.Generalize` takes them."""
-    return {column: _level(text) for column, text in pairs(texts).items()}
+    return {column: _level(text) for column, text in parse_pairs(texts).items()}
 
 
 def _level(text: str) -> float | str:
@@ -298,18 +295,11 @@ def _codes(ctx: click.Context, parameter: click.Parameter, found: tuple[tuple[st
     return None if ctx.get_parameter_source(str(parameter.name)) is ParameterSource.DEFAULT else join_names(found)
 
 
-def pairs(texts: tuple[str, ...]) -> dict[str, str]:
-    """COLUMN=VALUE, given any number of times."""
-    if not all("=" in item for item in texts):
-        raise UnmaskError("expected COLUMN=VALUE")
-    return dict(item.split("=", 1) for item in texts)
-
-
 def types(texts: tuple[str, ...]) -> dict[str, str]:
     """COLUMN=TYPE, with a type that exists."""
     from unmask.tables.types import parse_type
 
-    given = pairs(texts)
+    given = parse_pairs(texts)
     for column, of_type in given.items():
         parse_type(column, of_type)
     return given
@@ -317,7 +307,7 @@ def types(texts: tuple[str, ...]) -> dict[str, str]:
 
 def orders(texts: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
     """COLUMN=VALUE,VALUE,...: the values of ordinal columns from lowest to highest."""
-    return {column: split_names(text) for column, text in pairs(texts).items()}
+    return {column: split_names(text) for column, text in parse_pairs(texts).items()}
 
 
 def delimiter(text: str | None) -> str | None:
@@ -374,7 +364,7 @@ def _reading_options(command: Any, *, required: bool) -> Any:
         identifiers=NAMES,
         person={"metavar": "COLUMN"},
         cells={},
-        hierarchies={"flags": ("--hierarchy",), "parse": pairs, **_BY_COLUMN},
+        hierarchies={"flags": ("--hierarchy",), "parse": parse_pairs, **_BY_COLUMN},
         orders={"flags": ("--order",), "parse": orders, **_BY_COLUMN},
         types={"flags": ("--type",), "parse": types, **_BY_COLUMN},
         missing={},

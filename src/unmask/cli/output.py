@@ -193,10 +193,6 @@ def audit_output(command: Any) -> Any:
         ),
         click.option("--export", type=FILE, help="Folder for every chart and table of the page."),
         click.option("--sarif", type=FILE, help="Write the conditions that are not met, for code scanning (SARIF)."),
-        click.option(
-            "--changes/--no-changes", default=True, show_default=True,
-            help="Try other protections for the page of a table that is not acceptable.",
-        ),
         click.option("--report", type=FILE, help="Write the report, one HTML file."),
     ):  # fmt: skip
         wrapped = grouped("Output", option)(wrapped)

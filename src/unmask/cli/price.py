@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from unmask.cli.files import print_json, read
-from unmask.cli.generated import Command
-from unmask.cli.options import Input, attacker_option, optional_table_options
+from unmask.cli.generated import Command, Input
+from unmask.cli.options import attacker_option, optional_table_options
 from unmask.cli.terminal import print_line, print_text
 from unmask.core.errors import UnmaskError
 

@@ -1,21 +1,36 @@
-"""Signatures of functions that take the fields of a dataclass as keywords."""
+"""Signatures of functions that pass keywords on to other functions or to dataclasses."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from inspect import Signature, signature
-from typing import Any, TypeVar
+from inspect import Parameter, Signature, signature
+from typing import Any, TypeVar, get_type_hints
 
 Call = TypeVar("Call", bound=Callable[..., Any])
 
 
-def with_fields(kind: type) -> Callable[[Call], Call]:
-    """Return a decorator that adds the fields of a dataclass to the signature of a function, as keywords."""
+def with_parameters(*sources: Callable[..., Any], only: tuple[str, ...] = ()) -> Callable[[Call], Call]:
+    """Return a decorator that adds parameters of functions, or fields of dataclasses, to a signature, as keywords.
+
+    They take the place of `**keywords` and of parameters of the same name. The sources are kept as `documented_by`.
+
+    only : names of the parameters to add; all by default
+    """
+    added = {
+        name: parameter.replace(kind=Parameter.KEYWORD_ONLY, annotation=hints.get(name, Any))
+        for source in sources
+        for hints in [get_type_hints(source, include_extras=True)]
+        for name, parameter in signature(source).parameters.items()
+        if not only or name in only
+    }
 
     def decorate(function: Call) -> Call:
-        own = [one for one in signature(function).parameters.values() if one.kind is not one.VAR_KEYWORD]
-        fields = [one.replace(kind=one.KEYWORD_ONLY) for one in signature(kind).parameters.values()]
-        function.__signature__ = Signature([*own, *fields])  # type: ignore[attr-defined]
+        declared = signature(function).parameters.items()
+        kept = [item for name, item in declared if name not in added and item.kind is not Parameter.VAR_KEYWORD]
+        described: Any = function
+        described.__signature__ = Signature([*kept, *added.values()])
+        described.__annotations__ |= {name: parameter.annotation for name, parameter in added.items()}
+        described.documented_by = sources
         return function
 
     return decorate

@@ -7,15 +7,17 @@ the part of the language that both engines understand.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 from unmask.core.errors import UnmaskError
-from unmask.data.resources import MEMORY_LIMIT
+from unmask.data.resources import MEMORY_LIMIT, divide_memory, parse_bytes
 from unmask.data.source_files import TextOptions
 from unmask.data.sql import Arrays, Kind
+from unmask.ranges import Option
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -68,6 +70,39 @@ class Engine(Protocol):
 
         names : column of the query -> name in the file.
         """
+
+
+@dataclass(frozen=True)
+class EngineOptions:
+    """The engine in which tables stay, and what it may use.
+
+    engine : leave tables in an engine; a table may then be a glob, a folder of Parquet, or DATABASE::TABLE
+    memory_limit : memory of the engine and of the arrays together, 4GiB by default (needs --engine)
+    temp_directory : spill directory (needs --engine)
+    dry_run : estimate the work, and do nothing else (needs --engine)
+    """
+
+    engine: Annotated[str | None, Option("Large data", metavar="duckdb|spark[://MASTER]")] = None
+    memory_limit: Annotated[str | None, Option("Large data", metavar="SIZE")] = None
+    temp_directory: Annotated[Path | None, Option("Large data")] = None
+    dry_run: Annotated[bool, Option("Large data")] = False
+
+    def __post_init__(self) -> None:
+        limits = {"memory-limit": self.memory_limit, "temp-directory": self.temp_directory, "dry-run": self.dry_run}
+        if self.engine is None:
+            for option in (option for option, value in limits.items() if value):
+                reason = "is for tables that stay in an engine; add --engine duckdb, or leave it out"
+                raise UnmaskError(f"--{option} {reason}")
+
+    @property
+    def memory(self) -> tuple[int, int]:
+        """The bytes of the engine and of the arrays."""
+        return divide_memory(MEMORY_LIMIT if self.memory_limit is None else parse_bytes(self.memory_limit))
+
+    def open(self, **text: Any) -> AbstractContextManager[Engine]:
+        """Open the engine, DuckDB by default. text : options of text files, see `open_engine`"""
+        limits: dict[str, Any] = {"memory_limit": self.memory[0], "temp_directory": self.temp_directory}
+        return open_engine(self.engine or "duckdb", **limits, **text)
 
 
 @contextmanager

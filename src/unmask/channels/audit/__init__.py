@@ -1,6 +1,7 @@
 """Audits and study cells of channels: a mechanism turns a secret into an output, and an adversary estimates it."""
 
 from unmask.channels.audit.channel_audit import UNIFORM, audit, audit_channels
+from unmask.channels.audit.files import audit_files
 from unmask.channels.audit.study import ADVERSARY as ADVERSARY
 from unmask.channels.audit.study import COLUMNS as COLUMNS
 from unmask.channels.audit.study import DATASET as DATASET
@@ -13,4 +14,4 @@ from unmask.channels.audit.study import columns as columns
 from unmask.channels.audit.study import load as load
 from unmask.channels.audit.study import protect as protect
 
-__all__ = ["UNIFORM", "audit", "audit_channels"]
+__all__ = ["UNIFORM", "audit", "audit_channels", "audit_files"]

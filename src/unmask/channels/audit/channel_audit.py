@@ -6,6 +6,7 @@ import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,6 +23,8 @@ from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
 from unmask.core.truth import Truth
 from unmask.measures import estimation_error, realized_error
+from unmask.measures.losses import LOSS_NAMES
+from unmask.ranges import Option
 from unmask.results import AuditResult, Row
 
 BOUND = "A limit is an upper bound, for an adversary who answers with a secret."
@@ -49,7 +52,7 @@ def audit(
     release: Channel | Mapping[str, Channel],
     *,
     truth: None = None,
-    loss: str | os.PathLike[str] | ArrayLike = "hamming",
+    loss: Annotated[str | os.PathLike[str] | ArrayLike, Option(metavar="NAME|PATH", names=LOSS_NAMES)] = "hamming",
     coordinates: os.PathLike[str] | ArrayLike | None = None,
     answers: tuple[str, ...] | None = None,
     distortion: os.PathLike[str] | ArrayLike | None = None,

@@ -1,5 +1,6 @@
 """Audits and study cells of linkage: an adversary says which items belong together."""
 
+from unmask.linkage.audit.files import audit_files
 from unmask.linkage.audit.judged_guess import JudgedGuess, Sensitivity, compare_guesses
 from unmask.linkage.audit.linkage_audit import audit, audit_contingencies
 from unmask.linkage.audit.study import ADVERSARY as ADVERSARY
@@ -13,4 +14,4 @@ from unmask.linkage.audit.study import columns as columns
 from unmask.linkage.audit.study import load as load
 from unmask.linkage.audit.study import protect as protect
 
-__all__ = ["JudgedGuess", "Sensitivity", "audit", "audit_contingencies", "compare_guesses"]
+__all__ = ["JudgedGuess", "Sensitivity", "audit", "audit_contingencies", "audit_files", "compare_guesses"]

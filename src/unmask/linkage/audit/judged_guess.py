@@ -22,7 +22,7 @@ from unmask.measures.clustering.contingency import DRAWN_ITEMS, OWN
 from unmask.measures.clustering.curves import overall_slope
 from unmask.measures.clustering.unlinkability import RATES, Rate
 from unmask.measures.interval import Interval
-from unmask.ranges import Range, check_ranges
+from unmask.ranges import Option, Range, check_ranges
 from unmask.results.rows import BOUNDS, Row
 
 BETAS: Final = tuple(round(0.05 * i, 2) for i in range(1, 21))
@@ -83,7 +83,7 @@ class Sensitivity:
 
     alpha: Annotated[float, Range(0, 1)] = 0.5
     beta: Annotated[float, Range(0, 1, above=True)] = 0.8
-    wanted: bool = False
+    wanted: Annotated[bool, Option(flag="--contamination-wanted")] = False
     min_size: Annotated[int, Range(1)] = 2
     missing: Missing = "error"
     unlabeled: Unlabeled = "error"

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from unmask.core.errors import UnmaskError
 from unmask.core.partition import Missing, Partition, Unlabeled, View
-from unmask.core.signatures import with_fields
+from unmask.core.signatures import with_parameters
 from unmask.linkage.audit.blocks import ADVICE, describe_risk, make_blocks
 from unmask.linkage.audit.facts import LinkageFacts
 from unmask.linkage.audit.judged_guess import BETAS, JudgedGuess, Sensitivity, compare_guesses
@@ -21,7 +21,7 @@ from unmask.policy.coverage import coverage_notes
 from unmask.results import AuditResult, Row
 
 
-@with_fields(Sensitivity)
+@with_parameters(Sensitivity)
 def audit(
     release: Partition | View | Mapping[str, Partition | View],
     *,

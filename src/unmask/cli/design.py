@@ -1,4 +1,4 @@
-"""`unmask audit channel` and `unmask design`: channels in files, and the best mechanism within a budget."""
+"""`unmask design`: the best mechanism within a budget."""
 
 from __future__ import annotations
 
@@ -11,10 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unmask.cli.documents import DomainCommand
-from unmask.cli.files import name_files, print_json, print_notes, refuse_to_overwrite, suggest_command, write_texts
-from unmask.cli.generated import FILE, Command, input_option, options, output_option
-from unmask.cli.output import Output, audit_output
+from unmask.cli.files import print_json, print_notes, refuse_to_overwrite, suggest_command, write_texts
+from unmask.cli.generated import FILE, Command, options, output_option
 from unmask.cli.terminal import print_line
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.data.writing import STANDARD_OUTPUT
@@ -30,60 +28,10 @@ CURVE_POINTS = 12
 """Budgets at which `design` solves the trade-off curve."""
 
 
-class NamedLoss(click.ParamType):  # type: ignore[type-arg]  # generic since click 8.4
-    """A loss by its name, or a file of one."""
-
-    name = "path"
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The losses that have a name."""
-        from unmask.measures.losses import LOSS_NAMES
-
-        return LOSS_NAMES
-
-
-@click.command("audit channel", cls=DomainCommand)
-@click.argument("channels", nargs=-1, required=True, type=FILE)
-@input_option("--prior", type=FILE, help="CSV of secret and probability; uniform when left out.")
-@click.option(
-    "--evidence", type=click.Choice(["auto", "channel", "counts", "samples"]), default="auto", show_default=True,
-    help="Form of the files: probabilities, counts of runs, or a line secret,output for each run.",
-)  # fmt: skip
-@options("unmask.channels.audit:audit", loss={"type": NamedLoss()}, coordinates={}, distortion={}, unit={})
-@click.option("--no-limit", is_flag=True, help="Leave out the limit that no mechanism passes.")
-@audit_output
-def audit_channel(
-    channels: tuple[Path, ...], prior: Path | None, evidence: Any, no_limit: bool, output: Output, **stakes: Any
-) -> None:
-    r"""Attack channels of the same secrets: what the best adversary can still estimate.
-
-    A channel is a CSV: a line of output names behind an empty cell, then a line for each secret, its name and the
-    probability of each output. From counts of runs (whole numbers) or samples (lines secret,output) the leakage is
-    estimated. A loss has answers in lines and secrets in columns.
-
-    \b
-    unmask audit channel response.csv
-    unmask audit channel a.csv b.csv --prior prior.csv --loss euclidean --coordinates places.csv --report out.html
-    """
-    from unmask.channels.audit import UNIFORM, audit
-    from unmask.channels.matrix_files import read_channels
-
-    names = name_files(channels)
-    given, notes = read_channels(channels, prior, evidence=evidence)
-    uniform = prior is None and given[0].samples is None
-    print_notes([f"No prior was given. {UNIFORM}", *notes] if uniform else notes)
-    read = dict(zip(names, given, strict=True))
-    output.give(audit(read, **stakes, limit=not no_limit, assumptions=notes))
-
-
 @click.command("design", cls=Command)
 @click.option("--prior", required=True, type=FILE, help="CSV of secret and probability.")
-@options("unmask.channels.audit:audit", loss={"type": NamedLoss()}, coordinates={})
-@click.option(
-    "--distortion", type=NamedLoss(),
-    help="Loss of the user, a name or a CSV; that of the adversary when left out.",
-)  # fmt: skip
+@options("unmask.channels.audit:audit", "loss", "coordinates")
+@click.option("--distortion", metavar="NAME|PATH", help="Loss of the user; that of the adversary when left out.")
 @options("unmask.channels:optimal_mechanism", "budget", "epsilon", "delta", "worst_case")
 @output_option("--output", "-o", required=True, type=FILE, help="CSV of the mechanism, as `audit channel` reads it.")
 @output_option("--curve", type=FILE, help="Write the trade-off: CSV of distortion, privacy, worst case, leakage.")

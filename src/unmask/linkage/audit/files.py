@@ -1,0 +1,128 @@
+"""Audits of linkage whose truth and guesses are in files."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+from unmask.core.errors import UnmaskError
+from unmask.core.signatures import with_parameters
+from unmask.data.engine import EngineOptions
+from unmask.domains import name_files
+from unmask.linkage.audit.judged_guess import Sensitivity, compare_guesses
+from unmask.linkage.audit.linkage_audit import audit_contingencies
+from unmask.linkage.counting import count_contingencies, estimate_work
+from unmask.linkage.label_files import LinkageFiles
+from unmask.measures.clustering import Contingency
+from unmask.ranges import Option
+from unmask.results import AuditResult
+
+_log = logging.getLogger(__name__)
+
+
+@with_parameters(Sensitivity, EngineOptions)
+def audit_files(
+    *,
+    truth: Annotated[str, Option("Input", source=True)],
+    guesses: Annotated[Sequence[str], Option("Input", "--guess", source=True)],
+    item: Annotated[str, Option("Input")] = "item",
+    subject: Annotated[str, Option("Input")] = "subject",
+    clusters: Annotated[Sequence[str], Option("Input", "--cluster", metavar="NAME")] = ("cluster",),
+    probability: Annotated[str, Option("Input")] = "probability",
+    noise: Annotated[str | None, Option("Input", metavar="LABEL")] = None,
+    own: Annotated[Mapping[str, str] | None, Option("Knowledge", metavar="NAME=COLUMN")] = None,
+    encoding: Annotated[str | None, Option("Input")] = None,
+    engine: str | None = None,
+    memory_limit: str | None = None,
+    temp_directory: Path | None = None,
+    dry_run: bool = False,
+    **sensitivity: Any,
+) -> AuditResult | None:
+    r"""Evaluate which items an adversary links: who is breached, who is one merge away.
+
+    A guess with a probability column is a view: its rows with one probability, or of one value in a column `partition`,
+    are one partition. With --engine only counts of items are taken into memory, and a guess is no view.
+
+    \b
+    unmask audit linkage --truth truth.csv --guess guess.csv --beta 0.8 --report out.html
+    unmask audit linkage --truth truth.csv --guess a.csv --guess b.csv --item record --subject person --json
+    unmask audit linkage --truth wide.parquet --subject true --guess wide.parquet --cluster 'pred_*' \
+        --missing drop --unlabeled foreign
+    unmask audit linkage --truth 'truth/*.parquet' --guess 'guess/*.parquet' --engine duckdb --memory-limit 8GiB
+
+    Parameters
+    ----------
+    truth : str
+        table of items and their subjects
+    guesses : sequence of str
+        table of items and the clusters an adversary puts them in; given again for another adversary
+    item : str
+        column of the item's id, in every file
+    subject : str
+        column of the subject, in the truth
+    clusters : sequence of str
+        column of the cluster, in a guess; given again, or a pattern such as 'pred_*', each column is a guess
+    probability : str
+        column that makes a guess a view
+    noise : str, optional
+        label of items in no cluster, such as -1: each is alone; empty for none
+    own : mapping of str, optional
+        column of the truth with the weight of each item, or the alpha, beta or wanted of each subject, in place of one
+        value for all: weight=w, alpha=a
+    encoding : str, optional
+        encoding of a text file that is not UTF-8; by default recognized, with a note
+    engine, memory_limit, temp_directory, dry_run
+        See `EngineOptions`.
+    **sensitivity
+        Fields of `Sensitivity`.
+
+    Returns
+    -------
+    AuditResult or None
+        None after a dry run.
+    """
+    settings = Sensitivity(**sensitivity)
+    options = EngineOptions(engine, memory_limit, temp_directory, dry_run)
+    if own and engine is not None:
+        raise UnmaskError("--own needs the items in memory; leave --engine out")
+    columns = (item, subject, clusters, probability)
+    names = name_files(tuple(map(Path, guesses)))
+    files = LinkageFiles(truth, guesses, names, *columns, settings.missing, settings.unlabeled, noise)
+    contingencies = _count(options, files, settings, own or {}, encoding)
+    return None if contingencies is None else audit_contingencies(contingencies, settings)
+
+
+def _count(
+    options: EngineOptions, files: LinkageFiles, settings: Sensitivity, own: Mapping[str, str], encoding: str | None
+) -> dict[str, Contingency] | None:
+    """Count the items that truth and guesses share; None after a dry run.
+
+    Items of a view, and items with weights or parameters of their own, are taken into memory.
+    """
+    with options.open(encoding=encoding) as engine:
+        truth, guesses = files.locate(engine)
+        view = next((guess for guess in guesses.values() if guess.further), None)
+        if options.engine is None and (own or view):
+            _note(engine.notes)
+            solution, values, partitions = files.read(engine, own)
+            return compare_guesses(solution, partitions, settings, values)
+        if view is not None:
+            raise UnmaskError(
+                f"{view.name} has a column {files.probability!r}: a view needs the items in memory; leave --engine "
+                "out, or name another column (--probability)"
+            )
+        treatment: dict[str, Any] = {"missing": files.missing, "unlabeled": files.unlabeled}
+        if options.engine is not None:
+            limits: dict[str, Any] = {"shares": options.memory, "temp_directory": options.temp_directory}
+            _log.warning("%s", estimate_work(engine, truth, guesses, **limits, **treatment))
+        _note(engine.notes)
+        if options.dry_run:
+            return None
+        return count_contingencies(engine, truth, guesses, array_bytes=options.memory[1], **treatment)
+
+
+def _note(notes: Sequence[str]) -> None:
+    for note in notes:
+        _log.warning("note: %s", note)
