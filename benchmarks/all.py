@@ -1,4 +1,4 @@
-"""Every benchmark on this machine, as one table: docs/benchmarks.md.
+"""Every benchmark on this machine: docs/benchmarks.md has the summary, docs/benchmark-cases.md all cases.
 
     python benchmarks/all.py                                everything
     python benchmarks/all.py --quick                        two minutes: some races, their ratios beside those kept
@@ -31,6 +31,9 @@ import harness
 
 HERE = Path(__file__).resolve().parent
 PAGE = HERE.parent / "docs" / "benchmarks.md"
+CASES = "benchmark-cases.md"
+"""Page of all cases, next to the summary."""
+
 PROGRAMS = (
     "tables",
     "limits",
@@ -57,17 +60,36 @@ LIBRARIES = ("numpy", "scipy", "numba", "duckdb")
 ROWS = HERE / "rows.jsonl"
 HEAD = ("case", "ours", "peer", "ratio", "peak memory", "what it shows", "program")
 LEGEND = """\
-**How to read it.** Seconds are CPU seconds of the step alone, of all its threads; making the input and importing are
-not counted; `wall` marks seconds by the clock. Each case ran in a fresh process, with one thread for libraries that
-thread by themselves; a case below five seconds, of CPU and by the clock, ran three times, and the median is shown. A
-peer is another way to get the same from the same input: another package, or the method written down in plain Python,
-NumPy, SciPy or SQL. The ratio is its seconds over ours: 5 means that ours is five times faster, 0.5 that it takes
-twice as long. Peak memory is that of the whole process, input and imports included; of the peer where there is one.
-What it shows ends with the figures found; *same* means that both found the same up to rounding. *met* and *MISSED*
-are about bars that were set beforehand. The last column names the program in `benchmarks/`, which describes its
-cases.
+* **Seconds** are CPU seconds of all threads of the step alone. Making the input and importing are not counted. `wall`
+  marks seconds by the clock.
+* Each case runs in a fresh process. A case below five seconds runs three times, and the median is shown.
+* A **peer** computes the same from the same input: another package, or the method in plain Python, NumPy, SciPy or SQL.
+* The **ratio** is the peer's seconds divided by ours: 5 means that unmask is five times faster, 0.5 that it takes twice
+  as long.
+* **Peak memory** is that of the whole process, with input and imports.
+* **same** means that both results agree up to rounding.
 """
-BARS_HEAD = ("work", "ours", "to reach", "nearest peer", "ratio", "reached")
+SUMMARY = """\
+# Benchmarks
+
+Most tasks take seconds on two cores. unmask is faster than most other implementations of the same method. It is slower
+than a bare query, formula or import, which is only a part of the task.
+"""
+TASKS = {
+    "unmask --help": "show the help",
+    "unmask audit of 8 rows": "audit a small table",
+    "audit, 1,000,000 distinct rows, with page": "audit a million distinct rows, with a page",
+    "protect, 1,000,000 rows of CSV": "protect a million rows",
+    "audit, 100,000,000 rows of Parquet x 6": "audit 100 million rows with six columns",
+    "protect, 100,000,000 rows of Parquet": "protect 100 million rows",
+    "audit linkage, 1,000,000 items of CSV": "audit a linkage of a million items",
+    "audit of a network, nothing compiled before": "first audit of a network after installation",
+    "audit of a network, all compiled before": "every later audit of a network",
+    "Nar09, 100,000,000 edges": "attack a network of 100 million edges",
+}
+"""Work -> task in the words of a user: the rows of the summary."""
+
+BARS_HEAD = ("work", "ours", "target", "nearest peer", "ratio", "result")
 SLOWER = 1.25
 """Times what the run before took, from which on a case is told to be slower."""
 
@@ -165,14 +187,31 @@ def aligned(lines: list[tuple[str, ...]]) -> str:
     return "\n".join(f"| {' | '.join(map(str.ljust, line, widths))} |" for line in lines)
 
 
-def reached(rows: list[Row]) -> str:
-    """What was to be reached, as a table, and what keeps the cases that miss it from taking less."""
-    asked = [row for row in rows if row["judged"]]
-    told = [f"- *{work(row)}*: {row['limit']}." for row in asked if missed(row) and row["limit"]]
-    why = ["What keeps the missed ones from less:\n", "\n".join(told) + "\n"] if told else []
-    return "\n".join(
-        ["## What was to be reached\n", aligned([BARS_HEAD, *(of_bar(row, rows) for row in asked)]), "", *why]
+def summary(rows: list[Row]) -> str:
+    """Return the page that a user reads: ten tasks, targets, and what keeps a case from its target."""
+    judged = [row for row in rows if row["judged"]]
+    late = [row for row in judged if missed(row)]
+    by_work = {work(row): row for row in judged}
+    tasks = [(words, *of_bar(by_work[name], rows)[1:3]) for name, words in TASKS.items() if name in by_work]
+    reasons = {work(row): row["limit"] for row in late if row["limit"]}
+    parts = (
+        SUMMARY,
+        "## Ten tasks\n",
+        aligned([("task", "time, peak memory", "target"), *tasks]) + "\n",
+        f"## Targets\n\n{len(judged) - len(late)} of {len(judged)} targets are met.\n",
+        aligned([("missed target", "reason"), *reasons.items()]) + "\n",
+        "## Comparisons\n",
+        PICTURE,
+        LEGEND,
+        f"[All cases]({CASES}) lists every comparison and machine. `python benchmarks/all.py` measures them.\n",
     )
+    return "\n".join(parts)
+
+
+def reached(rows: list[Row]) -> str:
+    """Return the targets and what was reached, as a table."""
+    judged = [row for row in rows if row["judged"]]
+    return "\n".join(["## Targets\n", aligned([BARS_HEAD, *(of_bar(row, rows) for row in judged)]), ""])
 
 
 def missed(row: Row) -> bool:
@@ -197,16 +236,16 @@ def work(row: Row) -> str:
 
 
 def slower(rows: list[Row]) -> str:
-    """Which cases took longer than in the run before of their program."""
+    """Return a table of the cases that took longer than in the run before of their program."""
     found = [
-        f"{work(row)} ({harness.number(row['before'], 3)} s before, now {harness.number(row['seconds'], 3)})"
+        (work(row), f"{harness.number(row['before'], 3)} s", f"{harness.number(row['seconds'], 3)} s")
         for row in rows
         if row["before"] and row["seconds"] and row["seconds"] > max(SLOWER * row["before"], row["before"] + 0.05)
     ]
-    return f"Slower by a quarter or more than in the run before: {'; '.join(found)}.\n" if found else ""
+    return "## Slower than before\n\n" + aligned([("case", "before", "now"), *found]) + "\n" if found else ""
 
 
-PICTURE = """```{picture} Cases with a peer, by program, from the table below: right of 1 unmask takes less time.
+PICTURE = """```{picture} All cases with a peer, by program. To the right of 1, unmask takes less time.
 from docs.tallies import ratios
 
 ratios()
@@ -240,38 +279,39 @@ def measured_on(rows: list[Row]) -> str:
     runs: dict[str, dict[str, None]] = {}
     for row in rows:
         runs.setdefault(row["machine"], {})[f"{row['program']} {row['day']} ({row['load']:g})"] = None
-    told = "\n".join(
-        f"- {mark}{' ' if mark else ''}{one}: {', '.join(runs[one])}." for one, mark in marks(rows).items()
+    machines = aligned(
+        [
+            ("machine", "programs"),
+            *((f"{mark} {name}".strip(), ", ".join(runs[name])) for name, mark in marks(rows).items()),
+        ]
     )
     peers = sorted({" with ".join(row["packages"]) for row in rows if row["packages"] and not row["not_done"]})
     versions = ", ".join(f"{name} {metadata.version(name)}" for name in ("unmask", *LIBRARIES))
     return f"""\
-**Machines**, with the programs, the day on which each ran, and the load before it:
+{machines}
 
-{told}
+Each date has the load before the run in parentheses. Above a load of 0.5, other programs shared the machine: CPU
+seconds are up to a tenth too long. Above four they are up to twice as long.
 
-Where the load was above half a core, others shared the machine: CPU seconds are too long by a tenth, and by up to
-twice where it was above four. Python {platform.python_version()}, {versions}.
-Packages compared with: {", ".join(peers) or "none"}.
+Python {platform.python_version()}, {versions}. Packages compared with: {", ".join(peers) or "none"}.
 """
 
 
-def page(rows: list[Row]) -> str:
-    """The whole file."""
+def all_cases(rows: list[Row]) -> str:
+    """Return the page of all targets and cases."""
     on = measured_on(rows)
     rows = marked(rows)
-    left_out = [f"{row['race']}, {row['case']} ({row['not_done']})" for row in rows if row["not_done"]]
+    left_out = [(work(row), row["not_done"]) for row in rows if row["not_done"]]
     parts = (
-        "# Benchmarks\n",
-        f"Written by `python benchmarks/all.py` on {date.today():%Y-%m-%d}.\n",
+        "---\norphan: true\n---\n# All benchmarks\n",
+        "Every target and every comparison. [Benchmarks](benchmarks.md) explains the columns.\n",
         reached(rows),
-        "## All cases\n",
+        "## Machines\n",
         on,
-        LEGEND,
-        PICTURE,
-        table(with_first(rows)) + "\n",
         slower(rows),
-        f"Not run: {'; '.join(left_out)}.\n" if left_out else "",
+        "## Not run\n\n" + aligned([("case", "reason"), *left_out]) + "\n" if left_out else "",
+        "## Cases\n",  # last: the pictures read the last table of the page
+        table(with_first(rows)) + "\n",
     )
     return "\n".join(filter(None, parts))
 
@@ -300,7 +340,8 @@ def main() -> None:
     flags += (["--peers", options.peers] if options.peers else []) + options.more
     for program in programs:
         keep(program, list(measured(program, flags)))
-        options.output.write_text(page(kept()), encoding="utf-8")
+        options.output.write_text(summary(kept()), encoding="utf-8")
+        options.output.with_name(CASES).write_text(all_cases(kept()), encoding="utf-8")
     print(reached(kept()))
 
 

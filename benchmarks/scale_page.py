@@ -23,7 +23,7 @@ UNITS = {
 """What the seconds of each kind of work are taken to grow with."""
 
 CODE = {
-    "audit of a table": ("audit.py", "cases/tables", "core", "data", "measures", "tables"),
+    "audit of a table": ("audit.py", "core", "data", "measures", "tables"),
     "Mondrian": ("data", "tables"),
     "audit of linkage": ("core", "data", "measures/clustering", "linkage"),
     "attack on a network": ("data", "graphs"),
@@ -143,8 +143,8 @@ def _measured(rows: Sequence[Row]) -> Iterator[str]:
     loads = [row["load"] for row in rows]
     yield (
         f"Measured {' to '.join(dict.fromkeys((days[0], days[-1])))} on {', '.join(map(str, cores))} cores, with a "
-        f"load of {min(loads):g} to {max(loads):g}: where it is above the number of cores, other programs shared the "
-        "machine, and seconds by the clock say little."
+        f"load of {min(loads):g} to {max(loads):g}. Above the number of cores, other programs shared the machine, and "
+        "seconds by the clock are not reliable."
     )
     for work, names in UNITS.items():
         yield from ("", f"**{work[0].upper() + work[1:]}**", "")
@@ -222,9 +222,9 @@ def _plan(fits: Mapping[tuple[str, str], Fit]) -> Iterator[str]:
     machines, cores = CLUSTER
     yield (
         f"**Extrapolated, not measured.** {machines} machines of {cores} cores, {machines * cores} cores in all, at "
-        f"{PRICE:.2f} dollars for an hour of a core. Core-hours are those of the model; hours assume that half of the "
-        "cores' time goes into the work. Where no rate was measured on Spark, that of DuckDB stands in and is named: "
-        "such a bill is the least to expect, since Spark took many times as long here (see above)."
+        f"{PRICE:.2f} dollars for an hour of a core. Core-hours are from the model. Hours assume that half of the "
+        "cores' time goes into the work. If no rate was measured on Spark, the table uses that of DuckDB and names it: "
+        "this is a lower bound, because Spark took many times as long here."
     )
     yield ""
     yield "| work | size | rates of | measured with | core-hours | hours on the cluster | dollars |"
@@ -242,7 +242,7 @@ def _plan(fits: Mapping[tuple[str, str], Fit]) -> Iterator[str]:
         rates = f"{FORMS[form]} | {_code(fits[work, form])}"
         yield f"| {work} | {size} | {rates} | {core_hours:,.3g} | {hours:,.2g} | {core_hours * 2 * PRICE:,.2f} |"
     yield ""
-    yield f"In all {total:,.2f} dollars; idle cores are paid for."
+    yield f"The total is {total:,.2f} dollars, idle cores included."
 
 
 # --- charts --------------------------------------------------------------------------------------------------

@@ -50,8 +50,8 @@ def claims() -> Drawn:
 
 
 def ratios() -> Drawn:
-    """The cases of docs/benchmarks.md with a peer: seconds of the peer over ours, by program, on a log scale."""
-    found = ((row["program"], row["ratio"].replace(",", "")) for row in lines("benchmarks.md"))
+    """The cases of docs/benchmark-cases.md with a peer: seconds of the peer over ours, by program, on a log scale."""
+    found = ((row["program"], row["ratio"].replace(",", "")) for row in lines("benchmark-cases.md"))
     values = [{"program": name, "times": float(ratio)} for name, ratio in found if ratio]
     base = alt.Chart(alt.InlineData(values=values))
     across = alt.X("times:Q", title="seconds of the peer, over ours", scale=alt.Scale(type="log"))

@@ -86,12 +86,16 @@ HEAD = ("program", "what it verifies", "hold", "differ", "fail", "minutes")
 LEGEND = """\
 # Verification
 
-`python verification/all.py` runs slow programs that compare unmask with published results, with independent solvers and
-with enumeration, and that attack its own files. *hold*: claims that are as published or as enumerated. *differ*: claims
-of a paper that we could not confirm; the program prints the measured reason. *fail*: faults, here or in the claim.
-`verification/README.md` says what each program reads and what it needs.
+unmask reproduces published results, compares its solvers with independent ones and with enumeration, and attacks its
+own files. The table counts the claims of each program:
 
-```{picture} Claims by program: what holds, what differs from the paper, and what fails, from the table below.
+* **hold**: the claim is as published or as enumerated.
+* **differ**: a claim of a paper that could not be confirmed. The program prints the measured reason.
+* **fail**: a fault, in unmask or in the claim.
+
+`python verification/all.py` runs all programs. `verification/README.md` lists what each one reads and needs.
+
+```{picture} Claims by program, from the table below: confirmed, different from the paper, failed.
 from docs.tallies import claims
 
 claims()
