@@ -270,6 +270,37 @@ class Overlaps:
         return run[place]
 
 
+@dataclass(frozen=True, eq=False)
+class Runs:
+    """A comparison in which each candidate level meets consecutive observed levels, as values and intervals do.
+
+    first, after : (n_candidate_levels,) the first observed level of the run, and the one after it; equal for no level.
+    """
+
+    first: NDArray[np.int64]
+    after: NDArray[np.int64]
+    n_observed: int
+
+    @classmethod
+    def of(cls, fit: NDArray[np.bool_]) -> Runs | None:
+        """Return the runs of a table of (candidate, observed) levels; None if a candidate level meets several."""
+        first, n_levels = fit.argmax(axis=1), fit.sum(axis=1)
+        after = fit.shape[1] - fit[:, ::-1].argmax(axis=1)
+        is_run = (after - first == n_levels) | (n_levels == 0)
+        return cls(first, first + n_levels, fit.shape[1]) if is_run.all() else None
+
+    def components(self, observed: NDArray[np.int32], candidates: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Return the connected component of each cell, the observed ones first."""
+        (ours, i), (theirs, j) = _numbered(observed, self.n_observed), _numbered(candidates, len(self.first))
+        start, stop = np.searchsorted(ours, self.first[theirs]), np.searchsorted(ours, self.after[theirs])
+        n, joins = len(ours), stop - start > 1
+        n_joining = np.cumsum(np.bincount(start[joins], minlength=n) - np.bincount(stop[joins] - 1, minlength=n))
+        label = np.concatenate(([0], np.cumsum(n_joining[:-1] == 0)))
+        alone = label[-1] + 1 + np.arange(len(theirs))
+        of_candidate = np.where(stop > start, label[np.minimum(start, n - 1)], alone)
+        return np.concatenate([label[i], of_candidate[j]])
+
+
 Fit = NDArray[np.bool_] | EqualValues
 """Which levels of two columns go together: (n_observed_levels, n_candidate_levels), or equal values."""
 
@@ -495,13 +526,16 @@ def separate_rows(
     """
     group_of_row = np.zeros(len(observed) + len(candidates), dtype=np.int64)
     groups, n_groups = [np.arange(len(group_of_row))], 1
+    turned = [np.ascontiguousarray(fit.T) if isinstance(fit, np.ndarray) else fit for fit in fits]
+    comparisons = [(Runs.of(fit) or fit) if isinstance(fit, np.ndarray) else fit for fit in turned]
     while groups and fits:
         rows = groups.pop()
         ours, theirs = np.split(rows, [np.searchsorted(rows, len(observed))])
         if len(ours) * len(theirs) <= MIN_PAIRS_TO_PART:
             continue
         parts = [
-            _components(fit, observed[ours, j], candidates[theirs - len(observed), j]) for j, fit in enumerate(fits)
+            _components(comparison, observed[ours, j], candidates[theirs - len(observed), j])
+            for j, comparison in enumerate(comparisons)
         ]
         part, sizes, _ = group(parts, [int(component.max()) + 1 for component in parts])
         if len(sizes) == 1:
@@ -515,26 +549,27 @@ def separate_rows(
     return group_of_row[: len(observed)], group_of_row[len(observed) :]
 
 
-def _components(fit: Comparison, observed: NDArray[np.int32], candidates: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Return the connected component of each cell of one column, the left ones first.
+def _components(
+    comparison: Comparison | Runs, observed: NDArray[np.int32], candidates: NDArray[np.int32]
+) -> NDArray[np.int32]:
+    """Return the connected component of each cell of one column, the observed ones first.
 
-    Of a run of right cells that a left cell meets only the first is linked to it, and the others to those before them.
+    comparison : a table of (candidate, observed) levels, or what takes its place
+
+    Of a run of candidate cells that an observed cell meets only the first is linked to it, and the others to those
+    before them.
     """
-    if not isinstance(fit, np.ndarray):
-        return fit.components(observed, candidates)
-    (ours, i), (theirs, j) = _numbered(observed, len(fit)), _numbered(candidates, fit.shape[1])
-    meets = fit[np.ix_(ours, theirs)]
-    starts = np.count_nonzero(meets[1:] > meets[:-1], axis=0) + meets[0]
-    if starts.max() <= 1:  # each right cell meets one run of left ones, as intervals do
-        parted = ~(meets[1:] & meets[:-1]).any(axis=1)
-        label = np.concatenate(([0], np.cumsum(parted)))
-        of_right = np.where(starts > 0, label[meets.argmax(axis=0)], label[-1] + 1 + np.arange(len(theirs)))
-        return np.concatenate([label[i], of_right[j]])
-    linked_row, first = np.nonzero(meets[:, 1:] > meets[:, :-1])
-    outermost = np.flatnonzero(meets[:, 0])
-    continued = np.flatnonzero((meets[:, 1:] & meets[:, :-1]).any(axis=0))
+    if not isinstance(comparison, np.ndarray):
+        return comparison.components(observed, candidates)
+    (ours, i), (theirs, j) = _numbered(observed, comparison.shape[1]), _numbered(candidates, len(comparison))
+    meets = comparison[np.ix_(theirs, ours)]
+    if (runs := Runs.of(meets)) is not None:
+        return runs.components(i.astype(np.int32), j.astype(np.int32))
+    first, linked = np.nonzero(meets[1:] > meets[:-1])
+    outermost = np.flatnonzero(meets[0])
+    continued = np.flatnonzero((meets[1:] & meets[:-1]).any(axis=1))
     candidates = len(ours) + np.concatenate([first + 1, np.zeros_like(outermost), continued + 1])
-    links = np.concatenate([linked_row, outermost, len(ours) + continued]), candidates
+    links = np.concatenate([linked, outermost, len(ours) + continued]), candidates
     n = len(ours) + len(theirs)
     graph = csr_array((np.ones(len(links[0]), np.int8), links), shape=(n, n))
     label = scipy.sparse.csgraph.connected_components(graph, directed=False)[1]
