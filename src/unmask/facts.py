@@ -28,6 +28,9 @@ class Restored:
     restored: float
     exact: bool
 
+    def __str__(self) -> str:
+        return self.column if self.exact else f"{self.column} (nearly)"
+
 
 @dataclass(frozen=True)
 class ColumnFacts:

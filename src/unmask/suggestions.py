@@ -78,8 +78,8 @@ def suggest(
 
 def present(found: ReportData, release: str) -> Change:
     """The release as it is, as a change of nothing."""
-    lost = found.utility.get(release, {}).get("gcp")
-    return _measured("This release", found, release, found.verdicts, 1 - lost if isinstance(lost, float) else None)
+    lost = () if found.result is None else found.result.table("utility").where(release=release).values("gcp")
+    return _measured("This release", found, release, found.verdicts, 1 - lost[0] if lost else None)
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,19 +10,20 @@ from html.parser import HTMLParser
 import pytest
 
 from tests.reports import test_channel, test_graph_section, test_linkage, test_price
-from tests.reports.test_html import row, sample, single
+from tests.reports.test_html import row, sample, single, with_facts
 from tests.reports.test_study_page import study
 from unmask.facts import ColumnFacts
 from unmask.policy import Policy, judge
 from unmask.policy.policies import read_policies
 from unmask.reports import ReportData, render
 from unmask.reports.data import Scope
-from unmask.reports.facts.exposure import Exposure
 from unmask.reports.facts.study import Option
-from unmask.reports.facts.tables import Change, ClassRisk, Distribution
+from unmask.reports.facts.tables import Change, Distribution
 from unmask.reports.findings.folds import SENTENCES
 from unmask.reports.overview import lines, overview, verdict_lines
 from unmask.results import Row
+from unmask.tables.audit.column_exposure import ColumnExposure
+from unmask.tables.audit.riskiest_classes import ClassRisk
 
 CONDITIONS = {
     "table": ("success_probability.worst <= 0.09", "success_probability <= 0.04"),
@@ -253,11 +254,14 @@ def test_nothing_is_said_to_be_refuted_or_not_that_was_not_announced(rows: list[
     assert SENTENCES["measures"](Scope(replace(single(), rows=tuple(rows)))).endswith(end)
 
 
-@pytest.mark.parametrize(("together", "end"), [(30, "; with the others ill does so for 30.0\u00a0%."), (0, "others.")])
+@pytest.mark.parametrize(
+    ("together", "end"), [(30, "; with the quasi-identifiers, ill does for 30.0\u00a0%."), (0, "row unique.")]
+)
 def test_where_no_column_is_alone_the_fold_says_which_is_with_the_others(together: int, end: str) -> None:
     ill = ColumnFacts("ill", "", 100, 9, 0, 0, together, (), "sensitive", "")
-    data = replace(single(), subjects=(Exposure(columns={row().release: (ill,)}),))
-    assert SENTENCES["exposure"](Scope(data)).endswith(end)
+    exposure = ColumnExposure(columns={row().release: (ill,)})
+    data = with_facts(single(), exposure=exposure).without_small()
+    assert next(block.sentence for block in data.result.blocks if block.name == "exposure").endswith(end)
 
 
 def test_what_was_tried_stands_with_its_outcome_and_its_command() -> None:
@@ -280,7 +284,7 @@ def test_the_largest_group_at_risk_is_told_without_a_cell(classes: tuple[tuple[i
     data = replace(single(), rows=(row(adversary="prosecutor", target="diagnosis"),))
     spread = Distribution("k=3", "prosecutor", "diagnosis", (0.0, 0.5, 1.0), (0.5, 0.5), 300, {0.5: 52})
     groups = (ClassRisk("k=3", "diagnosis", 3, people, risk, "no. 2") for people, risk in classes)
-    page = render(replace(data, distribution=(spread,), classes=tuple(groups)))
+    page = render(with_facts(replace(data, distribution=(spread,)), classes=list(groups)))
     assert f"Largest group {said}" in opening(page)
 
 

@@ -18,9 +18,10 @@ from unmask.core.errors import UnmaskError
 from unmask.measures.registry import MEASURES, quantity
 from unmask.render import svg
 from unmask.reports import ReportData, render, words
-from unmask.reports.facts.tables import ColumnRisk, Distribution
-from unmask.reports.sections.where import column_notes, column_tables
+from unmask.reports.facts.tables import Distribution
 from unmask.results import Row
+from unmask.tables.audit.quasi_identifiers import ColumnRisk
+from unmask.tables.audit.result import TableFacts, make_result
 
 N = 30162
 RELEASES = ("k=3", "k=10", "k=20", "k=50", "k=100")
@@ -114,7 +115,8 @@ def sample() -> ReportData:
         "occupation": [(0.0, 0.0, 0.0, 0.01, 0.22, 0.69, 0.08)] * 2 + [(0.0, 0.0, 0.0, 0.0, 0.23, 0.7004, 0.0696)] * 3,
     }
     columns = {"age": 0.55, "education": 0.3, "marital status": 0.22, "race": 0.04, "sex": 0.09}
-    return ReportData(
+    utility = {name: {"gcp": LOST[i], "average_class_size": N / CLASSES[i]} for i, name in enumerate(RELEASES)}
+    data = ReportData(
         title="Adult census extract: what an adversary learns from five releases",
         who="Two adversaries attack a k-anonymous extract of 30,162 people, who are known to be in it: one knows all "
         "five quasi-identifiers of a target, the other two; both want to name the target or infer the occupation.",
@@ -137,13 +139,6 @@ def sample() -> ReportData:
             }
             for i, name in enumerate(RELEASES)
         },
-        utility={name: {"gcp": LOST[i], "average_class_size": N / CLASSES[i]} for i, name in enumerate(RELEASES)},
-        column_risk=tuple(
-            ColumnRisk(name, target, column, success, success - (success - base) * share)
-            for target, values, base in (("identity", NAMED, 1 / N), ("occupation", INFERRED, OCCUPATION_PRIOR))
-            for name, success in zip(RELEASES, values, strict=True)
-            for column, share in columns.items()
-        ),
         distribution=tuple(
             Distribution(
                 name, adversary, target, EDGES, shares[target][i], N, {0.09: 400 - i, 0.5: (211, 7, 0, 0, 0)[i]}
@@ -167,6 +162,17 @@ def sample() -> ReportData:
             "Missing cells": "own: a missing cell is compatible only with a missing cell",
         },
     )
+    column_risks = [
+        ColumnRisk(name, target, column, success, success - (success - base) * share)
+        for target, values, base in (("identity", NAMED, 1 / N), ("occupation", INFERRED, OCCUPATION_PRIOR))
+        for name, success in zip(RELEASES, values, strict=True)
+        for column, share in columns.items()
+    ]
+    return with_facts(data, criteria=data.criteria, utility=utility, column_risks=column_risks)
+
+
+def with_facts(data: ReportData, **facts) -> ReportData:
+    return replace(data, result=make_result(data.title, data.rows, TableFacts(**facts)))
 
 
 def single(**changes) -> ReportData:
@@ -320,16 +326,16 @@ def test_a_single_release_without_extras_has_only_the_sections_it_has_data_for()
 
 
 def test_every_section_is_there_when_its_data_are(page):
-    names = "success adversaries findings measures people where utility criteria assumptions not-run reproduce"
+    names = "success where utility criteria adversaries findings measures people assumptions not-run reproduce"
     assert sections(page) == names.split()
 
 
 @pytest.mark.parametrize(
     ("name", "section"),
-    [("criteria", "criteria"), ("assumptions", "assumptions"), ("not_run", "not-run"), ("reproduce", "reproduce")],
+    [("result", "criteria"), ("assumptions", "assumptions"), ("not_run", "not-run"), ("reproduce", "reproduce")],
 )
 def test_a_section_goes_with_its_data(name, section):
-    emptied = replace(sample(), **{name: type(getattr(sample(), name))()})
+    emptied = replace(sample(), **{name: None if name == "result" else type(getattr(sample(), name))()})
     assert section not in sections(render(emptied))
 
 
@@ -346,13 +352,14 @@ def test_names_are_escaped_everywhere():
         rows=rows,
         adversaries={ALL: evil},
         criteria={evil: {f"k {evil}": 3, "missing": evil, evil: None}},
-        utility={r.release: {evil: 0.2} for r in rows},
-        column_risk=(ColumnRisk(evil, evil, evil, 0.2, 0.1),),
         distribution=(Distribution(evil, evil, evil, (0.0, 1.0), (1.0,), 50),),
         assumptions=(evil,),
         not_run=((evil, evil),),
         reproduce={evil: evil},
     )
+    utility = {r.release: {evil: 0.2} for r in rows}
+    risks = [ColumnRisk(evil, evil, evil, 0.2, 0.1)]
+    data = with_facts(data, criteria=data.criteria, utility=utility, column_risks=risks)
     read = Page(render(data))
     assert "b" not in read.tags
     assert render(data).count("<script") == 1
@@ -509,7 +516,7 @@ def test_a_contrast_is_claimed_only_where_intervals_do_not_touch(half, claimed):
 
 
 def test_a_single_release_has_no_plane_but_its_utility():
-    text = render(replace(single(), utility={"k=3": {"gcp": 0.1}}))
+    text = render(with_facts(single(), utility={"k=3": {"gcp": 0.1}}))
     assert "Risk against utility" not in text
     assert "Information lost (GCP)" in text
 
@@ -517,7 +524,7 @@ def test_a_single_release_has_no_plane_but_its_utility():
 def test_dominated_releases_are_hollow():
     places = (("a", 0.1, 0.3), ("b", 0.2, 0.1), ("c", 0.2, 0.2))
     rows = tuple(row(release=name, posterior=risk) for name, _, risk in places)
-    text = render(replace(single(), rows=rows, utility={name: {"gcp": loss} for name, loss, _ in places}))
+    text = render(with_facts(replace(single(), rows=rows), utility={name: {"gcp": loss} for name, loss, _ in places}))
     drawn = text[text.index('id="utility"') :].partition("</figure>")[0]
     symbols = re.findall(r'<circle class="mark"[^>]*>', drawn)
     assert len(symbols) == 3
@@ -558,12 +565,12 @@ def test_u13_a_table_of_zeros_is_one_sentence():
             ("sex", "ill", 0.01),
         )
     ]
-    data = replace(sample(), column_risk=tuple(risks))
-    (table,) = column_tables(data)
-    assert "ill" in table.caption
-    (said,) = column_notes(data)
-    assert "people re-identified" in said
-    assert "ill" not in said.partition(":")[0].split()
-    shown = render(data)
-    assert said.partition("`")[0] in shown
-    assert "Where the risk sits" not in render(replace(data, column_risk=()))
+    data = with_facts(sample(), column_risks=risks)
+    block = next(block for block in data.result.blocks if block.name == "where")
+    (view,) = block.tables
+    assert "ill" in view.title
+    (note,) = block.notes
+    assert "people re-identified" in note
+    assert "ill" not in note.partition(":")[0].split()
+    assert note.partition("`")[0] in render(data)
+    assert "Where the risk sits" not in render(with_facts(sample()))

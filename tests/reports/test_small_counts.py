@@ -6,7 +6,7 @@ import inspect
 import pkgutil
 import types
 import typing
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import pytest
 from hypothesis import given
@@ -16,6 +16,8 @@ import unmask.reports.facts
 from unmask.reports import ReportData
 from unmask.reports.subject import Subject
 from unmask.results import Row
+from unmask.tables.audit.quasi_identifiers import GeneralizationStep
+from unmask.tables.audit.result import TableFacts, add_steps, make_result
 
 for module in pkgutil.iter_modules(unmask.reports.facts.__path__):
     importlib.import_module(f"unmask.reports.facts.{module.name}")
@@ -37,10 +39,12 @@ WHOLE = {
 
 EXEMPT = frozenset().union(*WHOLE.values())
 
-FACTS = ("column_risk", "contributions", "steps", "classes", "values", "distribution", "changes")
+FACTS = ("distribution", "changes")
 
 
 def hints(kind: type) -> dict[str, object]:
+    if hasattr(kind, "_fields"):
+        return typing.get_type_hints(kind)
     found: dict[str, object] = {}
     for one in reversed(kind.__mro__[:-1]):
         known = {**vars(typing), **vars(importlib.import_module(one.__module__))}
@@ -60,9 +64,11 @@ def made(kind: object, n: int) -> object:
         return (made(inner[0], n),) if inner[-1] is Ellipsis else tuple(made(one, n) for one in inner)
     if inspect.isclass(origin) and issubclass(origin, Mapping):
         return {made(inner[0], n): made(inner[1], n)}
-    if dataclasses.is_dataclass(kind):
+    if inspect.isclass(origin) and issubclass(origin, Sequence):
+        return [made(inner[0], n)]
+    if dataclasses.is_dataclass(kind) or hasattr(kind, "_fields"):
         of = hints(kind)
-        return kind(**{one.name: made(of[one.name], n) for one in dataclasses.fields(kind)})
+        return kind(**{name: made(of[name], n) for name in of if of[name] is not None})
     return {bool: True, int: n, float: 0.5, str: "x"}[kind]
 
 
@@ -104,7 +110,11 @@ def test_no_fact_of_a_table_states_a_count_of_few_people(n):
     of = hints(ReportData)
     facts = {name: made(of[name], n) for name in FACTS}
     criteria = {"r": {"k": 3, "unique_rows": n, "rows_missing": n, "rows_excluded": n}}
-    found = ReportData(title="t", who="w", rows=(ROW,), criteria=criteria, **facts)
+    of = hints(TableFacts)
+    measured = {name: made(of[name], n) for name in of if name not in ("criteria", "utility")}
+    steps = made(tuple[GeneralizationStep, ...], n)
+    result = add_steps(make_result("t", (ROW,), TableFacts(criteria=criteria, **measured)), steps)
+    found = ReportData(title="t", who="w", rows=(ROW,), criteria=criteria, result=result, **facts)
     assert small(found) <= EXEMPT
 
 

@@ -96,7 +96,7 @@ def test_the_order_of_what_we_release_tells_nothing_and_that_is_said():  # T1
     found = audited(table, *Mondrian(k=10)(table))
     row = headlines(found)["release", ORDER, "identity"]
     assert row.posterior == pytest.approx(1 / 240)
-    assert any("reads only the order of the rows re-identifies 0.42" in sentence for sentence in sentences(found))
+    assert any("reads only the row order re-identifies 0.42" in sentence for sentence in sentences(found))
 
 
 def test_the_page_says_what_columns_restore_and_who_is_seen_inside():  # T2, U4
@@ -110,10 +110,10 @@ def test_the_page_says_what_columns_restore_and_who_is_seen_inside():  # T2, U4
     table = Table.read(columns, quasi_identifiers=("education", "cost"), keep="detail")
     found = audited(table, *Mondrian(k=30)(table))
     said = "\n".join(sentences(found))
-    assert "detail restores" in said
-    assert "exact values that only one person has" in said
+    assert "detail predicts" in said
+    assert "values held by only one person" in said
     page = render(found)
-    assert "Generalized cells that a column beside them restores" in page
+    assert "Generalized cells that another column restores" in page
     assert "Who can be seen to be in the data" in page
 
 
@@ -131,8 +131,8 @@ def test_a_page_does_not_tell_how_many_when_they_are_few():
     rare = np.array(["common"] * 237 + ["r1", "r2", "r3"])
     table = people(rare=rare)
     found = audited(table, *Mondrian(k=10)(table))
-    (facts,) = (one for one in found.subject("exposure").columns["release"] if one.name == "rare")
-    assert facts.alone == 3
-    (facts,) = (one for one in found.without_small().subject("exposure").columns["release"] if one.name == "rare")
-    assert (facts.alone, facts.missing) == ("fewer than 10", 0)
+    (facts,) = found.result.table("exposure_columns").where(name="rare").rows
+    assert facts["alone"] == 3
+    (facts,) = found.without_small().result.table("exposure_columns").where(name="rare").rows
+    assert (facts["alone"], facts["missing"]) == ("fewer than 10", 0)
     assert "fewer than 10" in render(found)

@@ -133,7 +133,8 @@ def test_whoever_picks_any_row_of_a_person_has_found_them(seed):
 
     data = unmask.audit(release, original=table, origin=origin).data
     rows = data.rows
-    assert not [one for one in data.promises if one.target == "identity" and one.adversary != "order"]
+    bins = data.result.table("promises").where(target="identity").rows
+    assert not [item for item in bins if item["adversary"] != "order"]
 
     for name, made, own in (("original", table, person), ("release", release, person[origin])):
         for adversary, known in (("prosecutor", ("age", "sex")), ("insider", ("age", "sex", "ill"))):
@@ -352,8 +353,9 @@ def test_people_are_counted_once_wherever_they_are_counted():
     price = next(one for one in data.subjects if isinstance(one, Price))
     assert {one.n for one in price.releases} == {60}
     assert {row.n for row in data.rows if row.target in ("identity", "ill")} == {60}
-    assert {one.n for one in data.values} == {60}
-    people = {shown[one.row]: one.people for one in data.classes if one.target == "identity"}
+    assert set(data.result.table("values").values("n")) == {60}
+    classes = data.result.table("classes").where(target="identity").rows
+    people = {shown[item["row"]]: item["people"] for item in classes}
     assert people == {of: len({who for box, who in theirs if box == of}) for of in people}
 
 

@@ -9,20 +9,13 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from unmask.core.errors import UnmaskError
-from unmask.facts import Contribution
 from unmask.policy import Criterion, Policy, Verdict, judge
 from unmask.policy.coverage import MIN_COVERAGE
 from unmask.policy.verdict import Line
 from unmask.reports.facts.found import Found, plain_row
 from unmask.reports.facts.tables import (
     Change,
-    ClassRisk,
-    ColumnRisk,
     Distribution,
-    Step,
-    ValueRisk,
-    common_values,
-    worst_classes,
 )
 from unmask.reports.subject import Subject
 from unmask.reports.words import ADOPTERS, FAILURES, IDENTITY, Value, letter, lettered, styles_of
@@ -81,11 +74,6 @@ class ReportData(Found):
     rows         : the measures, of one or several releases (told apart by `Row.release`)
     criteria     : release -> criterion -> value; None is one that was not run
     utility      : release -> loss -> value, lower is better; the first one all releases have is drawn against risk
-    column_risk  : success without each quasi-identifier, of the classes of a release
-    contributions : what each gives: of the original or, without one, of each release -> its quasi-identifiers
-    steps        : what one step of generalization of each buys
-    classes      : those most at risk for each target, the worst first
-    values       : what is believed of each value of the sensitive columns, those that rise most first
     distribution : people by success probability
     assumptions  : one sentence each
     cautions     : what a reader must know before relying on a figure, a sentence each; said wherever figures are
@@ -105,11 +93,6 @@ class ReportData(Found):
     unit: str = ""
     criteria: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
     utility: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
-    column_risk: tuple[ColumnRisk, ...] = ()
-    contributions: Mapping[str, tuple[Contribution, ...]] = field(default_factory=dict)
-    steps: tuple[Step, ...] = ()
-    classes: tuple[ClassRisk, ...] = ()
-    values: tuple[ValueRisk, ...] = ()
     distribution: tuple[Distribution, ...] = ()
     assumptions: tuple[str, ...] = ()
     cautions: tuple[str, ...] = ()
@@ -187,9 +170,6 @@ class ReportData(Found):
             self,
             rows=tuple(_row(row, least) for row in self.rows if row.target != ADOPTERS or row.n >= least),
             criteria={name: {key: _criterion(key, own[key], least) for key in own} for name, own in criteria},
-            values=tuple(common_values(self.values, least)),
-            classes=tuple(one for one in self.classes if one.people >= least),
-            steps=tuple(one.without_small(least) for one in self.steps),
             changes=tuple(one.without_small(least) for one in self.changes),
             distribution=tuple(item.without_small(least) for item in self.distribution),
             subjects=tuple(one.without_small(least) for one in self.subjects),
@@ -200,7 +180,7 @@ class ReportData(Found):
         """The same without what tells of few people, and without the criteria of the original."""
         small = self.without_small()
         own = {name: values for name, values in small.criteria.items() if name != ORIGINAL}
-        return replace(small, criteria=own, classes=tuple(worst_classes(small.classes)))
+        return replace(small, criteria=own)
 
     def plain_rows(self) -> list[dict[str, Any]]:
         """The rows as plain values."""
@@ -215,9 +195,11 @@ class ReportData(Found):
         yield from ((one.name, one) for one in self.subjects)
 
     def tables(self) -> dict[str, list[dict[str, Any]]]:
-        """Return facts as tables by name."""
-        tables = () if self.result is None else self.result.tables
-        return super().tables() | {table.name: list(table.records()) for table in tables}
+        """Return facts as tables by name, without the criteria of the original and without empty tables."""
+        tables = {} if self.result is None else {table.name: list(table.records()) for table in self.result.tables}
+        criteria = tables.get("criteria", [])
+        tables["criteria"] = [record for record in criteria if record["release"] != ORIGINAL]
+        return super().tables() | {name: records for name, records in tables.items() if records}
 
     @property
     def warnings(self) -> tuple[str, ...]:

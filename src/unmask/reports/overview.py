@@ -26,7 +26,6 @@ from unmask.reports.findings.verdict import (
     sentence,
     unjudged,
 )
-from unmask.reports.findings.where import where_findings
 from unmask.reports.words import IDENTITY, Value, row_value
 from unmask.results import Row
 from unmask.results.formats import SPACE, number, percent
@@ -150,7 +149,7 @@ def beside(data: ReportData) -> list[str]:
     held = {
         key: row for key, row in leading(scope.heads).items() if row.excess is None and key[1] not in {ORDER, SEVERAL}
     }
-    return [*(one for one in sentences(data) if one not in findings(scope, held)), *where_findings(scope)]
+    return [one for one in sentences(data) if one not in findings(scope, held)]
 
 
 def _judged(data: ReportData) -> list[tuple[str, dict[str, Value]]]:

@@ -21,7 +21,7 @@ from unmask.reports.findings.folds import told_of
 from unmask.reports.findings.rows import contrasts, sentences
 from unmask.reports.parts import Bullets, Page, Section, Terms, Words, parts
 from unmask.reports.screens.audit import conditions_section, screen
-from unmask.reports.sections import tables, utility, where
+from unmask.reports.sections import tables, utility
 from unmask.reports.sections.closing import closing, describe_readers, not_run_section
 from unmask.reports.sections.measures import measures_section
 from unmask.reports.sections.membership import membership_section
@@ -97,12 +97,8 @@ def _audit_page(data: ReportData) -> Page:
         *_before("measures", scope),
         measures_section(scope),
         tables.people_section(scope),
-        where.values_section(scope),
-        where.where_section(scope),
-        where.classes_section(scope),
         *_before("utility", scope),
         utility.utility_section(scope),
-        utility.criteria_section(data),
         *closing(data.assumptions, not_run_section(data.not_run), data.reproduce, "How this page was made"),
     )
     kind = next((one.kind for one in data.subjects if one.kind), "Audit") if data.result is None else data.result.kind

@@ -106,8 +106,8 @@ def format_value(column: Column, value: Any) -> str:
     """
     if value is None:
         return "not run"
-    if isinstance(value, str):
-        return value
+    if isinstance(value, str) or (column.kind == "text" and isinstance(value, int)):
+        return str(value)
     if isinstance(value, tuple):
         return " to ".join(_format_number(column, end) for end in value)
     return _format_number(column, value)
@@ -155,6 +155,8 @@ def format_cell(column: Column, value: Any) -> str:
         return DASH
     if column.kind == "belief":
         return _format_belief(value)
+    if column.kind == "text" and isinstance(value, tuple):
+        return ", ".join(map(str, value))
     if isinstance(value, str):
         return value if 0 < len(value) <= LONGEST_CELL else f"{value[: LONGEST_CELL - 1]}\u2026" if value else "(empty)"
     return format_value(column, value)

@@ -45,6 +45,23 @@ def release_name(release: str) -> str:
     return release if re.fullmatch(r"[\w=.+-]+", release) else f"\u201c{release}\u201d"
 
 
+def start_with_release(sentence: str, release: str, *, several: bool) -> str:
+    """Return a sentence that begins with the release if there are several, with a capital.
+
+    >>> (
+    ...     start_with_release("no row is unique.", "k5", several=True),
+    ...     start_with_release("no row is unique.", "k5", several=False),
+    ... )
+    ('From k5, no row is unique.', 'No row is unique.')
+    """
+    return f"From {release_name(release)}, {sentence}" if several else sentence[:1].upper() + sentence[1:]
+
+
+def counted(count: int | str) -> str:
+    """Return a count of people, or the words in its place, such as "fewer than 10"."""
+    return f"{count:,}" if isinstance(count, int) else count
+
+
 def as_sentences(warnings: Iterable[str]) -> tuple[str, ...]:
     """Return warnings as sentences, each with a capital and a period.
 

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from unmask.facts import ColumnFacts
-from unmask.measures.registry import UTILITIES, needs_truth
-from unmask.reports.data import ORIGINAL, Scope
-from unmask.reports.facts.exposure import Exposure
+from unmask.measures.registry import needs_truth
+from unmask.reports.data import Scope
 from unmask.reports.findings.rows import added_most, contrasts, leading, risky, told_most
 from unmask.reports.parts import Section
-from unmask.reports.words import FAILURES, IDENTITY, MEMBERSHIP, letter, name_of, points, row_estimate, what, written
+from unmask.reports.words import FAILURES, IDENTITY, MEMBERSHIP, letter, points, row_estimate
 from unmask.results import Row
 from unmask.results.formats import percent
 from unmask.results.words import listed, plural, release_name
@@ -92,65 +90,11 @@ def _people(scope: Scope) -> str:
     return _begun(f"{_of(best, scope)}a quarter of the people are known with {percent(best.quantiles[3])} or more.")
 
 
-def _where(scope: Scope) -> str:
-    own = [one for one in scope.data.column_risk if one.release in scope.protected]
-    own = [one for one in own if one.target == IDENTITY] or own
-    if not own:
-        return ""
-    best = max(own, key=lambda one: one.success_with - one.success_without)
-    if best.success_with - best.success_without < 0.0005:
-        return "No single column decides: without any of them the adversary does as well."
-    falls = f"from {percent(best.success_with)} to {percent(best.success_without)}"
-    return f"{what(best.target).split(':')[0]}: without {best.column} success falls {falls}."
-
-
-def _utility(scope: Scope) -> str:
-    losses = {name: own for name, own in scope.data.utility.items() if name != ORIGINAL}
-    told = []
-    for name, own in losses.items():
-        first = next(((loss, value) for loss, value in own.items() if isinstance(value, int | float)), None)
-        if first is not None:
-            told.append((name, *first))
-    if not told:
-        return ""
-    said = [f"{f'{release_name(name)} ' if len(told) > 1 else ''}{written(loss, value)}" for name, loss, value in told]
-    return f"{name_of(told[0][1], UTILITIES)}: {listed(said[:4])}."
-
-
-def _criteria(scope: Scope) -> str:
-    letters = {"k": "k", "l_distinct": "l"}
-    told = []
-    for name, own in scope.data.criteria.items():
-        values = [f"{letters[key]} = {own[key]:,}" for key in letters if isinstance(own.get(key), int)]
-        if values and name != ORIGINAL:
-            told.append(f"{f'{release_name(name)}: ' if len(scope.protected) > 1 else ''}{listed(values)}")
-    return f"{'; '.join(told[:4])}." if told else ""
-
-
 def _not_run(scope: Scope) -> str:
     reasons = {why for _, why in scope.data.not_run}
     failed = sum(why.lower().startswith("failed") for why in reasons)
     told = f"{plural(len(reasons), 'reason')} why something is not known"
     return f"{told}, {failed} of them a failure." if failed else f"{told}; nothing failed."
-
-
-def _exposure(scope: Scope) -> str:
-    """Which column alone tells most people apart; where none does, which one with the others."""
-    exposure: Exposure | None = scope.data.subject("exposure")
-    told = {} if exposure is None else exposure.columns
-    found = [fact for name, facts in told.items() for fact in facts if name in scope.protected]
-    alone = [(fact.alone / fact.rows, fact.name) for fact in found if isinstance(fact.alone, int) and fact.rows]
-    if not alone or not max(alone)[0]:
-        return f"No column alone tells a released row apart from all others{_together(found)}."
-    share, name = max(alone)
-    return f"{name} alone tells {percent(share)} of the released rows apart from all others."
-
-
-def _together(found: Sequence[ColumnFacts]) -> str:
-    """The column that tells most rows apart together with the quasi-identifiers, where any does."""
-    told = [(one.together / one.rows, one.name) for one in found if isinstance(one.together, int) and one.rows]
-    share, name = max(told, default=(0.0, ""))
-    return f"; with the others {name} does so for {percent(share)}" if share else ""
 
 
 def _adversaries(scope: Scope) -> str:
@@ -165,10 +109,6 @@ SENTENCES: Mapping[str, Callable[[Scope], str]] = {
     "membership": _membership,
     "measures": _measures,
     "people": _people,
-    "where": _where,
-    "exposure": _exposure,
-    "utility": _utility,
-    "criteria": _criteria,
     "not-run": _not_run,
     "adversaries": _adversaries,
 }

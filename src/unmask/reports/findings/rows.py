@@ -107,9 +107,10 @@ def sentences(data: ReportData) -> list[str]:
     rows = findings(scope, leading({key: row for key, row in scope.heads.items() if row.measure not in told}))
     found = [(one, showing(one).findings(one, scope)) for one in data.subjects]
     first = [sentence for one, own in found if one.before not in LATER for sentence in own]
-    if data.result is not None:
-        first += data.result.without_small(data.least).sentences()
-    last = [sentence for one, own in found if one.before in LATER for sentence in own]
+    blocks = [] if data.result is None else data.result.without_small(data.least).sentences()
+    if data.result is not None and data.result.headline:
+        first, blocks = [*first, *blocks], []
+    last = [*blocks, *(sentence for one, own in found if one.before in LATER for sentence in own)]
     return [*first, *rows, *membership_findings(scope), *wildcard_findings(scope), *asked(data.rows), *last]
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from unmask.facts import Count
 from unmask.measures.registry import quantity
@@ -238,11 +239,17 @@ def _largest(risk: Distribution, limit: float, scope: Scope) -> str:
     """The most people above the limit whom the same records fit, and how sure the adversary is of them."""
     if risk.adversary != PROSECUTOR or risk.above[limit] == 0:
         return ""
-    own = [one for one in scope.data.classes if (one.release, one.target) == (risk.release, risk.target)]
-    best = max((one for one in own if one.probability > limit), key=lambda one: one.people, default=None)
-    if best is None:
+    above = [row for row in _rows_about(risk, "classes", scope) if row["probability"] > limit]
+    if not above:
         return f"fewer than {scope.data.least:,} people alike in what is known of them"
-    return f"{best.people:,} people alike in what is known of them, up to {percent(best.probability)}"
+    largest = max(above, key=lambda row: row["people"])
+    return f"{largest['people']:,} people alike in what is known of them, up to {percent(largest['probability'])}"
+
+
+def _rows_about(risk: Distribution, table: str, scope: Scope) -> tuple[Mapping[str, Any], ...]:
+    """Return the rows of a table about the release and target of a distribution; none without that table."""
+    tables = {} if scope.data.result is None else scope.data.result.tables_by_name
+    return tables[table].where(release=risk.release, target=risk.target).rows if table in tables else ()
 
 
 def _worst(risk: Distribution, scope: Scope) -> float:
@@ -250,8 +257,7 @@ def _worst(risk: Distribution, scope: Scope) -> float:
     if risk.target == IDENTITY:
         row = scope.heads.get((risk.release, risk.adversary, risk.target))
         return math.nan if row is None else _believed_worst(row, scope)
-    own = (one for one in scope.data.values if (one.release, one.target) == (risk.release, risk.target))
-    return max((one.highest for one in own if one.secret), default=math.nan)
+    return max((row["highest"] for row in _rows_about(risk, "values", scope) if row["secret"]), default=math.nan)
 
 
 # --- what next -------------------------------------------------------------------------------------------------------

@@ -7,14 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from unmask.measures.registry import needs_truth
 from unmask.render import Figure
-from unmask.reports.data import LIMITS, Heads, ReportData, Scope
+from unmask.reports.data import APART, LIMITS, ORDER, Heads, ReportData, Scope
 from unmask.reports.facts.tables import Distribution
 from unmask.reports.figures import Dot, dots_figure, risk_figure
-from unmask.reports.findings.where import people_finding
 from unmask.reports.parts import Figures, Grid, Section, folded, grid, lead, parts
 from unmask.reports.words import FAILURES, IDENTITY, MEMBERSHIP, lettered, points, row_estimate, what
 from unmask.results import Row
 from unmask.results.formats import SPACE, number, percent
+from unmask.results.words import counted
 
 # --- success ---------------------------------------------------------------------------------------------------------
 
@@ -158,6 +158,32 @@ def people_section(scope: Scope) -> Section | None:
     told = folded("How many people are above which probability", tables)
     shown = parts(lead(drawn) if figures else None, Figures(figures), lead(counted) if tables else None, told)
     return Section("people", f"Over {of}: the worst-off matter more than the mean", shown, people_finding(scope))
+
+
+def people_finding(scope: Scope) -> str:
+    """How many people are above the limits, of the release and the adversary who has most of them, by target."""
+    told = []
+    for target in scope.targets:
+        spread = [one for one in scope.data.distribution if one.target == target and one.release in scope.protected]
+        limit = LIMITS[IDENTITY if target == IDENTITY else "value"]
+        spread = [one for one in spread if limit in one.above and one.adversary not in {*APART, ORDER}]
+        if spread:
+            most = max(spread, key=lambda one: _number(one, limit))
+            told.append(_describe_above(most, limit))
+    said = "; ".join(told)
+    return f"{said[0].upper()}{said[1:]}." if told else ""
+
+
+def _number(one: Distribution, limit: float) -> float:
+    above = one.above[limit]
+    return above if isinstance(above, int) else 0.5
+
+
+def _describe_above(one: Distribution, limit: float) -> str:
+    many = f"{counted(one.above[limit])} of {one.people:,} people"
+    if one.target == IDENTITY:
+        return f"{many} are re-identified with more than {percent(limit, 0)}"
+    return f"{many} are found to have a value of {one.target} that is not the commonest"
 
 
 def distribution_figures(scope: Scope) -> tuple[Figure, ...]:

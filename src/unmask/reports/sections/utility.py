@@ -6,11 +6,11 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from unmask.core.pareto import find_pareto_front
-from unmask.measures.registry import CRITERIA, UTILITIES, Quantity
+from unmask.measures.registry import UTILITIES, Quantity
 from unmask.render import Figure
-from unmask.reports.data import ReportData, Scope
+from unmask.reports.data import Scope
 from unmask.reports.figures import front_figure
-from unmask.reports.parts import Figures, Grid, Section, folded, lead, notes, parts
+from unmask.reports.parts import Figures, Grid, Section, lead, parts
 from unmask.reports.words import Value, name_of, told_apart, what, written
 from unmask.results import Column, Row
 
@@ -24,15 +24,6 @@ def utility_section(scope: Scope) -> Section | None:
     )
     shown = parts(lead(how) if figures else None, Figures(figures), tables)
     return Section("utility", "Risk against utility" if figures else "Utility lost", shown) if shown else None
-
-
-def criteria_section(data: ReportData) -> Section | None:
-    """Properties of releases that need no adversary; those that were run for none are one line."""
-    unknown = "; ".join(name_of(name, CRITERIA) for name in _without_value(data.criteria))
-    without = notes([f"Not run for any release: {unknown}."] if unknown else [])
-    heading = "Criteria: properties of the release, without an adversary"
-    shown = parts(folded("The criteria of each release", listing(data.criteria, CRITERIA, "Criterion")), without)
-    return Section("criteria", heading, shown) if data.criteria else None
 
 
 def plane_figures(scope: Scope) -> tuple[Figure, ...]:

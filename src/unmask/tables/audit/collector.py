@@ -14,7 +14,7 @@ from unmask.pricing import Motive, price_releases
 from unmask.reports import ORIGINAL
 from unmask.reports.data import APART
 from unmask.reports.facts.price import Price
-from unmask.reports.facts.tables import ClassRisk, Distribution, ValueRisk
+from unmask.reports.facts.tables import Distribution
 from unmask.results import Row
 from unmask.tables.audit import risk_facts
 from unmask.tables.audit.attack_run import AttackRun
@@ -22,6 +22,8 @@ from unmask.tables.audit.attacked_release import LEARNER, PROSECUTOR, REGISTER
 from unmask.tables.audit.auditor_knowledge import AuditorKnowledge
 from unmask.tables.audit.calibration import CalibrationBin, calibration_bins
 from unmask.tables.audit.equivalence_classes import Seen
+from unmask.tables.audit.inferred_values import ValueRisk
+from unmask.tables.audit.riskiest_classes import ClassRisk
 from unmask.tables.table import Table
 
 

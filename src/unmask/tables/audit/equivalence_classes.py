@@ -13,9 +13,9 @@ from unmask.core.distinct_rows import take_rows
 from unmask.core.posterior import Posterior
 from unmask.measures import success_probability
 from unmask.measures.sensitive_values import likeliest_sensitive_value, rank_by_frequency, sensitive_probability
-from unmask.reports.facts.tables import CLASSES, ClassRisk
 from unmask.reports.words import IDENTITY
 from unmask.tables.audit.attack_run import AttackRun
+from unmask.tables.audit.riskiest_classes import N_CLASSES, ClassRisk
 
 
 def boxes_of(link: Posterior) -> NDArray[np.int64]:
@@ -108,12 +108,12 @@ def _values(belief: Posterior, observation: NDArray[np.int64]) -> list[str]:
 
 
 def _skyline(people: NDArray[np.int64]) -> Iterator[int]:
-    """Of classes, the riskiest first, those than which fewer than `CLASSES` of as many people are riskier.
+    """Of classes, the riskiest first, those than which fewer than `N_CLASSES` of as many people are riskier.
 
     >>> list(_skyline(np.array([1] * 50 + [3])))[-2:]
     [4, 50]
     """
-    largest, left = [0] * CLASSES, np.arange(len(people))
+    largest, left = [0] * N_CLASSES, np.arange(len(people))
     while len(left):
         one, bar = int(left[0]), largest[0]
         yield one

@@ -13,13 +13,14 @@ from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
 from unmask.measures import evaluate, success_probability
 from unmask.reports.data import LIMITS, ReportData
-from unmask.reports.facts.tables import Distribution, Step
+from unmask.reports.facts.tables import Distribution
 from unmask.reports.words import IDENTITY
 from unmask.tables.attacks import AttributeInference
 from unmask.tables.audit import risk_facts
 from unmask.tables.audit.attack_run import AttackRun
 from unmask.tables.audit.attacked_release import PROSECUTOR, AttackedRelease
 from unmask.tables.audit.auditor_knowledge import AuditorKnowledge, placed
+from unmask.tables.audit.quasi_identifiers import GeneralizationStep
 from unmask.tables.audit.standard_attacks import values
 from unmask.tables.audit.threads import MANY, two_at_once
 from unmask.tables.notation import EVERYTHING
@@ -28,7 +29,7 @@ from unmask.tables.table import Table
 from unmask.tables.utility.columns import Cells, ColumnLoss
 
 
-def steps(found: ReportData, releases: Mapping[str, Table], evidence: AuditorKnowledge) -> Iterator[Step]:
+def steps(found: ReportData, releases: Mapping[str, Table], evidence: AuditorKnowledge) -> Iterator[GeneralizationStep]:
     """For each quasi-identifier of each release whose original and origin are known: one step coarser, and what the
     adversary who knows the quasi-identifiers then expects, and how much information is left.
 
@@ -68,7 +69,7 @@ class _Attacked:
     origin: NDArray[np.int64]
     evidence: AuditorKnowledge
 
-    def step(self, name: str, present: Told) -> list[Step]:
+    def step(self, name: str, present: Told) -> list[GeneralizationStep]:
         """One column made coarser, by target."""
         level, made, origin = self._coarser(name)
         changed = _Attacked(self.name, made, origin, self.evidence)
@@ -80,8 +81,9 @@ class _Attacked:
         for target, (success, spread) in present.items():
             now, then = changed.found[target]
             limit = LIMITS[IDENTITY if target == IDENTITY else "value"]
-            counted = spread.above[limit], then.above[limit]
-            found.append(Step(self.name, name, ladder, level, target, success, now, *counted, spread.people, *utility))
+            above = int(spread.above[limit]), int(then.above[limit])
+            names, rates = (self.name, name, ladder, level, target), (success, now)
+            found.append(GeneralizationStep(*names, *rates, *above, spread.people, *utility))
         return found
 
     def _coarser(self, name: str) -> tuple[float | str, Table, NDArray[np.int64]]:

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from unmask.core.errors import UnmaskError
 from unmask.facts import Contribution
 from unmask.reports.data import ORIGINAL
-from unmask.reports.facts.exposure import Exposure
-from unmask.reports.facts.tables import ColumnRisk
 from unmask.reports.words import Value
 from unmask.tables import criteria, utility
 from unmask.tables.attacks.relation import relation_of
+from unmask.tables.audit.column_exposure import ColumnExposure
+from unmask.tables.audit.quasi_identifiers import ColumnRisk
 from unmask.tables.criteria.evaluation import Criteria
 from unmask.tables.matching import compatible
 from unmask.tables.reinterpret import changed
@@ -205,10 +205,10 @@ def given_by(
 
 def exposure(
     releases: Mapping[str, Table], original: Table | None, origins: Mapping[str, NDArray[np.int64]]
-) -> Exposure:
+) -> ColumnExposure:
     """What is counted about the columns of each release."""
     traced = {} if original is None else {name: (original, origins[name]) for name in releases if name in origins}
-    return Exposure(
+    return ColumnExposure(
         columns={
             name: column_facts(table.written, roles=table.roles, classes=table.classes)
             for name, table in releases.items()

@@ -2,12 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
+from unmask.facts import Contribution
+from unmask.measures.registry import needs_truth
+from unmask.reports.data import ORIGINAL
+from unmask.reports.findings.rows import leading
+from unmask.reports.words import FAILURES, IDENTITY, Value
 from unmask.results import AuditResult, Block, Row, Table
+from unmask.results.preferred_rows import PreferredRows, preferred_rows
 from unmask.tables.audit.calibration import CalibrationBin, calibration_block, calibration_table
+from unmask.tables.audit.column_exposure import ColumnExposure, exposure_blocks, exposure_tables
 from unmask.tables.audit.column_shapes import ColumnBin, bin_table, shape_block
+from unmask.tables.audit.inferred_values import ValueRisk, value_block, value_table
+from unmask.tables.audit.quasi_identifiers import (
+    ColumnRisk,
+    GeneralizationStep,
+    column_risk_block,
+    column_risk_table,
+    contribution_block,
+    contribution_table,
+    step_block,
+    step_table,
+)
+from unmask.tables.audit.release_properties import (
+    criteria_block,
+    criteria_table,
+    plane_table,
+    utility_block,
+    utility_table,
+)
+from unmask.tables.audit.riskiest_classes import ClassRisk, class_block, class_table
+from unmask.tables.audit.special_adversaries import special_blocks
 
 
 @dataclass(frozen=True)
@@ -16,19 +43,42 @@ class TableFacts:
 
     Parameters
     ----------
+    criteria, utility : mapping
+        Release -> name -> value.
     calibration : sequence of CalibrationBin
         Predicted and actual success of each adversary.
+    values : sequence of ValueRisk
+        Sensitive values that an adversary infers.
+    classes : sequence of ClassRisk
+        Equivalence classes, the riskiest first.
+    contributions : mapping of Contribution
+        Table -> contributions of its quasi-identifiers.
+    column_risks : sequence of ColumnRisk
+        Success without each quasi-identifier.
     bins : sequence of ColumnBin
         Columns before and after protection.
+    exposure : ColumnExposure
+        Facts that columns reveal.
     """
 
+    criteria: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
+    utility: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
     calibration: Sequence[CalibrationBin] = ()
+    values: Sequence[ValueRisk] = ()
+    classes: Sequence[ClassRisk] = ()
+    contributions: Mapping[str, Sequence[Contribution]] = field(default_factory=dict)
+    column_risks: Sequence[ColumnRisk] = ()
     bins: Sequence[ColumnBin] = ()
+    exposure: ColumnExposure = field(default_factory=ColumnExposure)
+
+
+SUCCESS = ("realized_success", "success_probability")
+"""Measures that findings mention, the preferred one first."""
 
 
 def make_result(title: str, rows: tuple[Row, ...], facts: TableFacts) -> AuditResult:
     """Return the result of an audit of tables."""
-    tables = (calibration_table(facts.calibration), bin_table(facts.bins))
+    tables = make_tables(rows, facts)
     return AuditResult(
         title=title,
         kind="Table audit",
@@ -36,16 +86,71 @@ def make_result(title: str, rows: tuple[Row, ...], facts: TableFacts) -> AuditRe
         setting="",
         headline="",
         rows=rows,
-        tables=tuple(table for table in tables if table.rows),
-        blocks=make_blocks(facts, tables),
+        tables=tuple(tables.values()),
+        blocks=tuple(make_blocks(rows, facts, tables)),
     )
 
 
-def make_blocks(facts: TableFacts, tables: Sequence[Table]) -> tuple[Block, ...]:
-    """Return the findings in the order of the page."""
-    blocks = []
+def make_tables(rows: Sequence[Row], facts: TableFacts) -> dict[str, Table]:
+    """Return the tables by name, also empty ones."""
+    utility = utility_table(facts.utility)
+    tables = (
+        criteria_table(facts.criteria),
+        utility,
+        plane_table(_heads(rows).values(), utility),
+        column_risk_table(facts.column_risks),
+        contribution_table(facts.contributions),
+        class_table(facts.classes),
+        value_table(facts.values),
+        calibration_table(facts.calibration),
+        bin_table(facts.bins),
+        *exposure_tables(facts.exposure),
+    )
+    return {table.name: table for table in tables}
+
+
+def make_blocks(rows: Sequence[Row], facts: TableFacts, tables: Mapping[str, Table]) -> Iterator[Block]:
+    """Yield the findings in the order of the page."""
     if facts.calibration:
-        blocks.append(calibration_block(tables[0]))
+        yield calibration_block(tables["promises"])
+    known = {row.target for row in rows if needs_truth(row.measure) and row.status not in FAILURES}
+    if (values := value_block(tables["values"], known)) is not None:
+        yield values
+    if tables["contributions"].rows:
+        yield contribution_block(tables["contributions"])
+    elif facts.column_risks:
+        yield column_risk_block(tables["column_risk"])
+    if facts.classes:
+        yield class_block()
     if facts.bins:
-        blocks.append(shape_block(facts.bins))
-    return tuple(blocks)
+        yield shape_block(facts.bins)
+    riskiest, several = riskiest_release(rows), len({row.release for row in rows} - {ORIGINAL}) > 1
+    yield from special_blocks(_heads(rows), riskiest, several=several)
+    yield from exposure_blocks(facts.exposure, riskiest)
+    if facts.utility:
+        yield utility_block(tables["risk_utility"])
+    if facts.criteria:
+        yield criteria_block(tables["criteria"])
+
+
+def _heads(rows: Iterable[Row]) -> PreferredRows[Row]:
+    return preferred_rows((row for row in rows if row.status not in FAILURES), SUCCESS)
+
+
+def riskiest_release(rows: Sequence[Row]) -> str:
+    """Return the protected release from which most people are re-identified; the first if none is attacked so."""
+    heads = list(leading(_heads(rows)).values())
+    protected = [row for row in heads if row.release != ORIGINAL] or heads
+    riskiest = max(protected, key=lambda row: row.posterior if row.target == IDENTITY else -1.0, default=None)
+    return "" if riskiest is None else riskiest.release
+
+
+def add_steps(result: AuditResult, steps: Iterable[GeneralizationStep]) -> AuditResult:
+    """Return the result with the steps of generalization that were tried, after the risk by quasi-identifier."""
+    table = step_table(steps)
+    if not table.rows:
+        return result
+    names = [block.name for block in result.blocks]
+    place = next((names.index(name) + 1 for name in ("where", "values", "promises") if name in names), 0)
+    blocks = (*result.blocks[:place], step_block(table), *result.blocks[place:])
+    return replace(result, tables=(*result.tables, table), blocks=blocks)

@@ -13,9 +13,10 @@ from unmask.core.truth import UNKNOWN
 from unmask.measures import success_probability
 from unmask.measures.sensitive_values import mask_sensitive_values, rank_by_frequency, sensitive_probability
 from unmask.reports.data import LIMITS
-from unmask.reports.facts.tables import Distribution, ValueRisk
+from unmask.reports.facts.tables import Distribution
 from unmask.reports.words import IDENTITY
 from unmask.tables.audit.attack_run import AttackRun
+from unmask.tables.audit.inferred_values import ValueRisk
 
 EDGES = (0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.09, 0.2, 0.5, 1.0)
 """Success probabilities between which people are counted, the upper one included; each of `LIMITS` is one of them."""

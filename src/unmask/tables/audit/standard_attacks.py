@@ -15,13 +15,13 @@ from unmask.pricing import Motive, campaigns_not_run
 from unmask.reports import ORIGINAL, ReportData
 from unmask.reports.data import COLUMNS, CROSSING, INSIDER, ORDER
 from unmask.reports.facts import wp216
-from unmask.reports.facts.exposure import Exposure
 from unmask.tables.attacks import AttributeInference, BackOff, OrderAttack, RegisterAttack
 from unmask.tables.audit import assumptions, cautions, release_facts, several
 from unmask.tables.audit.attack_run import AttackRun
 from unmask.tables.audit.attacked_release import LEARNER, PROSECUTOR, REGISTER, AttackedRelease
 from unmask.tables.audit.auditor_knowledge import AuditorKnowledge, placed
 from unmask.tables.audit.collector import Found, add_excluded_people, facing
+from unmask.tables.audit.column_exposure import ColumnExposure
 from unmask.tables.audit.column_shapes import column_bins
 from unmask.tables.audit.linked_parts import linkability
 from unmask.tables.audit.linked_rows import by_traces
@@ -124,17 +124,23 @@ def _reported(
     hidden = assumptions.hidden(tables, original)
     bins = [item for name, before, one in traced for item in column_bins(name, before, one, evidence.origins[name])]
     criteria = {name: count.criteria() for name, count in counts.items()}
+    facts = TableFacts(
+        criteria=criteria,
+        utility={name: release_facts.utility_of(before, one, evidence.origins[name]) for name, before, one in traced},
+        calibration=found.promises,
+        values=found.values,
+        classes=found.classes,
+        contributions=given,
+        column_risks=[risk for count in counts.values() for risk in count.column_risks()],
+        bins=bins,
+        exposure=_exposure(tables, found.foreign, evidence),
+    )
     return ReportData(
         title=title,
         who=" ".join((assumptions.who(first, evidence), *assumptions.of_nobody(found.foreign))),
         rows=tuple(found.rows),
         unit=several.unit_of(first, evidence),
         criteria=criteria,
-        utility={name: release_facts.utility_of(before, one, evidence.origins[name]) for name, before, one in traced},
-        column_risk=tuple(risk for count in counts.values() for risk in count.column_risks()),
-        contributions=given,
-        classes=tuple(found.classes),
-        values=tuple(found.values),
         distribution=tuple(found.spread),
         assumptions=(
             *assumptions.assumptions(first, evidence),
@@ -156,8 +162,8 @@ def _reported(
             *campaigns_not_run(price),
         ),
         adversaries={name: said for name, said in knowing.items() if name in {row.adversary for row in found.rows}},
-        subjects=tuple(filter(None, (_exposure(tables, found.foreign, evidence), price))),
-        result=make_result(title, tuple(found.rows), TableFacts(calibration=found.promises, bins=bins)),
+        subjects=() if price is None else (price,),
+        result=make_result(title, tuple(found.rows), facts),
     )
 
 
@@ -180,9 +186,7 @@ def _not_run(found: Found, releases: Mapping[str, Table], tables: Mapping[str, T
         yield assumptions.NO_CONTROL
 
 
-def _exposure(tables: Mapping[str, Table], foreign: Collection[str], evidence: AuditorKnowledge) -> Exposure | None:
-    if not tables:
-        return None
+def _exposure(tables: Mapping[str, Table], foreign: Collection[str], evidence: AuditorKnowledge) -> ColumnExposure:
     own = {name: table for name, table in tables.items() if name not in foreign}
     return release_facts.exposure(own, evidence.original, evidence.origins)
 

@@ -20,6 +20,7 @@ from unmask.tables.audit.attacked_release import OPTIONAL
 from unmask.tables.audit.auditor_knowledge import AuditorKnowledge, of_each, row_numbers, two_parts
 from unmask.tables.audit.generalization_steps import steps as tried
 from unmask.tables.audit.harmonize import as_read
+from unmask.tables.audit.result import add_steps
 from unmask.tables.audit.standard_attacks import audit_tables
 from unmask.tables.table import Table
 
@@ -120,7 +121,9 @@ def audit(
         found = replace(
             found, not_run=(*(line for line in found.not_run if line != assumptions.NO_REGISTER), assumptions.UNLINKED)
         )
-    return replace(found, steps=tuple(tried(found, releases, evidence))) if steps else found
+    if steps and found.result is not None:
+        found = replace(found, result=add_steps(found.result, tried(found, releases, evidence)))
+    return found
 
 
 def _left_out(names: Sequence[str]) -> tuple[str, ...]:

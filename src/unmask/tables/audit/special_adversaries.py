@@ -1,0 +1,38 @@
+"""Findings about the adversary who reads the row order, and about the insider who knows sensitive values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from unmask.reports.data import APART, INSIDER, ORDER
+from unmask.reports.findings.rows import did, leading, without
+from unmask.reports.words import IDENTITY, row_estimate
+from unmask.results import Block, Row
+from unmask.results.formats import percent
+from unmask.results.preferred_rows import PreferredRows
+from unmask.results.words import listed, start_with_release
+
+
+def special_blocks(heads: PreferredRows[Row], release: str, *, several: bool) -> Iterator[Block]:
+    """Yield a sentence about each of these adversaries, on one release; none about an order that leads the findings."""
+    own = {key[1:]: row for key, row in heads.items() if key[0] == release}
+    order = own.get((ORDER, IDENTITY))
+    if order is not None and (release, ORDER, IDENTITY) not in leading(heads):
+        sentence = f"an adversary who has the original and reads only the row order {did(order)}; {without(order)}."
+        yield Block("order", "The row order", start_with_release(sentence, release, several=several))
+    for sentence in _describe_insider(own):
+        yield Block("insider", "The insider", start_with_release(sentence, release, several=several))
+
+
+def _describe_insider(own: Mapping[tuple[str, str], Row]) -> Iterator[str]:
+    """Yield that sensitive columns are quasi-identifiers of each other for an adversary who knows one."""
+    row = own.get((INSIDER, IDENTITY))
+    if row is not None:
+        yield f"an insider who also knows the sensitive values {did(row)}; {without(row)}."
+    inferred = []
+    for (adversary, target), row in own.items():
+        others = [head.posterior for (name, what), head in own.items() if what == target and name not in APART]
+        if adversary == INSIDER and target != IDENTITY and row.posterior > max(others, default=1.0):
+            inferred.append(f"{target} for {row_estimate(row)} of people ({percent(max(others))} without them)")
+    if inferred:
+        yield f"an insider who knows the other sensitive values infers {listed(inferred)}."
