@@ -71,7 +71,7 @@ class User:
 
     def sends(self, to: str, /, **said: Any) -> httpx.Response:
         """Send a form with what the page has in it."""
-        hidden = dict(re.findall(r'name="(form|of)" value="([^"]*)"', self.page.text))
+        hidden = dict(re.findall(r'name="(form|version)" value="([^"]*)"', self.page.text))
         self.page = self.client.post(to, data={**hidden, **said})
         return self.page
 
@@ -192,7 +192,7 @@ def kill() -> Section:
             time.sleep(0.2)
         alive, before = len(_children(left)), _lines(journal)
         with user(Path(folder)) as second:
-            offered = "Go on with hospital.csv" in second.at("/open").text
+            offered = "Continue hospital.csv" in second.at("/open").text
             second.sends("/open", do="resume", folder=left.name)
             second.at("/protect")
             second.sends("/protect", do="again")
@@ -391,8 +391,8 @@ def _walked(browser: Any, folder: Path, name: str) -> Iterator[tuple[str, str, s
         yield (name, "open", *_faults(page))
         page.get_by_role("button", name="Continue to").click()
         if name == "places.csv":
-            page.get_by_label("Budget").fill("60")
-            page.get_by_label("How likely each secret is").set_input_files(folder / "visits.csv")
+            page.get_by_label("Largest expected distortion").fill("60")
+            page.get_by_label("Probability of each secret").set_input_files(folder / "visits.csv")
         yield (name, "roles", *_faults(page))
         page.get_by_role("button", name="Continue").click()
         page.locator(f'input[name="{KINDS[name][1]}"]').fill("50")
@@ -415,6 +415,7 @@ def _walked(browser: Any, folder: Path, name: str) -> Iterator[tuple[str, str, s
 
 def _faults(page: Any) -> tuple[str, str]:
     serious = wide = 0
+    page.wait_for_load_state()
     for scheme in ("light", "dark"):
         for width in (1280, 400):
             page.emulate_media(color_scheme=scheme)

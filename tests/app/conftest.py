@@ -18,7 +18,7 @@ with warnings.catch_warnings():
     from starlette.testclient import TestClient
 
 from tests.app.hospital import write_hospital
-from unmask.app import counting
+from unmask.app import column_profile
 from unmask.app.guard import Door
 from unmask.app.project import Project
 from unmask.app.server import Server
@@ -41,7 +41,7 @@ class Browser(TestClient):
 
     def sends(self, to: str, /, files: Any = None, **said: Any) -> Any:
         """Send a form with what the page has in it."""
-        hidden = dict(re.findall(r'<input type="hidden" name="(form|of)" value="([^"]*)">', self.page.text))
+        hidden = dict(re.findall(r'<input type="hidden" name="(form|version)" value="([^"]*)">', self.page.text))
         self.page = self.post(to, data={**hidden, **said}, files=files)
         return self.page
 
@@ -55,7 +55,7 @@ class Browser(TestClient):
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Project]:
     """An empty project, in which columns are counted before a page is shown, however busy the machine is."""
-    monkeypatch.setattr(counting, "SOON", 60.0)
+    monkeypatch.setattr(column_profile, "PATIENCE_SECONDS", 60.0)
     made = Project.new(tmp_path)
     yield made
     made.remove()

@@ -13,15 +13,17 @@ PATHS = (
     "/files/unmask.toml", "/static/app.css", "/report.css", "/%00", "/roles/", "//roles", "/\u00e9",
 )  # fmt: skip
 FIELDS = {
-    "open": ("do", "path", "upload", "folder", "encoding", "delimiter", "decimal", "missing", "kind"),
+    "open": ("do", "path", "upload", "folder", "encoding", "delimiter", "decimal", "missing", "workflow"),
     "roles": (
         "do", *(f"role-{at}" for at in range(10)), "role-999", "type-0", "type-1", "type-8", "hierarchy-1",
         "linkage.truth", "linkage.item", "linkage.clusters", "linkage.guesses", "linkage.missing",
         "protections.adopters", "protections.model", "protections.budget", "channel.loss", "channel.prior",
     ),
     "adversaries": (
-        "do", "register-on", "register-file", "coverage", "control-on", "control-file", "hold_back", "parts-on",
-        "part-0", "part-1", "attacker-on", "gain", "fine", "colleague-on", "error", "targets", "policy", "require",
+        "do", "register-on", "register.file", "register.coverage", "control-on", "control.file", "data.hold_back",
+        "parts-on",
+        "part-0", "part-1", "attacker-on", "gain", "fine", "colleague-on", "error", "audit.targets", "policy",
+        "require",
         "linkage.beta", "linkage.min_size", "linkage.wanted", "breached<=", "graph.seeds",
         "graph.attacks", "recall<=", "estimation_error>=",
     ),
@@ -29,10 +31,10 @@ FIELDS = {
     "protect": ("do", "point", "against"),
     "sign": ("purpose", "released_by"),
 }  # fmt: skip
-OTHERS = ("back", "of", "\u0000", "", "key")
+OTHERS = ("back", "version", "\u0000", "", "key")
 USUAL = {
     "roles": {"role-0": "drop", "role-8": "drop"} | {f"role-{at}": "quasi-identifier" for at in range(1, 8)},
-    "adversaries": {"policy": "ema-0.09", "coverage": "100", "hold_back": "20", "error": "10"},
+    "adversaries": {"policy": "ema-0.09", "register.coverage": "100", "data.hold_back": "20", "error": "10"},
 }
 """What a page would send, of which a generated form changes a part."""
 
@@ -40,12 +42,12 @@ VALUES = (
     "", "0", "1", "-1", "1e999", "nan", "inf", "99999999999999999999", "0x10", "\u0661", "\u00b2", "\x00", "\u202e",
     "'\"<>&",
     "drop", "quasi-identifier", "sensitive", "keep", "weight", "continue", "apply", "open", "read", "another", "demo",
-    "kind", "linkage", "graph", "channel",
+    "workflow", "linkage", "graph", "channel",
     "resume", "discard", "start", "again", "use", "change", "own", "ema-0.09", "strict", "k >= 5", "k >= ",
     "utf-16", "hex", "idna", "rot13", "\t", ";", "date", "ordinal", "date:day-first", "/etc/passwd", "/dev/zero", "/",
     "~", "~nobody", "..", "no.csv", "unmask.toml", "x" * 5_000, "{{ 7 * 7 }}", "%s%n", "\U0001f600", "a\r\nb: c",
 )  # fmt: skip
-SENT = ("upload", "register-file", "hierarchy-1", "linkage.guesses file", "channel.prior file")
+SENT = ("upload", "register.file file", "hierarchy-1", "linkage.guesses file", "channel.prior file")
 FILES = (b"", b"a\n1\n", b"PAR1PAR1", b"PK\x03\x04", b"\x1f\x8b", b"\xff\xfe", b"\x00" * 100, b'a,"b\n', b"[data]\n")
 
 

@@ -23,7 +23,7 @@ def test_a_channel_of_places_equals_the_command_line(
     said = {**boxes(browser), "protections.budget": "60", "channel.unit": "m", "do": "continue"}
     assert browser.sends("/roles", files=sent, **said).url.path == "/adversaries"
     goes(browser, "/adversaries", **{"estimation_error>=": "50", "success_probability.worst<=": "99"})
-    asked = [one["require"] for one in project.given["policy"]]
+    asked = [one["require"] for one in project.document["policy"]]
     assert asked == ["estimation_error>=50", "success_probability.worst<=0.99"]
     given = signed(browser, project)
     commands = re.findall(r"unmask design .*?mechanism.csv", unescape(browser.at("/verdict").text))
@@ -48,7 +48,7 @@ def test_a_matrix_of_probabilities_is_a_channel_as_it_is(browser: Browser, proje
     goes(browser, "/roles")
     found = browser.at("/adversaries").text
     assert found.count(" %</span>") == 4  # errors are shares of wrong answers
-    assert project.given["channel"] == {"channels": ["response.csv"]}
+    assert project.document["channel"] == {"channels": ["response.csv"]}
 
 
 def test_other_budgets_are_judged_by_the_error(browser: Browser, project: Project, places: tuple[Path, Path]):
@@ -60,7 +60,7 @@ def test_other_budgets_are_judged_by_the_error(browser: Browser, project: Projec
     )
     opened(browser, document)
     browser.at("/protect")
-    assert "give a limit for it in step 3" in browser.sends("/protect", do="start").text
+    assert "set a limit for it in step 3" in browser.sends("/protect", do="start").text
 
 
 @pytest.mark.slow
@@ -75,10 +75,10 @@ def test_budgets_that_were_tried_are_points_to_take(browser: Browser, project: P
     browser.sends("/protect", do="start")
     project.jobs.wait("study")
     page = unescape(browser.at("/protect").text)
-    assert "Tested in step 4 alone: Expected success" in page
-    assert "keeps the most of what is acceptable" in page
+    assert "Tested only in step 4: Expected success" in page
+    assert "has the largest utility of the acceptable releases" in page
     browser.sends("/protect", do="use", point="11")
-    budget = project.given["protections"][0]["with"]["budget"]
+    budget = project.document["protections"][0]["with"]["budget"]
     assert budget > 60
     project.jobs.wait("verdict")
     browser.at("/protect")

@@ -31,7 +31,7 @@ def test_comments_of_a_document_stay(browser: Browser, project: Project, tmp_pat
     (folder / DOCUMENT).write_text(TEXT)
     browser.at("/open")
     assert browser.sends("/open", do="open", path=str(folder / DOCUMENT)).status_code == 200
-    project.save({**project.given, "audit": {"seed": 3}})
+    project.save({**project.document, "audit": {"seed": 3}})
     text = (project.folder / DOCUMENT).read_text()
     for comment in ("# of the registry", "# on the voters' list", "# our DPO asked for k = 11\n[[protections]]"):
         assert comment in text

@@ -8,7 +8,7 @@ import pytest
 
 from tests.app.conftest import Browser
 from tests.app.walking import boxes, equals, goes, opened, run, signed
-from unmask.app import graphs
+from unmask.app import graph_workflow
 from unmask.app.project import Project
 from unmask.studies.reading import read_plan
 from unmask.toml_text import format_document
@@ -20,9 +20,9 @@ def test_a_release_of_the_user_is_none_that_is_made_here(browser: Browser, proje
         '[graph]\nrelease = "release.csv"\noverlaps = ["0.9,0.9"]\n[[policy]]\nrequire = "recall <= 0.9"\n'
     )
     assert "3 people, 3 links" in opened(browser, tmp_path / "unmask.toml")
-    assert project.given["graph"]["release"] == "release-2.csv"
+    assert project.document["graph"]["release"] == "release-2.csv"
     assert "Several identities" not in browser.at("/roles").text
-    commands = graphs.KIND.commands(project.given)
+    commands = graph_workflow.WORKFLOW.commands(project.document)
     assert [command[:2] for command in commands] == [("audit", "graph")]
 
 
@@ -30,7 +30,7 @@ def test_nobody_may_be_protected(browser: Browser, project: Project, calls: Path
     opened(browser, calls)
     goes(browser, "/roles", **{"protections.adopters": "0"})
     assert browser.page.url.path == "/adversaries"
-    assert graphs.protect(project.given)[3:5] == ("--adopters", "0.0")
+    assert graph_workflow.protect_command(project.document)[3:5] == ("--adopters", "0.0")
 
 
 @pytest.mark.slow
@@ -43,7 +43,7 @@ def test_a_network_equals_the_command_line(
     goes(browser, "/roles", **{"protections.adopters": "20", "protections.identities": "3"})
     said = {"graph.attacks": ["Nar09"], "graph.seeds": "8", "graph.runs": "1", "recall<=": "90"}
     goes(browser, "/adversaries", **said)
-    assert project.given["graph"] == {
+    assert project.document["graph"] == {
         "release": "release.csv", "auxiliary": "calls.csv", "truth": "origin.csv", "attacks": ["Nar09"],
         "seeds": "random.25:8", "runs": 1,
     }  # fmt: skip
@@ -66,20 +66,20 @@ def test_few_people_are_leaked_in_a_small_network(browser: Browser, calls: Path)
 
 def test_the_study_of_a_network_is_a_plan(browser: Browser, project: Project, calls: Path, tmp_path: Path):
     opened(browser, calls)
-    given = {**project.given, "title": "calls", "policy": [{"require": "recall <= 0.5"}]}
+    given = {**project.document, "title": "calls", "policy": [{"require": "recall <= 0.5"}]}
     project.save(given)
-    (tmp_path / "study.toml").write_text(format_document(graphs.plan_of(project)))
+    (tmp_path / "study.toml").write_text(format_document(graph_workflow.build_plan(project)))
     made = read_plan(tmp_path / "study.toml")
-    assert len(made.protections) == 1 + len(graphs.SHARES) * len(graphs.IDENTITIES)
+    assert len(made.protections) == 1 + len(graph_workflow.ADOPTERS) * len(graph_workflow.IDENTITIES)
     assert [one.name for one in made.adversaries] == ["Nar09", "Rematch"]
     point = {"adopters": 0.5, "identities": 5}
-    used = graphs.TRIALS.used(given, point)
-    assert graphs.TRIALS.asked(used) == point
-    assert len(made.seeds) == graphs.RUNS
-    assert graphs.TRIALS.words(point) == "adopters = 50\u00a0%, identities = 5"
+    used = graph_workflow.TRIALS.apply(given, point)
+    assert graph_workflow.TRIALS.read(used) == point
+    assert len(made.seeds) == graph_workflow.RUNS
+    assert graph_workflow.TRIALS.name_release(point) == "adopters = 50\u00a0%, identities = 5"
 
 
 def test_a_network_without_links_is_a_sentence(browser: Browser, tmp_path: Path):
     (tmp_path / "alone.csv").write_text("caller,callee\n1,1\n2,2\n")
-    assert "links nobody with anybody else" in opened(browser, tmp_path / "alone.csv")
+    assert "has no link between two people" in opened(browser, tmp_path / "alone.csv")
     assert "Continue to" not in browser.page.text

@@ -13,12 +13,11 @@ from pathlib import Path
 import pytest
 
 from tests.app.conftest import HOME, HOST, KEY, PORT, Browser
-from unmask.app import guard
-from unmask.app import project as project_module
+from unmask.app import guard, private_folder
 from unmask.app.guard import HEADERS, Door
-from unmask.app.opening import take
-from unmask.app.project import Project, left_behind
-from unmask.app.server import _listening, serve
+from unmask.app.open_screen import submit as take
+from unmask.app.project import Project, list_interrupted
+from unmask.app.server import _open_sockets, serve
 from unmask.core.errors import UnmaskError
 
 
@@ -146,7 +145,7 @@ def test_only_the_files_that_were_made_are_given(browser: Browser, hospital: Pat
 
 
 def test_a_form_that_is_too_large_is_refused(browser: Browser, project: Project, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(guard, "UPLOAD", 100_000)
+    monkeypatch.setattr(guard, "MAX_UPLOAD_BYTES", 100_000)
     browser.at("/open")
     found = browser.sends("/open", files={"upload": ("a.csv", b"age\n" + b"30\n" * 100_000)})
     assert found.status_code == 413
@@ -182,23 +181,23 @@ def test_a_server_that_cannot_start_leaves_the_folder_of_temporary_files_as_it_w
 
 
 def test_no_other_program_can_stand_on_either_address_of_the_port():
-    sockets = _listening(0)
+    sockets = _open_sockets(0)
     port = sockets[0].getsockname()[1]
     addresses = [one.getsockname()[0] for one in sockets]
     assert addresses in (["127.0.0.1", "::1"], ["127.0.0.1"])  # browsers ask both for a name below localhost
     with pytest.raises(UnmaskError, match=f"port {port} cannot be used"):
-        _listening(port)
+        _open_sockets(port)
     for one in sockets:
         one.close()
 
 
 def test_a_port_whose_other_address_is_taken_is_refused():
-    if len(sockets := _listening(0)) < 2:
+    if len(sockets := _open_sockets(0)) < 2:
         pytest.skip("there is no IPv6 here")
     port = sockets[0].getsockname()[1]
     sockets[0].close()
     with pytest.raises(UnmaskError, match=f"port {port} cannot be used"):
-        _listening(port)
+        _open_sockets(port)
     sockets[1].close()
 
 
@@ -213,7 +212,7 @@ def runtime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "runtime"))
     monkeypatch.delenv("TMPDIR", raising=False)
-    monkeypatch.setattr(project_module, "UPLOAD", 1)
+    monkeypatch.setattr(private_folder, "MAX_UPLOAD_BYTES", 1)
     return tmp_path / "runtime"
 
 
@@ -226,7 +225,7 @@ def test_a_private_folder_lies_in_the_runtime_folder_of_the_user(runtime: Path):
 @pytest.mark.parametrize("why", ["full", "of others", "asked otherwise", "none"])
 def test_a_runtime_folder_that_does_not_do_is_left_out(runtime: Path, monkeypatch: pytest.MonkeyPatch, why: str):
     if why == "full":
-        monkeypatch.setattr(project_module, "UPLOAD", 1 << 60)
+        monkeypatch.setattr(private_folder, "MAX_UPLOAD_BYTES", 1 << 60)
     elif why == "of others":
         runtime.chmod(0o755)
     elif why == "asked otherwise":
@@ -243,10 +242,10 @@ def test_what_a_killed_run_left_is_found_wherever_it_lies_and_can_be_removed(run
     (left[0].folder / "upload").write_text("PERSON", encoding="utf-8")  # no document yet
     mine = Project.new()
     for one in left:
-        assert one.held is not None
-        assert one.folder not in [folder for folder, _, _ in left_behind(mine)]
-        os.close(one.held)
-    assert {folder for folder, _, _ in left_behind(mine)} == {one.folder for one in left}
+        assert one.lock is not None
+        assert one.folder not in [folder for folder, _, _ in list_interrupted(mine)]
+        os.close(one.lock)
+    assert {folder for folder, _, _ in list_interrupted(mine)} == {one.folder for one in left}
     for one in left:
         take(mine, {"do": "discard", "folder": one.folder.name})
         assert not one.folder.exists()
@@ -258,7 +257,7 @@ def test_a_link_to_a_folder_of_the_user_is_none_that_was_left(runtime: Path):
     home.mkdir(mode=0o700)
     mine = Project.new(runtime)
     (runtime / "unmask-open-link").symlink_to(home)
-    assert left_behind(mine) == []
+    assert list_interrupted(mine) == []
     assert list(home.iterdir()) == []
     mine.remove()
 
@@ -302,7 +301,7 @@ def test_a_killed_server_is_named_at_the_next_start_and_neither_shows_its_key(
     server, _ = started(tmp_path, "--no-browser")
     server.send_signal(signal.SIGHUP)
     _, said = server.communicate(timeout=60)
-    assert f"{left} is left of a run that was killed (hospital.csv, just now)" in said
+    assert f"{left} is from an interrupted run (hospital.csv, just now)" in said
 
 
 def wait_for(condition: Callable[[], bool]) -> None:

@@ -29,7 +29,7 @@ def messy(browser: Browser, tmp_path: Path) -> Browser:
 def test_words_for_a_missing_cell_can_be_told(messy: Browser, project: Project) -> None:
     assert '<th scope="col">Geb.-Datum<small>text' in messy.at("/open").text
     assert messy.sends("/open", do="read", na="not told, 999").status_code == 200
-    assert project.given["data"]["na"][:2] == ["not told", "999"]
+    assert project.document["data"]["na"][:2] == ["not told", "999"]
     found = messy.at("/open").text
     assert '<th scope="col">Geb.-Datum<small>date' in found
     assert '<th scope="col">Gewicht (kg)<small>number' in found  # in which -- is missing still
@@ -38,31 +38,31 @@ def test_words_for_a_missing_cell_can_be_told(messy: Browser, project: Project) 
     assert "What was recognized</h2>" in found
     assert "<li>Gewicht (kg): 2 cells &#39;--&#39;, &#39;not told&#39; read as missing</li>" in found
     messy.sends("/open", do="read", na=" ")
-    assert "na" not in project.given["data"]
+    assert "na" not in project.document["data"]
 
 
 def test_a_document_that_says_that_no_word_is_a_missing_cell_is_kept(messy: Browser, project: Project) -> None:
     for said in ("", ["NA"], "NA"):
-        project.save({**project.given, "data": {**project.given["data"], "na": said}})
+        project.save({**project.document, "data": {**project.document["data"], "na": said}})
         assert 'name="na" value=""' in messy.at("/open").text
         messy.sends("/open", do="read", na="")
-        assert project.given["data"]["na"] == said
+        assert project.document["data"]["na"] == said
 
 
 def test_words_are_told_besides_those_of_a_document(messy: Browser, project: Project) -> None:
     """A document may say that NA is Namibia: it was taken for a missing cell as soon as anything was corrected."""
-    project.save({**project.given, "data": {**project.given["data"], "na": ["-99", "?"]}})
+    project.save({**project.document, "data": {**project.document["data"], "na": ["-99", "?"]}})
     assert 'name="na" value="-99"' in messy.at("/open").text
     messy.sends("/open", do="read", na="-99", missing="wildcard")
-    assert project.given["data"]["na"] == ["-99", "?"]
+    assert project.document["data"]["na"] == ["-99", "?"]
     messy.sends("/open", do="read", na="-99, not told")
-    assert project.given["data"]["na"] == ["-99", "not told", "?"]
+    assert project.document["data"]["na"] == ["-99", "not told", "?"]
     messy.sends("/open", do="read", na="")
-    assert "na" not in project.given["data"]
+    assert "na" not in project.document["data"]
 
 
 def test_what_was_recognized_in_the_first_rows_says_so(messy: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("unmask.app.opening.TYPED_BY", ROWS - 1)
+    monkeypatch.setattr("unmask.app.preview.TYPE_ROWS", ROWS - 1)
     assert f"What was recognized in the first {ROWS - 1} rows</h2>" in messy.at("/open").text
 
 

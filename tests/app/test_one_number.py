@@ -3,9 +3,9 @@
 import pytest
 
 from tests.test_one_number import PEOPLE, rows_of, write
-from unmask.app import studying
-from unmask.app.kinds import TRIALS
-from unmask.app.project import STUDIED, STUDY
+from unmask.app.project import STUDY, STUDY_FOLDER
+from unmask.app.table_workflow import TRIALS, build_plan
+from unmask.app.tried_releases import read_points
 from unmask.policy import read_policies
 from unmask.studies.reading import read_plan
 from unmask.studies.run import run_study
@@ -27,15 +27,15 @@ def test_a_protection_that_is_tried_has_the_distance_to_its_limit_that_its_audit
         identifiers="patient",
         person="patient",
     )
-    (project.folder / STUDY).write_text(format_document(studying.plan_of(project.given, people.n_rows)))
-    run_study(read_plan(project.folder / STUDY), project.folder / STUDIED)
-    points, left = studying.points(project, TRIALS)
-    assert left == ()
-    points = {one.asked["k"]: one for one in points if one.asked.keys() == {"k"}}
+    (project.folder / STUDY).write_text(format_document(build_plan(project)))
+    run_study(read_plan(project.folder / STUDY), project.folder / STUDY_FOLDER)
+    points, untested = read_points(project, TRIALS)
+    assert untested == ()
+    points = {point.values["k"]: point for point in points if point.values.keys() == {"k"}}
     assert len(points) >= 5
     for k in (2, 5, 10):
         release, origin = Mondrian(k=k)(people)
         found = audit({"r": release}, original=people, origin=origin, without=("learner", "insider", "order"))
         (verdict,) = found.judged(read_policies(CONDITIONS))
-        assert points[k].times == pytest.approx(max(line.times for line in verdict.lines()), rel=1e-9)
-        assert points[k].met == (verdict.state == "acceptable")
+        assert points[k].ratio == pytest.approx(max(line.times for line in verdict.lines()), rel=1e-9)
+        assert points[k].is_met == (verdict.state == "acceptable")

@@ -10,15 +10,21 @@ import pytest
 from tests.app.conftest import Browser
 from tests.app.hospital import write_hospital
 from tests.app.requests import generated
+from unmask.app.file_loading import open_path
 from unmask.app.jobs import Jobs
-from unmask.app.opening import open_path
 from unmask.app.project import Project
 
 
-def not_started(self: Jobs, name: str, commands: Any, *, of: str, **_: Any) -> None:
+def not_started(self: Jobs, name: str, commands: Any, *, digest: str, **_: Any) -> None:
     """A job that failed at once: nothing is run here."""
     self.folder.mkdir(exist_ok=True)
-    kept = {"name": name, "commands": [list(one) for one in commands], "of": of, "state": "failed", "message": "no"}
+    kept = {
+        "name": name,
+        "commands": [list(one) for one in commands],
+        "digest": digest,
+        "state": "failed",
+        "message": "no",
+    }
     (self.folder / f"{name}.json").write_text(json.dumps(kept))
 
 
@@ -43,7 +49,7 @@ def test_no_request_fails(browser: Browser, project: Project, tmp_path: Path, mo
             project.clear()
             if which := opened[(number // 15 + 2 * seed) % len(opened)]:
                 open_path(project, which)
-            hidden = dict(re.findall(r'name="(form|of)" value="([^"]*)"', browser.at("/roles").text))
+            hidden = dict(re.findall(r'name="(form|version)" value="([^"]*)"', browser.at("/roles").text))
             hidden.pop("of", None)
         if asked.pop("whole", False):
             asked["data"] = {**asked["data"], **hidden}

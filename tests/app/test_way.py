@@ -6,7 +6,6 @@ import os
 import re
 import subprocess
 import sys
-import threading
 from html import unescape
 from pathlib import Path
 
@@ -14,8 +13,8 @@ import pytest
 
 from tests.app.conftest import Browser
 from tests.app.hospital import write_hospital
-from unmask.app import counting
-from unmask.app.project import Project, left_behind
+from unmask.app import column_profile
+from unmask.app.project import Project, list_interrupted
 from unmask.cli import main
 from unmask.document import by_role, load
 
@@ -54,7 +53,7 @@ def test_the_whole_way_equals_the_command_line(
     opened(browser, table)
     assert "unmask init 'hospital 2026 (1).csv'" in unescape(browser.at("/open").text)
     asked(browser, {"level-1": "decade"}, policy="own", require="k >= 10\nidentity:success_probability.worst <= 0.1")
-    assert project.given["protections"][0]["with"] == {"k": 12, "levels": {"birth_date": "decade"}}
+    assert project.document["protections"][0]["with"] == {"k": 12, "levels": {"birth_date": "decade"}}
     project.jobs.wait("verdict")
     assert "Acceptable" in browser.at("/verdict").text
     browser.at("/sign")
@@ -87,7 +86,7 @@ def test_the_first_document_is_that_of_init(browser: Browser, project: Project, 
     with pytest.raises(SystemExit) as ended:
         main(["init", str(hospital), "-o", str(tmp_path / "unmask.toml"), "--quiet"])
     assert ended.value.code == 0
-    told, shown = load(tmp_path / "unmask.toml"), project.given
+    told, shown = load(tmp_path / "unmask.toml"), project.document
     assert {**told, "data": {**told["data"], "file": "hospital.csv"}} == shown
     reasons = re.findall(r"^\w+ = .*?# (.*)$", (tmp_path / "unmask.toml").read_text(), flags=re.MULTILINE)
     assert all(reason in (project.folder / "unmask.toml").read_text() for reason in reasons)
@@ -100,7 +99,7 @@ def test_nothing_without_a_role_can_be_released(browser: Browser, hospital: Path
     del roles["role-8"]
     found = browser.sends("/roles", **roles, do="continue")
     assert found.status_code == 422
-    assert "a column has no role yet" in found.text
+    assert "a column has no role;" in found.text
     assert "No role yet." in found.text
     assert browser.at("/roles").text.count("No role yet.") == 1
 
@@ -113,7 +112,7 @@ def test_a_wide_table_goes_on_to_the_adversaries(browser: Browser, tmp_path: Pat
     browser.at("/roles")
     said = dict.fromkeys((f"role-{at}" for at in range(30)), "quasi-identifier")
     found = browser.sends("/roles", **said, do="apply").text
-    hidden = dict(re.findall(r'<input type="hidden" name="(form|of)" value="([^"]*)">', found))
+    hidden = dict(re.findall(r'<input type="hidden" name="(form|version)" value="([^"]*)">', found))
     uploads = re.findall(r'type="file" name="(hierarchy-\d+)"', found)
     assert len(uploads) == 30  # which a browser sends without a file, each as one
     parts = [f'name="{name}"\r\n\r\n{one}' for name, one in {**said, **hidden, "do": "continue"}.items()]
@@ -128,7 +127,7 @@ def test_somebody_must_know_something(browser: Browser, hospital: Path):
     browser.at("/roles")
     found = browser.sends("/roles", **dict.fromkeys(browser.checked(), "drop"), do="continue")
     assert found.status_code == 422
-    assert "no outsider may know any column" in found.text
+    assert "there is no quasi-identifier" in found.text
     assert browser.at("/adversaries").url.path == "/roles"
 
 
@@ -137,13 +136,14 @@ def test_every_adversary_is_in_the_document(browser: Browser, project: Project, 
     browser.at("/roles")
     browser.sends("/roles", **browser.checked(), do="continue")
     said = {
-        "register-on": "1", "coverage": "80", "control-on": "1", "hold_back": "25", "parts-on": "1", "part-0": "0",
-        "part-1": "1", "attacker-on": "1", "gain": "250", "colleague-on": "1", "error": "5", "targets": "100",
+        "register-on": "1", "register.coverage": "80", "control-on": "1", "data.hold_back": "25",
+        "parts-on": "1", "part-0": "0",
+        "part-1": "1", "attacker-on": "1", "gain": "250", "colleague-on": "1", "error": "5", "audit.targets": "100",
         "policy": "own", "require": "k >= 5\nidentity:success_probability.worst <= 0.2", "do": "apply",
     }  # fmt: skip
-    found = browser.sends("/adversaries", files={"register-file": ("voters.csv", b"sex,zip\nf,01007\n")}, **said)
+    found = browser.sends("/adversaries", files={"register.file file": ("voters.csv", b"sex,zip\nf,01007\n")}, **said)
     assert found.status_code == 200, found.text
-    given = project.given
+    given = project.document
     assert given["register"] == {"file": "voters.csv", "coverage": 0.8}
     assert given["data"]["hold_back"] == 0.25
     assert given["linkability"] == {"parts": [["birth_date"], ["sex"]]}
@@ -152,7 +152,7 @@ def test_every_adversary_is_in_the_document(browser: Browser, project: Project, 
     assert given["adversaries"][-1] == {"name": "colleague", "use": "tables.NearestNeighbor", "knows": {"error": 0.05}}
     assert [one["require"] for one in given["policy"]] == ["k>=5", "identity:success_probability.worst<=0.2"]
     found = browser.sends("/adversaries", policy="own", do="apply")
-    assert not {"register", "linkability", "audit"} & project.given.keys()
+    assert not {"register", "linkability", "audit"} & project.document.keys()
 
 
 def test_a_standard_adversary_that_is_off_is_not_run(browser: Browser, project: Project, hospital: Path):
@@ -161,21 +161,22 @@ def test_a_standard_adversary_that_is_off_is_not_run(browser: Browser, project: 
     shown = dict(re.findall(r'name="(shown [^"]+)" value="(1)"', browser.at("/adversaries").text))
     assert list(shown) == ["shown insider", "shown learner", "shown order"]
     browser.sends("/adversaries", **shown, **{"on learner": "1", "policy": "ema-0.09", "do": "apply"})
-    assert project.given["audit"] == {"without": ["insider", "order"]}
+    assert project.document["audit"] == {"without": ["insider", "order"]}
     assert {name for name in browser.checked() if name.startswith("on ")} == {"on learner"}
     browser.sends("/adversaries", policy="ema-0.09", do="apply")  # a form that shows none of them changes none
-    assert project.given["audit"] == {"without": ["insider", "order"]}
+    assert project.document["audit"] == {"without": ["insider", "order"]}
     browser.sends("/adversaries", **shown, **{"on insider": "1", "on learner": "1", "on order": "1", "do": "apply"})
-    assert "audit" not in project.given
+    assert "audit" not in project.document
 
 
 @pytest.mark.parametrize(
     ("said", "why"),
     [
-        ({"register-on": "1", "coverage": "100"}, "has no register"),
-        ({"control-on": "1", "hold_back": "100"}, "hold_back is 1.0, expected a number from 0, below 1"),
-        ({"parts-on": "1", "part-0": "0"}, "has nothing in one of them"),
-        ({"targets": "-3"}, "no number that is not below 0"),
+        ({"register-on": "1", "register.coverage": "100"}, "has no register"),
+        ({"control-on": "1", "data.hold_back": "100"}, "is 100 %, expected a percentage from 0, below 100"),
+        ({"control-on": "1", "data.hold_back": ""}, "has no control group"),
+        ({"parts-on": "1", "part-0": "0"}, "one of the two sources has no column"),
+        ({"audit.targets": "-3"}, "expected a whole number of at least 0"),
         ({"policy": "own", "require": "nonsense"}, "the condition is"),
     ],
 )
@@ -208,8 +209,8 @@ def test_a_document_is_opened_with_the_files_that_it_names(browser: Browser, pro
         '[register]\nfile = "voters.csv"\n[[policy]]\nrequire = "k >= 2"\n[[releases]]\nfile = "gone.csv"\n'
     )
     opened(browser, folder / "unmask.toml")
-    assert sorted(path.name for path in project.inputs()) == ["data.csv", "voters.csv"]
-    assert "releases" not in project.given
+    assert sorted(path.name for path in project.list_inputs()) == ["data.csv", "voters.csv"]
+    assert "releases" not in project.document
     assert "voters.csv" in browser.at("/adversaries").text
     assert sorted(path.name for path in folder.iterdir()) == ["data.csv", "unmask.toml", "voters.csv"]
 
@@ -239,14 +240,14 @@ def test_work_that_was_cut_off_goes_on(browser: Browser, project: Project, hospi
     other = Project.new(project.folder.parent)
     left = Browser(browser.app, base_url=browser.base_url)
     left.cookies = browser.cookies
-    from unmask.app.opening import open_path
+    from unmask.app.file_loading import open_path
 
     open_path(other, hospital)
-    assert left_behind(project) == []  # somebody holds it
-    assert other.held is not None
-    os.close(other.held)
-    other.held = None
-    assert "Go on with hospital.csv" in browser.at("/open").text
+    assert list_interrupted(project) == []  # somebody holds it
+    assert other.lock is not None
+    os.close(other.lock)
+    other.lock = None
+    assert "Continue hospital.csv" in browser.at("/open").text
     browser.sends("/open", do="resume", folder=other.folder.name)
     assert project.folder == other.folder
     assert browser.at("/roles").status_code == 200
@@ -254,7 +255,7 @@ def test_work_that_was_cut_off_goes_on(browser: Browser, project: Project, hospi
 
 def test_a_job_of_a_server_that_was_killed_is_stopped(project: Project):
     project.jobs.folder.mkdir()
-    running = {"name": "study", "commands": [["study"]], "of": "", "state": "running", "started": 1.0}
+    running = {"name": "study", "commands": [["study"]], "digest": "", "state": "running", "started": 1.0}
     (project.jobs.folder / "study.json").write_text(json.dumps(running))
     job = project.jobs.find("study")
     assert job is not None
@@ -263,7 +264,7 @@ def test_a_job_of_a_server_that_was_killed_is_stopped(project: Project):
 
 CHILD = "import sys, time, unmask_command; "
 CHILD += "unmask_command.main = lambda: print('begun', file=sys.stderr, flush=True) or time.sleep(60); "
-CHILD += "import runpy; runpy.run_module('unmask.app.child', run_name='__main__')"
+CHILD += "import runpy; runpy.run_module('unmask.app.worker_process', run_name='__main__')"
 
 
 def test_a_command_ends_with_its_server():
@@ -283,23 +284,20 @@ def test_another_file_leaves_nothing_of_the_first(browser: Browser, project: Pro
     (tmp_path / "bad.csv").write_text("a,a\n1,2\n")
     browser.at("/open")
     assert browser.sends("/open", path=str(tmp_path / "bad.csv")).status_code == 422
-    assert project.given["data"]["file"] == "hospital.csv"  # what cannot be read replaces nothing
+    assert project.document["data"]["file"] == "hospital.csv"  # what cannot be read replaces nothing
     browser.sends("/open", do="demo")
-    assert project.given["data"]["file"] == "census.csv"
+    assert project.document["data"]["file"] == "census.csv"
     assert browser.get("/files/release.csv").status_code == 404
     assert sorted(one.name for one in project.folder.iterdir()) == ["census.csv", "lock", "unmask.toml"]
 
 
 def test_counting_a_large_table_is_a_page_that_waits(browser: Browser, hospital: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(counting, "SOON", 0.0)
-    monkeypatch.setattr(counting, "_SEEN", {})
-    counted, go_on = counting._counted, threading.Event()
-    monkeypatch.setattr(counting, "_counted", lambda *key: go_on.wait(60) and counted(*key))
+    for name, value in (("PATIENCE_SECONDS", 0.0), ("LARGE_BYTES", 0)):
+        monkeypatch.setattr(column_profile, name, value)
     opened(browser, hospital)
     found = browser.at("/roles").text
     assert "Reading and counting the columns" in found
     assert '<noscript><meta http-equiv="refresh"' in found
-    go_on.set()
     with browser.stream("GET", re.findall(r'data-events="([^"]*)"', found)[0]) as told:
         assert "event: end" in "".join(told.iter_text())
     assert "patient_id" in browser.at("/roles").text
@@ -309,37 +307,34 @@ def test_columns_are_counted_alike_however_many_are_read_at_once(
     browser: Browser, project: Project, hospital: Path, monkeypatch: pytest.MonkeyPatch
 ):
     opened(browser, hospital)
-    given = project.given
-    project.save(
-        {**given, "columns": {"zip": {"role": "keep", "type": "text"}, "sex": {"role": "keep", "type": "text"}}}
-    )
-    found = []
-    for at_once in (100, 2):
-        monkeypatch.setattr(counting, "AT_ONCE", at_once)
-        found.append(counting._counted(*counting._key(project)))
-    assert found[0]._replace(notes=()) == found[1]._replace(notes=())
-    assert sorted(found[0].notes) == sorted(found[1].notes)
-    assert {one.name: one.type for one in found[1].shapes}["zip"] == "text"
+    columns = {"zip": {"role": "keep", "type": "text"}, "sex": {"role": "keep", "type": "text"}}
+    project.save({**project.document, "columns": columns})
+    profiles = []
+    for n_columns in (100, 2):
+        monkeypatch.setattr(column_profile, "COLUMNS_AT_ONCE", n_columns)
+        column_profile._count.cache_clear()
+        profiles.append(column_profile.count_columns(project))
+    assert profiles[0] == profiles[1]
+    assert {shape.name: shape.type for shape in profiles[1].shapes}["zip"] == "text"
 
 
 def test_cards_of_a_large_table_are_of_its_first_rows_until_all_are_counted(
     browser: Browser, project: Project, hospital: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    for name, value in (("SOON", 0.0), ("LARGE", 0), ("GLANCED", 50)):
-        monkeypatch.setattr(counting, name, value)
+    for name, value in (("PATIENCE_SECONDS", 0.0), ("LARGE_BYTES", 0), ("FIRST_ROWS", 50)):
+        monkeypatch.setattr(column_profile, name, value)
     opened(browser, hospital)
-    counting._glanced.cache_clear()
     found = browser.at("/roles").text
-    assert "of the first 50 rows" in found
+    assert "show the first 50 rows" in found
     assert "Reading and counting the columns" in found
     assert "50 distinct in these rows" in found
     assert "role-0" not in found  # nothing can be chosen
-    assert "columns" not in project.given  # nothing is suggested by a part of the rows
+    assert "columns" not in project.document  # nothing is suggested by a part of the rows
     project.jobs.wait("columns")
     found = browser.at("/roles").text
     assert "300 distinct" in found
     assert "role-0" in found
-    assert project.given["columns"]["patient_id"] == "identifier"
+    assert project.document["columns"]["patient_id"] == "identifier"
 
 
 def stays(path: Path) -> Path:
@@ -357,12 +352,12 @@ def test_the_app_asks_whether_a_row_is_a_person_and_the_answer_is_in_the_documen
     assert "Is one row one person?" in browser.at("/roles").text
     assert "equal patient_id is one person, 40 people" in browser.page.text
     assert browser.sends("/roles", **browser.checked(), do="continue").status_code == 422
-    assert "what counts as one person is open" in browser.page.text
+    assert "the unit of counting is open" in browser.page.text
     browser.sends("/roles", **browser.checked(), person="patient_id", do="continue")
-    assert project.given["data"]["person"] == "patient_id"
+    assert project.document["data"]["person"] == "patient_id"
     browser.at("/roles")
     browser.sends("/roles", **browser.checked(), person="row", do="continue")
-    assert project.given["data"]["person"] == "row"
+    assert project.document["data"]["person"] == "row"
 
 
 def test_the_app_asks_whether_line_1_names_the_columns(browser: Browser, project: Project, tmp_path: Path):
@@ -371,7 +366,7 @@ def test_the_app_asks_whether_line_1_names_the_columns(browser: Browser, project
     assert "may name its 2 columns, or be a row" in browser.at("/open").text
     assert "Ulm" not in browser.page.text
     browser.sends("/open", do="read", header="row")
-    assert project.given["data"]["header"] is False
+    assert project.document["data"]["header"] is False
     assert "column 2" in browser.at("/open").text
 
 
@@ -379,14 +374,14 @@ def test_a_dropped_identifier_stays_dropped(browser: Browser, project: Project, 
     opened(browser, stays(tmp_path / "stays.csv"))
     browser.at("/roles")
     browser.sends("/roles", **browser.checked(), person="row", do="continue")
-    assert project.given["columns"]["patient_id"] == project.given["columns"]["name"] == "drop"
+    assert project.document["columns"]["patient_id"] == project.document["columns"]["name"] == "drop"
 
 
 def test_a_unique_number_answers_the_question(browser: Browser, project: Project, hospital: Path):
     opened(browser, hospital)
     assert "no two rows have the same patient_id" in browser.at("/roles").text
     browser.sends("/roles", **browser.checked(), do="continue")
-    assert project.given["data"].get("person", "row") == "row"
+    assert project.document["data"].get("person", "row") == "row"
 
 
 def test_without_a_policy_nothing_is_attacked_and_nothing_is_acceptable(browser: Browser, tmp_path: Path):
@@ -396,8 +391,8 @@ def test_without_a_policy_nothing_is_attacked_and_nothing_is_acceptable(browser:
     for step in ("verdict", "protect", "sign"):
         assert browser.at(f"/{step}").url.path == "/adversaries"
     assert browser.sends("/verdict", do="again").url.path == "/adversaries"
-    assert browser.sends("/adversaries", coverage="100", do="continue").status_code == 422
-    assert "no policy says what is acceptable" in browser.page.text
+    assert browser.sends("/adversaries", **{"register.coverage": "100"}, do="continue").status_code == 422
+    assert "there is no policy" in browser.page.text
 
 
 def test_the_server_starts_without_what_only_tables_need():
@@ -420,13 +415,13 @@ def test_an_own_hierarchy_has_rungs_and_is_released_no_finer(
     browser.sends("/roles", files={"hierarchy-5": ("wards.csv", tree.encode())}, **roles, do="apply")
     assert "<b>level 1</b>" in browser.page.text
     browser.sends("/roles", **browser.checked() | {"level-5": "1"}, do="continue")
-    assert project.given["columns"]["ward"] == {"role": "quasi-identifier", "hierarchy": "wards.csv"}
-    assert project.given["protections"][0]["with"] == {"k": 12, "levels": {"ward": 1}}
+    assert project.document["columns"]["ward"] == {"role": "quasi-identifier", "hierarchy": "wards.csv"}
+    assert project.document["protections"][0]["with"] == {"k": 12, "levels": {"ward": 1}}
     monkeypatch.chdir(project.folder)
     run(capsys, "protect", "unmask.toml", "-o", str(tmp_path / "release.csv"), "--quiet")
     rows = list(csv.DictReader((tmp_path / "release.csv").read_text().splitlines()))
     assert {"surgical", "medical"} <= {row["ward"] for row in rows} <= {"surgical", "medical", "*"}
-    of = by_role(project.given["columns"])
+    of = by_role(project.document["columns"])
     said = ["-q", ",".join(of["quasi_identifiers"]), "-s", ",".join(of["sensitive"]), "--k", "12"]
     said += ["--hierarchy", "ward=wards.csv", "--level", "ward=1", "-o", str(tmp_path / "again.csv"), "--quiet"]
     run(capsys, "protect", "hospital.csv", *said)

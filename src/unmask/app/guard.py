@@ -1,4 +1,4 @@
-"""The guard of the server: it answers the user's own browser, at this address, with forms of its own pages."""
+"""Access control of the server: only the user's browser, at its address, with forms of its pages, gets an answer."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from urllib.parse import parse_qs
 
 from starlette.exceptions import HTTPException
 
-from unmask.data.writing import write_text
+from unmask.app.private_folder import MAX_UPLOAD_BYTES, replace_text
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -27,7 +27,7 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
-"""What a page may load and do: what this server gives, no script and no style inside a page, nothing from elsewhere."""
+"""Policy of a page: it loads files of this server, has no script or style inside, and nothing from other sites."""
 
 HEADERS = {
     "content-security-policy": POLICY,
@@ -43,24 +43,21 @@ HEADERS = {
 COOKIE = "unmask"
 """Name of the cookie of a session."""
 
-FORM = 4 << 20
+MAX_FORM_BYTES = 4 << 20
 """Bytes of a form without a file."""
 
-UPLOAD = 4 << 30
-"""Bytes of a form with a file; a larger one is opened by its path."""
-
-SILENCE = 1.0
-"""Seconds without a byte after which what is refused is answered."""
+SILENCE_SECONDS = 1.0
+"""Seconds without a byte after which a refused request is answered."""
 
 
 @dataclass(eq=False)
 class Door:
-    """The way into the session: a file that the user alone can read leads a browser there, with a key for one use.
+    """Access to the session: a file that only the user can read leads a browser there, with a key for one use.
 
     Browsers send cookies to every port of a host, so the host has a random name that no other server has.
 
-    file    : the page that leads there; it gets a new key after each use
-    session : the value of the cookie
+    file    : page that leads there; it gets a new key after each use
+    session : value of the cookie
     """
 
     port: int
@@ -74,26 +71,24 @@ class Door:
 
     @property
     def origin(self) -> str:
-        """The address of the server."""
+        """Address of the server."""
         return f"http://{self.host}:{self.port}"
 
     def opens(self, key: str) -> bool:
-        """Return whether the key is right; then another one takes its place."""
-        right = hmac.compare_digest(key.encode(), self.key.encode())
-        if right:
+        """Return whether the key is right, and replace a right one."""
+        is_right = hmac.compare_digest(key.encode(), self.key.encode())
+        if is_right:
             self.key = secrets.token_urlsafe()
             self._write()
-        return right
+        return is_right
 
     def _write(self) -> None:
-        beside = self.file.with_suffix(".new")
-        write_text(beside, _page("Open unmask", f"{self.origin}/?key={self.key}"), private=True)
-        beside.replace(self.file)
+        replace_text(self.file, _build_redirect("Open unmask", f"{self.origin}/?key={self.key}"))
 
 
 @dataclass(frozen=True)
 class Guard:
-    """Lets through what the user's own browser asks, adds the headers of every answer, and counts what is sent.
+    """Filter of requests: it checks the browser and the size of a request, and adds headers to every answer.
 
     uploads : paths whose forms may hold files
     """
@@ -104,106 +99,109 @@ class Guard:
 
     @property
     def secret(self) -> str:
-        """What every form of this session has in it."""
+        """Hidden value of every form of this session."""
         return hmac.new(self.door.session.encode(), b"form", sha256).hexdigest()
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
-        """Answer a request, or say why not."""
+        """Answer a request, or refuse it with a reason."""
         if scope["type"] != "http":
             return
-        said = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         key = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("key", [""])[0]
-        cookie = _cookies(said.get("cookie", "")).get(COOKIE, "")
-        refused = self._refused(scope, said)
-        if refused is not None:
+        cookie = _parse_cookies(headers.get("cookie", "")).get(COOKIE, "")
+        refusal = self._find_refusal(scope, headers)
+        if refusal is not None:
             await _drain(receive)
-            await _answer(send, *refused)
+            await _send_text(send, *refusal)
         elif key and scope["method"] == "GET" and self.door.opens(key):
             cookie = f"{COOKIE}={self.door.session}; Path=/; HttpOnly; SameSite=Strict"
-            await _send(send, 200, _page("Open unmask", "/"), {"set-cookie": cookie})  # a redirect loses it
+            await _send_page(
+                send, 200, _build_redirect("Open unmask", "/"), {"set-cookie": cookie}
+            )  # a redirect loses it
         elif not hmac.compare_digest(cookie.encode(), self.door.session.encode()):
             await _drain(receive)
-            await _answer(send, 403, "Open the file that unmask open printed in the terminal: it holds the key.")
+            await _send_text(send, 403, "Open the file that unmask open printed in the terminal: it holds the key.")
         else:
-            await self._pass(scope, said, receive, send)
+            await self._forward(scope, headers, receive, send)
 
-    def _refused(self, scope: Mapping[str, Any], said: Mapping[str, str]) -> tuple[int, str] | None:
-        """Why a request is not even looked at."""
-        if said.get("host") != self.door.origin.removeprefix("http://"):
-            return 421, "This name does not belong to unmask; open the file that was printed."
-        foreign = said.get("sec-fetch-site", "none") not in ("none", "same-origin")
-        if said.get("origin", "") not in ("", self.door.origin) or (foreign and scope["method"] != "GET"):
-            return 403, "Another site asked for this; unmask answers its own pages alone."
+    def _find_refusal(self, scope: Mapping[str, Any], headers: Mapping[str, str]) -> tuple[int, str] | None:
+        """Return the status and the reason if a request is refused unread."""
+        if headers.get("host") != self.door.origin.removeprefix("http://"):
+            return 421, "This name does not belong to unmask; open the printed file."
+        is_foreign = headers.get("sec-fetch-site", "none") not in ("none", "same-origin")
+        if headers.get("origin", "") not in ("", self.door.origin) or (is_foreign and scope["method"] != "GET"):
+            return 403, "Another site sent this request; unmask answers only its own pages."
         if scope["method"] not in ("GET", "HEAD", "POST"):
-            return 405, "Pages are read and forms are sent, nothing else."
+            return 405, "Only GET, HEAD and POST are allowed."
         return None
 
-    async def _pass(
-        self, scope: MutableMapping[str, Any], said: Mapping[str, str], receive: Receive, send: Send
+    async def _forward(
+        self, scope: MutableMapping[str, Any], headers: Mapping[str, str], receive: Receive, send: Send
     ) -> None:
-        """Hand the request on, as long as it is not larger than it may be."""
-        most = UPLOAD if scope["path"] in self.uploads else FORM
-        length, seen, ended = said.get("content-length", "0"), 0, scope["method"] != "POST"
-        large = f"That is more than {most >> 20:,} MiB; open a larger file by its path, or use the command line."
-        if not length.isdigit() or int(length) > most:
+        """Forward a request to the application, up to its largest size."""
+        limit = MAX_UPLOAD_BYTES if scope["path"] in self.uploads else MAX_FORM_BYTES
+        length, n_bytes, is_complete = headers.get("content-length", "0"), 0, scope["method"] != "POST"
+        reason = f"The form has more than {limit >> 20:,} MiB; open a larger file by its path, or use the command line."
+        if not length.isdigit() or int(length) > limit:
             await _drain(receive)
-            await _answer(send, 413, large, {"connection": "close"})
+            await _send_text(send, 413, reason, {"connection": "close"})
             return
 
-        async def counted() -> Message:
-            nonlocal seen, ended
+        async def receive_counted() -> Message:
+            nonlocal n_bytes, is_complete
             message = await receive()
-            seen, ended = seen + len(message.get("body", b"")), not message.get("more_body", False)
-            if seen > most:
-                raise HTTPException(413, large, {"connection": "close"})
+            n_bytes, is_complete = n_bytes + len(message.get("body", b"")), not message.get("more_body", False)
+            if n_bytes > limit:
+                raise HTTPException(413, reason, {"connection": "close"})
             return message
 
-        async def with_headers(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                if not ended:
+                if not is_complete:
                     await _drain(receive)
-                own = {name.lower() for name, _ in message["headers"]}
-                more = ((name.encode(), value.encode()) for name, value in HEADERS.items())
-                message["headers"] = [*message["headers"], *(pair for pair in more if pair[0] not in own)]
+                names = {name.lower() for name, _ in message["headers"]}
+                pairs = ((name.encode(), value.encode()) for name, value in HEADERS.items())
+                message["headers"] = [*message["headers"], *(pair for pair in pairs if pair[0] not in names)]
             await send(message)
 
         scope["form"] = self.secret
-        await self.app(scope, counted, with_headers)
+        await self.app(scope, receive_counted, send_with_headers)
 
 
 async def _drain(receive: Receive) -> None:
-    """Take what a refused form still sends, up to some MiB: who is cut off while they send sees no page. Who says how
-    much they send, and sends nothing, is not waited for.
+    """Receive the rest of a refused form, up to some MiB: a browser that is cut off shows no page.
+
+    A client that sends nothing is not awaited.
     """
-    taken, more = 0, True
+    n_bytes, is_complete = 0, False
     with suppress(TimeoutError):
-        while more and taken < FORM:
-            message = await asyncio.wait_for(receive(), SILENCE)
-            taken += len(message.get("body", b""))
-            more = message.get("more_body", False)
+        while not is_complete and n_bytes < MAX_FORM_BYTES:
+            message = await asyncio.wait_for(receive(), SILENCE_SECONDS)
+            n_bytes += len(message.get("body", b""))
+            is_complete = not message.get("more_body", False)
 
 
-def _cookies(text: str) -> dict[str, str]:
+def _parse_cookies(text: str) -> dict[str, str]:
     pairs = (part.strip().partition("=") for part in text.split(";"))
     return {name: value for name, _, value in pairs}
 
 
-async def _answer(send: Send, status: int, text: str, headers: Mapping[str, str] | None = None) -> None:
-    """A page of one sentence, which needs nothing else."""
-    await _send(send, status, f"{_HEAD}<h1>Not answered</h1><p>{escape(text)}</p></html>", headers)
+async def _send_text(send: Send, status: int, text: str, headers: Mapping[str, str] | None = None) -> None:
+    """Send a page of one sentence."""
+    await _send_page(send, status, f"{_HEAD}<h1>Not answered</h1><p>{escape(text)}</p></html>", headers)
 
 
 _HEAD = '<!doctype html><html lang="en-US"><meta charset="utf-8"><title>unmask</title><link rel="icon" href="data:,">'
 
 
-def _page(text: str, address: str) -> str:
-    """A page that leads to an address at once."""
+def _build_redirect(text: str, address: str) -> str:
+    """Return a page that leads to an address at once."""
     refresh = f'<meta name="referrer" content="no-referrer"><meta http-equiv="refresh" content="0;url={address}">'
     return f'{_HEAD}{refresh}<p><a href="{address}">{text}</a></p></html>'
 
 
-async def _send(send: Send, status: int, page: str, headers: Mapping[str, str] | None) -> None:
-    every = {**HEADERS, "content-type": "text/html; charset=utf-8", **(headers or {})}
-    pairs = [(name.encode(), value.encode()) for name, value in every.items()]
+async def _send_page(send: Send, status: int, page: str, headers: Mapping[str, str] | None) -> None:
+    headers = {**HEADERS, "content-type": "text/html; charset=utf-8", **(headers or {})}
+    pairs = [(name.encode(), value.encode()) for name, value in headers.items()]
     await send({"type": "http.response.start", "status": status, "headers": pairs})
     await send({"type": "http.response.body", "body": page.encode()})

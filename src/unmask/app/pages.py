@@ -1,4 +1,4 @@
-"""How screens are written: the steps, the shell around them, and what they share with the pages of reports."""
+"""Pages: screens in the common layout, progress of jobs, and pages of reports inside a screen."""
 
 from __future__ import annotations
 
@@ -12,91 +12,133 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from unmask.app import project as names
-from unmask.app.kind import Step
-from unmask.app.kinds import kind_of
+from unmask.app import project as files
+from unmask.app.jobs import Job
 from unmask.app.project import Project
+from unmask.app.workflow import Step
+from unmask.app.workflows import find_workflow
 from unmask.core.errors import visible
 from unmask.toml_text import DOCUMENT
 
 NAMES = ("open", "roles", "adversaries", "verdict", "protect", "game", "sign")
-"""Addresses of screens, in their order; what is opened may have no use for one."""
+"""Addresses of all screens in their order; a workflow may lack some."""
 
-FILES = (
-    names.RELEASE, names.ORIGIN, names.AT_RISK, names.REPORT, names.AUDIT, names.CERTIFICATE, names.PAGE,
-    DOCUMENT, names.STUDY, names.MECHANISM, names.GAME, names.PRICED, "attacker.toml",
+DOWNLOADS = (
+    files.RELEASE, files.ORIGIN, files.AT_RISK, files.REPORT, files.AUDIT, files.CERTIFICATE, files.CERTIFICATE_PAGE,
+    DOCUMENT, files.STUDY, files.MECHANISM, files.GAME_PAGE, files.GAME, "attacker.toml",
 )  # fmt: skip
-"""What can be downloaded."""
+
+CHANGES = "changes"
+"""The job that tries other protections after a verdict that is not acceptable."""
+
+PROGRESS = {
+    "protect": "Making the release",
+    "design": "Designing mechanisms",
+    "audit": "Attacking the release",
+    "count": "Reading and counting the columns",
+    "game": "Comparing releases against every attacker",
+    "certify": "Running the audit again for the certificate",
+}
+"""Command -> its progress."""
 
 
-def first_open(project: Project) -> str:
-    """The step to go on with: the first that is not done, or the last that can be shown."""
-    shown = [step for step in kind_of(project.given).steps if step.is_open(project)]
-    return next((step.name for step in shown if not step.is_done(project)), shown[-1].name)
+def find_next_step(project: Project) -> str:
+    """Return the first open step that is not done, or the last open one."""
+    steps = [step for step in find_workflow(project.document).list_steps(project) if step.is_open]
+    return next((step.name for step in steps if not step.is_done), steps[-1].name)
 
 
-def digest(given: Mapping[str, Any]) -> str:
-    """Of a document, to see whether it is still the same."""
-    return hashlib.sha256(json.dumps(given, sort_keys=True, default=str).encode()).hexdigest()[:16]
+def hash_document(document: Mapping[str, Any]) -> str:
+    """Return a digest of a document, which detects a change by another window."""
+    return hashlib.sha256(json.dumps(document, sort_keys=True, default=str).encode()).hexdigest()[:16]
 
 
 @cache
 def _environment() -> Environment:
-    folder = Path(__file__).parent / "templates"
-    made = Environment(
-        loader=FileSystemLoader(folder),
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent / "templates"),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=StrictUndefined,
     )
-    made.filters["drawing"] = Markup
-    made.filters["grouped"] = lambda number: f"{number:,}"
-    return made
+    environment.filters["html"] = Markup
+    environment.filters["grouped"] = lambda number: f"{number:,}"
+    return environment
 
 
-def page(step: Step | None, project: Project, values: Mapping[str, Any]) -> str:
-    """A screen as HTML; without a step that of a problem."""
-    steps = [(one, one.is_open(project), one.is_done(project)) for one in kind_of(project.given).steps]
-    name, template = (step.name, step.template) if step else ("problem", "problem")
-    shell = {"screen": name, "steps": steps, "about": _about(project), "busy": None, "commands": ()}
-    text = _environment().get_template(f"{template}.html.j2").render(**{**shell, **values})
+def render_screen(step: Step | None, project: Project, values: Mapping[str, Any]) -> str:
+    """Return a screen as HTML; without a step the page of a problem."""
+    workflow = find_workflow(project.document)
+    name = step.name if step else "problem"
+    template = f"{workflow.word}_{name}" if name in workflow.forms else name
+    layout = {
+        "screen": name,
+        "steps": list(workflow.list_steps(project)),
+        "about": "attack a release before you share it" if project.file is None else project.file.name,
+        "busy": None,
+        "commands": (),
+    }
+    text = _environment().get_template(f"{template}.html.j2").render(**{**layout, **values})
     return "\n".join(map(visible, text.split("\n")))
 
 
-def problem(project: Project, message: str, form: str) -> str:
-    """A page that says what went wrong."""
-    return page(None, project, {"message": message, "form": form, "of": ""})
+# --- jobs -------------------------------------------------------------------------------------------------------------
 
 
-def _about(project: Project) -> str:
-    return "a release is attacked before it leaves" if project.file is None else project.file.name
+def describe_progress(project: Project, job: Job) -> str:
+    """Return the progress of a job in words."""
+    command = job.commands[job.position]
+    if job.name == CHANGES:
+        return "Trying other protections, for the next steps"
+    if "--targets" in command:
+        return f"Attacking {int(command[-1]):,} people drawn at random; all people follow"
+    if command[0] == "game":
+        from unmask.studies.reading import read_plan
+
+        position = sum(line.startswith("pricing ") for line in project.jobs.logs.get(job.name, ()))
+        n_releases = len(read_plan(project.folder / files.GAME).protections)
+        return f"{PROGRESS['game']}: {position} of {n_releases} releases"
+    if command[0] == "study":
+        from unmask.app.tried_releases import count_cells
+
+        n_finished, n_cells = count_cells(project)
+        return f"{n_finished:,} of {n_cells:,} attacks on releases finished"
+    return PROGRESS[command[0]]
 
 
-# --- the page of a report inside the shell ----------------------------------------------------------------------------
+def show_progress(project: Project, job: Job | None) -> dict[str, str] | None:
+    """Return the progress of a running job for a template, with the address of its events."""
+    if job is None or job.state != "running":
+        return None
+    events = f"/events/{job.name}?version={job.version}"
+    return {"name": job.name, "progress": describe_progress(project, job), "events": events}
 
 
-def report_body(project: Project, name: str = names.REPORT) -> str:
-    """What stands on the page of the audit, or of another command, as it wrote it."""
+# --- pages of reports -------------------------------------------------------------------------------------------------
+
+
+def read_report_body(project: Project, name: str = files.REPORT) -> str:
+    """Return the body of a report, as part of the main element of a screen."""
     text = (project.folder / name).read_text(encoding="utf-8")
-    body = text.partition("<body>")[2].rpartition("<script>")[0]  # which this page has as a file of its own
-    return body.replace("<main>", "<div>").replace("</main>", "</div>")  # it is a part of the main of this page
+    body = text.partition("<body>")[2].rpartition("<script>")[0]  # the screen loads the script as a file
+    return body.replace("<main>", "<div>").replace("</main>", "</div>")
 
 
-def report_style(project: Project) -> str:
-    """The style of such a page, the same on all, for what is inside `.report` alone."""
-    written = [path for name in (names.REPORT, names.GAME) if (path := project.folder / name).exists()]
-    text = written[0].read_text(encoding="utf-8") if written else ""
+def read_report_style(project: Project) -> str:
+    """Return the style of reports, which is the same for all, restricted to elements in `.report`."""
+    pages = [path for name in (files.REPORT, files.GAME_PAGE) if (path := project.folder / name).exists()]
+    text = pages[0].read_text(encoding="utf-8") if pages else ""
     style = text.partition("<style>")[2].partition("</style>")[0]
-    inside = "\n".join(_inside(line) for line in style.splitlines() if not line.startswith("@page"))
-    return f".report {{\n{inside}\n}}\n"
+    rules = "\n".join(_nest_rule(line) for line in style.splitlines() if not line.startswith("@page"))
+    return f".report {{\n{rules}\n}}\n"
 
 
-def _inside(line: str) -> str:
-    """A rule for the page as a rule for a part of one."""
-    start = line[: len(line) - len(line.lstrip())]
-    rest = line.lstrip()
-    for whole in (":root", "body"):
-        if rest.startswith(f"{whole} "):
-            rest = f"&{rest.removeprefix(whole)}"
-    return start + rest
+def _nest_rule(line: str) -> str:
+    """Return a rule for the page as a rule for the report."""
+    rule = line.lstrip()
+    indent = line[: len(line) - len(rule)]
+    for selector in (":root ", "body "):
+        if rule.startswith(selector):
+            return f"{indent}& {rule.removeprefix(selector)}"
+    return line

@@ -1,4 +1,4 @@
-"""The server: pages, forms, files, and the progress of jobs; every answer is made of the folder and its document."""
+"""The server: screens, forms, downloads, and the progress of jobs of one project."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ import socket
 import sys
 import tempfile
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -26,10 +27,10 @@ from starlette.routing import Route
 
 from unmask.app import pages
 from unmask.app.guard import Door, Guard
-from unmask.app.kind import Step
-from unmask.app.kinds import kind_of
-from unmask.app.progress import progress
-from unmask.app.project import Project, ago, left_behind
+from unmask.app.private_folder import format_age
+from unmask.app.project import Project, list_interrupted
+from unmask.app.workflow import Step
+from unmask.app.workflows import find_workflow
 from unmask.core.errors import UnmaskError, visible
 
 STATIC = {
@@ -40,19 +41,19 @@ STATIC = {
 }
 """File -> its folder in the package, and its type."""
 
-MOST_FIELDS = 20_000
+MAX_FIELDS = 20_000
 """Fields of a form, and files: cards of a wide table have several fields each, and a box for a file."""
 
-ANEW = 0.4
-"""Seconds between two looks at a job."""
+POLL_SECONDS = 0.4
+"""Seconds between two readings of the state of a job."""
+
+REPORT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox allow-modals"
+"""Content policy of a downloaded page that is shown."""
 
 
 @dataclass(eq=False)
 class Server:
-    """The pages of one project, for one user.
-
-    lock : forms are taken one after the other
-    """
+    """Routes of one project, for one user. Forms are handled one after the other."""
 
     project: Project
     door: Door
@@ -62,172 +63,179 @@ class Server:
 
     @property
     def app(self) -> Guard:
-        """The application, behind its guard."""
-        routes = [Route(f"/{name}", self._screen(name), methods=["GET", "POST"]) for name in pages.NAMES]
+        """Application behind its guard."""
+        routes = [Route(f"/{name}", self._handle_screen(name), methods=["GET", "POST"]) for name in pages.NAMES]
         routes += [
-            Route("/", self._start),
-            Route("/job/{name}", self._job, methods=["POST"]),
-            Route("/events/{name}", self._events),
-            Route("/files/{name}", self._file),
-            Route("/report.css", self._report_style),
-            Route("/static/{name}", self._static),
+            Route("/", self._redirect_to_next),
+            Route("/job/{name}", self._stop_job, methods=["POST"]),
+            Route("/events/{name}", self._stream_events),
+            Route("/files/{name}", self._send_file),
+            Route("/report.css", self._send_report_style),
+            Route("/static/{name}", self._send_static),
         ]
-        handlers: Any = {HTTPException: self._refused, UnmaskError: self._failed, Exception: self._failed}
+        handlers: Any = {
+            HTTPException: self._show_problem,
+            UnmaskError: self._show_problem,
+            Exception: self._show_problem,
+        }
         uploads = tuple(f"/{name}" for name in pages.NAMES)
         return Guard(Starlette(routes=routes, exception_handlers=handlers), self.door, uploads)
 
     # ----- screens
 
-    def _screen(self, name: str) -> Any:
-        async def screen(request: Request) -> Response:
+    def _handle_screen(self, name: str) -> Callable[[Request], Any]:
+        async def handle(request: Request) -> Response:
             if request.method == "POST":
-                async with request.form(max_files=MOST_FIELDS, max_fields=MOST_FIELDS) as form:
-                    self._check(request, form)
-                    return await run_in_threadpool(self._take, name, request, form)
+                async with request.form(max_files=MAX_FIELDS, max_fields=MAX_FIELDS) as form:
+                    self._check_secret(request, form)
+                    return await run_in_threadpool(self._submit, name, request, form)
             return await run_in_threadpool(self._show, name, request, "")
 
-        return screen
+        return handle
 
-    def _step(self, name: str) -> Step | None:
-        """The screen of this name, if what is open has one and it can be shown."""
-        step = kind_of(self.project.given).step(name)
-        return step if step and step.is_open(self.project) else None
+    def _find_step(self, name: str) -> Step | None:
+        """Return the step with this name, if it is open."""
+        step = find_workflow(self.project.document).step(name, self.project)
+        return step if step and step.is_open else None
+
+    def _screen(self, name: str) -> Any:
+        """Return the object with the functions `show` and `submit` of a screen."""
+        form = find_workflow(self.project.document).forms.get(name)
+        if form is None:
+            return import_module(f"unmask.app.{name}_screen")
+        return import_module("unmask.app.form_screen").FormScreen(form, name)
 
     def _show(self, name: str, request: Request, message: str) -> Response:
-        step = self._step(name)
+        step = self._find_step(name)
         if step is None:
-            return RedirectResponse(f"/{pages.first_open(self.project)}", 303)
-        values = step.screen.show(self.project, dict(request.query_params))
-        hidden = {"form": request.scope["form"], "of": pages.digest(self.project.given)}
-        text = pages.page(step, self.project, {**values, **hidden, "message": message})
+            return RedirectResponse(f"/{pages.find_next_step(self.project)}", 303)
+        values = self._screen(name).show(self.project, dict(request.query_params))
+        hidden = {"form": request.scope["form"], "version": pages.hash_document(self.project.document)}
+        text = pages.render_screen(step, self.project, {**values, **hidden, "message": message})
         return Response(text, 422 if message else 200, media_type="text/html")
 
-    def _take(self, name: str, request: Request, form: FormData) -> Response:
-        """What a form changes; where it cannot, the screen again, with the reason."""
+    def _submit(self, name: str, request: Request, form: FormData) -> Response:
+        """Apply a form, or show its screen again with the error."""
         with self.lock:
-            step = self._step(name)
-            if step is None:
-                return RedirectResponse(f"/{pages.first_open(self.project)}", 303)
+            if self._find_step(name) is None:
+                return RedirectResponse(f"/{pages.find_next_step(self.project)}", 303)
             try:
-                if form.get("of") not in (None, pages.digest(self.project.given)):
-                    raise UnmaskError("the settings were changed in another window; this is how they are now")
-                where = step.screen.take(self.project, form)
+                if form.get("version") not in (None, pages.hash_document(self.project.document)):
+                    raise UnmaskError("another window changed the settings; this page shows them as they are now")
+                address = self._screen(name).submit(self.project, form)
             except UnmaskError as error:
                 return self._show(name, request, str(error))
-        return RedirectResponse(f"/{where}", 303)
+        return RedirectResponse(f"/{address}", 303)
 
-    async def _start(self, _request: Request) -> Response:
-        return RedirectResponse(f"/{pages.first_open(self.project)}", 303)
+    async def _redirect_to_next(self, _request: Request) -> Response:
+        return RedirectResponse(f"/{pages.find_next_step(self.project)}", 303)
 
-    def _check(self, request: Request, form: FormData) -> None:
-        """Refuse a form that is none of this session's pages."""
+    def _check_secret(self, request: Request, form: FormData) -> None:
+        """Refuse a form that is not from a page of this session."""
         if not hmac.compare_digest(str(form.get("form", "")).encode(), request.scope["form"].encode()):
-            raise HTTPException(403, "This form is of another session; load the page again.")
+            raise HTTPException(403, "This form is from another session; load the page again.")
 
     # ----- jobs
 
-    async def _job(self, request: Request) -> Response:
-        """Stop a job."""
+    async def _stop_job(self, request: Request) -> Response:
         async with request.form() as form:
-            self._check(request, form)
+            self._check_secret(request, form)
             await run_in_threadpool(self.project.jobs.stop, request.path_params["name"])
             back = str(form.get("back", ""))
         return RedirectResponse(f"/{back if back in pages.NAMES else ''}", 303)
 
-    async def _events(self, request: Request) -> Response:
-        """What a command of a job is doing, as it changes, until it ends and there may be more to show."""
-        return StreamingResponse(self._told(request.path_params["name"], request), media_type="text/event-stream")
+    async def _stream_events(self, request: Request) -> Response:
+        events = self._list_events(request.path_params["name"], request)
+        return StreamingResponse(events, media_type="text/event-stream")
 
-    async def _told(self, name: str, request: Request) -> AsyncIterator[str]:
-        said, seen = "", request.query_params.get("seen")
+    async def _list_events(self, name: str, request: Request) -> AsyncIterator[str]:
+        """Yield the progress of a command when it changes, until the command ends."""
+        previous, version = "", request.query_params.get("version")
         while not await request.is_disconnected():
             job = self.project.jobs.find(name)
-            if job is None or job.state != "running" or job.began != seen:
+            if job is None or job.state != "running" or job.version != version:
                 yield "event: end\ndata: \n\n"
                 return
-            now = await run_in_threadpool(progress, self.project, job)
-            if now != said:
-                said = now
-                yield f"data: {now}\n\n"
-            await asyncio.sleep(ANEW)
+            progress = await run_in_threadpool(pages.describe_progress, self.project, job)
+            if progress != previous:
+                previous = progress
+                yield f"data: {progress}\n\n"
+            await asyncio.sleep(POLL_SECONDS)
 
     # ----- files
 
-    async def _file(self, request: Request) -> Response:
-        """A file that was made here, one of those that are listed."""
+    async def _send_file(self, request: Request) -> Response:
+        """Send an output of a command."""
         name = request.path_params["name"]
         path = self.project.folder / name
-        if name not in pages.FILES or not path.is_file():
+        if name not in pages.DOWNLOADS or not path.is_file():
             raise HTTPException(404, "There is no such file; run the step that makes it.")
-        shown = "show" in request.query_params and name.endswith(".html")
-        inside = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox allow-modals"
+        is_shown = "show" in request.query_params and name.endswith(".html")
         return FileResponse(
-            path, filename=name, content_disposition_type="inline" if shown else "attachment",
-            headers={"content-security-policy": inside} if shown else {},
+            path, filename=name, content_disposition_type="inline" if is_shown else "attachment",
+            headers={"content-security-policy": REPORT_POLICY} if is_shown else {},
         )  # fmt: skip
 
-    async def _static(self, request: Request) -> Response:
+    async def _send_static(self, request: Request) -> Response:
         name = request.path_params["name"]
         if name not in STATIC:
             raise HTTPException(404, "There is no such page.")
-        folder, kind = STATIC[name]
-        return FileResponse(Path(__file__).parents[1] / folder / name, media_type=kind)
+        folder, media_type = STATIC[name]
+        return FileResponse(Path(__file__).parents[1] / folder / name, media_type=media_type)
 
-    async def _report_style(self, _request: Request) -> Response:
-        return Response(await run_in_threadpool(pages.report_style, self.project), media_type="text/css")
+    async def _send_report_style(self, _request: Request) -> Response:
+        return Response(await run_in_threadpool(pages.read_report_style, self.project), media_type="text/css")
 
-    # ----- what goes wrong
+    # ----- errors
 
-    async def _refused(self, request: Request, error: Any) -> Response:
-        return self._problem(request, error.status_code, str(error.detail))
-
-    async def _failed(self, request: Request, error: Exception) -> Response:
-        if isinstance(error, UnmaskError):
-            return self._problem(request, 422, str(error))
-        return self._problem(request, 500, "This is a fault of unmask; nothing is lost. The terminal has the details.")
-
-    def _problem(self, request: Request, status: int, message: str) -> Response:
-        text = pages.problem(self.project, message, str(request.scope.get("form", "")))
-        return Response(text, status, media_type="text/html")
+    async def _show_problem(self, request: Request, error: Exception) -> Response:
+        status, message = 500, "This is a fault of unmask. Nothing is lost. The terminal has the details."
+        if isinstance(error, HTTPException):
+            status, message = error.status_code, str(error.detail)
+        elif isinstance(error, UnmaskError):
+            status, message = 422, str(error)
+        values = {"message": message, "form": str(request.scope.get("form", "")), "version": ""}
+        return Response(pages.render_screen(None, self.project, values), status, media_type="text/html")
 
 
 def serve(file: str | None, *, port: int, browser: bool) -> None:
-    """Print a file that leads to the address, open it, and answer until the end of the process; then nothing is left.
+    """Print a file that leads to the address, open it, and answer until the process ends; then remove the folder.
 
-    file : table or document to open; port : 0 for a free one
+    file : table or document to open
+    port : 0 for a free one
     """
-    from unmask.app.opening import open_path
+    from unmask.app.file_loading import open_path
 
-    sockets, elsewhere = _listening(port), tempfile.tempdir
+    sockets, previous = _open_sockets(port), tempfile.tempdir
     project = Project.new()
     try:
-        for folder, name, moment in left_behind(project):
-            _say(f"{folder} is left of a run that was killed ({name or 'no file'}, {ago(moment)}); remove it, or go on "
-                 "with it on the first screen")  # fmt: skip
-        with tempfile.TemporaryDirectory(prefix="unmask-key-", dir=project.folder.parent) as room:
-            tempfile.tempdir = str(project.folder)  # where forms with files are kept while they come
+        for folder, name, moment in list_interrupted(project):
+            _print(f"{folder} is from an interrupted run ({name or 'no file'}, {format_age(moment)}); "
+                   "continue or remove it on the first screen")  # fmt: skip
+        with tempfile.TemporaryDirectory(prefix="unmask-key-", dir=project.folder.parent) as key_folder:
+            tempfile.tempdir = str(project.folder)  # holds uploads while they arrive
             if file is not None:
                 open_path(project, Path(file))
-            door = Door(sockets[0].getsockname()[1], Path(room) / "open.html")
-            print(door.file.as_uri(), flush=True)  # noqa: T201  # the first line, for whoever started it
-            _say("It leads a browser to unmask, and you alone can read it. Ctrl-C ends unmask.")
+            door = Door(sockets[0].getsockname()[1], Path(key_folder) / "open.html")
+            print(door.file.as_uri(), flush=True)  # noqa: T201  # the first line, for scripts
+            _print("It leads a browser to unmask. Only you can read it. Ctrl-C ends unmask.")
             if browser:
                 _open_browser(door.file.as_uri())
-            with suppress(KeyboardInterrupt):  # which is how it ends
+            with suppress(KeyboardInterrupt):  # the usual end
                 _run(Server(project, door).app, sockets)
     finally:
-        for one in sockets:
-            one.close()
-        tempfile.tempdir = elsewhere
+        for listener in sockets:
+            listener.close()
+        tempfile.tempdir = previous
         project.remove()
 
 
-def _say(line: str) -> None:
+def _print(line: str) -> None:
     print(visible(line), file=sys.stderr, flush=True)  # noqa: T201
 
 
-def _listening(port: int) -> list[socket.socket]:
-    """Sockets that this machine alone can reach: a browser asks both addresses for a name below localhost."""
+def _open_sockets(port: int) -> list[socket.socket]:
+    """Return sockets of the loopback interface: a browser tries both addresses for a name below localhost."""
     sockets: list[socket.socket] = []
     try:
         sockets.append(socket.create_server(("127.0.0.1", port), backlog=64))
@@ -236,11 +244,10 @@ def _listening(port: int) -> list[socket.socket]:
     except OSError as error:
         if sockets and error.errno in (errno.EAFNOSUPPORT, errno.EADDRNOTAVAIL):  # without IPv6
             return sockets
-        for one in sockets:
-            one.close()
-        raise UnmaskError(
-            f"port {port} cannot be used: {error.strerror}; choose another, or leave --port out"
-        ) from None
+        for listener in sockets:
+            listener.close()
+        reason = f"port {port} cannot be used: {error.strerror}"
+        raise UnmaskError(f"{reason}; choose another port, or omit --port") from None
     return sockets
 
 

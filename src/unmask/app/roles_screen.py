@@ -1,0 +1,196 @@
+"""Step 2 of tables: roles, types and levels of columns, and the unit of counting."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from unmask.app.column_profile import Profile, count_columns, count_first_rows, find_counting_job
+from unmask.app.column_shapes import Level, Rung, Shape
+from unmask.app.fields import is_upload
+from unmask.app.jobs import format_command
+from unmask.app.pages import show_progress
+from unmask.app.project import Project
+from unmask.app.table_workflow import get_levels, with_protection
+from unmask.core.errors import UnmaskError
+from unmask.document import by_role
+from unmask.facts import ColumnFacts
+from unmask.first_document import adversaries, first_document, reasons, unit_of
+
+ROLES = {
+    "drop": "drop", "quasi-identifier": "quasi-identifier", "sensitive": "sensitive", "keep": "keep unchanged",
+}  # fmt: skip
+"""Role -> its label; "weight" is offered if it is suggested."""
+
+TYPES = {
+    "number": "number", "date": "date", "date:day-first": "date, day first", "date:month-first": "date, month first",
+    "datetime": "date and time", "code": "code", "text": "text",
+}  # fmt: skip
+
+DETECTED = "found"
+"""Choice of the form that stands for the detected type."""
+
+MAX_DETERMINED = 3
+"""Columns on a card that another one determines."""
+
+STUDY_ATTACKS = ("tables.ClassAttack", "tables.AttributeInference")
+"""Attacks of studies that follow from the roles."""
+
+
+def show(project: Project, _query: Mapping[str, str]) -> dict[str, Any]:
+    """Return a card for each column, at first with the roles that `unmask init` suggests.
+
+    Cards of a large table show its first rows, without choices, until all rows are counted.
+    """
+    job = find_counting_job(project)
+    profile = count_columns(project) if job is None else count_first_rows(project)
+    if job is None and "columns" not in project.document:
+        _save_suggestions(project, profile)
+    document = project.document
+    columns, levels = _read_columns(document), get_levels(document)
+    pairs = zip(profile.shapes, profile.facts, strict=True)
+    cards = [_show_card(shape, facts, columns.get(shape.name, {}), levels.get(shape.name)) for shape, facts in pairs]
+    roles = [card["role"] for card in cards]
+    return {
+        "cards": cards,
+        "n_rows": profile.facts[0].rows if profile.facts else 0,
+        "unit": _show_unit(document, profile.facts),
+        "roles": ROLES,
+        "types": TYPES,
+        "detected": DETECTED,
+        "counts": {label: roles.count(role) for role, label in ROLES.items() if role in roles},
+        "n_missing": sum(role not in ROLES for role in roles),
+        "commands": (_format_init(document),) if job is None else (),
+        "busy": show_progress(project, job),
+    }
+
+
+def _read_columns(document: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the settings of each column."""
+    columns = document.get("columns", {})
+    return {name: column if isinstance(column, dict) else {"role": column} for name, column in columns.items()}
+
+
+def _show_unit(document: Mapping[str, Any], facts: Sequence[ColumnFacts]) -> dict[str, Any]:
+    """Return the question about the unit of counting, with its answers and the selected one."""
+    from unmask.tables.unit import ASSUMED, ROW
+
+    unit, n_rows = unit_of(facts), facts[0].rows if facts else 0
+    people = {column.name: column.distinct + int(column.missing) for column in sorted(facts, key=lambda x: -x.key)}
+    shared = {name: f"No: equal {name} is one person, {n:,} people" for name, n in people.items() if n < n_rows}
+    return {
+        "answers": {ROW: f"Yes: {n_rows:,} rows are {n_rows:,} people", **shared},
+        "selected": document.get("data", {}).get("person", "" if unit.question else ROW),
+        "reason": unit.words if unit != ASSUMED else "",
+        "column": unit.column,
+    }
+
+
+def _save_suggestions(project: Project, profile: Profile) -> None:
+    """Save the document that `unmask init` writes."""
+    document = project.document
+    first = first_document(document["data"]["file"], document["data"], profile.facts)
+    project.add_notes(reasons=reasons(profile.facts))
+    project.save({**first, **document, "columns": first["columns"]})
+
+
+def _format_init(document: Mapping[str, Any]) -> str:
+    roles = by_role(document["columns"])
+    words = ["init", document["data"]["file"]]
+    for option, key in (("-q", "quasi_identifiers"), ("-s", "sensitive"), ("--keep", "keep")):
+        words += [option, ",".join(roles[key])] if roles.get(key) else []
+    words += ["--person", document["data"]["person"]] if "person" in document["data"] else []
+    return format_command(words)
+
+
+def _show_card(shape: Shape, facts: ColumnFacts, settings: Mapping[str, Any], level: Level | None) -> dict[str, Any]:
+    role = _join_drop(settings.get("role", ""))
+    ladder = shape.ladder if role == "quasi-identifier" else ()
+    if ladder and level not in {rung.level for rung in ladder}:
+        ladder = (*ladder, Rung(level, f"{level}", 0, 0, ""))  # a level that only the document has
+    return {
+        "shape": shape,
+        "facts": facts,
+        "n_unique": int(facts.alone),
+        "n_missing": int(facts.missing),
+        "suggestion": ROLES.get(_join_drop(facts.suggestion), "weight"),
+        "role": role,
+        "type": settings.get("type", ""),
+        "hierarchy": settings.get("hierarchy", ""),
+        "ladder": ladder,
+        "level": level,
+        "determines": [fact.column for fact in facts.determines if fact.exact][:MAX_DETERMINED],
+    }
+
+
+def _join_drop(role: str) -> str:
+    return "drop" if role == "identifier" else role
+
+
+# --- forms ------------------------------------------------------------------------------------------------------------
+
+
+def submit(project: Project, form: Mapping[str, Any]) -> str:
+    """Save roles, types and levels; continue once every column has a role."""
+    profile, document = count_columns(project), project.document
+    before, levels_before = _read_columns(document), get_levels(document)
+    columns: dict[str, Any] = {}
+    levels: dict[str, Level | None] = {}
+    for index, shape in enumerate(profile.shapes):
+        levels[shape.name] = _read_level(index, shape, form, levels_before)
+        if column := _read_column(project, index, shape, form, before.get(shape.name, {})):
+            columns[shape.name] = column["role"] if column.keys() == {"role"} else column
+    answers = _show_unit(document, profile.facts)["answers"]
+    person = {"person": form["person"]} if form.get("person") in answers else {}
+    document = {**document, "data": {**document["data"], **person}, "columns": columns}
+    changed = _update_studies(with_protection(document, levels=levels))
+    if changed != project.document:
+        project.save(changed)
+    if form.get("do") == "apply":
+        return "roles"
+    if "person" not in document["data"] and unit_of(profile.facts).question:
+        raise UnmaskError("the unit of counting is open; answer the question above the columns")
+    if len(columns) < len(profile.shapes):
+        raise UnmaskError("a column has no role; choose one for every column, drop in case of doubt")
+    if not by_role(columns).get("quasi_identifiers"):
+        raise UnmaskError("there is no quasi-identifier; choose the columns that an outsider may know of a person")
+    return "adversaries"
+
+
+def _update_studies(document: dict[str, Any]) -> dict[str, Any]:
+    """Return the document with the adversaries of studies for its roles, without sources of columns that are gone."""
+    roles = by_role(document["columns"])
+    others = [entry for entry in document.get("adversaries", []) if entry.get("use") not in STUDY_ATTACKS]
+    parts = [name for part in document.get("linkability", {}).get("parts", []) for name in part]
+    if not set(parts) <= {*roles.get("quasi_identifiers", [])}:
+        document = {key: value for key, value in document.items() if key != "linkability"}
+    return {**document, "adversaries": [*adversaries(roles.get("sensitive", [])), *others]}
+
+
+def _read_level(index: int, shape: Shape, form: Mapping[str, Any], before: Mapping[str, Level]) -> Level | None:
+    """Return the selected level; the previous one if the form has none, and None if the type has changed."""
+    if str(form.get(f"type-{index}", DETECTED)).partition(":")[0] not in (DETECTED, shape.type):
+        return None
+    selected = form.get(f"level-{index}")
+    if selected is None:
+        return before.get(shape.name)
+    levels = (*(rung.level for rung in shape.ladder), *before.values())
+    return {str(level): level for level in levels}.get(str(selected))
+
+
+def _read_column(
+    project: Project, index: int, shape: Shape, form: Mapping[str, Any], before: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the settings of a column; {} without a role."""
+    role = str(form.get(f"role-{index}", ""))
+    if role not in (*ROLES, "weight"):
+        return {}
+    settings = {"role": role, **{key: before[key] for key in ("order", "hierarchy", "type") if key in before}}
+    type_, upload = str(form.get(f"type-{index}", "")), form.get(f"hierarchy-{index}")
+    if type_ in TYPES and type_ != shape.type:
+        settings["type"] = type_
+    if type_ == DETECTED or is_upload(upload):
+        settings.pop("type", None)
+    if is_upload(upload):
+        settings["hierarchy"] = project.store_upload(upload)
+    return settings

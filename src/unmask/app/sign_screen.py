@@ -1,0 +1,95 @@
+"""Last step: the certificate, and the files that may leave and that are secret."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from unmask.app.jobs import format_command
+from unmask.app.pages import show_progress
+from unmask.app.project import AT_RISK, CERTIFICATE, CERTIFICATE_PAGE, MECHANISM, ORIGIN, RELEASE, REPORT, Project
+from unmask.app.verdict_screen import read_verdicts
+from unmask.data.files import hash_file
+from unmask.policy import Condition
+from unmask.reports.certificate import ASKED
+from unmask.reports.findings.verdict import figures, named
+from unmask.reports.screens.conditions import BOUND
+from unmask.toml_text import DOCUMENT
+
+CERTIFY = ("certify", DOCUMENT, "-o", CERTIFICATE, "--force")
+
+PUBLIC_FILES = {
+    RELEASE: "The release: this file may leave",
+    MECHANISM: "The mechanism: the probability of each output, for every secret",
+    REPORT: "The audit as a page",
+    CERTIFICATE_PAGE: "One page to sign; print it, or save it as PDF",
+    CERTIFICATE: "The certificate for programs: unmask can check it",
+    DOCUMENT: "All settings: open it next to your file to continue",
+}
+
+SECRET_FILES = {ORIGIN: "The person behind each row of the release", AT_RISK: "The people at risk, with the reason"}
+
+MAX_TEXT = 500
+"""Characters of an answer."""
+
+
+def show(project: Project, _query: Mapping[str, str]) -> dict[str, Any]:
+    """Return the verdict, the form of the certificate, and the files."""
+    job = project.jobs.find("certificate")
+    is_signed = project.is_done("certificate") and (project.folder / CERTIFICATE_PAGE).exists()
+    if not is_signed and (job is None or job.state != "running"):
+        project.delete(CERTIFICATE_PAGE, CERTIFICATE)
+    verdicts, answers = read_verdicts(project), project.document.get("certificate", {})
+    states = [line["state"] for line in verdicts]
+    state = "missed" if "missed" in states else "met" if {*states} == {"met"} else "untested"
+    public, secret = dict(PUBLIC_FILES), dict(SECRET_FILES)
+    if state == "missed":
+        public[RELEASE] = "The attacked release; its policy does not accept it"
+    if "graph" in project.document:
+        secret[ORIGIN] = "The person behind each node of the release"
+    return {
+        "job": job,
+        "is_signed": is_signed,
+        "busy": show_progress(project, job),
+        "state": state,
+        "policy": verdicts[0]["policy"] if verdicts else "",
+        "conditions": [(line, named(line), *_format_figures(line)) for line in verdicts],
+        "counts": {state: states.count(state) for state in ("missed", "untested")},
+        "answers": {key: (label, answers.get(key, "")) for key, label in ASKED.items()},
+        "public": _list_files(project, public, has_digest=True),
+        "secret": _list_files(project, secret, has_digest=False),
+        "commands": (format_command(CERTIFY[:-1]),),
+    }
+
+
+def _format_figures(line: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the value and the limit of a condition."""
+    value, limit = figures(line)
+    return value, f"{BOUND[Condition.parse(line['condition']).sign]} {limit}"
+
+
+def _list_files(project: Project, files: Mapping[str, str], *, has_digest: bool) -> list[dict[str, str]]:
+    paths = ((project.folder / name, meaning) for name, meaning in files.items())
+    return [
+        {
+            "name": path.name,
+            "meaning": meaning,
+            "size": _format_size(path.stat().st_size),
+            "sha256": hash_file(path) if has_digest else "",
+        }
+        for path, meaning in paths
+        if path.is_file()
+    ]
+
+
+def _format_size(n: int) -> str:
+    return f"{n / 1e6:.1f} MB" if n >= 1e6 else f"{n / 1e3:,.0f} kB" if n >= 1000 else f"{n} bytes"
+
+
+def submit(project: Project, form: Mapping[str, Any]) -> str:
+    """Save the answers, and run the certificate."""
+    answers = {key: text for key in ASKED if (text := str(form.get(key, "")).strip()[:MAX_TEXT])}
+    document = {key: value for key, value in project.document.items() if key != "certificate"}
+    project.save(document | ({"certificate": answers} if answers else {}))
+    project.jobs.start("certificate", [CERTIFY], digest=project.digest)
+    return "sign"

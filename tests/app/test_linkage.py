@@ -1,0 +1,113 @@
+"""Clusters in the browser give what the command line gives from the document that they leave."""
+
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.app.conftest import Browser
+from tests.app.walking import boxes, clusters, equals, goes, opened, signed
+from unmask.app.policy_form import save_limits, split_policy
+from unmask.app.project import Project
+
+
+@pytest.mark.slow
+def test_clusters_equal_the_command_line(
+    browser: Browser, project: Project, items: Path, tmp_path: Path, monkeypatch: Any, capsys: Any
+):
+    assert "column record looks like items, and person like the people behind them" in opened(browser, items)
+    assert browser.at("/protect").url.path == "/roles"  # there is no such step
+    assert browser.page.text.count("(done)") == 1  # the file; what is suggested is not yet gone on with
+    goes(browser, "/roles")
+    assert browser.page.text.count("(done)") == 2
+    goes(
+        browser,
+        "/adversaries",
+        **{"linkage.beta": "60", "breached<=": "50", "require": "risk_slope <= 0.9 # our board"},
+    )
+    assert project.document["linkage"] == {
+        "truth": "both.csv", "guesses": ["both.csv"], "item": "record", "subject": "person",
+        "clusters": ["pred_a", "pred_b"], "beta": 0.6,
+    }  # fmt: skip
+    assert [one["require"] for one in project.document["policy"]] == ["breached<=0.5", "risk_slope<=0.9"]
+    given = signed(browser, project)
+    assert given.keys() == {"report.html", "certificate.html", "certificate.json", "unmask.toml"}
+    assert "There is no protection to choose here" in browser.at("/verdict").text
+    equals(given, browser.get("/files/audit.json").content, [items], "linkage", tmp_path / "cli", monkeypatch, capsys)
+
+
+def test_a_document_of_clusters_is_opened_with_its_files(browser: Browser, project: Project, items: Path):
+    document = items.with_name("unmask.toml")
+    document.write_text(
+        '[linkage]\ntruth = "both.csv"\nguesses = "both.csv"\nitem = "record"\nsubject = "person"\n'
+        'clusters = ["pred_a"]\n[[policy]]\nrequire = "clean_breach <= 0.25"\nsource = "law"\n'
+    )
+    opened(browser, document)
+    assert project.document["linkage"]["guesses"] == "both.csv"
+    browser.at("/adversaries")
+    assert boxes(browser)["clean_breach<="] == "25"
+    goes(browser, "/adversaries", **{"clean_breach<=": "30"})
+    assert project.document["policy"] == [{"require": "clean_breach<=0.3", "source": "law"}]
+
+
+def test_policies_that_a_document_uses_are_shown_and_stay(browser: Browser, project: Project, items: Path):
+    (items.parent / "board.toml").write_text(
+        'title = "Our board"\n[[policy]]\nrequire = "risk_slope <= 0.9"\nname = "Slope of the risk"\n'
+        '[[policy]]\nrequire = "recall <= 0.1"\nname = "Found again"\ndomain = "graphs"\n'
+    )
+    uses = [{"use": "board.toml"}, {"use": "strict"}]
+    said = "".join(f'[[policy]]\nuse = "{one["use"]}"\n' for one in uses)
+    opened(browser, clusters(items.parent, "both.csv", f'[[policy]]\nrequire = "breached <= 0.5"\n{said}'))
+    page = browser.at("/adversaries").text
+    assert "Our board" in page
+    assert "Slope of the risk" in page
+    assert "Found again" not in page  # it is about networks
+    browser.sends("/adversaries", **{**boxes(browser), "breached<=": "40"}, do="apply")
+    assert project.document["policy"][:2] == uses
+    assert [one["require"] for one in project.document["policy"][2:]] == ["breached<=0.4"]
+
+
+def test_what_else_a_document_says_of_a_condition_stays():
+    entries = [
+        {"require": "recall <= 0.1", "name": "Found again", "domain": "graphs", "source": "the board"},
+        {"require": "risk_slope <= 0.9", "name": "Slope of the risk", "purpose": "research"},
+    ]
+    given = {"policy": entries}
+    save_limits({"recall<=": 0.05}, split_policy(given, ("recall<=",))[1], given)
+    assert given["policy"][0] == {**entries[0], "require": "recall<=0.05"}
+    assert (given["policy"][1]["name"], given["policy"][1]["purpose"]) == ("Slope of the risk", "research")
+
+
+def test_a_document_without_a_truth_is_asked_for_one(browser: Browser, project: Project, items: Path):
+    items.with_name("unmask.toml").write_text('[data]\nfile = "both.csv"\n[linkage]\nguesses = "both.csv"\n')
+    opened(browser, items.with_name("unmask.toml"))
+    assert browser.at("/roles").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        ({"linkage.beta": "0"}, "beta"),
+        ({"linkage.beta": "140"}, "is 140 %, expected a percentage above 0, to 100"),
+        ({"breached<=": ""}, "give at least one limit"),
+        ({"require": "nonsense"}, "the condition is"),
+    ],
+)
+def test_what_the_command_refuses_is_a_sentence(browser: Browser, items: Path, said: dict[str, str], why: str):
+    opened(browser, items)
+    browser.at("/adversaries")
+    found = browser.sends("/adversaries", **{**boxes(browser), "breached<=": "50", **said}, do="continue")
+    assert found.status_code == 422
+    assert why in unescape(found.text)
+
+
+def test_where_a_verdict_that_failed_is_mended_is_told(browser: Browser, project: Project, tmp_path: Path):
+    (tmp_path / "odd.csv").write_text("item,person,cluster\nr1,p1,c1\nr2,,c1\n")
+    opened(browser, tmp_path / "odd.csv")
+    goes(browser, "/roles")
+    goes(browser, "/adversaries", **{"breached<=": "50"})
+    project.jobs.wait("verdict")
+    found = browser.at("/verdict").text
+    assert "a label is missing at 1 item" in found
+    assert '<a href="/roles">step 2</a>, Columns' in found
