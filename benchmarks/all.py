@@ -246,9 +246,9 @@ def slower(rows: list[Row]) -> str:
 
 
 PICTURE = """```{picture} All cases with a peer, by program. To the right of 1, unmask takes less time.
-from docs.tallies import ratios
+from docs.evidence_charts import draw_ratios
 
-ratios()
+draw_ratios()
 ```
 """
 

@@ -1,4 +1,4 @@
-"""The documentation site: `sphinx-build -W docs .docs` writes it, with the Python reference made from docstrings."""
+"""Settings of the documentation site, which `sphinx-build -W docs .docs` writes."""
 
 import sys
 from pathlib import Path
@@ -13,15 +13,15 @@ extensions = [
     "sphinx.ext.autodoc",
     "docs.python_reference",
     "docs.catalog_pages",
-    "docs.look",
+    "docs.site_extras",
     "docs.notebooks",
-    "docs.drawn",
+    "docs.picture_directive",
     "docs.formulas",
 ]
 html_theme = "furo"
 html_title = "unmask"
 html_static_path = ["site.css"]
-html_extra_path = ["demo"]  # the report of `unmask demo`, which `docs.look` writes
+html_extra_path = ["demo"]  # the report of `unmask demo`, which `docs.site_extras` writes
 html_css_files = ["site.css"]
 html_copy_source = False
 html_show_copyright = False

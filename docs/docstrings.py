@@ -16,12 +16,12 @@ def to_rst(lines: list[str], link: Callable[[str], str | None]) -> list[str]:
     r"""Return a docstring as reStructuredText.
 
     lines : the docstring without its indentation
-    link  : where code in backticks leads: markup, or None for code that leads nowhere
+    link  : returns the markup of a link for code in backticks, or None without a link
 
     A numpydoc section becomes a rubric, and its entries `name : type` a list of definitions. In other text, lines
-    `name : meaning` become a list of definitions; what goes on in one is indented or begins with a small letter. Lines
-    `- item` and `1. item` become a list; other indented lines keep their breaks; examples stay; all else is prose
-    without markup.
+    `name : meaning` become a list of definitions, whose continuation is indented or begins with a small letter. Lines
+    `- item` and `1. item` become a list. Other indented lines keep their breaks, and examples are not changed. All
+    other text is prose without markup.
 
     >>> to_rst(["Chance p*_i.", "", "k, l : rows in a class,", "    at least `2`"], {}.get)
     ['Chance p\\*\\_i.', '', '``k``, ``l``', '    rows in a class,', '    at least ``2``\\ ', '']
@@ -38,7 +38,7 @@ def to_rst(lines: list[str], link: Callable[[str], str | None]) -> list[str]:
 
 
 def _block(block: list[str], link: Callable[[str], str | None]) -> Iterator[str]:
-    """Yield the markup of lines without an empty one between them: a section, an example, or any mix of the rest."""
+    """Yield the markup of adjacent lines: a section, an example, or any mix of prose, definitions and items."""
     if len(block) > 1 and set(block[1]) == {"-"}:
         yield from (f".. rubric:: {block[0]}", "")
         yield from (_entries if block[0] in ENTRIES else _block)(block[2:], link) if block[2:] else ()
@@ -46,15 +46,15 @@ def _block(block: list[str], link: Callable[[str], str | None]) -> Iterator[str]
     if block[0].startswith(">>>"):
         yield from block
         return
-    before = ""
+    previous = ""
     for line in block:
-        kind, written = _line(line, before, link)
-        if kind == "lines" != before:
+        kind, markup = _line(line, previous, link)
+        if kind == "lines" != previous:
             yield from ("", "::", "")
-        elif before and kind != before:
+        elif previous and kind != previous:
             yield ""
-        yield from written
-        before = kind
+        yield from markup
+        previous = kind
 
 
 def _entries(lines: list[str], link: Callable[[str], str | None]) -> Iterator[str]:
@@ -62,43 +62,43 @@ def _entries(lines: list[str], link: Callable[[str], str | None]) -> Iterator[st
     starts = [place for place, line in enumerate(lines) if not line.startswith(" ")]
     for start, end in pairwise([*starts, len(lines)]):
         names, colon, kind = lines[start].partition(" : ")
-        named = ", ".join(f"``{name}``" for name in names.split(", "))
-        yield f"{named} : *{_plain(kind)}*" if colon else _text(lines[start], link)
+        codes = ", ".join(f"``{name}``" for name in names.split(", "))
+        yield f"{codes} : *{_plain(kind)}*" if colon else _text(lines[start], link)
         description = [line.removeprefix("    ") for line in lines[start + 1 : end]]
         yield from (f"    {line}".rstrip() for line in (_block(description, link) if description else ()))
         yield ""
 
 
-def _line(line: str, before: str, link: Callable[[str], str | None]) -> tuple[str, list[str]]:
-    """What a line is, given what the one before it is, and the line in markup."""
+def _line(line: str, previous: str, link: Callable[[str], str | None]) -> tuple[str, list[str]]:
+    """Return the kind of a line, given the kind of the previous line, and its markup."""
     item = _ITEM.match(line)
-    if _DEFINITION.match(line) or (before == "definition" and line[0] in " abcdefghijklmnopqrstuvwxyz"):
+    if _DEFINITION.match(line) or (previous == "definition" and line[0] in " abcdefghijklmnopqrstuvwxyz"):
         return "definition", _definitions(line.strip(), link)
     if item:
         return "item", [item[0] + _text(line[item.end() :], link)]
     if not line.startswith(" "):
         return "prose", [_text(line, link)]
-    if before == "item":
-        return before, [line[: len(line) - len(line.lstrip())] + _text(line.strip(), link)]
+    if previous == "item":
+        return previous, [line[: len(line) - len(line.lstrip())] + _text(line.strip(), link)]
     return "lines", [line]
 
 
 def _definitions(line: str, link: Callable[[str], str | None]) -> list[str]:
-    """`name : meaning`, or the rest of a meaning; the next name may stand in the same line."""
-    written = []
+    """Return the markup of `name : meaning`, or of a continued meaning. A line may contain several definitions."""
+    markup = []
     for part in _NEXT.sub("\n", line).split("\n"):
-        named = _DEFINITION.match(part)
-        if named:
-            written.append(", ".join(f"``{name}``" for name in named[1].split(", ")))
-        written.append("    " + _text(part[named.end() if named else 0 :], link))
-    return written
+        definition = _DEFINITION.match(part)
+        if definition:
+            markup.append(", ".join(f"``{name}``" for name in definition[1].split(", ")))
+        markup.append("    " + _text(part[definition.end() if definition else 0 :], link))
+    return markup
 
 
 def _text(line: str, link: Callable[[str], str | None]) -> str:
-    """Prose with its code set as code, and nothing else in it read as markup."""
-    first, *rest = re.split(r"(`+[^`]+`+)", line)
+    """Return prose with code as code, and all other text without markup."""
+    first, *parts = re.split(r"(`+[^`]+`+)", line)
     first = re.sub(r"^(\w{1,3}|#)\.(?= )|^(?=[-+:]|\.\.)", r"\\\g<0>", _plain(first))  # no lists, no fields
-    return first + "".join(_code(part, link) if part.startswith("`") else _plain(part) for part in rest)
+    return first + "".join(_code(part, link) if part.startswith("`") else _plain(part) for part in parts)
 
 
 def _plain(text: str) -> str:

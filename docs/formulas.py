@@ -1,4 +1,4 @@
-"""Formulas as MathML, which browsers draw themselves: no script, no font and no network is needed to read them."""
+"""Formulas as MathML, which browsers draw without scripts, fonts or a network."""
 
 from typing import Any
 
@@ -8,19 +8,19 @@ from sphinx.application import Sphinx
 from sphinx.writers.html5 import HTML5Translator
 
 
-def inline(translator: HTML5Translator, node: nodes.math) -> None:
-    """A formula in a line."""
+def write_inline(translator: HTML5Translator, node: nodes.math) -> None:
+    """Write a formula within a line."""
     translator.body.append(tex2mathml(node.astext()))
     raise nodes.SkipNode
 
 
-def block(translator: HTML5Translator, node: nodes.math_block) -> None:
-    """A formula on a line of its own."""
+def write_block(translator: HTML5Translator, node: nodes.math_block) -> None:
+    """Write a formula on its own line."""
     translator.body.append(f'<div class="formula">{tex2mathml(node.astext(), as_block=True)}</div>')
     raise nodes.SkipNode
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Names the way of drawing; `html_math_renderer` of the configuration takes it."""
-    app.add_html_math_renderer("mathml", inline_renderers=(inline, None), block_renderers=(block, None))
+    """Register the renderer, which `html_math_renderer` selects."""
+    app.add_html_math_renderer("mathml", inline_renderers=(write_inline, None), block_renderers=(write_block, None))
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,7 +1,7 @@
-"""Notebooks as pages of the site: each is run while it is built, and shows what its cells show.
+"""Notebooks as pages of the site. Each notebook runs while the site is built, and the page shows its outputs.
 
-Their files hold no outputs, so that a change of one is a change of its words or its code, and what a page shows is
-what this version of unmask says. One kernel runs them all, cleared before each.
+Files contain no outputs, so a change of a file is a change of its text or code. One kernel runs all notebooks and is
+cleared before each.
 """
 
 import logging
@@ -21,23 +21,26 @@ from sphinx.application import Sphinx
 
 ROOT = Path(__file__).parent.parent
 
-HEAD = """---
+FRONT_MATTER = """---
 myst:
   enable_extensions: [dollarmath]
 ---
 """
-"""Formulas stand between dollars in notebooks; in other pages a dollar is a dollar."""
+"""Settings that read text between dollars as a formula, in notebooks only."""
 
-LONGEST = 4000
-"""Characters that a cell may show as text."""
+MAX_OUTPUT_CHARACTERS = 4000
+"""Length of the text that a cell may show."""
 
-CLEAR = "%reset -f"
-"""Forgets all names of the notebook before."""
+CLEAR_NAMES = "%reset -f"
+"""Command that removes all names of the previous notebook."""
+
+Kernel = tuple[KernelManager, Any]
+"""The manager of a kernel, and its client."""
 
 
 @contextmanager
-def kernel() -> Iterator[tuple[KernelManager, Any]]:
-    """A kernel that imports unmask from this checkout, and who talks to it: by files, not by ports."""
+def start_kernel() -> Iterator[Kernel]:
+    """Start a kernel that imports unmask from this checkout, and connect to it by files instead of ports."""
     path = os.pathsep.join(filter(None, (str(ROOT / "src"), os.environ.get("PYTHONPATH"))))
     manager = KernelManager(kernel_name="python3", transport="ipc")
     manager.start_kernel(env={**os.environ, "PYTHONPATH": path, "PYDEVD_DISABLE_FILE_VALIDATION": "1"})
@@ -51,35 +54,46 @@ def kernel() -> Iterator[tuple[KernelManager, Any]]:
         manager.shutdown_kernel(now=True)
 
 
-def run(path: Path, started: tuple[KernelManager, Any]) -> NotebookNode:
-    """The notebook with the outputs of its cells; an error in a cell is raised, and so is what no page can show.
+def run_notebook(path: Path, kernel: Kernel) -> NotebookNode:
+    """Run a notebook and return it with its outputs.
 
-    started : see `kernel`
+    Raises
+    ------
+    ValueError
+        If a cell writes to standard error or shows too much text. Errors in cells are raised, too.
     """
     notebook = nbformat.read(path, as_version=4)
-    first = nbformat.v4.new_code_cell(CLEAR)
-    notebook.cells.insert(0, first)
-    runner = NotebookClient(notebook, km=started[0], timeout=300, resources={"metadata": {"path": str(path.parent)}})
-    runner.kc = started[1]
+    clear = nbformat.v4.new_code_cell(CLEAR_NAMES)
+    notebook.cells.insert(0, clear)
+    runner = NotebookClient(notebook, km=kernel[0], timeout=300, resources={"metadata": {"path": str(path.parent)}})
+    runner.kc = kernel[1]
     runner.execute()
-    notebook.cells.remove(first)
+    notebook.cells.remove(clear)
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", ())]
-    if any(one.get("name") == "stderr" or len(one.get("data", {}).get("text/plain", "")) > LONGEST for one in outputs):
+    if any(output.get("name") == "stderr" or _text_length(output) > MAX_OUTPUT_CHARACTERS for output in outputs):
         raise ValueError(f"{path.name}: a cell writes to standard error, or shows more text than a page holds")
     return notebook
 
 
+def _text_length(output: NotebookNode) -> int:
+    return len(output.get("data", {}).get("text/plain", ""))
+
+
 def to_markdown(notebook: NotebookNode, name: str) -> str:
-    """The notebook as a page, with a link to its file under the title."""
-    title, *rest = notebook.cells
-    head, _, words = title.source.partition("\n")
+    """Return a notebook as a page, with a link to its file below the title."""
+    title_cell, *cells = notebook.cells
+    title, _, introduction = title_cell.source.partition("\n")
     link = (
         f"{{download}}`Download this notebook <{name}>` and open it in Jupyter, VS Code or any other notebook editor."
     )
-    return HEAD + "\n\n".join([head, link, words, *(part for cell in rest for part in _shown(cell))]) + "\n"
+    return (
+        FRONT_MATTER
+        + "\n\n".join([title, link, introduction, *(part for cell in cells for part in _render(cell))])
+        + "\n"
+    )
 
 
-def _shown(cell: NotebookNode) -> Iterator[str]:
+def _render(cell: NotebookNode) -> Iterator[str]:
     if cell.cell_type == "markdown":
         yield cell.source
         return
@@ -91,24 +105,24 @@ def _shown(cell: NotebookNode) -> Iterator[str]:
 
 
 class NotebookParser(MystParser):
-    """Runs a notebook and parses the page that it makes."""
+    """Parser that runs a notebook and parses the resulting page."""
 
     supported = ("notebook",)
-    running: tuple[KernelManager, Any]
+    kernel: Kernel
 
-    def parse(self, inputstring: str, document: nodes.document) -> None:  # noqa: ARG002  # read once more, by `run`
-        """Parse the page in place of the file."""
+    def parse(self, inputstring: str, document: nodes.document) -> None:  # noqa: ARG002  # run_notebook reads the file
+        """Parse the page instead of the file."""
         path = Path(document["source"])
-        super().parse(to_markdown(run(path, self.running), path.name), document)
+        super().parse(to_markdown(run_notebook(path, self.kernel), path.name), document)
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Reads notebooks; the kernel starts with the build and ends with it."""
-    open_kernel = kernel()
-    logging.getLogger("traitlets").setLevel(logging.WARNING)  # else it tells of each notebook
+    """Register notebooks as sources. The kernel starts and ends with the build."""
+    open_kernel = start_kernel()
+    logging.getLogger("traitlets").setLevel(logging.WARNING)  # otherwise one line for each notebook
 
     def start(*_: object) -> None:
-        NotebookParser.running = open_kernel.__enter__()
+        NotebookParser.kernel = open_kernel.__enter__()
 
     app.add_source_suffix(".ipynb", "notebook")
     app.add_source_parser(NotebookParser)

@@ -1,7 +1,7 @@
-"""The Python reference: a page for each public module, made from its docstrings while the site is built.
+"""Python reference: a page for each public module, made from its docstrings while the site is built.
 
-A module is public if it says so with `__all__`, or if a public one exports it. An object has its place where the path
-to it is shortest; other modules that export it link there.
+A module is public if it has `__all__`, or if a public module exports it. The home of an object is its shortest path.
+Other modules that export it link to its home.
 """
 
 import importlib
@@ -31,7 +31,7 @@ FOLDER = Path(__file__).parent / "api"
 
 
 def public_modules() -> dict[str, list[str]]:
-    """Public modules and the names that each exports, modules nearer to the root first."""
+    """Return public modules and the names that each exports, modules nearer to the root first."""
     names = [item.name for item in pkgutil.walk_packages(unmask.__path__, "unmask.") if "._" not in item.name]
     modules = [unmask, *map(importlib.import_module, names)]
     exported = {id(getattr(module, name)) for module in modules for name in getattr(module, "__all__", ())}
@@ -43,7 +43,7 @@ def public_modules() -> dict[str, list[str]]:
 
 
 def _names(module: ModuleType) -> list[str]:
-    """What a module exports; without `__all__`, what is defined in it and has no underscore."""
+    """Return the exports of a module; without `__all__`, its own names without an underscore."""
     if hasattr(module, "__all__"):
         return list(module.__all__)
     return [
@@ -54,25 +54,25 @@ def _names(module: ModuleType) -> list[str]:
     ]
 
 
-def homes(modules: dict[str, list[str]]) -> dict[str, str]:
-    """The place of every module and object, by each path that leads to it."""
+def find_homes(modules: dict[str, list[str]]) -> dict[str, str]:
+    """Return the home of every module and object, by each path that leads to it."""
     first: dict[tuple[str, int | str], str] = {}
-    found = {module: module for module in modules}
+    homes = {module: module for module in modules}
     for module, names in modules.items():
         for name in names:
             value = getattr(sys.modules[module], name)
-            same = ".".join(module.split(".")[:2]) if isinstance(value, int | float | str) else id(value)
-            found[f"{module}.{name}"] = first.setdefault((name, same), f"{module}.{name}")
-    return found
+            identity = ".".join(module.split(".")[:2]) if isinstance(value, int | float | str) else id(value)
+            homes[f"{module}.{name}"] = first.setdefault((name, identity), f"{module}.{name}")
+    return homes
 
 
-def write_pages(modules: dict[str, list[str]], place: dict[str, str]) -> None:
-    """Write the source of every page anew, so that none is left of a module that is gone."""
+def write_pages(modules: dict[str, list[str]], homes: dict[str, str]) -> None:
+    """Write the source of every page, after removing all old pages."""
     shutil.rmtree(FOLDER, ignore_errors=True)
     FOLDER.mkdir()
     (FOLDER / "index.rst").write_text(_index(modules), encoding="utf-8")
     for module, names in modules.items():
-        text = "\n".join(_page(module, names, place, modules)) + "\n"
+        text = "\n".join(_page(module, names, homes, modules)) + "\n"
         (FOLDER / f"{module}.rst").write_text(text, encoding="utf-8")
 
 
@@ -85,29 +85,29 @@ def _index(modules: dict[str, list[str]]) -> str:
     return text + "\n.. toctree::\n   :hidden:\n\n" + "".join(f"   {top}\n" for top in tops)
 
 
-def _page(module: str, names: list[str], place: dict[str, str], modules: dict[str, list[str]]) -> Iterator[str]:
+def _page(module: str, names: list[str], homes: dict[str, str], modules: dict[str, list[str]]) -> Iterator[str]:
     yield module
     yield "=" * len(module)
     yield f"\n.. automodule:: {module}\n"
-    elsewhere = [place[f"{module}.{name}"] for name in names if place[f"{module}.{name}"] != f"{module}.{name}"]
+    elsewhere = [homes[f"{module}.{name}"] for name in names if homes[f"{module}.{name}"] != f"{module}.{name}"]
     if elsewhere:
         yield "It also exports " + ", ".join(f":py:obj:`~{path}`" for path in elsewhere) + ".\n"
     for name in names:
-        if place[f"{module}.{name}"] == f"{module}.{name}":
-            yield from _directive(f"{module}.{name}", getattr(sys.modules[module], name), place)
-    below = [other for other in modules if module != "unmask" and other.rpartition(".")[0] == module]
-    if below:
-        yield "\n.. toctree::\n\n" + "".join(f"   {other}\n" for other in below)
+        if homes[f"{module}.{name}"] == f"{module}.{name}":
+            yield from _directive(f"{module}.{name}", getattr(sys.modules[module], name), homes)
+    submodules = [name for name in modules if module != "unmask" and name.rpartition(".")[0] == module]
+    if submodules:
+        yield "\n.. toctree::\n\n" + "".join(f"   {name}\n" for name in submodules)
 
 
-def _directive(path: str, value: Any, place: dict[str, str]) -> Iterator[str]:
+def _directive(path: str, value: Any, homes: dict[str, str]) -> Iterator[str]:
     if inspect.isclass(value):
         yield f".. autoclass:: {path}\n   :members:\n   :special-members: __call__\n"
     elif inspect.isroutine(value):
         yield f".. autofunction:: {path}\n"
-    else:  # its text stands below an assignment, which autodoc does not find from another module
+    else:  # autodoc does not find the text below an assignment from another module
         yield f".. py:data:: {path.rpartition('.')[2]}\n"
-        for line in read_docstring(place, path, value, _doc_of_data(path.rpartition(".")[2], value)):
+        for line in read_docstring(homes, path, value, _doc_of_data(path.rpartition(".")[2], value)):
             yield f"   {line}"
 
 
@@ -124,19 +124,19 @@ def _doc_of_data(name: str, value: Any) -> list[str]:
     return []
 
 
-def read_docstring(place: dict[str, str], name: str, obj: Any, lines: list[str]) -> list[str]:
-    """A docstring as reStructuredText; that there is none is a warning."""
+def read_docstring(homes: dict[str, str], name: str, obj: Any, lines: list[str]) -> list[str]:
+    """Return a docstring as reStructuredText, and warn if it is empty."""
     if not any(lines):
         logger.warning("%s has no docstring", name)
-    return to_rst(lines, lambda code: _link(place, name, obj, code))
+    return to_rst(lines, lambda code: _link(homes, name, obj, code))
 
 
-def _link(place: dict[str, str], name: str, obj: Any, code: str) -> str | None:
-    """Code in a docstring as a link, where it names something public; a name of ours that leads nowhere warns."""
+def _link(homes: dict[str, str], name: str, obj: Any, code: str) -> str | None:
+    """Return a link if code in a docstring names a public object, and warn about names that do not exist."""
     if not re.fullmatch(r"\w+(\.\w+)*", code) or code in _parameters(obj):
         return None
     module = getattr(obj, "__module__", None) or "unmask"
-    public = _public(place, name, module, code)
+    public = _public(homes, name, module, code)
     if public and _leads_somewhere(public):
         return f":py:obj:`{code} <{public}>`"
     ours = public or re.match(r"unmask\.|[A-Z][a-z]", code)
@@ -145,26 +145,26 @@ def _link(place: dict[str, str], name: str, obj: Any, code: str) -> str | None:
     return None
 
 
-def _public(place: dict[str, str], name: str, module: str, code: str) -> str | None:
-    """What may be meant in the docstring of `name`: something in it, beside it, in a package above, or by full path."""
+def _public(homes: dict[str, str], name: str, module: str, code: str) -> str | None:
+    """Return the public object that a docstring means: a member, a neighbor, a name in a parent package, or a path."""
     owner, _, member = code.rpartition(".")
     context = name
     while True:
-        for thing, rest in ((code, ""), (owner, f".{member}")):
-            path = f"{context}.{thing}".strip(".")
-            if thing and path in place:
-                return place[path] + rest
+        for target, suffix in ((code, ""), (owner, f".{member}")):
+            path = f"{context}.{target}".strip(".")
+            if target and path in homes:
+                return homes[path] + suffix
         if not context:
             break
         context = context.rpartition(".")[0]
-    head, dot, rest = code.partition(".")
-    found = class_named(place, module, head)
-    return found + dot + rest if found else None
+    class_name, dot, attribute = code.partition(".")
+    path = find_class(homes, module, class_name)
+    return path + dot + attribute if path else None
 
 
-def class_named(place: dict[str, str], module: str, name: str) -> str | None:
-    """A public class by its short name; where several have it, the one that the module means by it."""
-    paths = {path for path in place.values() if name[0].isupper() and path.endswith(f".{name}")}
+def find_class(homes: dict[str, str], module: str, name: str) -> str | None:
+    """Return the home of a public class by its short name. If several exist, return the one in the module."""
+    paths = {path for path in homes.values() if name[0].isupper() and path.endswith(f".{name}")}
     if len(paths) > 1:
         meant = getattr(sys.modules.get(module), name, None)
         paths = {path for path in paths if getattr(sys.modules[path.rpartition(".")[0]], name) is meant}
@@ -190,7 +190,7 @@ def _parameters(obj: Any) -> Mapping[str, inspect.Parameter]:
 
 
 class _AsWritten:
-    """Text that stands in a signature without quotes."""
+    """Text that appears in a signature without quotes."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -199,57 +199,57 @@ class _AsWritten:
         return self.text
 
 
-def read_signature(place: dict[str, str], what: str, obj: Any) -> tuple[str, str]:
-    """A signature with annotations as they are written, our public classes by their full path, which makes links."""
+def read_signature(homes: dict[str, str], kind: str, obj: Any) -> tuple[str, str]:
+    """Return a signature with annotations as written. Public classes have their full path, which makes links."""
 
     def in_full(name: re.Match[str]) -> str:
-        return class_named(place, obj.__module__, name[0]) or name[0]
+        return find_class(homes, obj.__module__, name[0]) or name[0]
 
     def written(annotation: Any) -> Any:
         text = getattr(annotation, "__forward_arg__", annotation)  # the first, of a named tuple
         return _AsWritten(re.sub(r"(?<![\w.'\"])[A-Z]\w+", in_full, text)) if isinstance(text, str) else annotation
 
-    found = inspect.signature(obj)
-    given = [
+    signature = inspect.signature(obj)
+    parameters = [
         item.replace(annotation=written(item.annotation), default=_default(item.default))
-        for item in found.parameters.values()
+        for item in signature.parameters.values()
     ]
-    if what == "method" and given and given[0].name == "self":
-        given = given[1:]
-    bare = found.replace(parameters=given, return_annotation=inspect.Signature.empty)
-    returned = found.return_annotation
-    return str(bare), "" if returned in (inspect.Signature.empty, "None") or what == "class" else str(written(returned))
+    if kind == "method" and parameters and parameters[0].name == "self":
+        parameters = parameters[1:]
+    bare = signature.replace(parameters=parameters, return_annotation=inspect.Signature.empty)
+    returns = signature.return_annotation
+    return str(bare), "" if returns in (inspect.Signature.empty, "None") or kind == "class" else str(written(returns))
 
 
 def _default(value: Any) -> Any:
-    """A default as it may be parsed: a function by its name, what has no notation as an ellipsis."""
+    """Return a default that can be parsed: a function by its name, a value without a notation as an ellipsis."""
     if inspect.isroutine(value):
         return _AsWritten(value.__name__)
     return _AsWritten("...") if "<" in repr(value) and value is not inspect.Parameter.empty else value
 
 
 def leave_other_names(_app: Sphinx, page: nodes.document) -> None:
-    """Make a bare name in a signature text: it is no public class of ours, but Sphinx would guess one of that name."""
+    """Replace a bare name in a signature by text. It is not a public class, but Sphinx would guess one."""
     for node in list(page.findall(addnodes.pending_xref)):
         if node["refdomain"] == "py" and "." not in node["reftarget"] and node["reftarget"] != "unmask":
             node.replace_self(nodes.Text(node["reftarget"]))
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Called by Sphinx."""
+    """Write the pages and register the conversion of docstrings and signatures."""
     modules = public_modules()
-    place = homes(modules)
+    homes = find_homes(modules)
 
-    def docstring(_app: Sphinx, _what: str, name: str, obj: Any, _options: Any, lines: list[str]) -> None:
-        lines[:] = read_docstring(place, name, obj, lines)
+    def docstring(_app: Sphinx, _kind: str, name: str, obj: Any, _options: Any, lines: list[str]) -> None:
+        lines[:] = read_docstring(homes, name, obj, lines)
 
-    def signature(_app: Sphinx, what: str, _name: str, obj: Any, _options: Any, given: str | None, _: Any) -> Any:
-        return read_signature(place, what, obj) if given is not None else None
+    def signature(_app: Sphinx, kind: str, _name: str, obj: Any, _options: Any, text: str | None, _: Any) -> Any:
+        return read_signature(homes, kind, obj) if text is not None else None
 
-    def skip(_app: Sphinx, _what: str, _name: str, obj: Any, _skip: bool, _options: Any) -> bool | None:
+    def skip(_app: Sphinx, _kind: str, _name: str, obj: Any, _skip: bool, _options: Any) -> bool | None:
         return True if (inspect.getdoc(obj) or "").startswith("Alias for field number") else None  # of a named tuple
 
-    write_pages(modules, place)
+    write_pages(modules, homes)
     app.connect("doctree-read", leave_other_names)
     app.connect("autodoc-skip-member", skip)
     app.connect("autodoc-process-docstring", docstring)

@@ -6,7 +6,7 @@ import builtins
 import pytest
 
 from docs import catalog_pages
-from docs.python_reference import homes, public_modules
+from docs.python_reference import find_homes, public_modules
 from unmask.catalog import examples
 
 ENTRIES = {name: one for kind in ("attacks", "protections") for name, one in examples(kind).items()}
@@ -15,8 +15,8 @@ PARTS = ("idea", "assumes", "fails", "example", "source")
 
 
 @pytest.fixture(scope="module")
-def place():
-    return homes(public_modules())
+def homes():
+    return find_homes(public_modules())
 
 
 @pytest.mark.parametrize("name", ENTRIES)
@@ -28,10 +28,10 @@ def test_every_entry_has_all_five_parts(name):
 
 
 @pytest.mark.parametrize("name", ENTRIES)
-def test_an_example_has_all_names_that_it_needs(name, place):  # what it prints is tested as a docstring
+def test_an_example_has_all_names_that_it_needs(name, homes):  # what it prints is tested as a docstring
     kind = type(ENTRIES[name])
     example = catalog_pages.read_entry(kind).example
-    needed = catalog_pages.imports(example, kind, place)
+    needed = catalog_pages.imports(example, kind, homes)
     names = {}
     exec("\n".join(line[4:] for line in needed), names)
     code = ast.parse("\n".join(line[4:] for line in example if line.startswith((">>>", "..."))))
@@ -41,9 +41,9 @@ def test_an_example_has_all_names_that_it_needs(name, place):  # what it prints 
     assert loaded - stored - imported - names.keys() - set(dir(builtins)) == set()
 
 
-def test_every_entry_is_written(tmp_path, monkeypatch, place):
+def test_every_entry_is_written(tmp_path, monkeypatch, homes):
     monkeypatch.setattr(catalog_pages, "FOLDER", tmp_path / "catalog")
-    catalog_pages.write_pages(place)
+    catalog_pages.write_pages(homes)
     assert {path.stem for path in (tmp_path / "catalog").iterdir()} == {*ENTRIES, "index"}
     index = (tmp_path / "catalog" / "index.rst").read_text(encoding="utf-8")
     assert [name for name in ENTRIES if f"<{name}>" not in index] == []

@@ -96,9 +96,9 @@ own files. The table counts the claims of each program:
 `python verification/all.py` runs all programs. `verification/README.md` lists what each one reads and needs.
 
 ```{picture} Claims by program, from the table below: confirmed, different from the paper, failed.
-from docs.tallies import claims
+from docs.evidence_charts import draw_claims
 
-claims()
+draw_claims()
 ```
 """
 

@@ -30,7 +30,7 @@ from unmask.tables import datasets
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from docs.shown import COLUMNS  # noqa: E402  # of this checkout, wherever this is called
+from docs.picture_sources import COLUMNS  # noqa: E402  # of this checkout, wherever this is called
 
 TABLE = f"""
 [data]

@@ -1,11 +1,11 @@
-"""The pictures of the documentation are drawn by the code that stands below them."""
+"""Pictures of the documentation are drawn by the code below them."""
 
 import re
 from pathlib import Path
 
 import pytest
 
-from docs.drawn import drawn
+from docs.picture_directive import draw_chart
 
 FOLDER = Path(__file__).parent.parent / "docs" / "explanation"
 DOMAINS = ["channels", "economics", "graphs", "identity-separation", "linkage"]
@@ -18,7 +18,7 @@ def test_a_page_has_one_picture_that_says_what_it_shows(page):
         r"^```\{picture\} ([^\n]*)\n(.*?)\n```$", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL
     )
     assert len(caption) > 100
-    svg = drawn(code)
+    svg = draw_chart(code)
     assert svg.startswith("<svg")
     assert 'aria-label="' in svg
 
@@ -29,6 +29,6 @@ def test_other_explanations_show_pictures_of_the_product():
     assert all("](../pictures/" in (FOLDER / f"{name}.md").read_text(encoding="utf-8") for name in others[:2])
 
 
-def test_a_picture_whose_last_line_is_no_chart_is_refused():
+def test_a_picture_without_a_chart_in_its_last_line_is_rejected():
     with pytest.raises(AssertionError):
-        drawn("chart = 1")
+        draw_chart("chart = 1")

@@ -1,11 +1,11 @@
-"""Pictures of pages: drawn by unmask itself while the site is built, so that none shows what it no longer draws.
+"""Directive `picture`: a chart that unmask draws while the site is built, so that it always shows the present state.
 
-    ```{picture} What the picture shows, and how to read it.
-    found = unmask.audit(...)
-    found.chart("success identity")
+    ```{picture} Caption: content of the picture, and how to read it.
+    result = unmask.audit(...)
+    result.chart("success identity")
     ```
 
-The last line is the chart. The code stands folded below the picture; what it raises is a warning of the build.
+The last line is the chart. The page shows the code folded below the picture. An exception becomes a warning.
 """
 
 import ast
@@ -16,28 +16,28 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 
-def drawn(code: str) -> str:
-    """The drawing that the last expression of a program is."""
-    *before, last = ast.parse(code).body
+def draw_chart(code: str) -> str:
+    """Run a program whose last expression is a chart, and return the chart as SVG."""
+    *statements, last = ast.parse(code).body
     assert isinstance(last, ast.Expr)
     names: dict[str, Any] = {}
-    exec(compile(ast.Module(before, []), "picture", "exec"), names)
+    exec(compile(ast.Module(statements, []), "picture", "exec"), names)
     return str(eval(compile(ast.Expression(last.value), "picture", "eval"), names).svg)
 
 
 class Picture(SphinxDirective):
-    """Runs its content and shows the chart, its caption and, folded, the code."""
+    """Directive that shows a chart, its caption and its code."""
 
     has_content = True
     required_arguments = 1
     final_argument_whitespace = True
 
     def run(self) -> list[nodes.Node]:
-        """The figure."""
+        """Return the figure, or a warning with the page and line."""
         code = "\n".join(self.content)
         try:
-            svg = drawn(code)
-        except Exception as error:  # noqa: BLE001  # whatever it is, the page that has it should be named
+            svg = draw_chart(code)
+        except Exception as error:  # noqa: BLE001  # any error should name the page
             return [self.state.document.reporter.warning(f"picture: {error!r}", line=self.lineno)]
         caption, _ = self.state.inline_text(self.arguments[0], self.lineno)
         return [
@@ -50,6 +50,6 @@ class Picture(SphinxDirective):
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Gives pages the directive `picture`."""
+    """Register the directive."""
     app.add_directive("picture", Picture)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

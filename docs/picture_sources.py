@@ -1,4 +1,4 @@
-"""What the pictures of the documentation show: documents, commands, pages, charts, screens and terminals."""
+"""Sources of the pictures of the documentation: documents, commands, pages, charts, screens and terminals."""
 
 ROLES = ("-q", "age,sex,zip", "-s", "diagnosis")
 HELD = ("held.csv", *ROLES, "--original", "people.csv", "--origin", "own/held.csv", "--hold-back", "0.3")
@@ -11,7 +11,7 @@ sex = "quasi-identifier"
 zip = "quasi-identifier"
 diagnosis = "sensitive"
 """
-"""The columns of made people, as a document has them."""
+"""Roles of the generated people in a document."""
 
 DOCUMENT = f"""
 title = "Discharges of a year, for research"
@@ -100,7 +100,7 @@ knows = {{ targets = 300 }}
 """
 
 MECHANISM = """
-title = "Rank swapping, and who knows it"
+title = "Rank swapping, and an adversary who knows it"
 seeds = 2
 measures = ["realized_success", "utility"]
 
@@ -147,7 +147,7 @@ RUNS = {"study": "plan.toml", "mechanism": "mechanism.toml"}
 """Page -> the plan of its study."""
 
 PAGES = ("table", "graph", "linkage", "channel", "study", "demo", "certificate")
-"""The pages whose first screens are shown: wide and narrow, light and dark, and in print."""
+"""Pages with pictures of the first screen, wide and narrow, light and dark, and printed."""
 
 CHARTS = {
     "chart-success": ("table", "#success figure"),
@@ -170,16 +170,16 @@ CHARTS = {
     "chart-observations": ("channel", "figure:has-text('Error over observations')"),
     "chart-price": ("price", "#price figure"),
 }
-"""Chart -> the page that it is on and where there; the first that fits is taken."""
+"""Chart -> its page, and a selector whose first match is used."""
 
 SCREENS = ("app-open", "app-roles", "app-adversaries", "app-verdict", "app-protect", "app-game", "app-sign")
 """The screens of `unmask open`."""
 
 KINDS = ("app-network", "app-clusters", "app-channel")
-"""A screen of each kind that is no table."""
+"""Screens of `unmask open` for other data than tables."""
 
 LOOKS = (("", "light", 1280), ("-dark", "dark", 1280), ("-400", "light", 400), ("-400-dark", "dark", 400))
-"""Ending of a picture's name -> the scheme of colors and the width of its window."""
+"""Ending of a picture's name, color scheme, and width of the window."""
 
 TERMINALS = {
     "terminal-help": ("--help",),
@@ -190,4 +190,4 @@ TERMINALS = {
     "terminal-choose": ("choose", "run-study", "--policy", "neighbor:success_probability<=0.1"),
     "terminal-advise": ("advise", "--what", "attribute", "--loss", "graded", "--observations", "one"),
 }  # fmt: skip
-"""Picture of a terminal -> the command that is run in it."""
+"""Picture of a terminal -> its command."""
