@@ -1,5 +1,6 @@
-"""README, documentation and glossary are plain English: short sentences, glossary terms, no private phrases."""
+"""README, documentation and notebooks are plain English: short sentences, glossary terms, no private phrases."""
 
+import json
 import re
 from pathlib import Path
 
@@ -7,7 +8,14 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
-PAGES = [README, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
+DOCS = ROOT / "docs"
+PAGES = [
+    README,
+    ROOT / "CONTRIBUTING.md",
+    ROOT / "CHANGELOG.md",
+    *sorted(DOCS.rglob("*.md")),
+    *sorted(DOCS.rglob("*.ipynb")),
+]
 IDS = [str(page.relative_to(ROOT)) for page in PAGES]
 
 OPENERS = {"what", "who", "whom", "whose", "whoever", "whatever", "where", "wherever", "which", "whether", "how", "of"}
@@ -78,7 +86,12 @@ def chained(sentence: str) -> bool:
 
 
 def read(page: Path) -> str:
+    """Return the text of a page, or the prose of a notebook."""
     text = page.read_text(encoding="utf-8")
+    if page.suffix == ".ipynb":
+        return "\n\n".join(
+            "".join(cell["source"]) for cell in json.loads(text)["cells"] if cell["cell_type"] == "markdown"
+        )
     return re.sub(r"```\{glossary\}|^```$", "", text, flags=re.MULTILINE) if page.stem == "glossary" else text
 
 
