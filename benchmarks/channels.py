@@ -281,7 +281,7 @@ def highs(n: int) -> Step:
 
 # --- races -----------------------------------------------------------------------------------------------
 
-LISTED = "a belief lists nine million entries of 12 bytes, which are checked; the formulas need one matrix"
+LISTED = "A belief has nine million checked entries of 12 bytes. The formulas of the peer need one matrix."
 
 RACES = (
     Race(

@@ -6,8 +6,10 @@ from typing import Any
 
 from harness import Found, Step
 
-PASSES = "the calls unpack a hundred million entries each: entropies and leakage are a third each, places of the truth \
-a fifth, the check of the belief a tenth"
+PASSES = (
+    "Each call unpacks a hundred million entries. Entropies and leakage take a third each, ranks of the truth a fifth, "
+    "the check of the belief a tenth."
+)
 
 
 def random_belief(n: int, width: int) -> tuple[Any, Any, Any]:

@@ -253,13 +253,13 @@ ATTACKS: tuple[tuple[str, str, int, dict[str, Any]], ...] = (
     ("Rematch", "rematch:Rematch", 100, {}),
 )
 PEERS = {"dictionaries": "by_dictionaries", "sparse product": "by_products"}
-VISITED = "each candidate visited adds to a score at a place of its own in memory, some hundred million in a second"
+VISITED = "Each visit of a candidate adds to a score elsewhere in memory: about a hundred million per second."
 SPREADS = (
-    "its passes visit 14,753 million candidates, some two hundred million in a second; 2,000 seeds do not spread here, "
-    "and 20,000, which do and find 97 % of the people, visit 31,288 million"
+    "The passes visit 14,753 million candidates, about two hundred million per second. 2,000 seeds do not spread here. "
+    "20,000 seeds find 97 % of the people and visit 31,288 million."
 )
-SCORED = "beyond a visit, which Nar09 has too, each candidate is bounded by its likelihood, and 6 % weighed in full"
-ALONE = "what is not a pass, such as the belief, runs on one core, and both cores share the memory's bandwidth"
+SCORED = "Each candidate is visited, as in Nar09, and bounded by its likelihood. 6 % are weighted in full."
+ALONE = "Work outside the passes, such as the belief, uses one core, and both cores share the memory's bandwidth."
 GROUPS = ("pass", "nar09", "threads", "attacks", "large", "huge", "load")
 
 

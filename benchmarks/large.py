@@ -118,8 +118,8 @@ def join(folder: str, suffix: str) -> Step:
 # --- races -----------------------------------------------------------------------------------------------
 
 PASSES = (
-    "two thirds of the engine's time count the combinations, as the peer does; a fifth is the plan, "
-    "and the rest lists the values of the columns"
+    "The engine counts combinations in two thirds of its time, as the peer does. A fifth is the plan, and the rest "
+    "lists the values of the columns."
 )
 
 
@@ -137,7 +137,7 @@ def of_linkage(chosen: argparse.Namespace, size: int) -> Iterator[Race]:
     with tempfile.TemporaryDirectory(dir=chosen.folder) as folder:
         if wanted(chosen, "linkage"):
             harness.apart(build_items, folder, size)
-        limit = "importing is a fifth of it; ids and labels are read as texts, joined and counted in the rest"
+        limit = "Imports take a fifth. Ids and labels are read as texts, joined and counted in the rest."
         ours = Case("ours", audit_linkage, (folder, suffix), at_most=bar, limit=limit)
         peer = Case("DuckDB, join", join, (folder, suffix))
         title = f"audit linkage, {size:,} items of {'CSV' if suffix == '.csv' else 'Parquet'}"
@@ -164,7 +164,7 @@ def of_parquet(chosen: argparse.Namespace, rows: int) -> Iterator[Race]:
             ours = Case("ours", audit_parquet, (folder, 6), at_most=40, limit=PASSES)
             peer = Case("DuckDB, group by", count_parquet, (folder, 6))
             yield Race("parquet", f"audit, {title} x 6", (ours,), (peer,), "seven million combinations")
-            limit = "more than half is to sort the rows by what is released and to write them, as the peer does"
+            limit = "Sorting and writing the released rows takes more than half, as in the peer."
             ours = Case("ours", protect_parquet, (folder,), at_most=60, limit=limit)
             peer = Case("DuckDB, sort and write", copy_parquet, (folder,))
             yield Race("protect", f"protect, {title}", (ours,), (peer,), "Mondrian, k = 10, three columns, in 4 GiB")
@@ -174,7 +174,7 @@ def of_parquet(chosen: argparse.Namespace, rows: int) -> Iterator[Race]:
 
 def on_spark_race(title: str, folder: str) -> Race:
     """Spark beside DuckDB."""
-    limit = "Spark compiles every statement, and hands the rows from one stage to the next by way of the disk"
+    limit = "Spark compiles every statement, and passes rows between stages through the disk."
     ours = Case("ours", on_spark, (folder,), most={"times DuckDB's clock": 2}, limit=limit)
     return Race("spark", title, (ours,), shows="15 s of Spark's start left out", clock="wall")
 

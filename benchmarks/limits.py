@@ -250,7 +250,7 @@ def races(chosen: argparse.Namespace) -> Iterator[Race]:
     yield from of_tables(chosen)
     yield from of_traces()
     if chosen.only and "check" in chosen.only:
-        limit = "the suite is most of it, on as many cores as there are"
+        limit = "The test suite takes most of the time, on all cores."
         yield Race("check", "./check", (Case("ours", check, long=True, at_most=180, limit=limit),), clock="wall")
 
 
@@ -266,16 +266,16 @@ def of_start(chosen: argparse.Namespace) -> Iterator[Race]:
         few, links = f"{folder}/eight.csv", f"{folder}/links.csv"
         Path(few).write_text("age,sex,zip,ill\n" + "".join(f"{20 + i},{'fm'[i % 2]},1{i},{i % 3}\n" for i in range(8)))
         Path(links).write_text("u,v\n" + "".join(f"{i},{(i * 7 + j) % 100}\n" for i in range(100) for j in range(1, 9)))
-        helped = Case("ours", our_start, ("--help",), at_most=0.12, limit="importing click takes more than half of it")
+        helped = Case("ours", our_start, ("--help",), at_most=0.12, limit="Importing click takes more than half.")
         yield Race("start", "unmask --help", (helped,), libraries, "a command that reads nothing")
         rows = ("audit", few, "-q", "age,sex,zip", "-s", "ill", "--json")
-        limit = "half of it are the libraries, as the peer shows, and most of the rest the classes of our 270 modules"
+        limit = "Libraries take half, as the peer shows. Most of the rest defines the classes of 270 modules."
         audit = Case("ours", our_start, rows, at_most=0.35, limit=limit)
         yield Race("start", "unmask audit of 8 rows", (audit,), libraries, "the whole command")
         network = ("audit", "graph", links, "--overlap", ".8,.8", "--seeds", "random:10", "--runs", "1", "--json")
-        limit = "numba compiles 38 loops: half the time is LLVM's, half its own; a fourth goes to the scores of Rematch"
+        limit = "numba compiles 38 loops: LLVM takes half of the time. The scores of Rematch take a quarter."
         first = Case("nothing compiled before", first_network, network, at_most=4, limit=limit)
-        limit = "libraries, SciPy's optimizers and numba's types are loaded; the ensemble runs attacks in ten rounds"
+        limit = "Libraries, SciPy's optimizers and numba's types are loaded. The ensemble runs attacks in ten rounds."
         later = Case("all compiled before", our_start, network, at_most=1.2, limit=limit)
         bare = (Case("the libraries alone", start, ("-c", f"{LIBRARIES}, numba")),)
         yield Race("start", "audit of a network", (first, later), bare, "100 people, every attack")
@@ -291,13 +291,13 @@ def of_tables(chosen: argparse.Namespace) -> Iterator[Race]:
         yield Race("page", "page of an audit", (page,), (bare,), "two adversaries, five columns")
         if wanted(chosen, "wide"):
             harness.apart(build_wide, folder)
-        limit = "11,325 pairs of columns are compared by small matrices; auditing the release takes as long again"
+        limit = "11,325 pairs of columns are compared by small matrices. The audit of the release takes equally long."
         wide = Case("ours", protect_wide, (folder,), at_most=3, limit=limit)
         literal = (Case("plain Python, partition", mondrian_wide, (folder,)),)
         yield Race("wide", f"{WIDE} quasi-identifiers x 2,000", (wide,), literal, "protected, and the release audited")
         if wanted(chosen, "protect"):
             harness.apart(build_distinct, f"{folder}/distinct.csv")
-        limit = "reading and cutting boxes take a quarter of the time each, importing a sixth"
+        limit = "Reading and cutting boxes take a quarter each, and imports a sixth."
         case = Case("ours", protect_csv, (folder,), at_most=1.3, limit=limit)
         scan = (Case("DuckDB, sort and write", copy_csv, (folder,)),)
         yield Race("protect", "protect, 1,000,000 rows of CSV", (case,), scan, "Mondrian, k = 10, three columns")
@@ -305,7 +305,7 @@ def of_tables(chosen: argparse.Namespace) -> Iterator[Race]:
 
 def of_traces() -> Iterator[Race]:
     """The attacker of traces."""
-    limit = "each best answer is found in five passes or more over the entries of its row"
+    limit = "Each best answer is computed in at least five passes over the entries of its row."
     ours = Case("ours", our_traces, at_most=1, limit=limit)
     peer = Case("SciPy, a 21st scaled", scipy_traces, (21,), times=21)
     yield Race("traces", "313 people, 20 steps, 400 places", (ours,), (peer,), "hidden Markov chain, Euclidean losses")

@@ -66,7 +66,9 @@ def overhead(n_cells: int) -> Step:
     return step
 
 
-CELLS = "nearly all of it are the cells: each makes its protection, attacks it and measures the belief in about 5 ms"
+CELLS = (
+    "The runs take nearly all of the time: each makes a protection, attacks it and measures the belief in about 5 ms."
+)
 
 
 def tiny(n_cells: int) -> Step:
@@ -84,7 +86,7 @@ def tiny(n_cells: int) -> Step:
     return step
 
 
-RENDERED = "what was found is gathered by protection, adversary and measure, and drawn"
+RENDERED = "Results are grouped by protection, adversary and measure, and drawn."
 
 
 def finished(n_rows: int) -> tuple[Any, Path]:

@@ -109,10 +109,9 @@ def our_read(path: str, names: Sequence[str]) -> Step:
 DISTINCT_ROWS = 1_000_000
 PAGE = ("--force", "--report")
 BEYOND = (
-    "a fifth is reading five columns and their codes, and a tenth each importing, what beliefs are alike and the 2^4 "
-    "subsets of the quasi-identifiers; the rest are a million classes with their criteria, and three beliefs with "
-    "their measures. At the peak some thirty numbers are held for every person: the table, its classes, a belief about "
-    "records and one about values, with what is being counted"
+    "Reading five columns takes a fifth. Imports, the comparison of beliefs, and the 2^4 subsets of the "
+    "quasi-identifiers take a tenth each. The rest is a million classes with criteria, and three beliefs with "
+    "measures. The peak holds about thirty numbers for every person: the table, its classes, and two beliefs."
 )
 COLUMNS = ("age", "zip", "sex", "education", "diagnosis")
 
