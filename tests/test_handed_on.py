@@ -267,7 +267,7 @@ def test_the_list_is_for_its_owner_alone_and_replaces_nothing(house):
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (("--engine", "duckdb"), "--at-risk lists rows one by one and needs the table in memory"),
+        (("--engine", "duckdb"), "--at-risk needs the table in memory"),
         (("--original", "people.csv"), "needs --origin"),
     ],
 )

@@ -45,10 +45,10 @@ class Protected:
         return as_json("protect", results=[self.facts], tables={"width": width})
 
     def __repr__(self) -> str:
-        return costs(self.facts, self.width)
+        return describe_cost(self.facts, self.width)
 
 
-def costs(facts: Mapping[str, Any], width: Mapping[str, Any]) -> str:
+def describe_cost(facts: Mapping[str, Any], width: Mapping[str, Any]) -> str:
     """What a release costs, in a sentence; facts, width : as in `Protected`."""
     from unmask.results.formats import percent
 

@@ -8,7 +8,7 @@ import click
 
 from unmask.cli.files import print_json
 from unmask.cli.generated import options
-from unmask.cli.options import TwoWordCommand
+from unmask.cli.group import TwoWordCommand
 from unmask.cli.terminal import print_line
 
 QUESTIONS = {

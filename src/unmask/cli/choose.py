@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from unmask.cli.documents import ReadsDocument
-from unmask.cli.files import print_json, read
+from unmask.cli.files import print_json
 from unmask.cli.gates import POLICY_HELP, POLICY_METAVAR, warn_of_reversed_conditions
 from unmask.cli.generated import FILE, Input, parse_with
-from unmask.cli.options import first_argument, table_options
+from unmask.cli.group import first_argument
+from unmask.cli.options import table_options
+from unmask.cli.reading import read_table
 from unmask.cli.terminal import print_line
 from unmask.core.errors import UnmaskError
 
@@ -121,7 +123,7 @@ def choose_columns(data: str, as_json: bool, **reading: Any) -> None:
     """
     from unmask.tables.criteria import contributions
 
-    found = contributions(read(Path(data), reading))
+    found = contributions(read_table(Path(data), reading))
     if as_json:
         print_json(results=found)
         return

@@ -11,23 +11,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from unmask.cli.documents import ReadsDocument
-from unmask.cli.files import (
-    ROLES,
-    derive_release_reading,
-    list_columns_without_role,
-    print_json,
-    read,
-    read_column_names,
-)
+from unmask.cli.files import print_json
 from unmask.cli.generated import FILE
 from unmask.cli.options import optional_table_options
+from unmask.cli.reading import ROLES, read_every_column
 from unmask.cli.terminal import print_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from unmask.facts import ColumnFacts, Count
-    from unmask.tables import Table
 
 OPTIONS = {"-q": "quasi-identifier", "-s": "sensitive", "--identifiers": "identifier", "--weight": "weight"}
 
@@ -67,44 +60,6 @@ def columns(file: Path, as_json: bool, **reading: Any) -> None:
         print_line(f"question: {unit.question}" if unit.question else f"unit of counting: {unit.words}", err=True)
     if not roles and (reading["person"] or not unit.question):
         print_line(f"next: {_next(file, facts, reading['person'])}", err=True)
-
-
-def read_released(path: Path, reading: dict[str, Any]) -> tuple[Table, list[str]]:
-    """A released table with every column of its file, since anybody can read them, and the names of those without a
-    role: they count as kept.
-    """
-    from unmask.tables.table import check_roles
-
-    check_roles({option: tuple(reading[option]) for option in ROLES})
-    names = read_column_names(path, reading)
-    return read(path, derive_release_reading(reading, names)), list_columns_without_role(names, reading)
-
-
-def read_original(path: Path, reading: dict[str, Any], releases: Sequence[Path]) -> Table:
-    """The table before protection, with those of its columns that leave unchanged in some release."""
-    names = read_column_names(path, reading)
-    left = dict.fromkeys(
-        name for file in releases for name in list_columns_without_role(read_column_names(file, reading), reading)
-    )
-    return read(path, {**reading, "keep": (*reading["keep"], *(name for name in left if name in names))})
-
-
-def warn_of_unused_columns(columns: set[str], original: Table | None) -> list[str]:
-    """What is said of released columns without a role; what the original lacks, no adversary is given."""
-    known = columns if original is None else columns & set(original.names)
-    return [f"released columns without a role, taken as known: {', '.join(sorted(known))}"] * bool(known)
-
-
-def read_every_column(file: Path, reading: dict[str, Any], roles: Mapping[str, str]) -> Table:
-    """The file, every column read for what its cells mean, whatever its role."""
-    from unmask.tables.reading import check_columns
-    from unmask.tables.unit import ROW
-
-    names = read_column_names(file, reading)
-    person = [reading["person"]] if reading["person"] not in (None, ROW) else []
-    check_columns(names, [*roles, *person], where=f"file {file.name!r}")
-    others = {**dict.fromkeys(ROLES, ()), "weight": None, "person": None}
-    return read(file, {**reading, **others, "quasi_identifiers": names})
 
 
 # --- lines ------------------------------------------------------------------------------------------------------------

@@ -8,10 +8,11 @@ from typing import Any
 
 import click
 
-from unmask.cli.files import describe_version, print_json, print_overview, refuse_to_overwrite, write_report
+from unmask.cli.files import print_json, print_overview, refuse_to_overwrite
 from unmask.cli.generated import FILE
+from unmask.cli.output import describe_version
 from unmask.cli.terminal import print_line, print_text
-from unmask.data.writing import replace_files
+from unmask.data.writing import replace_files, write_text
 
 
 @click.command(name="list")
@@ -45,6 +46,7 @@ def demo(report: Path, people: int, seed: int, force: bool) -> None:
     import numpy as np
 
     from unmask.policy import read_policy
+    from unmask.reports import render
     from unmask.tables import Mondrian, Register, Table, datasets
     from unmask.tables.audit import audit as audit_tables
 
@@ -64,6 +66,6 @@ def demo(report: Path, people: int, seed: int, force: bool) -> None:
         reproduce=describe_version(),
     )
     with replace_files(report) as places:
-        write_report(found, places[report])
+        write_text(places[report], render(found))
         print_overview(found.without_small())
     print_line(f"wrote {report} (seed {seed})", err=True)

@@ -33,7 +33,7 @@ def make_audit_command(domain: str) -> click.Command:
         files = [values.pop(name) for name in positional]
         result = audit_files(*files, **values)
         if result is not None:  # a dry run has none
-            output.give(result)
+            output.write(result)
 
     return audit
 

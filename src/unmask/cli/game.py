@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from unmask.cli.documents import CODE, allow_code_option
-from unmask.cli.files import print_json, refuse_to_overwrite, write_text
+from unmask.cli.files import print_json, refuse_to_overwrite, write_texts
 from unmask.cli.generated import FILE
 from unmask.cli.terminal import print_line
 from unmask.core.errors import visible
@@ -49,7 +49,7 @@ def game(document: Path, study: Path | None, output: Path | None, as_json: bool,
         from unmask.reports.page import written
         from unmask.reports.sections.game import game_page
 
-        write_text(output, written(game_page(found)))
+        write_texts({output: written(game_page(found))})
         print_line(f"wrote {output}", err=True)
     if as_json:
         print_json(results=[asdict(one) for one in found.offers], tables=found.tables())

@@ -122,12 +122,12 @@ def audit_graph(
     asked["attacks"] = parse_attacks(attacks, code_folder("attacks")) if attacks else ()
     tables = {"truth": truth, "seeds_file": seeds_file, "similarity": similarity}
     graph, known = _read(release, auxiliary, tables, **reading)
-    watched = output.watch(f"id_in_{'release' if auxiliary is None else 'auxiliary'}")
+    watched = output.start_at_risk(f"id_in_{'release' if auxiliary is None else 'auxiliary'}")
     found = audit({name: graph}, **{**asked, **known}, watched=watched, progress=_progress)
     for what, why in found.not_run:
         if why.startswith("failed: "):
             print_line(f"Not run: {what}: {why.removeprefix('failed: ')}", err=True)
-    output.give(found, watched=watched, releases=(release,))
+    output.write(found, watched=watched, releases=(release,))
 
 
 def _progress(text: str) -> None:

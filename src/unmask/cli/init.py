@@ -8,10 +8,10 @@ from typing import Any
 
 import click
 
-from unmask.cli.columns import read_every_column
-from unmask.cli.files import ROLES, refuse_to_overwrite, write_text
+from unmask.cli.files import refuse_to_overwrite, write_texts
 from unmask.cli.generated import FILE, Command
 from unmask.cli.options import optional_table_options
+from unmask.cli.reading import ROLES, read_every_column
 from unmask.cli.terminal import print_line
 from unmask.toml_text import DOCUMENT
 
@@ -64,7 +64,8 @@ def init(file: Path, output: Path, force: bool, **reading: Any) -> None:
     decided = [unit.question or f"Unit of counting: {unit.words}"] if reading["person"] is None else []
     notes = {"data": (*decided, *table.notes)}
     questions = "\n".join(f"# {line}".rstrip() for line in asked_lines())
-    write_text(output, f"{format_document(given, comments={'columns': why}, notes=notes)}\n{RELEASED}#\n{questions}\n")
+    text = format_document(given, comments={"columns": why}, notes=notes)
+    write_texts({output: f"{text}\n{RELEASED}#\n{questions}\n"})
     if unit.question and reading["person"] is None:
         print_line(f"question: {unit.question}; or write person = ... below [data] in {output}", err=True)
     print_line(f"wrote {output}: {len(facts)} columns; read it, then: unmask protect {output} -o release.csv", err=True)

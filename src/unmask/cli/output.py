@@ -1,4 +1,4 @@
-"""What every audit gives: findings or JSON, a page, its charts and tables, a summary, and an exit code."""
+"""Output of every audit: findings or JSON, a page, its charts and tables, a summary, and an exit code."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import click
 
 from unmask.cli.files import (
     command_name,
-    describe_version,
     list_inputs,
     list_role_options,
     locate_release,
@@ -21,7 +20,7 @@ from unmask.cli.files import (
     print_secret_file,
     refuse_to_overwrite,
     suggest_command,
-    write_report,
+    write_texts,
 )
 from unmask.cli.gates import audited_domain, exit_unless_acceptable, judge, policy_option, refuse_other_domains
 from unmask.cli.generated import FILE, grouped, output_option, pop_options
@@ -37,8 +36,10 @@ if TYPE_CHECKING:
 
 
 class Output(NamedTuple):
-    """What the user asked for. smallest_shown : the fewest people that may stand for a cell of what is given.
-    changes : whether the page tells what other protections would do
+    """Options of the output of an audit.
+
+    smallest_shown : fewest people that a count of the output may stand for
+    changes        : try other protections for the page
     """
 
     report: Path | None
@@ -53,7 +54,7 @@ class Output(NamedTuple):
     changes: bool = True
 
     def check(self) -> None:
-        """Refuse what cannot be written or said, before the work."""
+        """Refuse outputs that cannot be written or printed, before the work."""
         if self.as_json and self.in_short:
             raise click.UsageError("--json and --summary both say what is printed; leave one out")
         if self.at_risk is not None and self.at_risk.exists():
@@ -65,9 +66,15 @@ class Output(NamedTuple):
             raise click.UsageError("--sarif writes conditions that are not met; give --policy")
         refuse_to_overwrite(self.report, self.at_risk, self.sarif, force=self.force, folder=self.export)
 
-    def give(
+    def start_at_risk(self, rows: str) -> Watched | None:
+        """Return the list that the audit fills with people at risk, if one is to be written. rows : its first column"""
+        from unmask.reports.at_risk import Watched
+
+        return None if self.at_risk is None else Watched(rows)
+
+    def write(
         self,
-        found: ReportData | AuditResult,
+        result: ReportData | AuditResult,
         *,
         rows: Mapping[str, Sequence[Any]] | None = None,
         warnings: Sequence[str] = (),
@@ -75,92 +82,92 @@ class Output(NamedTuple):
         watched: Watched | None = None,
         releases: Sequence[Path] = (),
     ) -> None:
-        """Write, print, and exit 3 unless all is acceptable.
+        """Write the files, print the result, and exit 3 unless all releases are acceptable.
 
         rows     : of the files read, see `list_inputs`
-        watched  : who is at risk; releases : in whose folders that list should not lie
-        suggest  : tries what may be done about a release that is not acceptable, for the page
+        suggest  : tries changes of a release that is not acceptable, for the page
+        watched  : people at risk
+        releases : files in whose folders the list of people at risk should not be
         """
         from unmask.reports.data import ReportData
-        from unmask.reports.result import Result
 
-        found = ReportData.of(found)
-        judged = judge(found, self.policies, domain=audited_domain())  # before anything is written: it may fail
-        shown = replace(found.under(judged), least=self.smallest_shown, reproduce=describe_version())
-        if suggest and self.report and self.changes and any(one.state == "not acceptable" for one in judged):
-            shown = replace(shown, changes=suggest(shown, [*dict.fromkeys(one.policy for one in judged)]))
-        at_risk = None if watched is None else self.at_risk
-        with writing.replace_files(self.report, self.sarif, at_risk) as places:  # names are taken once all is said
-            if at_risk is not None and watched is not None:
-                writing.write_text(places[at_risk], watched.text(), private=True)
-            if self.report is not None:
-                write_report(shown, places[self.report])
-            if self.sarif is not None:
-                from unmask.reports.sarif import sarif
-
-                writing.write_text(places[self.sarif], sarif(shown.tables().get("verdicts", ()), locate_release))
-            if self.as_json:  # no file is there where the standard output is full
-                print_line(Result(shown).to_json(command_name(), inputs=list_inputs(rows), warnings=warnings))
-            else:
-                self._say(shown)
-            if self.export is not None:
-                from unmask.reports.export import export
-
-                export(shown, self.export, force=self.force)
-        if at_risk is not None:
-            folder = at_risk.resolve().parent
-            beside = next((path for path in releases if path.resolve().parent == folder), releases[0])
-            print_secret_file(at_risk, beside=beside, why="whoever has it knows whom to look for")
-        for said in (*warnings, *shown.cautions):
-            print_line(f"warning: {said}", err=True)
+        data = ReportData.of(result)
+        verdicts = judge(data, self.policies, domain=audited_domain())  # before anything is written: it may fail
+        data = replace(data.under(verdicts), least=self.smallest_shown, reproduce=describe_version())
+        if suggest and self.report and self.changes and any(item.state == "not acceptable" for item in verdicts):
+            data = replace(data, changes=suggest(data, [*dict.fromkeys(verdict.policy for verdict in verdicts)]))
+        self._write_files(data, watched, lambda: self._print(data, rows, warnings))
+        if self.at_risk is not None and watched is not None:
+            folder = self.at_risk.resolve().parent
+            nearest = next((path for path in releases if path.resolve().parent == folder), releases[0])
+            print_secret_file(self.at_risk, beside=nearest, why="whoever has it knows whom to look for")
+        for warning in (*warnings, *data.cautions):
+            print_line(f"warning: {warning}", err=True)
         for path in (self.report, self.sarif, self.export):
             if path is not None:
                 print_line(f"wrote {path}", err=True)
         if command_name() == "audit" and not self.as_json:
-            suggest_command(*self._next(shown))
-        exit_unless_acceptable(judged)
+            suggest_command(*self._suggest(data))
+        exit_unless_acceptable(verdicts)
 
-    def _say(self, shown: ReportData) -> None:
-        if self.in_short:
-            from unmask.reports.result import Result
+    def _write_files(self, data: ReportData, watched: Watched | None, show: Callable[[], None]) -> None:
+        """Write the files; none is there if results cannot be printed."""
+        from unmask.reports import render
+        from unmask.reports.export import export
+        from unmask.reports.sarif import sarif
 
-            print_text(Result(shown).summary())
-            return
-        told = shown.without_small()
-        if command_name() != "audit":
-            print_findings(told)
-            return
-        print_overview(replace(told, criteria=shown.criteria))
+        at_risk = None if watched is None else self.at_risk
+        with writing.replace_files(self.report, self.sarif, at_risk) as places:  # they get their names at the end
+            if at_risk is not None and watched is not None:
+                writing.write_text(places[at_risk], watched.text(), private=True)
+            if self.report is not None:
+                write_texts({places[self.report]: render(data)})
+            if self.sarif is not None:
+                writing.write_text(places[self.sarif], sarif(data.tables().get("verdicts", ()), locate_release))
+            show()
+            if self.export is not None:
+                export(data, self.export, force=self.force)
 
-    def _next(self, found: ReportData) -> list[str]:
-        """The command that says more: the best change that was tried, else which columns give most away where somebody
-        is at risk, else the page.
-        """
+    def _print(self, data: ReportData, rows: Mapping[str, Sequence[Any]] | None, warnings: Sequence[str]) -> None:
+        from unmask.reports.result import Result
+
+        if self.as_json:
+            print_line(Result(data).to_json(command_name(), inputs=list_inputs(rows), warnings=warnings))
+        elif self.in_short:
+            print_text(Result(data).summary())
+        elif command_name() != "audit":
+            print_findings(data.without_small())
+        else:
+            print_overview(replace(data.without_small(), criteria=data.criteria))
+
+    def _suggest(self, data: ReportData) -> list[str]:
+        """Return the command of the best change; or the riskiest columns, if a person is at risk; or else the page."""
         from unmask.reports.overview import lines
         from unmask.reports.screens.audit import best
 
-        given = click.get_current_context().params
-        made = best(found.changes)
-        if made is not None:
-            return _protecting(made, str(given["original"]))
-        if any(line.kind == "risk" for line in lines(found)) and given["engine"] is None:
-            return ["choose", "columns", str(given["original"] or given["releases"][0]), *list_role_options()]
-        return [] if self.report else ["audit", given["releases"][0], *list_role_options(), "--report", "report.html"]
-
-    def watch(self, rows: str) -> Watched | None:
-        """Who takes down who is at risk, if a list of them is asked for; rows : what its rows are."""
-        from unmask.reports.at_risk import Watched
-
-        return None if self.at_risk is None else Watched(rows)
+        params = click.get_current_context().params
+        change = best(data.changes)
+        if change is not None:
+            return _list_protect_options(change, str(params["original"]))
+        if any(line.kind == "risk" for line in lines(data)) and params["engine"] is None:
+            return ["choose", "columns", str(params["original"] or params["releases"][0]), *list_role_options()]
+        return [] if self.report else ["audit", params["releases"][0], *list_role_options(), "--report", "report.html"]
 
 
-def _protecting(made: Change, original: str) -> list[str]:
-    """The command that makes a change."""
-    kept = [name for name in click.get_current_context().params["keep"] or () if name != made.without]
-    extra = [*(["--keep", ",".join(kept)] if kept else []), *(["--l", str(made.l)] if made.l else [])]
-    name = f"k{made.k}"
+def describe_version() -> dict[str, object]:
+    """Return how a page was made: no path, no seed and no digest, which could confirm a guess of the data."""
+    from unmask.version import __version__
+
+    return {"Version": f"unmask {__version__}"}
+
+
+def _list_protect_options(change: Change, original: str) -> list[str]:
+    """Return the command of a change."""
+    keep = [name for name in click.get_current_context().params["keep"] or () if name != change.without]
+    extra = [*(["--keep", ",".join(keep)] if keep else []), *(["--l", str(change.l)] if change.l else [])]
+    name = f"k{change.k}"
     files = ["-o", f"{name}.csv", "--origin", f"{name}-origin.csv"]
-    return ["protect", original, *list_role_options(without=made.without), "--k", str(made.k), *extra, *files]
+    return ["protect", original, *list_role_options(without=change.without), "--k", str(change.k), *extra, *files]
 
 
 at_risk_option = output_option(
@@ -171,16 +178,15 @@ at_risk_option = output_option(
 
 
 def audit_output(command: Any) -> Any:
-    """The options of an audit's output; the command gets them as `output`, checked before it starts."""
+    """Add the options of an audit's output; the command gets them as `output`, checked before it starts."""
 
     @wraps(command)
-    def with_output(**given: Any) -> Any:
-        output = Output(**pop_options(given, [name for name in Output._fields if name in given]))
+    def with_output(**values: Any) -> Any:
+        output = Output(**pop_options(values, [name for name in Output._fields if name in values]))
         output.check()
-        return command(output=output, **given)
+        return command(output=output, **values)
 
-    wrapped: Any = with_output
-    wrapped = grouped("Policy", policy_option)(wrapped)
+    wrapped: Any = grouped("Policy", policy_option)(with_output)
     for option in (
         click.option("--force", is_flag=True, help="Overwrite the report and the exported files."),
         click.option(

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unmask.cli.files import print_json, read
+from unmask.cli.files import print_json
 from unmask.cli.generated import Command, Input
 from unmask.cli.options import attacker_option, optional_table_options
+from unmask.cli.reading import read_table
 from unmask.cli.terminal import print_line, print_text
 from unmask.core.errors import UnmaskError
 
@@ -135,7 +136,7 @@ def _of_release(target: str, reading: dict[str, Any]) -> NDArray[np.int64]:
         raise UnmaskError(
             f"{target!r} is no list of group sizes such as 1,2,5-20, and a release needs --quasi-identifiers; give them"
         )
-    classes = read(Path(target), reading).classes
+    classes = read_table(Path(target), reading).classes
     return np.asarray(classes.sizes[classes.of_row], dtype=np.int64)
 
 

@@ -14,7 +14,7 @@ import click
 
 from unmask.cli.files import print_json, refuse_to_overwrite, suggest_command, write_release
 from unmask.cli.generated import FILE, Command, grouped, options, output_option, pop_options, split_names
-from unmask.cli.options import encoding, without_seed
+from unmask.cli.options import parse_encoding, without_seed
 from unmask.cli.terminal import print_line
 from unmask.core.errors import UnmaskError
 from unmask.data.writing import STANDARD_OUTPUT
@@ -68,7 +68,7 @@ def column_options(command: Any) -> Any:
     read = options(
         "unmask.graphs:EdgeListOptions",
         delimiter={}, header={"flags": ("--header/--no-header",), "default": None}, skip_lines={}, comment={},
-        encoding={"parse": encoding}, form={}, ids={}, missing_ids={},
+        encoding={"parse": parse_encoding}, form={}, ids={}, missing_ids={},
         two_mode={"flags": ("--two-mode/--one-mode",), "default": None},
     )  # fmt: skip
     target = click.option("--target", help="Column of the other end of an edge, see --source.")

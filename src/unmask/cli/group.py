@@ -1,0 +1,209 @@
+"""The group of all commands: names of two words, completion, and errors as sentences with an exit code."""
+
+from __future__ import annotations
+
+import csv
+import errno
+import gc
+import io
+import logging
+import os
+import signal
+import sys
+from contextlib import suppress
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import click
+from click.shell_completion import CompletionItem
+
+from unmask.cli.generated import Command
+from unmask.cli.terminal import QUIET, Notes, print_line
+from unmask.core.errors import FailedError, UnmaskError, visible
+from unmask.domains import DOMAINS
+
+_NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF}
+"""Errors of a device or a disk that is full or gone."""
+
+
+class UnmaskGroup(click.Group):
+    """All commands. A user's mistake becomes a sentence and an exit code; a fault of ours keeps its traceback.
+
+    A SIGTERM acts as Ctrl-C: temporary files are removed, and a study writes what is finished.
+    """
+
+    def main(self, *arguments: Any, **settings: Any) -> Any:
+        """Run the command line; output that cannot be written, also that of --help, becomes a sentence."""
+        gc.set_threshold(200_000)  # imported modules are never garbage, and every collection would visit them
+        logger = logging.getLogger("unmask")
+        if not any(isinstance(handler, Notes) for handler in logger.handlers):
+            logger.addHandler(Notes(logging.WARNING))
+        sys.stdin = sys.stdin or io.TextIOWrapper(io.BytesIO())  # it may be closed
+        for stream in (sys.stdin, sys.stdout, sys.stderr):
+            if hasattr(stream, "reconfigure"):  # names of files and piped input may not be text
+                stream.reconfigure(errors="backslashreplace")
+        try:
+            return super().main(*arguments, **settings)
+        except OSError as error:
+            if error.errno not in _NO_ROOM:
+                raise
+            _discard_output()
+            print_line(f"Error: the output cannot be written: {error.strerror}; make room, or name a file", err=True)
+            sys.exit(FailedError.exit_code)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; an `UnmaskError` and a Ctrl-C become a sentence and an exit code."""
+        if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+            signal.signal(signal.SIGTERM, signal.default_int_handler)  # as a Ctrl-C, which cleans up
+        try:
+            return super().invoke(ctx)
+        except click.ClickException as error:
+            vars(error)["message"] = visible(error.message)
+            raise
+        except UnmaskError as error:
+            print_line(f"Error: {error}", err=True)
+            ctx.exit(error.exit_code)
+        except OSError as error:
+            if error.filename is None:  # of the output, or ours
+                raise
+            print_line(f"Error: {_describe_file(error)} cannot be used: {error.strerror}; check the path", err=True)
+            ctx.exit(FailedError.exit_code)
+        except MemoryError:
+            print_line("Error: there is too little memory; give fewer or coarser columns, or --engine duckdb", err=True)
+            ctx.exit(FailedError.exit_code)
+        except csv.Error as error:  # such as a field of more than 131,072 characters
+            print_line(
+                f"Error: an input cannot be split into fields: {error}; check the file and its delimiter", err=True
+            )
+            ctx.exit(UnmaskError.exit_code)
+        except RecursionError:
+            print_line("Error: an input is nested too deeply; expected a file of a few levels", err=True)
+            ctx.exit(UnmaskError.exit_code)
+        except KeyboardInterrupt:
+            print_line("Error: interrupted before the end; run the same command again", err=True)
+            ctx.exit(FailedError.exit_code)
+
+    def __init__(self, *arguments: Any, **settings: Any) -> None:
+        super().__init__(*arguments, **settings)
+        self.help = _mark_paragraphs(self.help)
+
+    def add_command(self, cmd: click.Command, name: str | None = None) -> None:
+        """Register a command, and give it --quiet."""
+        super().add_command(_complete(cmd), name)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of the commands, and of an audit for each domain."""
+        return sorted({*super().list_commands(ctx), *self._audits()})
+
+    def _audits(self) -> dict[str, str]:
+        """Return the domain of each audit that has a word."""
+        return {f"audit {entry.word or name}": name for name, entry in DOMAINS.items() if entry.word != ""}
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a command; the audit of a domain is generated once it is needed."""
+        command = super().get_command(ctx, cmd_name)
+        if command is None and cmd_name in self._audits():
+            from unmask.cli.domain import make_audit_command
+
+            command = _complete(make_audit_command(self._audits()[cmd_name]))
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List every command with its first sentence."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, self.summarize(ctx, name)) for name in self.list_commands(ctx)])
+
+    def summarize(self, ctx: click.Context, name: str) -> str:
+        """Return the first sentence of a command; no domain is imported if it has a summary."""
+        command, domain = super().get_command(ctx, name), self._audits().get(name)
+        if command is None and domain is not None and DOMAINS[domain].summary:
+            return DOMAINS[domain].summary
+        command = self.get_command(ctx, name)
+        return command.get_short_help_str(limit=1000) if command is not None else ""
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Complete the first word of a command; `second_words` completes the second."""
+        return [item for item in super().shell_complete(ctx, incomplete) if " " not in str(item.value)]
+
+    def _with_second_word(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Join "audit linkage" to one command; refuse a second word that is nearly a command and not a file."""
+        name = " ".join(args[:2])
+        commands = self.list_commands(ctx)
+        if name in commands:
+            return [name, *args[2:]]
+        if args[0] == "audit" and len(args) > 1 and not Path(args[1]).exists():
+            seconds = [command.removeprefix("audit ") for command in commands if command.startswith("audit ")]
+            for near in get_close_matches(args[1], seconds, n=1, cutoff=0.75):
+                raise click.UsageError(f"{args[1]!r} is no file; did you mean 'audit {near}'?", ctx)
+        return args
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        """Find the command; suggest the nearest name for a typo."""
+        args = self._with_second_word(ctx, args)
+        name = args[0]  # click takes the arguments away
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError:
+            near = get_close_matches(name, self.list_commands(ctx), n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"the commands are {', '.join(self.list_commands(ctx))}"
+            raise click.UsageError(f"{name!r} is not a command; {hint}", ctx) from None
+
+
+def second_words(ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+    """Return the words that name another command after this one: `graph` after `audit`."""
+    root, prefix = ctx.find_root(), f"{ctx.command.name} "
+    assert isinstance(root.command, UnmaskGroup)
+    commands = [name for name in root.command.list_commands(root) if name.startswith(f"{prefix}{incomplete}")]
+    return [CompletionItem(name.removeprefix(prefix), help=root.command.summarize(root, name)) for name in commands]
+
+
+def first_argument(ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete a file, or the second word of a command."""
+    return [*second_words(ctx, incomplete), CompletionItem(incomplete, type="file")]
+
+
+class TwoWordCommand(Command):
+    """A command without an argument; a second word after it may name another command."""
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Complete an option or a second word."""
+        return [*second_words(ctx, incomplete), *super().shell_complete(ctx, incomplete)]
+
+
+def _set_quiet(ctx: click.Context, _parameter: click.Parameter, quiet: bool) -> None:
+    ctx.meta[QUIET] = quiet
+
+
+def _quiet_option() -> click.Option:
+    text = "Leave out notes, progress and what was written; errors and warnings stay."
+    return click.Option(["--quiet"], is_flag=True, expose_value=False, callback=_set_quiet, help=text)
+
+
+def _describe_file(error: OSError) -> str:
+    """Return the name of the file of an error, without its folder, and cut if it is long."""
+    name = os.path.basename(os.fsdecode(error.filename))  # noqa: PTH119  # it may be no path at all
+    return f"file {name if len(name) < 100 else name[:100] + '...'!r}"
+
+
+def _discard_output() -> None:
+    """Empty the buffers, which the process would try to write again at its end."""
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            with suppress(OSError, ValueError):
+                stream.flush()
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    with suppress(OSError, ValueError, AttributeError):
+        os.dup2(nowhere, sys.stdout.fileno())
+
+
+def _complete(command: click.Command) -> click.Command:
+    """Add --quiet to a command, and mark its examples."""
+    command.help = _mark_paragraphs(command.help)
+    (command.lazy_params if isinstance(command, Command) else command.params).append(_quiet_option())
+    return command
+
+
+def _mark_paragraphs(text: str | None) -> str:
+    """Return a help text with click's mark of paragraphs that keep their lines; a raw docstring has two characters."""
+    return (text or "").replace("\\b\n", "\b\n")

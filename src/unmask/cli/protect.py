@@ -1,0 +1,225 @@
+"""`unmask protect`: a release of a table, and the row of the original behind each of its records."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from unmask.cli.documents import WritesDocument, allow_code_option
+from unmask.cli.engine import count_tables, engine_options, pop_engine_options
+from unmask.cli.files import list_role_options, print_json, refuse_to_overwrite, suggest_command, write_release
+from unmask.cli.generated import FILE, Input, options, output_option, parse_with, pop_options
+from unmask.cli.group import first_argument
+from unmask.cli.options import (
+    choose_protection,
+    level_option,
+    parse_levels,
+    table_options,
+    with_option,
+    without_seed,
+)
+from unmask.cli.origins import format_origin
+from unmask.cli.reading import list_dropped_columns, read_column_names, read_table
+from unmask.cli.terminal import print_line
+from unmask.core.errors import UnmaskError
+from unmask.data.writing import STANDARD_OUTPUT
+
+if TYPE_CHECKING:
+    from unmask.data.engine import EngineOptions
+    from unmask.tables.formulas import Formulas
+    from unmask.tables.table import Table
+
+HOLD_BACK = "Share of the people to hold back at random, as control people of the audit (needs --origin)."
+
+
+@click.command(cls=WritesDocument)
+@click.argument("data", type=Input(), shell_complete=first_argument)
+@table_options
+@options("unmask.tables:Mondrian", k={}, l={"name": "l_"}, t={})
+@level_option
+@with_option
+@options("unmask.tables.audit:audit", hold_back={"help": HOLD_BACK})
+@click.option(
+    "--coarsen", multiple=True, callback=parse_with(parse_levels), metavar="COLUMN=LEVEL",
+    help="Recode a column of the release to wider bins, a period, a level, hidden characters, or *. Repeatable.",
+)  # fmt: skip
+@allow_code_option
+@click.option("--relaxed", is_flag=True, help="Let rows equal to a cut go to either side.")
+@output_option("--output", "-o", required=True, type=FILE, help="File of the release: CSV, TSV (.gz) or Parquet.")
+@output_option("--origin", type=FILE, help="Write the row of DATA behind each record; keep it secret.")
+@output_option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
+@output_option("--force", is_flag=True, help="Overwrite existing files.")
+@output_option(
+    "--formulas", type=click.Choice(["keep", "escape", "refuse"]), default="keep", show_default=True,
+    help="What to do about cells that a spreadsheet would run; escape puts an apostrophe before them.",
+)  # fmt: skip
+@without_seed
+@engine_options
+def protect(
+    data: str,
+    coarsen: dict[str, float | str],
+    relaxed: bool,
+    hold_back: float,
+    protection: Any,
+    output: Path,
+    origin: Path | None,
+    as_json: bool,
+    force: bool,
+    formulas: Formulas,
+    **values: Any,
+) -> None:
+    r"""Generalize a table with Mondrian until every class has k people, l values and distance t; or as --with says.
+
+    Quasi-identifiers are generalized, sensitive and kept columns leave unchanged, all others are dropped. Rows leave in
+    the order of their released cells, so the release is the same file whatever the order of DATA.
+
+    \b
+    unmask protect people.csv -q age,sex,zip -s diagnosis --k 10 --l 3 --t 0.2 -o release.csv
+    unmask protect people.csv -q age,sex,zip --with tables.Lattice:k=5:suppression=0.02 -o release.csv
+    unmask protect 'parts/*.parquet' -q age,sex,zip --engine duckdb --memory-limit 4GiB -o release.parquet
+    """
+    engine = pop_engine_options(values)
+    refuse_to_overwrite(origin, force=force, stream=output)
+    if as_json and output == STANDARD_OUTPUT:
+        raise click.UsageError("--json and -o - both say what is printed; leave one out")
+    if hold_back and origin is None:
+        raise UnmaskError("--hold-back leaves control people, whom the origin tells apart; give --origin, too")
+    protection = choose_protection(protection, relaxed, **pop_options(values, ("k", "l_", "t", "levels")))
+    if engine.engine is not None:
+        result = _protect_counted(engine, data, values, protection, output, formulas=formulas, force=force)
+        if result is not None:  # a dry run has no result
+            if as_json:
+                _print_json(result, [])
+            _print_release(result, output, [], as_json=as_json)
+        return
+    table, dropped = read_table(Path(data), values), list_dropped_columns(read_column_names(Path(data), values), values)
+    _print_dropped_columns(dropped)
+    if output != STANDARD_OUTPUT:
+        from unmask.tables.writing import check_name
+
+        check_name(output)
+    release, rows, result = _protect(table, protection, formulas, hold_back=hold_back, coarsen=coarsen)
+    warnings = [*_warn_of_small_classes(result, protection), *_warn_of_person_columns(table)]
+    result["dropped"] = dropped
+    show = (lambda: _print_json(result, warnings)) if as_json else None
+    write_release(release, output, format_origin(rows) if origin else "", origin, show=show)
+    _print_release(result, output, warnings, as_json=as_json)
+
+
+def _protect(table: Table, protection: Any, formulas: Formulas, **settings: Any) -> tuple[Table, Any, dict[str, Any]]:
+    """Return the release, the row of the table behind each of its records, and facts about it."""
+    from unmask.protecting import protect as protect_table
+    from unmask.tables.formulas import check_formulas, escaped, formula_cells
+
+    start = time.perf_counter()
+    protected = protect_table(table, protection, **settings)
+    seconds = time.perf_counter() - start
+    cells = formula_cells(protected.release)
+    check_formulas(cells, formulas)
+    _print_formula_cells(cells, formulas)
+    release = escaped(protected.release) if formulas == "escape" else protected.release
+    return release, protected.origin, {**protected.facts, "seconds": round(seconds, 3), "width": protected.width}
+
+
+def _protect_counted(
+    engine: EngineOptions,
+    source: str,
+    reading: dict[str, Any],
+    protection: Any,
+    output: Path,
+    *,
+    formulas: Formulas,
+    force: bool,
+) -> dict[str, Any] | None:
+    """Protect a table that stays in an engine and write the release; return facts about it, None after a dry run."""
+    from unmask.data.resources import check_output
+    from unmask.tables import criteria
+    from unmask.tables.counted_release import generalize, write_release
+
+    start = time.perf_counter()
+    check_output(output, force=force)
+    needs = {"counts_sensitive": protection.reads_values, "counts_records": False}
+    with count_tables(engine, {source: source}, reading, lambda _name, each, _columns: each, **needs) as counted:
+        if not counted:
+            return None
+        stored, table = counted[source]
+        generalized = generalize(table, protection)
+        dropped = list_dropped_columns(stored.engine.names(source), reading)
+        _print_dropped_columns(dropped)
+        _print_formula_cells(write_release(stored, generalized, output, formulas=formulas, force=force), formulas)
+    loss, n_classes = generalized.loss, len(generalized.release.classes.sizes)
+    return {
+        "rows": loss.released_rows,
+        "classes": n_classes,
+        "k": criteria.evaluate(generalized.release, sensitive=()).k,
+        "gcp": loss.gcp,
+        "average_class_size": loss.released_rows / n_classes,
+        "seconds": round(time.perf_counter() - start, 3),
+        "dropped": dropped,
+        "width": loss.width,
+    }
+
+
+def _print_json(result: dict[str, Any], warnings: list[str]) -> None:
+    facts = {name: value for name, value in result.items() if name not in ("width", "dropped")}
+    width = [{"column": name, **vars(column)} for name, column in result["width"].items()]
+    dropped = [{"column": name} for name in result["dropped"]]
+    print_json(results=[facts], tables={"width": width, "dropped": dropped}, warnings=warnings)
+
+
+def _print_release(result: dict[str, Any], output: Path, warnings: list[str], *, as_json: bool) -> None:
+    from unmask.protecting import describe_cost
+
+    for warning in warnings:
+        print_line(f"warning: {warning}", err=True)
+    print_line(f"wrote {output}: {describe_cost(result, result['width'])}", err=True)
+    if not as_json and output != STANDARD_OUTPUT:
+        params = click.get_current_context().params
+        truth = ["--original", params["data"], "--origin", params["origin"]] if params["origin"] else []
+        held_back = ["--hold-back", f"{params['hold_back']:g}"] if params["hold_back"] else []
+        person = ["--person", params["person"]] if truth and params["person"] else []
+        weight = ["--weight", params["weight"]] if params["weight"] else []
+        suggest_command("audit", output, *list_role_options(), *weight, *person, *truth, *held_back)
+
+
+# --- notes and warnings ---
+
+
+def _print_dropped_columns(names: list[str]) -> None:
+    if names:
+        print_line(f"dropped, without a role: {', '.join(names)}; --keep releases a column unchanged", err=True)
+
+
+def _print_formula_cells(cells: Mapping[str, int], formulas: Formulas) -> None:
+    """Print the number of cells that a spreadsheet would run, by column."""
+    if cells:
+        columns = ", ".join(f"{name} {n:,}" for name, n in cells.items())
+        outcome = "an apostrophe stands before them"
+        if formulas != "escape":
+            outcome = "--formulas escape or refuse changes that"
+        print_line(f"cells that a spreadsheet would run as formulas: {columns}; {outcome}", err=True)
+
+
+def _warn_of_small_classes(facts: Mapping[str, Any], protection: Any) -> list[str]:
+    """Return a warning if a class has fewer people than rows were required."""
+    people, k = facts.get("k_people"), getattr(protection, "k", None)
+    if not (people and k and people < k):
+        return []
+    advice = f"{type(protection).__name__} counts rows; choose a protection that counts people"
+    return [f"a class has rows of {people} people, fewer than k = {k}: {advice}"]
+
+
+def _warn_of_person_columns(table: Table) -> list[str]:
+    """Return a warning for each unchanged column that shows which rows are of one person."""
+    from unmask.tables.audit.several_records import pseudonym, repeated
+
+    column = pseudonym(table.kept, table.person)
+    return [
+        f"the column {column.name} leaves as it is and seems to say which rows are one person's: whoever recognizes a "
+        "few rows of a person has all of them; unmask audit with --person attacks people so"
+        for column in ([column] if column else repeated(table.kept))
+    ]
