@@ -1,4 +1,4 @@
-"""Certificates are checked elsewhere: a fresh virtual environment, another folder, and one change at a time.
+"""Certificates checked in a fresh environment and another folder, after one change at a time.
 
 `python verification/certificates.py [--venv DIR]` installs unmask from this checkout into an environment of its own
 (DIR, if it is there, is taken as it is) and makes certificates of a table, a network and a linkage with this one.

@@ -1,4 +1,4 @@
-"""Published results about channels, run again: `python verification/channels.py` (about a minute).
+"""Published results about channels, reproduced: `python verification/channels.py` (about a minute).
 
 D. Rebollo-Monedero, J. Parra-Arnau, C. Diaz, J. Forné, "On the measurement of privacy as an attacker's estimation
 error", Int. J. Inf. Secur. 2012, sections IV to VII: every claim beside what was found, and a verdict; exit code 1 if

@@ -1,4 +1,4 @@
-"""Charts as a browser draws them: every word measured at five widths, hovered, in the dark and in print.
+"""Charts in a browser: every word measured at five widths, with pointer, dark and printed.
 
 `python verification/charts.py [--pages FILE ...]`, with playwright and chromium. Without pages of your own it makes one
 of each kind: a table, a study, a network, clusters and a channel. A fast test reckons the same boxes without a browser.

@@ -1,4 +1,6 @@
-"""One climb on pairs of networks, beside Rematch and with a similarity: `UNMASK_DATA=... python verification/climb.py`.
+"""The attack Climb on pairs of networks, compared with Rematch, and with a similarity.
+
+    UNMASK_DATA=... python verification/climb.py
 
 Hits@1: share of the people who are in both networks and no seeds whose likeliest candidate is right. Nothing is fitted
 to a pair: gamma and scale are run as they are. `--part` runs one part alone (single, similarity, directions,

@@ -1,4 +1,6 @@
-"""What a record adds, beside what holds for everybody: `UNMASK_DATA=... python verification/control_people.py`.
+"""Effect of a person's own record, compared with a control group.
+
+    UNMASK_DATA=... python verification/control_people.py
 
 Members are people whom a release was made of, control people others of the same population. Every number stands beside
 that of an independent prototype on the same data, within the tolerance that draws of the synthesizers need.

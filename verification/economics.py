@@ -1,4 +1,4 @@
-"""Published results about the economics of an attack, run again: `python verification/economics.py` (two minutes).
+"""Published results about the economics of an attack, reproduced: `python verification/economics.py` (two minutes).
 
 W. Xia, R. Heatherly, M. Kantarcioglu, Y. Vorobeychik, Z. Wan, B. Malin, "Process-driven data privacy", CIKM 2015,
 sections 7.1 to 7.3: every claim beside what was found, and a verdict; exit code 1 if a verdict that must hold fails.

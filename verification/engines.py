@@ -1,4 +1,4 @@
-"""The same command on both engines prints the same: `python verification/engines.py`.
+"""Both engines print the same results: `python verification/engines.py`.
 
 Audits of Adult, its protection, and the audit of a generated table (`--rows`, a hundred million unless told otherwise)
 are run as a user types them, with DuckDB and with Spark on the cores of this machine. What they print as JSON must be

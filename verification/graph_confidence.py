@@ -1,4 +1,4 @@
-"""Confidence of the ensemble on networks: announced, a bound, or refused with the reason, next to what comes true.
+"""Confidence of the ensemble on networks: announced, bounded or refused, compared with realized success.
 
 `UNMASK_DATA=... python verification/graph_confidence.py` takes about an hour; `--part` runs some parts, `--only` some
 pairs, `--draws` fewer draws. `--baseline SRC` runs the source of an older version on the same draws, for its Hits@1 and

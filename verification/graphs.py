@@ -1,4 +1,4 @@
-"""Published results about attacks on networks, run again: `python verification/graphs.py` (about ten minutes).
+"""Published results about attacks on networks, reproduced: `python verification/graphs.py` (about ten minutes).
 
 G. Gulyas, "Protecting privacy against structural de-anonymization attacks in social networks", 2015: Table 3.1, Figures
 3.2 to 3.4, 4.3, 4.6, 4.7 and 4.8, each claim beside what was found, and a verdict; exit code 1 if a verdict that must

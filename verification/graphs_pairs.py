@@ -1,4 +1,4 @@
-"""Real pairs of networks: what attacks name, and whether what a belief announces comes true.
+"""Real pairs of networks: success of attacks, and announced compared with realized success.
 
 `UNMASK_DATA=... python verification/graphs_pairs.py` runs the ensemble: five draws of each pair and of Epinions,
 pairs of other kinds, similarities, planted networks, attacks without seeds, and a large pair, in about 45 minutes;

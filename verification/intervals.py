@@ -1,4 +1,4 @@
-"""How often a 95 % interval covers: targets drawn from a fixed release, the truth being the mean over all its people.
+"""Coverage of 95 % intervals for targets drawn from a fixed release.
 
 A made census of 2,000 people, Mondrian (k = 5), every person attacked: who is it, and which diagnosis. From them 50,
 200 and 800 are drawn, 500 times each. An interval that covers the mean over all 2,000 in fewer than 93 % of draws is

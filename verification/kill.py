@@ -1,4 +1,4 @@
-"""Commands that are ended at random moments: `python verification/kill.py` (ten minutes on two cores).
+"""Commands that are stopped at random moments: `python verification/kill.py` (ten minutes on two cores).
 
 200 times a command is sent SIGINT, SIGTERM or SIGKILL after a random part of the time that it takes: a protection with
 its origin, in memory and in an engine, an audit that writes a report and exports its tables, a study with two workers.

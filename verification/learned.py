@@ -1,4 +1,4 @@
-"""What all rows say of people like somebody: `UNMASK_DATA=... python verification/learned.py`.
+"""Inference from all rows about similar people: `UNMASK_DATA=... python verification/learned.py`.
 
 Members are people whom a release was made of, control people others of the same population. Numbers stand beside those
 of an independent prototype on the same data.

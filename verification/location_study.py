@@ -1,4 +1,6 @@
-"""Where are they? Noisy check-ins in Austin: `UNMASK_DATA=... python verification/location_study.py [--report FILE]`.
+"""Noisy check-ins in Austin, and the error of adversaries by mechanism.
+
+    UNMASK_DATA=... python verification/location_study.py [--report FILE]
 
 Half of the Gowalla users teach the attacker how the town is used: the prior of each cell of two kilometers, and how
 one check-in follows another. Mechanisms show noisy places. The first table, about secrets drawn from that prior, is

@@ -1,4 +1,4 @@
-"""Releases attacked by the mechanism that made them, beside attackers who do not know it.
+"""Releases attacked with knowledge of their mechanism, and without.
 
 The numbers beside ours are those of an independent prototype: other draws of the protections and of the people, and, as
 it names only how many columns it took, not always the same columns. So a claim is that two draws agree: within 2.5

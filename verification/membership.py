@@ -1,4 +1,4 @@
-"""Who is in a release of a table, by its file alone: `UNMASK_DATA=... python verification/membership.py`.
+"""Membership inference from the released table alone: `UNMASK_DATA=... python verification/membership.py`.
 
 Half of the people judged are in a release of 1,000 people of Adult, half are not; 20,000 others are the reference. The
 numbers of an independent prototype stand beside ours, within the tolerance that draws of the synthesizers need.

@@ -1,4 +1,4 @@
-"""Networks in files of random dialects: none is misread, and the options of a question lead to the right edges.
+"""Network files in random formats: none is misread, and each question leads to the right edges.
 
 `PYTHONPATH=. python verification/network_files.py [--first N] [--files N]`; 20,000 files take about 40 CPU minutes.
 """

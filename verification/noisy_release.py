@@ -1,4 +1,4 @@
-"""Linking a noisy release to people: what a nearest neighbor finds, what Bayes' rule finds, and how sure each is.
+"""Linkage of a noisy release to people: success and confidence of nearest neighbor and Bayes' rule.
 
 Adult, 30,162 complete rows, nine quasi-identifiers; each released cell is redrawn from its column with probability
 0.05, and the age moved by 1 or 2 years with probability 0.3; 2,000 targets. An independent implementation of the same

@@ -1,4 +1,4 @@
-"""Do the order and the labels of a release tell whose its records are? Adult, a graph and items, and planted leaks.
+"""Order and labels of a release do not identify people: Adult, a network, items, and planted leaks.
 
     UNMASK_DATA=... python verification/secrecy.py
 

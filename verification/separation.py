@@ -1,4 +1,4 @@
-"""Published results about separated identities, run again: `python verification/separation.py` (about twelve minutes).
+"""Published results about separate identities, reproduced: `python verification/separation.py` (about twelve minutes).
 
 G. Gulyas, "Protecting privacy against structural de-anonymization attacks in social networks", 2015, chapters 5 and 6:
 Figures 5.1 to 5.25 and 6.1 to 6.5, each claim beside what the source reads, what was found, and a verdict; exit code 1

@@ -1,4 +1,4 @@
-"""Every plan of examples/ as its user runs it, and once more with an accident: `python verification/studies.py`.
+"""Every document of examples/ as a user runs it, and again with an accident: `python verification/studies.py`.
 
 A plan runs from start to end. It is started again in another folder, killed with SIGKILL when about a third of its
 cells are finished, and resumed by the same command: the rows of both must be the same, and no cell may run twice. Then

@@ -1,4 +1,4 @@
-"""What a page suggests, done: protected as suggested and audited again, every announced effect comes out exactly.
+"""Suggestions of a page, carried out: every announced effect is exact.
 
 `UNMASK_DATA=... python verification/suggestions.py [--part 1|2|3|4|5]`, all through the command line as a steward does.
 

@@ -1,4 +1,4 @@
-"""Table A8 of what synthetic releases and control people have to show, row by row, beside Anonymeter's own numbers.
+"""Requirements on synthetic releases and control groups (table A8), compared with Anonymeter.
 
     UNMASK_DATA=... python verification/synthetic.py [--part 1|2|3|4|5|6|7]
 

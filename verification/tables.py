@@ -1,4 +1,4 @@
-"""Published results about tables, run again: `python verification/tables.py` (needs `UNMASK_DATA`, takes minutes).
+"""Published results about tables, reproduced: `python verification/tables.py` (needs `UNMASK_DATA`, takes minutes).
 
 Prints every claim beside what was published, what was found, and a verdict; exit code 1 if a verdict that must hold
 fails. `--peers DIR` also runs the peers installed there, each in its own environment (DIR/pycanon, DIR/anonypy).

@@ -1,4 +1,4 @@
-"""Published results about unlinkability, run again: `python verification/unlinkability.py` (about two minutes).
+"""Published results about unlinkability, reproduced: `python verification/unlinkability.py` (about two minutes).
 
 A. Pashalidis, S. Schiffner, "Evaluating Adversarial Partitions": every printed number and every claim of sections 1, 3,
 4, 5 and appendix A beside what was found, and a verdict; exit code 1 if a verdict that must hold fails.

@@ -1,4 +1,4 @@
-"""Singling out, linkability and inference, beside Anonymeter's own numbers on its own example data.
+"""Singling out, linkability and inference, compared with Anonymeter on its example data.
 
     UNMASK_DATA=... python verification/wp216.py [--part 1|2|3|4]
 
