@@ -168,7 +168,7 @@ CHARTS = {
     "chart-slope": ("linkage", "figure:has-text('Risk slope')"),
     "chart-distortion": ("channel", "figure:has-text('What is left to privacy')"),
     "chart-observations": ("channel", "figure:has-text('Error over observations')"),
-    "chart-price": ("price", "#price figure"),
+    "chart-price": ("price", "#price-sizes figure"),
 }
 """Chart -> its page, and a selector whose first match is used."""
 

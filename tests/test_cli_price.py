@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from tests.envelopes import parsed
 from unmask.cli import main
 from unmask.economics import Attacker, price_records, read_attacker, write_attacker
-from unmask.pricing import Motive
+from unmask.economics.audit import AttackerSource
 from unmask.reports import headlines
 from unmask.tables import Mondrian, Register, Table
 from unmask.tables.audit.auditor_knowledge import AuditorKnowledge
@@ -94,7 +94,7 @@ def test_without_an_attacker_it_is_called_an_assumption():
     done = unmask("price", "1-20")
     assert done.exit_code == 0
     assert "assumption" in done.stderr
-    assert "a fine of" in done.stdout
+    assert "A fine of" in done.stdout
 
 
 def test_e4_fifty_groups_of_60_are_looted():
@@ -103,7 +103,7 @@ def test_e4_fifty_groups_of_60_are_looted():
     said = unmask("price", fifty).stdout
     assert "gains 221,19" in said
     assert "0 % of 50 records" not in said
-    assert "a fine of 8,229" not in said
+    assert "fine of 8,229" not in said
     told = parsed(unmask("price", fifty, "--json").stdout)["tables"]["campaign"][0]
     assert told["payoff"] == pytest.approx(221_192.5)
     assert told["payoff_at_most"] == pytest.approx(221_192.5)
@@ -129,7 +129,7 @@ def test_a_campaign_too_large_is_bounded_and_with_an_arrest_not_reckoned(monkeyp
     arrested.write_text("[attacker]\ngain = 8000\ndetection = [0.01]\nmax_fines = 0\narrest = true", encoding="utf-8")
     said = unmask("price", "60,60,61", "--attacker", str(arrested)).stdout
     assert "was not computed" in said
-    assert "no campaign" not in said
+    assert "no campaign" not in said.lower()
 
 
 @pytest.mark.parametrize(
@@ -175,10 +175,10 @@ def test_an_audit_with_an_attacker_prices_identity(release, attacker, tmp_path):
     by_name = {row["measure"]: row for row in told["results"] if row["target"] == "identity"}
     assert by_name["rational_success"]["posterior"] == pytest.approx(priced["success"])
     assert by_name["rational_access"]["posterior"] == pytest.approx(priced["attacked"])
-    assert priced["campaign_success"] >= priced["success"] - 1e-12
+    assert priced["campaign_success"][0] >= priced["success"] - 1e-12
     assert all(row["target"] == "identity" for row in told["results"] if row["measure"].startswith("rational"))
     page = report.read_text()
-    assert "What the attack is worth" in page
+    assert "What an attack is worth" in page
     assert SECRET not in page
 
 
@@ -192,12 +192,11 @@ def test_the_coverage_of_the_register_takes_the_place_of_the_prior():
     released, origin = Mondrian(k=5)(people, rng=np.random.default_rng(1))
     register = Register(coverage=0.5)(people, origin, rng=np.random.default_rng(2)).people
     found = audit_tables(
-        {"r": released}, AuditorKnowledge(people, {"r": origin}, register, coverage=0.5), motive=Motive(PLAIN)
+        {"r": released}, AuditorKnowledge(people, {"r": origin}, register, coverage=0.5), motive=AttackerSource(PLAIN)
     )
-    assert found.subject("price") is not None
-    assert found.subject("price").parameters["prior"] == 0.5
-    assert {one.adversary for one in found.subject("price").releases} == {"register"}
-    assert {one.release for one in found.subject("price").releases} == {"original", "r"}
+    (about,) = found.result.table("price").rows
+    assert (about["parameters"]["prior"], about["adversary"]) == (0.5, "register")
+    assert set(found.result.table("price_releases").values("release")) == {"original", "r"}
     assert headlines(found)  # the rows of the audit are all there
 
 
@@ -205,17 +204,16 @@ def test_e4_the_fine_that_stops_a_campaign_stops_it():
     from dataclasses import replace
 
     def priced(attacker):
-        found = audit_tables({"r": census()}, motive=Motive(attacker)).subject("price")
-        assert found is not None
-        return found.releases[0]
+        found = audit_tables({"r": census()}, motive=AttackerSource(attacker))
+        return found.result.table("price_releases").rows[0]
 
     now = priced(PLAIN)
-    pays, stops = now.campaign_fines
+    pays, stops = now["campaign_fines"]
     assert 0 < pays <= stops < math.inf
     stopped = priced(replace(PLAIN, fine=stops))
-    assert (stopped.campaign_upper, stopped.campaign_most, stopped.attacked) == (0, 0, 0)
-    assert priced(replace(PLAIN, fine=pays)).campaign_payoff > 0
-    assert stops > now.stopping_fine  # of an attack on one person
+    assert (stopped["campaign_payoff"][1], stopped["campaign_success"][1], stopped["attacked"]) == (0, 0, 0)
+    assert priced(replace(PLAIN, fine=pays))["campaign_payoff"][0] > 0
+    assert stops > now["stopping_fine"]  # of an attack on one person
 
 
 def test_a_list_of_groups_is_no_file_however_long_it_is():
@@ -226,14 +224,14 @@ def test_a_list_of_groups_is_no_file_however_long_it_is():
 def test_groups_of_one_try_are_not_tried_to_the_end(tmp_path):
     few = tmp_path / "few.toml"
     few.write_text("[attacker]\ngain = 300\nexploit_cost = 4\nmax_fines = 0\nmax_tries = 1\n")
-    assert "every candidate is tried in groups up to 1." in unmask("price", "1-100", "--attacker", few).stdout
+    assert "Every candidate is tried in groups up to 1." in unmask("price", "1-100", "--attacker", few).stdout
 
 
 def test_an_attacker_who_takes_ties_is_given_no_campaign_of_one_who_leaves_them(tmp_path):
     tied = tmp_path / "tied.toml"
     tied.write_text('[attacker]\ngain = 300\nexploit_cost = 4\nmax_fines = 0\nmax_tries = 1\nties = "attack"\n')
     said = unmask("price", "75", "--attacker", tied).stdout
-    assert "one campaign against 1 record was not computed" in said
+    assert "One campaign against 1 record was not computed" in said
     assert 'ties = "walk_away"' in said
     assert "Alone, groups up to 75 are worth an attack" in said
     told = parsed(unmask("price", "75", "--attacker", tied, "--json").stdout)

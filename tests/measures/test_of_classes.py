@@ -15,9 +15,9 @@ from unmask.core.inference import from_likelihood
 from unmask.core.posterior import Posterior
 from unmask.core.truth import Truth
 from unmask.economics import read_attacker
+from unmask.economics.audit.facts import price_release
 from unmask.measures import Measure, estimation_error, realized_error, sampling_error
 from unmask.measures.entropy import confidence_set_size
-from unmask.pricing import price_release
 from unmask.studies.beliefs import Faced, _nameless
 
 CASE = read_attacker("case-study")
@@ -86,7 +86,7 @@ def pair(**said):
 
 def test_a_price_is_that_of_all_who_are_stood_for():
     eager = replace(CASE, access_cost=0.0)
-    prices = [price_release(eager, "release", "anybody", one) for one in (pair(), pair().expand_classes())]
+    prices = [price_release(eager, "release", one) for one in (pair(), pair().expand_classes())]
     assert prices[0] == prices[1]
 
 

@@ -62,7 +62,7 @@ from unmask.measures import registry
 
 kinds = [registry.MEASURES, registry.CRITERIA, registry.UTILITIES, registry.FAMILIES]
 known = [{*kind} for kind in kinds]
-for domain in ("tables", "graphs", "linkage", "channels", "cases"):
+for domain in ("tables", "graphs", "linkage", "channels", "economics"):
     package = importlib.import_module(f"unmask.{domain}")
     for one in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
         importlib.import_module(one.name)

@@ -11,7 +11,8 @@ from functools import cache
 import duckdb
 import pytest
 
-from tests.reports import test_channel, test_graph_section, test_linkage, test_price
+from tests.economics import test_price_audit
+from tests.reports import test_channel, test_graph_section, test_linkage
 from tests.reports.test_html import N, row, sample, single
 from tests.reports.test_study_page import WORLD, study
 from unmask.core.errors import UnmaskError
@@ -23,7 +24,7 @@ from unmask.reports.facts.study import Missing
 
 KINDS = {
     "audit": sample,
-    "price": lambda: replace(single(), subjects=(test_price.price(),)),
+    "price": lambda: test_price_audit.report(single()),
     "linkage": test_linkage.data,
     "channel": test_channel.data,
     "graph": test_graph_section.data,

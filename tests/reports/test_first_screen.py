@@ -9,7 +9,8 @@ from html.parser import HTMLParser
 
 import pytest
 
-from tests.reports import test_channel, test_graph_section, test_linkage, test_price
+from tests.economics import test_price_audit
+from tests.reports import test_channel, test_graph_section, test_linkage
 from tests.reports.test_html import row, sample, single, with_facts
 from tests.reports.test_study_page import study
 from unmask.facts import ColumnFacts
@@ -37,7 +38,7 @@ CONDITIONS = {
 def audits() -> dict[str, ReportData]:
     return {
         "table": sample(),
-        "price": replace(single(), subjects=(test_price.price(),)),
+        "price": test_price_audit.report(single()),
         "graph": test_graph_section.data(),
         "linkage": test_linkage.data(),
         "channel": test_channel.data(),

@@ -41,9 +41,6 @@ class Toy(Subject):
     def criteria(self):
         yield "toy", "places", float(self.places)
 
-    def intruder(self):
-        return "Nobody attacks a toy."
-
 
 def section(toy, scope):
     table = grid(("Place", "People"), ((one.place, f"{one.people:,}") for one in toy.cells), "People by place")
@@ -92,10 +89,6 @@ def test_its_facts_are_frames():
 def test_its_tables_are_exported(tmp_path):
     export(data(), tmp_path / "out")
     assert (tmp_path / "out" / "toy-people-by-place.csv").read_text().split() == ["Place,People", "here,40"]
-
-
-def test_a_summary_asks_it_whether_an_attack_pays():
-    assert "  Nobody attacks a toy." in Result(data()).summary()
 
 
 def test_a_gate_may_be_set_on_its_criteria():

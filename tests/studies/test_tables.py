@@ -7,7 +7,7 @@ import pytest
 
 from unmask import UnmaskError
 from unmask.economics import Attacker
-from unmask.pricing import Motive
+from unmask.economics.audit import AttackerSource
 from unmask.reports import headlines, render, sentences
 from unmask.results.formats import percent
 from unmask.tables import Mondrian, Register, Table
@@ -77,21 +77,21 @@ def test_e2_a_plan_is_played_out_for_the_holder_of_a_register_whose_people_are_k
     people, rng = census(), np.random.default_rng(1)
     release, origin = Mondrian(k=5)(people, rng=rng)
     register = Register(coverage=0.5)(people, origin, rng=rng)
-    motive = Motive(Attacker(gain=100, exploit_cost=5, max_fines=0))
+    motive = AttackerSource(Attacker(gain=100, exploit_cost=5, max_fines=0))
     evidence = AuditorKnowledge(people, {"k=5": origin}, register.people, 0.5, register.person)
     found = audit_tables({"k=5": release}, evidence, motive=motive)
     rows = {row.measure: row for row in found.rows if (row.release, row.adversary) == ("k=5", "register")}
     assert rows["realized_success"].posterior == pytest.approx(rows["success_probability"].posterior)
     assert rows["realized_rational_success"].posterior == pytest.approx(rows["rational_success"].posterior)
-    priced = next(one for one in found.subject("price").releases if one.release == "k=5")
-    assert priced.realized == rows["realized_rational_success"].posterior
+    (priced,) = found.result.table("price_releases").where(release="k=5").rows
+    assert priced["realized"] == rows["realized_rational_success"].posterior
     assert any(
-        f"{percent(priced.realized)} ({percent(priced.success)} expected) are re-identified" in said
+        f"{percent(priced['realized'])} ({percent(priced['success'])} expected) are re-identified" in said
         for said in sentences(found)
     )
     unknown = audit_tables({"k=5": release}, replace(evidence, register_origin=None), motive=motive)
-    assert next(one for one in unknown.subject("price").releases if one.release == "k=5").realized is None
-    assert any(f"attack and {percent(priced.success)} are re-identified" in said for said in sentences(unknown))
+    assert unknown.result.table("price_releases").where(release="k=5").values("realized") == [None]
+    assert any(f"attack and {percent(priced['success'])} are re-identified" in said for said in sentences(unknown))
 
 
 def test_t6_the_page_says_for_whom_an_inference_is_exact():

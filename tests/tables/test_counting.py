@@ -18,7 +18,7 @@ from unmask.cli import main
 from unmask.data.engine import open_engine
 from unmask.data.resources import divide_memory
 from unmask.economics import Attacker
-from unmask.pricing import Motive
+from unmask.economics.audit import AttackerSource
 from unmask.tables import (
     AttributeInference,
     Background,
@@ -288,7 +288,7 @@ def test_an_audit_takes_counted_tables_and_tables_in_memory_alike(people):
     assert {adversary for adversary, *_ in of["counted"]} == {"prosecutor", "register", "insider"}
     for whom, row in of["counted"].items():
         assert alike(row.posterior, of["read"][whom].posterior), whom
-    assert [one.n for one in found.data.subject("price").releases] == [700, 700]
+    assert [row["n"] for row in found.data.result.table("price_releases").rows] == [700, 700]
     assert "What people of one value share" not in dict(found.not_run)
 
 
@@ -421,31 +421,32 @@ def test_a_counted_table_is_not_protected_in_memory(people):
 @pytest.mark.parametrize("coverage", [1.0, 0.8])
 def test_the_price_is_that_of_the_table_in_memory(people, coverage):
     known, register = roles(), {"quasi_identifiers": QUASI[:2], "sensitive": ()}
-    motive = Motive(replace(ATTACKER, gain=100 if coverage == 1 else 200))  # some are attacked, not all
+    motive = AttackerSource(replace(ATTACKER, gain=100 if coverage == 1 else 200))  # some are attacked, not all
     with open_engine("duckdb") as engine:
         held = count_source(engine, str(people), known).table
         found = audit_tables({"r": held}, motive=motive)
         whole = count_source(engine, str(people), dict(known, **register), name="register").table
         linked = audit_tables({"r": held}, AuditorKnowledge(register=whole, coverage=coverage), motive=motive)
     expected = in_engine_too(audit_tables({"r": in_memory(people)}, motive=motive))
-    check_price(found.subject("price"), expected.subject("price"))
+    check_price(found.result, expected.result)
     for row, other in zip(found.rows, expected.rows, strict=True):
         assert row.measure == other.measure
         assert alike(row.posterior, other.posterior), row.measure
     assert not any("campaign" in what for what, _ in found.not_run)
     named = AuditorKnowledge(register=in_memory(people, **register), coverage=coverage)
-    check_price(linked.subject("price"), audit_tables({"r": in_memory(people)}, named, motive=motive).subject("price"))
+    check_price(linked.result, audit_tables({"r": in_memory(people)}, named, motive=motive).result)
 
 
 def check_price(found, expected, *, rel=1e-6):
-    assert (found.parameters, found.thresholds, found.curve, found.tornado_size) == (
-        expected.parameters, expected.thresholds, expected.curve, expected.tornado_size,
-    )  # fmt: skip
-    for one, other in zip(found.releases, expected.releases, strict=True):
-        assert 0 < one.attacked < 1
-        for item in fields(one):
-            value, wanted = getattr(one, item.name), getattr(other, item.name)
-            assert value == wanted or np.array(value) == pytest.approx(np.array(wanted), rel=rel), item.name
+    for name in ("price_curve", "price_tries", "price_fines", "price_parameters"):
+        assert found.table(name) == expected.table(name)
+    for name in ("parameters", "thresholds", "tornado_size"):
+        assert found.table("price").values(name) == expected.table("price").values(name)
+    assert all(0 < share < 1 for share in found.table("price_releases").values("attacked"))
+    for name in ("price_releases", "price_deterrence"):
+        for row, wanted in zip(found.table(name).rows, expected.table(name).rows, strict=True):
+            for key, value in row.items():
+                assert value == wanted[key] or np.array(value) == pytest.approx(np.array(wanted[key]), rel=rel), key
 
 
 def test_random_tables_have_the_boxes_of_the_table_in_memory(tmp_path):

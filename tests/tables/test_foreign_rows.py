@@ -10,8 +10,8 @@ from scipy.optimize import linear_sum_assignment
 from tests.envelopes import parsed
 from unmask.cli import main
 from unmask.economics import read_attacker
+from unmask.economics.audit import AttackerSource
 from unmask.policy import Policy
-from unmask.pricing import Motive
 from unmask.reports import render
 from unmask.results.formats import percent
 from unmask.tables import Mondrian, Table, criteria
@@ -44,7 +44,7 @@ def test_t3_identity_is_not_run_where_rows_are_nobodys(tmp_path):
     found = audit_tables(
         {"syn": synthetic},
         AuditorKnowledge(original, register=original),
-        motive=Motive(read_attacker("case-study")),
+        motive=AttackerSource(read_attacker("case-study")),
     )
     rows = [row for row in found.rows if row.release == "syn"]
     assert rows
@@ -52,7 +52,7 @@ def test_t3_identity_is_not_run_where_rows_are_nobodys(tmp_path):
     assert {row.status for row in rows} <= {"model", "refuted"}
     assert any(row.measure == "realized_success" for row in rows)
     assert not any(one.release == "syn" and one.target == "identity" for one in found.distribution)
-    assert not any(one.release == "syn" for one in found.subject("price").releases)
+    assert "syn" not in found.result.table("price_releases").values("release")
     assert {found.criteria["syn"][name] for name in ("prosecutor_average", "prosecutor_max")} == {None}
     assert {row.target for row in found.rows if row.release == "original"} == {"identity", "s"}
     what, why = found.not_run[0]

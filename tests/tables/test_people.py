@@ -18,7 +18,6 @@ from unmask.core.truth import Truth
 from unmask.data.writing import is_formula
 from unmask.measures import calibration_error, effective_set_size, realized_success, success_probability
 from unmask.reports.at_risk import AtRisk, Watched
-from unmask.reports.facts.price import Price
 from unmask.tables import Identity, Lattice, Mondrian, Suppress, SuppressCells, Table, reading
 from unmask.tables.audit.attacked_release import LISTED_ONCE, AttackedRelease
 from unmask.tables.audit.auditor_knowledge import AuditorKnowledge
@@ -350,8 +349,7 @@ def test_people_are_counted_once_wherever_they_are_counted():
     (spread,) = (one for one in data.distribution if (one.release, one.adversary, one.target) == WHOM)
     assert spread.people == 60
     assert spread.above[0.09] == sum(value > 0.09 for value in most)
-    price = next(one for one in data.subjects if isinstance(one, Price))
-    assert {one.n for one in price.releases} == {60}
+    assert set(data.result.table("price_releases").values("n")) == {60}
     assert {row.n for row in data.rows if row.target in ("identity", "ill")} == {60}
     assert set(data.result.table("values").values("n")) == {60}
     classes = data.result.table("classes").where(target="identity").rows

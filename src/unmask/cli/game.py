@@ -11,11 +11,10 @@ import click
 from unmask.cli.documents import CODE, allow_code_option
 from unmask.cli.files import print_json, refuse_to_overwrite, write_texts
 from unmask.cli.generated import FILE
-from unmask.cli.terminal import print_line
-from unmask.core.errors import visible
+from unmask.cli.terminal import print_line, print_table
 
 if TYPE_CHECKING:
-    from unmask.reports.facts.game import GameData, Offer
+    from unmask.reports.facts.game import GameData
 
 
 @click.command("game")
@@ -54,7 +53,7 @@ def game(document: Path, study: Path | None, output: Path | None, as_json: bool,
     if as_json:
         print_json(results=[asdict(one) for one in found.offers], tables=found.tables())
     else:
-        _say(found)
+        _print_game(found)
 
 
 def print_price_progress(name: str) -> None:
@@ -62,21 +61,18 @@ def print_price_progress(name: str) -> None:
     print_line(f"pricing {name}", err=True)
 
 
-def _say(found: GameData) -> None:
-    """What to take, then every protection at its best terms."""
+def _print_game(found: GameData) -> None:
+    """Print what to do, then every protection at its best terms."""
+    from unmask.reports.findings.game import money, people, shown
     from unmask.reports.screens.game import opening
+    from unmask.results import Column, Table
 
     for line in opening(found):
         print_line(line)
     print_line()
-    print_line(f"{'protection':24}{'price':>12}{'fine':>12}{'left to you':>26}{'re-identified':>22}")
-    for one in found.offers:
-        print_line(_line(one))
-
-
-def _line(one: Offer) -> str:
-    from unmask.reports.findings.game import money, people, shown
-    from unmask.reports.findings.price import amount
-
-    left, named = money(one.payoff), people(one)
-    return f"{visible(shown(one.protection))[:24]:24}{amount(one.price):>12}{amount(one.fine):>12}{left:>26}{named:>22}"
+    columns = (
+        Column("protection"), Column("price", kind="number"), Column("fine", kind="number", rounds_up=True),
+        Column("left to you", kind="interval"), Column("re-identified", kind="interval"),
+    )  # fmt: skip
+    records = [(shown(one.protection), one.price, one.fine, money(one.payoff), people(one)) for one in found.offers]
+    print_table(Table.from_records("offers", columns, records))

@@ -9,6 +9,8 @@ from typing import Any
 import click
 
 from unmask.core.errors import visible
+from unmask.results import Table
+from unmask.results.formats import format_cell
 
 QUIET = f"{__name__}.quiet"
 """Key of the context of a command that shall show results, errors and warnings only."""
@@ -26,6 +28,17 @@ def print_line(line: str = "", *, err: bool = False, color: bool | None = None, 
     if err and context and context.meta.get(QUIET) and not text.startswith(LOUD):
         return
     click.echo(click.style(text, **style) if style else text, err=err, color=color)
+
+
+def print_table(table: Table) -> None:
+    """Write a table below its headings, texts at the left and numbers at the right."""
+    lines = [[column.label or column.name for column in table.columns]]
+    lines += [[format_cell(column, row[column.name]) for column in table.columns] for row in table.rows]
+    widths = [max(map(len, map(visible, cells))) for cells in zip(*lines, strict=True)]
+    aligned = ["<" if column.kind == "text" else ">" for column in table.columns]
+    for line in lines:
+        cells = (f"{visible(text):{at}{width}}" for text, at, width in zip(line, aligned, widths, strict=True))
+        print_line("  ".join(cells).rstrip())
 
 
 def print_text(text: str) -> None:

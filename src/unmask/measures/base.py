@@ -9,12 +9,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from unmask.core.arrays import Booleans, Floats, Integers
+from unmask.core.arrays import Booleans, Floats, Integers, weighted_quantiles
 from unmask.core.csr_rows import dot
 from unmask.core.distinct_rows import distinct_rows
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior, Status
-from unmask.core.tolerances import QUANTILE_ROUNDING, VALUE_TIE
+from unmask.core.tolerances import VALUE_TIE
 from unmask.core.truth import Truth
 from unmask.measures.interval import EVERYBODY, Interval, of_targets
 from unmask.measures.registry import Quantity
@@ -374,18 +374,3 @@ def compute_gain(prior: float, posterior: float, direction: str) -> float:
     if prior == posterior:
         return 0.0
     return posterior - prior if direction == "high" else prior - posterior
-
-
-def weighted_quantiles(value: Floats, weight: Floats, levels: tuple[float, ...]) -> tuple[float, ...]:
-    """Return the smallest values whose cumulated weight reaches each level (the inverse distribution function).
-
-    >>> weighted_quantiles(np.array([3.0, 1.0, 2.0]), np.array([0.2, 0.5, 0.3]), (0.5, 0.6, 1.0))
-    (1.0, 2.0, 3.0)
-    """
-    has_equal_weights = bool(np.all(weight == weight[0]))  # the order does not matter, and few values are looked up
-    order = np.arange(len(value)) if has_equal_weights else np.argsort(value)  # not stable: eight times faster
-    cumulated = np.cumsum(weight[order])
-    position = np.searchsorted(cumulated, np.asarray(levels) * cumulated[-1] - QUANTILE_ROUNDING)
-    position = np.minimum(position, len(value) - 1)
-    ordered = np.partition(value, np.unique(position)) if has_equal_weights else value[order]
-    return tuple(ordered[position].tolist())

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unmask.core.arrays import Floats
+from unmask.core.arrays import Floats, weighted_quantiles
 from unmask.core.posterior import Posterior
-from unmask.measures.base import QUANTILES, Measure, weighted_quantiles
+from unmask.measures.base import QUANTILES, Measure
 from unmask.measures.losses import Loss, Problem, check_matrix, decision_problem
 from unmask.measures.registry import declare_all
 from unmask.measures.success import bayes_error, realized_success

@@ -13,7 +13,7 @@ from unmask.reports.data import Scope
 from unmask.reports.parts import Advice, AtRisk, Figures, Grid, Section, Tried, lead, notes, parts
 from unmask.results import Alternative, AuditResult, Block, Chart, Column, Table, View
 from unmask.results import AtRisk as Risk
-from unmask.results.formats import format_cell
+from unmask.results.formats import SHARES, format_cell
 from unmask.results.words import plural, release_name
 
 
@@ -125,7 +125,7 @@ def heading(column: Column) -> str:
     ('Epsilon (nats)', 'k')
     """
     label = column.label or column.name.replace("_", " ")
-    return f"{label} ({column.unit})" if column.unit else label
+    return f"{label} ({column.unit})" if column.unit and column.unit not in SHARES else label
 
 
 # --- first screen ----------------------------------------------------------------------------------------------------

@@ -21,13 +21,11 @@ from unmask.reports.subject import Subject
 from unmask.reports.words import ADOPTERS, FAILURES, IDENTITY, Value, letter, lettered, styles_of
 from unmask.results import AuditResult, Row
 from unmask.results.preferred_rows import preferred_rows
+from unmask.results.rows import ORIGINAL as ORIGINAL
 from unmask.results.suppression import FEWEST, hide_few, round_share
 
 MEASURES = "measures"
 """The name of the table of all rows."""
-
-ORIGINAL = "original"
-"""The release of this name is the table before protection: shown beside the others, never counted among them."""
 
 COLUMNS = "all columns"
 """The adversary who knows every released column that is not sensitive."""
@@ -204,7 +202,10 @@ class ReportData(Found):
     @property
     def warnings(self) -> tuple[str, ...]:
         """What a program must hand on: cautions, and what subjects say."""
-        return (*self.cautions, *(warning for one in self.subjects for warning in one.warnings))
+        of_result = () if self.result is None else self.result.cautions
+        return tuple(
+            dict.fromkeys((*self.cautions, *(warning for one in self.subjects for warning in one.warnings), *of_result))
+        )
 
     def cautioned(self, sentences: Iterable[str]) -> ReportData:
         """The same with more cautions."""

@@ -39,7 +39,3 @@ class Subject:
     def criteria(self) -> Iterator[tuple[str, str, float]]:
         """(release, criterion, value): what a gate may be set on besides rows and criteria of the report."""
         yield from ()
-
-    def intruder(self) -> str:
-        """Whether an attack pays, in a sentence; "" where that is not known."""
-        return ""

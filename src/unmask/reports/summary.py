@@ -193,8 +193,8 @@ def _intruder(data: ReportData | StudyData, named: Sequence[_Told]) -> Iterator[
 
 def _reckoned(data: ReportData | StudyData) -> Iterator[str]:
     """Whether an attack pays: one campaign against all people where that is known, else attacks on one person alone."""
-    subjects = data.subjects if isinstance(data, ReportData) else ()
-    told = [sentence for one in subjects if (sentence := one.intruder())]
+    result = data.result if isinstance(data, ReportData) else None
+    told = [block.sentence for block in result.blocks if block.name == "price"] if result else []
     together = [row for row in _rows(data) if row.measure == "campaign_success"]
     alone = [row for row in _rows(data) if row.measure == "rational_access"]
     if told:

@@ -103,19 +103,23 @@ def format_value(column: Column, value: Any) -> str:
     ('4.0 %', 'fewer than 10')
     >>> format_value(Column("born", unit="date"), 366), format_value(Column("bin", kind="interval"), (0, 5))
     ('1971-01', '0 to 5')
+    >>> format_value(Column("gain", kind="interval"), (12.0, 12.0))
+    '12'
     """
     if value is None:
         return "not run"
     if isinstance(value, str) or (column.kind == "text" and isinstance(value, int)):
         return str(value)
     if isinstance(value, tuple):
-        return " to ".join(_format_number(column, end) for end in value)
+        return " to ".join(dict.fromkeys(_format_number(column, end) for end in value))
     return _format_number(column, value)
 
 
 def _format_number(column: Column, value: float) -> str:
     if column.unit == DATE:
         return f"{datetime(1970, 1, 1, tzinfo=UTC) + timedelta(days=value):%Y-%m}"
+    if column.rounds_up:
+        return round_up(value)
     return percent(without_noise(value)) if is_share(column) else _format_places(value, column.places)
 
 
@@ -124,6 +128,19 @@ def _format_places(value: float, places: int | None) -> str:
         return number(without_noise(value))
     nearly_one = 0 < value < 1 and round(value, places) == 1
     return f">{1 - 10.0**-places:.{places}f}" if nearly_one else number(value, places)
+
+
+def round_up(value: float) -> str:
+    """Write the least amount that suffices, never smaller than it is.
+
+    >>> round_up(490507.2), round_up(10_000.0), round_up(12.341)
+    ('490,508', '10,000', '12.35')
+    """
+    if not math.isfinite(value):
+        return number(value)
+    places = 0 if value >= 100 or value == int(value) else 2
+    scale = 10**places
+    return number(math.ceil(scale * value * (1 - 1e-12)) / scale, places)
 
 
 def without_noise(value: float) -> float:

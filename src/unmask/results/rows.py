@@ -7,6 +7,9 @@ from typing import Any, Literal
 
 from unmask.results.envelope import plain
 
+ORIGINAL = "original"
+"""The release of this name is the table before protection: shown with the others, never counted among them."""
+
 BOUNDS = "least and most"
 """Start of `Row.interval` if its ends are bounds and no confidence interval."""
 

@@ -45,6 +45,8 @@ class Column:
         True if counts of at least the smallest group are not rounded.
     meaning : str
         Explanation of the column, for tables that a page shows with a line for each column.
+    rounds_up : bool
+        True for an amount that must not be written smaller than it is, such as a fine that stops an attack.
     """
 
     name: str
@@ -55,6 +57,7 @@ class Column:
     places: int | None = None
     exact: bool = False
     meaning: str = ""
+    rounds_up: bool = False
 
     def __post_init__(self) -> None:
         if self.kind in ("share_of_people", "percent_of_people", "bin", "name") and not self.of:

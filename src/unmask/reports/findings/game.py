@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from unmask.economics.audit.parameters import name_parameter
+from unmask.economics.audit.sentences import format_bounds
 from unmask.reports.facts.game import WITHHELD, Asked, Offer, Pair
-from unmask.reports.findings.price import amount, between, least, parameter_name
-from unmask.results.formats import number
+from unmask.results.formats import number, round_up
 from unmask.results.words import release_name
 
 NOTHING = "none"
@@ -24,7 +25,7 @@ NAMES = {
 
 def number_name(parameter: str) -> str:
     """A number of the game by the name that readers know."""
-    return NAMES.get(parameter) or parameter_name(parameter)
+    return NAMES.get(parameter) or name_parameter(parameter)
 
 
 def whose(of: str) -> str:
@@ -40,8 +41,8 @@ def offered(offer: Asked) -> str:
 def terms(offer: Asked) -> str:
     """What is asked for a release."""
     asked = [
-        f"at a price of {least(offer.price)}" if offer.price else "",
-        f"under a contractual fine of {least(offer.fine)}" if offer.fine else "",
+        f"at a price of {round_up(offer.price)}" if offer.price else "",
+        f"under a contractual fine of {round_up(offer.fine)}" if offer.fine else "",
         f"with {number(offer.audit)} times the audits" if offer.audit != 1 else "",
     ]
     return " and ".join(filter(None, asked)) or "with nothing asked"
@@ -66,12 +67,12 @@ def capital(text: str) -> str:
 
 def money(pair: Pair) -> str:
     """An amount that is known, or its two ends."""
-    return between(*pair, amount)
+    return format_bounds(pair)
 
 
 def count(pair: Pair) -> str:
     """People in expectation, or both ends."""
-    return between(*pair, lambda one: number(one, 0 if one >= 100 or one == 0 else 1))
+    return format_bounds(pair, lambda one: number(one, 0 if one >= 100 or one == 0 else 1))
 
 
 def people(offer: Offer) -> str:

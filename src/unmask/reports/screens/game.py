@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from unmask.economics.audit.sentences import format_amount
 from unmask.reports.facts.game import WITHHELD, Answer, GameData, Kind, Offer
 from unmask.reports.findings.game import called, capital, count, money, shown, terms
-from unmask.reports.findings.price import amount
 from unmask.reports.parts import Advice, AtRisk, Checked, Screen, Tried
 from unmask.reports.sections.sensitivity import decisive
 from unmask.results.formats import percent
@@ -72,7 +72,7 @@ def _deterring(data: GameData) -> str:
         terms(one) if one.protection == first.protection else f"{called(one.protection)} {terms(one)}"
         for one in data.deterring
     ]
-    left = amount(min(one.payoff[0] for one in data.deterring))
+    left = format_amount(min(one.payoff[0] for one in data.deterring))
     return (
         f" More must be asked: {called(first.protection)} {' or '.join(said)} is attacked by nobody and leaves {left}."
     )
@@ -136,7 +136,7 @@ def _kind_of(answer: Answer, data: GameData) -> Kind:
 
 def _many(kind: Kind) -> str:
     """How many such attackers are expected."""
-    each = "one" if kind.number == 1 else amount(kind.number)
+    each = "one" if kind.number == 1 else format_amount(kind.number)
     return f"{each} such attacker{'' if kind.number == 1 else 's'}"
 
 
@@ -145,7 +145,7 @@ def told_of(answer: Answer) -> str:
     return {
         True: f"attacks, and {_keeps(answer)}",
         False: "stays away: no campaign pays",
-        None: f"may attack: a campaign may bring up to {amount(answer.payoff[1])}",
+        None: f"may attack: a campaign may bring up to {format_amount(answer.payoff[1])}",
     }[answer.attacks]
 
 
@@ -160,8 +160,8 @@ def _at_risk(data: GameData) -> AtRisk:
     best = best_offer(data)
     facts = (
         ("Utility kept", percent(best.utility)),
-        ("Price", amount(best.price)),
-        ("Contractual fine", amount(best.fine)),
+        ("Price", format_amount(best.price)),
+        ("Contractual fine", format_amount(best.fine)),
     )
     are = "are" if best is data.taken else "would be"
     worst = max(best.answers, key=lambda one: one.re_identified[1])

@@ -6,12 +6,14 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from unmask.economics.audit.parameters import parameter_table
+from unmask.economics.audit.sentences import format_amount, format_bounds
 from unmask.render import Figure
+from unmask.reports.blocks import make_grid
 from unmask.reports.facts.game import WITHHELD, Curve, GameData, Offer, Pair
 from unmask.reports.facts.study import StudyData
 from unmask.reports.figures import Line, lines_figure
 from unmask.reports.findings.game import called, capital, count, money, offered, people, shown, terms
-from unmask.reports.findings.price import amount, between, least, parameter_rows
 from unmask.reports.parts import (
     Figures,
     Heading,
@@ -30,7 +32,7 @@ from unmask.reports.sections.closing import closing, describe_readers
 from unmask.reports.sections.one_by_one import one_by_one_section
 from unmask.reports.sections.sensitivity import sensitivity_section
 from unmask.results import Column
-from unmask.results.formats import number, percent
+from unmask.results.formats import number, percent, round_up
 from unmask.results.suppression import FEWEST
 from unmask.results.words import plural
 
@@ -135,7 +137,7 @@ def _not_drawn(data: GameData) -> list[str]:
 
 
 def _offer_row(offer: Offer) -> tuple[str, ...]:
-    asked = (amount(offer.price), amount(offer.fine), number(offer.audit))
+    asked = (format_amount(offer.price), format_amount(offer.fine), number(offer.audit))
     return shown(offer.protection), *asked, percent(offer.utility), money(offer.payoff), people(offer)
 
 
@@ -183,7 +185,7 @@ def _stops(data: GameData) -> Iterator[Loose]:
 def _stop(pair: Pair) -> str:
     if math.isinf(pair[0]):
         return "none does"
-    return "none needed" if pair[1] <= 0 else between(*pair, least)
+    return "none needed" if pair[1] <= 0 else format_bounds(pair, round_up)
 
 
 def _stop_told(data: GameData) -> str:
@@ -199,10 +201,10 @@ def _kinds(data: GameData) -> Iterator[Loose]:
     for kind in data.kinds:
         yield Heading(
             f"Who attacks: {kind.name}",
-            f"{amount(kind.number)} of them expected, as well informed as “{kind.adversary}”.",
+            f"{format_amount(kind.number)} of them expected, as well informed as “{kind.adversary}”.",
         )
         if kind.assumed:
             yield minds(
                 ["This attacker rests on an embedded profile that nobody has checked."], "Assumed, not observed."
             )
-        yield grid(("Assumption", "Meaning", "Value"), parameter_rows(kind.parameters), text=2, meaning=True)
+        yield make_grid(parameter_table("parameters", kind.parameters))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from unmask.economics.audit.parameters import format_parameter
+from unmask.economics.audit.sentences import format_amount
 from unmask.reports.facts.game import WITHHELD, End, GameData, Sensitive
 from unmask.reports.findings.game import capital, number_name, offered, whose
-from unmask.reports.findings.price import amount, parameter_value
 from unmask.reports.parts import Loose, Section, grid, notes, parts
 from unmask.results.words import plural
 
@@ -34,7 +35,7 @@ def decisive(data: GameData) -> str:
         return ""
     end = max((one.low, one.high), key=lambda end: end.payoff - end.taken)
     of = "" if one.of == "publisher" else f" of {one.of}"
-    assumed, value = (parameter_value(one.parameter, value) for value in (one.value, end.value))
+    assumed, value = (format_parameter(one.parameter, value) for value in (one.value, end.value))
     name = number_name(one.parameter).lower()
     return f"The most sensitive number: {name}{of}, {assumed} here; at {value} the better choice is {_best(end)}."
 
@@ -53,10 +54,10 @@ def _table(data: GameData) -> Iterator[Loose]:
 
 
 def _row(one: Sensitive) -> tuple[str, ...]:
-    values = {end: parameter_value(one.parameter, end.value) for end in (one.low, one.high)}
-    ends = [text for end, value in values.items() for text in (value, amount(end.taken))]
+    values = {end: format_parameter(one.parameter, end.value) for end in (one.low, one.high)}
+    ends = [text for end, value in values.items() for text in (value, format_amount(end.taken))]
     better = "; ".join(f"at {value}: {_best(end)}" for end, value in values.items() if end.changes)
-    assumed = parameter_value(one.parameter, one.value)
+    assumed = format_parameter(one.parameter, one.value)
     return number_name(one.parameter), whose(one.of), assumed, *ends, capital(better) or "none"
 
 

@@ -9,11 +9,10 @@ from typing import Any, Self
 
 from unmask.audit import STANDARD, Audit, price_measures
 from unmask.core.posterior import Posterior
+from unmask.economics.audit import AttackerSource, PriceFacts, price_releases
 from unmask.measures import Measure
-from unmask.pricing import Motive, price_releases
 from unmask.reports import ORIGINAL
 from unmask.reports.data import APART
-from unmask.reports.facts.price import Price
 from unmask.reports.facts.tables import Distribution
 from unmask.results import Row
 from unmask.tables.audit import risk_facts
@@ -34,7 +33,7 @@ class Found:
     people : release -> how many its targets stand for, if they are not everybody themselves
     """
 
-    motive: Motive | None
+    motive: AttackerSource | None
     evidence: AuditorKnowledge
     foreign: Mapping[str, float | None]
     people: dict[str, int] = field(default_factory=dict)
@@ -105,13 +104,13 @@ class Found:
             names |= {"at": seen.where(case.rows), "unreleased": case.unreleased, "picked": case.picked}
             self.evidence.watched.see(case.belief, self.evidence.rows(case.rows), **names)
 
-    def price(self) -> Price | None:
-        """What a rational attacker does with what the strongest adversary believes."""
+    def price(self) -> PriceFacts | None:
+        """Return the attacks of a rational attacker with the beliefs of the strongest adversary."""
         if self.motive is None:
             return None
-        played = {row.release: row.posterior for row in self.rows if row.measure == "realized_rational_success"}
-        whom = priced_adversary(self.evidence)
-        return price_releases(self.motive, whom, self.priced, people=self.people, played=played)
+        realized = {row.release: row.posterior for row in self.rows if row.measure == "realized_rational_success"}
+        adversary = priced_adversary(self.evidence)
+        return price_releases(self.motive, adversary, self.priced, people=self.people, realized=realized)
 
 
 def beside_best(rows: Sequence[Row]) -> Iterator[Row]:
@@ -133,7 +132,7 @@ def priced_adversary(evidence: AuditorKnowledge) -> str:
     return PROSECUTOR if evidence.register is None else REGISTER
 
 
-def facing(motive: Motive, evidence: AuditorKnowledge) -> Motive:
+def facing(motive: AttackerSource, evidence: AuditorKnowledge) -> AttackerSource:
     """The probability that a target is among the candidates is known here: the coverage of the register, or 1."""
     inside = 1.0 if evidence.register is None else evidence.coverage
     return replace(motive, attacker=replace(motive.attacker, prior=inside))

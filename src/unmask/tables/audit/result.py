@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from unmask.economics.audit import PriceFacts
+from unmask.economics.audit import make_blocks as make_price_blocks
+from unmask.economics.audit import make_tables as make_price_tables
 from unmask.facts import Contribution
 from unmask.measures.registry import needs_truth
 from unmask.reports.data import ORIGINAL
@@ -59,6 +62,8 @@ class TableFacts:
         Columns before and after protection.
     exposure : ColumnExposure
         Facts that columns reveal.
+    price : PriceFacts, optional
+        Attacks of a rational attacker.
     """
 
     criteria: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
@@ -70,6 +75,7 @@ class TableFacts:
     column_risks: Sequence[ColumnRisk] = ()
     bins: Sequence[ColumnBin] = ()
     exposure: ColumnExposure = field(default_factory=ColumnExposure)
+    price: PriceFacts | None = None
 
 
 SUCCESS = ("realized_success", "success_probability")
@@ -88,6 +94,7 @@ def make_result(title: str, rows: tuple[Row, ...], facts: TableFacts) -> AuditRe
         rows=rows,
         tables=tuple(tables.values()),
         blocks=tuple(make_blocks(rows, facts, tables)),
+        cautions=() if facts.price is None else facts.price.source.attacker.warnings,
     )
 
 
@@ -105,6 +112,7 @@ def make_tables(rows: Sequence[Row], facts: TableFacts) -> dict[str, Table]:
         calibration_table(facts.calibration),
         bin_table(facts.bins),
         *exposure_tables(facts.exposure),
+        *(() if facts.price is None else make_price_tables(facts.price)),
     )
     return {table.name: table for table in tables}
 
@@ -127,6 +135,8 @@ def make_blocks(rows: Sequence[Row], facts: TableFacts, tables: Mapping[str, Tab
     riskiest, several = riskiest_release(rows), len({row.release for row in rows} - {ORIGINAL}) > 1
     yield from special_blocks(_heads(rows), riskiest, several=several)
     yield from exposure_blocks(facts.exposure, riskiest)
+    if facts.price is not None:
+        yield from make_price_blocks(facts.price)
     if facts.utility:
         yield utility_block(tables["risk_utility"])
     if facts.criteria:

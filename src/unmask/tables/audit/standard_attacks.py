@@ -10,8 +10,8 @@ import numpy as np
 from unmask.audit import Audit
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
+from unmask.economics.audit import AttackerSource, list_not_run
 from unmask.policy.coverage import coverage_notes
-from unmask.pricing import Motive, campaigns_not_run
 from unmask.reports import ORIGINAL, ReportData
 from unmask.reports.data import COLUMNS, CROSSING, INSIDER, ORDER
 from unmask.reports.facts import wp216
@@ -42,7 +42,7 @@ def audit_tables(
     evidence: AuditorKnowledge | None = None,
     *,
     title: str = "Audit of a table",
-    motive: Motive | None = None,
+    motive: AttackerSource | None = None,
 ) -> ReportData:
     """Attack every release as prosecutor (identity and each sensitive column), as those who know every released column,
     by the order of its rows (with an original) and, with a register, as its holder.
@@ -134,6 +134,7 @@ def _reported(
         column_risks=[risk for count in counts.values() for risk in count.column_risks()],
         bins=bins,
         exposure=_exposure(tables, found.foreign, evidence),
+        price=price,
     )
     return ReportData(
         title=title,
@@ -159,10 +160,9 @@ def _reported(
             *ungiven,
             *found.unasked,
             *assumptions.grouped(found.not_run),
-            *campaigns_not_run(price),
+            *list_not_run(price),
         ),
         adversaries={name: said for name, said in knowing.items() if name in {row.adversary for row in found.rows}},
-        subjects=() if price is None else (price,),
         result=make_result(title, tuple(found.rows), facts),
     )
 

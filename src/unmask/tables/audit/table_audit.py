@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from unmask.core.errors import UnmaskError, nearest
 from unmask.domains import name_releases
 from unmask.economics import Attacker
-from unmask.pricing import Motive
+from unmask.economics.audit import AttackerSource
 from unmask.ranges import Range
 from unmask.reports import ReportData
 from unmask.reports.at_risk import Watched
@@ -114,7 +114,7 @@ def audit(
         protections=made,
     )
     evidence = evidence.divided(hold_back) if hold_back else evidence
-    motive = None if attacker is None else Motive.of(attacker)
+    motive = None if attacker is None else AttackerSource.read(attacker)
     titled = f"Audit of {', '.join(releases)}"
     found = audit_tables(releases, evidence, title=titled, motive=motive).cautioned(read.cautions)
     if unlinked:
