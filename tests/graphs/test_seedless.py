@@ -112,4 +112,4 @@ def test_the_page_says_what_speaks_for_guessed_identities():
     found = audit_graph({"r": Acquired(pair.target, pair.source)}, plan)
     (said,) = (one for one in found.assumptions if "edges; on random networks with the same degrees" in one)
     assert "of the surest are found again where a tenth of the edges is missing. (r)" in said
-    assert found.subject("graph").attacks[0].runs == 1
+    assert found.table("graph_attacks").values("runs") == [1]

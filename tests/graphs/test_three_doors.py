@@ -72,7 +72,7 @@ def doors(tmp_path_factory):
 @pytest.mark.parametrize("name", ATTACKS)
 def test_audit_study_and_library_give_the_same_numbers(doors, name):
     told, studied, library = doors[name]
-    assert told["names"] == library["precision"].n
+    assert told["matches"] == library["precision"].n
     for measure in ("recall", "precision", "false_positives", "named_wrongly", "spread"):
         value = library[measure].posterior
         assert told["rows"][measure] == pytest.approx(value, abs=1e-12)

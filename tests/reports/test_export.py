@@ -12,7 +12,8 @@ import duckdb
 import pytest
 
 from tests.economics import test_price_audit
-from tests.reports import test_channel, test_graph_section, test_linkage
+from tests.graphs import test_network_findings
+from tests.reports import test_channel, test_linkage
 from tests.reports.test_html import N, row, sample, single
 from tests.reports.test_study_page import WORLD, study
 from unmask.core.errors import UnmaskError
@@ -27,7 +28,7 @@ KINDS = {
     "price": lambda: test_price_audit.report(single()),
     "linkage": test_linkage.data,
     "channel": test_channel.data,
-    "graph": test_graph_section.data,
+    "graph": test_network_findings.data,
     "study": lambda: study(missing=(Missing("census", "x", "anna", "failed", 2, "no disk"),)),
 }
 

@@ -10,7 +10,8 @@ from html.parser import HTMLParser
 import pytest
 
 from tests.economics import test_price_audit
-from tests.reports import test_channel, test_graph_section, test_linkage
+from tests.graphs import test_network_findings
+from tests.reports import test_channel, test_linkage
 from tests.reports.test_html import row, sample, single, with_facts
 from tests.reports.test_study_page import study
 from unmask.facts import ColumnFacts
@@ -39,7 +40,7 @@ def audits() -> dict[str, ReportData]:
     return {
         "table": sample(),
         "price": test_price_audit.report(single()),
-        "graph": test_graph_section.data(),
+        "graph": test_network_findings.data(),
         "linkage": test_linkage.data(),
         "channel": test_channel.data(),
     }

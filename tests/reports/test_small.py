@@ -8,11 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.reports.test_graph_section import attack, graph, row
+from tests.graphs.test_network_findings import attack, graph, row
+from tests.graphs.test_network_findings import data as network
 from tests.reports.test_html import sample, sections, with_facts
+from unmask.graphs.audit.facts import CriterionLink, ProtectionEffect, ScoreBin
+from unmask.graphs.evaluation import DegreeClass
 from unmask.reports import ReportData, render
 from unmask.reports.data import Scope
-from unmask.reports.facts.graph import AnonymityLink, CertaintyBin, DegreeRisk, SeparationPoint
 from unmask.reports.facts.tables import Distribution
 from unmask.reports.sections.tables import quantile_tables
 from unmask.tables import Table
@@ -99,19 +101,25 @@ def test_another_number_of_people_may_be_asked_for():
 
 
 def test_groups_of_few_are_left_out_of_networks():
-    link = AnonymityLink("degree", 0.5, ((0.1, 0.0), (0.9, 1.0)))
+    link = CriterionLink("degree", 0.5, ((0.1, 0.0), (0.9, 1.0)))
     few = attack(
-        by_degree=(DegreeRisk(1, 3, 9, 0.1, None), DegreeRisk(4, 7, 10, 0.5, None)),
-        certainty=(CertaintyBin(0.0, 0.5, 3, 0.2, 0.3), CertaintyBin(0.5, 1.0, 30, 0.9, 0.8)),
+        degrees=(DegreeClass(1, 3, 9, 0.1, None), DegreeClass(4, 7, 10, 0.5, None)),
+        scores=(ScoreBin(0.0, 0.5, 3, 0.2, 0.3), ScoreBin(0.5, 1.0, 30, 0.9, 0.8)),
     )
-    point = SeparationPoint("r", few.attack, 9, 0.1, None, 0.3, None, 0.3)
-    told = shown(
-        subjects=(graph(few, common=99, anonymity=(link,), separations=(point, replace(point, adopters=10))),)
-    ).subject("graph")
-    assert [item.people for item in told.attacks[0].by_degree] == [10]
-    assert [item.matches for item in told.attacks[0].certainty] == [30]
-    assert told.anonymity[0].ranked == ()  # tenths of 99 people
-    assert [item.adopters for item in told.separations] == [10]
+    effect = ProtectionEffect("r", few.attack, None, 0.1, 9, None, 0.3, 0.3)
+    empty = {"transition": (), "overlaps": ()}
+    found = graph(few, common=99, anonymity=(link,), protections=(effect, replace(effect, adopters=10)), **empty)
+    result = network(found).without_small().result
+    assert result.table("graph_degrees").values("people") == [10]
+    assert result.table("graph_scores").values("matches") == [30]
+    assert result.table("graph_anonymity_ranks").rows == ()  # tenths of 99 people
+    assert result.table("graph_anonymity").values("correlation") == [0.5]
+    assert result.table("graph_separations").values("adopters") == [10]
+    edges = replace(effect, adopters=None, adopter_recall=None, disclosure=None)
+    kept = network(graph(few, protections=(edges,), **empty)).without_small().result
+    assert len(kept.table("graph_separations")) == 1  # changed edges describe no group
+    alone = render(network(graph(few, protections=(effect,), **empty)))
+    assert "protections" not in sections(alone)
 
 
 def test_adopters_who_are_few_have_no_rows():

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.reports import test_channel, test_graph_section, test_linkage
+from tests.graphs import test_network_findings
+from tests.reports import test_channel, test_linkage
 from tests.reports.test_html import row, sample
 from tests.reports.test_study_page import measured, rows, study
 from unmask.reports import ReportData
@@ -16,7 +17,7 @@ EVERY = {
     "table": sample,
     "linkage": test_linkage.data,
     "channel": test_channel.data,
-    "graph": test_graph_section.data,
+    "graph": test_network_findings.data,
     "study": study,
 }
 
@@ -74,7 +75,7 @@ def test_the_person_most_at_risk_and_k_are_told():
 def test_clusters_and_networks_are_linkability():
     assert "name_bd breaches" in answers(test_linkage.data())["Linkability"]
     assert "shuffled labels give" in answers(test_linkage.data())["Linkability"]
-    assert "rematch re-identifies 38.8 %" in answers(test_graph_section.data())["Linkability"]
+    assert "rematch re-identifies 38.8 %" in answers(test_network_findings.data())["Linkability"]
 
 
 @pytest.mark.parametrize(

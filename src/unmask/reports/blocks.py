@@ -20,18 +20,18 @@ from unmask.results.words import plural, release_name
 def sections(result: AuditResult, scope: Scope) -> Iterator[Section]:
     """Yield the section of each block, in the order of the page.
 
-    A block that only summarizes charts and tables is left out if all of these are empty.
+    A block is left out if all of its charts and tables are empty, unless it is a finding with a sentence.
     """
     for block in result.blocks:
-        shown = parts(*_parts(block, result, scope))
-        if shown or block.is_finding:
-            yield Section(block.name, block.heading, shown, block.describe(result.tables_by_name), open=block.open)
+        shown, sentence = parts(*_parts(block, result, scope)), block.describe(result.tables_by_name)
+        if shown or (block.is_finding and (sentence or not (block.charts or block.tables))):
+            yield Section(block.name, block.heading, shown, sentence, open=block.open)
 
 
 def _parts(block: Block, result: AuditResult, scope: Scope) -> Iterator[Any]:
     figures = tuple(Figure(chart, table) for chart, table in _drawn(block, result, scope))
     grids = [grid for view in block.tables for grid in make_grids(result, view)]
-    if figures or grids or block.is_finding:
+    if figures or grids or (block.is_finding and not (block.charts or block.tables)):
         yield lead(block.introduction)
         yield Figures(figures)
         yield grids
@@ -151,4 +151,5 @@ def _format_alternative(alternative: Alternative, verdicts: Sequence[Verdict]) -
     n_missed = sum(verdict.count("missed") for verdict in own)
     words = f"{plural(n_missed, 'condition')} missed" if n_missed else "every tested condition met" if own else ""
     state = ("missed" if n_missed else "met") if own else ""
-    return Tried(release_name(alternative.release), words, state, alternative.figures)
+    name = alternative.label or release_name(alternative.release)
+    return Tried(name, words, state, alternative.figures, now=alternative.is_unprotected)

@@ -115,6 +115,7 @@ class ReportData(Found):
             title=result.title,
             who=result.setting,
             rows=result.rows,
+            utility=result.utility,
             assumptions=result.assumptions,
             cautions=result.cautions,
             not_run=result.not_run,

@@ -22,10 +22,20 @@ class AtRisk:
 
 @dataclass(frozen=True)
 class Alternative:
-    """A release or protection that was compared, with one figure for each heading of the advice."""
+    """A release or protection that was compared, with one figure for each heading of the advice.
+
+    Parameters
+    ----------
+    label : str, optional
+        Words for the release, by default its name.
+    is_unprotected : bool
+        True if it is compared with the others as the release without a protection.
+    """
 
     release: str
     figures: tuple[str, ...]
+    label: str = ""
+    is_unprotected: bool = False
 
 
 @dataclass(frozen=True)
@@ -74,6 +84,8 @@ class AuditResult:
         Findings, in the order of the page.
     criteria : mapping
         Release -> criterion -> value; policies may set a limit on each.
+    utility : mapping
+        Release -> loss -> value; lower is better.
     at_risk : AtRisk, optional
         Who is at risk; by default derived from the rows.
     advice : Advice, optional
@@ -81,7 +93,9 @@ class AuditResult:
     adversaries : mapping of str to str
         Adversary -> words that complete "an adversary who ...".
     preferred_measures : tuple of str
-        Measures of `rows` that findings mention, the preferred one first; none if blocks say it all.
+        Measures of `rows` that charts and findings show, the preferred one first; none if blocks say it all.
+    described_measures : tuple of str
+        Measures that the headline and blocks describe, so that findings of rows leave them out.
     sample_condition : str
         A condition that a policy may set on this kind of audit.
     about_people : bool
@@ -101,10 +115,12 @@ class AuditResult:
     tables: tuple[Table, ...] = ()
     blocks: tuple[Block, ...] = ()
     criteria: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    utility: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     at_risk: AtRisk | None = None
     advice: Advice | None = None
     adversaries: Mapping[str, str] = field(default_factory=dict)
     preferred_measures: tuple[str, ...] = ()
+    described_measures: tuple[str, ...] = ()
     sample_condition: str = "k >= 5"
     about_people: bool = True
     assumptions: tuple[str, ...] = ()
@@ -133,6 +149,7 @@ class AuditResult:
             headline=write_counts(self.headline, least),
             blocks=tuple(_write_block(block, shared, least) for block in self.blocks),
             at_risk=None if self.at_risk is None else _write_risk(self.at_risk, least),
+            advice=None if self.advice is None else _write_advice(self.advice, least),
         )
 
 
@@ -147,5 +164,18 @@ def _write_block(block: Block, shared: AuditResult, least: int) -> Block:
 
 
 def _write_risk(risk: AtRisk, least: int) -> AtRisk:
-    facts = tuple(replace(fact, text=write_counts(fact.text, least)) for fact in risk.facts)
-    return AtRisk(write_counts(risk.figure, least), write_counts(risk.sentence, least), facts)
+    facts = (replace(fact, text=write_counts(fact.text, least)) for fact in risk.facts)
+    known = tuple(fact for fact in facts if fact.text)
+    return AtRisk(write_counts(risk.figure, least), write_counts(risk.sentence, least), known)
+
+
+def _write_advice(advice: Advice, least: int) -> Advice:
+    alternatives = (
+        replace(
+            alternative,
+            label=write_counts(alternative.label, least),
+            figures=tuple(write_counts(figure, least) for figure in alternative.figures),
+        )
+        for alternative in advice.alternatives
+    )
+    return replace(advice, alternatives=tuple(alternatives))

@@ -45,6 +45,8 @@ def round_share(share: float, people: int, least: int) -> float:
 
 _START, _END = "\ue000", "\ue001"
 _COUNT = re.compile(f"{_START}(\\d+){_END}")
+_OPEN, _SIZE, _CLOSE = "\ue002", "\ue003", "\ue004"
+_GROUP = re.compile(f"( ?){_OPEN}(\\d+){_SIZE}([^{_CLOSE}]*){_CLOSE}")
 
 
 def mark_people(count: int) -> str:
@@ -55,14 +57,24 @@ def mark_people(count: int) -> str:
     return f"{_START}{count}{_END}"
 
 
+def mark_group(sentence: str, count: int) -> str:
+    """Return a sentence about a group of people, marked so that `write_counts` leaves it out if the group is small."""
+    return f"{_OPEN}{count}{_SIZE}{sentence}{_CLOSE}"
+
+
 def write_counts(sentence: str, least: int) -> str:
-    """Return a sentence with its marked counts of people; counts below `least` read "fewer than 10".
+    """Return text with its marked counts of people; counts below `least` read "fewer than 10".
+
+    Sentences about fewer than `least` people are left out.
 
     >>> sentence = f"{mark_people(3)} of {mark_people(1200)} people"
     >>> write_counts(sentence, 10), write_counts(sentence, 1)
     ('fewer than 10 of 1,200 people', '3 of 1,200 people')
+    >>> write_counts(f"All. {mark_group('Of 3 people, 2.', 3)}", 10)
+    'All.'
     """
-    return _COUNT.sub(lambda match: _write_count(int(match[1]), least), sentence)
+    large = _GROUP.sub(lambda match: "" if 0 < int(match[2]) < least else match[1] + match[3], sentence)
+    return _COUNT.sub(lambda match: _write_count(int(match[1]), least), large).lstrip(" ")
 
 
 def _write_count(count: int, least: int) -> str:

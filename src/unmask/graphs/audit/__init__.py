@@ -48,9 +48,8 @@ from unmask.measures.rates import RATES
 from unmask.measures.registry import UTILITIES
 from unmask.plan import Cell, Part
 from unmask.ranges import Range
-from unmask.reports import ReportData
 from unmask.reports.at_risk import Watched
-from unmask.results import Row
+from unmask.results import AuditResult, Row
 from unmask.schema import Table, parameters
 
 DATASET = parameters("unmask.graphs:EdgeListOptions")
@@ -78,7 +77,7 @@ def audit(
     checkpoint: Path | None = None,
     watched: Watched | None = None,
     progress: Callable[[str], None] = lambda _: None,
-) -> ReportData:
+) -> AuditResult:
     """Attack a released network: how many people are re-identified by their edges alone.
 
     truth         : table of who is who: id in AUXILIARY, id in RELEASE. A `Pair`, or an array as in it; without one

@@ -16,11 +16,11 @@ from unmask.core.errors import UnmaskError
 from unmask.core.truth import Truth
 from unmask.graphs import Announced, Attack, Auxiliary, Ensemble, Matching, Pair, SeedPairs, Similarity
 from unmask.graphs.attacks.rematch import log_odds
+from unmask.graphs.audit.facts import Announcement, AttackFacts, ProtectionEffect, ScoreBin
 from unmask.graphs.disclosure import Disclosure, SeparatedPair, disclosure, disclosure_measures
-from unmask.graphs.evaluation import Outcome, by_degree, hop_error, named_once, outcomes
+from unmask.graphs.evaluation import DegreeClass, Outcome, by_degree, hop_error, named_once, outcomes
 from unmask.measures import Measure
 from unmask.measures.rates import MIN_SPREAD, RATES, RunValues, average_runs, coverage
-from unmask.reports.facts.graph import Announcement, CertaintyBin, DegreeRisk, SeparationPoint, StructureAttack
 from unmask.results import Row
 from unmask.results.words import plural
 
@@ -189,12 +189,12 @@ def announcement(belief: Announced, outcome: NDArray[np.int8], truth: Truth) -> 
     success = belief.expected_success(np.isin(outcome, FINDABLE) if known.any() else None)
     estimate, spread = belief.estimate, belief.dispersion
     return Announcement(
-        if_there=success and success.mean,
-        if_there_low=success and success.low,
-        if_there_high=success and success.high,
-        of_anybody_high=success.of_anybody_high if success and (complete or not known.any()) else None,
-        came_true=float(np.mean(outcome[free] == Outcome.HIT)) if complete else None,
-        held="" if estimate is None else str(estimate.check),
+        recall=success and success.mean,
+        recall_low=success and success.low,
+        recall_high=success and success.high,
+        right_high=success.of_anybody_high if success and (complete or not known.any()) else None,
+        right=float(np.mean(outcome[free] == Outcome.HIT)) if complete else None,
+        seed_check="" if estimate is None else str(estimate.check),
         curve=() if estimate is None else estimate.curve,
         refused=belief.refused,
         seed_ratio=None if spread is None else spread.ratio,
@@ -255,18 +255,19 @@ def not_taken(filed: Audit, said: Announcement | None, *, release: str, attack: 
 
 def summary(
     runs: Sequence[Run], found: Sequence[Row], *, release: str, attack: str, seeds: str, n_seeds: int
-) -> StructureAttack:
-    """One attack over runs, from its rows: rates are means over all runs."""
+) -> AttackFacts:
+    """Return the facts about one attack over runs, from its rows: rates are means over all runs."""
     rate = {row.measure: row.posterior for row in found}
     recall = next((row for row in found if row.measure == "recall"), None)
     low, high = (recall.low, recall.high) if recall is not None and len(runs) > 1 else (None, None)
-    return StructureAttack(
+    return AttackFacts(
         release=release,
         attack=attack,
         seeds=seeds,
         n_seeds=n_seeds,
         runs=len(runs),
         spread_in=sum(run.has_spread for run in runs),
+        people=0 if recall is None else recall.n,
         recall=rate.get("recall"),
         recall_low=low,
         recall_high=high,
@@ -275,15 +276,15 @@ def summary(
         named_wrongly=rate.get("named_wrongly"),
         false_positives=rate.get("false_positives"),
         coverage=mean_of(run.rate("coverage") for run in runs) or 0.0,
-        names=round(float(np.mean([run.named.sum() for run in runs]))),
-        by_degree=tuple(_degrees(runs)) if recall else (),
-        steps=runs[0].sweeps,
-        certainty=tuple(bins(runs)) if recall else (),
+        matches=round(float(np.mean([run.named.sum() for run in runs]))),
+        degrees=tuple(_degrees(runs)) if recall else (),
+        passes=runs[0].sweeps,
+        scores=tuple(bins(runs)) if recall else (),
         announced=_over_runs([run.announced for run in runs if run.announced is not None]),
     )
 
 
-MEANS = ("if_there", "if_there_low", "if_there_high", "of_anybody_high", "came_true")
+MEANS = ("recall", "recall_low", "recall_high", "right_high", "right")
 """What is a mean over runs of an announcement."""
 
 
@@ -293,23 +294,24 @@ def _over_runs(said: Sequence[Announcement]) -> Announcement | None:
     """
     if not said:
         return None
-    least = min(said, key=lambda one: (one.if_there_high is not None, one.if_there is not None))
+    least = min(said, key=lambda one: (one.recall_high is not None, one.recall is not None))
     means: dict[str, Any] = {
         name: mean_of(getattr(one, name) for one in said) for name in MEANS if getattr(least, name) is not None
     }
     return replace(least, **means)
 
 
-def separation_point(runs: Sequence[Run], before: Sequence[Run], *, release: str, attack: str) -> SeparationPoint:
+def separation_point(runs: Sequence[Run], before: Sequence[Run], *, release: str, attack: str) -> ProtectionEffect:
     """One attack over runs in which people have separated their identities, beside the same runs before they did.
 
     Rates are means over all runs; for before, over the same runs and adopters.
     """
     both = list(zip(runs, before, strict=False))
-    return SeparationPoint(
+    adopters = round(float(np.mean([len(run.hidden.person) for run in runs if run.hidden is not None])))
+    return ProtectionEffect(
         release=release,
         attack=attack,
-        adopters=round(float(np.mean([len(run.hidden.person) for run in runs if run.hidden is not None]))),
+        adopters=adopters or None,
         recall=mean_of(run.rate("recall") for run in runs) or 0.0,
         recall_before=mean_of(whole.rate("recall") for _, whole in both),
         adopter_recall_before=mean_of(_recall_of_adopters(run, whole) for run, whole in both),
@@ -333,16 +335,15 @@ def mean_of(values: Iterable[float | None]) -> float | None:
     return float(np.mean(given)) if given else None
 
 
-def _degrees(runs: Sequence[Run]) -> Iterator[DegreeRisk]:
+def _degrees(runs: Sequence[Run]) -> Iterator[DegreeClass]:
     """Degree classes over the people of all runs; `people` is their number in one."""
     degree, outcome = np.concatenate([run.degree for run in runs]), np.concatenate([run.judged for run in runs])
     for found in by_degree(degree, outcome):
         if found.recall is not None:
-            people = round(found.people / len(runs))
-            yield DegreeRisk(found.low, found.high, people, found.recall, found.precision)
+            yield replace(found, people=round(found.people / len(runs)))
 
 
-def bins(runs: Sequence[Run]) -> Iterator[CertaintyBin]:
+def bins(runs: Sequence[Run]) -> Iterator[ScoreBin]:
     """Scores beside what was right, over all runs, names that can be judged; `matches` is their number in one."""
     stated = np.concatenate([np.where(np.isin(run.judged, NAMED), run.certainty, np.nan) for run in runs])
     right = np.concatenate([run.outcome == Outcome.HIT for run in runs])
@@ -352,4 +353,4 @@ def bins(runs: Sequence[Run]) -> Iterator[CertaintyBin]:
         inside = at == i
         if inside.any():
             matches = max(1, round(int(inside.sum()) / len(runs)))
-            yield CertaintyBin(low, high, matches, float(stated[inside].mean()), float(right[inside].mean()))
+            yield ScoreBin(low, high, matches, float(stated[inside].mean()), float(right[inside].mean()))

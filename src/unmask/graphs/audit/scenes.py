@@ -15,11 +15,11 @@ from unmask.catalog import sentence
 from unmask.core.errors import UnmaskError
 from unmask.core.truth import UNKNOWN, Truth
 from unmask.graphs import Attack, Ensemble, Pair, SeedPairs, Similarity, SocialGraph, select_seeds, split
+from unmask.graphs.audit.facts import GUESSED
 from unmask.graphs.criteria import Variant, local_anonymities
 from unmask.graphs.disclosure import SeparatedPair, seed_pair
 from unmask.graphs.knowledge import NOBODY, match_cliques, match_profiles, match_top
 from unmask.graphs.protections import Decoy, IdentitySeparation, protected
-from unmask.reports.findings.graph import GUESSED
 
 RANKS = ("top", "lta", "clustering", "betweenness", "closeness", "match_top", "match_profiles")
 """Ways that take the first of a ranking: from one pair of graphs the same seeds again, but for ties."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from unmask.core.errors import UnmaskError
 from unmask.graphs import Attack, Ensemble, Iterated, Matching, Pair, SeedPairs, SocialGraph
+from unmask.graphs.audit.blocks import advise, describe_risk, make_blocks
 from unmask.graphs.audit.case import (
     Run,
     attempt,
@@ -24,8 +25,19 @@ from unmask.graphs.audit.case import (
     summary,
 )
 from unmask.graphs.audit.cautions import cautions
-from unmask.graphs.audit.report import report
+from unmask.graphs.audit.facts import (
+    GUESSED,
+    AttackFacts,
+    CriterionLink,
+    GraphFacts,
+    OverlapPoint,
+    ProtectionEffect,
+    SeedCount,
+    strongest_first,
+)
 from unmask.graphs.audit.scenes import Plan, Scene, places
+from unmask.graphs.audit.sentences import headline
+from unmask.graphs.audit.tables import make_tables
 from unmask.graphs.audit.written import ATTACKS, DIRECTED, STANDARD
 from unmask.graphs.criteria import Variant, spearman
 from unmask.graphs.criteria.equivalence import mean_ranks
@@ -36,19 +48,10 @@ from unmask.graphs.utility import lost, utility
 from unmask.measures.rates import MIN_SPREAD
 from unmask.measures.registry import described
 from unmask.policy.coverage import coverage_notes
-from unmask.reports import ReportData
 from unmask.reports.at_risk import SURER, AtRisk, Watched
 from unmask.reports.data import LIMITS
-from unmask.reports.facts.graph import (
-    AnonymityLink,
-    OverlapPoint,
-    SeparationPoint,
-    StructureAttack,
-    TransitionPoint,
-)
-from unmask.reports.findings.graph import GUESSED, strongest_first
-from unmask.results import Row
-from unmask.results.words import plural
+from unmask.results import AuditResult, Row
+from unmask.results.words import listed, plural
 
 RANKS = 10
 """Groups of people, by rising value of a criterion, whose hit share is drawn."""
@@ -86,7 +89,7 @@ def audit_graph(
     title: str = "Audit of a network",
     progress: Callable[[str], None] = lambda _: None,
     watched: Watched | None = None,
-) -> ReportData:
+) -> AuditResult:
     """Every attack on every scene, run by run, against the truth where it is known.
 
     Attacks of one run share graphs and seeds. An attack that refuses a pair is told in `not_run`, and so are the kinds
@@ -228,13 +231,13 @@ def _unrun(ledger: _Ledger, plan: Plan) -> dict[str, str]:
     optional |= {DIRECTED: True} if any(map(_directed, pairs)) else {}
     optional |= {"Iterated": Iterated} if any((pair.identities > 1).any() for pair in pairs) else {}
     return {name: refused[name] for name in plan.attacks if name not in ran} | {
-        name: "it was not asked for" for name, kind in optional.items() if kind not in planned
+        name: "" for name, kind in optional.items() if kind not in planned
     }
 
 
 def _transition(
     ledger: _Ledger, release: str, scene: Scene, plan: Plan, progress: Callable[[str], None]
-) -> Iterator[TransitionPoint]:
+) -> Iterator[SeedCount]:
     """Recall from other numbers of seeds, on the graphs of the first scene, and beside them that of the plan."""
     if not plan.transition:
         return
@@ -256,7 +259,7 @@ def _transition(
     for (name, n), runs in sorted(done.items(), key=lambda item: (order.index(item[0][0]), item[0][1])):
         recall, coverage = (mean_of(run.rate(rate) for run in runs) for rate in ("recall", "coverage"))
         spread_in = sum(run.has_spread for run in runs)
-        yield TransitionPoint(name, scene.seeds_name(plan), n, len(runs), spread_in, recall, coverage or 0.0)
+        yield SeedCount(name, scene.seeds_name(plan), n, len(runs), spread_in, recall, coverage or 0.0)
 
 
 # --- the page -------------------------------------------------------------------------------------------------------
@@ -266,12 +269,10 @@ def _page(
     ledger: _Ledger,
     scenes: Mapping[str, Scene],
     plan: Plan,
-    transition: tuple[TransitionPoint, ...],
+    transition: tuple[SeedCount, ...],
     *,
     title: str,
-) -> ReportData:
-    first = next(release for release, _ in ledger.runs)
-    scene, (pair, _) = scenes[first], ledger.drawn[first]
+) -> AuditResult:
     filed = {
         (on, name): _covering(rows(runs, release=on, adversary=name), scenes[on], runs)
         for (on, name), runs in ledger.runs.items()
@@ -283,34 +284,96 @@ def _page(
         )
         for (on, name), runs in ledger.runs.items()
     )  # fmt: skip
-    known = scene.truth_known
-    found = report(
-        (pair.source, pair.target),
-        attacks,
-        [*(row for found in filed.values() for row in found), *ledger.standard],
-        names=list(plan.attacks),
-        unrun=_unrun(ledger, plan),
+    first = scenes[attacks[0].release]
+    taken = (*(row for found in filed.values() for row in found), *ledger.standard)
+    said = dict.fromkeys(said for scene in scenes.values() for said in cautions(scene))
+    return describe(
+        _facts(ledger, scenes, plan, attacks, transition),
+        taken,
         title=title,
-        assumptions=[*_assumptions(scenes, plan), *_guessed(ledger)],
-        not_run=list(ledger.not_run.items()),
-        seeds="guessed" if scene.seeds_name(plan) in GUESSED else "leaked",
+        attacks=list(plan.attacks),
+        assumptions=(*_assumptions(scenes, plan), *_guessed(ledger)),
+        cautions=(*coverage_notes(taken, always=first.released is None), *said),
+        not_run=tuple(ledger.not_run.items()),
+    )
+
+
+def _facts(
+    ledger: _Ledger,
+    scenes: Mapping[str, Scene],
+    plan: Plan,
+    attacks: tuple[AttackFacts, ...],
+    transition: tuple[SeedCount, ...],
+) -> GraphFacts:
+    release = attacks[0].release
+    scene, (pair, _) = scenes[release], ledger.drawn[release]
+    known = scene.truth_known
+    return GraphFacts(
+        source_nodes=pair.source.n_nodes,
+        source_edges=pair.source.n_edges,
+        target_nodes=pair.target.n_nodes,
+        target_edges=pair.target.n_edges,
         common=len(pair.common) if known else None,
         truth_known=known,
         truth_partial=scene.truth_partial,
-        acquired=scene.released is not None,
-        similar=0 if scene.similarity is None else len(scene.similarity.source),
+        is_given=scene.released is not None,
+        n_similar=0 if scene.similarity is None else len(scene.similarity.source),
         most_recall=_most_recall(ledger, attacks) if known and scene.similarity is None else None,
+        attacks=attacks,
         transition=transition,
         overlaps=tuple(_overlaps(attacks, scenes)),
-        anonymity=tuple(_anonymity(scene, ledger.attacks_on(first))) if known else (),
-        separations=tuple(_separations(ledger, scenes)),
+        anonymity=tuple(_anonymity(scene, ledger.attacks_on(release))) if known else (),
+        protections=tuple(_separations(ledger, scenes)),
         utility=dict(_lost(ledger, scenes)),
+        not_run=_unrun(ledger, plan),
     )
-    said = dict.fromkeys(said for one in scenes.values() for said in cautions(one))
-    return found.cautioned([*coverage_notes(found.rows, always=scene.released is None), *said])
 
 
-def _most_recall(ledger: _Ledger, attacks: tuple[StructureAttack, ...]) -> float | None:
+NOT_REQUESTED = "it was not requested"
+
+
+def describe(
+    facts: GraphFacts,
+    rows: tuple[Row, ...],
+    *,
+    title: str,
+    attacks: Sequence[str] = (),
+    assumptions: tuple[str, ...] = (),
+    cautions: tuple[str, ...] = (),
+    not_run: tuple[tuple[str, str], ...] = (),
+) -> AuditResult:
+    """Return the result of facts about a network: tables, findings and what to do next."""
+    names = list(attacks or facts.styles)
+    seeds = "guessed" if facts.attacks[0].seeds in GUESSED else "leaked"
+    checked = "" if facts.truth_known else " No truth was given: nothing is checked."
+    tables = make_tables(facts)
+    skipped = ((f"the attack {name}", why or NOT_REQUESTED) for name, why in facts.not_run.items() if name not in names)
+    return AuditResult(
+        title=title,
+        kind="Network audit",
+        command="audit graph",
+        setting=(
+            f"An adversary who has their own network and a few {seeds} identities re-identifies people of a released "
+            f"network, by {listed(names)}.{checked}"
+        ),
+        headline=headline(facts),
+        rows=rows,
+        tables=tables,
+        blocks=make_blocks(facts, {table.name: table for table in tables}),
+        utility=facts.utility,
+        at_risk=describe_risk(facts),
+        advice=advise(facts),
+        adversaries={name: f"runs {name}" for name in names},
+        preferred_measures=("recall",) if facts.truth_known else (),
+        described_measures=("recall", "coverage"),
+        sample_condition="recall <= 0.09",
+        assumptions=assumptions,
+        cautions=cautions,
+        not_run=(*not_run, *skipped),
+    )
+
+
+def _most_recall(ledger: _Ledger, attacks: tuple[AttackFacts, ...]) -> float | None:
     """Bound recall from edges in the first run of the release of the first finding; None where people have several
     identities.
     """
@@ -354,17 +417,17 @@ def _guessed(ledger: _Ledger) -> Iterator[str]:
             yield f"{seeds.said} ({release})"
 
 
-def _overlaps(attacks: tuple[StructureAttack, ...], scenes: Mapping[str, Scene]) -> Iterator[OverlapPoint]:
+def _overlaps(attacks: tuple[AttackFacts, ...], scenes: Mapping[str, Scene]) -> Iterator[OverlapPoint]:
     """Rates by overlap, where there are several."""
     plain = {name: scene.overlap for name, scene in scenes.items() if scene.separation is None and scene.overlap}
     for attack in attacks if len(plain) > 1 else ():
         if overlap := plain.get(attack.release):
             share = attack.spread_in / attack.runs
             recall, wrong = attack.recall or 0.0, attack.named_wrongly or 0.0  # known: the pair was made
-            yield OverlapPoint(attack.attack, *overlap, recall, wrong, attack.precision, share)
+            yield OverlapPoint(attack.attack, *overlap, recall, attack.precision, wrong, share)
 
 
-def _separations(ledger: _Ledger, scenes: Mapping[str, Scene]) -> Iterator[SeparationPoint]:
+def _separations(ledger: _Ledger, scenes: Mapping[str, Scene]) -> Iterator[ProtectionEffect]:
     """Rates where people have separated their identities, beside those where they have not, if these were run."""
     before: dict[tuple[float, ...], str] = {
         scene.overlap: name for name, scene in scenes.items() if scene.separation is None and scene.overlap
@@ -383,7 +446,7 @@ def _lost(ledger: _Ledger, scenes: Mapping[str, Scene]) -> Iterator[tuple[str, d
             yield release, {"utility_lost": 1.0 - utility(losses), **losses}
 
 
-def _anonymity(scene: Scene, attacks: Mapping[str, list[Run]]) -> Iterator[AnonymityLink]:
+def _anonymity(scene: Scene, attacks: Mapping[str, list[Run]]) -> Iterator[CriterionLink]:
     """Criteria beside the share of attacks and runs that name a person."""
     every = [run for runs in attacks.values() for run in runs]
     judged, people = (run.judged for run in every), (run.person for run in every)
@@ -392,7 +455,7 @@ def _anonymity(scene: Scene, attacks: Mapping[str, list[Run]]) -> Iterator[Anony
     for name, variant in CRITERIA.items():
         correlation = spearman(share, values[variant])
         if correlation is not None:
-            yield AnonymityLink(name, correlation, tuple(_ranked(values[variant], share)))
+            yield CriterionLink(name, correlation, tuple(_ranked(values[variant], share)))
 
 
 def _ranked(value: NDArray[np.float64], share: NDArray[np.float64]) -> Iterator[tuple[float, float]]:

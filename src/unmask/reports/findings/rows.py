@@ -103,7 +103,8 @@ def risky(row: Row) -> float:
 def sentences(data: ReportData) -> list[str]:
     """The findings of the report, a sentence each, for those who read no page."""
     scope = Scope(data)
-    told = frozenset[str]().union(*(one.told for one in data.subjects))
+    described = () if data.result is None else data.result.described_measures
+    told = frozenset(described).union(*(one.told for one in data.subjects))
     rows = findings(scope, leading({key: row for key, row in scope.heads.items() if row.measure not in told}))
     found = [(one, showing(one).findings(one, scope)) for one in data.subjects]
     first = [sentence for one, own in found if one.before not in LATER for sentence in own]

@@ -1,0 +1,304 @@
+"""Facts about attacks on a released network: about people together, never about one person."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from unmask.graphs.evaluation import DegreeClass
+
+GUESSED = ("match_profiles", "match_top", "match_cliques")
+"""Ways of choosing seeds without the truth: some seeds may be wrong."""
+
+MAX_LINES = 6
+"""Attacks in one chart."""
+
+
+@dataclass(frozen=True)
+class ScoreBin:
+    """Matches whose score lies between `low` and `high`.
+
+    Parameters
+    ----------
+    matches : int
+        Matches in a run, on average.
+    score, right : float
+        Mean score, and share of the matches that are right.
+    """
+
+    low: float
+    high: float
+    matches: int
+    score: float
+    right: float
+
+
+@dataclass(frozen=True)
+class Announcement:
+    """Success that an attack announces, next to the actual success; means over people and runs.
+
+    Parameters
+    ----------
+    recall : float, optional
+        Announced recall among people in the release; None if a run refuses to announce it or announces a bound only.
+    recall_low, recall_high : float, optional
+        95 % interval. A bound has no `recall_low`, a refusal has neither.
+    right_high : float, optional
+        Bound of the share of all people, without seeds, whose match is right.
+    right : float, optional
+        That share; None if the truth is not known for all people.
+    seed_check : str
+        Announced and actual success for withheld seeds, in the run that announces least.
+    curve : tuple of (float, float)
+        Share of the seeds that were known, and share of the withheld seeds that one round matched rightly.
+    refused : tuple of str
+        Reasons why no probability is announced, in that run.
+    seed_ratio : float, optional
+        Seeds around seeds, compared with random draws; None if it was not tested.
+    """
+
+    recall: float | None
+    recall_low: float | None
+    recall_high: float | None
+    right_high: float | None
+    right: float | None
+    seed_check: str
+    curve: tuple[tuple[float, float], ...] = ()
+    refused: tuple[str, ...] = ()
+    seed_ratio: float | None = None
+
+    @property
+    def is_calibrated(self) -> bool:
+        """True if a recall with an interval is announced."""
+        return self.recall is not None and self.recall_low is not None
+
+
+@dataclass(frozen=True)
+class AttackFacts:
+    """One attack on one release: rates are means over all runs, each with other networks or other seeds.
+
+    If the truth is unknown (`GraphFacts.truth_known`), only coverage and matches are known.
+
+    Parameters
+    ----------
+    release, attack : str
+        Names; each pair of them occurs once.
+    seeds, n_seeds : str, int
+        Method that chooses seeds, such as "random.25", and number of seeds.
+    runs, spread_in : int
+        Runs, and runs in which the attack spread over the network.
+    people : int
+        People in both networks, without seeds.
+    recall : float, optional
+        Share of them who are matched rightly.
+    recall_low, recall_high : float, optional
+        95 % interval of the recall over runs.
+    precision : float, optional
+        Share of right matches; if the truth is partial, among matches of people with an entry. None without a match.
+    precision_at_least : float, optional
+        If the truth is partial: share of right matches if nobody without an entry is in the release.
+    named_wrongly : float, optional
+        Share of `people` with a wrong match.
+    false_positives : float, optional
+        Share of matches of people who are not in the release.
+    coverage, matches : float, int
+        Share of the people of the adversary's network with a match, and mean number of matches.
+    degrees : tuple of DegreeClass
+        People by number of edges, the fewest first.
+    passes : tuple of int
+        New matches in each pass of the first run.
+    scores : tuple of ScoreBin
+        Matches by score, the lowest first.
+    announced : Announcement, optional
+        Success that the attack announces.
+    """
+
+    release: str
+    attack: str
+    seeds: str
+    n_seeds: int
+    runs: int
+    spread_in: int
+    people: int
+    recall: float | None
+    recall_low: float | None
+    recall_high: float | None
+    precision: float | None
+    precision_at_least: float | None
+    named_wrongly: float | None
+    false_positives: float | None
+    coverage: float
+    matches: int
+    degrees: tuple[DegreeClass, ...] = ()
+    passes: tuple[int, ...] = ()
+    scores: tuple[ScoreBin, ...] = ()
+    announced: Announcement | None = None
+
+    @property
+    def strength(self) -> tuple[float, float]:
+        """Order of attacks: recall, or coverage if the truth is unknown; then precision."""
+        precision = self.precision if is_known(self.precision) else None
+        return self.coverage if self.recall is None else self.recall, precision or 0.0
+
+
+@dataclass(frozen=True)
+class SeedCount:
+    """Mean recall and coverage of an attack over all runs with so many seeds, and the runs in which it spread."""
+
+    attack: str
+    seeds: str
+    n_seeds: int
+    runs: int
+    spread_in: int
+    recall: float | None
+    coverage: float
+
+
+@dataclass(frozen=True)
+class OverlapPoint:
+    """Mean rates of an attack on networks that share so much; `spread` is the share of runs in which it spread."""
+
+    attack: str
+    node_overlap: float
+    edge_overlap: float
+    recall: float
+    precision: float | None
+    named_wrongly: float
+    spread: float
+
+
+@dataclass(frozen=True)
+class ProtectionEffect:
+    """One attack on a protected release, next to the release without the protection; rates are means over runs.
+
+    Parameters
+    ----------
+    recall, recall_before : float
+        Share of the people in both networks who are re-identified, by any of their identities; `recall_before` is None
+        if the release without the protection was not attacked.
+    adopters : int, optional
+        People with several identities who can be found, mean over runs; None if only edges are changed.
+    adopter_recall, adopter_recall_before : float, optional
+        Recall among the adopters.
+    disclosure : float, optional
+        Share of the adopters' contacts that the adversary learns. Without the protection it is
+        `adopter_recall_before`, because a match reveals all contacts.
+    decoyed, exposed : float, optional
+        Share of the adopters found by their decoy, and by their hidden identity; None without decoys.
+    """
+
+    release: str
+    attack: str
+    recall_before: float | None
+    recall: float
+    adopters: int | None = None
+    adopter_recall_before: float | None = None
+    adopter_recall: float | None = None
+    disclosure: float | None = None
+    decoyed: float | None = None
+    exposed: float | None = None
+
+
+@dataclass(frozen=True)
+class CriterionLink:
+    """Prediction of re-identification by a criterion that needs no attack.
+
+    Parameters
+    ----------
+    criterion : {"lta_a", "lta_b", "lta_c", "degree"}
+        Criterion of local anonymity.
+    correlation : float
+        Spearman's rank correlation with the share of attacks and runs that re-identify a person.
+    ranked : tuple of (float, float)
+        Percentile of the criterion, and mean share of attacks and runs there.
+    """
+
+    criterion: str
+    correlation: float
+    ranked: tuple[tuple[float, float], ...]
+
+
+@dataclass(frozen=True)
+class GraphFacts:
+    """A released network, the adversary's network, and the effect of attacks.
+
+    Parameters
+    ----------
+    source_nodes, source_edges, target_nodes, target_edges : int
+        Sizes of the adversary's network and of the release in the first run.
+    common : int, optional
+        People in both networks; None if unknown.
+    truth_known : bool
+        True if matches were compared with the truth.
+    most_recall : float, optional
+        Bound of the recall by structural twins on the release of the strongest attack; None if the adversary knows more
+        than edges, or if people have several identities.
+    attacks : tuple of AttackFacts
+        At least one.
+    not_run : mapping of str to str
+        Attack that was not run on any release -> reason; "" if it was not requested.
+    """
+
+    source_nodes: int
+    source_edges: int
+    target_nodes: int
+    target_edges: int
+    common: int | None
+    truth_known: bool
+    most_recall: float | None
+    attacks: tuple[AttackFacts, ...]
+    truth_partial: bool = False
+    is_given: bool = False
+    n_similar: int = 0
+    transition: tuple[SeedCount, ...] = ()
+    overlaps: tuple[OverlapPoint, ...] = ()
+    anonymity: tuple[CriterionLink, ...] = ()
+    protections: tuple[ProtectionEffect, ...] = ()
+    utility: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    not_run: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def first(self) -> AttackFacts:
+        """The strongest attack."""
+        return strongest_first(self.attacks)[0]
+
+    @property
+    def has_several_releases(self) -> bool:
+        """True if an attack must be named with its release."""
+        return len({attack.release for attack in self.attacks}) > 1
+
+    @property
+    def styles(self) -> dict[str, int]:
+        """Attack -> number of its color and shape: its place among the adversaries of the rows."""
+        names = dict.fromkeys(attack.attack for attack in self.attacks)
+        return {name: style for style, name in enumerate(names)}
+
+    @property
+    def drawn(self) -> list[str]:
+        """Attacks of charts: the strongest on the release where most people are re-identified."""
+        strongest = (attack for attack in self.attacks if attack.release == self.first.release)
+        return [attack.attack for attack in strongest_first(strongest)[:MAX_LINES]]
+
+    @property
+    def overlap_pairs(self) -> list[tuple[float, float]]:
+        """Overlaps of people and of edges that were attacked, the smallest first."""
+        return sorted({(point.node_overlap, point.edge_overlap) for point in self.overlaps})
+
+    def adopters(self, release: str) -> int | None:
+        """Return the people with several identities in a release; None without any."""
+        return next((effect.adopters for effect in self.protections if effect.release == release), None)
+
+    def is_unprotected(self, release: str) -> bool:
+        """Return whether neither edges nor identities of a release were changed by the audit."""
+        return release not in self.utility and self.adopters(release) is None
+
+
+def strongest_first(attacks: Iterable[AttackFacts]) -> list[AttackFacts]:
+    """Return attacks by their strength; equal ones in their order."""
+    return sorted(attacks, key=lambda attack: attack.strength, reverse=True)
+
+
+def is_known(value: float | None) -> bool:
+    """Return whether there is a value."""
+    return value is not None and not math.isnan(value)

@@ -1,0 +1,381 @@
+"""Sentences about attacks on a network: who is re-identified, how surely, and from how few leaked identities."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from unmask.graphs.audit.facts import (
+    GUESSED,
+    Announcement,
+    AttackFacts,
+    GraphFacts,
+    ProtectionEffect,
+    SeedCount,
+    is_known,
+    strongest_first,
+)
+from unmask.graphs.audit.tables import CRITERIA
+from unmask.graphs.evaluation import DegreeClass
+from unmask.measures.interval import wilson
+from unmask.results.formats import estimate, number, percent
+from unmask.results.suppression import FEWEST, mark_group, mark_people
+from unmask.results.words import listed, plural, rate, release_name
+
+SEEDS = {
+    "random": "drawn",
+    "top": "those with most edges",
+    "clique": "cliques of {size}",
+    "neighborhood": "groups of {size} around one person",
+    "betweenness": "highest betweenness",
+    "closeness": "highest closeness",
+    "lta": "lowest local anonymity",
+    "clustering": "highest clustering",
+    "match_profiles": "people with similar surroundings, matched without the truth; some may be wrong",
+    "match_top": "people with most edges in either network, matched without the truth; some may be wrong",
+    "match_cliques": "cliques that look alike, matched without the truth; some may be wrong",
+}
+"""Method of choosing seeds -> words."""
+
+MIN_CORRELATION = 0.1
+"""Rank correlation, with the sign of its meaning, from which on a criterion predicts anything."""
+
+
+def describe_seeds(seeds: str) -> str:
+    """Write a method of choosing seeds in words; digits after the dot are decimals, except for the size of a group.
+
+    >>> describe_seeds("random.5"), describe_seeds("clique.4.05"), describe_seeds("leaked.csv")
+    ('drawn among the 50 % with most edges', 'cliques of 4 among the 5 % with most edges', 'leaked.csv')
+    """
+    name, *parts = seeds.split(".")
+    words = SEEDS.get(name, "")
+    is_group = "{size}" in words
+    if not words or len(parts) not in ((1, 2) if is_group else (0, 1)) or not all(part.isdecimal() for part in parts):
+        return seeds
+    method = words.format(size=parts.pop(0)) if is_group else words
+    if parts:
+        return f"{method} among the {100 * float(f'0.{parts[0]}'):g} % with most edges"
+    return "drawn at random" if name == "random" else method
+
+
+def count_seeds(n: int, seeds: str) -> str:
+    """Write a number of leaked or guessed identities.
+
+    >>> count_seeds(1, "random"), count_seeds(1000, "match_top")
+    ('1 leaked identity', '1,000 guessed identities')
+    """
+    return f"{n:,} {'guessed' if seeds in GUESSED else 'leaked'} identit{'y' if n == 1 else 'ies'}"
+
+
+def describe_degrees(degrees: DegreeClass) -> str:
+    """Write the degrees of a class in a sentence.
+
+    >>> describe_degrees(DegreeClass(1, 1, 9, 0.5, None)), describe_degrees(DegreeClass(16, None, 9, 0.5, None))
+    ('1 edge', '16 or more edges')
+    """
+    if degrees.high is None:
+        return f"{degrees.low:,} or more edges"
+    return plural(degrees.low, "edge") if degrees.high == degrees.low else f"{degrees.low:,} to {degrees.high:,} edges"
+
+
+def _estimate_recall(attack: AttackFacts) -> str:
+    if attack.recall is None:
+        return rate(None)
+    return estimate(attack.recall, "share", attack.recall_low, attack.recall_high)
+
+
+# --- the strongest attack --------------------------------------------------------------------------------------------
+
+
+def headline(facts: GraphFacts) -> str:
+    """Return what the strongest attack reaches, in how many runs it spreads, and what the next strongest reaches."""
+    return " ".join(filter(None, (_describe_first(facts), _describe_spread(facts.first), compare_attacks(facts))))
+
+
+def _describe_first(facts: GraphFacts) -> str:
+    attack = facts.first
+    name = f"From {release_name(attack.release)}, {attack.attack}" if facts.has_several_releases else attack.attack
+    start = f"from {count_seeds(attack.n_seeds, attack.seeds)}"
+    start += " and the similarity of people" if facts.n_similar else ""
+    if not facts.truth_known:
+        checked = "its scores are not probabilities" if attack.announced is None else "the estimates are not checked"
+        return (
+            f"{name} matches {percent(attack.coverage)} of the other people of its own network "
+            f"({plural(attack.matches, 'match', 'matches')}), {start}. How many are right is unknown: no truth was "
+            f"given, and {checked}."
+        )
+    found = f"{name} re-identifies {_estimate_recall(attack)} of the {attack.people:,} people in both networks, {start}"
+    return f"{found}. {_describe_precision(attack)}".rstrip()
+
+
+def _describe_precision(attack: AttackFacts) -> str:
+    if attack.precision is None:
+        return "" if attack.matches else "It makes no match."
+    verb = "is" if attack.matches == 1 else "are"
+    matches = f"Of its {plural(attack.matches, 'match', 'matches')}, {percent(attack.precision)} {verb} right"
+    if attack.precision_at_least is None:
+        return f"{matches}."
+    return (
+        f"{matches} among people with an entry in the partial truth. If nobody else is in the release, "
+        f"{percent(attack.precision_at_least)} of all are right."
+    )
+
+
+def _describe_spread(attack: AttackFacts) -> str:
+    """Return a warning about runs that end near their seeds."""
+    if attack.spread_in == attack.runs:
+        return ""
+    runs = plural(attack.runs, "run")
+    if attack.spread_in == 0:
+        return f"It spreads beyond the surroundings of its seeds in 0 of {runs}."
+    return f"It spreads in {attack.spread_in:,} of {runs} and ends near its seeds in the others; rates are means."
+
+
+def compare_attacks(facts: GraphFacts) -> str:
+    """Return the recall of the next strongest attack; of several releases, of the strongest on the safest one."""
+    attacks = [attack for attack in strongest_first(facts.attacks) if is_known(attack.recall)]
+    if len(attacks) < 2:
+        return ""
+    first = attacks[0]
+    if not facts.has_several_releases:
+        return (
+            f"The next strongest of {len(facts.attacks)} attacks, {attacks[1].attack}, re-identifies "
+            f"{_estimate_recall(attacks[1])}."
+        )
+    strongest = {attack.release: attack for attack in reversed(attacks)}
+    safest = max(strongest.values(), key=attacks.index)
+    seeds = "" if safest.n_seeds == first.n_seeds else f" with {safest.n_seeds:,} seeds"
+    other = f", by {safest.attack}" if safest.attack != first.attack else ""
+    return f"The lowest recall, from {release_name(safest.release)}{seeds}, is {_estimate_recall(safest)}{other}."
+
+
+def bound(facts: GraphFacts) -> str:
+    """Return the recall that no attack by edges alone can exceed because of structural twins."""
+    most = bound_by_twins(facts)
+    where = f" in {release_name(facts.first.release)}" if facts.has_several_releases else ""
+    sentence = (
+        f"No attack by edges alone is expected to re-identify more than {most} of people{where}: the others have "
+        "structural twins, who cannot be told apart."
+    )
+    return sentence if most else ""
+
+
+def bound_by_twins(facts: GraphFacts) -> str:
+    """Return the bound of the recall in words; "" if it spares nobody or is unknown."""
+    most = facts.most_recall
+    return percent(most) if most is not None and most < 1 else ""  # nan is not below 1
+
+
+def attacks_not_run(facts: GraphFacts) -> str:
+    """Return the attacks that might re-identify more people."""
+    sentences = [f"{name} was not run: {reason}." for name, reason in facts.not_run.items() if reason]
+    if skipped := [name for name, reason in facts.not_run.items() if not reason]:
+        sentences.append(f"Attacks that were not requested may find more: {listed(skipped)}.")
+    return " ".join(sentences)
+
+
+# --- announced success -----------------------------------------------------------------------------------------------
+
+
+def announcements(facts: GraphFacts) -> Iterator[str]:
+    """Yield the success that each attack announces, or why it refuses to, next to the actual success."""
+    for attack in facts.attacks:
+        if (announced := attack.announced) is not None:
+            where = f" on {release_name(attack.release)}" if facts.has_several_releases else ""
+            yield " ".join(_describe_announcement(attack.attack + where, attack.recall, announced))
+
+
+def _describe_announcement(name: str, recall: float | None, announced: Announcement) -> Iterator[str]:
+    if announced.recall_high is None:
+        yield f"{name} announces no probability: {'; '.join(announced.refused)}."
+        return
+    actual = "" if recall is None else f"; it re-identifies {percent(recall)}"
+    yield f"{name} announces that it re-identifies {announced_recall(announced, 'calibrated, ')}{actual}."
+    if announced.right_high is not None:
+        right = "" if announced.right is None else f"; {percent(announced.right)} have one"
+        yield f"At most {percent(announced.right_high)} of all people have a right match (a bound, no estimate){right}."
+    if announced.seed_check:
+        yield f"Withheld seeds: {announced.seed_check}."
+    if announced.curve:
+        curve = "; ".join(f"{percent(right)} from {percent(share, 0)} of the seeds" for share, right in announced.curve)
+        yield f"One round re-identifies of the withheld seeds {curve}."
+
+
+def announced_recall(announced: Announcement, kind: str = "") -> str:
+    """Return an announced recall with its interval, or its bound."""
+    people = "of the people in the release"
+    if announced.recall is None or announced.recall_low is None:
+        return f"at most {percent(announced.recall_high or 0.0)} {people} (a bound)"
+    interval = f"{percent(announced.recall_low)} to {percent(announced.recall_high or 1.0)}"
+    return f"{percent(announced.recall)} {people} ({kind}{interval})"
+
+
+# --- by edges, seeds and overlap -------------------------------------------------------------------------------------
+
+
+def extreme_degrees(facts: GraphFacts) -> tuple[DegreeClass, DegreeClass] | None:
+    """Return the degree classes of highest and lowest recall; None if chance explains the difference."""
+    attack = facts.first
+    classes = [item for item in attack.degrees if item.people >= FEWEST and is_known(item.recall)]
+    if len(classes) < 2 or not facts.truth_known or not attack.spread_in:
+        return None
+    most, least = (pick(classes, key=lambda item: (item.recall, item.low)) for pick in (max, min))
+    differ = wilson(most.recall or 0.0, most.people)[0] > wilson(least.recall or 0.0, least.people)[1]
+    return (most, least) if differ else None
+
+
+def compare_degrees(facts: GraphFacts) -> str:
+    """Return the recall among people with most and with fewest edges."""
+    extremes = extreme_degrees(facts)
+    if extremes is None:
+        return "No dependence of the recall on the number of edges is shown."
+    most, least = extremes
+    sentence = (
+        f"{facts.first.attack} re-identifies {rate(most.recall)} of the people with {describe_degrees(most)}, and "
+        f"{rate(least.recall)} of those with {describe_degrees(least)}."
+    )
+    return mark_group(sentence, min(most.people, least.people))
+
+
+def enough_seeds(points: Iterable[SeedCount]) -> SeedCount | None:
+    """Return the fewest seeds from which on the attack spreads in every run; None if it does not with the most."""
+    enough = None
+    for point in sorted(points, key=lambda point: -point.n_seeds):
+        if point.spread_in < point.runs:
+            break
+        enough = point
+    return enough
+
+
+def needed_seeds(facts: GraphFacts) -> str:
+    """Return from how few seeds each attack spreads through the network, the one that needs fewest first."""
+    if not facts.transition:
+        return ""
+    names = list(dict.fromkeys(point.attack for point in facts.transition))
+    fewest = {name: enough_seeds(point for point in facts.transition if point.attack == name) for name in names}
+    enough = [point for point in fewest.values() if point is not None]
+    enough.sort(key=lambda point: (point.n_seeds, -(point.recall or point.coverage)))
+    never = [name for name, point in fewest.items() if point is None]
+    most, seeds = max(point.n_seeds for point in facts.transition), facts.transition[0].seeds
+    if not enough:
+        return f"With up to {count_seeds(most, seeds)} no attack spreads through the network in every run."
+    clauses = [_describe_enough(enough[0])]
+    clauses += [f"{point.attack} needs {point.n_seeds:,}" for point in enough[1:]]
+    clauses += [f"{most:,} are too few for {listed(never)}"] if never else []
+    return "; ".join(clauses) + "."
+
+
+def _describe_enough(point: SeedCount) -> str:
+    runs = {1: "its only run", 2: "both runs"}.get(point.runs, f"all {point.runs:,} runs")
+    verb = "is" if point.n_seeds == 1 else "are"
+    reach = f"matches {percent(point.coverage)}"
+    if point.recall is not None:
+        reach = f"re-identifies {percent(point.recall)}"
+    seeds = count_seeds(point.n_seeds, point.seeds)
+    return f"{seeds} {verb} enough for {point.attack} to spread through the network in {runs}, where it {reach}"
+
+
+def compare_overlaps(facts: GraphFacts) -> str:
+    """Return the highest recall of any attack on the networks that share least and most."""
+    points = [point for point in facts.overlaps if is_known(point.recall)]
+    pairs = sorted({(p.node_overlap, p.edge_overlap) for p in points}, key=lambda pair: (pair[0] * pair[1], pair))
+    if len(pairs) < 2:
+        return ""
+    least, most = (
+        max((p for p in points if (p.node_overlap, p.edge_overlap) == pair), key=lambda p: p.recall)
+        for pair in (pairs[0], pairs[-1])
+    )
+    shared = [
+        f"{percent(p.node_overlap, 0)} of people and {percent(p.edge_overlap, 0)} of edges" for p in (least, most)
+    ]
+    other = "" if least.attack == most.attack else f"{most.attack} re-identifies "
+    return (
+        f"With {shared[0]} in both networks, {least.attack} re-identifies {percent(least.recall)}; with {shared[1]}, "
+        f"{other}{percent(most.recall)}."
+    )
+
+
+# --- protections -----------------------------------------------------------------------------------------------------
+
+
+def describe_protections(facts: GraphFacts) -> Iterator[str]:
+    """Yield the recall of the strongest attack on each protected release; with several identities, among adopters."""
+    for release in dict.fromkeys(effect.release for effect in facts.protections):
+        effects = [effect for effect in facts.protections if effect.release == release]
+        known = [effect for effect in effects if effect.adopter_recall is not None]
+        if not any(effect.adopters for effect in effects):
+            best = max(effects, key=lambda effect: effect.recall)
+            recall = f"{percent(best.recall)} of people instead of {rate(best.recall_before)}"
+            yield f"From {release_name(release)}, {best.attack} re-identifies {recall}."
+        if known:
+            best = max(known, key=lambda effect: effect.adopter_recall or 0.0)
+            sentence = f"{_describe_adopters(best)}{_most_contacts(best, known)}."
+            yield mark_group(sentence, best.adopters or 0)
+
+
+def _describe_adopters(effect: ProtectionEffect) -> str:
+    before = "" if effect.adopter_recall_before is None else f" instead of {percent(effect.adopter_recall_before)}"
+    hidden = "" if effect.exposed is None else f"; it finds {percent(effect.exposed)} by their hidden identity"
+    people = "1 person who has" if effect.adopters == 1 else f"{mark_people(effect.adopters or 0)} people who have"
+    return (
+        f"Of the {people} several identities in {release_name(effect.release)}, {effect.attack} re-identifies "
+        f"{rate(effect.adopter_recall)}{before}, and learns {rate(effect.disclosure)} of their contacts{hidden}"
+    )
+
+
+def _most_contacts(best: ProtectionEffect, effects: Sequence[ProtectionEffect]) -> str:
+    """Return the attack that learns most contacts, unless it finds most people."""
+
+    def learned(effect: ProtectionEffect) -> float:
+        return effect.disclosure if effect.disclosure is not None and is_known(effect.disclosure) else 0.0
+
+    most = max(effects, key=learned)
+    return f"; {most.attack} learns {rate(most.disclosure)} of their contacts" if learned(most) > learned(best) else ""
+
+
+# --- criteria and passes ---------------------------------------------------------------------------------------------
+
+
+def best_criterion(facts: GraphFacts) -> str:
+    """Return the criterion that predicts best who is re-identified."""
+    if not facts.anonymity:
+        return ""
+    best = max(facts.anonymity, key=lambda link: CRITERIA[link.criterion][2] * link.correlation)
+    name, _, sign = CRITERIA[best.criterion]
+    correlation = f"{name}: rank correlation {number(best.correlation, 2)}."
+    if sign * best.correlation >= MIN_CORRELATION:
+        return f"The best predictor is {correlation}"
+    return f"No criterion predicts it in the direction of its meaning; the nearest is {correlation}"
+
+
+# --- setting ---------------------------------------------------------------------------------------------------------
+
+
+def setting(facts: GraphFacts) -> str:
+    """Return both networks, the people in both, and what the adversary starts from."""
+    at_least = "At least " if facts.truth_partial else ""
+    both = "" if facts.common is None else f" {at_least}{facts.common:,} people are in both."
+    start = "leaked identities (seeds): people whose identity in the release is known"
+    if all(attack.seeds in GUESSED for attack in facts.attacks):
+        start = "seeds: people whose identity in the release is guessed from their surroundings"
+    how = "edges alone"
+    if facts.n_similar:
+        how = f"edges and by the similarity of {facts.n_similar:,} pairs of people"
+    return (
+        f"The adversary has a network with names: {facts.source_nodes:,} people and {facts.source_edges:,} edges. "
+        f"The released network has no names: {facts.target_nodes:,} people and {facts.target_edges:,} edges.{both} "
+        f"The adversary starts from {start}. They find the others by {how}."
+    )
+
+
+def rate_conditions(facts: GraphFacts) -> Iterator[str]:
+    """Yield the conditions under which the rates hold."""
+    if not facts.truth_known:
+        yield "No truth was given: the number of right matches is unknown. Only scores of Ensemble are probabilities."
+    if facts.truth_partial:
+        yield (
+            "The truth is partial: people without an entry are neither right nor wrong. Precision is over people with "
+            "an entry."
+        )
+    torn = list(dict.fromkeys(attack.attack for attack in facts.attacks if 0 < attack.spread_in < attack.runs))
+    if torn:
+        yield f"In some runs {listed(torn)} did not spread through the network. Rates are means over all runs."
