@@ -314,8 +314,8 @@ def large() -> Section:
             verdicts.append(Verdict(f"memory: {name}", "below 1.5 GiB", f"{sum(most):.2f} GiB", sum(most) < 1.5))
 
         step("preview", 2, lambda: "How the file was read" in one.sends("/open", do="open", path=str(path)).text)
-        step("role cards", 5, lambda: '<li class="card' in one.at("/roles").text)
-        step("every row counted", None, lambda: "role-0" in one.at("/roles").text)
+        step("progress of counting", 5, lambda: "Reading and counting" in one.at("/roles").text)
+        step("role cards", None, lambda: "role-0" in one.at("/roles").text)
         roles = dict.fromkeys(KNOWN, "quasi-identifier") | {SECRET: "sensitive"}
         one.sends("/roles", **{f"role-{at}": roles.get(name, "drop") for at, name in enumerate(names)}, do="continue")
         one.sends("/adversaries", policy="ema-0.09", do="apply")

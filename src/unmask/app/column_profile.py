@@ -42,9 +42,6 @@ LARGE_BYTES = 2_000_000
 COLUMNS_AT_ONCE = 5
 """Columns that are read together; all 40 of a table of a million rows take a quarter more memory, and no less time."""
 
-FIRST_ROWS = 10_000
-"""First rows of a large table that a page shows until all are counted."""
-
 MEANING_KEYS = tuple(MEANINGS.values())
 """Parameters of `Table.read` that are by column."""
 
@@ -83,11 +80,6 @@ def find_counting_job(project: Project) -> Job | None:
     return job if job is not None and job.state == "running" else None
 
 
-def count_first_rows(project: Project) -> Profile:
-    """Return the profile of the first rows of the table."""
-    return _count_first_rows(_key(project))
-
-
 def write_profile(key: str, output: str) -> None:
     """Count a table and write its profile; the work of a process. key : `Key` as JSON"""
     try:
@@ -117,35 +109,18 @@ def _load(path: Path, _key: Key) -> Profile:
 
 @lru_cache(maxsize=1)
 def _count(key: Key) -> Profile:
+    from unmask.app.column_shapes import Shape
     from unmask.tables.reading import AS_TEXT, column_names
+    from unmask.tables.risk import column_facts
 
     path, options = key[0], json.loads(key[3])
     names = column_names(path, **{key: options[key] for key in AS_TEXT if key in options})
-    return _build_profile(path, names, options, has_ladder=True)
-
-
-@lru_cache(maxsize=1)
-def _count_first_rows(key: Key) -> Profile:
-    from unmask.tables.reading import AS_TEXT, first_rows
-
-    options = json.loads(key[3])
-    rows = first_rows(key[0], FIRST_ROWS, **{key: options.pop(key) for key in AS_TEXT if key in options}).columns
-    cells = {name: [column.texts[code] for code in column.codes.tolist()] for name, column in rows.items()}
-    return _build_profile(cells, list(cells), options, has_ladder=False)
-
-
-def _build_profile(source: object, names: Sequence[str], options: Mapping[str, Any], *, has_ladder: bool) -> Profile:
-    from unmask.app.column_shapes import Shape
-    from unmask.tables.risk import column_facts
-
     groups = (names[start : start + COLUMNS_AT_ONCE] for start in range(0, len(names), COLUMNS_AT_ONCE))
-    columns = [column for group in groups for column in _read(source, group, options).written]
-    return Profile(
-        tuple(Shape.of(column, has_ladder=has_ladder) for column in columns), column_facts(columns, roles={})
-    )
+    columns = [column for group in groups for column in _read(path, group, options).written]
+    return Profile(tuple(map(Shape.of, columns)), column_facts(columns, roles={}))
 
 
-def _read(source: object, names: Sequence[str], options: Mapping[str, Any]) -> Table:
+def _read(path: str, names: Sequence[str], options: Mapping[str, Any]) -> Table:
     """Read some columns."""
     from unmask.tables import Table
 
@@ -154,4 +129,4 @@ def _read(source: object, names: Sequence[str], options: Mapping[str, Any]) -> T
         for key in MEANING_KEYS
         if key in options
     }
-    return Table.read(source, quasi_identifiers=names, **{**options, **meanings})
+    return Table.read(path, quasi_identifiers=names, **{**options, **meanings})

@@ -58,9 +58,9 @@ class Shape:
     ladder: tuple[Rung, ...] = ()
 
     @classmethod
-    def of(cls, column: Column, *, has_ladder: bool = True) -> Shape:
+    def of(cls, column: Column) -> Shape:
         """Return the shape of a column."""
-        ladder = tuple(_build_ladder(column)) if has_ladder and len(column.levels) <= MAX_VALUES else ()
+        ladder = tuple(_build_ladder(column)) if len(column.levels) <= MAX_VALUES else ()
         heights, ends = _count_bars(column)
         label = f"rows of {column.name} by value" + (f", from {ends[0]} to {ends[1]}" if ends[0] else "")
         return cls(column.name, column.type, small_bars(heights.tolist(), label), ends, ladder)

@@ -18,7 +18,6 @@ from typing import Any
 from unmask.app.jobs import Jobs
 from unmask.app.private_folder import LOCK, PREFIX, list_parents, list_unlocked, lock_folder, replace_text
 from unmask.core.errors import FailedError, UnmaskError
-from unmask.data.source_files import SUFFIXES
 from unmask.document import check_sections, load, populations
 from unmask.toml_text import DOCUMENT, format_document, update_document
 
@@ -213,6 +212,8 @@ def check_path(path: Path) -> Path:
 
 def _clean_name(name: str) -> str:
     """Return a name that is no pattern of files and no list of names; spaces and parentheses stay."""
+    from unmask.data.source_files import SUFFIXES  # not at the top: the server starts without readers
+
     name = re.sub(r"[^\w.+() -]+", "_", name.replace("\\", "/").rpartition("/")[2])[-MAX_NAME:].lstrip(".- ")
     name = name or "table.csv"
     if not name.lower().endswith((*SUFFIXES, *NETWORK_SUFFIXES, ".toml")):

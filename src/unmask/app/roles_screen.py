@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from unmask.app.column_profile import Profile, count_columns, count_first_rows, find_counting_job
+from unmask.app.column_profile import Profile, count_columns, find_counting_job
 from unmask.app.column_shapes import Level, Rung, Shape
 from unmask.app.fields import is_upload
 from unmask.app.jobs import format_command
@@ -38,13 +38,11 @@ STUDY_ATTACKS = ("tables.ClassAttack", "tables.AttributeInference")
 
 
 def show(project: Project, _query: Mapping[str, str]) -> dict[str, Any]:
-    """Return a card for each column, at first with the roles that `unmask init` suggests.
-
-    Cards of a large table show its first rows, without choices, until all rows are counted.
-    """
-    job = find_counting_job(project)
-    profile = count_columns(project) if job is None else count_first_rows(project)
-    if job is None and "columns" not in project.document:
+    """Return a card for each column, at first with the roles that `unmask init` suggests; or progress of counting."""
+    if (job := find_counting_job(project)) is not None:
+        return {"busy": show_progress(project, job)}
+    profile = count_columns(project)
+    if "columns" not in project.document:
         _save_suggestions(project, profile)
     document = project.document
     columns, levels = _read_columns(document), get_levels(document)
@@ -53,15 +51,14 @@ def show(project: Project, _query: Mapping[str, str]) -> dict[str, Any]:
     roles = [card["role"] for card in cards]
     return {
         "cards": cards,
-        "n_rows": profile.facts[0].rows if profile.facts else 0,
+        "n_rows": profile.facts[0].rows,
         "unit": _show_unit(document, profile.facts),
         "roles": ROLES,
         "types": TYPES,
         "detected": DETECTED,
         "counts": {label: roles.count(role) for role, label in ROLES.items() if role in roles},
         "n_missing": sum(role not in ROLES for role in roles),
-        "commands": (_format_init(document),) if job is None else (),
-        "busy": show_progress(project, job),
+        "commands": (_format_init(document),),
     }
 
 
@@ -75,7 +72,7 @@ def _show_unit(document: Mapping[str, Any], facts: Sequence[ColumnFacts]) -> dic
     """Return the question about the unit of counting, with its answers and the selected one."""
     from unmask.tables.unit import ASSUMED, ROW
 
-    unit, n_rows = unit_of(facts), facts[0].rows if facts else 0
+    unit, n_rows = unit_of(facts), facts[0].rows
     people = {column.name: column.distinct + int(column.missing) for column in sorted(facts, key=lambda x: -x.key)}
     shared = {name: f"No: equal {name} is one person, {n:,} people" for name, n in people.items() if n < n_rows}
     return {
