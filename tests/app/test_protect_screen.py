@@ -35,7 +35,7 @@ def test_of_releases_with_equal_utility_the_one_with_less_risk_is_selected(proje
     points = [Point(f"k = {k}", {"k": k}, 0.8, ratio, is_met=True) for k, ratio in ((2, 0.9), (5, 0.1), (9, 0.4))]
     values = show_points(points, TRIALS, project, {})
     assert values["index"] == 1
-    assert values["title"].startswith("k = 5")
+    assert values["best"] == "k = 5"
 
 
 def drawn(*points: tuple[str, float, float, bool], chosen: int = -1, against: int = -1) -> str:

@@ -37,7 +37,7 @@ PRICES = {
 """Parameter of the rational attacker -> its label."""
 
 REGISTER, COVERAGE = Field("register.file", "List, with columns named as here", "file"), Field("register.coverage")
-CONTROL = Field("control.file", "Or a file of people like these, none of whom is in the table", "file")
+CONTROL = Field("control.file", "Or a file of similar people who are not in the table", "file")
 HELD_BACK = Field("data.hold_back", "People held back at random, as control group", default=lambda _: HOLD_BACK)
 TARGETS = Field("audit.targets")
 
@@ -48,8 +48,7 @@ def show(project: Project, _query: Mapping[str, str]) -> dict[str, Any]:
     roles, attacker = by_role(document["columns"]), get_value(document, "audit.attacker") or ""
     prices = _read_prices(project, attacker)
     parts = document.get("linkability", {}).get("parts", [[], []])
-    colleague = next((one for one in document.get("adversaries", []) if one.get("name") == COLLEAGUE), None)
-    knows = {"error": COLLEAGUE_ERROR} if colleague is None else colleague.get("knows", {})
+    colleague = _find_colleague(document)
     return {
         "quasi_identifiers": roles["quasi_identifiers"],
         "sensitive": roles.get("sensitive", []),
@@ -67,10 +66,16 @@ def show(project: Project, _query: Mapping[str, str]) -> dict[str, Any]:
         "parts": {name: index for index, part in enumerate(parts) for name in part},
         "disabled": get_value(document, "audit.without") or (),
         "prices": {key: (label, f"{prices.get(key, 0):g}") for key, label in PRICES.items()},
-        "error": f"{100 * knows.get('error', COLLEAGUE_ERROR):.9g}",
+        "error": f"{100 * (colleague or {}).get('error', COLLEAGUE_ERROR):.9g}",
         **show_policies(document, project.folder),
         "commands": (format_command(["audit", DOCUMENT, "--report", REPORT]),),
     }
+
+
+def _find_colleague(document: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the knowledge of the colleague; None if they are off."""
+    entries = document.get("adversaries", [])
+    return next((entry.get("knows", {}) for entry in entries if entry.get("name") == COLLEAGUE), None)
 
 
 def _read_prices(project: Project, attacker: str) -> dict[str, Any]:

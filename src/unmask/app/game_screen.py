@@ -59,7 +59,7 @@ def submit(project: Project, form: Mapping[str, Any]) -> str:
 
 
 def _compute_digest(project: Project) -> str:
-    """Return a digest of the input of the game: that of a verdict, and the answers."""
+    """Return a digest of the input of the game: the input of a verdict, and the answers."""
     answers = {key: project.document.get(key) for key in ("publisher", "attackers")}
     return project.digest + pages.hash_document(answers)
 

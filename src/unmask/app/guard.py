@@ -5,23 +5,20 @@ from __future__ import annotations
 import asyncio
 import hmac
 import secrets
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
 from html import escape
 from pathlib import Path
-from typing import Any
-from urllib.parse import parse_qs
 
+from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from unmask.app.private_folder import MAX_UPLOAD_BYTES, replace_text
-
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-App = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -93,7 +90,7 @@ class Guard:
     uploads : paths whose forms may hold files
     """
 
-    app: App
+    app: ASGIApp
     door: Door
     uploads: tuple[str, ...] = ()
 
@@ -102,50 +99,46 @@ class Guard:
         """Hidden value of every form of this session."""
         return hmac.new(self.door.session.encode(), b"form", sha256).hexdigest()
 
-    async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or refuse it with a reason."""
         if scope["type"] != "http":
             return
-        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
-        key = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("key", [""])[0]
-        cookie = _parse_cookies(headers.get("cookie", "")).get(COOKIE, "")
-        refusal = self._find_refusal(scope, headers)
-        if refusal is not None:
-            await _drain(receive)
-            await _send_text(send, *refusal)
-        elif key and scope["method"] == "GET" and self.door.opens(key):
+        request = Request(scope)
+        key, cookie = request.query_params.get("key", ""), request.cookies.get(COOKIE, "")
+        refusal = self._find_refusal(request)
+        if refusal is None and key and request.method == "GET" and self.door.opens(key):
             cookie = f"{COOKIE}={self.door.session}; Path=/; HttpOnly; SameSite=Strict"
-            await _send_page(
-                send, 200, _build_redirect("Open unmask", "/"), {"set-cookie": cookie}
-            )  # a redirect loses it
-        elif not hmac.compare_digest(cookie.encode(), self.door.session.encode()):
-            await _drain(receive)
-            await _send_text(send, 403, "Open the file that unmask open printed in the terminal: it holds the key.")
+            page = _build_redirect("Open unmask", "/")  # a redirect by status would lose the cookie
+            await _build_response(200, page, {"set-cookie": cookie})(scope, receive, send)
+            return
+        if refusal is None and not hmac.compare_digest(cookie.encode(), self.door.session.encode()):
+            refusal = 403, "Open the file that unmask open printed in the terminal: it holds the key."
+        limit = MAX_UPLOAD_BYTES if scope["path"] in self.uploads else MAX_FORM_BYTES
+        reason = f"The form has more than {limit >> 20:,} MiB; open a larger file by its path, or use the command line."
+        length = request.headers.get("content-length", "0")
+        if refusal is None and (not length.isdigit() or int(length) > limit):
+            refusal = 413, reason
+        if refusal is None:
+            await self._forward(scope, receive, send, limit=limit, reason=reason)
         else:
-            await self._forward(scope, headers, receive, send)
+            await _drain(receive)
+            await _build_refusal(*refusal)(scope, receive, send)
 
-    def _find_refusal(self, scope: Mapping[str, Any], headers: Mapping[str, str]) -> tuple[int, str] | None:
+    def _find_refusal(self, request: Request) -> tuple[int, str] | None:
         """Return the status and the reason if a request is refused unread."""
+        headers = request.headers
         if headers.get("host") != self.door.origin.removeprefix("http://"):
             return 421, "This name does not belong to unmask; open the printed file."
         is_foreign = headers.get("sec-fetch-site", "none") not in ("none", "same-origin")
-        if headers.get("origin", "") not in ("", self.door.origin) or (is_foreign and scope["method"] != "GET"):
+        if headers.get("origin", "") not in ("", self.door.origin) or (is_foreign and request.method != "GET"):
             return 403, "Another site sent this request; unmask answers only its own pages."
-        if scope["method"] not in ("GET", "HEAD", "POST"):
+        if request.method not in ("GET", "HEAD", "POST"):
             return 405, "Only GET, HEAD and POST are allowed."
         return None
 
-    async def _forward(
-        self, scope: MutableMapping[str, Any], headers: Mapping[str, str], receive: Receive, send: Send
-    ) -> None:
-        """Forward a request to the application, up to its largest size."""
-        limit = MAX_UPLOAD_BYTES if scope["path"] in self.uploads else MAX_FORM_BYTES
-        length, n_bytes, is_complete = headers.get("content-length", "0"), 0, scope["method"] != "POST"
-        reason = f"The form has more than {limit >> 20:,} MiB; open a larger file by its path, or use the command line."
-        if not length.isdigit() or int(length) > limit:
-            await _drain(receive)
-            await _send_text(send, 413, reason, {"connection": "close"})
-            return
+    async def _forward(self, scope: Scope, receive: Receive, send: Send, *, limit: int, reason: str) -> None:
+        """Forward a request to the application, up to its largest size, and add headers to the answer."""
+        n_bytes, is_complete = 0, scope["method"] != "POST"
 
         async def receive_counted() -> Message:
             nonlocal n_bytes, is_complete
@@ -159,9 +152,9 @@ class Guard:
             if message["type"] == "http.response.start":
                 if not is_complete:
                     await _drain(receive)
-                names = {name.lower() for name, _ in message["headers"]}
-                pairs = ((name.encode(), value.encode()) for name, value in HEADERS.items())
-                message["headers"] = [*message["headers"], *(pair for pair in pairs if pair[0] not in names)]
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)
             await send(message)
 
         scope["form"] = self.secret
@@ -181,16 +174,6 @@ async def _drain(receive: Receive) -> None:
             is_complete = not message.get("more_body", False)
 
 
-def _parse_cookies(text: str) -> dict[str, str]:
-    pairs = (part.strip().partition("=") for part in text.split(";"))
-    return {name: value for name, _, value in pairs}
-
-
-async def _send_text(send: Send, status: int, text: str, headers: Mapping[str, str] | None = None) -> None:
-    """Send a page of one sentence."""
-    await _send_page(send, status, f"{_HEAD}<h1>Not answered</h1><p>{escape(text)}</p></html>", headers)
-
-
 _HEAD = '<!doctype html><html lang="en-US"><meta charset="utf-8"><title>unmask</title><link rel="icon" href="data:,">'
 
 
@@ -200,8 +183,11 @@ def _build_redirect(text: str, address: str) -> str:
     return f'{_HEAD}{refresh}<p><a href="{address}">{text}</a></p></html>'
 
 
-async def _send_page(send: Send, status: int, page: str, headers: Mapping[str, str] | None) -> None:
-    headers = {**HEADERS, "content-type": "text/html; charset=utf-8", **(headers or {})}
-    pairs = [(name.encode(), value.encode()) for name, value in headers.items()]
-    await send({"type": "http.response.start", "status": status, "headers": pairs})
-    await send({"type": "http.response.body", "body": page.encode()})
+def _build_refusal(status: int, text: str) -> HTMLResponse:
+    """Return a page of one sentence, after which the browser connects again."""
+    page = f"{_HEAD}<h1>Not answered</h1><p>{escape(text)}</p></html>"
+    return _build_response(status, page, {"connection": "close"} if status == 413 else {})
+
+
+def _build_response(status: int, page: str, headers: Mapping[str, str]) -> HTMLResponse:
+    return HTMLResponse(page, status, {**HEADERS, **headers})

@@ -211,7 +211,7 @@ def check_path(path: Path) -> Path:
 
 
 def _clean_name(name: str) -> str:
-    """Return a name that is no pattern of files and no list of names; spaces and parentheses stay."""
+    """Return a name without patterns of files and without lists of names; spaces and parentheses stay."""
     from unmask.data.source_files import SUFFIXES  # not at the top: the server starts without readers
 
     name = re.sub(r"[^\w.+() -]+", "_", name.replace("\\", "/").rpartition("/")[2])[-MAX_NAME:].lstrip(".- ")

@@ -89,33 +89,25 @@ class Slider(NamedTuple):
 
 
 def show_points(points: Sequence[Point], trials: Trials, project: Project, query: Mapping[str, str]) -> dict[str, Any]:
-    """Return the plane, the selected release, and the sliders that lead to others."""
+    """Return the plane, the selected release, and the sliders that lead to others.
+
+    The first selection is the acceptable release with the largest utility, and of equal ones the least risk.
+    """
     values = {name: value for name, value in trials.read(project.document).items() if value is not None}
     present = next((index for index, point in enumerate(points) if point.values == values), 0)
     accepted = [index for index, point in enumerate(points) if point.is_met and point.values]
-    best = max(accepted, key=lambda index: _compute_worth(points[index]), default=present)
-    index = _read_point(query, "point", points, best)
-    reference = _read_point(query, "against", points, present)
-    name = points[max(accepted, key=lambda index: _compute_worth(points[index]))].name if accepted else ""
+    best = max(accepted, key=lambda index: (round(points[index].utility, 4), -points[index].ratio), default=present)
+    indices = [read_index(query.get(name), points) for name in ("point", "against")]
+    index, reference = (
+        default if index is None else index for index, default in zip(indices, (best, present), strict=True)
+    )
     return {
-        "title": f"{name} has the largest utility of the acceptable releases"
-        if name
-        else "No release is acceptable yet",
+        "best": points[best].name if accepted else "",
         "chart": draw(CHART, build_table(points, trials, index, reference)),
         "index": index,
         "reference": reference,
         "sliders": build_sliders(points, trials, index, reference),
     }
-
-
-def _compute_worth(point: Point) -> tuple[float, float]:
-    """Return the order of releases: more utility, then less risk."""
-    return round(point.utility, 4), -point.ratio
-
-
-def _read_point(query: Mapping[str, str], name: str, points: Sequence[Point], default: int) -> int:
-    index = read_index(query.get(name), points)
-    return default if index is None else index
 
 
 def build_sliders(points: Sequence[Point], trials: Trials, index: int, reference: int) -> list[Slider]:

@@ -135,6 +135,5 @@ def submit(project: Project, form: Mapping[str, Any]) -> str:
 
 def read_index(text: object, items: Sequence[object]) -> int | None:
     """Return the index of an item that a form or an address selects; None if there is no such item."""
-    digits = str(text)
-    is_index = digits.isdecimal() and digits.isascii() and int(digits[:6]) < len(items)
-    return int(digits[:6]) if is_index else None
+    indices = {str(index): index for index in range(len(items))}
+    return indices.get(str(text))

@@ -69,7 +69,7 @@ class IdentitySeparation:
     Parameters
     ----------
     model : Model
-        Whether contacts may be dropped (best), doubled (worst), both (realistic) or neither (basic).
+        Contacts may be dropped (best), doubled (worst), both (realistic) or neither (basic).
 
         * "basic": each contact goes to one identity: nothing dropped, nothing doubled; the numbers are multinomial,
           equation (3.7)
@@ -91,8 +91,8 @@ class IdentitySeparation:
     adopters : float
         People who adopt several identities: a share such as 0.1, or without a point a number.
     cooperation : Cooperation
-        How adopters are drawn: singly, as neighbors, by most contacts or by lowest local anonymity. This and what
-        follows: see `adopters.choose_adopters`.
+        Draw of adopters: singly (none), as neighbors (local), by most contacts (degree) or by lowest local anonymity
+        (lta). This and what follows: see `adopters.choose_adopters`.
     group : int
         Size of a group of neighbors.
     refuse_top : float

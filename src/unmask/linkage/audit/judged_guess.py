@@ -68,11 +68,11 @@ class Sensitivity:
     min_size : int
         fewest items of a counted subject; one item is always linked
     missing : {"error", "singleton", "drop"}
-        items of the truth without a cluster: an error, each a cluster of its own (singleton), or left out of the truth
-        and of every guess, so that all guesses are compared on the same items (drop)
+        items of the truth without a cluster: an error, each a cluster of its own (singleton), or left out (drop). They
+        are left out of the truth and of every guess, so that all guesses are compared on the same items
     unlabeled : {"error", "foreign", "unknown", "drop"}
-        items of a guess without a subject: an error, other people's, as the truth has every item of its subjects
-        (foreign), perhaps theirs, which gives bounds (unknown), or left out (drop)
+        items of a guess without a subject: an error, other people's (foreign), perhaps theirs (unknown), or left out
+        (drop). "foreign" needs a truth with every item of its subjects; "unknown" gives bounds
     truth_sampled : bool
         subjects of the truth are drawn at random, and stand for all
     shuffles : int
