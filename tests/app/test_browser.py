@@ -183,7 +183,7 @@ def test_the_whole_way(
     page.get_by_label("decade").first.check()
     check(page)
     page.get_by_role("button", name="Continue").first.press("Enter")  # the keyboard is enough
-    page.get_by_role("checkbox", name="on: order").uncheck()
+    page.get_by_role("checkbox", name="order").uncheck()
     page.get_by_label("Own conditions").check()
     page.get_by_label("Replace them, one per line").fill("identity:success_probability.worst <= 0.4")
     check(page)
