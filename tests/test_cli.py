@@ -141,7 +141,7 @@ def test_a_released_column_that_the_original_lacks_is_not_called_known(folder):
     given = ("-q", "age,sex", "-s", "diagnosis", "--original", "people.csv", "--no-changes", "--json")
     known, unknown = parsed(unmask("audit", "numbered.csv", *given, "--report", "page.html").stdout)["warnings"][:2]
     assert known == "released columns without a role, taken as known: name, zip"
-    assert unknown.startswith("no adversary was given columns of numbered that the original lacks: case;")
+    assert unknown.startswith("the original lacks columns of numbered, so no adversary knows them: case.")
     assert "a hash of a name" in Path("page.html").read_text(encoding="utf-8")
 
 

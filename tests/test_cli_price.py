@@ -13,7 +13,7 @@ from unmask.economics.audit import AttackerSource
 from unmask.reports import headlines
 from unmask.tables import Mondrian, Register, Table
 from unmask.tables.audit.auditor_knowledge import AuditorKnowledge
-from unmask.tables.audit.standard_attacks import audit_tables
+from unmask.tables.audit.table_audit import audit_tables
 
 SECRET = "SECRET77"
 PLAIN = Attacker(

@@ -54,7 +54,7 @@ from unmask.tables import (
     Table,
     datasets,
 )
-from unmask.tables.audit.equivalence_classes import together
+from unmask.tables.audit.equivalence_classes import cluster_targets
 from unmask.tables.control.membership import cross_fit
 from unmask.tables.control.singling_trials import SinglingTrial, judge_singling_out
 from unmask.tables.knowledge import attribute_truth
@@ -104,7 +104,7 @@ def classes() -> Section:
         link = ClassAttack()(release, told_of)
         belief = AttributeInference("occupation").through(link, release, told_of)
         truth = attribute_truth(everybody, np.arange(everybody.n_rows), belief, "occupation")
-        found = _added(belief, truth, inside, together(link))
+        found = _added(belief, truth, inside, cluster_targets(link))
         rows.append((f"k = {k}", *_told(found)))
         for who, one, other in zip(("members", "control people"), expected, found[:2], strict=True):
             verdicts.append(Verdict(f"k = {k}: {who}", f"{one:.4f}", f"{other:.4f}", abs(one - other) < 1e-3))

@@ -46,7 +46,7 @@ from unmask.tables import (
     criteria,
     datasets,
 )
-from unmask.tables.audit.equivalence_classes import boxes_of, together
+from unmask.tables.audit.equivalence_classes import cluster_targets, first_records
 from unmask.tables.control.calibration import calibrate_by_control
 from unmask.tables.control.similarity import measure_shift
 from unmask.tables.knowledge import attribute_truth
@@ -124,10 +124,10 @@ def boxes() -> Section:
             "model": learned,
         }
         for (way, belief), value in zip(read.items(), expected, strict=True):
-            found = side(belief, table, inside, together(link))
+            found = side(belief, table, inside, cluster_targets(link))
             rows.append((f"{name}, k = {k}", way, *(f"{x:.4f}" for x in found[:2]), f"{found.excess:.4f}"))
             if (name, k, way) == ("Adult", 10, "margin"):
-                half = _half(side(belief, table, inside, boxes_of(link)))
+                half = _half(side(belief, table, inside, first_records(link) + 1))
                 claim = "Adult, k = 10, margin: half of the interval, people in no box as one box"
                 verdicts.append(Verdict(claim, "0.0104", f"{half:.4f}", abs(half - 0.0104) < 2e-4))
                 apart = (
@@ -331,7 +331,7 @@ def unlike() -> Section:
     release, told = released("Adult", 10), known("Adult")
     link = ClassAttack()(release, told)
     belief = AttributeInference("occupation").through(link, release, told)
-    whole = side(belief, table, inside, together(link)).excess
+    whole = side(belief, table, inside, cluster_targets(link)).excess
     others, rng = np.flatnonzero(~inside), np.random.default_rng(0)
     odd = {
         "graduates": table["education-num"].astype(int) >= 13,

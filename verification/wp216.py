@@ -45,8 +45,8 @@ from unmask.results import Row
 from unmask.tables import AttributeInference, Background, Mondrian, NearestNeighbor, Table, datasets
 from unmask.tables.audit.attacked_release import AttackedRelease
 from unmask.tables.audit.auditor_knowledge import AuditorKnowledge
-from unmask.tables.audit.linked_parts import linkability
-from unmask.tables.audit.singling_out import singling_out
+from unmask.tables.audit.linked_parts import audit_linkability
+from unmask.tables.audit.singling_out import audit_singling_out
 from unmask.tables.knowledge import attribute_truth
 
 COLUMNS = (
@@ -165,7 +165,7 @@ HEAD = ("attack", "guesses", "members", "control", "excess", "interval")
 def singled() -> Section:
     """Guesses from the CTGAN release, by unmask and by Anonymeter."""
     rows = [(f"Anonymeter, {name}", *reached.told()) for name, reached in anonymeter().items() if "variate" in name]
-    found = {row.adversary: row for row in singling_out(*scene()).rows if row.measure == "singled_out_of_as_many"}
+    found = {row.adversary: row for row in audit_singling_out(*scene()).rows if row.measure == "singled_out_of_as_many"}
     rows += [(f"unmask, {name}", f"{row.n:,}", *_cells(_excess_of(row))) for name, row in found.items()]
     verdicts = []
     for kind, mode in (("one value", "univariate"), ("some columns", "multivariate")):
@@ -196,7 +196,7 @@ def _nothing(claim: str, row: Row) -> Verdict:
 def linked() -> Section:
     """Two parts of a record, by unmask, and by neighbors that both parts have."""
     theirs = anonymeter()["linkability"]
-    row = next(iter(linkability(*scene()).rows))
+    row = next(iter(audit_linkability(*scene()).rows))
     members, control, release = data()
     rng, counts = np.random.default_rng(0), []
     for people in (members, control):
@@ -288,7 +288,7 @@ def boxes() -> Section:
     release, _ = Mondrian(k=10)(members, rng=np.random.default_rng(0))
     evidence = AuditorKnowledge(original=members, control=control)
     start = time.process_time()
-    found = singling_out(AttackedRelease.of("Mondrian", release, None, evidence.known), evidence).rows
+    found = audit_singling_out(AttackedRelease.of("Mondrian", release, None, evidence.known), evidence).rows
     cost = time.process_time() - start
     whole = {row.adversary: row for row in found if row.measure == "singled_out"}
     beside = {row.adversary: row for row in found if row.measure != "singled_out"}

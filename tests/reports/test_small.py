@@ -20,7 +20,7 @@ from unmask.reports.sections.tables import quantile_tables
 from unmask.tables import Table
 from unmask.tables.audit.attacked_release import PROSECUTOR
 from unmask.tables.audit.auditor_knowledge import AuditorKnowledge
-from unmask.tables.audit.standard_attacks import audit_tables
+from unmask.tables.audit.table_audit import audit_tables
 
 EDGES = (0.0, 0.1, 0.5, 1.0)
 

@@ -14,7 +14,7 @@ from unmask.studies.page import study_page
 from unmask.studies.reading import read_plan
 from unmask.studies.run import run_study
 from unmask.tables import ClassAttack, Knowledge, Mondrian, Table, utility
-from unmask.tables.audit.study import USEFUL
+from unmask.tables.audit.study import UTILITY
 from unmask.tables.datasets import synthetic_census
 
 
@@ -98,7 +98,7 @@ def test_e1_u2_one_coverage_reaches_the_register_that_is_drawn_and_the_attack(tm
 
 def test_e1_two_coverages_of_one_register_are_refused(tmp_path):
     text = REGISTER.replace("{}", "coverage = 0.4") + "with = { coverage = 0.5 }\n"
-    with pytest.raises(UnmaskError, match=r"coverage is 0.4 in knows and 0.5 in with or grid; say it once"):
+    with pytest.raises(UnmaskError, match=r"coverage is 0.4 in knows and 0.5 in with or grid; give it once"):
         cells_of(tmp_path, text)
     with pytest.raises(UnmaskError, match=r"coverage is 1.5, expected above 0"):
         cells_of(tmp_path, REGISTER.replace("{}", "") + "with = { coverage = 1.5 }\n")
@@ -292,4 +292,4 @@ def test_t14_a_study_of_tables_has_every_measure_of_utility(tmp_path):
     assert found["marginals"] == pytest.approx(1 - np.mean(list(lost.marginal_distance.values())))
     (bare,) = cells_of(tmp_path, TABLE.replace("tables.Mondrian", "none").replace("with = { k = 5 }", ""))
     whole = values(run_cell(bare))
-    assert [whole[name] for name in USEFUL] == pytest.approx([1.0] * 5)
+    assert [whole[name] for name in UTILITY] == pytest.approx([1.0] * 5)

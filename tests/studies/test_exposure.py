@@ -11,7 +11,7 @@ from unmask.reports.summary import summary
 from unmask.tables import Mondrian, Table
 from unmask.tables.audit.attacked_release import LEARNER, PROSECUTOR
 from unmask.tables.audit.auditor_knowledge import AuditorKnowledge
-from unmask.tables.audit.standard_attacks import audit_tables
+from unmask.tables.audit.table_audit import audit_tables
 
 
 def people(n=240, **kept):
@@ -85,9 +85,9 @@ def test_a_release_in_the_order_of_its_source_leads_with_that():  # T1, R1
     release, origin = Mondrian(k=10)(table)
     found = audited(table, release.take(np.argsort(origin)), np.arange(240))
     assert success(found, ORDER) == 1
-    assert "nothing but the order of the rows" in sentences(found)[0]
+    assert "reads only the order of the rows" in sentences(found)[0]
     assert {row.note for row in found.rows if (row.adversary, row.release) == (ORDER, "release")} == {
-        "the rows stand in the order of the original, or of one of its columns"
+        "the rows are in the order of the original, or of one of its columns"
     }
 
 

@@ -380,7 +380,7 @@ def test_a_game_that_is_none_is_refused(tmp_path, given, said):
 
 def test_an_adversary_who_asks_something_else_has_no_game(tmp_path):
     text = (DOCUMENT % 40).replace('use = "tables.RegisterAttack"', 'use = "tables.SinglingOut"')
-    with pytest.raises(UnmaskError, match="does not ask whose record is whose"):
+    with pytest.raises(UnmaskError, match="does not look for people's records"):
         play(document(tmp_path, text.replace("knows = { coverage = 0.6 }\n", "")))
 
 

@@ -98,5 +98,5 @@ def test_who_takes_moved_cells_for_true_is_no_adversary_to_go_by(tmp_path, prote
         if asked:
             assert run_cell(cell)
         else:
-            with pytest.raises(NotRunError, match=r"do not fit their own rows, by age: .*Ask tables.MechanismAttack"):
+            with pytest.raises(NotRunError, match=r"do not match their own rows, by age: .*Use tables.MechanismAttack"):
                 run_cell(cell)

@@ -58,7 +58,7 @@ def test_somebody_who_knows_several_rows_finds_whom_one_row_hides(cell):
     assert one.posterior < 0.15
     assert four.posterior > 0.6
     assert four.posterior == pytest.approx(several["success_probability"].posterior, abs=0.16)  # four standard errors
-    assert "code says which rows are one person's" in one.note
+    assert "code links rows of a person" in one.note
     assert four.note == ""
 
 
@@ -77,7 +77,7 @@ def test_a_draw_of_people_is_of_people(cell):
 
 
 def test_where_nothing_puts_rows_together_they_are_not_asked(cell):
-    with pytest.raises(NotRunError, match="no kept column has values that are each one person's"):
+    with pytest.raises(NotRunError, match="no kept column has a value for each person"):
         cell("SeveralRows", code=np.arange(cell.rows))
     assert cell("ClassAttack", code=np.arange(cell.rows))["realized_success"].note == ""
 

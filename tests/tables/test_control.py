@@ -244,7 +244,7 @@ def test_an_audit_says_when_control_people_are_unlike(shared, state):
     if state == "weighted":
         assert row.control is not None
         assert "count by weight" in row.note
-        assert any("unlike those attacked" in said for said in found.data.assumptions)
+        assert any("They differ from the people attacked" in said for said in found.data.assumptions)
     else:
         assert row.control is None
         assert any("draw control people" in why for _, why in found.not_run)

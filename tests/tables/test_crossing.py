@@ -205,7 +205,7 @@ def test_an_audit_crosses_the_releases():
     crossed, alone = (_heads(data, name) for name in ("crossing", "prosecutor"))
     assert set(crossed) == {(name, target) for name in ("r0", "r1") for target in ("identity", "ill")}
     assert all(row.posterior > alone[key].posterior and row.status == "model" for key, row in crossed.items())
-    assert any("crosses all the releases" in said for said in sentences(data))
+    assert any("combines all the releases" in said for said in sentences(data))
     assert not any("attacked alone" in said for said in data.assumptions)
     place = [row.release for row in data.rows]
     assert place == sorted(place, key=["original", "r0", "r1"].index)
@@ -245,8 +245,8 @@ def test_why_nobody_crosses():
 
     assert "needs the original" in _why(unmask.audit({"one": one[0], "other": other[0]}, together=True).data)
     assert "r1 has 300 rows of 400 people" in why(one, few)
-    assert "no column is left as it is" in why(one, bare)
-    assert "do not fit their own rows" in why(one, RankSwap(share=0.3)(table, rng=np.random.default_rng(0)))
+    assert "no column is unchanged in all releases" in why(one, bare)
+    assert "do not match their own rows" in why(one, RankSwap(share=0.3)(table, rng=np.random.default_rng(0)))
     with pytest.raises(UnmaskError, match="1 release was given"):
         why(one)
 
@@ -262,7 +262,7 @@ def test_releases_that_are_compared_are_attacked_alone():
 
 def test_columns_that_are_not_the_same_in_all_releases_are_refused():
     _, (one, other), known = _planted(0)
-    with pytest.raises(NotRunError, match="no column is left as it is"):
+    with pytest.raises(NotRunError, match="no column is unchanged in all releases"):
         Crossing((replace(other, sensitive=()),))(one, known)
     with pytest.raises(NotRunError, match="7 rows, and 6 people are known"):
         Crossing((other,))(one, Background(known.people.take(np.arange(6))))

@@ -16,7 +16,7 @@ from unmask.reports import render
 from unmask.results.formats import percent
 from unmask.tables import Mondrian, Table, criteria
 from unmask.tables.audit.auditor_knowledge import AuditorKnowledge
-from unmask.tables.audit.standard_attacks import audit_tables
+from unmask.tables.audit.table_audit import audit_tables
 from unmask.tables.matching import compatible
 
 PEOPLE = 600

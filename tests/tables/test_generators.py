@@ -124,7 +124,7 @@ def test_a_study_takes_generators_and_releases_in_files_for_protections(tmp_path
 def test_whose_record_is_whose_is_not_asked_of_nobodys_rows(tmp_path):
     cells = read_plan(written(tmp_path), allow_code=True).cells()
     finder = next(cell for cell in cells if cell.adversary.name == "finder")
-    with pytest.raises(NotRunError, match="no released row is anybody's"):
+    with pytest.raises(NotRunError, match="the released rows are not people of the original"):
         run_cell(finder)
 
 
@@ -144,7 +144,7 @@ def test_what_a_release_in_a_file_needs(tmp_path, change, why):
     text = plan.read_text().replace('file = "people.csv"', 'file = "people.csv"\nhold_back = 0.2')
     plan.write_text(text)
     stored = next(cell for cell in read_plan(plan, allow_code=True).cells() if cell.protection.name == "fake")
-    with pytest.raises(UnmaskError, match="before anybody was held back"):
+    with pytest.raises(UnmaskError, match="before people were held back"):
         run_cell(stored)
 
 

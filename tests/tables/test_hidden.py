@@ -10,9 +10,9 @@ from unmask.measures import evaluate, realized_success, success_probability
 from unmask.reports.data import INSIDER
 from unmask.tables import AttributeInference, Background, Table
 from unmask.tables.attacks import BackOff
-from unmask.tables.audit import assumptions
+from unmask.tables.audit.assumptions import list_hidden_values
 from unmask.tables.audit.auditor_knowledge import AuditorKnowledge
-from unmask.tables.audit.standard_attacks import audit_tables
+from unmask.tables.audit.table_audit import audit_tables
 from unmask.tables.background import hidden_values
 from unmask.tables.column import classes_of
 from unmask.tables.knowledge import attribute_truth
@@ -184,8 +184,8 @@ def test_an_audit_says_how_much_is_hidden_and_what_criteria_make_of_it():
     release = emptied(people, np.arange(people.n_rows) % 5 == 0)
     evidence = AuditorKnowledge(original=people, origins={"shown": np.arange(people.n_rows)})
     found = audit_tables({"shown": release}, evidence)
-    (said,) = (one for one in found.assumptions if "hides" in one)
-    assert said.startswith("Of ill, shown hides 20.0\u00a0% of the cells")
+    (said,) = (one for one in found.assumptions if "hidden in" in one)
+    assert said.startswith("20.0\u00a0% of the ill cells are hidden in shown")
     assert "l, t" in said
     told = {(row.adversary, row.measure): row for row in found.rows if row.release == "shown" and row.target == "ill"}
     for adversary in ("prosecutor", "learner"):
@@ -199,7 +199,7 @@ def test_an_audit_says_how_much_is_hidden_and_what_criteria_make_of_it():
     assert expects.target == finds.target == "identity"
     assert expects.status == "model"  # refuted: they looked for people whose cell is hidden among those that state it
     assert expects.posterior == pytest.approx(finds.posterior, rel=0.1)
-    assert not any("hides" in one for one in audit_tables({"shown": people}, evidence).assumptions)
+    assert not any("hidden in" in one for one in audit_tables({"shown": people}, evidence).assumptions)
 
 
 def test_what_is_said_to_be_hidden_is_of_the_rows_that_take_part():
@@ -207,8 +207,8 @@ def test_what_is_said_to_be_hidden_is_of_the_rows_that_take_part():
     gone, hides = np.arange(people.n_rows) % 2 == 0, np.arange(people.n_rows) % 4 < 3
     told = {"place": np.where(gone, "", people["place"]).tolist(), "ill": np.where(hides, "", people["ill"]).tolist()}
     release = Table.read(told, quasi_identifiers="place", sensitive="ill", missing="excluded")
-    (said,) = assumptions.hidden({"shown": release}, people)
-    assert "shown hides 50.0\u00a0% of the cells" in said  # and 75 % of all rows
+    (said,) = list_hidden_values({"shown": release}, people)
+    assert "50.0\u00a0% of the ill cells are hidden in shown" in said  # and 75 % of all rows
 
 
 def test_a_release_of_which_no_row_takes_part_hides_nothing():

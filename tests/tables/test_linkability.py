@@ -125,7 +125,7 @@ def test_control_people_without_a_column_of_a_part_are_left_out_of_the_question(
     assert (row.control, row.excess) == (None, None)
     with_city = [one for one in found.rows if (one.adversary, one.target) == (COLUMNS, "job")]
     assert {one.control for one in with_city} == {None}
-    assert {one.note for one in with_city} == {"Not set beside control people, who have no column 'city'."}
+    assert {one.note for one in with_city} == {"Not compared with control people, who have no column 'city'."}
     why = dict(found.not_run)["Linkability of two parts of a record: members"]
     assert why == "control people have no column 'city', which is in a part: give them with the columns of both parts"
 
@@ -196,4 +196,4 @@ def test_members_are_not_held_beside_control_people_who_are_unlike_them():
     assert rows["job"].posterior == rows["age"].posterior == rows["none"].posterior
     said = [dict(found[name].not_run)["Linkability of two parts of a record: members"] for name in ("job", "age")]
     assert said[0].startswith("without any release, members are told from control people by age, sex, city, job (AUC")
-    assert said[1].startswith("They are unlike those attacked")
+    assert said[1].startswith("They differ from the people attacked")

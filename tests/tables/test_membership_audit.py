@@ -18,7 +18,7 @@ from unmask.tables import Background, Mondrian, ShadowMembership, Table
 from unmask.tables import audit as cases
 from unmask.tables.attacks.membership import margins_of
 from unmask.tables.audit import auditor_knowledge
-from unmask.tables.audit.membership import ALONE, CLOSEST, RECORD, judged_of
+from unmask.tables.audit.membership import CLOSEST, COMPANIONS, RECORD, sample_members
 from unmask.tables.control.holdout import Sample
 from unmask.tables.control.membership import MembershipSample, join_scores
 from unmask.tables.control.similarity import shift_by
@@ -137,7 +137,7 @@ def test_control_people_who_are_in_it_are_not_told_from_members():
     found = unmask.audit(members, original=members, control=members)
     row = auc(found)
     assert row.low <= 0.5 <= row.high
-    assert "have the same record as one of the other kind" in row.note  # those drawn as both
+    assert "are left out whose record is that of a person of the other kind" in row.note  # those drawn as both
 
 
 def test_doubles_are_left_out_and_counted_and_those_who_are_alike_to_an_adversary_stay():
@@ -165,7 +165,7 @@ def test_nothing_is_asked_of_people_who_are_all_double():
     found = unmask.audit(table, original=table, control=table)
     assert (
         dict(found.not_run)["Who is in the table"]
-        == "200 of those judged have the same record as one of the other kind"
+        == "200 people of the sample have the same record as a person of the other kind"
     )
 
 
@@ -233,7 +233,7 @@ def test_each_score_alone_is_a_companion_and_leads_nothing():
     members, control = tables(400, 800)
     release, _ = Mondrian(k=5)(members, rng=np.random.default_rng(0))
     found = unmask.audit(release, original=members, control=control)
-    alone = [row for row in found.rows if row.adversary in ALONE]
+    alone = [row for row in found.rows if row.adversary in COMPANIONS]
     assert {row.status for row in alone} == {"scores"}
     assert {row.measure for row in alone} <= {"membership_auc", "true_positive_rate_at_0.1"}
     assert not any("nothing but" in said for said in sentences(found.data))
@@ -451,6 +451,6 @@ def test_a_row_of_nobody_makes_nobody_a_member():
     people = Table.read({"age": list(range(20, 60))}, quasi_identifiers="age")
     made = Released(people.take([0, 1, 2, 5]), np.array([0, 1, 2, -1]))
 
-    judged = judged_of(Sample(people), made, Knowledge(), np.random.default_rng(1))
+    judged = sample_members(Sample(people), made, Knowledge(), np.random.default_rng(1))
 
     assert sorted(judged.people["age"][judged.inside].tolist()) == ["20", "21", "22"]

@@ -61,7 +61,7 @@ def test_who_takes_the_nearest_row_finds_people_whose_numbers_were_moved_a_littl
     assert realized.posterior == pytest.approx(by_hand, abs=0.03)  # of half of the people
     assert announced.posterior == pytest.approx(realized.posterior, abs=0.05)
     assert announced.status == "model"
-    assert "do not fit their own row, by" in announced.note
+    assert "do not match their own row, by" in announced.note
     assert found.data.verdicts[0].state == "not acceptable"
     assert _told(found.data, "nearest", "realized_success", "ill").posterior > 0.85
 
@@ -120,14 +120,14 @@ def test_a_protection_that_says_nothing_of_itself_leaves_the_nearest_row():
 
 
 def test_few_people_are_compared_with_many_rows(monkeypatch):
-    monkeypatch.setattr("unmask.tables.audit.perturbed.PAIRS", 60 * 300)
+    monkeypatch.setattr("unmask.tables.audit.perturbed.MAX_COMPARED_PAIRS", 60 * 300)
     original, release, origin = _people(moved=0.002)
     found = unmask.audit(release, original=original, origin=origin).data
     assert _told(found, "nearest", "realized_success").n == 60
 
 
 def test_large_releases_say_that_the_nearest_row_is_not_looked_for(monkeypatch):
-    monkeypatch.setattr("unmask.tables.audit.perturbed.ROWS", 100)
+    monkeypatch.setattr("unmask.tables.audit.perturbed.MAX_ROWS", 100)
     original, release, origin = _people(moved=0.002)
     found = unmask.audit(release, original=original, origin=origin).data
     assert [why for what, why in found.not_run if what == "The nearest row of release" and "--protection" in why]

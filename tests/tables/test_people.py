@@ -21,9 +21,9 @@ from unmask.reports.at_risk import AtRisk, Watched
 from unmask.tables import Identity, Lattice, Mondrian, Suppress, SuppressCells, Table, reading
 from unmask.tables.audit.attacked_release import LISTED_ONCE, AttackedRelease
 from unmask.tables.audit.auditor_knowledge import AuditorKnowledge
-from unmask.tables.audit.several_records import any_of_theirs
+from unmask.tables.audit.several_records import find_any_record
 from unmask.tables.audit.singling_out import SEVERAL_ROWS
-from unmask.tables.audit.standard_attacks import audit_tables
+from unmask.tables.audit.table_audit import audit_tables
 from unmask.tables.control.holdout import find_held_back, hold_back
 from unmask.tables.criteria import people_in_classes
 from unmask.tables.risk import printed_values
@@ -89,7 +89,7 @@ def test_an_audit_and_a_protection_say_how_many_people_a_class_has():
     assert found.data.criteria["release"]["person_share"] == share
     assert any(f"are of {len(set(person.tolist()))} people" in said for said in found.data.cautions)
     assert any(
-        f"up to {100 * share:.0f} % of the rows of a class of release are one person's" in said
+        f"up to {100 * share:.0f} % of the rows of a class of release belong to one person" in said
         for said in found.data.cautions
     )
     assert f"some people have several: a class has at least {least} people" in found.to_html()
@@ -157,8 +157,8 @@ def test_of_a_belief_that_tells_rows_apart_any_row_of_a_person_counts():
     scene = AttackedRelease.of("release", table, np.arange(3), AuditorKnowledge(original=table).known)
     belief = Posterior.from_dense(np.tile([0.7, 0.2, 0.1], (3, 1)))
 
-    case = scene.identity("somebody", belief)
-    rows = {row.measure: row.posterior for row in case.audited([success_probability, realized_success]).rows}
+    run = scene.identify("somebody", belief)
+    rows = {row.measure: row.posterior for row in run.score([success_probability, realized_success]).rows}
 
     assert rows["success_probability"] == pytest.approx(0.7 + 0.1)  # row 0 is picked, and may be either of two
     assert rows["realized_success"] == pytest.approx(1 / 2)  # of a always, of b never
@@ -176,7 +176,7 @@ def test_an_audit_says_that_it_takes_a_row_for_a_person():
     found = unmask.audit(_read(cells))
 
     assert "k_people" not in found.data.criteria["release"]
-    assert "Each row is taken for one person: k, shares and numbers of people count rows." in found.data.assumptions
+    assert "Each row is one person: k, shares and numbers of people count rows." in found.data.assumptions
 
 
 def test_an_audit_of_several_releases_says_that_nobody_crosses_them():
@@ -184,8 +184,8 @@ def test_an_audit_of_several_releases_says_that_nobody_crosses_them():
     finer, coarser = Mondrian(k=5)(_read(cells))[0], Mondrian(k=9)(_read(cells))[0]
 
     both = unmask.audit({"finer": finer, "coarser": coarser}).data.assumptions
-    assert any("crossing them tells more" in said for said in both)
-    assert not any("crossing" in said for said in unmask.audit(finer).data.assumptions)
+    assert any("attacked alone" in said and "--together" in said for said in both)
+    assert not any("attacked alone" in said for said in unmask.audit(finer).data.assumptions)
 
 
 def test_nobody_is_held_back_in_part():
@@ -430,7 +430,7 @@ def test_control_people_are_set_beside_those_of_several_rows():
 
     assert len(evidence.shift.weight) == 400
     assert evidence.shift.alike
-    assert any("The 400 control people took no part" in said for said in found.data.assumptions)
+    assert any("The 400 control people are in no release" in said for said in found.data.assumptions)
     (row,) = (
         row
         for row in found.rows
@@ -464,12 +464,12 @@ def test_an_attacker_who_tries_rows_finds_people_with_several_sooner():
     table = _read({"age": ["30"] * 10, "sex": ["0"] * 10, "ill": ["a"] * 10}, person)
     scene = AttackedRelease.of("release", table, np.arange(10), AuditorKnowledge(original=table).known)
 
-    case = scene.identity("somebody", scene.link())
-    audited = case.audited([success_probability, effective_set_size, calibration_error])
+    run = scene.identify("somebody", scene.link())
+    audited = run.score([success_probability, effective_set_size, calibration_error])
 
-    first = case.rows.tolist().index(0)
-    assert effective_set_size.per_target(case.belief)[first] == pytest.approx(2)
-    assert success_probability.per_target(case.belief)[first] == pytest.approx(1 / 2)
+    first = run.rows.tolist().index(0)
+    assert effective_set_size.per_target(run.belief)[first] == pytest.approx(2)
+    assert success_probability.per_target(run.belief)[first] == pytest.approx(1 / 2)
     assert audited.not_run == (("calibration_error", "records are picked, and people told of"),)
 
 
@@ -510,7 +510,7 @@ def test_who_picks_one_of_the_likeliest_rows_is_right_as_often_as_by_enumeration
     p /= p.sum(axis=1, keepdims=True)
     belief = Posterior.from_dense(p)
 
-    told = success_probability.per_target(any_of_theirs(belief, Truth(np.arange(6), person=person)))
+    told = success_probability.per_target(find_any_record(belief, Truth(np.arange(6), person=person)))
 
     for row, said in zip(p, told, strict=True):
         tops = np.flatnonzero(np.isclose(row, row.max()))

@@ -71,7 +71,7 @@ def test_people_are_found_by_labels_of_other_names(how):
     found = audited(released)
     assert success(found, "prosecutor", "identity") == pytest.approx(len(set(rows)) / PEOPLE, rel=1e-12)
     (said,) = found.cautions
-    assert said.startswith(f"cells of {next(iter(released))} in release were renamed or grouped")
+    assert said.startswith(f"{next(iter(released))} was renamed or grouped in release")
 
 
 def test_a_label_that_hides_values_may_be_any_of_them():
@@ -123,7 +123,7 @@ def test_nothing_is_read_into_a_pseudonym_of_each_row(name):
 def test_values_that_nobody_has_are_told_without_the_origin():
     found = audited(NAMED["translated"](people()), traced=False)
     assert any(
-        said.startswith("100\u00a0% of the cells of sex in release are values that nobody") for said in found.cautions
+        said.startswith("100\u00a0% of the sex cells in release have a value that no person") for said in found.cautions
     )
 
 
@@ -135,7 +135,7 @@ def test_values_that_nobody_of_a_register_has_are_told():
     register = Table.read({"region": one["region"]}, quasi_identifiers="region")
     share = one["region"].count("n") / PEOPLE
     (said,) = audit(release, register=register, coverage=0.5).cautions
-    assert said.startswith(f"{percent(share)} of the cells of region in release are values that nobody")
+    assert said.startswith(f"{percent(share)} of the region cells in release have a value that no person")
 
 
 STATED = {
@@ -159,7 +159,7 @@ def test_a_secret_is_what_the_release_states_of_it(how):
     found = audited({"pay": stated})
     assert success(found, "prosecutor", "pay") == pytest.approx(right / PEOPLE, rel=1e-12)
     assert success(found, "prosecutor", "pay", "success_probability") == pytest.approx(right / PEOPLE, rel=1e-12)
-    assert any("what is inferred of pay is the interval or the group" in said for said in found.cautions)
+    assert any("the interval or group of pay that a release states is inferred" in said for said in found.cautions)
 
 
 def test_a_secret_under_another_name_is_the_same():

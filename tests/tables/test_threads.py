@@ -5,7 +5,7 @@ import pytest
 
 from unmask.reports.at_risk import AtRisk, Watched
 from unmask.tables import Mondrian, Table
-from unmask.tables.audit import audit, generalization_steps, standard_attacks, threads
+from unmask.tables.audit import audit, generalization_steps, table_audit, threads
 
 
 def failing(number: int) -> int:
@@ -34,8 +34,8 @@ def test_an_audit_on_two_cores_finds_the_same(monkeypatch: pytest.MonkeyPatch) -
         return repr(audit(releases, original=people, origin=origins, steps=True, watched=watched)), watched.found
 
     alone, started = found(), []
-    for module in (standard_attacks, generalization_steps):
-        monkeypatch.setattr(module, "MANY", 1)
+    for module in (table_audit, generalization_steps):
+        monkeypatch.setattr(module, "MIN_ROWS", 1)
         monkeypatch.setattr(module, "two_at_once", lambda *of: (started.append(1), threads.two_at_once(*of))[1])
     assert found() == alone
     assert len(started) == 3

@@ -75,8 +75,8 @@ def test_who_has_seen_people_several_times_finds_them_where_each_row_is_hidden()
     assert several.posterior > 0.6
     assert several.prior == pytest.approx(1 / 150)
     assert several.posterior == pytest.approx(_of(found, "several rows", "success_probability").posterior, abs=0.08)
-    assert "which rows are one person's" in sentences(found.data)[0]
-    assert any("the column code says which rows of release are one person's" in said for said in found.data.cautions)
+    assert "which rows are of one person" in sentences(found.data)[0]
+    assert any("the column code links the rows of each person in release" in said for said in found.data.cautions)
 
 
 def test_announced_and_come_true_agree_over_many_people():
@@ -123,7 +123,7 @@ def test_a_column_that_seems_to_name_people_is_asked_about():
     found = unmask.audit(release, original=known, origin=origin)
 
     assert _of(found, "several rows") is None
-    assert any("the column user of release seems to say whose a row is" in said for said in found.data.cautions)
+    assert any("the column user of release seems to link rows of one person" in said for said in found.data.cautions)
 
 
 def test_the_command_line_says_it_and_lists_people_at_risk(tmp_path):
@@ -172,8 +172,8 @@ def test_without_an_original_several_rows_are_put_together_inside_the_release():
         told = _of(found, "several rows", "success_probability")
         assert told.posterior == pytest.approx(true, abs=0.15)  # five standard errors of 150 people
         assert told.n == 150
-    assert any("it is taken for one person's" in said for said in by_name.data.cautions)
-    assert any("the column code says which rows" in said for said in identified.data.cautions)
+    assert any("seems to link rows of one person" in said for said in by_name.data.cautions)
+    assert any("the column code links the rows of each person" in said for said in identified.data.cautions)
     assert _of(unnamed, "several rows", "success_probability") is None
     assert {row.n for row in identified.rows if row.target == "identity"} == {150}
     alone = _of(unmask.audit(release, original=original, origin=origin), "prosecutor").posterior

@@ -5,7 +5,7 @@ import pytest
 
 from unmask.reports.at_risk import Watched
 from unmask.tables.audit.auditor_knowledge import AuditorKnowledge
-from unmask.tables.audit.standard_attacks import audit_tables
+from unmask.tables.audit.table_audit import audit_tables
 from unmask.tables.table import Table
 
 PEOPLE = Table.read({"q": ["a"] * 12 + ["b"] * 20, "s": ["x", "y"] * 16}, quasi_identifiers="q", sensitive="s")
@@ -44,7 +44,7 @@ def test_who_reads_an_average_is_told_whom_it_counts(found):
     """Of the 25 people who are in it 2 are found, and 2 / 32 of all."""
     (said,) = found[0].cautions
     assert said.startswith("release has no row of 7 of the 32 people")
-    assert "1.3 times that share" in said
+    assert "1.3 times as high" in said
 
 
 def statuses(kept):

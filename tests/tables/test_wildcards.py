@@ -15,7 +15,7 @@ from unmask.studies.reading import read_plan
 from unmask.tables import Background, BayesAttack, ClassAttack, Table, criteria
 from unmask.tables.attacks import CellError, NearestNeighbor
 from unmask.tables.audit.auditor_knowledge import AuditorKnowledge
-from unmask.tables.audit.standard_attacks import audit_tables
+from unmask.tables.audit.table_audit import audit_tables
 
 T4 = [("1", "x"), ("1", ""), ("", "x"), ("1", "x"), ("2", "y"), ("2", "y"), ("", "")]
 STARS = [("1", "x"), ("1", "*"), ("*", "x"), ("2", "y"), ("2", "y"), ("*", "*")]

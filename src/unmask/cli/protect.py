@@ -215,11 +215,11 @@ def _warn_of_small_classes(facts: Mapping[str, Any], protection: Any) -> list[st
 
 def _warn_of_person_columns(table: Table) -> list[str]:
     """Return a warning for each unchanged column that shows which rows are of one person."""
-    from unmask.tables.audit.several_records import pseudonym, repeated
+    from unmask.tables.audit.linked_rows import find_pseudonym, find_repeated_keys
 
-    column = pseudonym(table.kept, table.person)
+    column = find_pseudonym(table.kept, table.person)
     return [
         f"the column {column.name} leaves as it is and seems to say which rows are one person's: whoever recognizes a "
         "few rows of a person has all of them; unmask audit with --person attacks people so"
-        for column in ([column] if column else repeated(table.kept))
+        for column in ([column] if column else find_repeated_keys(table.kept))
     ]

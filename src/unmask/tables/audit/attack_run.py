@@ -1,4 +1,4 @@
-"""One release, one adversary, one target: the belief, the truth it is held against, and the rows that follow."""
+"""One attack on one release: the belief about one target, the truth, and the rows that follow."""
 
 from __future__ import annotations
 
@@ -20,25 +20,41 @@ from unmask.measures.excess import People, excess
 
 @dataclass(frozen=True, eq=False)
 class AttackRun:
-    """What one adversary believes of one target, identity or a sensitive column, and what that is held against.
+    """Belief of one adversary about one target of a release, and the truth.
 
-    truth      : None where it is not known
-    rows       : (n_targets,) the row of each target: of the original where the release's origin is known, else of the
-                 release
-    drawn_from : how many people the targets were drawn from, as in `audit`
-    linked_to  : the other data that names are from, as in `Row`
-    boxes      : (n_targets,) whose guesses share their luck, see `together`, where control people are asked about, too
-    control    : the same of control people
-    people     : of a counted release, how many people its targets stand for, which are classes; None: each target is a
-                 person
-    n_sets     : how many sets of equal records the targets of a counted release stand for; None: a set each
-    modeled    : whether the belief is a model where it says to be exact, which it is of people in the release:
-                 somebody asked about is not in it and fits a record, or their value is guessed without one
-    picked     : where people have several records, the belief by which one is picked, and held against the truth;
-                 `belief` is then how likely it is one of theirs, see `any_of_theirs`
-    over_people : the same belief with people for candidates, whom entropies and anonymity sets count
-    whose      : (n_targets,) who each target is, by numbers from 0, where people are several: each counts once, as if a
-                 target of theirs were drawn at random. None: each target is a person
+    Parameters
+    ----------
+    release, adversary, target : str
+        The target is "identity" or a sensitive column.
+    belief : Posterior
+        Belief about each target.
+    truth : Truth, optional
+        None if it is not known.
+    rows : (n_targets,) array, optional
+        Row of each target: of the original if the release's origin is known, else of the release.
+    drawn_from : float, optional
+        Number of people that the targets were drawn from, as in `unmask.audit.audit`.
+    linked_to : str
+        Other data with the names, as in `Row`.
+    note : str
+        Remark on all rows.
+    clusters : (n_targets,) array, optional
+        Cluster of each target whose guesses are right or wrong together, if control people are attacked, too.
+    control : AttackRun, optional
+        The same attack on control people.
+    people : int, optional
+        Number of people that the targets of a counted release stand for; None: each target is a person.
+    n_sets : int, optional
+        Number of sets of equal records that the targets of a counted release stand for; None: a set each.
+    modeled : bool
+        Whether an exact belief is only a model, because some targets have no record, or are guessed without one.
+    picked : Posterior, optional
+        If people have several records: the belief by which one is picked, and compared with the truth. `belief` is then
+        the probability that it is one of theirs, see `find_any_record`.
+    over_people : Posterior, optional
+        The same belief with people for candidates, for entropies and anonymity sets.
+    person : (n_targets,) array, optional
+        Person of each target, numbered from 0, if people are several targets: each person counts once.
     """
 
     release: str
@@ -50,48 +66,46 @@ class AttackRun:
     drawn_from: float | None = None
     linked_to: str = ""
     note: str = ""
-    boxes: NDArray[np.int64] | None = None
+    clusters: NDArray[np.int64] | None = None
     control: AttackRun | None = None
     people: int | None = None
     n_sets: int | None = None
     modeled: bool = False
     picked: Posterior | None = None
     over_people: Posterior | None = None
-    whose: NDArray[np.int64] | None = None
+    person: NDArray[np.int64] | None = None
 
-    def people_in(self, group: NDArray[np.int64], targets: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
-        """(n_groups,) how many people have a target in each group; targets : those that `group` is of, all when left
-        out.
-        """
-        if self.whose is None:
+    def count_people(self, group: NDArray[np.int64], targets: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
+        """Return (n_groups,) numbers of people with a target in each group; `targets` are those grouped, if not all."""
+        if self.person is None:
             return np.bincount(group)
-        whose = self.whose if targets is None else self.whose[targets]
-        return np.bincount(np.unique(np.stack([group, whose]), axis=1)[0])
+        person = self.person if targets is None else self.person[targets]
+        return np.bincount(np.unique(np.stack([group, person]), axis=1)[0])
 
     @property
     def n_people(self) -> int:
-        """How many people the targets are."""
+        """Number of people among the targets."""
         if self.people is not None:
             return self.people
-        return self.belief.n_targets if self.whose is None else int(self.whose.max(initial=-1)) + 1
+        return self.belief.n_targets if self.person is None else int(self.person.max(initial=-1)) + 1
 
     @property
     def n_targets(self) -> int:
-        """Number of targets; of a counted release, of people."""
+        """Number of targets; of people in a counted release."""
         return self.belief.n_targets if self.people is None else self.people
 
     @property
-    def unreleased(self) -> NDArray[np.bool_] | None:
-        """(n_targets,) whether the release has no record of the person whose record is asked for; None: has of all."""
+    def is_unreleased(self) -> NDArray[np.bool_] | None:
+        """Mask of the targets whose record is searched for and not in the release; None if all are released."""
         if self.target != "identity" or self.linked_to or self.truth is None:
             return None
-        gone = self.truth.candidate == ABSENT
-        return gone if gone.any() else None
+        unreleased = self.truth.candidate == ABSENT
+        return unreleased if unreleased.any() else None
 
-    def audited(self, measures: Sequence[Measure]) -> Audit:
-        """The rows of these measures."""
-        beside = dict(self._beside(measures))  # before `audit`, which forgets where the truth stands
-        found = audit(
+    def score(self, measures: Sequence[Measure]) -> Audit:
+        """Return the rows of these measures."""
+        compared = dict(self._compare_with_control(measures))  # first: `audit` drops the positions of the truth
+        scored = audit(
             self.belief,
             self.truth,
             release=self.release,
@@ -99,27 +113,24 @@ class AttackRun:
             target=self.target,
             note=self.note,
             drawn_from=self.drawn_from,
-            whose=self.whose,
+            whose=self.person,
             picked=self.picked,
             over_people=self.over_people,
             people=self.people,
             measures=measures,
         )
-        sample = self._sample()
-        rows = (replace(row, linked_to=self.linked_to, **sample, **beside.get(row.measure, {})) for row in found.rows)
+        shared: dict[str, Any] = {"linked_to": self.linked_to}
+        if self.n_people < (self.drawn_from or 0) < math.inf:
+            shared |= {"n_people": int(self.drawn_from or 0), "n_drawn": self.n_people, "n_judged": self.n_people}
         if self.n_sets is not None:
-            rows = (replace(row, n_observations=self.n_sets) for row in rows)
-        if self.modeled:  # after `audit`, which allows exact beliefs less
-            rows = (replace(row, status="model") if row.status == "exact" else row for row in rows)
-        return replace(found, rows=tuple(rows))
+            shared["n_observations"] = self.n_sets
+        rows = [replace(row, **shared, **compared.get(row.measure, {})) for row in scored.rows]
+        if self.modeled:  # after `audit`, which allows exact beliefs a smaller deviation
+            rows = [replace(row, status="model") if row.status == "exact" else row for row in rows]
+        return replace(scored, rows=tuple(rows))
 
-    def _sample(self) -> dict[str, Any]:
-        """Return of how many people the targets are drawn, see `Row`; nothing if they are everybody."""
-        n, people = self.n_people, self.drawn_from or 0
-        return {"n_people": int(people), "n_drawn": n, "n_judged": n} if n < people < math.inf else {}
-
-    def _beside(self, measures: Sequence[Measure]) -> Iterator[tuple[str, dict[str, Any]]]:
-        """By measure, what control people have, and what members have more, where both have any."""
+    def _compare_with_control(self, measures: Sequence[Measure]) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yield by measure the result on control people, and the excess on members."""
         if self.control is None:
             return
         scores = self.belief.status == "scores"
@@ -127,9 +138,11 @@ class AttackRun:
             if not (measure.needs_truth and measure.has_interval) or (scores and measure.needs_probabilities):
                 continue
             try:
-                sides = [People.of(measure, one.belief, one.truth, cluster=one.boxes) for one in (self, self.control)]
+                sides = [
+                    People.of(measure, run.belief, run.truth, cluster=run.clusters) for run in (self, self.control)
+                ]
             except UndefinedError:
                 continue
-            found = excess(measure, *sides)
-            more, low, high = found.towards(measure.direction)
-            yield measure.name, {"control": found.control, "excess": more, "excess_low": low, "excess_high": high}
+            compared = excess(measure, *sides)
+            more, low, high = compared.towards(measure.direction)
+            yield measure.name, {"control": compared.control, "excess": more, "excess_low": low, "excess_high": high}

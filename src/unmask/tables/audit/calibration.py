@@ -44,25 +44,25 @@ class CalibrationBin(NamedTuple):
     people: int
 
 
-def calibration_bins(case: AttackRun) -> Iterator[CalibrationBin]:
+def calibration_bins(run: AttackRun) -> Iterator[CalibrationBin]:
     """Yield the bins of a belief; none if no truth is known, or if the belief has only scores or picks."""
-    if case.truth is None or case.picked is not None or case.belief.status == "scores" or not case.truth.judged.any():
+    if run.truth is None or run.picked is not None or run.belief.status == "scores" or not run.truth.judged.any():
         return
     assert realized_success.of_positions is not None
-    locate = locate_truth if case.whose is None else locate_each
-    positions = locate(case.belief, case.truth)
+    locate = locate_truth if run.person is None else locate_each
+    positions = locate(run.belief, run.truth)
     known = np.flatnonzero(positions.truth.judged)
     announced = success_probability.per_target(positions.posterior)[known]
     realized = realized_success.of_positions(positions)[known]
     bins = np.maximum(np.searchsorted(BIN_ENDS, np.round(announced, 9), side="left") - 1, 0)
-    names = case.release, case.adversary, case.target
+    names = run.release, run.adversary, run.target
     weight, people = positions.posterior.weight[known], positions.n_targets[known]
     for number in np.unique(bins).tolist():
         inside = bins == number
         predicted, actual = (
             float(np.average(values[inside], weights=weight[inside])) for values in (announced, realized)
         )
-        n_people = int(people[inside].sum()) if case.whose is None else len(np.unique(case.whose[known[inside]]))
+        n_people = int(people[inside].sum()) if run.person is None else len(np.unique(run.person[known[inside]]))
         yield CalibrationBin(*names, predicted, actual, *wilson(actual, n_people), n_people)
 
 

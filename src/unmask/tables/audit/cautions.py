@@ -1,140 +1,200 @@
-"""What the owner of releases is told first: warnings of an audit of tables, and how it read what others wrote."""
+"""Cautions of an audit of tables: what its owner must know before they rely on a number."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from unmask.core.csr_rows import distinct
+from unmask.reports.data import ORIGINAL
 from unmask.results.formats import percent
 from unmask.results.words import release_name
-from unmask.tables.audit.assumptions import OTHERS
+from unmask.tables import criteria
 from unmask.tables.audit.auditor_knowledge import AuditorKnowledge
-from unmask.tables.audit.several import put_together
+from unmask.tables.audit.linked_rows import find_pseudonym, find_repeated_keys
+from unmask.tables.audit.not_run import FOREIGN
+from unmask.tables.audit.release_facts import MIN_OWN_ROWS
+from unmask.tables.matching import compatible
 from unmask.tables.reinterpret import Reading, changed, strange
 from unmask.tables.sensitive_bands import TOLERATED
 from unmask.tables.table import Table
 
-
-def unfitting(found: Mapping[str, tuple[float, float]]) -> Iterator[str]:
-    """Origins that seem to be another release's; found : by release, the rows that fit, and that may be people's."""
-    for name, (own, may) in found.items():
-        yield _UNFITTING.format(percent(own), release_name(name), percent(may))
+MAX_LEVEL_PAIRS = 1 << 22
+"""Pairs of an original and a released value up to which a column is compared with an origin."""
 
 
-_UNFITTING = (
-    "{} of the rows of {} fit the person that the origin names, and {} can be rows of different people: check "
-    "that it is the origin of this release, with rows counted from 0, unless cells were exchanged between rows; "
-    "realized numbers rest on it"
-)
-
-
-def of_releases(
-    foreign: Mapping[str, float | None], releases: Mapping[str, Table], evidence: AuditorKnowledge
+def list_cautions(
+    releases: Mapping[str, Table],
+    knowledge: AuditorKnowledge,
+    foreign: Mapping[str, float | None],
+    measured: Mapping[str, Mapping[str, Any]],
 ) -> Iterator[str]:
-    """What the owner of releases is told first: whose rows are nobody's, which columns say which rows are one person's,
-    and which nobody compares.
+    """Yield what the owner must know first.
 
-    foreign : as of `nobodys`; who says that a release is synthetic knows it
+    Parameters
+    ----------
+    releases : mapping of Table
+        Releases by name, in memory or counted by an engine.
+    knowledge : AuditorKnowledge
+        Tables that the auditor has.
+    foreign : mapping
+        Releases whose rows are not people of the original, with the share of rows that may be; None if stated.
+    measured : mapping
+        Criteria of each release.
     """
+    tables = {name: table for name, table in releases.items() if table.counts is None}
+    yield from _wrong_origins(tables, knowledge)
     for name, share in foreign.items():
         if share is not None:
-            yield f"nobody asks whose the records of {release_name(name)} are, nor k: {OTHERS.format(percent(share))}"
-    original = evidence.original
-    yield from (_FEWER.format(*said) for said in _sampled(evidence))
-    people = evidence.register if original is None else original
-    for name, table in releases.items():
-        told = put_together(name, table, evidence)
-        yield from told.values()
-        if isinstance(people, Table):
-            yield from _strangers(name, table, people)
-        if original is None:
-            continue
-        alone = sorted({column.name for column in table.kept} - {*told, *original.names})
-        if alone:
-            yield _LACKING.format(release_name(name), ", ".join(alone))
-        for sentence, columns in ((_CHANGED, table.kept), (_UNTOLD, table.sensitive)):
-            for column in columns:
-                if column.name in original.names and (share := changed(original.column(column.name), column)):
-                    yield sentence.format(column.name, release_name(name), percent(share))
+            yield f"re-identification and k are not tested for {release_name(name)}: {FOREIGN.format(percent(share))}"
+    yield from _missing_people(knowledge)
+    for name, table in tables.items():
+        yield from _unread_columns(name, table, knowledge)
+    yield from _several_rows(next(iter(releases.values())), knowledge, measured)
 
 
-def _sampled(evidence: AuditorKnowledge) -> Iterator[tuple[str, int, int, float]]:
-    """Releases that lack more than a tenth of the people: how many, of how many, and all over those who are in it."""
-    if evidence.original is None or evidence.person is not None:
+def _wrong_origins(releases: Mapping[str, Table], knowledge: AuditorKnowledge) -> Iterator[str]:
+    """Yield origins that seem to belong to another release, count rows from 1, or are in another order."""
+    if knowledge.original is None:
         return
-    n = evidence.original.n_rows
-    for name, origin in evidence.origins.items():
-        inside = len(distinct(origin[origin >= 0]))
-        if 0 < inside < (1 - TOLERATED) * n:
-            yield release_name(name), n - inside, n, n / inside
+    for name, origin in knowledge.origins.items():
+        own = _share_that_fits(releases[name], knowledge.original, origin) if (origin >= 0).any() else 1.0
+        if own >= MIN_OWN_ROWS:
+            continue
+        possible = criteria.own_rows(releases[name], knowledge.original)
+        if possible >= MIN_OWN_ROWS:
+            yield (
+                f"{percent(own)} of the rows of {release_name(name)} fit the person of their origin, but "
+                f"{percent(possible)} can be rows of different people: check that it is the origin of this release "
+                "and counts rows from 0, unless cells were exchanged between rows. Realized numbers depend on it"
+            )
 
 
-def _strangers(release: str, table: Table, people: Table) -> Iterator[str]:
-    """Quasi-identifiers with values that none of the people has."""
+def _share_that_fits(table: Table, original: Table, origin: NDArray[np.int64]) -> float:
+    """Return the share of rows that match their person in all shared columns; very wide columns are left out."""
+    traced = np.flatnonzero(origin >= 0)
+    fit = np.ones(len(traced), dtype=np.bool_)
+    for column in table.columns:
+        if column.name not in original.names or changed(original.column(column.name), column):
+            continue
+        known = original.column(column.name)
+        if len(known.levels) * len(column.levels) <= MAX_LEVEL_PAIRS:
+            fits = compatible(known.levels, column.levels, missing="wildcard")
+            fit &= fits[known.codes[origin[traced]], column.codes[traced]]
+    return float(fit.mean())
+
+
+def _missing_people(knowledge: AuditorKnowledge) -> Iterator[str]:
+    """Yield releases that lack more than a tenth of the people."""
+    if knowledge.original is None or knowledge.person is not None:
+        return
+    n = knowledge.original.n_rows
+    for name, origin in knowledge.origins.items():
+        released = len(distinct(origin[origin >= 0]))
+        if 0 < released < (1 - TOLERATED) * n:
+            yield (
+                f"{release_name(name)} has no row of {n - released:,} of the {n:,} people, and averages count them as "
+                f"not found. Among released people the re-identified share is {n / released:.1f} times as high"
+            )
+
+
+def _unread_columns(name: str, table: Table, knowledge: AuditorKnowledge) -> Iterator[str]:
+    """Yield columns of a release that no attack reads as an adversary might."""
+    original, release = knowledge.original, release_name(name)
+    linking = _linking_columns(name, table, knowledge)
+    yield from linking.values()
+    people = knowledge.register if original is None else original
     for column in table.quasi_identifiers:
-        share = strange(people.column(column.name), column) if column.name in people.names else 0.0
+        is_known = people is not None and column.name in people.names
+        share = strange(people.column(column.name), column) if is_known and people is not None else 0.0
         if share > TOLERATED:
-            yield _STRANGE.format(percent(share), column.name, release_name(release))
+            yield (
+                f"{percent(share)} of the {column.name} cells in {release} have a value that no person of the "
+                "original or register has, so they match no one. If values were renamed or grouped, add --hierarchy, "
+                "or the original and --origin"
+            )
+    if original is None:
+        return
+    unknown = sorted({column.name for column in table.kept} - {*linking, *original.names})
+    if unknown:
+        yield (
+            f"the original lacks columns of {release}, so no adversary knows them: {', '.join(unknown)}. A row number, "
+            "a hash of a name or another code that can be computed again re-identifies people: drop such columns, or "
+            "add them to the original"
+        )
+    for sensitive, columns in ((False, table.kept), (True, table.sensitive)):
+        for column in columns:
+            if column.name in original.names and (share := changed(original.column(column.name), column)):
+                yield f"{column.name} was changed in {release}: {percent(share)} of its cells have a value that no " + (
+                    "person has, so right guesses may count as wrong. Add --origin if values were renamed or grouped"
+                    if sensitive
+                    else "person has. Attacks on all columns skip it. Add --origin for the nearest-row attack; declare "
+                    "it a quasi-identifier as well if values were renamed or grouped"
+                )
 
 
-_LACKING = (
-    "no adversary was given columns of {} that the original lacks: {}; a row number, a hash of a name or another code "
-    "that somebody can compute again re-identifies people: leave such columns out, or add them to the original"
-)
-
-_FEWER = (
-    "{} has no row of {:,} of the {:,} people, and averages count them as not found: of the people who are in it, "
-    "{:.1f} times that share is re-identified"
-)
-
-_CHANGED = (
-    "cells of {} in {} were changed: {} of them are nobody's; who compares every column leaves it out, and with "
-    "the origin of the rows (--origin) somebody takes the nearest; name it as a quasi-identifier, with the origin, and "
-    "values that were renamed or grouped are read"
-)
-
-_UNTOLD = (
-    "cells of {} in {} were changed: {} of them are nobody's, so that guesses count as wrong that may be right; "
-    "values that were renamed or grouped are read with the origin of the rows (--origin)"
-)
-
-_STRANGE = (
-    "{} of the cells of {} in {} are values that nobody of the original or the register has: they fit nobody; if "
-    "they were renamed or grouped, say what they stand for: by a hierarchy (--hierarchy), or by the original and the "
-    "origin of the rows (--origin)"
-)
+def _linking_columns(name: str, table: Table, knowledge: AuditorKnowledge) -> dict[str, str]:
+    """Return released columns that link rows of one person, or seem to, each with a caution."""
+    release = release_name(name)
+    if column := find_pseudonym(table.kept, knowledge.people_of(name, table)):
+        return {
+            column.name: f"the column {column.name} links the rows of each person in {release}: whoever recognizes a "
+            "few rows of a person has all of them, whatever k is"
+        }
+    effect = (
+        "no attack links rows by it. If it does, name it with --person, and add the original and --origin"
+        if knowledge.original is not None
+        else "people are attacked by several of their rows. If it does not, leave the column out"
+    )
+    return {
+        column.name: f"the column {column.name} of {release} seems to link rows of one person: {effect}"
+        for column in find_repeated_keys(table.kept)
+    }
 
 
-def read_so(readings: Mapping[str, Mapping[str, Reading]]) -> Iterator[str]:
-    """How columns of releases are read whose cells, as they are written, fit few people."""
+def _several_rows(
+    table: Table, knowledge: AuditorKnowledge, measured: Mapping[str, Mapping[str, Any]]
+) -> Iterator[str]:
+    """Yield that rows are not people if some people have several."""
+    whole = table if knowledge.original is None else knowledge.original
+    if whole.person is None:
+        return
+    shares = {name: values["person_share"] for name, values in measured.items() if "person_share" in values}
+    released = {name: share for name, share in shares.items() if name != ORIGINAL} or shares
+    largest = max(released, key=lambda name: released[name])
+    yield (
+        f"{whole.n_rows:,} rows are of {whole.n_people:,} people, and up to {100 * shares[largest]:.0f} % of the rows "
+        f"of a class of {release_name(largest)} belong to one person. Any of these rows re-identifies them. k counts "
+        "rows; k_people and person_share count people"
+    )
+
+
+def list_readings(readings: Mapping[str, Mapping[str, Reading]]) -> Iterator[str]:
+    """Yield columns of releases whose cells stand for several values, or were suppressed."""
     for name, columns in readings.items():
-        for column, read in columns.items():
-            if read.rule:
+        for column, reading in columns.items():
+            if reading.rule:
                 yield (
-                    f"cells of {column} in {release_name(name)} were {read.rule}: as they are written, "
-                    f"{percent(read.misfit)} of them are nobody's, and an adversary reads each as all that it stands "
-                    "for"
+                    f"{column} was {reading.rule} in {release_name(name)}: as written, {percent(reading.misfit)} of "
+                    "its cells have a value that no person has, so each is read as all values that it stands for"
                 )
-            if read.hidden:
+            if reading.hidden:
                 yield (
-                    f"{percent(read.hidden)} of the cells of {column} are missing in {release_name(name)}, where the "
-                    "original or the register states them: they were suppressed, and an adversary reads each as any "
-                    "value"
+                    f"{percent(reading.hidden)} of the {column} cells were suppressed in {release_name(name)}: the "
+                    "original or the register has them, so each is read as any value"
                 )
 
 
-def stated_so(coarser: Mapping[str, bool]) -> Iterator[str]:
-    """What is asked for of sensitive columns whose cells stand for several values; coarser : as of `as_coarse`."""
-    for column, read in coarser.items():
-        yield (_STATED if read else _OVERLAP).format(column)
-
-
-_STATED = (
-    "what is inferred of {} is the interval or the group that a release states, and not the value: a guess is right "
-    "that names the interval or group"
-)
-
-_OVERLAP = (
-    "cells of {} stand for several values and overlap, in one release or between them, so that a guess of such a cell "
-    "counts as wrong: audit releases one by one, with cells that do not overlap"
-)
+def list_bands(bands: Mapping[str, bool]) -> Iterator[str]:
+    """Yield sensitive columns whose cells stand for several values; `bands` has whether they can be told apart."""
+    for column, is_read in bands.items():
+        if is_read:
+            yield f"the interval or group of {column} that a release states is inferred, not the exact value"
+        else:
+            yield (
+                f"cells of {column} stand for several values and overlap, in one release or between them, so a guess "
+                "of such a cell counts as wrong. Audit releases one by one, with cells that do not overlap"
+            )

@@ -1,10 +1,10 @@
-"""The classes of a release, as an adversary sees them who knows the quasi-identifiers, and which are most at risk."""
+"""Equivalence classes of a release: the class of each target, and the classes most at risk."""
 
 from __future__ import annotations
 
 import heapq
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,104 +18,105 @@ from unmask.tables.audit.attack_run import AttackRun
 from unmask.tables.audit.riskiest_classes import N_CLASSES, ClassRisk
 
 
-def boxes_of(link: Posterior) -> NDArray[np.int64]:
-    """(n_targets,) the box of the release that each target is in, by its first record; 0 for none."""
-    first = np.zeros(link.n_observations, dtype=np.int64)
-    held = link.row_length > 0
-    first[held] = link.candidate[link.indptr[:-1][held]] + 1
+def first_records(link: Posterior) -> NDArray[np.int64]:
+    """Return (n_targets,) the first record that fits each target, which stands for their class; -1 if none fits."""
+    first = np.full(link.n_observations, -1, dtype=np.int64)
+    fits = link.row_length > 0
+    first[fits] = link.candidate[link.indptr[:-1][fits]]
     return np.asarray(first[link.observation], dtype=np.int64)
 
 
-def together(link: Posterior, *, after: int = 0) -> NDArray[np.int64]:
-    """(n_targets,) whose guesses share their luck: those of a box of the release; of people in none, who are believed
-    to be as all rows say, those who are known by the same cells. after : numbers of such that other people have
+def cluster_targets(link: Posterior, *, offset: int = 0) -> NDArray[np.int64]:
+    """Return (n_targets,) clusters of targets whose guesses are right or wrong together.
+
+    People of one class are one cluster. People without a matching record are one if the same is known of them; their
+    clusters are numbered after the classes and `offset` clusters of other people.
     """
-    boxes = boxes_of(link)
-    return np.where(boxes > 0, boxes, 1 + link.n_candidates + after + link.observation)
+    first = first_records(link)
+    return np.where(first >= 0, first + 1, 1 + link.n_candidates + offset + link.observation)
 
 
-@dataclass(eq=False)
-class Seen:
-    """The classes of the people attacked in one release; people of one class are those whom the same record fits first.
+@dataclass(frozen=True, eq=False)
+class TargetClasses:
+    """Classes of the people attacked in one release; the first record that fits a person stands for their class.
 
-    row  : (n_rows,) the row of the release that each record attacked is
-    rows : (n_targets,) as in `AttackRun`
-    at   : (n_targets,) where the class of each target stands; -1 where no record fits
+    Parameters
+    ----------
+    rows : (n_targets,) array
+        Row of each target, as in `AttackRun`.
+    class_row : (n_targets,) array
+        Row of the release that stands for the class of each target; -1 if no record fits.
     """
 
-    release: str
-    row: NDArray[np.int64]
-    rows: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    at: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    found: list[ClassRisk] = field(default_factory=list)
+    rows: NDArray[np.int64]
+    class_row: NDArray[np.int64]
 
-    def see(self, case: AttackRun) -> None:
-        """Take what is believed of a target; identity comes first."""
-        if case.target == IDENTITY:
-            first = boxes_of(case.picked or case.belief) - 1
-            assert case.rows is not None
-            self.rows, self.at = case.rows, np.where(first < 0, -1, self.row[np.maximum(first, 0)])
-        if len(self.at) == case.belief.n_targets:
-            self.found += self._riskiest(case)
+    @classmethod
+    def of(cls, run: AttackRun, complete_rows: NDArray[np.int64]) -> TargetClasses:
+        """Return the classes by a run about identity; `complete_rows` are the rows of the release attacked."""
+        assert run.rows is not None
+        first = first_records(run.picked or run.belief)
+        return cls(run.rows, np.where(first < 0, -1, complete_rows[np.maximum(first, 0)]))
 
-    def where(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Where the classes of the people of these rows stand; -1 for none."""
-        at = np.full(1 + max(int(rows.max(initial=-1)), int(self.rows.max(initial=-1))), -1, dtype=np.int64)
-        at[self.rows] = self.at
-        return np.where(rows < 0, -1, at[rows])
+    def locate(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the rows that stand for the classes of people by their rows; -1 for none."""
+        located = np.full(1 + max(int(rows.max(initial=-1)), int(self.rows.max(initial=-1))), -1, dtype=np.int64)
+        located[self.rows] = self.class_row
+        return np.where(rows < 0, -1, located[rows])
 
-    def _riskiest(self, case: AttackRun) -> Iterator[ClassRisk]:
-        """The riskiest classes of all sizes, see `_skyline`; of equally risky ones the largest come first."""
-        belief, named = case.belief, case.target == IDENTITY
-        about = success_probability.self_assessed if named else sensitive_probability
-        assert about is not None
-        inside = slice(None) if self.at.min(initial=0) >= 0 else np.flatnonzero(self.at >= 0)
-        at, observation = (one[inside] for one in (self.at, belief.observation))
-        risk = np.round(about(belief), 9)[observation]
-        people = case.people_in(at, np.arange(belief.n_targets)[inside])
-        highest = np.zeros(len(people))
-        np.maximum.at(highest, at, risk)
-        found = np.flatnonzero(people)
-        found = found[np.lexsort((-people[found], -highest[found]))]
-        found = found[list(_skyline(people[found]))]
-        if not len(found):  # no record fits anybody
+    def riskiest(self, run: AttackRun) -> Iterator[ClassRisk]:
+        """Yield the riskiest classes of all sizes, see `_skyline`; of equally risky ones the largest come first."""
+        belief, is_identity = run.belief, run.target == IDENTITY
+        if len(self.class_row) != belief.n_targets:
             return
-        values = [""] * len(found) if named else _values(belief, observation[_surest(found, at, risk, highest)])
-        for one, value in zip(found.tolist(), values, strict=True):
-            yield ClassRisk(case.release, case.target, one, int(people[one]), float(highest[one]), value)
+        probability = success_probability.self_assessed if is_identity else sensitive_probability
+        assert probability is not None
+        inside = np.flatnonzero(self.class_row >= 0)
+        class_row, observation = self.class_row[inside], belief.observation[inside]
+        risk = np.round(probability(belief), 9)[observation]
+        people = run.count_people(class_row, inside)
+        highest = np.zeros(len(people))
+        np.maximum.at(highest, class_row, risk)
+        classes = np.flatnonzero(people)
+        classes = classes[np.lexsort((-people[classes], -highest[classes]))]
+        classes = classes[list(_skyline(people[classes]))]
+        if not len(classes):  # no record fits any target
+            return
+        values = [""] * len(classes)
+        if not is_identity:
+            values = _likeliest_values(belief, observation[_most_at_risk(classes, class_row, risk, highest)])
+        for row, value in zip(classes.tolist(), values, strict=True):
+            yield ClassRisk(run.release, run.target, row, int(people[row]), float(highest[row]), value)
 
 
-def _surest(
-    found: NDArray[np.int64], at: NDArray[np.int64], risk: NDArray[np.float64], highest: NDArray[np.float64]
+def _most_at_risk(
+    classes: NDArray[np.int64], class_row: NDArray[np.int64], risk: NDArray[np.float64], highest: NDArray[np.float64]
 ) -> NDArray[np.int64]:
-    """(n_found,) the first target of each class who is at the risk of the class."""
+    """Return (n_classes,) the first target of each class with the risk of the class."""
     place = np.full(len(highest), -1)
-    place[found] = np.arange(len(found))
-    mine = np.flatnonzero(place[at] >= 0)
-    mine = mine[risk[mine] == highest[at[mine]]][::-1]
-    surest = np.zeros(len(found), dtype=np.int64)
-    surest[place[at[mine]]] = mine  # the first of a class is written last
-    return surest
+    place[classes] = np.arange(len(classes))
+    targets = np.flatnonzero((place[class_row] >= 0) & (risk == highest[class_row]))[::-1]
+    first = np.zeros(len(classes), dtype=np.int64)
+    first[place[class_row[targets]]] = targets  # the first of a class is written last
+    return first
 
 
-def _values(belief: Posterior, observation: NDArray[np.int64]) -> list[str]:
-    """What is likeliest at some observations, by its place among the commonest values; "" where no secret is."""
-    place = rank_by_frequency(belief)
-    return [
-        place[value] if value >= 0 else ""
-        for value in likeliest_sensitive_value(take_rows(belief, observation)).tolist()
-    ]
+def _likeliest_values(belief: Posterior, observation: NDArray[np.int64]) -> list[str]:
+    """Return the likeliest sensitive value at observations, by its rank; "" if there is none."""
+    rank = rank_by_frequency(belief)
+    likeliest = likeliest_sensitive_value(take_rows(belief, observation)).tolist()
+    return [rank[value] if value >= 0 else "" for value in likeliest]
 
 
 def _skyline(people: NDArray[np.int64]) -> Iterator[int]:
-    """Of classes, the riskiest first, those than which fewer than `N_CLASSES` of as many people are riskier.
+    """Yield classes, the riskiest first, unless `N_CLASSES` classes of as many people are riskier.
 
     >>> list(_skyline(np.array([1] * 50 + [3])))[-2:]
     [4, 50]
     """
     largest, left = [0] * N_CLASSES, np.arange(len(people))
     while len(left):
-        one, bar = int(left[0]), largest[0]
-        yield one
-        heapq.heapreplace(largest, int(people[one]))
-        left = left[1:] if largest[0] == bar else left[1:][people[left[1:]] > largest[0]]
+        riskiest, limit = int(left[0]), largest[0]
+        yield riskiest
+        heapq.heapreplace(largest, int(people[riskiest]))
+        left = left[1:] if largest[0] == limit else left[1:][people[left[1:]] > largest[0]]

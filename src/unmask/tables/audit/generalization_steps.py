@@ -1,4 +1,4 @@
-"""What one step of generalization of each column would buy: made of the release, and attacked as the release was."""
+"""Effect of one step of generalization of each column: made from the release, and attacked like it."""
 
 from __future__ import annotations
 
@@ -10,123 +10,119 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.core.errors import UnmaskError
-from unmask.core.posterior import Posterior
 from unmask.measures import evaluate, success_probability
 from unmask.reports.data import LIMITS, ReportData
 from unmask.reports.facts.tables import Distribution
 from unmask.reports.words import IDENTITY
 from unmask.tables.attacks import AttributeInference
-from unmask.tables.audit import risk_facts
 from unmask.tables.audit.attack_run import AttackRun
 from unmask.tables.audit.attacked_release import PROSECUTOR, AttackedRelease
-from unmask.tables.audit.auditor_knowledge import AuditorKnowledge, placed
+from unmask.tables.audit.auditor_knowledge import AuditorKnowledge, locate_rows
 from unmask.tables.audit.quasi_identifiers import GeneralizationStep
-from unmask.tables.audit.standard_attacks import values
-from unmask.tables.audit.threads import MANY, two_at_once
+from unmask.tables.audit.risk_facts import distribute_success
+from unmask.tables.audit.standard_attacks import infer_value
+from unmask.tables.audit.threads import MIN_ROWS, two_at_once
 from unmask.tables.notation import EVERYTHING
 from unmask.tables.protections.generalization import Generalize, next_level
 from unmask.tables.table import Table
 from unmask.tables.utility.columns import Cells, ColumnLoss
 
+Success = Mapping[str, tuple[float, Distribution]]
+"""Success that the prosecutor expects, and its distribution over people, by target."""
 
-def steps(found: ReportData, releases: Mapping[str, Table], evidence: AuditorKnowledge) -> Iterator[GeneralizationStep]:
-    """For each quasi-identifier of each release whose original and origin are known: one step coarser, and what the
-    adversary who knows the quasi-identifiers then expects, and how much information is left.
 
-    Cells are recoded as they stand in the release (`tables.Generalize`), so what made it is not run again. Columns that
-    tell nothing are left out. found : the audit of the releases
+def try_steps(
+    result: ReportData, releases: Mapping[str, Table], knowledge: AuditorKnowledge
+) -> Iterator[GeneralizationStep]:
+    """Yield the effect of one step for each quasi-identifier of each release with a known origin.
+
+    Cells of the release are recoded (`tables.Generalize`), so its protection does not run again. Columns with one value
+    are left out. `result` is the audit of the releases.
     """
-    for name, release in releases.items():
-        if evidence.original is None or name not in evidence.origins or evidence.synthetic:
+    for name, table in releases.items():
+        if knowledge.original is None or name not in knowledge.origins or knowledge.synthetic:
             continue
-        kept = release.complete_rows  # also where a coarser cell is no longer missing
-        release = release.take(kept)
-        now, present = _told(found, name), _Attacked(name, release, evidence.origins[name][kept], evidence)
-        told = (c.name for c in release.quasi_identifiers if now and np.count_nonzero(c.counts) > 1)
-        tried = two_at_once if release.n_rows >= MANY else map
-        for step in tried(partial(present.step, present=now), told):
-            yield from step
+        rows = table.complete_rows  # also if a coarser cell is no longer missing
+        release, success = table.take(rows), _success_of(result, name)
+        current = _Generalized(name, release, knowledge.origins[name][rows], knowledge)
+        columns = [column.name for column in release.quasi_identifiers if np.count_nonzero(column.counts) > 1]
+        parallel = two_at_once if release.n_rows >= MIN_ROWS else map
+        for steps in parallel(partial(current.step, before=success), columns if success else ()):
+            yield from steps
 
 
-Told = Mapping[str, tuple[float, Distribution]]
-"""By target the success that the adversary who knows the quasi-identifiers expects, and how it is spread."""
-
-
-def _told(found: ReportData, release: str) -> Told:
-    """The same of an audit."""
-    spread = {one.target: one for one in found.distribution if (one.release, one.adversary) == (release, PROSECUTOR)}
-    whom = release, PROSECUTOR, success_probability.name
-    rows = [row for row in found.rows if (row.release, row.adversary, row.measure) == whom]
-    return {row.target: (row.posterior, spread[row.target]) for row in rows if row.target in spread}
+def _success_of(result: ReportData, release: str) -> Success:
+    """Return the success of the prosecutor in an audit."""
+    attack = release, PROSECUTOR
+    spread = {item.target: item for item in result.distribution if (item.release, item.adversary) == attack}
+    rows = [row for row in result.rows if (row.release, row.adversary) == attack and row.target in spread]
+    return {row.target: (row.posterior, spread[row.target]) for row in rows if row.measure == success_probability.name}
 
 
 @dataclass(frozen=True, eq=False)
-class _Attacked:
-    """A release, attacked by those who know the quasi-identifiers."""
+class _Generalized:
+    """A release that the prosecutor attacks."""
 
     name: str
     release: Table
     origin: NDArray[np.int64]
-    evidence: AuditorKnowledge
+    knowledge: AuditorKnowledge
 
-    def step(self, name: str, present: Told) -> list[GeneralizationStep]:
-        """One column made coarser, by target."""
-        level, made, origin = self._coarser(name)
-        changed = _Attacked(self.name, made, origin, self.evidence)
-        before, after = self.lost, {**self.lost, name: changed.lost_by(name)}
-        column = self.release.column(name)
+    def step(self, column_name: str, before: Success) -> list[GeneralizationStep]:
+        """Generalize one column, and return the effect on each target."""
+        level, after = self._generalize(column_name)
+        column = self.release.column(column_name)
         ladder = column.type if column.hierarchy is None else "hierarchy"
-        utility = [1.0 - float(np.mean([*lost.values()])) for lost in (before, after)]
-        found = []
-        for target, (success, spread) in present.items():
-            now, then = changed.found[target]
+        losses = self.losses, {**self.losses, column_name: after.loss_of(column_name)}
+        utility = [1.0 - float(np.mean([*loss.values()])) for loss in losses]
+        steps = []
+        for target, (success, spread) in before.items():
+            new_success, new_spread = after.success[target]
             limit = LIMITS[IDENTITY if target == IDENTITY else "value"]
-            above = int(spread.above[limit]), int(then.above[limit])
-            names, rates = (self.name, name, ladder, level, target), (success, now)
-            found.append(GeneralizationStep(*names, *rates, *above, spread.people, *utility))
-        return found
+            at_risk = int(spread.above[limit]), int(new_spread.above[limit])
+            names = self.name, column_name, ladder, level, target
+            steps.append(GeneralizationStep(*names, success, new_success, *at_risk, spread.people, *utility))
+        return steps
 
-    def _coarser(self, name: str) -> tuple[float | str, Table, NDArray[np.int64]]:
-        assert self.evidence.original is not None
-        level = next_level(self.release.column(name), self.evidence.original.column(name))
-        rng = np.random.default_rng(0)  # of the order of equal rows, which nobody is shown
+    def _generalize(self, column: str) -> tuple[float | str, _Generalized]:
+        assert self.knowledge.original is not None
+        level = next_level(self.release.column(column), self.knowledge.original.column(column))
+        rng = np.random.default_rng(0)  # only for the order of equal rows
         try:
-            made, order = Generalize({name: level})(self.release, rng=rng)
-        except UnmaskError:  # values that its hierarchy does not know
+            made, order = Generalize({column: level})(self.release, rng=rng)
+        except UnmaskError:  # a value that its hierarchy lacks
             level = EVERYTHING
-            made, order = Generalize({name: level})(self.release, rng=rng)
-        return level, made, self.origin[order]
+            made, order = Generalize({column: level})(self.release, rng=rng)
+        return level, _Generalized(self.name, made, self.origin[order], self.knowledge)
 
     @cached_property
-    def found(self) -> Told:
-        """What the adversary gets."""
-        assert self.evidence.original is not None
-        origin = placed(self.origin, among=self.evidence.original.complete_rows)
-        scene = AttackedRelease.of(self.name, self.release, origin, self.evidence.complete.known)
+    def success(self) -> Success:
+        """The success of the prosecutor."""
+        assert self.knowledge.original is not None
+        origin = locate_rows(self.origin, self.knowledge.original.complete_rows)
+        scene = AttackedRelease.of(self.name, self.release, origin, self.knowledge.complete.known)
         link = scene.link()
-        cases = [scene.identity(PROSECUTOR, link), *(_inferred(scene, c.name, link) for c in self.release.sensitive)]
+        runs = [scene.identify(PROSECUTOR, link)]
+        for column in self.release.sensitive:
+            if (link.row_length > 0).all():
+                runs.append(scene.infer(PROSECUTOR, AttributeInference(column.name), link))
+            else:  # people without a matching record need the learner
+                beliefs = infer_value(scene, column, link)
+                runs.append(next(run for run in beliefs if isinstance(run, AttackRun)))
         return {
-            case.target: (evaluate(success_probability, case.belief).posterior, risk_facts.distribution(case))
-            for case in cases
+            run.target: (evaluate(success_probability, run.belief).posterior, distribute_success(run)) for run in runs
         }
 
     @cached_property
-    def lost(self) -> dict[str, float]:
+    def losses(self) -> dict[str, float]:
         """The normalized certainty penalty of each quasi-identifier of the original."""
-        assert self.evidence.original is not None
-        return {column.name: self.lost_by(column.name) for column in self.evidence.original.quasi_identifiers}
+        assert self.knowledge.original is not None
+        return {column.name: self.loss_of(column.name) for column in self.knowledge.original.quasi_identifiers}
 
-    def lost_by(self, name: str) -> float:
-        """The penalty of one of them."""
-        assert self.evidence.original is not None
-        gone = np.ones(self.evidence.original.n_rows, dtype=np.bool_)
-        gone[self.origin] = False
-        before, after = self.evidence.original.column(name), self.release.column(name)
-        return ColumnLoss.of(Cells.of_rows(before, after, self.origin, gone)).ncp
-
-
-def _inferred(scene: AttackedRelease, column: str, link: Posterior) -> AttackRun:
-    """What is believed of a value; what all rows say is learned only for those whom no record fits."""
-    if (link.row_length > 0).all():
-        return scene.value(PROSECUTOR, AttributeInference(column), link)
-    return next(case for case in values(scene, scene.table.column(column), link) if isinstance(case, AttackRun))
+    def loss_of(self, name: str) -> float:
+        """Return the penalty of one column."""
+        assert self.knowledge.original is not None
+        lost = np.ones(self.knowledge.original.n_rows, dtype=np.bool_)
+        lost[self.origin] = False
+        before, after = self.knowledge.original.column(name), self.release.column(name)
+        return ColumnLoss.of(Cells.of_rows(before, after, self.origin, lost)).ncp

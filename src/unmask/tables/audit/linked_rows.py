@@ -1,8 +1,8 @@
-"""A release that says which of its rows are one person's: whoever knows some of a person's rows has them all."""
+"""Releases in which a column links the rows of a person: whoever knows some of the rows has them all."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -12,83 +12,108 @@ from numpy.typing import NDArray
 from unmask.core.csr_rows import by_class
 from unmask.core.errors import NotRunError
 from unmask.core.truth import Truth
-from unmask.reports.data import SEVERAL
+from unmask.data.column_names import find_role
 from unmask.tables.attacks import SeveralRows, Traces
 from unmask.tables.audit.attack_run import AttackRun
 from unmask.tables.audit.attacked_release import AttackedRelease
-from unmask.tables.audit.auditor_knowledge import AuditorKnowledge
-from unmask.tables.audit.mechanism_aware import drawn
-from unmask.tables.audit.several_records import pseudonym, repeated
 from unmask.tables.column import Column
+from unmask.tables.unit import key_rank
 
 SEEN = 4
-"""How often each person was seen."""
+"""Number of times that each person was seen."""
 
-MOST, PAIRS = 1000, 20_000_000
-"""People who are looked for; pairs of one of them and a pseudonym, beyond the first few people."""
-
-NONE = "no kept column has values that are each one person's, so no rows are put together"
-
-ONE_ROW = (
-    "the column {} says which rows are one person's, and here one of them is known: tables.SeveralRows knows several"
-)
+MAX_PSEUDONYMS, MAX_PAIRS = 1000, 20_000_000
+"""Largest number of pseudonyms attacked, and of pairs of one of them and any pseudonym."""
 
 
-def by_traces(scene: AttackedRelease, evidence: AuditorKnowledge) -> Iterator[AttackRun]:
-    """Which pseudonym is whose, for who has seen each person `SEEN` times; nothing where no column is one."""
-    case = put_together(scene, SEVERAL, SeveralRows(SEEN), rng=np.random.default_rng(evidence.seed))
-    if case is not None:
-        yield case
+def attack_person(scene: AttackedRelease, adversary: str, attack: Any, rng: np.random.Generator) -> AttackRun:
+    """Run an attack of a study on single rows of people, or on several rows of each if the attack links rows."""
+    if not isinstance(attack, SeveralRows):
+        run, column = scene.run(adversary, attack), linking_column(scene)
+        if column is None:
+            return run
+        known = f"the column {column.name} links rows of a person; tables.SeveralRows knows several, this attack one"
+        return replace(run, note="; ".join(filter(None, (run.note, known))))
+    assert scene.known is not None
+    linked = link_rows(scene, adversary, attack, rng, n_pseudonyms=scene.known.n_people)
+    if linked is None:
+        raise NotRunError("no kept column has a value for each person, so no rows are linked")
+    return linked
 
 
-def asked(scene: AttackedRelease, adversary: str, attack: Any, rng: np.random.Generator) -> AttackRun:
-    """What an adversary of a study believes, of people or of those whose rows are put together."""
-    if isinstance(attack, SeveralRows):
-        assert scene.known is not None
-        case = put_together(scene, adversary, attack, rng=rng, most=scene.known.n_people)
-        if case is None:
-            raise NotRunError(NONE)
-        return case
-    case, column = scene.case(adversary, attack), whose(scene)
-    said = "" if column is None else ONE_ROW.format(column.name)
-    return replace(case, note="; ".join(filter(None, (case.note, said))))
-
-
-def put_together(
-    scene: AttackedRelease, adversary: str, attack: SeveralRows, *, rng: np.random.Generator, most: int = MOST
+def link_rows(
+    scene: AttackedRelease,
+    adversary: str,
+    attack: SeveralRows,
+    rng: np.random.Generator,
+    *,
+    n_pseudonyms: int = MAX_PSEUDONYMS,
 ) -> AttackRun | None:
-    """Which pseudonym is whose; None where no column is one. most : pseudonyms that are looked for"""
-    if (column := whose(scene)) is None:
+    """Find the pseudonym of each person from some of their rows; None if no column is a pseudonym."""
+    column = linking_column(scene)
+    if column is None:
         return None
-    values, own = np.unique(column.codes, return_inverse=True)
+    values, pseudonym = np.unique(column.codes, return_inverse=True)
     n = len(values)
-    some = drawn(n, min(most, max(PAIRS // n, 1)), rng)
-    row = _seen(own, n, attack.times, rng)[some]
+    chosen = np.sort(rng.choice(n, min(n, n_pseudonyms, max(MAX_PAIRS // n, 1)), replace=False))
+    row = _draw_rows(pseudonym, n, attack.times, rng)[chosen]
     if scene.known is None:
-        belief = attack(scene.table, Traces(None, seen=row, pseudonym=own))
+        belief = attack(scene.table, Traces(None, seen=row, pseudonym=pseudonym))
         return AttackRun(scene.release, adversary, "identity", belief, None, row[:, 0], drawn_from=n)
     rows, population = scene.origin[row], scene.known.population
-    columns = tuple(population.column(one.name) for one in scene.known.people.quasi_identifiers)
-    seen = replace(population, quasi_identifiers=columns, sensitive=(), kept=(), weight=None).take(rows.ravel())
-    belief = attack(scene.table, Traces(seen, seen=np.arange(row.size).reshape(row.shape), pseudonym=own))
-    return AttackRun(scene.release, adversary, "identity", belief, Truth(some), rows[:, 0], drawn_from=n)
+    columns = tuple(population.column(known.name) for known in scene.known.people.quasi_identifiers)
+    people = replace(population, quasi_identifiers=columns, sensitive=(), kept=(), weight=None).take(rows.ravel())
+    belief = attack(scene.table, Traces(people, seen=np.arange(row.size).reshape(row.shape), pseudonym=pseudonym))
+    return AttackRun(scene.release, adversary, "identity", belief, Truth(chosen), rows[:, 0], drawn_from=n)
 
 
-def whose(scene: AttackedRelease) -> Column | None:
-    """The column that says which rows are one person's; without an original one that by its name may be such."""
-    if scene.foreign:
-        return None
-    if scene.known is None:
-        found = pseudonym(scene.table.kept, scene.table.person)
-        return found or (next(repeated(scene.table.kept), None) if scene.table.person is None else None)
-    person = scene.known.population.person
-    if not scene.traced or person is None or np.any(scene.origin < 0):
-        return None
-    return pseudonym(scene.table.kept, person[scene.origin])
-
-
-def _seen(pseudonym: NDArray[np.int64], n: int, times: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """(n, times) rows of each pseudonym, drawn at random."""
+def _draw_rows(pseudonym: NDArray[np.int64], n: int, times: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Draw (n, times) rows of each pseudonym at random."""
     order, size = by_class(pseudonym.astype(np.int32), n), np.bincount(pseudonym, minlength=n)
     first = np.cumsum(size) - size
     return np.asarray(order[first[:, None] + rng.integers(0, size[:, None], (n, times))], dtype=np.int64)
+
+
+def linking_column(scene: AttackedRelease) -> Column | None:
+    """Return the column that links rows of a person; without an original one that does by its name."""
+    if scene.foreign:
+        return None
+    if scene.known is None:
+        column = find_pseudonym(scene.table.kept, scene.table.person)
+        return column or (next(find_repeated_keys(scene.table.kept), None) if scene.table.person is None else None)
+    person = scene.known.population.person
+    if not scene.traced or person is None or np.any(scene.origin < 0):
+        return None
+    return find_pseudonym(scene.table.kept, person[scene.origin])
+
+
+def find_pseudonym(kept: Iterable[Column], person: NDArray[np.int64] | None) -> Column | None:
+    """Return the column whose values each belong to one person, some of several rows; the one with fewest values.
+
+    Parameters
+    ----------
+    kept : iterable of Column
+        Released columns.
+    person : (n_rows,) array, optional
+        Person of each row; None if that is not known.
+    """
+    if person is None:
+        return None
+    complete = [(column, column.counts) for column in kept if column.levels.missing < 0]
+    linking = [(c, sizes) for c, sizes in complete if sizes.max(initial=0) > 1 and _is_of_one_person(c, person)]
+    return min(linking, key=lambda candidate: np.count_nonzero(candidate[1]), default=(None, None))[0]
+
+
+def _is_of_one_person(column: Column, person: NDArray[np.int64]) -> bool:
+    """Return whether no value of the column is of two people."""
+    owner = np.zeros(len(column.levels), dtype=np.int64)
+    owner[column.codes] = person
+    return bool(np.array_equal(owner[column.codes], person))
+
+
+def find_repeated_keys(kept: Iterable[Column]) -> Iterator[Column]:
+    """Yield released columns that number people by their name, and that have a value twice."""
+    for column in kept:
+        identifies = find_role(column.name) == "identifier"
+        if key_rank(column.name, len(column.levels), identifies=identifies) and column.counts.max(initial=0) > 1:
+            yield column

@@ -1,12 +1,11 @@
-"""Who is in the table? Members and control people are told apart by adversaries who know some of their columns."""
+"""Membership inference: adversaries who know some columns of people tell members from control people."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain
 from typing import Any, Self
 
 import numpy as np
@@ -37,7 +36,7 @@ from unmask.tables.attacks import ClosestRecord, MarginalRatio
 from unmask.tables.attacks.marginal_counts import Margins
 from unmask.tables.attacks.membership import margins_of
 from unmask.tables.audit.attacked_release import PROSECUTOR, AttackedRelease
-from unmask.tables.audit.auditor_knowledge import AuditorKnowledge, unlike
+from unmask.tables.audit.auditor_knowledge import AuditorKnowledge, explain_shift
 from unmask.tables.background import Attack, Background
 from unmask.tables.control.holdout import Sample
 from unmask.tables.control.membership import VULNERABLE_SHARE, MembershipSample, cross_fit, join_scores
@@ -49,225 +48,246 @@ from unmask.tables.table import Table
 RECORD = "whole record"
 """The adversary who knows every released column of people, sensitive ones, too."""
 
-MOST = 1000
-"""Members, and as many control people, who are judged where no number of targets is asked for."""
+MAX_MEMBERS = 1000
+"""Default number of members, and of control people, who are attacked."""
 
-FEWEST = 50
-"""Of either kind; below, no rate of false alarms is measured."""
+MIN_MEMBERS = 50
+"""Members and control people below which no false-positive rate is measured."""
 
 MARGINS, CLOSEST = "margins alone", "closest record alone"
 
-ALONE = (MARGINS, CLOSEST)
-"""The scores that are joined, by the name that each has alone: a companion, on which no verdict rests."""
+COMPANIONS = (MARGINS, CLOSEST)
+"""Single scores that are joined; the row of each is a companion, on which no verdict rests."""
 
-COIN = "a bound only where chance decided, for each person alone, whether they are in the table"
-
-TELLING = {
-    RECORD: "knows every released column of people (sensitive ones, too)",
-    MARGINS: "compares nothing but the margins of the release with those of people in general",
-    CLOSEST: "looks at nothing but the distance to the closest record",
-}
-"""What they know, in words that complete "an adversary who ..."."""
+COIN = "a bound only if chance decided, for each person alone, whether they are in the table"
 
 MEASURES = (success_probability, realized_success, calibration_error, log_loss_bits)
 
-TOLD = (auc.name, *(true_positive_rate(rate).name for rate in RATES), epsilon_at_least.name)
-"""The measures that cells of a study may have besides."""
+MEMBERSHIP_MEASURES = (auc.name, *(true_positive_rate(rate).name for rate in RATES), epsilon_at_least.name)
+"""Further measures of study cells."""
 
 QUESTION = "Who is in the table"
 
-TOO_FEW = f"needs {FEWEST} members and {2 * FEWEST} control people, half of whom are the reference"
 
-NO_CONTROL = "needs control people, who are not in it, beside the original (--original, --control)"
-
-
-def membership(scene: AttackedRelease, evidence: AuditorKnowledge) -> Audit:
-    """What adversaries can tell of who is in a release: those who know quasi-identifiers, and whole records."""
-    if evidence.original is None or evidence.control is None:
-        return Audit((), ((QUESTION, NO_CONTROL),))
-    inside, most = _members(scene, evidence.original), evidence.targets or MOST
-    members, control = evidence.original.take(inside), evidence.control.take(evidence.control.complete_rows)
-    if min(members.n_people, control.n_people // 2, most) < FEWEST:
-        return Audit((), ((QUESTION, TOO_FEW),))
-    judged = MembershipSample.of(members, control, max_members=most, rng=np.random.default_rng(evidence.seed))
-    if len(judged.inside) < 2 * FEWEST:
-        return Audit(
-            (), ((QUESTION, f"{judged.twins:,} of those judged have the same record as one of the other kind"),)
-        )
-    known = _known(scene, judged)
-    why = {adversary: evidence.unlike(names) for adversary, names in known.items()}
+def audit_membership(scene: AttackedRelease, knowledge: AuditorKnowledge) -> Audit:
+    """Return the rows of adversaries who know quasi-identifiers, and of those who know whole records."""
+    original, others = knowledge.original, knowledge.control
+    if original is None or others is None:
+        return Audit((), ((QUESTION, "needs the original and control people (--original, --control)"),))
+    inside, most = _member_rows(scene, original), knowledge.targets or MAX_MEMBERS
+    members, control = original.take(inside), others.take(others.complete_rows)
+    if min(members.n_people, control.n_people // 2, most) < MIN_MEMBERS:
+        needed = f"needs {MIN_MEMBERS} members and {2 * MIN_MEMBERS} control people, half of whom are the reference"
+        return Audit((), ((QUESTION, needed),))
+    sample = MembershipSample.of(members, control, max_members=most, rng=np.random.default_rng(knowledge.seed))
+    if len(sample.inside) < 2 * MIN_MEMBERS:
+        twins = f"{sample.twins:,} people of the sample have the same record as a person of the other kind"
+        return Audit((), ((QUESTION, twins),))
     release = replace(scene.table, quasi_identifiers=scene.table.columns, sensitive=(), kept=(), weight=None)
-    margins = margins_of(judged.people, (release, judged.reference), judged.reference)
-    asked = [
-        _Judgment.of(scene.release, adversary, judged.known_by(names), release, margins)
-        for adversary, names in known.items()
-        if not why[adversary]
-    ]
-    if evidence.watched is not None:
-        for one in asked:
-            one.watch(evidence.watched, evidence.rows(inside[judged.member]))
-    found = [one.audited() for one in asked]
-    rows = [row for one in found for row in one.rows if row.adversary not in ALONE or one is found[-1]]
-    told_apart = ((f"{QUESTION}, {adversary}", one) for adversary, one in why.items() if one)
-    return Audit(tuple(rows), (*told_apart, *(line for one in found for line in one.not_run)))
+    margins = margins_of(sample.people, (release, sample.reference), sample.reference)
+    attacks, not_run = [], []
+    for adversary, names in _known_columns(scene.table, sample).items():
+        if reason := knowledge.explain_shift(names):
+            not_run.append((f"{QUESTION}, {adversary}", reason))
+        else:
+            attacks.append(MembershipAttack.run(adversary, sample.known_by(names), release, margins))
+    rows: list[Row] = []
+    for attack in attacks:
+        if knowledge.watched is not None:
+            attack.record_risks(knowledge.watched, scene.release, knowledge.rows(inside[sample.member]))
+        audited = attack.audit()
+        rows += audited.rows
+        not_run += audited.not_run
+    rows += attacks[-1].companion_rows() if attacks else ()
+    return Audit(tuple(_describe_sample(row, scene.release, sample) for row in rows), tuple(not_run))
 
 
-def _members(scene: AttackedRelease, original: Table) -> NDArray[np.int64]:
-    """The rows of the people of the original who are in the release: of those who take part, as far as their origin
-    tells who was left out. Who a protection drops for what they are is no member, and others like them are control
-    people: that they are told apart is true of the release.
+def _member_rows(scene: AttackedRelease, original: Table) -> NDArray[np.int64]:
+    """Return the rows of people of the original who are in the release, as far as their origin is known.
+
+    People that a protection drops are not members, and others like them are control people: if the two are told apart,
+    the release is the reason.
     """
     everybody = original.complete_rows
-    inside = everybody[np.isin(everybody, scene.origin)] if scene.traced else everybody
-    return inside if len(inside) else everybody
+    members = everybody[np.isin(everybody, scene.origin)] if scene.traced else everybody
+    return members if len(members) else everybody
 
 
-def _known(scene: AttackedRelease, judged: MembershipSample) -> dict[str, list[str]]:
-    """By adversary, the columns by which they know people: of those that are released."""
-    there, table = set(judged.people.names), scene.table
-    some = [column.name for column in table.quasi_identifiers if column.name in there]
-    every = [name for name in table.names if name in there]
+def _known_columns(table: Table, sample: MembershipSample) -> dict[str, list[str]]:
+    """Return the released columns by which adversaries know people."""
+    available = set(sample.people.names)
+    some = [column.name for column in table.quasi_identifiers if column.name in available]
+    every = [name for name in table.names if name in available]
     return ({PROSECUTOR: some} if some else {}) | ({RECORD: every} if len(every) > len(some) else {})
 
 
-@dataclass(frozen=True, eq=False)
-class _Judgment:
-    """What one adversary scores the people who are judged by.
+def _describe_sample(row: Row, release: str, sample: MembershipSample) -> Row:
+    n = len(sample.inside) // 2
+    notes = [
+        "" if row.note.endswith(" control people") else row.note,
+        f"{n:,} members and as many control people are attacked; {sample.reference.n_rows:,} others are the reference",
+        f"{sample.twins:,} people are left out whose record is that of a person of the other kind"
+        if sample.twins
+        else "",
+    ]
+    return replace(row, release=release, note="; ".join(filter(None, notes)))
 
-    scores : by the name that each has alone
-    rarity : (n_people,) how rare everybody is in the reference, by its margins
+
+@dataclass(frozen=True, eq=False)
+class MembershipAttack:
+    """Scores of one adversary for members and control people.
+
+    Parameters
+    ----------
+    adversary : str
+        Name of the adversary.
+    sample : MembershipSample
+        People, by the columns that the adversary knows.
+    scores : mapping of Posterior
+        Single scores by name, see `COMPANIONS`.
+    rarity : (n_people,) array
+        Rarity of each person in the reference, by its margins.
     """
 
-    release: str
     adversary: str
-    judged: MembershipSample
+    sample: MembershipSample
     scores: Mapping[str, Posterior]
     rarity: NDArray[np.float64]
 
     @classmethod
-    def of(cls, name: str, adversary: str, judged: MembershipSample, release: Table, margins: Margins) -> Self:
-        """By the columns that people are judged by; margins : of the release and of the reference, by all of theirs"""
-        names = judged.people.names
-        closest = ClosestRecord()(release, Background(judged.people))
+    def run(cls, adversary: str, sample: MembershipSample, release: Table, margins: Margins) -> Self:
+        """Score people by the columns of the sample; `margins` are those of the release and of the reference."""
+        names = sample.people.names
+        closest = ClosestRecord()(release, Background(sample.people))
         scores = {MARGINS: MarginalRatio().by(margins, names), CLOSEST: closest}
-        return cls(name, adversary, judged, scores, -margins.log_shares(names)[1])
+        return cls(adversary, sample, scores, -margins.log_shares(names)[1])
 
     @cached_property
     def score(self) -> Posterior:
-        """One of all."""
-        return join_scores(list(self.scores.values()), self.judged.inside)
+        """The scores joined."""
+        return join_scores(list(self.scores.values()), self.sample.inside)
 
     @cached_property
     def belief(self) -> Posterior:
-        """What it is worth."""
-        return cross_fit(list(self.scores.values()), self.judged.inside)
+        """The calibrated belief."""
+        return cross_fit(list(self.scores.values()), self.sample.inside)
 
-    def watch(self, watched: Watched, rows: NDArray[np.int64]) -> None:
-        """Take down the members whom it is believed most that they are in: a twentieth, and those who equal them, of a
-        belief that came true. rows : of each member
-        """
-        sure = self.belief.to_dense()[: len(rows), IN]
-        worst = np.flatnonzero((sure > 0.5) & (sure >= np.quantile(sure, 1 - VULNERABLE_SHARE)))
-        if self.belief.status == "calibrated" and len(worst):
-            belief = replace(self.belief, observation=worst, weight=equal_weights(len(worst)))
-            watched.see(belief, rows[worst], release=self.release, adversary=self.adversary, target=MEMBERSHIP)
+    @cached_property
+    def companions(self) -> dict[str, MembershipRows]:
+        """The rows of each score alone."""
+        truth = self.sample.truth
+        return {name: evaluate_membership(score, truth, adversary=name) for name, score in self.scores.items()}
 
-    def audited(self) -> Audit:
-        """The rows of all people, of the most vulnerable ones, and of each score alone."""
-        judged, score, belief = self.judged, self.score, self.belief
-        rare = self.rarity >= np.quantile(self.rarity, 1 - VULNERABLE_SHARE)  # the twentieth, and those who equal them
-        found = audit(belief, judged.truth, target=MEMBERSHIP, measures=MEASURES, drawn_from=math.inf)
-        of_all = evaluate_membership(score, judged.truth)
-        alone = {name: evaluate_membership(one, judged.truth, adversary=name) for name, one in self.scores.items()}
-        epsilon = replace(alone[MARGINS].rows[-1], note=COIN)
-        rows = [*found.rows, *_rates(of_all), epsilon, self._correlation(), *self._rare(score, rare)]
-        said = (
-            *(replace(row, adversary=self.adversary) for row in rows),
-            *chain.from_iterable(map(_rates, alone.values())),
+    def companion_rows(self) -> list[Row]:
+        """Return the rates of each score alone."""
+        return [row for rows in self.companions.values() for row in _without_epsilon(rows.rows)]
+
+    def audit(self) -> Audit:
+        """Return the rows of all people and of the rarest ones."""
+        audited = audit(self.belief, self.sample.truth, target=MEMBERSHIP, measures=MEASURES, drawn_from=math.inf)
+        rates = evaluate_membership(self.score, self.sample.truth)
+        epsilon = replace(self.companions[MARGINS].rows[-1], note=COIN)
+        rows = (
+            *audited.rows,
+            *_without_epsilon(rates.rows),
+            epsilon,
+            self._correlation(),
+            *self._rates_of_rare(),
         )
-        missing = (*of_all.not_run, *found.not_run)
-        whom = f"({self.adversary}, {MEMBERSHIP})"
-        return Audit(tuple(map(self._filed, said)), tuple((f"{measure} {whom}", why) for measure, why in missing))
+        missing = (*rates.not_run, *audited.not_run)
+        return Audit(
+            tuple(replace(row, adversary=self.adversary) for row in rows),
+            tuple((f"{measure} ({self.adversary}, {MEMBERSHIP})", reason) for measure, reason in missing),
+        )
 
-    def _rare(self, score: Posterior, rare: NDArray[np.bool_]) -> Sequence[Row]:
-        """How far the most vulnerable ones are told apart; none where they are of one kind."""
-        inside = self.judged.inside[rare]
+    def _rates_of_rare(self) -> list[Row]:
+        """Return the rates of the rarest twentieth, and of those as rare; none if all are of one kind."""
+        rare = self.rarity >= np.quantile(self.rarity, 1 - VULNERABLE_SHARE)
+        inside = self.sample.inside[rare]
         if inside.all() or not inside.any():
-            return ()
-        some = replace(score, observation=score.observation[rare], weight=equal_weights(len(inside)))
-        return [
-            replace(row, target=RARE) for row in _rates(evaluate_membership(some, Truth(np.where(inside, IN, OUT))))
-        ]
-
-    def _filed(self, row: Row) -> Row:
-        """Of the release, with who was judged in its note."""
-        judged = self.judged
-        who = (
-            f"{len(judged.inside) // 2:,} members and as many control people are judged; {judged.reference.n_rows:,} "
-            "other control people are the reference"
-        )
-        if judged.twins:
-            who += f"; {judged.twins:,} people were left out who have the same record as one of the other kind"
-        own = "" if row.note.endswith(" control people") else row.note
-        return replace(row, release=self.release, note="; ".join(filter(None, (own, who))))
+            return []
+        score = replace(self.score, observation=self.score.observation[rare], weight=equal_weights(len(inside)))
+        rates = evaluate_membership(score, Truth(np.where(inside, IN, OUT)))
+        return [replace(row, target=RARE) for row in _without_epsilon(rates.rows)]
 
     def _correlation(self) -> Row:
-        """Of members: whether those who are rare are told to be in."""
-        inside = self.judged.inside
-        value = log_odds(self.score)[inside]
-        rho, interval = rank_correlation(self.rarity[inside], value)
-        n = len(value)
+        """Return whether the score of members rises with their rarity."""
+        inside = self.sample.inside
+        scores = log_odds(self.score)[inside]
+        rho, interval = rank_correlation(self.rarity[inside], scores)
         return build_row(
             vulnerability_correlation,
             (0.0, rho),
             interval,
             (np.full(1, rho), np.ones(1)),
-            n=n,
-            n_observations=n,
+            n=len(scores),
+            n_observations=len(scores),
             worst=rho,
             worst_observation=0,
             names=("", "", MEMBERSHIP, ""),
             status=self.score.status,
         )
 
+    def record_risks(self, watched: Watched, release: str, rows: NDArray[np.int64]) -> None:
+        """Add the twentieth of the members with the highest beliefs to the owner's list, if the belief is calibrated.
 
-def asked_of(
-    scene: AttackedRelease, adversary: str, judged: MembershipSample, attack: Attack, *, rng: np.random.Generator
-) -> Audit:
-    """The rows of any attack whose candidates are "in" and "out": its own belief if it announces one, else that which
-    its scores are worth, and how far it tells people apart.
+        `rows` has the row of each member.
+        """
+        probability = self.belief.to_dense()[: len(rows), IN]
+        limit = np.quantile(probability, 1 - VULNERABLE_SHARE)
+        highest = np.flatnonzero((probability > 0.5) & (probability >= limit))
+        if self.belief.status == "calibrated" and len(highest):
+            belief = replace(self.belief, observation=highest, weight=equal_weights(len(highest)))
+            watched.see(belief, rows[highest], release=release, adversary=self.adversary, target=MEMBERSHIP)
+
+
+def _without_epsilon(rows: Iterable[Row]) -> Sequence[Row]:
+    """Return rows without the bound on epsilon, which only holds for scores that are not fitted to any truth."""
+    return [row for row in rows if row.measure != epsilon_at_least.name]
+
+
+# ----- study cells
+
+
+def measure_membership(
+    scene: AttackedRelease, adversary: str, sample: MembershipSample, attack: Attack, *, rng: np.random.Generator
+) -> tuple[Row, ...]:
+    """Return the rows of any attack whose candidates are "in" and "out".
+
+    Scores are calibrated; a belief that the attack announces is taken as it is.
     """
-    counts = np.bincount(~judged.inside, minlength=2)
-    if counts.min() < FEWEST:
-        said = f"{counts[0]} members and {counts[1]} control people are judged: {TOO_FEW.partition(',')[0]}"
-        raise UnmaskError(f"{said} after doubles are left out; hold more people back from the release")
-    scores = attack(scene.table, Background(judged.people, judged.reference), rng=rng)
-    belief = scores if scores.status != "scores" else cross_fit(scores, judged.inside)
+    n_members, n_control = np.bincount(~sample.inside, minlength=2).tolist()
+    if min(n_members, n_control) < MIN_MEMBERS:
+        raise UnmaskError(
+            f"{n_members} members and {n_control} control people are attacked, without doubles; needs {MIN_MEMBERS} "
+            f"members and {2 * MIN_MEMBERS} control people: hold more people back from the release"
+        )
+    scores = attack(scene.table, Background(sample.people, sample.reference), rng=rng)
+    belief = scores if scores.status != "scores" else cross_fit(scores, sample.inside)
     names: dict[str, Any] = {"release": scene.release, "adversary": adversary}
-    found = audit(belief, judged.truth, **names, target=MEMBERSHIP, measures=MEASURES, drawn_from=math.inf)
-    of_scores = evaluate_membership(scores, judged.truth, **names)
-    return Audit((*found.rows, *of_scores.rows), (*found.not_run, *of_scores.not_run))
+    audited = audit(belief, sample.truth, **names, target=MEMBERSHIP, measures=MEASURES, drawn_from=math.inf)
+    return (*audited.rows, *evaluate_membership(scores, sample.truth, **names).rows)
 
 
-def _rates(found: MembershipRows) -> Sequence[Row]:
-    """Without the bound on epsilon, which only scores bear that are fitted to nobody's truth."""
-    return [row for row in found.rows if row.measure != epsilon_at_least.name]
+def sample_members(
+    population: Sample, released: Released, knowledge: Knowledge, rng: np.random.Generator
+) -> MembershipSample:
+    """Draw members who are in the release, and as many control people; other control people are the reference.
 
-
-def judged_of(population: Sample, made: Released, knows: Knowledge, rng: np.random.Generator) -> MembershipSample:
-    """Members who are in the release, and as many control people, the others of whom are the reference: those held
-    back, else those whom a protection that samples has left out. targets : how many of either kind
+    Control people are those held back, or those that a sampling protection left out.
     """
-    names = [column.name for column in made.release.quasi_identifiers] if knows.columns is None else knows.columns
+    columns = [column.name for column in released.release.quasi_identifiers]
+    names = columns if knowledge.columns is None else knowledge.columns
     members, control = population.members, population.control
-    if control is not None and (why := unlike(names, shift_by(names, members, control))):
-        raise UnmaskError(why)
-    if made.origin is not None:
-        who = np.arange(members.n_rows) if members.person is None else members.person
-        inside = np.isin(who, who[made.origin[made.origin >= 0]])
+    if control is not None and (reason := explain_shift(names, shift_by(names, members, control))):
+        raise UnmaskError(reason)
+    if released.origin is not None:
+        person = np.arange(members.n_rows) if members.person is None else members.person
+        inside = np.isin(person, person[released.origin[released.origin >= 0]])
         members, control = members.take(inside), members.take(~inside) if control is None else control
     if control is None or not control.n_rows:
         raise UnmaskError(
-            "everybody of the population is in the release, so nobody is told from them; hold people back"
+            "the release has everybody of the population, so there are no control people; hold people back"
         )
-    return MembershipSample.of(members, control, max_members=knows.targets or MOST, rng=rng).known_by(names)
+    sample = MembershipSample.of(members, control, max_members=knowledge.targets or MAX_MEMBERS, rng=rng)
+    return sample.known_by(names)

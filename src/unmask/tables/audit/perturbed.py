@@ -1,154 +1,256 @@
-"""A release whose cells were changed: people do not fit their own rows, and somebody takes the nearest for theirs."""
+"""Attacks on perturbed releases: by the nearest row, and by the protection that made the release."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from unmask.audit import Audit
-from unmask.core.errors import NotRunError
+from unmask.core.errors import NotRunError, UnmaskError
 from unmask.core.posterior import Posterior, stored
 from unmask.core.truth import Truth
 from unmask.measures import realized_success
 from unmask.results.formats import percent
-from unmask.tables.attacks import AttributeInference, ClassAttack, NearestNeighbor
+from unmask.tables.attacks import AttributeInference, ClassAttack, MechanismAttack, NearestNeighbor
 from unmask.tables.audit.attack_run import AttackRun
-from unmask.tables.audit.attacked_release import NEAREST, AttackedRelease
+from unmask.tables.audit.attacked_release import MECHANISM, NEAREST, AttackedRelease
 from unmask.tables.audit.auditor_knowledge import AuditorKnowledge
-from unmask.tables.audit.mechanism_aware import DRAWN, MOST, declares, fewer
-from unmask.tables.background import Attack, Background
+from unmask.tables.background import Attack, Background, Rng
 from unmask.tables.column import Column
 from unmask.tables.levels import Missing
 from unmask.tables.matching import compatible
 from unmask.tables.sensitive_bands import TOLERATED
 from unmask.tables.table import Table
 
-ROWS, PAIRS, LEAST = 200_000, 4_000_000, 50
-"""Rows up to which each person is compared with every one of them; pairs of a person and a row that are, beyond the
-first few people.
-"""
+MAX_TARGETS, MAX_SIMULATED_PAIRS = 1000, 20_000_000
+"""Largest number of people attacked row by row, and of pairs of a person and a row beyond the first hundred people."""
 
-APART = "{} of them do not fit their own row, by {}: its cells were moved or hidden"
+MAX_ROWS, MAX_COMPARED_PAIRS, MIN_COMPARED = 200_000, 4_000_000, 50
+"""Rows up to which people are compared with every row, and pairs that are compared beyond the first few people."""
 
-MANY = "not above {:,} rows: people do not fit their own rows; say what made the release (--protection)"
+ROUNDING = 1e-9
+"""Largest difference between two probabilities that are equal."""
+
+DECLARED = ("row_kernel", "fits", "coordinates")
+"""Methods by which a protection declares the probability of its rows."""
+
+SAME = "finds what the prosecutor finds: the released cells decide which rows can be whose"
+
+SAMPLED = "{:,} people drawn at random were attacked"
 
 
-def by_distance(scene: AttackedRelease, evidence: AuditorKnowledge) -> Iterator[AttackRun | Audit]:
-    """Whose record is whose, and who has which value, for who takes the nearest record; nothing where people fit their
-    own, or where what made the release is said (`mechanism.by_mechanism`).
+# ----- the protection is known
 
-    The prosecutor keeps the rows that a person fits, and so finds nobody whose cells were moved, however little. How
-    often the nearest row is right is told by the other half of the people (`_announced`).
-    """
-    known = scene.known
-    protection = evidence.protections.get(scene.release)
-    if known is None or not scene.traced or scene.foreign or (protection is not None and declares(protection)):
+
+def attack_by_mechanism(scene: AttackedRelease, knowledge: AuditorKnowledge) -> Iterator[AttackRun | Audit]:
+    """Yield beliefs of an adversary who knows the protection; nothing if the prosecutor has the same beliefs."""
+    protection = knowledge.protections.get(scene.release)
+    if protection is None or scene.known is None or scene.foreign:
         return
-    some = _some(scene, evidence.seed)
-    assert some.known is not None
-    truth = some.known.truth_in(some.origin)
-    more = some.comparable(some.table.kept)
-    theirs = [some.known.population.column(one.name).take(some.known.person) for one in more]
-    people, release = _table(some.known.people, theirs), _table(some.table, more)
-    apart = _apart(people, release, truth)
-    if not apart:
+    sample = sample_people(scene, knowledge.seed)
+    assert sample.known is not None
+    if reason := _refuse_protection(protection, sample):
+        yield Audit((), ((f"An adversary who knows what made {scene.release}", reason),))
         return
-    if release.n_rows > ROWS:
-        yield Audit((), ((f"The nearest row of {scene.release}", MANY.format(ROWS)),))
-        return
-    found = NearestNeighbor()(_few_levels(release), Background(_few_levels(people)))
-    belief = _announced(
-        some.known.each_once(found), some.known.person_in(some.origin, found), np.random.default_rng(evidence.seed)
+    attack = Seeded(MechanismAttack(protection))
+    link = attack(sample.table, sample.background)
+    yield sample.identify(MECHANISM, link, SAMPLED.format(sample.known.n_people))
+    for column in sample.table.sensitive:
+        yield sample.infer(MECHANISM, AttributeInference(column.name, link=attack), link)
+
+
+def _refuse_protection(protection: Any, scene: AttackedRelease) -> str:
+    """Return why the protection is of no use to an adversary; its parameters are never named."""
+    if not declares_rows(protection):
+        return f"{type(protection).__name__} does not declare how likely its rows are ({', '.join(DECLARED)})"
+    try:
+        return SAME if _adds_nothing(protection, scene) else ""
+    except UnmaskError as error:
+        return str(error)
+
+
+def declares_rows(protection: Any) -> bool:
+    """Return whether a protection declares how likely its rows are."""
+    return any(hasattr(protection, name) for name in DECLARED)
+
+
+@dataclass(frozen=True)
+class Seeded:
+    """An attack that simulates with the same random numbers for everybody."""
+
+    attack: Attack
+
+    def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:  # noqa: ARG002
+        """Return the belief."""
+        return self.attack(release, knowledge, rng=np.random.default_rng(0))
+
+
+def _adds_nothing(protection: Any, scene: AttackedRelease) -> bool:
+    """Return whether the prosecutor has the same belief about each person, record by record."""
+    simulated, linked = (
+        Seeded(MechanismAttack(protection))(scene.table, scene.background),
+        scene.link().expand_classes(),
     )
-    share = np.mean(np.logical_or.reduce(list(apart.values()))[truth.candidate >= 0])
-    note = f"{DRAWN.format(some.known.n_people)}; {APART.format(percent(share), ', '.join(apart))}"
-    yield some.identity(NEAREST, belief, note)
-    for column in some.table.sensitive:
-        yield replace(some, control=None).value(NEAREST, AttributeInference(column.name), belief)
+    first, second = np.unique([simulated.observation, linked.observation], axis=1)
+    difference = abs(_probabilities(simulated)[first] - _probabilities(linked)[second])
+    is_same = np.allclose(simulated.unlisted[first], linked.unlisted[second], 0, ROUNDING)
+    return difference.max() <= ROUNDING and is_same
 
 
-def _some(scene: AttackedRelease, seed: int) -> AttackedRelease:
-    """The scene with as many people as are compared with every row."""
-    some = fewer(scene, seed)
-    assert some.known is not None
-    n = max(PAIRS // max(scene.table.n_rows, 1), LEAST)
-    return replace(some, known=some.known.some(n, np.random.default_rng(seed)))
+def _probabilities(belief: Posterior) -> csr_array:
+    """Return (n_observations, n_candidates) the listed probabilities."""
+    shape = (belief.n_observations, belief.n_candidates)
+    probability = np.exp(belief.log_probability, dtype=np.float64)
+    return csr_array((probability, belief.candidate, belief.indptr), shape=shape)
 
 
-CONTRADICTED = (
-    "{} of the people do not fit their own rows, by {}: cells were moved, and {} takes what a row says for true, "
-    "so it finds none of them. Ask tables.MechanismAttack, which knows the protection, or tables.NearestNeighbor"
-)
+def max_targets(n_rows: int) -> int:
+    """Return the number of people attacked row by row; half of them stay as others, by whom a row is judged."""
+    return min(MAX_TARGETS, max(MAX_SIMULATED_PAIRS // n_rows, 100), max(n_rows // 2, 1))
 
 
-def refuse_contradicted(scene: AttackedRelease, attack: Attack) -> None:
-    """Raise NotRunError where an attack that reads cells by containment meets a release whose cells were moved: that it
-    finds nobody says nothing of anybody else. What the adversary has wrong of people is not counted.
+def sample_people(scene: AttackedRelease, seed: int) -> AttackedRelease:
+    """Return the release with a sample of its people, and of control people."""
+    assert scene.known is not None
+    rng, n = np.random.default_rng(seed), max_targets(scene.table.n_rows)
+    known = scene.known.some(n, rng)
+    if scene.control is None:
+        return replace(scene, known=known)
+    n_control = len(scene.control.person)
+    drawn = np.sort(rng.choice(n_control, min(n_control, n), replace=False))
+    weight = None if scene.weight is None else scene.weight[drawn] / scene.weight[drawn].sum()
+    return replace(scene, known=known, control=scene.control.take(drawn), weight=weight)
+
+
+# ----- the nearest row
+
+
+def attack_by_distance(scene: AttackedRelease, knowledge: AuditorKnowledge) -> Iterator[AttackRun | Audit]:
+    """Yield beliefs of an adversary who takes the nearest record.
+
+    Nothing if people match their own records, or if the protection is known (`attack_by_mechanism`). The prosecutor
+    keeps matching rows only, and so misses people whose cells were perturbed, however little. The other half of the
+    people shows how often the nearest row is right (`_calibrate_by_halves`).
+    """
+    known, protection = scene.known, knowledge.protections.get(scene.release)
+    if known is None or not scene.traced or scene.foreign or (protection is not None and declares_rows(protection)):
+        return
+    sample = _sample_compared(scene, knowledge.seed)
+    assert sample.known is not None
+    more = sample.comparable_columns(sample.table.kept)
+    own = [sample.known.population.column(column.name).take(sample.known.person) for column in more]
+    people, release = _compared(sample.known.people, own), _compared(sample.table, more)
+    truth = sample.known.truth_in(sample.origin)
+    mismatches = _find_mismatches(people, release, truth)
+    if not mismatches:
+        return
+    if release.n_rows > MAX_ROWS:
+        reason = f"not above {MAX_ROWS:,} rows: people do not match their own rows; name the protection (--protection)"
+        yield Audit((), ((f"The nearest row of {scene.release}", reason),))
+        return
+    nearest = NearestNeighbor()(_drop_from_table(release), Background(_drop_from_table(people)))
+    records = sample.known.person_in(sample.origin, nearest)
+    rng = np.random.default_rng(knowledge.seed)
+    belief = _calibrate_by_halves(sample.known.each_once(nearest), records, rng)
+    share = _share_of_mismatches(mismatches, truth)
+    note = f"{SAMPLED.format(sample.known.n_people)}. {percent(share)} of them do not match their own row, by "
+    yield sample.identify(NEAREST, belief, f"{note}{', '.join(mismatches)}: its cells were perturbed or hidden")
+    for column in sample.table.sensitive:
+        yield replace(sample, control=None).infer(NEAREST, AttributeInference(column.name), belief)
+
+
+def _sample_compared(scene: AttackedRelease, seed: int) -> AttackedRelease:
+    """Return the release with as many people as are compared with every row."""
+    sample = sample_people(scene, seed)
+    assert sample.known is not None
+    n = max(MAX_COMPARED_PAIRS // max(scene.table.n_rows, 1), MIN_COMPARED)
+    return replace(sample, known=sample.known.some(n, np.random.default_rng(seed)))
+
+
+def refuse_perturbed(scene: AttackedRelease, attack: Attack) -> None:
+    """Raise NotRunError if an attack that matches cells exactly meets a perturbed release.
+
+    Its zero would say nothing about other attacks. Mistakes in the adversary's knowledge do not count.
     """
     link = attack.link if isinstance(attack, AttributeInference) else attack
     if not isinstance(link, ClassAttack) or scene.known is None or not scene.traced or scene.foreign:
         return
-    some = scene.known.take(np.arange(min(len(scene.known.person), MOST)))
-    names = {column.name for column in some.people.quasi_identifiers}
-    own = tuple(column.take(some.person) for column in some.population.quasi_identifiers if column.name in names)
-    truth = some.truth_in(scene.origin)
-    released = truth.candidate >= 0
-    apart = _apart(replace(some.people, quasi_identifiers=own), scene.table, truth, hidden=False)
-    share = float(np.logical_or.reduce(list(apart.values()))[released].mean()) if apart else 0.0
+    known = scene.known.take(np.arange(min(len(scene.known.person), MAX_TARGETS)))
+    names = {column.name for column in known.people.quasi_identifiers}
+    own = tuple(column.take(known.person) for column in known.population.quasi_identifiers if column.name in names)
+    truth = known.truth_in(scene.origin)
+    people = replace(known.people, quasi_identifiers=own)
+    mismatches = _find_mismatches(people, scene.table, truth, hidden_matches=True)
+    share = _share_of_mismatches(mismatches, truth) if mismatches else 0.0
     if share > TOLERATED:
-        raise NotRunError(CONTRADICTED.format(percent(share), ", ".join(apart), type(link).__name__))
+        raise NotRunError(
+            f"{percent(share)} of the people do not match their own rows, by {', '.join(mismatches)}: cells were "
+            f"perturbed, and {type(link).__name__} takes cells as true, so it misses these people. Use "
+            "tables.MechanismAttack, which knows the protection, or tables.NearestNeighbor"
+        )
 
 
-def _table(table: Table, more: Sequence[Column]) -> Table:
-    """What is compared."""
+def _share_of_mismatches(mismatches: dict[str, NDArray[np.bool_]], truth: Truth) -> float:
+    return float(np.logical_or.reduce([*mismatches.values()])[truth.candidate >= 0].mean())
+
+
+def _compared(table: Table, more: Sequence[Column]) -> Table:
     return replace(table, quasi_identifiers=(*table.quasi_identifiers, *more), sensitive=(), kept=(), weight=None)
 
 
-def _few_levels(table: Table) -> Table:
-    """The same with no more levels than it has cells: a distance is asked for of each pair of them."""
-    return replace(table, quasi_identifiers=tuple(map(_shrunk, table.quasi_identifiers)))
+def _drop_from_table(table: Table) -> Table:
+    """Return a table with no more levels than cells: distances are computed for each pair of levels."""
+    return replace(table, quasi_identifiers=tuple(map(drop_unused_levels, table.quasi_identifiers)))
 
 
-def _shrunk(column: Column) -> Column:
+def drop_unused_levels(column: Column) -> Column:
+    """Return a column with the levels that a row has."""
     used, codes = np.unique(column.codes, return_inverse=True)
     return replace(column, codes=codes.astype(np.int32), levels=column.levels.select(used.astype(np.int64)))
 
 
-def _apart(people: Table, release: Table, truth: Truth, *, hidden: bool = True) -> dict[str, NDArray[np.bool_]]:
-    """By column, (n_people,) whose own row does not hold their cell; columns without such people are left out.
+def _find_mismatches(
+    people: Table, release: Table, truth: Truth, *, hidden_matches: bool = False
+) -> dict[str, NDArray[np.bool_]]:
+    """Return (n_people,) masks of the people whose own row does not match their cell, by column.
 
-    Who has no cell there is not asked about: that a row says `*` of them changes nothing that they have. hidden : a
-    released cell that is missing does not hold theirs, either, where that is the table's rule
+    Columns that match everybody are left out. A missing cell of a person matches any released cell; a missing released
+    cell matches by the table's rule, or always if `hidden_matches`.
     """
-    there = np.flatnonzero(truth.candidate >= 0)
+    released_people = np.flatnonzero(truth.candidate >= 0)
     rule: Missing = "wildcard" if release.missing == "wildcard" else "own"
-    found = {}
-    for own in people.quasi_identifiers:
-        if own.name not in release.names:
+    mismatches = {}
+    for column in people.quasi_identifiers:
+        if column.name not in release.names:
             continue
-        known, released = _shrunk(own.take(there)), _shrunk(release.column(own.name).take(truth.candidate[there]))
-        fits = compatible(known.levels, released.levels, missing=rule)[known.codes, released.codes]
-        fits |= known.codes == known.levels.missing
-        if not hidden:
-            fits |= released.codes == released.levels.missing
-        if not fits.all():
-            found[own.name] = np.zeros(len(truth), dtype=np.bool_)
-            found[own.name][there] = ~fits
-    return found
+        own = drop_unused_levels(column.take(released_people))
+        released = drop_unused_levels(release.column(column.name).take(truth.candidate[released_people]))
+        is_match = compatible(own.levels, released.levels, missing=rule)[own.codes, released.codes]
+        is_match |= own.codes == own.levels.missing
+        if hidden_matches:
+            is_match |= released.codes == released.levels.missing
+        if not is_match.all():
+            mismatches[column.name] = np.zeros(len(truth), dtype=np.bool_)
+            mismatches[column.name][released_people] = ~is_match
+    return mismatches
 
 
-def _announced(nearest: Posterior, truth: Truth, rng: np.random.Generator) -> Posterior:
-    """The nearest rows share what half of the people say that they are worth, of the other half: how often theirs was
-    among them, (hits + 1/2) / (people + 1).
+def _calibrate_by_halves(nearest: Posterior, truth: Truth, rng: np.random.Generator) -> Posterior:
+    """Return the belief that the nearest rows share the success rate of the other half of the people.
+
+    The rate is (hits + 1/2) / (people + 1).
     """
     hit = realized_success.per_target(nearest, truth) > 0
     half = rng.permutation(nearest.n_observations) % 2
     side, weight = half[nearest.observation], nearest.weight * nearest.n_targets
-    by = np.array([(weight[side != one] @ hit[side != one] + 0.5) / (weight[side != one].sum() + 1) for one in (0, 1)])
-    listed = np.where(nearest.row_length < nearest.n_candidates, by[half], 1.0)
+    others = [side != number for number in (0, 1)]
+    rate = np.array([(weight[other] @ hit[other] + 0.5) / (weight[other].sum() + 1) for other in others])
+    listed = np.where(nearest.row_length < nearest.n_candidates, rate[half], 1.0)
     return replace(
         nearest,
         log_probability=stored(nearest.log_probability.astype(np.float64) + np.log(listed)[nearest.row]),

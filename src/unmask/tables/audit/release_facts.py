@@ -1,11 +1,10 @@
-"""Facts about a release besides beliefs: criteria, utility, columns, and whether its rows are people."""
+"""Facts about a release besides beliefs: its criteria, its columns, its utility, and whether its rows are people."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, fields
-from functools import cached_property
+from dataclasses import fields
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,84 +15,140 @@ from unmask.reports.data import ORIGINAL
 from unmask.reports.words import Value
 from unmask.tables import criteria, utility
 from unmask.tables.attacks.relation import relation_of
+from unmask.tables.audit.auditor_knowledge import AuditorKnowledge
 from unmask.tables.audit.column_exposure import ColumnExposure
 from unmask.tables.audit.quasi_identifiers import ColumnRisk
 from unmask.tables.criteria.evaluation import Criteria
-from unmask.tables.matching import compatible
-from unmask.tables.reinterpret import changed
 from unmask.tables.risk import column_facts, printed_values, restored_cells
 from unmask.tables.table import Table
 
-OWN_ROWS = 0.99
-"""Share of released rows that must be able to be different people of the original, for who they are to be asked.
+MIN_OWN_ROWS = 0.99
+"""Share of released rows that must be able to be different people of the original for re-identification to be tested.
 
 Rows that were only generalized or suppressed reach 1. Of Adult, other 2,000 people reach 0.86 of 2,000 with age and sex
 alone and 0.44 with five columns; a synthetic release of 39,040 rows reaches 0.97 and 0.66 of all 48,842.
 """
 
-FEW = 1 << 22
-"""Pairs of a value of the original and a released one up to which a column is asked whether rows fit their people."""
-
-_OF_PEOPLE = frozenset({"k", "prosecutor_average", "prosecutor_max"})
-"""Criteria that take every row for somebody's."""
+OF_PEOPLE = frozenset({"k", "prosecutor_average", "prosecutor_max"})
+"""Criteria that take every row for a person's."""
 
 
-def foreign(releases: Mapping[str, Table], original: Table | None, traced: Collection[str]) -> dict[str, float]:
-    """Releases whose rows are not the original's, as far as the quasi-identifiers tell -> the share that may be.
+def find_foreign(releases: Mapping[str, Table], knowledge: AuditorKnowledge) -> dict[str, float | None]:
+    """Return releases whose rows are not people of the original, with the share of rows that may be; None if stated.
 
-    traced : releases of which it is stated whose row is whose; of them nothing is asked.
+    Releases with an origin are never among them.
     """
+    if knowledge.synthetic:
+        return dict.fromkeys(releases)
+    original = knowledge.original
     if original is None:
         return {}
-    found = {name: criteria.own_rows(table, original) for name, table in releases.items() if name not in traced}
-    return {name: share for name, share in found.items() if share < OWN_ROWS}
+    unknown = {name: table for name, table in releases.items() if name not in knowledge.origins}
+    shares = {name: criteria.own_rows(table, original) for name, table in unknown.items()}
+    return {name: share for name, share in shares.items() if share < MIN_OWN_ROWS}
 
 
-def unfitting(
-    releases: Mapping[str, Table], original: Table | None, origins: Mapping[str, NDArray[np.int64]]
-) -> dict[str, tuple[float, float]]:
-    """Return both shares for releases some of whose rows do not fit the people that the origin names, by all columns of
-    both tables, though they may be rows of different people. So is the origin of another release, one that counts rows
-    from 1, and one that was mixed up.
-    """
-    found: dict[str, tuple[float, float]] = {}
-    if original is None:
-        return found
-    for name, origin in origins.items():
-        table = releases[name]
-        own = _fit_their_own(table, original, origin) if (origin >= 0).any() else 1.0
-        if own < OWN_ROWS and (may := criteria.own_rows(table, original)) >= OWN_ROWS:
-            found[name] = own, may
-    return found
+def evaluate_criteria(table: Table, original: Table | None, population: Table | None = None) -> Criteria:
+    """Evaluate the criteria of a release; without the population if it lacks people of the release."""
+    if population is not None:
+        with suppress(UnmaskError):
+            return criteria.evaluate(table, reference=original, population=population)
+    return criteria.evaluate(table, reference=original)
 
 
-def _fit_their_own(table: Table, original: Table, origin: NDArray[np.int64]) -> float:
-    """Return the share of rows that hold the cells of the people they are of; wide columns are left out."""
-    there = np.flatnonzero(origin >= 0)
-    fit = np.ones(len(there), dtype=np.bool_)
-    for column in table.columns:
-        if column.name not in original.names or changed(original.column(column.name), column):
-            continue
-        known = original.column(column.name)
-        if len(known.levels) * len(column.levels) <= FEW:
-            fits = compatible(known.levels, column.levels, missing="wildcard")
-            fit &= fits[known.codes[origin[there]], column.codes[there]]
-    return float(fit.mean())
+def list_criteria(
+    measured: Criteria, name: str, table: Table, knowledge: AuditorKnowledge, *, foreign: bool
+) -> dict[str, Value]:
+    """Return the criteria of a release by name; None for those that need rows of people, if the release is foreign."""
+    original, person = knowledge.complete.original, knowledge.people_of(name, table)
+    values = {field.name: getattr(measured, field.name) for field in fields(Criteria) if field.name != "columns"}
+    values = {name: None if foreign and name in OF_PEOPLE else value for name, value in values.items()}
+    if foreign and original is not None:
+        values |= dict(_replicated(table, original))
+    if person is not None:
+        people = criteria.people_in_classes(table, person)
+        values |= {"k_people": people.fewest, "person_share": people.share}
+    if not foreign and table.counts is None:
+        values |= _proximity(table, original)
+    return values
 
 
-def doubted(releases: Mapping[str, Table], original: Table | None) -> Iterator[tuple[str, str]]:
-    """Releases whose rows may be people's by what they say, and that have not as many as the original, and why.
-
-    With as many rows, of which each can be somebody else, nearly all people have a row that may be theirs.
-    releases : of which nothing is stated
-    """
-    for name, table in releases.items():
-        if original is not None and table.n_rows != original.n_rows:
-            yield name, f"it has {table.n_rows:,} rows, and the original {original.n_rows:,}"
+def _replicated(table: Table, original: Table) -> Iterator[tuple[str, Value]]:
+    yield "replicated_uniques", criteria.replicated_uniques(table, original)
+    for column in table.sensitive:
+        if column.name in original.names:
+            share = criteria.correctly_disclosed(table, original, column.name)
+            yield f"correctly_disclosed ({column.name})", share
 
 
-def utility_of(original: Table, release: Table, origin: NDArray[np.int64]) -> dict[str, float]:
-    """What a release has lost."""
+def _proximity(table: Table, original: Table | None) -> dict[str, Value]:
+    """Return how near the classes of a table come to sensitive numbers."""
+    before = {} if original is None else {column.name: column for column in original.columns}
+    every = {
+        column.name: criteria.value_proximity(table, column, original=before.get(column.name))
+        for column in table.sensitive
+    }
+    measured = {name: proximity for name, proximity in every.items() if proximity is not None}
+    if not measured:
+        return {}
+    best = max(measured, key=lambda name: measured[name].average)
+    return {
+        "near_average": measured[best].average,
+        "near_prior": measured[best].prior,
+        "near_of": best,
+        "near_max": max(proximity.largest for proximity in measured.values()),
+    }
+
+
+def list_column_risks(measured: Criteria, name: str, table: Table, *, foreign: bool) -> Iterator[ColumnRisk]:
+    """Yield the mean success of the prosecutor with every quasi-identifier, and without each of them."""
+    attacked = table.complete
+    if len(attacked.quasi_identifiers) < 2 or name == ORIGINAL or relation_of(attacked) is not None:
+        return
+    risks = {column: values.average_privacy_risk or 0.0 for column, values in measured.columns.items()}
+    right = {target: round(risk * measured.rows) for target, risk in risks.items()}
+    right = right if foreign else {"identity": measured.classes, **right}
+    for column in attacked.quasi_identifiers:
+        without = attacked.count_successes_without(column.name)
+        for target, rows in right.items():
+            yield ColumnRisk(name, target, column.name, rows / measured.rows, without[target] / measured.rows)
+
+
+def measure_contributions(
+    tables: Mapping[str, Table],
+) -> tuple[dict[str, tuple[Contribution, ...]], list[tuple[str, str]]]:
+    """Return the contribution of each quasi-identifier by table, and the tables without, with the reason."""
+    contributions, not_run = {}, []
+    for name, table in tables.items():
+        try:
+            contributions[name] = criteria.contributions(table) if len(table.quasi_identifiers) > 1 else ()
+        except UnmaskError as error:
+            not_run.append((f"Where the risk sits, {name}", str(error)))
+    return {name: shares for name, shares in contributions.items() if shares}, not_run
+
+
+def measure_exposure(
+    tables: Mapping[str, Table], foreign: Collection[str], knowledge: AuditorKnowledge
+) -> ColumnExposure:
+    """Return what the columns of each release reveal."""
+    releases = {name: table for name, table in tables.items() if name not in foreign}
+    original, origins = knowledge.original, knowledge.origins
+    return ColumnExposure(
+        columns={
+            name: column_facts(table.written, roles=table.roles, classes=table.classes)
+            for name, table in releases.items()
+        },
+        restored={
+            name: restored_cells(original, table, origins[name])
+            for name, table in releases.items()
+            if original is not None and name in origins
+        },
+        printed={name: printed_values(table, original) for name, table in releases.items()},
+    )
+
+
+def measure_utility(original: Table, release: Table, origin: NDArray[np.int64]) -> dict[str, Value]:
+    """Return the losses of a release by name."""
     lost = utility.evaluate(original, release, origin)
     return {
         "gcp": lost.gcp,
@@ -101,118 +156,3 @@ def utility_of(original: Table, release: Table, origin: NDArray[np.int64]) -> di
         "average_class_size": release.n_rows / len(release.classes.sizes),
         **{f"width_{width.unit or 'number'} ({column})": width.mean for column, width in lost.width.items()},
     }
-
-
-@dataclass(eq=False)
-class Counts:
-    """Counts of a release besides beliefs.
-
-    original : the table before protection; foreign : no row of the release is a person's of it
-    person   : (n_rows,) who each row is of, where one person has several; None where that is not known
-    population : everybody who may be in the release; None if that is not known
-    """
-
-    release: str
-    table: Table
-    original: Table | None = None
-    foreign: bool = False
-    person: NDArray[np.int64] | None = None
-    population: Table | None = None
-
-    @cached_property
-    def found(self) -> Criteria:
-        """Criteria of the release; without the population if it lacks people of the release."""
-        if self.population is not None:
-            with suppress(UnmaskError):
-                return criteria.evaluate(self.table, reference=self.original, population=self.population)
-        return criteria.evaluate(self.table, reference=self.original)
-
-    @cached_property
-    def without(self) -> dict[str, dict[str, int]]:
-        """Quasi-identifier -> `Table.count_successes_without`; nothing of an original, or if classes overlap."""
-        attacked = self.table.complete
-        if len(attacked.quasi_identifiers) < 2 or self.release == ORIGINAL or relation_of(attacked) is not None:
-            return {}
-        return {column.name: attacked.count_successes_without(column.name) for column in attacked.quasi_identifiers}
-
-    def criteria(self) -> dict[str, Value]:
-        """As a report shows them."""
-        told = {item.name: getattr(self.found, item.name) for item in fields(Criteria) if item.name != "columns"}
-        found = {name: None if self.foreign and name in _OF_PEOPLE else value for name, value in told.items()}
-        return found | (dict(self._repeated()) if self.foreign else {}) | self._of_people() | dict(self._near())
-
-    def _near(self) -> Iterator[tuple[str, Value]]:
-        """How near the classes of a table tell numbers, where its rows are people."""
-        if self.foreign or self.table.counts is not None:
-            return
-        before = {} if self.original is None else {column.name: column for column in self.original.columns}
-        told = {
-            one: criteria.value_proximity(self.table, one, original=before.get(one.name))
-            for one in self.table.sensitive
-        }
-        found = {column.name: one for column, one in told.items() if one is not None}
-        if found:
-            best = max(found, key=lambda name: found[name].average)
-            yield "near_average", found[best].average
-            yield "near_prior", found[best].prior
-            yield "near_of", best
-            yield "near_max", max(one.largest for one in found.values())
-
-    def _of_people(self) -> dict[str, Value]:
-        """What k counts where rows are not people."""
-        if self.person is None:
-            return {}
-        found = criteria.people_in_classes(self.table, self.person)
-        return {"k_people": found.fewest, "person_share": found.share}
-
-    def _repeated(self) -> Iterator[tuple[str, Value]]:
-        """What a release whose rows are nobody's repeats of the original."""
-        if self.original is None:
-            return
-        yield "replicated_uniques", criteria.replicated_uniques(self.table, self.original)
-        for column in self.table.sensitive:
-            if column.name in self.original.names:
-                share = criteria.correctly_disclosed(self.table, self.original, column.name)
-                yield f"correctly_disclosed ({column.name})", share
-
-    def column_risks(self) -> Iterator[ColumnRisk]:
-        """Mean success of the adversary who sees classes, with every quasi-identifier and without each of them."""
-        n, columns = self.found.rows, self.found.columns.items()
-        right = {
-            "identity": self.found.classes,
-            **{name: round((c.average_privacy_risk or 0.0) * n) for name, c in columns},
-        }
-        for column, less in self.without.items():
-            for target, rows in right.items():
-                if not (self.foreign and target == "identity"):
-                    yield ColumnRisk(self.release, target, column, rows / n, less[target] / n)
-
-
-def given_by(
-    tables: Mapping[str, Table],
-) -> tuple[dict[str, tuple[Contribution, ...]], list[tuple[str, str]]]:
-    """What each quasi-identifier of some tables gives an adversary, where there are several; and of which tables that
-    cannot be said, and why.
-    """
-    found, not_run = {}, []
-    for name, table in tables.items():
-        try:
-            found[name] = criteria.contributions(table) if len(table.quasi_identifiers) > 1 else ()
-        except UnmaskError as error:
-            not_run.append((f"Where the risk sits, {name}", str(error)))
-    return {name: given for name, given in found.items() if given}, not_run
-
-
-def exposure(
-    releases: Mapping[str, Table], original: Table | None, origins: Mapping[str, NDArray[np.int64]]
-) -> ColumnExposure:
-    """What is counted about the columns of each release."""
-    traced = {} if original is None else {name: (original, origins[name]) for name in releases if name in origins}
-    return ColumnExposure(
-        columns={
-            name: column_facts(table.written, roles=table.roles, classes=table.classes)
-            for name, table in releases.items()
-        },
-        restored={name: restored_cells(before, releases[name], rows) for name, (before, rows) in traced.items()},
-        printed={name: printed_values(table, original) for name, table in releases.items()},
-    )

@@ -1,4 +1,4 @@
-"""Facts about the beliefs of one attack: success over people, calibration, and what is inferred of values."""
+"""Facts about the belief of one attack: success over people, calibration, and what is inferred of values."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.core.posterior import Posterior, equal_weights
+from unmask.core.posterior import equal_weights
 from unmask.core.truth import UNKNOWN
 from unmask.measures import success_probability
 from unmask.measures.sensitive_values import mask_sensitive_values, rank_by_frequency, sensitive_probability
@@ -18,123 +18,140 @@ from unmask.reports.words import IDENTITY
 from unmask.tables.audit.attack_run import AttackRun
 from unmask.tables.audit.inferred_values import ValueRisk
 
-EDGES = (0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.09, 0.2, 0.5, 1.0)
+SUCCESS_EDGES = (0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.09, 0.2, 0.5, 1.0)
 """Success probabilities between which people are counted, the upper one included; each of `LIMITS` is one of them."""
 
 
-def distribution(case: AttackRun) -> Distribution:
-    """People by the adversary's probability of being right about them, self-assessed: about which record is theirs, or
-    about the likeliest secret, which the commonest value is not. Nobody is right about a record that is not released.
-    Of several targets of one person the one counts by which they are most at risk.
+def distribute_success(run: AttackRun) -> Distribution:
+    """Count people by the adversary's self-assessed probability of being right about them.
+
+    The adversary is right about a record, or about the likeliest sensitive value. The probability of a person who is
+    not released is 0. A person with several targets counts by the riskiest one.
     """
-    (success, weight), people = _spread(case), case.n_people
+    (success, weight), people = _weigh_success(run), run.n_people
     values = np.unique(success)
     mass = np.bincount(np.searchsorted(values, success), weight)
-    bins = np.maximum(np.searchsorted(EDGES, values, side="left") - 1, 0)
-    counts = np.bincount(bins, mass, len(EDGES) - 1)
-    shares = tuple(float(share) for share in counts / counts.sum())
-    each = tuple(zip(values.tolist(), mass.tolist(), strict=True))
-    of_all = case.drawn_from or 0
-    drawn_from = int(of_all) if people < of_all < math.inf else 0
-    found = Distribution(case.release, case.adversary, case.target, EDGES, shares, people, {}, each, drawn_from)
-    return found.at(LIMITS.values())
+    counts = np.bincount(
+        np.maximum(np.searchsorted(SUCCESS_EDGES, values, side="left") - 1, 0), mass, len(SUCCESS_EDGES) - 1
+    )
+    population = run.drawn_from or 0
+    distribution = Distribution(
+        run.release,
+        run.adversary,
+        run.target,
+        SUCCESS_EDGES,
+        tuple(float(share) for share in counts / counts.sum()),
+        people,
+        each=tuple(zip(values.tolist(), mass.tolist(), strict=True)),
+        drawn_from=int(population) if people < population < math.inf else 0,
+    )
+    return distribution.at(LIMITS.values())
 
 
-def _spread(case: AttackRun) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Success, and how much of the weight has it."""
+def _weigh_success(run: AttackRun) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return success probabilities, and the weight of people with each."""
     assert success_probability.self_assessed is not None
-    about = success_probability.self_assessed if case.target == IDENTITY else sensitive_probability
-    success = np.round(about(case.belief), 9)  # 1 / 10 by its logarithm is not below 0.1
-    weight, gone = case.belief.observation_weight, case.unreleased
-    if case.whose is not None:
-        each, most = success[case.belief.observation], np.zeros(case.n_people)
-        np.maximum.at(most, case.whose, each if gone is None else np.where(gone, 0.0, each))
-        return most, equal_weights(case.n_people)
-    if gone is not None:
-        out = np.bincount(case.belief.observation, case.belief.weight * gone, len(weight))
+    probability = success_probability.self_assessed if run.target == IDENTITY else sensitive_probability
+    success = np.round(probability(run.belief), 9)  # 1 / 10 by its logarithm is not below 0.1
+    weight, unreleased = run.belief.observation_weight, run.is_unreleased
+    if run.person is not None:
+        each, riskiest = success[run.belief.observation], np.zeros(run.n_people)
+        np.maximum.at(riskiest, run.person, each if unreleased is None else np.where(unreleased, 0.0, each))
+        return riskiest, equal_weights(run.n_people)
+    if unreleased is not None:
+        out = np.bincount(run.belief.observation, run.belief.weight * unreleased, len(weight))
         success, weight = np.append(success, 0.0), np.append(weight - out, out.sum())
     return success, weight
 
 
-def by_value(case: AttackRun) -> tuple[ValueRisk, ...]:
-    """For each value what was believed of it before, the most that is believed of anybody, who is found to have it, and
-    how many of these have it; the secrets that rise most come first, the commonest value last.
+def list_value_risks(run: AttackRun) -> tuple[ValueRisk, ...]:
+    """Return for each sensitive value its prior, the highest belief, and the people for whom it is inferred.
 
-    Missing values, and those that nobody is believed to have, are left out. The others go by their place among the
-    commonest before the release: no cell is repeated in a report.
+    Values that rise most come first, the most common value last. Missing values and impossible ones are left out. A
+    value is named by its rank before the release: no cell is repeated in a report.
 
     >>> from unmask import Posterior, Truth
     >>> belief = Posterior.from_dense(
     ...     np.array([[0.9, 0.1], [0.4, 0.6]]), prior=np.array([0.8, 0.2]), candidate_label=("none", "HIV")
     ... )
     >>> [
-    ...     (one.value, one.secret, round(one.prior, 2), round(one.highest, 2), one.people, one.right)
-    ...     for one in by_value(AttackRun("r", "prosecutor", "ill", belief, Truth([0, 0])))
+    ...     (risk.value, risk.secret, round(risk.prior, 2), round(risk.highest, 2), risk.people, risk.right)
+    ...     for risk in list_value_risks(AttackRun("r", "prosecutor", "ill", belief, Truth([0, 0])))
     ... ]
     [('no. 2', True, 0.2, 0.6, 1, 0.0), ('no. 1', False, 0.8, 0.9, 1, 1.0)]
     """
-    belief, places = case.belief, rank_by_frequency(case.belief)
+    belief, rank = run.belief, rank_by_frequency(run.belief)
     assert belief.candidate_label is not None
     row = np.repeat(np.arange(belief.n_observations), belief.row_length)
-    seen = belief.observation_weight[row] > 0
-    row, value, p = row[seen], belief.candidate[seen], np.exp(belief.log_probability[seen].astype(np.float64))
+    attacked = belief.observation_weight[row] > 0
+    row, value, p = (
+        row[attacked],
+        belief.candidate[attacked],
+        np.exp(belief.log_probability[attacked].astype(np.float64)),
+    )
     highest = np.zeros(belief.n_candidates)
     np.maximum.at(highest, value, p)
-    found = _found(case, row, value, p)
-    before = np.exp(belief.prior_of(np.arange(belief.n_candidates, dtype=np.int32)))
-    secret = mask_sensitive_values(belief)
+    inferred = _count_inferred(run, row, value, p)
+    prior = np.exp(belief.prior_of(np.arange(belief.n_candidates, dtype=np.int32)))
+    is_sensitive = mask_sensitive_values(belief)
     return tuple(
         ValueRisk(
-            case.release,
-            case.target,
-            places[v],
-            float(before[v]),
+            run.release,
+            run.target,
+            rank[v],
+            float(prior[v]),
             float(highest[v]),
-            round(float(found.people[v])),
-            case.n_people,
-            secret=bool(secret[v]),
-            believed=_ratio(found.believed[v], found.mass[v]),
-            right=None if case.truth is None else _ratio(found.right[v], found.judged[v]),
+            round(float(inferred.people[v])),
+            run.n_people,
+            secret=bool(is_sensitive[v]),
+            believed=_ratio(inferred.believed[v], inferred.weight[v]),
+            right=None if run.truth is None else _ratio(inferred.right[v], inferred.judged[v]),
         )
-        for v in np.lexsort((before - highest, ~secret)).tolist()
+        for v in np.lexsort((prior - highest, ~is_sensitive)).tolist()
         if highest[v] > 0 and belief.candidate_label[v]
     )
 
 
-class _People(NamedTuple):
-    """(n_values,) how many people are found to have a value, by more than one half; their weight, and the sum of what
-    is believed of them; of how many of it the truth is known, and how many of these have it.
+class _Inferred(NamedTuple):
+    """People for whom each value is more likely than not, arrays of length n_values.
+
+    weight and believed are their weight and the sum of the beliefs; judged and right the weight of those with a known
+    truth, and of those who have the value.
     """
 
     people: NDArray[np.float64]
-    mass: NDArray[np.float64]
+    weight: NDArray[np.float64]
     believed: NDArray[np.float64]
     judged: NDArray[np.float64]
     right: NDArray[np.float64]
 
 
-def _found(case: AttackRun, row: NDArray[np.int64], value: NDArray[np.int32], p: NDArray[np.float64]) -> _People:
-    belief, surer = case.belief, np.round(p, 9) > LIMITS["value"]  # as in `distribution`
-    said, sure = np.full(belief.n_observations, -1), np.zeros(belief.n_observations)
-    said[row[surer]], sure[row[surer]] = value[surer], p[surer]
-    told = np.flatnonzero(said >= 0)
-    weight = belief.observation_weight[told] * case.n_targets
-    mass, believed = (_sums(said[told], each, belief) for each in (weight, weight * sure[told]))
-    people = mass
-    if case.whose is not None:
-        theirs = np.flatnonzero(said[belief.observation] >= 0)
-        counted = case.people_in(said[belief.observation[theirs]], theirs)
-        people = np.pad(counted, (0, belief.n_candidates - len(counted))).astype(np.float64)
-    if case.truth is None:
-        return _People(people, mass, believed, *np.zeros((2, belief.n_candidates)))
-    asked = np.flatnonzero((case.truth.candidate != UNKNOWN) & (said[belief.observation] >= 0))
-    value_of, weight = said[belief.observation[asked]], belief.weight[asked] * belief.n_targets
-    right = weight * (case.truth.candidate[asked] == value_of)
-    return _People(people, mass, believed, *(_sums(value_of, each, belief) for each in (weight, right)))
+def _count_inferred(
+    run: AttackRun, row: NDArray[np.int64], value: NDArray[np.int32], p: NDArray[np.float64]
+) -> _Inferred:
+    belief, n = run.belief, run.belief.n_candidates
+    likely = np.round(p, 9) > LIMITS["value"]  # as in `distribute_success`
+    inferred, probability = np.full(belief.n_observations, -1), np.zeros(belief.n_observations)
+    inferred[row[likely]], probability[row[likely]] = value[likely], p[likely]
+    rows = np.flatnonzero(inferred >= 0)
+    mass = belief.observation_weight[rows] * run.n_targets
+    weight, believed = (_sum_by_value(inferred[rows], each, n) for each in (mass, mass * probability[rows]))
+    people, of_target = weight, inferred[belief.observation]
+    if run.person is not None:
+        targets = np.flatnonzero(of_target >= 0)
+        counted = run.count_people(of_target[targets], targets)
+        people = np.pad(counted, (0, n - len(counted))).astype(np.float64)
+    if run.truth is None:
+        return _Inferred(people, weight, believed, *np.zeros((2, n)))
+    known = np.flatnonzero((run.truth.candidate != UNKNOWN) & (of_target >= 0))
+    mass = belief.weight[known] * belief.n_targets
+    is_right = run.truth.candidate[known] == of_target[known]
+    judged, right = (_sum_by_value(of_target[known], each, n) for each in (mass, mass * is_right))
+    return _Inferred(people, weight, believed, judged, right)
 
 
-def _sums(value: NDArray[np.int64], each: NDArray[np.float64], belief: Posterior) -> NDArray[np.float64]:
-    return np.bincount(value, each, belief.n_candidates).astype(np.float64)  # of nobody they are whole numbers
+def _sum_by_value(value: NDArray[np.int64], mass: NDArray[np.float64], n_values: int) -> NDArray[np.float64]:
+    return np.bincount(value, mass, n_values).astype(np.float64)  # integers if there are no people
 
 
 def _ratio(part: float, whole: float) -> float | None:

@@ -1,4 +1,4 @@
-"""Several releases of the same people are crossed by somebody who has them all."""
+"""Intersection attack: an adversary has all the releases of the same people."""
 
 from __future__ import annotations
 
@@ -17,90 +17,85 @@ from unmask.tables.attacks.joint_releases import Crossing
 from unmask.tables.audit.attack_run import AttackRun
 from unmask.tables.audit.attacked_release import AttackedRelease
 from unmask.tables.audit.auditor_knowledge import AuditorKnowledge
-from unmask.tables.audit.perturbed import refuse_contradicted
+from unmask.tables.audit.perturbed import refuse_perturbed
 from unmask.tables.background import Background, hidden_values
-from unmask.tables.column import Column
 from unmask.tables.notation import EVERYTHING
 from unmask.tables.sensitive_bands import TOLERATED, has_sets
 from unmask.tables.table import Table
 
-WHAT = "Crossing the releases"
 
+def attack_together(
+    releases: Mapping[str, Table], knowledge: AuditorKnowledge
+) -> Iterator[tuple[str, list[AttackRun | Audit]]]:
+    """Yield by release the beliefs of an adversary who has the other releases, too, or why they have none.
 
-def crossing(
-    releases: Mapping[str, Table], evidence: AuditorKnowledge
-) -> list[tuple[AttackedRelease, list[AttackRun | Audit]]]:
-    """By release, whose record is whose and who has which value for who has the other releases, too; why nobody is
-    asked, if nobody is. Nothing where one of the releases is published, and not all.
-
-    releases : those whose rows are people's, in memory
+    `releases` are in memory, and their rows are people's. Nothing if only one of the releases is published.
     """
-    if not evidence.together:
-        return []
-    if len(releases) < 2:
-        why = "needs two releases in memory, or more, whose rows are people's"
-        return [
-            (AttackedRelease(name, one, np.arange(one.n_rows)), [Audit((), ((WHAT, why),))])
-            for name, one in releases.items()
-        ]
+    if not knowledge.together or not releases:
+        return
     scenes = [
-        AttackedRelease.of(name, one, evidence.origins.get(name), evidence.known) for name, one in releases.items()
+        AttackedRelease.of(name, table, knowledge.origins.get(name), knowledge.known)
+        for name, table in releases.items()
     ]
+    runs: list[tuple[str, list[AttackRun | Audit]]]
     try:
-        by = _left_as_they_are(scenes)
-        return [(scene, list(_cases(scene, scenes, by))) for scene in scenes]
+        columns = _find_unchanged_columns(scenes)
+        runs = [(scene.release, list(_combine(scene, scenes, columns))) for scene in scenes]
     except NotRunError as error:
-        return [(scenes[0], [Audit((), ((WHAT, str(error)),))])]
+        runs = [(next(iter(releases)), [Audit((), (("Crossing the releases", str(error)),))])]
+    yield from runs
 
 
-def _left_as_they_are(scenes: Sequence[AttackedRelease]) -> tuple[str, ...]:
-    """The columns that all releases leave as they are."""
-    known = scenes[0].known
-    if known is None:
-        raise NotRunError("needs the original table, which says who can be behind which record (--original)")
-    people = known.population.n_rows
+def _find_unchanged_columns(scenes: Sequence[AttackedRelease]) -> tuple[str, ...]:
+    """Return the columns that all releases leave unchanged; raise NotRunError if the attack does not apply."""
+    if len(scenes) < 2:
+        raise NotRunError("needs two releases in memory, or more, whose rows are people's")
+    if scenes[0].known is None:
+        raise NotRunError("needs the original table, which shows who can be behind which record (--original)")
+    n_people = scenes[0].known.population.n_rows
     for scene in scenes:
-        if not (1 - TOLERATED) * people <= scene.table.n_rows <= people:
+        if not (1 - TOLERATED) * n_people <= scene.table.n_rows <= n_people:
             raise NotRunError(
-                f"{release_name(scene.release)} has {scene.table.n_rows:,} rows of {people:,} people, and who crosses "
-                "takes people to be in all releases"
+                f"{release_name(scene.release)} has {scene.table.n_rows:,} rows of {n_people:,} people, and the "
+                "adversary takes people to be in all releases"
             )
-        refuse_contradicted(scene, ClassAttack())
-    left = [{column.name for column in _left(scene)} for scene in scenes]
-    by = tuple(column.name for column in _left(scenes[0]) if all(column.name in names for names in left))
-    if not by:
-        raise NotRunError("no column is left as it is in all of them, by which the records of a person are alike")
-    return by
+        refuse_perturbed(scene, ClassAttack())
+    unchanged = [_unchanged_names(scene) for scene in scenes]
+    columns = tuple(name for name in unchanged[0] if all(name in names for names in unchanged))
+    if not columns:
+        raise NotRunError("no column is unchanged in all releases, by which the records of a person are alike")
+    return columns
 
 
-def _left(scene: AttackedRelease) -> list[Column]:
-    """Columns whose cells are as the original has them: none hides its value or stands for several."""
+def _unchanged_names(scene: AttackedRelease) -> list[str]:
+    """Return the columns with the cells of the original, none of which is hidden or stands for several values."""
     assert scene.known is not None
     return [
-        column
-        for column in scene.as_it_was([*scene.table.sensitive, *scene.table.kept])
+        column.name
+        for column in scene.unchanged_columns([*scene.table.sensitive, *scene.table.kept])
         if not has_sets(column)
         and EVERYTHING not in column.levels.labels
         and not hidden_values(scene.table, column, scene.known.population)[0]
     ]
 
 
-def _cases(scene: AttackedRelease, scenes: Sequence[AttackedRelease], by: tuple[str, ...]) -> Iterator[AttackRun]:
-    """What somebody believes of a release who knows the quasi-identifiers of everybody of the original."""
+def _combine(
+    scene: AttackedRelease, scenes: Sequence[AttackedRelease], columns: tuple[str, ...]
+) -> Iterator[AttackRun]:
+    """Yield the beliefs about one release of an adversary who knows the quasi-identifiers of everybody."""
     assert scene.known is not None
-    attack = Crossing(tuple(other.table for other in scenes if other is not scene), by)
+    attack = Crossing(tuple(other.table for other in scenes if other is not scene), columns)
     population, person = scene.known.population, scene.known.person
-    everybody = replace(population, sensitive=(), kept=(), weight=None)
-    found = attack(scene.table, Background(everybody))
-    belief = replace(found, observation=found.observation[person], weight=equal_weights(len(person)))
-    yield scene.identity(CROSSING, belief)
-    there = _of_the_released(belief)
+    everybody = attack(scene.table, Background(replace(population, sensitive=(), kept=(), weight=None)))
+    belief = replace(everybody, observation=everybody.observation[person], weight=equal_weights(len(person)))
+    yield scene.identify(CROSSING, belief)
+    released = _condition_on_release(belief)
     for column in scene.table.sensitive:
-        yield replace(scene, control=None).value(CROSSING, AttributeInference(column.name), there)
+        yield scene.infer(CROSSING, AttributeInference(column.name), released)
 
 
-def _of_the_released(belief: Posterior) -> Posterior:
-    """The belief about who has a record: people without one are thought to have values like theirs."""
+def _condition_on_release(belief: Posterior) -> Posterior:
+    """Return the belief about people with a record; people without one are taken to have similar values."""
     p = np.exp(belief.log_probability, dtype=np.float64)
     inside = belief.sum_candidates(p)
     return replace(

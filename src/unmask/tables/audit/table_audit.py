@@ -1,9 +1,10 @@
-"""Audits of tables: the standard adversaries attack releases."""
+"""Audits of tables: adversaries attack releases, and their beliefs are compared with the truth."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Annotated, Any
 
 from numpy.typing import ArrayLike
@@ -12,16 +13,39 @@ from unmask.core.errors import UnmaskError, nearest
 from unmask.domains import name_releases
 from unmask.economics import Attacker
 from unmask.economics.audit import AttackerSource
+from unmask.economics.audit import list_not_run as list_not_priced
+from unmask.policy.coverage import coverage_notes
 from unmask.ranges import Range
-from unmask.reports import ReportData
+from unmask.reports import ORIGINAL, ReportData
 from unmask.reports.at_risk import Watched
-from unmask.tables.audit import assumptions
+from unmask.reports.data import CROSSING
+from unmask.reports.facts import wp216
+from unmask.results import Row
+from unmask.tables.attacks.linkability import check_parts
+from unmask.tables.audit.assumptions import describe_adversaries, describe_setting, list_assumptions
+from unmask.tables.audit.attack_scores import AttackScores, Scorer
 from unmask.tables.audit.attacked_release import OPTIONAL
-from unmask.tables.audit.auditor_knowledge import AuditorKnowledge, of_each, row_numbers, two_parts
-from unmask.tables.audit.generalization_steps import steps as tried
-from unmask.tables.audit.harmonize import as_read
-from unmask.tables.audit.result import add_steps
-from unmask.tables.audit.standard_attacks import audit_tables
+from unmask.tables.audit.auditor_knowledge import AuditorKnowledge, check_row_numbers
+from unmask.tables.audit.cautions import list_bands, list_cautions, list_readings
+from unmask.tables.audit.column_shapes import column_bins
+from unmask.tables.audit.generalization_steps import try_steps
+from unmask.tables.audit.not_run import NO_REGISTER, UNLINKED, group_by_reason, list_not_run
+from unmask.tables.audit.release_facts import (
+    evaluate_criteria,
+    find_foreign,
+    list_column_risks,
+    list_criteria,
+    measure_contributions,
+    measure_exposure,
+    measure_utility,
+)
+from unmask.tables.audit.result import TableFacts, add_steps, make_result
+from unmask.tables.audit.several_releases import attack_together
+from unmask.tables.audit.standard_attacks import attack_release
+from unmask.tables.audit.threads import MIN_ROWS, two_at_once
+from unmask.tables.reading import check_columns
+from unmask.tables.reinterpret import read_coarse, unify_spelling, with_readings
+from unmask.tables.sensitive_bands import band_sensitive_values
 from unmask.tables.table import Table
 
 
@@ -72,17 +96,13 @@ def audit(
         raise UnmaskError("the truth of a table is its original and the origin of its rows; give original and origin")
     releases = name_releases(release)
     origins = {
-        name: row_numbers("origin", rows, releases[name]) for name, rows in of_each("origin", origin, releases).items()
+        name: check_row_numbers("origin", rows, releases[name])
+        for name, rows in _by_release("origin", origin, releases).items()
     }
-    made = of_each("protection", protection, releases)
-    needs = {"origin": origins or None, "targets": targets, "register_origin": register_origin}
-    if original is None and (lone := next((name for name, one in needs.items() if one is not None), None)):
-        raise UnmaskError(f"{lone} is about rows of the original, and no original was given; give both")
-    if original is None and made:
-        raise UnmaskError("protection needs the original of the release, and no original was given; give both")
-    if synthetic and (original is None or origins):
-        why = "no original was given, whose people it may tell about" if original is None else "an origin says whose"
-        raise UnmaskError(f"synthetic says that no row is anybody's, but {why}; give the original and no origin")
+    protections = _by_release("protection", protection, releases)
+    given = {"origin": origins or None, "targets": targets, "register_origin": register_origin}
+    _check_original(original, {name for name, value in given.items() if value is not None}, protections)
+    _check_synthetic(synthetic, original, origins)
     if hold_back and (control is not None or len(origins) < len(releases)):
         why = "control people were given, too" if control is not None else "a release has no origin"
         raise UnmaskError(
@@ -90,44 +110,236 @@ def audit(
         )
     if register is None and coverage != 1:
         raise UnmaskError(f"coverage is {coverage:g} of a register, and no register was given; give both")
-    unlinked = register is not None and original is not None and original.person is not None
-    if unlinked:
-        register = register_origin = None
-    read = as_read(original, control, releases, register=register, origins=origins, made=made)
-    original, releases = read.original, read.releases
-    evidence = AuditorKnowledge(
+    for name in without:
+        if name not in OPTIONAL:
+            raise UnmaskError(f"without is {name!r}; {nearest(name, OPTIONAL)}")
+    if parts is not None:
+        check_parts(parts)
+        for table in (*releases.values(), *(() if original is None else (original,))):
+            check_columns(table.names, [*parts[0], *parts[1]], where="the table")
+    is_unlinked = register is not None and original is not None and original.person is not None
+    knowledge = AuditorKnowledge(
         original=original,
         origins=origins,
-        register=register,
+        register=None if is_unlinked else register,
         coverage=coverage,
-        register_origin=None if register_origin is None else row_numbers("register_origin", register_origin, register),
-        control=read.control,
+        register_origin=None
+        if register_origin is None or is_unlinked
+        else check_row_numbers("register_origin", register_origin, register),
+        control=control,
         synthetic=synthetic,
-        parts=None
-        if parts is None
-        else two_parts(parts, *releases.values(), *(() if original is None else (original,))),
+        parts=None if parts is None else (tuple(parts[0]), tuple(parts[1])),
         targets=targets,
         seed=seed,
         watched=watched,
-        without=_left_out(without),
+        without=tuple(dict.fromkeys(without)),
         together=together,
-        protections=made,
+        protections=protections,
     )
-    evidence = evidence.divided(hold_back) if hold_back else evidence
+    knowledge, releases, readings = _harmonize(knowledge, releases)
+    knowledge = knowledge.hold_back(hold_back) if hold_back else knowledge
     motive = None if attacker is None else AttackerSource.read(attacker)
-    titled = f"Audit of {', '.join(releases)}"
-    found = audit_tables(releases, evidence, title=titled, motive=motive).cautioned(read.cautions)
-    if unlinked:
-        found = replace(
-            found, not_run=(*(line for line in found.not_run if line != assumptions.NO_REGISTER), assumptions.UNLINKED)
-        )
-    if steps and found.result is not None:
-        found = replace(found, result=add_steps(found.result, tried(found, releases, evidence)))
-    return found
+    result = audit_tables(releases, knowledge, title=f"Audit of {', '.join(releases)}", motive=motive)
+    result = result.cautioned(readings)
+    if is_unlinked:
+        result = replace(result, not_run=(*(line for line in result.not_run if line != NO_REGISTER), UNLINKED))
+    if steps and result.result is not None:
+        result = replace(result, result=add_steps(result.result, try_steps(result, releases, knowledge)))
+    return result
 
 
-def _left_out(names: Sequence[str]) -> tuple[str, ...]:
-    for name in names:
-        if name not in OPTIONAL:
-            raise UnmaskError(f"without is {name!r}; {nearest(name, OPTIONAL)}")
-    return tuple(dict.fromkeys(names))
+def _by_release(name: str, value: Any, releases: Mapping[str, Table]) -> dict[str, Any]:
+    """Return an argument by release; a single value holds for all releases."""
+    values = value if isinstance(value, Mapping) else dict.fromkeys(releases, value)
+    for release in values:
+        if release not in releases:
+            raise UnmaskError(f"{name} names a release that was not given; the releases are {', '.join(releases)}")
+    return {release: value for release, value in values.items() if value is not None}
+
+
+def _check_original(original: Table | None, given: set[str], protections: Mapping[str, Any]) -> None:
+    if original is not None:
+        return
+    for name in ("origin", "targets", "register_origin"):
+        if name in given:
+            raise UnmaskError(f"{name} is about rows of the original, and no original was given; give both")
+    if protections:
+        raise UnmaskError("protection needs the original of the release, and no original was given; give both")
+
+
+def _check_synthetic(synthetic: bool, original: Table | None, origins: Mapping[str, Any]) -> None:
+    if synthetic and (original is None or origins):
+        why = "no original was given, whose people it may tell about" if original is None else "an origin says whose"
+        raise UnmaskError(f"synthetic says that no row is anybody's, but {why}; give the original and no origin")
+
+
+def _harmonize(
+    knowledge: AuditorKnowledge, releases: dict[str, Table]
+) -> tuple[AuditorKnowledge, dict[str, Table], tuple[str, ...]]:
+    """Return all tables in one spelling, and how cells of releases are read that stand for several values.
+
+    Cells of releases with a known protection stay as they are. Sensitive values of people become as coarse as those of
+    the releases.
+    """
+    original, control = knowledge.original, knowledge.control
+    if original is not None:
+        others = [] if control is None else [control]
+        original, spelled = unify_spelling(original, [*others, *releases.values()])
+        control = spelled.pop(0) if others else None
+        releases = dict(zip(releases, spelled, strict=True))
+        knowledge = replace(knowledge, original=original, control=control)
+    people = knowledge.register if original is None else original
+    if people is None or people.counts is not None:
+        return knowledge, releases, ()
+    plain = {n: table for n, table in releases.items() if table.counts is None and n not in knowledge.protections}
+    readings = {name: read_coarse(people, table, knowledge.origins.get(name)) for name, table in plain.items()}
+    releases = releases | {name: with_readings(plain[name], reading) for name, reading in readings.items()}
+    if original is None:
+        return knowledge, releases, tuple(list_readings(readings))
+    in_memory = [table for table in releases.values() if table.counts is None]
+    original, bands = band_sensitive_values(original, in_memory)
+    control = None if control is None else band_sensitive_values(control, in_memory)[0]
+    knowledge = replace(knowledge, original=original, control=control)
+    return knowledge, releases, (*list_readings(readings), *list_bands(bands))
+
+
+def audit_tables(
+    releases: Mapping[str, Table],
+    knowledge: AuditorKnowledge | None = None,
+    *,
+    title: str = "Audit of a table",
+    motive: AttackerSource | None = None,
+) -> ReportData:
+    """Attack every release with the standard adversaries, and the original as the case without protection.
+
+    The same people are attacked in every release. With a motive, the strongest knowledge about identity is also priced.
+    No row of the result identifies a person; people at risk are listed in `AuditorKnowledge.watched` only.
+
+    Parameters
+    ----------
+    releases : mapping of Table
+        Releases by name. One that an engine counts has no original, and is attacked by those who need no rows. Its
+        numbers equal those of the same table in memory to 1e-12, and to 1e-6 if beliefs about many records are held in
+        single precision.
+    knowledge : AuditorKnowledge, optional
+        Tables that the auditor has; by default none.
+    title : str
+        Heading.
+    motive : Motive, optional
+        Rational attacker.
+    """
+    knowledge = knowledge or AuditorKnowledge()
+    _check(releases, knowledge)
+    tables = {name: table for name, table in releases.items() if table.counts is None}
+    foreign = find_foreign(tables, knowledge)
+    everything = releases if knowledge.original is None else {ORIGINAL: knowledge.original, **releases}
+    complete = knowledge.complete
+    _ = complete.known, complete.shift  # once: threads would compute them twice
+    scorer = Scorer(complete, foreign, _known_prior(motive, knowledge))
+
+    def attack(name: str) -> tuple[dict[str, Any], AttackScores]:
+        is_foreign, table = name in foreign, everything[name]
+        measured = evaluate_criteria(table, complete.original, knowledge.population_of(table))
+        counted = {
+            "criteria": list_criteria(measured, name, table, knowledge, foreign=is_foreign),
+            "column_risk": tuple(list_column_risks(measured, name, table, foreign=is_foreign)),
+        }
+        return counted, scorer.score(name, table, attack_release(name, table, complete, foreign=is_foreign))
+
+    is_large = knowledge.original is not None and knowledge.original.n_rows >= MIN_ROWS
+    counted, scores = zip(*(two_at_once if is_large else map)(attack, everything), strict=True)
+    people = {name: table for name, table in tables.items() if name not in foreign}
+    combined = [scorer.score(name, people[name], runs) for name, runs in attack_together(people, complete)]
+    if knowledge.watched is not None:
+        knowledge.watched.by_release(tuple(releases))
+    scores = [*scores, *combined]
+    price = scorer.price(scores)
+    rows = tuple(_rows_by_release(scores, everything))
+    original, first = knowledge.original, next(iter(releases.values()))
+    criteria = dict(zip(everything, (facts["criteria"] for facts in counted), strict=True))
+    contributions, unmeasured = measure_contributions(releases if original is None else {ORIGINAL: original})
+    adversaries = {row.adversary for row in rows}
+    words = describe_adversaries(first, knowledge) | dict(wp216.WORDS)
+    compared = {
+        name: (original, table, knowledge.origins[name])
+        for name, table in tables.items()
+        if original is not None and name in knowledge.origins
+    }
+    facts = TableFacts(
+        criteria=criteria,
+        utility={name: measure_utility(*pair) for name, pair in compared.items()},
+        calibration=_join(scores, "calibration"),
+        values=_join(scores, "values"),
+        classes=_join(scores, "classes"),
+        contributions=contributions,
+        column_risks=[risk for facts in counted for risk in facts["column_risk"]],
+        bins=[item for name, pair in compared.items() for item in column_bins(name, *pair)],
+        exposure=measure_exposure(tables, foreign, knowledge),
+        price=price,
+    )
+    return ReportData(
+        title=title,
+        who=describe_setting(first, knowledge, foreign),
+        rows=rows,
+        unit=(first if original is None else original).unit,
+        criteria=criteria,
+        distribution=_join(scores, "distributions"),
+        assumptions=tuple(list_assumptions(releases, knowledge, crossed=CROSSING in adversaries)),
+        cautions=(
+            *coverage_notes(row for row in rows if row.release != ORIGINAL),
+            *list_cautions(releases, knowledge, foreign, criteria),
+        ),
+        not_run=(
+            *list_not_run(releases, knowledge, foreign),
+            *unmeasured,
+            *dict.fromkeys(_join(scores, "not_run")),
+            *group_by_reason(_join(scores, "unmeasured")),
+            *list_not_priced(price),
+        ),
+        adversaries={name: text for name, text in words.items() if name in adversaries},
+        result=make_result(title, rows, facts),
+    )
+
+
+def _check(releases: Mapping[str, Table], knowledge: AuditorKnowledge) -> None:
+    """Refuse tables that do not fit together."""
+    if not releases:
+        raise UnmaskError("0 releases were given, expected at least 1 table to attack")
+    if knowledge.together and len(releases) < 2:
+        raise UnmaskError("1 release was given, and --together combines at least two; give another release")
+    n_counted = sum(table.counts is not None for table in releases.values())
+    if knowledge.original is not None and n_counted:
+        raise UnmaskError("an original was given, and its audit needs every row of a release; read the releases")
+    if knowledge.original is None and knowledge.control is not None:
+        raise UnmaskError("control people were given, and no original to compare them with; give both")
+    if n_counted < len(releases) and knowledge.register is not None and knowledge.register.counts is not None:
+        raise UnmaskError("the register is counted, and a release in memory is linked row by row; read the register")
+
+
+def _known_prior(motive: AttackerSource | None, knowledge: AuditorKnowledge) -> AttackerSource | None:
+    """Return the motive with the probability that a target is a candidate: the coverage of the register, or 1."""
+    prior = 1.0 if knowledge.register is None else knowledge.coverage
+    return None if motive is None else replace(motive, attacker=replace(motive.attacker, prior=prior))
+
+
+def _join(scores: Sequence[AttackScores], name: str) -> tuple[Any, ...]:
+    return tuple(chain.from_iterable(getattr(score, name) for score in scores))
+
+
+def _rows_by_release(scores: Sequence[AttackScores], releases: Mapping[str, Table]) -> Iterator[Row]:
+    """Yield the rows of all attacks, release by release."""
+    rows = _join(scores, "rows")
+    for name, table in releases.items():
+        yield from add_excluded_people([row for row in rows if row.release == name], table)
+
+
+def add_excluded_people(rows: Sequence[Row], table: Table) -> Iterator[Row]:
+    """Yield the rows of a release with the number of people that remain after its rule for missing cells."""
+    n_people, n_complete = table.n_people, table.complete.n_people
+    for row in rows:
+        if n_complete == n_people:
+            yield row
+            continue
+        n_drawn = n_people if row.n_drawn is None else row.n_drawn
+        n_judged = round(n_drawn * n_complete / n_people)
+        yield replace(row, n_people=row.n_people or n_people, n_drawn=n_drawn, n_judged=n_judged)

@@ -1,4 +1,4 @@
-"""Work on large tables that two cores share: arrays are worked on without the interpreter's lock."""
+"""Two threads that share the work on large tables: array operations release the interpreter's lock."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 S = TypeVar("S")
 
-MANY = 100_000
-"""Rows from which on two cores share the work, which takes the memory of what is worked on twice."""
+MIN_ROWS = 100_000
+"""Rows from which two threads share the work; they take the memory of two items."""
 
 
 def two_at_once(function: Callable[[S], T], items: Iterable[S]) -> Iterator[T]:
-    """A function of each item, in their order.
+    """Yield a function of each item, in their order, with two threads.
 
     >>> list(two_at_once(str.upper, "abc"))
     ['A', 'B', 'C']
     """
     running: deque[Future[T]] = deque()
     for item in items:
-        running.append(_begun(function, item))
+        running.append(_start(function, item))
         if len(running) == 2:
             yield running.popleft().result()
-    yield from (one.result() for one in running)
+    yield from (future.result() for future in running)
 
 
-def _begun(function: Callable[..., Any], *arguments: Any) -> Future[Any]:
-    """What a thread is at; the command may be ended without waiting for it, as it could not for that of a pool."""
+def _start(function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+    """Start a thread. It is a daemon: a command may end without waiting for it, unlike for a pool."""
     future: Future[Any] = Future()
 
     def run() -> None:

@@ -1,0 +1,139 @@
+"""Rows and facts of all attacks on one release. Beliefs are dropped after use, except those that are priced."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from unmask.audit import STANDARD, Audit, price_measures
+from unmask.core.posterior import Posterior
+from unmask.economics.audit import AttackerSource, PriceFacts, price_releases
+from unmask.reports.data import APART, ORIGINAL
+from unmask.reports.facts.tables import Distribution
+from unmask.reports.words import IDENTITY
+from unmask.results import Row
+from unmask.tables.audit.attack_run import AttackRun
+from unmask.tables.audit.attacked_release import LEARNER, PROSECUTOR, REGISTER
+from unmask.tables.audit.auditor_knowledge import AuditorKnowledge
+from unmask.tables.audit.calibration import CalibrationBin, calibration_bins
+from unmask.tables.audit.equivalence_classes import TargetClasses
+from unmask.tables.audit.inferred_values import ValueRisk
+from unmask.tables.audit.not_run import NotRun
+from unmask.tables.audit.risk_facts import distribute_success, list_value_risks
+from unmask.tables.audit.riskiest_classes import ClassRisk
+from unmask.tables.table import Table
+
+
+@dataclass(eq=False)
+class AttackScores:
+    """Results of the attacks on one release.
+
+    `unmeasured` has (measure, adversary and target, reason); `priced` the belief that is priced, and the number of
+    people that its targets stand for, None if they are everybody.
+    """
+
+    release: str
+    rows: list[Row] = field(default_factory=list)
+    not_run: list[NotRun] = field(default_factory=list)
+    unmeasured: list[tuple[str, str, str]] = field(default_factory=list)
+    distributions: list[Distribution] = field(default_factory=list)
+    calibration: list[CalibrationBin] = field(default_factory=list)
+    values: list[ValueRisk] = field(default_factory=list)
+    classes: list[ClassRisk] = field(default_factory=list)
+    priced: tuple[Posterior, int | None] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Scorer:
+    """Scoring of attacks: the knowledge of the auditor, releases without people of the original, and an attacker."""
+
+    knowledge: AuditorKnowledge
+    foreign: Collection[str] = ()
+    motive: AttackerSource | None = None
+
+    def score(self, release: str, table: Table, runs: Iterable[AttackRun | Audit]) -> AttackScores:
+        """Score all attacks on a release."""
+        scores, classes = AttackScores(release), None
+        in_memory = table.counts is None
+        for run in runs:
+            if isinstance(run, Audit):
+                scores.rows += run.rows
+                scores.not_run += run.not_run
+                continue
+            if run.adversary in self.knowledge.without:
+                continue
+            self._measure(run, scores)
+            if release == ORIGINAL:
+                continue
+            if in_memory and run.adversary == PROSECUTOR:
+                classes = TargetClasses.of(run, table.complete_rows) if run.target == IDENTITY else classes
+                scores.classes += () if classes is None else classes.riskiest(run)
+            if in_memory and run.adversary not in APART:
+                self._record_risks(run, classes)
+            del run  # before the next belief is formed
+        scores.rows = list(_with_common_baseline(scores.rows))
+        return scores
+
+    def _measure(self, run: AttackRun, scores: AttackScores) -> None:
+        is_priced = self.motive is not None and (run.adversary, run.target) == (self.priced_adversary, IDENTITY)
+        if is_priced:
+            is_sample = run.drawn_from is not None or run.person is not None or run.people is not None
+            scores.priced = run.belief, int(run.drawn_from or run.n_people) if is_sample else None
+        is_original = run.release == ORIGINAL
+        if not is_original:  # before scoring, which drops the positions of the truth
+            scores.calibration += calibration_bins(run)
+        prices = price_measures(self.motive.attacker) if is_priced and self.motive is not None else ()
+        audited = run.score((*STANDARD, *prices))
+        scores.rows += audited.rows
+        scores.unmeasured += [(measure, f"{run.adversary}, {run.target}", why) for measure, why in audited.not_run]
+        scores.distributions.append(distribute_success(run))
+        reader = LEARNER if run.release in self.foreign else PROSECUTOR
+        if not is_original and run.target != IDENTITY and run.adversary == reader:
+            scores.values += list_value_risks(run)
+
+    def _record_risks(self, run: AttackRun, classes: TargetClasses | None) -> None:
+        """Add people at risk to the owner's list."""
+        if self.knowledge.watched is None:
+            return
+        assert run.rows is not None
+        self.knowledge.watched.see(
+            run.belief,
+            self.knowledge.rows(run.rows),
+            release=run.release,
+            adversary=run.adversary,
+            target=run.target,
+            at=None if classes is None else classes.locate(run.rows),
+            unreleased=run.is_unreleased,
+            picked=run.picked,
+        )
+
+    @property
+    def priced_adversary(self) -> str:
+        """The adversary whose knowledge is priced: a register costs money, and so does every name tried."""
+        return PROSECUTOR if self.knowledge.register is None else REGISTER
+
+    def price(self, scores: Sequence[AttackScores]) -> PriceFacts | None:
+        """Price the attacks of a rational attacker with the strongest knowledge about identity."""
+        if self.motive is None:
+            return None
+        priced = {one.release: one.priced for one in scores if one.priced is not None}
+        success = "realized_rational_success"
+        return price_releases(
+            self.motive,
+            self.priced_adversary,
+            {name: belief for name, (belief, _) in priced.items()},
+            people={name: people for name, (_, people) in priced.items() if people is not None},
+            realized={row.release: row.posterior for one in scores for row in one.rows if row.measure == success},
+        )
+
+
+def _with_common_baseline(rows: Sequence[Row]) -> Iterator[Row]:
+    """Yield rows whose baseline is the best result on control people of all adversaries with the same knowledge."""
+    best: dict[tuple[str, str], float] = {}
+    compared = [row.control is not None and row.adversary in (PROSECUTOR, LEARNER) for row in rows]
+    for row, is_compared in zip(rows, compared, strict=True):
+        if is_compared and row.control is not None:
+            stronger = max if row.direction == "high" else min
+            best[row.target, row.measure] = stronger(best.get((row.target, row.measure), row.control), row.control)
+    for row, is_compared in zip(rows, compared, strict=True):
+        yield replace(row, baseline=best[row.target, row.measure]) if is_compared else row

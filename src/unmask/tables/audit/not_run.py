@@ -1,0 +1,126 @@
+"""What an audit did not run, and what each question needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from unmask.results.formats import percent
+from unmask.tables.audit.assumptions import describe_shift
+from unmask.tables.audit.attacked_release import LISTED_ONCE
+from unmask.tables.audit.auditor_knowledge import AuditorKnowledge
+from unmask.tables.meanings import undefined_weights
+from unmask.tables.table import Table
+
+NotRun = tuple[str, str]
+"""A question, and the reason why it was not asked."""
+
+NEEDS_ORIGIN = "needs the origin of the records (--origin)"
+NEEDS_ORIGINAL = "needs the original table (--original)"
+NO_REGISTER = ("Linkage to a register of named people", "needs a register (--register)")
+UNLINKED = (NO_REGISTER[0], LISTED_ONCE)
+ADDED = "What people's own records added"
+
+UNCLEAR = (
+    "it has {:,} rows, and the original {:,}; each row was taken for a person. If it is synthetic, add --synthetic; if "
+    "people were dropped or cells changed, add --origin"
+)
+
+SYNTHETIC = "it is synthetic: no released row is a person's"
+
+FOREIGN = (
+    "by the quasi-identifiers at most {} of its rows can be people of the original. If it is synthetic, add "
+    "--synthetic; if rows are people after all, add --origin"
+)
+
+
+def list_not_run(
+    releases: Mapping[str, Table], knowledge: AuditorKnowledge, foreign: Mapping[str, float | None]
+) -> Iterator[NotRun]:
+    """Yield the questions that were not asked of any release, with what they need.
+
+    Parameters
+    ----------
+    releases : mapping of Table
+        Releases by name, in memory or counted by an engine.
+    knowledge : AuditorKnowledge
+        Tables that the auditor has.
+    foreign : mapping
+        Releases whose rows are not people of the original, with the share of rows that may be; None if stated.
+    """
+    original = knowledge.original
+    tables = {name: table for name, table in releases.items() if table.counts is None}
+    for name, share in foreign.items():
+        label = f"k, prosecutor_average, prosecutor_max and whose record is whose in {name}"
+        yield label, SYNTHETIC if share is None else FOREIGN.format(percent(share))
+    yield from _unclear_rows({name: table for name, table in tables.items() if name not in foreign}, knowledge)
+    if tables:
+        yield from _missing_tables(knowledge, () if knowledge.synthetic else tables)
+    if len(tables) < len(releases):
+        yield from NEED_ROWS
+    if knowledge.register is None:
+        yield NO_REGISTER
+    yield from list_differing_control(knowledge)
+    yield from ((f"The adversary {name!r}", "left out on request (--without)") for name in knowledge.without)
+    whole = (*releases.values(), *(() if original is None else (original,)))
+    n_rows = max((undefined_weights(table.weight) for table in whole), default=0)
+    if n_rows:
+        why = f"rows with a missing weight, or one below 1: {n_rows:,}; scale weights to numbers of people"
+        yield "Risk by survey weights", why
+    if original is not None and knowledge.control is None and next(iter(releases.values())).sensitive:
+        yield ADDED, "not separated from what holds for everybody: needs control people (--control, --hold-back)"
+
+
+def _unclear_rows(releases: Mapping[str, Table], knowledge: AuditorKnowledge) -> Iterator[NotRun]:
+    """Yield releases that may be synthetic: each row may be a person's, but there are not as many as in the original.
+
+    With as many rows that differ from the original, nearly all people have a row that may be theirs.
+    """
+    original = knowledge.original
+    for name, table in releases.items():
+        if original is not None and name not in knowledge.origins and table.n_rows != original.n_rows:
+            yield (
+                f"Whether the rows of {name} are people",
+                UNCLEAR.format(table.n_rows, original.n_rows),
+            )
+
+
+def _missing_tables(knowledge: AuditorKnowledge, releases: Iterable[str]) -> Iterator[NotRun]:
+    without = ", ".join(name for name in releases if name not in knowledge.origins)
+    if knowledge.original is None:
+        yield "Realized success", NEEDS_ORIGINAL
+        yield "What all rows say of people like somebody", NEEDS_ORIGINAL
+        yield "The order of the rows", NEEDS_ORIGINAL
+    if without:
+        yield f"Which generalized cells of {without} other columns restore", NEEDS_ORIGIN
+    if without and knowledge.original is not None:
+        yield f"Realized identity success and utility of {without}", NEEDS_ORIGIN
+    if without and knowledge.person is not None:
+        yield f"Whether columns of {without} say which rows are one person's", NEEDS_ORIGIN
+    yield "Population uniqueness", "not part of this audit: unmask.tables.risk.population estimates it"
+
+
+def list_differing_control(knowledge: AuditorKnowledge) -> Iterator[NotRun]:
+    """Yield that control people differ too much from the people attacked for any comparison."""
+    if knowledge.shift is not None and knowledge.shift.apart:
+        yield ADDED, f"{describe_shift(knowledge.shift)}; draw control people as the others were drawn"
+
+
+NEED_ROWS = (
+    ("Realized success", "needs the original in memory"),
+    ("What all rows say of people like somebody", "needs the original in memory"),
+    ("The order of the rows", "needs the original in memory"),
+    ("Whether columns say which rows are one person's", "needs the table in memory"),
+    ("Sensitive values by kept columns, and what columns give away", "needs the table in memory"),
+    ("Who is in the table", "needs the table in memory"),
+    ("Singling out, and linkability of two parts of a record", "needs the table in memory"),
+)
+"""Questions about releases that an engine counts, and what they need."""
+
+
+def group_by_reason(not_run: Iterable[tuple[str, str, str]]) -> Iterator[NotRun]:
+    """Yield a line for each adversary and reason; `not_run` has (measure, adversary and target, reason)."""
+    measures: dict[tuple[str, str], dict[str, None]] = {}
+    for measure, attack, reason in not_run:
+        measures.setdefault((attack, reason), {})[measure] = None
+    for (attack, reason), names in measures.items():
+        yield f"{', '.join(names)} ({attack})", reason
