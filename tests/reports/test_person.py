@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 
 import unmask
-from unmask.reports.data import Scope
 from unmask.reports.facts.tables import Distribution
 from unmask.reports.page import render
-from unmask.reports.sections.person import EVERYBODY, INSIDE, OWN, person_section
 from unmask.tables import Mondrian, Table
+from unmask.tables.audit.control_comparison import EVERYBODY, INSIDE, OWN
 
 
 @pytest.fixture(scope="module")
@@ -24,17 +23,16 @@ def test_three_questions_are_answered_first_where_there_are_control_people(peopl
     release, origin = Mondrian(k=3)(members, rng=np.random.default_rng(1))
     found = unmask.audit(release, original=members, origin=origin, control=control)
     data = getattr(found, "data", found)
-    section = person_section(Scope(data))
-    assert section is not None
-    answers = dict(section.parts[0].items)
+    block = next(block for block in data.result.blocks if block.name == "person")
+    answers = {fact.label: fact.text for fact in block.facts}
     assert list(answers) == [INSIDE, EVERYBODY, OWN]
     row = next(row for row in data.rows if row.excess is not None and row.release == "release" and row.target == "ill")
     assert row.control is not None
-    assert f"{100 * row.control:.1f}" in answers[EVERYBODY][0]
+    assert f"{100 * row.control:.1f}" in answers[EVERYBODY]
     page = render(data)
     assert page.index(OWN) < page.index("How often the adversary is right")
     alone = unmask.audit(release, original=members, origin=origin)
-    assert person_section(Scope(getattr(alone, "data", alone))) is None
+    assert "person" not in {block.name for block in alone.data.result.blocks}
 
 
 def test_people_at_risk_are_estimated_for_all_from_whom_some_were_drawn():

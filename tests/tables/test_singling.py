@@ -13,12 +13,9 @@ from unmask import UnmaskError
 from unmask.measures.excess import difference
 from unmask.measures.interval import wilson
 from unmask.reports import sentences
-from unmask.reports.data import Scope
-from unmask.reports.findings.wp216 import asked
-from unmask.reports.parts import Heading
-from unmask.reports.sections.wp216 import wp216_section
 from unmask.tables import Mondrian, SinglingOut, Table
 from unmask.tables.attacks.singling_out import Condition, matching
+from unmask.tables.audit.control_comparison import WORDS, control_blocks
 from unmask.tables.control.singling_trials import (
     SinglingTrial,
     judge_singling_out,
@@ -261,7 +258,7 @@ def test_people_of_another_sample_single_nobody_out():
     for row in asked_of(found).values():
         assert abs(row.excess) < 0.1  # several guesses are about one person: some intervals of 20 miss 0
         assert row.posterior < 0.2
-    assert "nothing shows that being in the table costs" in " ".join(sentences(found.data))
+    assert "no cost of being in the table is shown" in " ".join(sentences(found.data))
 
 
 def test_classes_of_several_rows_are_asked_by_a_key():
@@ -277,15 +274,10 @@ def test_findings_and_folds_say_alike_what_is_not_shown():
     found = audited(lambda before: Mondrian(k=5)(before)[0])
     doubt = {"excess": 0.05, "excess_low": -0.09, "excess_high": 0.19}
     rows = tuple(replace(row, **doubt) if row.excess is not None else row for row in found.rows)
-    told = list(asked(rows))
-    doubted = "nothing shows that being in the table costs (5\u00a0points\u00a0[\u22129, 19])"
-    assert [doubted in one for one in told] == [True, True]
-    assert "of the guesses single out one of them, and" in told[0]
-    heads = [
-        part.told for part in wp216_section(Scope(replace(found.data, rows=rows))).parts if isinstance(part, Heading)
-    ]
-    assert heads
-    assert all(doubted in said and "of the guesses single out" in said for said in heads)
+    (block,) = (block for block in control_blocks({}, rows, WORDS) if block.name == "wp216")
+    doubted = "no cost of being in the table is shown (5\u00a0points\u00a0[\u22129, 19])"
+    assert block.sentence.count(doubted) == 2  # guesses, and keys in boxes
+    assert "of the guesses single out a person in the table and" in block.sentence
 
 
 def test_without_control_people_nothing_is_asked():
@@ -333,7 +325,7 @@ def test_guesses_stay_with_their_owner():
 def test_the_page_the_terminal_and_a_gate_say_it():
     found = audited(lambda before: Mondrian(k=5)(before)[0], parts=(("age", "sex"), ("city", "job")))
     page = found.to_html()
-    for words in ("Guesses that single somebody out", "Parts of a record that are linked", "key in a box"):
+    for words in ("Can they single somebody out?", "Can they link two parts of a record?", "key in a box"):
         assert words in page
     said = " ".join(sentences(found.data))
     assert "puts them together is right about" in said

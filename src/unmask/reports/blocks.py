@@ -9,8 +9,10 @@ from typing import Any
 
 from unmask.policy import Verdict
 from unmask.render import Figure
-from unmask.reports.data import Scope
-from unmask.reports.parts import Advice, AtRisk, Figures, Grid, Section, Tried, lead, notes, parts
+from unmask.reports.data import MEASURES, Scope
+from unmask.reports.parts import Advice, AtRisk, Figures, Grid, Section, Terms, Tried, lead, notes, parts
+from unmask.reports.sections.measures import measure_grids
+from unmask.reports.words import FAILURES
 from unmask.results import Alternative, AuditResult, Block, Chart, Column, Table, View
 from unmask.results import AtRisk as Risk
 from unmask.results.formats import SHARES, format_cell
@@ -30,8 +32,9 @@ def sections(result: AuditResult, scope: Scope) -> Iterator[Section]:
 
 def _parts(block: Block, result: AuditResult, scope: Scope) -> Iterator[Any]:
     figures = tuple(Figure(chart, table) for chart, table in _drawn(block, result, scope))
-    grids = [grid for view in block.tables for grid in make_grids(result, view)]
-    if figures or grids or (block.is_finding and not (block.charts or block.tables)):
+    grids = [grid for view in block.tables for grid in make_grids(result, view, scope)]
+    if figures or grids or block.facts or (block.is_finding and not (block.charts or block.tables)):
+        yield Terms(tuple((fact.label, (fact.text,)) for fact in block.facts))
         yield lead(block.introduction)
         yield Figures(figures)
         yield grids
@@ -41,7 +44,7 @@ def _parts(block: Block, result: AuditResult, scope: Scope) -> Iterator[Any]:
 def _drawn(block: Block, result: AuditResult, scope: Scope) -> Iterator[tuple[Chart, Table]]:
     """Yield the charts that have rows; adversaries have their letter, color and shape."""
     for chart in block.charts:
-        table = result.table(chart.table)
+        table = measure_table(scope) if chart.table == MEASURES else result.table(chart.table)
         if not table.where(**chart.where).rows:
             continue
         if "adversary" in (chart.by, chart.y):
@@ -62,15 +65,27 @@ def _mark_adversaries(table: Table, scope: Scope) -> Table:
     return replace(table, columns=(*table.columns, Column("style")), rows=tuple(rows))
 
 
+def measure_table(scope: Scope) -> Table:
+    """Return the measures of the audit that are shares, as charts show them."""
+    names = ("release", "adversary", "target", "measure", "prior", "posterior", "low", "high", "control")
+    labels = {"prior": "guessing", "control": "control people"}
+    columns = (Column(name, labels.get(name, ""), "text" if i < 4 else "share") for i, name in enumerate(names))
+    rows = [row for row in scope.data.rows if row.status not in FAILURES and row.unit in SHARES]
+    return Table.from_records(MEASURES, columns, ([getattr(row, name) for name in names] for row in rows))
+
+
 # --- tables ----------------------------------------------------------------------------------------------------------
 
 N_SIDE_BY_SIDE = 6
 """Releases in a table with a line for each column."""
 
 
-def make_grids(result: AuditResult, view: str | View) -> Iterator[Grid]:
+def make_grids(result: AuditResult, view: str | View, scope: Scope) -> Iterator[Grid]:
     """Yield a view of a table with formatted cells, without columns that have no value."""
     view = View(view) if isinstance(view, str) else view
+    if view.table == MEASURES:
+        yield from measure_grids(scope, [view.where["target"]])
+        return
     table = result.table(view.table).where(**view.where)
     table = table.select(view.columns) if view.columns else table
     table = replace(table, rows=table.rows[: view.limit or None], title=view.title or table.title)

@@ -24,10 +24,7 @@ from unmask.reports.screens.audit import conditions_section, screen
 from unmask.reports.sections import tables, utility
 from unmask.reports.sections.closing import closing, describe_readers, not_run_section
 from unmask.reports.sections.measures import measures_section
-from unmask.reports.sections.membership import membership_section
-from unmask.reports.sections.person import person_section
 from unmask.reports.sections.study import study_page
-from unmask.reports.sections.wp216 import wp216_section
 from unmask.reports.showing import showing
 from unmask.reports.words import letter
 from unmask.results.words import plural
@@ -84,16 +81,12 @@ def _audit_page(data: ReportData) -> Page:
     found = (
         *(section for section in findings if section.open),
         *_before("success", scope),
-        person_section(scope),
         tables.success_section(scope),
         conditions_section(scope),
         *(section for section in findings if not section.open),
         _key(scope),
         _findings(scope),
-        tables.added_section(scope),
         *_before("membership", scope),
-        membership_section(scope),
-        wp216_section(scope),
         *_before("measures", scope),
         measures_section(scope),
         tables.people_section(scope),

@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from unmask.core.errors import visible
 from unmask.reports.data import APART, ORIGINAL, ReportData, Scope
 from unmask.reports.facts.study import StudyData
-from unmask.reports.facts.wp216 import ASKED, PARTS
-from unmask.reports.facts.wp216 import SINGLING as SINGLED
 from unmask.reports.findings.rows import LINKAGE, did, risky, without
 from unmask.reports.findings.study import who
 from unmask.reports.sections.closing import not_run_groups
-from unmask.reports.words import IDENTITY, MEMBERSHIP, row_estimate
+from unmask.reports.words import IDENTITY, MEMBERSHIP, PARTS, row_estimate
+from unmask.reports.words import SINGLING as SINGLED
 from unmask.results import Row
 from unmask.results.formats import number, percent
 from unmask.results.preferred_rows import SUCCESS, preferred_rows
@@ -111,7 +110,7 @@ def _study(data: StudyData) -> list[_Told]:
 def _audit(data: ReportData) -> list[_Told]:
     scope = Scope(data)
     rows = (row for row in data.rows if row.release in scope.protected and row.adversary not in APART)
-    heads = preferred_rows(rows, tuple(dict.fromkeys((*data.success, *SUCCESS, *ASKED))))
+    heads = preferred_rows(rows, tuple(dict.fromkeys((*data.success, *SUCCESS, "singled_out", "parts_linked"))))
     several = len(scope.releases) > 1
     return [
         _Told(release_name(row.release) if several else "", scope.subject(row.adversary), row)

@@ -26,6 +26,9 @@ MEMBERSHIP = "membership"
 RARE = "membership of the rare"
 """The same of the most vulnerable people alone."""
 
+SINGLING, PARTS = "singling out", "linkability"
+"""Targets of adversaries who single people out, and who link two parts of a record."""
+
 Value = float | int | str | None
 
 FAILURES = ("failed", "skipped", "timed out", "not run")

@@ -66,6 +66,8 @@ class Block:
         Charts below the sentence.
     tables : tuple of str or View
         Names or parts of tables below the charts.
+    facts : tuple of Fact
+        Labels and words before the charts, such as questions and answers.
     introduction : str
         What a reader needs to know before the charts and tables.
     notes : tuple of str
@@ -85,6 +87,7 @@ class Block:
     notes: tuple[str, ...] = ()
     open: bool = False
     is_finding: bool = True
+    facts: tuple[Fact, ...] = ()
 
     def describe(self, tables: Mapping[str, Table]) -> str:
         """Return the sentence, written from tables without small counts."""

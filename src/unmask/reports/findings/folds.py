@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from unmask.measures.registry import needs_truth
 from unmask.reports.data import Scope
-from unmask.reports.findings.rows import added_most, contrasts, leading, risky, told_most
+from unmask.reports.findings.rows import contrasts, leading, risky
 from unmask.reports.parts import Section
-from unmask.reports.words import FAILURES, IDENTITY, MEMBERSHIP, letter, points, row_estimate
+from unmask.reports.words import FAILURES, IDENTITY, MEMBERSHIP, letter, row_estimate
 from unmask.results import Row
 from unmask.results.formats import percent
 from unmask.results.words import listed, plural, release_name
@@ -43,22 +43,6 @@ def _success(scope: Scope) -> str:
     return _begun(
         f"{_of(best, scope)}{reached}; {beside} {percent(best.prior if best.control is None else best.control)}."
     )
-
-
-def _added(scope: Scope) -> str:
-    best = max(added_most(scope), key=lambda row: row.excess or 0.0, default=None)
-    if best is None:
-        return ""
-    if (best.excess_low or 0.0) <= 0:
-        return f"Nothing shows that people\u2019s own records give their {best.target} away ({points(best)})."
-    return _begun(f"{_of(best, scope)}own records add {points(best)} to what is known of people\u2019s {best.target}.")
-
-
-def _membership(scope: Scope) -> str:
-    best = told_most(scope)
-    if best is None:
-        return ""
-    return f"Right about {row_estimate(best)} of {best.n:,} people; a coin about {percent(best.prior)}."
 
 
 def _measures(scope: Scope) -> str:
@@ -105,8 +89,6 @@ def _adversaries(scope: Scope) -> str:
 
 SENTENCES: Mapping[str, Callable[[Scope], str]] = {
     "success": _success,
-    "added": _added,
-    "membership": _membership,
     "measures": _measures,
     "people": _people,
     "not-run": _not_run,

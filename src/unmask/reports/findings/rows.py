@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from unmask.measures.registry import SHARES, needs_truth
 from unmask.reports.data import APART, CROSSING, ORDER, ORIGINAL, PROSECUTOR, Heads, ReportData, Scope
 from unmask.reports.facts.tables import Distribution
-from unmask.reports.findings.wp216 import asked
 from unmask.reports.showing import showing
 from unmask.reports.words import IDENTITY, MEMBERSHIP, SECRET, points, row_estimate, row_value
 from unmask.results import Row
@@ -112,13 +111,11 @@ def sentences(data: ReportData) -> list[str]:
     if data.result is not None and data.result.headline:
         first, blocks = [*first, *blocks], []
     last = [*blocks, *(sentence for one, own in found if one.before in LATER for sentence in own)]
-    return [*first, *rows, *membership_findings(scope), *wildcard_findings(scope), *asked(data.rows), *last]
+    return [*first, *rows, *wildcard_findings(scope), *last]
 
 
 def leading(heads: Heads) -> Heads:
-    """The rows that may lead the findings: none of an adversary apart, and the order's only where it is strongest. Of
-    who is in the table `membership_findings` speak.
-    """
+    """The rows that may lead the findings: none of an adversary apart, and the order's only where it is strongest."""
     others = {key: row for key, row in heads.items() if key[1] not in {*APART, ORDER} and key[2] != MEMBERSHIP}
     strongest: dict[str, float] = {}
     for (release, _, target), row in others.items():
@@ -153,42 +150,6 @@ def findings(scope: Scope, heads: Heads) -> list[str]:
             original = heads.get((ORIGINAL, rows[0].adversary, target))
             sentences.append(_finding(scope, rows, original if original not in rows else None))
     return sentences
-
-
-def told_most(scope: Scope) -> Row | None:
-    """Of who is in the table: the adversary who tells most, on the release that gives most away."""
-    return max(_asked_of(scope, MEMBERSHIP), key=lambda row: row.posterior, default=None)
-
-
-def added_most(scope: Scope) -> list[Row]:
-    """Of each value: the adversary and the release to whom people's own records added most."""
-    rows = ([row for row in _asked_of(scope, target) if row.excess is not None] for target in scope.targets)
-    return [max(own, key=lambda row: row.excess or 0.0) for own in rows if own and own[0].target != MEMBERSHIP]
-
-
-def _asked_of(scope: Scope, target: str) -> list[Row]:
-    """What adversaries reach on protected releases."""
-    return [row for key, row in scope.heads.items() if key[2] == target and key[0] in scope.protected]
-
-
-def membership_findings(scope: Scope) -> list[str]:
-    """Who is in the table: the adversary who tells most, on the release that gives most away, and whom they recognize
-    while one control person in a hundred, or in ten, is taken for a member.
-    """
-    best, rows = told_most(scope), _asked_of(scope, MEMBERSHIP)
-    if best is None:
-        return []
-    others = [row for row in rows if row.release != best.release and row.adversary == best.adversary]
-    found = _finding(scope, [best, *sorted(others, key=lambda row: -row.posterior)], None)
-    asked = (best.release, best.adversary, best.target)
-    rates = {row.measure: row for row in scope.data.rows if (row.release, row.adversary, row.target) == asked}
-    for said, measure in (("a hundred", "true_positive_rate_at_0.01"), ("ten", "true_positive_rate_at_0.1")):
-        if measure in rates:
-            told = row_estimate(rates[measure])
-            return [
-                f"{found} While they take one outsider in {said} for a member, they recognize {told} of the members."
-            ]
-    return [found]
 
 
 def wildcard_findings(scope: Scope) -> list[str]:

@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import replace
 
 from unmask.measures.rates import ERROR_RATES, RATES, coverage
 from unmask.measures.registry import needs_truth, quantity
 from unmask.reports.data import Scope
 from unmask.reports.findings.rows import LINKAGE
 from unmask.reports.parts import Fold, Grid, Section, folded, lead, notes, parts
-from unmask.reports.words import ADOPTERS, FAILURES, gain, letter, measure_line, row_estimate, what
+from unmask.reports.words import (
+    ADOPTERS,
+    FAILURES,
+    MEMBERSHIP,
+    RARE,
+    gain,
+    letter,
+    measure_line,
+    points,
+    row_estimate,
+    what,
+)
 from unmask.results import Row
 from unmask.results.formats import estimate
 from unmask.results.rows import BOUNDS
@@ -39,6 +51,9 @@ COUNTED = frozenset({*(one.name for one in RATES), coverage.name, "error_hops", 
 
 NO_VALUE = "\u2013"
 
+SOME_RELEASES = (ADOPTERS, MEMBERSHIP, RARE)
+"""Targets of attacks on some releases only, which have no lines for the others."""
+
 HOW = (
     "Expected values are what the adversary believes, and need no truth; realized values were checked against the "
     "truth. Gain is what the release adds to the prior, positive when the adversary profits."
@@ -55,6 +70,9 @@ LEADERS = "Success, error, bits and calibration, by adversary and target"
 OTHERS = "The other measures: the same beliefs, seen in other ways"
 
 COLUMNS = ("Prior", "Expected", "Realized", "Gain", "Worst-off", "n")
+
+CONTROL = ("Control people", "Added", "Best on control")
+"""Columns of what the same attack reaches on control people, after the realized value."""
 
 
 def measures_section(scope: Scope) -> Section:
@@ -75,7 +93,7 @@ def measure_tables(scope: Scope) -> tuple[list[Grid], list[Grid]]:
     stems = dict.fromkeys(quantity(row.measure) for row in scope.data.rows)
     first = [stem for stem in stems if stem in leading] or list(stems)
     others = [stem for stem in stems if stem not in first]
-    return _tables(scope, first), _tables(scope, others)
+    return measure_grids(scope, scope.targets, first), measure_grids(scope, scope.targets, others)
 
 
 def paired(rows: Iterable[Row]) -> dict[str, dict[tuple[str, str], dict[bool, Row]]]:
@@ -92,21 +110,36 @@ def line_above(stem: str, lines: Mapping[tuple[str, str], Pair]) -> str:
     return measure_line(stem, next(iter(next(iter(lines.values())).values())))
 
 
-def _tables(scope: Scope, stems: Sequence[str]) -> list[Grid]:
+def measure_grids(scope: Scope, targets: Iterable[str], stems: Sequence[str] | None = None) -> list[Grid]:
+    """Return a table for each target, of these quantities; of all by default."""
     tables = []
-    for target in scope.targets:
+    for target in targets:
         own = [row for row in scope.data.rows if row.target == target]
         found, attacking = paired(own), {row.adversary for row in own}
         groups = [
-            (line_above(stem, found[stem]), _measure_rows(found[stem], scope, attacking, every=target != ADOPTERS))
-            for stem in stems
+            (
+                line_above(stem, found[stem]),
+                _measure_rows(found[stem], scope, attacking, every=target not in SOME_RELEASES),
+            )
+            for stem in (found if stems is None else stems)
             if stem in found
         ]
         if groups:
-            groups.append(("", _idle([name for name in scope.adversaries if name not in attacking], scope)))
-            head, caption = (*scope.who_head, *COLUMNS), what(target).split(":")[0]
-            tables.append(Grid(head, tuple(groups), text=len(scope.who_head), caption=caption))
+            if stems is not None:
+                groups.append(("", _idle([name for name in scope.adversaries if name not in attacking], scope)))
+            head, caption = (*scope.who_head, *COLUMNS[:3], *CONTROL, *COLUMNS[3:]), what(target).split(":")[0]
+            tables.append(_without_control(Grid(head, tuple(groups), text=len(scope.who_head), caption=caption)))
     return tables
+
+
+def _without_control(grid: Grid) -> Grid:
+    """Return a table without the columns about control people if these are empty."""
+    start = grid.text + 3
+    end = start + len(CONTROL)
+    if any(cell for _, rows in grid.groups for row in rows for cell in row[start:end]):
+        return grid
+    groups = tuple((line, tuple((*row[:start], *row[end:]) for row in rows)) for line, rows in grid.groups)
+    return replace(grid, head=(*grid.head[:start], *grid.head[end:]), groups=groups)
 
 
 def _measure_rows(
@@ -120,7 +153,7 @@ def _measure_rows(
     """
     measured = {adversary for _, adversary in found}
     cells = [
-        (*scope.who(release, adversary), *measure_cells(found.get((release, adversary), {})))
+        (*scope.who(release, adversary), *_cells(found.get((release, adversary), {})))
         for release in scope.releases
         for adversary in scope.adversaries
         if adversary in measured and (every or (release, adversary) in found)
@@ -129,7 +162,7 @@ def _measure_rows(
 
 
 def _idle(adversaries: Sequence[str], scope: Scope) -> tuple[tuple[str, ...], ...]:
-    return tuple((*scope.who("any release", name), *measure_cells({})) for name in adversaries)
+    return tuple((*scope.who("any release", name), *_cells({})) for name in adversaries)
 
 
 Pair = Mapping[bool, Row]
@@ -155,6 +188,15 @@ def measure_cells(pair: Pair) -> tuple[str, ...]:
         estimate(worst.worst, worst.unit),
         " / ".join(dict.fromkeys(f"{row.n:,}" for row in reversed(known))),
     )
+
+
+def _cells(pair: Pair) -> tuple[str, ...]:
+    """Return the cells of a measure, with those about control people after the realized value."""
+    cells, row = measure_cells(pair), pair.get(True)
+    if row is None or row.control is None:
+        return (*cells[:3], *("",) * len(CONTROL), *cells[3:])
+    best = "" if row.baseline is None else estimate(row.baseline, row.unit)
+    return (*cells[:3], estimate(row.control, row.unit), "" if row.excess is None else points(row), best, *cells[3:])
 
 
 def _cell(row: Row | None) -> str:

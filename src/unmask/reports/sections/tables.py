@@ -11,9 +11,9 @@ from unmask.reports.data import APART, LIMITS, ORDER, Heads, ReportData, Scope
 from unmask.reports.facts.tables import Distribution
 from unmask.reports.figures import Dot, dots_figure, risk_figure
 from unmask.reports.parts import Figures, Grid, Section, folded, grid, lead, parts
-from unmask.reports.words import FAILURES, IDENTITY, MEMBERSHIP, lettered, points, row_estimate, what
+from unmask.reports.words import FAILURES, IDENTITY, MEMBERSHIP, lettered, row_estimate, what
 from unmask.results import Row
-from unmask.results.formats import SPACE, number, percent
+from unmask.results.formats import SPACE, percent
 from unmask.results.words import counted
 
 # --- success ---------------------------------------------------------------------------------------------------------
@@ -77,61 +77,6 @@ def _why_not(data: ReportData, release: str, adversary: str, target: str) -> str
     """The word for success that has no value: the status of the row that failed, or "not run" where there is none."""
     asked = (row for row in data.rows if (row.release, row.adversary, row.target) == (release, adversary, target))
     return next((row.status for row in asked if row.measure in data.success and row.status in FAILURES), "not run")
-
-
-# --- control people --------------------------------------------------------------------------------------------------
-
-ADDED = (
-    "Control people are like those attacked, and their records took no part in the release. What the same adversary "
-    "reaches on them holds for everybody; the rest is what people's own records added, with a 95 % interval for people "
-    "like these. Dots are the people attacked, the black tick is control people."
-)
-
-BEST = (
-    " The best on control people is the most that anybody with the same knowledge reaches there: what exceeds it could "
-    "not be had from other people's data by any attack here."
-)
-
-
-def added_section(scope: Scope) -> Section | None:
-    """What the adversary reaches on people attacked, and what on control people."""
-    own = {key: row for key, row in scope.heads.items() if row.control is not None}
-    if not own:
-        return None
-    figures, tables = [], []
-    for target in (target for target in scope.targets if any(key[2] == target for key in own)):
-        rows = {key[:2]: row for key, row in own.items() if key[2] == target}
-        label = f"People attacked and control people. {what(target)}."
-        dots = (_against_control(scope, release, row) for (release, _), row in rows.items())
-        figures.append(dots_figure(what(target), dots, label=label, baseline="control people"))
-        head = (
-            *scope.who_head,
-            "Guessing",
-            "Control people",
-            "People attacked",
-            "Added",
-            "Best on control",
-            "Above it",
-        )
-        lines = [(*scope.who(*key), *_added_cells(row)) for key, row in rows.items()]
-        tables.append(grid(head, lines, what(target), text=len(scope.who_head)))
-    return Section(
-        "added", "What people's own records added", parts(lead(ADDED + BEST), Figures(tuple(figures)), tables)
-    )
-
-
-def _against_control(scope: Scope, release: str, row: Row) -> Dot:
-    """What the adversary reaches on people attacked, and on control people."""
-    said = f"+{points(row)}" if (row.excess or 0) > 0 else points(row)
-    style, whose = scope.styles[row.adversary], scope.marked(row.adversary)
-    return Dot(release, whose, style, row.posterior, row.control, text=said)
-
-
-def _added_cells(row: Row) -> tuple[str, ...]:
-    assert row.control is not None
-    best = row.control if row.baseline is None else row.baseline
-    above = f"{number(100 * (row.posterior - best), 1)}{SPACE}points"
-    return percent(row.prior), percent(row.control), row_estimate(row), points(row), percent(best), above
 
 
 # --- people ----------------------------------------------------------------------------------------------------------

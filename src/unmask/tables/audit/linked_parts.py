@@ -12,12 +12,13 @@ from unmask.audit import Audit
 from unmask.core.errors import UnmaskError
 from unmask.core.truth import Truth
 from unmask.measures.success import parts_linked
-from unmask.reports.facts.wp216 import LINKER, PARTS
+from unmask.reports.words import PARTS
 from unmask.results import Row
 from unmask.tables.attacks import Linkability, Parts
 from unmask.tables.audit.attack_run import AttackRun
 from unmask.tables.audit.attacked_release import AttackedRelease
 from unmask.tables.audit.auditor_knowledge import AuditorKnowledge, explain_shift
+from unmask.tables.audit.control_comparison import LINKER
 from unmask.tables.audit.not_run import list_differing_control
 from unmask.tables.audit.perturbed import drop_unused_levels
 from unmask.tables.control.similarity import shift_by

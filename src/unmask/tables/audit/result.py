@@ -18,6 +18,7 @@ from unmask.results.preferred_rows import PreferredRows, preferred_rows
 from unmask.tables.audit.calibration import CalibrationBin, calibration_block, calibration_table
 from unmask.tables.audit.column_exposure import ColumnExposure, exposure_blocks, exposure_tables
 from unmask.tables.audit.column_shapes import ColumnBin, bin_table, shape_block
+from unmask.tables.audit.control_comparison import control_blocks
 from unmask.tables.audit.inferred_values import ValueRisk, value_block, value_table
 from unmask.tables.audit.quasi_identifiers import (
     ColumnRisk,
@@ -82,8 +83,10 @@ SUCCESS = ("realized_success", "success_probability")
 """Measures that findings mention, the preferred one first."""
 
 
-def make_result(title: str, rows: tuple[Row, ...], facts: TableFacts) -> AuditResult:
-    """Return the result of an audit of tables."""
+def make_result(
+    title: str, rows: tuple[Row, ...], facts: TableFacts, adversaries: Mapping[str, str] | None = None
+) -> AuditResult:
+    """Return the result of an audit of tables; `adversaries` are words that complete "an adversary who ..."."""
     tables = make_tables(rows, facts)
     return AuditResult(
         title=title,
@@ -93,7 +96,7 @@ def make_result(title: str, rows: tuple[Row, ...], facts: TableFacts) -> AuditRe
         headline="",
         rows=rows,
         tables=tuple(tables.values()),
-        blocks=tuple(make_blocks(rows, facts, tables)),
+        blocks=(*control_blocks(_heads(rows), rows, adversaries or {}), *make_blocks(rows, facts, tables)),
         cautions=() if facts.price is None else facts.price.source.attacker.warnings,
     )
 

@@ -15,12 +15,13 @@ from unmask.measures import Quantity
 from unmask.measures.base import UndefinedError, build_row
 from unmask.measures.interval import Interval, wilson
 from unmask.measures.names import singled_out, singled_out_of_as_many
-from unmask.reports.facts.wp216 import BOX, ONE, SINGLING, SOME, WHOLE
+from unmask.reports.words import SINGLING
 from unmask.results import Row
 from unmask.tables.attacks import SinglingOut
 from unmask.tables.attacks.singling_out import Predicate
 from unmask.tables.audit.attacked_release import AttackedRelease
 from unmask.tables.audit.auditor_knowledge import AuditorKnowledge, explain_shift
+from unmask.tables.audit.control_comparison import BOX, ONE, SOME, WHOLE
 from unmask.tables.control.similarity import shift_by
 from unmask.tables.control.singling_trials import (
     SingledOut,

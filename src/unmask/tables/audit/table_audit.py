@@ -19,7 +19,6 @@ from unmask.ranges import Range
 from unmask.reports import ORIGINAL, ReportData
 from unmask.reports.at_risk import Watched
 from unmask.reports.data import CROSSING
-from unmask.reports.facts import wp216
 from unmask.results import Row
 from unmask.tables.attacks.linkability import check_parts
 from unmask.tables.audit.assumptions import describe_adversaries, describe_setting, list_assumptions
@@ -28,6 +27,7 @@ from unmask.tables.audit.attacked_release import OPTIONAL
 from unmask.tables.audit.auditor_knowledge import AuditorKnowledge, check_row_numbers
 from unmask.tables.audit.cautions import list_bands, list_cautions, list_readings
 from unmask.tables.audit.column_shapes import column_bins
+from unmask.tables.audit.control_comparison import WORDS
 from unmask.tables.audit.generalization_steps import try_steps
 from unmask.tables.audit.not_run import NO_REGISTER, UNLINKED, group_by_reason, list_not_run
 from unmask.tables.audit.release_facts import (
@@ -259,7 +259,7 @@ def audit_tables(
     criteria = dict(zip(everything, (facts["criteria"] for facts in counted), strict=True))
     contributions, unmeasured = measure_contributions(releases if original is None else {ORIGINAL: original})
     adversaries = {row.adversary for row in rows}
-    words = describe_adversaries(first, knowledge) | dict(wp216.WORDS)
+    words = describe_adversaries(first, knowledge) | dict(WORDS)
     compared = {
         name: (original, table, knowledge.origins[name])
         for name, table in tables.items()
@@ -297,7 +297,7 @@ def audit_tables(
             *list_not_priced(price),
         ),
         adversaries={name: text for name, text in words.items() if name in adversaries},
-        result=make_result(title, rows, facts),
+        result=make_result(title, rows, facts, words),
     )
 
 
