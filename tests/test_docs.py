@@ -2,6 +2,7 @@
 
 import importlib
 import inspect
+import json
 import pkgutil
 import re
 import shlex
@@ -185,6 +186,31 @@ def test_documented_commands_run(page, lines, study, tmp_path, monkeypatch):
         refused = shlex.join(["unmask", *words]) in REFUSED
         assert code in ((2,) if refused else (0, 1, 3)), out + said
         assert refused or not re.search("^Error", said, flags=re.MULTILINE), out + said
+
+
+RESULTS = (
+    "audit release.csv -q age,sex,zip -s diagnosis --original people.csv --origin origin.csv --control others.csv",
+    "audit release.csv -q age,sex,zip --register register.csv --attacker case-study --policy k>=2",
+    "audit graph network.csv --overlap 0.9,0.9 --attack Nar09,Rematch --seeds random:10 --transition 2,5",
+    "audit linkage --truth truth.csv --guess guess.csv --beta 0.5",
+    "audit channel laplace.csv coin.csv --prior prior.csv --loss euclidean --coordinates places.csv",
+    "audit channel counts.csv",
+    "price 1-20 --attacker case-study",
+)
+"""Commands whose tables the reference lists."""
+
+
+@pytest.mark.parametrize("command", RESULTS, ids=lambda command: command[:30])
+def test_the_reference_lists_the_tables_of_a_result(command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    words = shlex.split(command)
+    Room("reference", {}, tmp_path).supply(words)
+    code, out, messages = run(*words, "--json")
+    assert code in (0, 3), messages
+    tables = json.loads(out)["tables"]
+    reference = (ROOT / "docs" / "reference.md").read_text(encoding="utf-8")
+    assert tables
+    assert [name for name in tables if f"`{name}`" not in reference] == []
 
 
 KERNEL = f"""
