@@ -408,3 +408,25 @@ def test_an_own_hierarchy_has_rungs_and_is_released_no_finer(
     said += ["--hierarchy", "ward=wards.csv", "--level", "ward=1", "-o", str(tmp_path / "again.csv"), "--quiet"]
     run(capsys, "protect", "hospital.csv", *said)
     assert (tmp_path / "again.csv").read_bytes() == (tmp_path / "release.csv").read_bytes()
+
+
+def test_every_file_of_a_document_is_linked_and_no_column_is_taken_for_one(
+    browser: Browser, project: Project, tmp_path: Path
+):
+    folder = tmp_path / "there"
+    folder.mkdir()
+    (folder / "data.csv").write_text(
+        "hierarchy,sex,zip\n" + "".join(f"a{at},{'fm'[at % 2]},0100{at % 5}\n" for at in range(40))
+    )
+    (folder / "zip.csv").write_text("".join(f"0100{at},010*\n" for at in range(5)))
+    (folder / "board.toml").write_text('title = "Our board"\n[[policy]]\nrequire = "k >= 2"\n')
+    (folder / "unmask.toml").write_text(
+        '[data]\nfile = "data.csv"\n[columns]\nhierarchy = "drop"\nsex = "quasi-identifier"\n'
+        'zip = { role = "quasi-identifier", hierarchy = "zip.csv" }\n'
+        '[audit]\nattacker = "case-study"\n[[policy]]\nuse = "board.toml"\n[[policy]]\nuse = "strict"\n'
+    )
+    opened(browser, folder / "unmask.toml")
+    links = {path.name for path in project.folder.iterdir() if path.is_symlink()}
+    assert links == {"data.csv", "zip.csv", "board.toml"}
+    assert project.document["columns"]["hierarchy"] == "drop"
+    assert project.document["audit"] == {"attacker": "case-study"}

@@ -46,32 +46,29 @@ MEANING_KEYS = tuple(MEANINGS.values())
 """Parameters of `Table.read` that are by column."""
 
 
-def is_large(project: Project) -> bool:
-    """Return whether a process counts the table."""
-    return _key(project)[2] > LARGE_BYTES
-
-
 def count_columns(project: Project) -> Profile:
     """Return the profile of the table; wait until it is counted."""
-    if is_large(project):
-        start_counting(project)
-        project.jobs.wait(JOB)
-        _raise_failure(project)
-        return _load(project.folder / PROFILE, _key(project))
-    return _count(_key(project))
+    key = _key(project)
+    if not _is_large(key):
+        return _count(key)
+    start_counting(project)
+    project.jobs.wait(JOB)
+    _raise_failure(project)
+    return _load(project.folder / PROFILE, key)
 
 
 def start_counting(project: Project) -> None:
     """Start to count a large table in the background, unless that is done or has failed."""
-    job, digest = project.jobs.find(JOB), json.dumps(_key(project))
-    if is_large(project) and (job is None or job.digest != digest or job.state == "stopped"):
+    job, key = project.jobs.find(JOB), _key(project)
+    digest = json.dumps(key)
+    if _is_large(key) and (job is None or job.digest != digest or job.state == "stopped"):
         project.jobs.stop(JOB)
         project.jobs.start(JOB, [("count", digest, PROFILE)], digest=digest)
 
 
 def find_counting_job(project: Project) -> Job | None:
     """Return the job that counts the table if it still runs, or raise its error."""
-    if not is_large(project):
+    if not _is_large(_key(project)):
         return None
     start_counting(project)
     project.jobs.wait(JOB, PATIENCE_SECONDS)
@@ -86,6 +83,10 @@ def write_profile(key: str, output: str) -> None:
         Path(output).write_bytes(pickle.dumps(_count(tuple(json.loads(key)))))
     except UnmaskError as error:
         sys.exit(f"Error: {error}")
+
+
+def _is_large(key: Key) -> bool:
+    return key[2] > LARGE_BYTES
 
 
 def _raise_failure(project: Project) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 
@@ -268,3 +268,9 @@ def is_upload(value: Any) -> bool:
 def read_list(form: Any, key: str) -> list[Any]:
     """Return all values of a form with a name."""
     return list(form.getlist(key)) if hasattr(form, "getlist") else [form[key]] if key in form else []
+
+
+def read_index(text: object, items: Sequence[object]) -> int | None:
+    """Return the index of an item that a form or an address selects; None if there is no such item."""
+    indices = {str(index): index for index in range(len(items))}
+    return indices.get(str(text))

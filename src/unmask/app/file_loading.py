@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import zipfile
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,15 @@ MAX_UNPACKED_BYTES = 4 << 30
 """Bytes of an unpacked file."""
 
 CHUNK_BYTES = 1 << 20
+
+FILE_KEYS: Mapping[str, tuple[str, ...]] = {
+    "data": ("file",), "register": ("file",), "control": ("file",), "columns": ("hierarchy",),
+    "audit": ("attacker",), "policy": ("use",),
+}  # fmt: skip
+"""Section of a document -> keys that name files."""
+
+TOML_SECTIONS = ("audit", "policy")
+"""Sections whose keys name a TOML file, or something that unmask has."""
 
 
 def open_path(project: Project, path: Path) -> None:
@@ -116,42 +125,23 @@ def _rename_files(document: Mapping[str, Any], rename: Callable[[str], str]) -> 
     """Return the document with other names of its files."""
     from unmask.measures.losses import LOSS_NAMES
 
-    workflow, renamed = find_workflow(document), dict(document)
-    for section in ("data", "register", "control"):
-        if section in document:
-            renamed[section] = _rename_values(document[section], rename, ("file",))
-    if workflow.word:
-        excluded = (*list_outputs(document), *LOSS_NAMES)
-        renamed[workflow.word] = _rename_values(document[workflow.word], rename, workflow.file_keys, excluded)
-    if isinstance(document.get("columns"), dict):
-        columns = document["columns"].items()
-        renamed["columns"] = {name: _rename_values(column, rename, ("hierarchy",)) for name, column in columns}
-    if _names_toml(document.get("audit"), "attacker"):
-        renamed["audit"] = _rename_values(document["audit"], rename, ("attacker",))
-    if isinstance(policy := document.get("policy"), list):
-        renamed["policy"] = [
-            _rename_values(entry, rename, ("use",) if _names_toml(entry, "use") else ()) for entry in policy
-        ]
-    return renamed
+    workflow = find_workflow(document)
+    keys = {**FILE_KEYS, **({workflow.word: workflow.file_keys} if workflow.word else {})}
+    not_files = {workflow.word: (*list_outputs(document), *LOSS_NAMES)}
 
+    def is_file(section: str, key: str, value: str) -> bool:
+        is_path = value.endswith(".toml") if section in TOML_SECTIONS else value not in not_files.get(section, ())
+        return key in keys.get(section, ()) and is_path
 
-def _rename_values(
-    entry: Any, rename: Callable[[str], str], keys: Collection[str], excluded: Collection[str] = ()
-) -> Any:
-    """Return a section with other names of files at some keys. excluded : values that are not files"""
-
-    def rename_value(value: Any) -> Any:
+    def rename_value(section: str, key: str, value: Any) -> Any:
         if isinstance(value, list):
-            return list(map(rename_value, value))
-        return rename(value) if isinstance(value, str) and value not in excluded else value
+            return [rename_value(section, key, item) for item in value]
+        if isinstance(value, dict):
+            is_column = section == "columns" and not key  # a column may be called "hierarchy"
+            return {name: rename_value(section, "column" if is_column else name, item) for name, item in value.items()}
+        return rename(value) if isinstance(value, str) and is_file(section, key, value) else value
 
-    if not isinstance(entry, dict):
-        return entry
-    return {key: rename_value(value) if key in keys else value for key, value in entry.items()}
-
-
-def _names_toml(entry: Any, key: str) -> bool:
-    return isinstance(entry, dict) and str(entry.get(key, "")).endswith(".toml")
+    return {section: rename_value(section, "", value) for section, value in document.items()}
 
 
 # --- sizes ------------------------------------------------------------------------------------------------------------

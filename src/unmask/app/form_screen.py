@@ -51,7 +51,7 @@ class FormScreen:
         if not is_last:
             return self.name
         try:
-            project.jobs.check([["audit", find_workflow(document).word, DOCUMENT, "--as-plan"]])
+            project.jobs.check(["audit", find_workflow(document).word, DOCUMENT, "--as-plan"])
         except UnmaskError:
             project.save(before)
             raise

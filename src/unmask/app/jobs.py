@@ -109,12 +109,12 @@ class Jobs:
                 self.threads[name] = threading.Thread(target=self._run, args=(job, outputs or {}, then), daemon=True)
                 self.threads[name].start()
 
-    def check(self, commands: Sequence[Command]) -> None:
-        """Run short commands, and raise their error."""
+    def check(self, command: Command) -> None:
+        """Run a short command, and raise its error."""
         log: list[str] = []
-        with self._open_process(commands, {}) as process:
+        with self._open_process([command], {}) as process:
             codes = list(_read_exit_codes(process, log))
-        if codes != [0] * len(commands):
+        if codes != [0]:
             raise UnmaskError(_find_error(log))
 
     def stop(self, name: str) -> None:

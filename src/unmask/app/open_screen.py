@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from unmask.app import file_loading
-from unmask.app.column_profile import is_large, start_counting
+from unmask.app.column_profile import start_counting
 from unmask.app.fields import is_upload
 from unmask.app.jobs import format_command
 from unmask.app.preview import DELIMITERS, Preview, read_preview
@@ -50,7 +50,7 @@ def show(project: Project, _query: Mapping[str, str]) -> dict[str, Any]:
     document, name = project.document, project.file.name
     workflow, data = find_workflow(document), document.get("data", {})
     preview = _describe(project, workflow) if workflow.describe else read_preview(project)
-    if not workflow.word and not preview.error and is_large(project):
+    if not workflow.word and not preview.error:
         start_counting(project)  # while the user looks at the preview
     options = {key: options for key, options in READERS.items() if key == "missing" or _has_text(name)}
     header = {True: "names", False: "row"}.get(data.get("header"))

@@ -7,10 +7,11 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from unmask.app import mechanism_curve, tried_releases
+from unmask.app.fields import read_index
 from unmask.app.pages import show_progress
 from unmask.app.project import Project
 from unmask.app.tried_releases import Point
-from unmask.app.verdict_screen import list_commands, read_index
+from unmask.app.verdict_screen import list_commands
 from unmask.app.workflow import Trials
 from unmask.app.workflows import find_workflow
 from unmask.core.errors import UnmaskError

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from unmask.app import pages
 from unmask.app.column_profile import count_columns, find_counting_job
+from unmask.app.fields import read_index
 from unmask.app.jobs import EXIT_ABOVE, Command, Job, format_command
 from unmask.app.project import AT_RISK, AUDIT, AUDIT_OPTIONS, REPORT, Project
 from unmask.app.table_workflow import with_protection
@@ -131,9 +132,3 @@ def submit(project: Project, form: Mapping[str, Any]) -> str:
             del document["linkability"]
     project.save(with_protection(document, k=change["k"], l=change["l"]))
     return "verdict"
-
-
-def read_index(text: object, items: Sequence[object]) -> int | None:
-    """Return the index of an item that a form or an address selects; None if there is no such item."""
-    indices = {str(index): index for index in range(len(items))}
-    return indices.get(str(text))
