@@ -3,6 +3,7 @@
 import json
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from unmask import economics
 from unmask.cli import main
 from unmask.core.errors import UnmaskError
-from unmask.document import by_role, for_audit, for_protect, load, populations
+from unmask.document import derive_audit_options, derive_protect_options, group_by_role, list_datasets, load
 from unmask.policy import read_policy
 from unmask.toml_text import format_document, format_value
 
@@ -96,15 +97,15 @@ def test_what_a_command_was_asked_for_is_a_document_that_asks_for_the_same(folde
     (folder / "again.toml").write_text(run(*asked, "--as-plan")[1])
     assert not (folder / "x.csv").exists()
     assert (
-        for_protect(load(folder / "again.toml"), folder)[1] | {"relaxed": True, "k": 2, "l_": 2}
-        == for_protect(load(folder / "again.toml"), folder)[1]
+        derive_protect_options(load(folder / "again.toml"), folder)[1] | {"relaxed": True, "k": 2, "l_": 2}
+        == derive_protect_options(load(folder / "again.toml"), folder)[1]
     )
 
 
 def test_what_no_document_says_of_a_command_is_named(folder: Path) -> None:
     code, _, said = run("audit", "people.csv", *OPTIONS, "--seed", "1", "--engine", "duckdb", "--json", "--as-plan")
     assert code == 0
-    assert "no document says --engine, --json: give that again" in said
+    assert "--engine, --json are not stored in the document: pass them again" in said
 
 
 @pytest.mark.parametrize(
@@ -164,14 +165,14 @@ def test_every_audit_is_asked_by_a_document_as_by_its_options(folder: Path, word
     (folder / "items.csv").write_text("item,subject\n" + "".join(f"i{n},s{n // 3}\n" for n in range(12)))
     given = ("audit", word, *OF_DOMAINS[word])
     code, text, said = run(*given, "--json", "--as-plan")
-    assert (code, said) == (0, "no document says --json: give that again\n")
+    assert (code, said) == (0, "--json is not stored in the document: pass it again\n")
     (folder / "again.toml").write_text(text)
     again, first = run("audit", word, "again.toml", "--json"), run(*given, "--json")
     assert again[0] == first[0]
     assert again[1].replace("its own policy", "the conditions given") == first[1]
     assert run("audit", word, "again.toml", "--as-plan")[1] == text
     (folder / "again.toml").write_text(text.replace(f"[{word}]\n", f"[{word}]\nseedz = 3\n"))
-    assert f"[{word}] has a key 'seedz' that does not exist" in run("audit", word, "again.toml")[2]
+    assert "has a key 'seedz' that does not exist" in run("audit", word, "again.toml")[2]
     (folder / "again.toml").write_text(f"[{word}]\n")
     assert run("audit", word, "again.toml")[0] == 2
     (folder / "again.toml").write_text('title = "x"\n')
@@ -201,10 +202,10 @@ def test_the_order_of_numbers_is_a_list_of_numbers(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("word", "text", "message"),
     [
-        ("linkage", "beta = [0.5]", "beta is a list, expected one value"),
-        ("linkage", "beta = { a = 1 }", "beta is a table, expected one value"),
+        ("linkage", "beta = [0.5]", "linkage.beta is a list, expected a number above 0, to 1"),
+        ("linkage", "beta = { a = 1 }", "linkage.beta is a table, expected a number above 0, to 1"),
         ("linkage", 'document = "x.toml"', "has a key 'document' that does not exist"),
-        ("linkage", "own = { weight = 'w' }", "own is a table, expected one value or a list of them"),
+        ("linkage", "own = 3", "linkage.own is 3, expected a text, or a list, each a text, or a table"),
         ("linkage", 'gates = ["breached>1"]', "has a key 'gates' that does not exist"),
         ("linkage", "quiet = true", "has a key 'quiet' that does not exist"),
         ("graph", 'release = ["ring.txt", "people.csv"]', "release is a list, expected one value"),
@@ -330,7 +331,7 @@ def test_several_populations_have_their_own_columns() -> None:
     file = "a.csv"
     columns = { age = "quasi-identifier" }
     """
-    first, second = populations(tomllib.loads(text))
+    first, second = list_datasets(tomllib.loads(text))
     assert "quasi_identifiers" not in first
     assert (second["use"], second["quasi_identifiers"]) == ("tables.file", ["age"])
 
@@ -351,18 +352,18 @@ def test_what_is_written_is_what_is_read(settings: dict[str, object]) -> None:
 
 
 def test_roles_of_columns() -> None:
-    assert by_role({"w": "weight", "a": "keep"}) == {"keep": ["a"], "weight": "w"}
+    assert group_by_role({"w": "weight", "a": "keep"}) == {"keep": ["a"], "weight": "w"}
     assert format_value({"a b": [1, "x"]}) == '{ "a b" = [1, "x"] }'
 
 
 def test_levels_are_kept_where_an_audit_tries_others():
     said = {"data": {"file": "a.csv"}, "columns": {"age": "quasi-identifier"}, "releases": [{"file": "r.csv"}]}
     said["protections"] = [{"use": "tables.Mondrian", "with": {"levels": {"age": 5, "birth": "decade"}}}]
-    for told in (for_audit, for_protect):
+    for told in (derive_audit_options, derive_protect_options):
         assert told(said, Path("here"))[1]["levels"] == ["age=5", "birth=decade"]
     said["protections"][0]["with"]["levels"] = "year"
     with pytest.raises(UnmaskError, match="levels is no table"):
-        for_protect(said, Path("here"))
+        derive_protect_options(said, Path("here"))
 
 
 MADE = ("audit", "release.csv", *OPTIONS, "--original", "people.csv", "--origin", "origin.csv")
@@ -415,3 +416,65 @@ def test_a_release_that_names_no_protection_of_the_document_is_refused(released:
     code, _, said = run("audit", "again.toml")
     assert code == 2
     assert "a release says that 'other' made it, and the document has 0 protections of that name" in said
+
+
+# --- sections of other domains ---
+
+LINKAGE = {"linkage": {"truth": "items.csv", "guesses": "items.csv", "clusters": "subject", "noise": -1}}
+CHANNEL = {"channel": {"channels": "channel.csv", "evidence": "channel"}}
+
+
+@pytest.fixture
+def sections(folder: Path) -> Path:
+    Path("items.csv").write_text("item,subject,w\n" + "".join(f"i{i},s{i // 3},0.5\n" for i in range(12)))
+    Path("channel.csv").write_text(",a,b\nx,0.9,0.1\ny,0.2,0.8\n")
+    return folder
+
+
+def write_sections(*sections: dict[str, Any]) -> None:
+    Path("unmask.toml").write_text(format_document({key: value for item in sections for key, value in item.items()}))
+
+
+@pytest.mark.parametrize(("section", "word"), [(LINKAGE, "linkage"), (CHANNEL, "channel")])
+def test_an_audit_runs_the_only_section_of_a_document(sections: Path, section: dict[str, Any], word: str) -> None:
+    write_sections(section)
+    plain, named = run("audit", "unmask.toml", "--json"), run("audit", word, "unmask.toml", "--json")
+    assert plain == named
+    assert plain[0] == 0
+    assert json.loads(plain[1])["command"] == f"audit {word}"
+
+
+def test_several_sections_need_the_word_of_one(sections: Path) -> None:
+    write_sections(LINKAGE, CHANNEL)
+    code, _, error = run("audit", "unmask.toml")
+    assert code == 2
+    assert "describes 2 audits: run unmask audit linkage unmask.toml or unmask audit channel unmask.toml" in error
+    assert run("audit", "channel", "unmask.toml")[0] == 0
+
+
+def test_a_table_of_a_document_comes_before_its_other_sections(sections: Path) -> None:
+    write_sections({"data": {"file": "people.csv"}, "columns": {"age": "quasi-identifier"}}, CHANNEL)
+    assert json.loads(run("audit", "unmask.toml", "--json")[1])["command"] == "audit"
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"beta": 2}, "linkage.beta is 2, expected a number above 0, to 1"),
+        ({"betta": 0.5}, "linkage has a key 'betta' that does not exist; did you mean 'beta'?"),
+        ({"missing": "eror"}, "linkage.missing is 'eror', did you mean 'error'?"),
+    ],
+)
+def test_a_section_has_the_parameters_of_its_audit(sections: Path, changes: dict[str, Any], message: str) -> None:
+    write_sections({"linkage": LINKAGE["linkage"] | changes})
+    for command in (("audit", "unmask.toml"), ("audit", "linkage", "unmask.toml"), ("audit", "channel", "unmask.toml")):
+        code, _, error = run(*command)
+        assert (code, message in error) == (2, True), error
+
+
+def test_values_by_name_are_a_table_or_a_list(sections: Path) -> None:
+    results = []
+    for weights in ({"weight": "w"}, ["weight=w"], "weight=w"):
+        write_sections({"linkage": LINKAGE["linkage"] | {"own": weights}})
+        results.append(json.loads(run("audit", "unmask.toml", "--json")[1])["results"])
+    assert results[0] == results[1] == results[2]

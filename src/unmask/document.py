@@ -1,7 +1,6 @@
-"""`unmask.toml`: one document for all verbs. Data and the roles of its columns, releases, adversaries, protections, and
-the policy that says what is acceptable.
+"""`unmask.toml`, the document of all commands: data, roles of columns, releases, adversaries, protections, policy.
 
-Options of the command line say the same things, and win over the document.
+Options on the command line replace those of the document.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ ROLES: Final[Mapping[str, str]] = {
 """Role of a column -> the parameter of `Table.read` that lists such columns; a column to drop is in none."""
 
 MEANINGS: Final[Mapping[str, str]] = {"type": "types", "order": "orders", "hierarchy": "hierarchies"}
-"""Other keys of a column -> the parameter of `Table.read` that takes them by column."""
+"""Further key of a column -> the parameter of `Table.read` that takes it by column."""
 
 READING: Final = ("person", "missing", "na", "decimal", "delimiter", "header", "encoding", "cells")
 """Parameters of `Table.read` about the whole file."""
@@ -49,9 +48,9 @@ DEFAULTS: Final[Mapping[str, tuple[object, ...]]] = {
     "missing": ("own",), "cells": ("any",), "coverage": (1.0,), "hold_back": (0.0,), "seed": (0,), "levels": ({},),
     "without": ((),), "together": (False,),
 }  # fmt: skip
-"""Values that mean the same as no value."""
+"""Option -> values that are not stored, since they are the default."""
 
-OUTSIDE: Final[Mapping[str, tuple[str, ...]]] = {
+KNOWLEDGE: Final[Mapping[str, tuple[str, ...]]] = {
     "register": ("file", "coverage"),
     "control": ("file",),
     "linkability": ("parts",),
@@ -117,9 +116,9 @@ def _publisher() -> Table:
 def _attacker() -> Any:
     numbers = {name: _or_range(hint) for name, hint in parameters("unmask.economics:Attacker").items()}
     chances = Either((float, list_of(float), _ENDS))
-    own = {"name": str, "adversary": str, "attacker": Either((str, dict_of(Any))), "number": _or_range(float)}
+    further = {"name": str, "adversary": str, "attacker": Either((str, dict_of(Any))), "number": _or_range(float)}
     unlimited = {"max_fines": Either((float, str, _ENDS))}
-    return list_of(Table({**numbers, **own, **unlimited, "detection": chances, "believed_detection": chances}))
+    return list_of(Table({**numbers, **further, **unlimited, "detection": chances, "believed_detection": chances}))
 
 
 def _or_range(hint: Any) -> Any:
@@ -143,7 +142,7 @@ def _certificate() -> Table:
 
 IMPORTED: Final[Mapping[str, Callable[[], Any]]] = {
     "register": _register,
-    "audit": lambda: Table(parameters(AUDIT, *OUTSIDE["audit"])),
+    "audit": lambda: Table(parameters(AUDIT, *KNOWLEDGE["audit"])),
     "policy": _policy,
     "certificate": _certificate,
     "publisher": _publisher,
@@ -152,15 +151,41 @@ IMPORTED: Final[Mapping[str, Callable[[], Any]]] = {
 """Section -> function that returns its type, by parameters of functions that take a while to import."""
 
 
+def list_domain_words() -> dict[str, str]:
+    """Return the section of each domain but that of tables, which is also the word after `unmask audit`."""
+    return {name: entry.word or name for name, entry in DOMAINS.items() if entry.word != ""}
+
+
+def _domain(word: str) -> Any:
+    """Return the type of the section of a domain: the parameters of its `audit_files`.
+
+    The command for graphs, which has none, checks its section itself.
+    """
+    domain = next(name for name, section in list_domain_words().items() if section == word)
+    if not hasattr(import_audit(domain), "audit_files"):
+        return dict_of(Any)
+    hints = parameters(f"{DOMAINS[domain].audit}:audit_files")
+    return Table({name: _one_or_several(hint) for name, hint in hints.items()})
+
+
+def _one_or_several(kind: Any) -> Any:
+    """Return a type whose lists may be single values, as options are typed; a mapping may be a list of KEY=VALUE."""
+    kinds = get_args(kind) if get_origin(kind) in (Union, types.UnionType) else (kind,)
+    if any(get_origin(item) is list for item in kinds):
+        return Either((*(get_args(item)[0] for item in kinds if get_origin(item) is list), *kinds))
+    if any(get_origin(item) is dict for item in kinds):
+        return Either((str, list_of(str), *kinds))
+    return kind
+
+
 def section_type(key: str) -> Any:
-    """Return the type of a section; a command checks the options of its domain."""
-    return SECTIONS[key] if key in SECTIONS else IMPORTED[key]() if key in IMPORTED else dict_of(Any)
+    """Return the type of a section."""
+    return SECTIONS[key] if key in SECTIONS else IMPORTED[key]() if key in IMPORTED else _domain(key)
 
 
 def list_sections() -> tuple[str, ...]:
     """Return the keys of a document: its sections, and one for each domain."""
-    words = (one.word or name for name, one in DOMAINS.items() if one.word != "")
-    return (*SECTIONS, *IMPORTED, *words)
+    return (*SECTIONS, *IMPORTED, *list_domain_words().values())
 
 
 def load(path: Path) -> dict[str, Any]:
@@ -168,22 +193,22 @@ def load(path: Path) -> dict[str, Any]:
 
     Raises `FailedError` for a file that cannot be read, `UnmaskError` for values that are not as expected.
     """
-    given = read_toml(path, "document")
+    document = read_toml(path, "document")
     with in_document(path):
-        check_sections(given)
-    return given
+        check_sections(document)
+    return document
 
 
-def check_sections(given: Settings) -> None:
+def check_sections(document: Settings) -> None:
     """Raise an error for a key, a type or a range of a document that is not as expected."""
-    check(given, Table(dict.fromkeys(list_sections(), Any)), "")
-    for key, value in given.items():
+    check(document, Table(dict.fromkeys(list_sections(), Any)), "")
+    for key, value in document.items():
         check(value, section_type(key), key)
-    for kind in PARTS.keys() & given.keys():
-        for at, entry in enumerate(_listed(given[kind]), 1):
+    for kind in PARTS.keys() & document.keys():
+        for at, entry in enumerate(_list_entries(document[kind]), 1):
             domain = entry.get("domain", entry.get("use", "tables.").partition(".")[0])
             if domain in DOMAINS:  # a plug-in without it is checked once it is imported
-                check(entry, part_type(kind, domain), kind if isinstance(given[kind], dict) else f"{kind}[{at}]")
+                check(entry, part_type(kind, domain), kind if isinstance(document[kind], dict) else f"{kind}[{at}]")
 
 
 def part_type(kind: str, domain: str) -> Table:
@@ -224,51 +249,66 @@ def _word(name: str) -> str:
     return rf"(?<!\w){re.escape(name)}(?!\w)"
 
 
-def populations(given: Settings) -> list[dict[str, Any]]:
-    """The entries of `data`, one table or a list of them, each with the roles of its columns as `Table.read` has them.
+def list_datasets(document: Settings) -> list[dict[str, Any]]:
+    """Return the entries of `data`, one table or a list of them, with the roles of columns as `Table.read` has them.
 
-    `columns` stands beside `data`, or inside each where there are several; one without `use` is a table in a file.
+    `columns` is next to `data`, or inside each of several; an entry without `use` is a table in a file.
 
-    >>> populations({"data": {"file": "people.csv"}, "columns": {"age": "quasi-identifier"}})
+    >>> list_datasets({"data": {"file": "people.csv"}, "columns": {"age": "quasi-identifier"}})
     [{'use': 'tables.file', 'file': 'people.csv', 'quasi_identifiers': ['age']}]
     """
-    return [_population(entry, given.get("columns", {})) for entry in _listed(given.get("data", []))]
+    return [_read_dataset(entry, document.get("columns", {})) for entry in _list_entries(document.get("data", []))]
 
 
-def _listed(data: Any) -> list[dict[str, Any]]:
+def _list_entries(data: Any) -> list[dict[str, Any]]:
     """Return the entries of `data`, one table or a list of them."""
     return [data] if isinstance(data, dict) else data
 
 
-def _population(entry: Settings, columns: Any) -> dict[str, Any]:
-    found = {"use": "tables.file", **entry} if "file" in entry else dict(entry)
-    own = found.pop("columns", columns)
-    found = {key: value for key, value in found.items() if value not in DEFAULTS.get(key, ())}
-    if not str(found.get("use", "")).startswith("tables."):
-        return found
-    return found | by_role(own)
+def _read_dataset(entry: Settings, columns: Any) -> dict[str, Any]:
+    dataset = {"use": "tables.file", **entry} if "file" in entry else dict(entry)
+    columns = dataset.pop("columns", columns)
+    dataset = _drop_defaults(dataset)
+    is_table = str(dataset.get("use", "")).startswith("tables.")
+    return dataset | group_by_role(columns) if is_table else dataset
 
 
-def by_role(columns: Any) -> dict[str, Any]:
-    """Columns by role, and what is said of their cells, as `Table.read` takes them.
+def group_by_role(columns: Any) -> dict[str, Any]:
+    """Return the columns of each role, and the meaning of their cells, as `Table.read` takes them.
 
-    >>> by_role({"id": "drop", "birth": {"role": "quasi-identifier", "type": "date"}, "ill": "sensitive"})
+    >>> group_by_role({"id": "drop", "birth": {"role": "quasi-identifier", "type": "date"}, "ill": "sensitive"})
     {'quasi_identifiers': ['birth'], 'sensitive': ['ill'], 'types': {'birth': 'date'}}
     """
-    said = {name: {"role": given} if isinstance(given, str) else given for name, given in columns.items()}
-    lists = {option: [name for name, one in said.items() if one["role"] == role] for role, option in ROLES.items()}
-    if len(lists["weight"]) > 1:
-        raise UnmaskError(f"columns {' and '.join(lists['weight'])} are weights, expected at most one")
-    meanings = {to: {name: one[key] for name, one in said.items() if key in one} for key, to in MEANINGS.items()}
-    found: dict[str, Any] = {option: names for option, names in {**lists, **meanings}.items() if option and names}
-    if "weight" in found:
-        found["weight"] = found["weight"][0]
-    return found
+    entries = {name: {"role": entry} if isinstance(entry, str) else entry for name, entry in columns.items()}
+    by_role = {
+        option: [name for name, entry in entries.items() if entry["role"] == role]
+        for role, option in ROLES.items()
+        if option
+    }
+    if len(by_role["weight"]) > 1:
+        raise UnmaskError(f"columns {' and '.join(by_role['weight'])} are weights, expected at most one")
+    meanings = {
+        option: {name: entry[key] for name, entry in entries.items() if key in entry}
+        for key, option in MEANINGS.items()
+    }
+    options: dict[str, Any] = {option: names for option, names in {**by_role, **meanings}.items() if names}
+    return options | ({"weight": options["weight"][0]} if "weight" in options else {})
 
 
-def certificate_of(given: Settings) -> dict[str, str]:
+def read_certificate(document: Settings) -> dict[str, str]:
     """Return what the owner wrote about the release: by whom, to whom, what for."""
-    return {key: str(value) for key, value in given.get("certificate", {}).items()}
+    return {key: str(value) for key, value in document.get("certificate", {}).items()}
+
+
+def list_audits(document: Settings) -> list[str]:
+    """Return the words of the audits that a document describes; "" is the audit of a table.
+
+    >>> list_audits({"data": {"file": "people.csv"}, "graph": {"release": "friends.txt"}})
+    ['', 'graph']
+    """
+    uses = [str(dataset.get("use", "tables.")) for dataset in list_datasets(document)]
+    has_table = "releases" in document or any(use.startswith("tables.") for use in uses)
+    return [""] * has_table + [word for word in list_domain_words().values() if word in document]
 
 
 def stored_options(command: str) -> frozenset[str]:
@@ -276,133 +316,133 @@ def stored_options(command: str) -> frozenset[str]:
     reading = {*READING, *ROLES.values(), *MEANINGS.values()}
     protecting = {"data", "hold_back", "protection", "k", "l_", "t", "relaxed", "levels"}
     auditing = {"releases", "original", "origins", "synthetic", "policies", "register", "control", "coverage", "parts"}
-    return frozenset(reading | protecting | auditing | {*(OUTSIDE["audit"] if command == "audit" else ())})
+    return frozenset(reading | protecting | auditing | {*(KNOWLEDGE["audit"] if command == "audit" else ())})
 
 
-# --- what a document says to one command ------------------------------------------------------------------------------
+# --- options of commands ----------------------------------------------------------------------------------------------
 
 
-def for_audit(given: Settings, folder: Path) -> tuple[list[str], dict[str, Any]]:
-    """The releases to attack, and options of `unmask audit`: without releases the table of `data` is the release."""
-    data = _table(given)
-    releases = given.get("releases", [])
+def derive_audit_options(document: Settings, folder: Path) -> tuple[list[str], dict[str, Any]]:
+    """Return the releases and the options of `unmask audit`; without releases the table of `data` is the release."""
+    table = _find_table(document)
+    options = _derive_reading(table, folder) | _derive_knowledge(document, folder)
+    releases = document.get("releases", [])
     if not releases:
-        return [_file(data, folder)], _reading(data, folder) | _outside(given, folder)
-    files = [_place(folder, one["file"]) for one in releases]
-    options = _reading(data, folder) | _outside(given, folder) | _tried(given)
-    if "file" in data:
-        options |= {"original": _file(data, folder), **_aside(data)}
-    if origins := [_place(folder, one["origin"]) for one in releases if "origin" in one]:
+        return [_locate_data(table, folder)], options
+    options |= _find_levels(document)
+    if "file" in table:
+        options |= {"original": _locate_data(table, folder), **_derive_hold_back(table)}
+    if origins := [_locate(folder, release["origin"]) for release in releases if "origin" in release]:
         options["origins"] = origins
-    if makers := protection_specs.find_release_specs(releases, _protecting(given)):
-        options["protection"] = makers
-    if any(synthetic := [one.get("synthetic", False) for one in releases]):
-        if not all(synthetic):
-            raise UnmaskError("some releases are synthetic and others people's; give each kind a document of its own")
+    if specs := protection_specs.find_release_specs(releases, _list_protections(document)):
+        options["protection"] = specs
+    synthetic = [release.get("synthetic", False) for release in releases]
+    if any(synthetic) and not all(synthetic):
+        raise UnmaskError("some releases are synthetic and others people's; give each kind a document of its own")
+    if any(synthetic):
         options["synthetic"] = True
-    return files, options
+    return [_locate(folder, release["file"]) for release in releases], options
 
 
-def for_protect(given: Settings, folder: Path) -> tuple[list[str], dict[str, Any]]:
-    """The table to protect, and options of `unmask protect`: those of the one protection that the document has."""
-    data, found = _table(given), _protecting(given)
-    if len(found) > 1 or any("grid" in one for one in found):
+def derive_protect_options(document: Settings, folder: Path) -> tuple[list[str], dict[str, Any]]:
+    """Return the table and the options of `unmask protect`: those of the only protection of the document."""
+    table, protections = _find_table(document), _list_protections(document)
+    if len(protections) > 1 or any("grid" in protection for protection in protections):
         raise UnmaskError("the document has several protections; keep the one that unmask choose took, without a grid")
-    options = _reading(data, folder) | _aside(data)
-    return [_file(data, folder)], options | (protection_specs.to_options(found[0]) if found else {})
+    options = _derive_reading(table, folder) | _derive_hold_back(table)
+    return [_locate_data(table, folder)], options | (protection_specs.to_options(protections[0]) if protections else {})
 
 
-def _protecting(given: Settings) -> list[Settings]:
-    """The protections of a document."""
-    return [one for one in given.get("protections", []) if one.get("use") != NOTHING]
+def derive_table_options(document: Settings, folder: Path) -> tuple[list[str], dict[str, Any]]:
+    """Return the table and how it is read, for commands about its columns."""
+    table = _find_table(document)
+    return [_locate_data(table, folder)], _derive_reading(table, folder)
 
 
-def _tried(given: Settings) -> dict[str, Any]:
-    """The levels of the one protection, which an audit keeps where it tries others."""
-    found = _protecting(given)
-    levels = found[0].get("with", {}).get("levels") if len(found) == 1 else None
+def derive_domain_options(
+    document: Settings, folder: Path, word: str, known: Sequence[str], files: Mapping[str, Sequence[str]]
+) -> dict[str, Any]:
+    """Return the options of `unmask audit WORD`.
+
+    files : options whose values are next to the document -> values that are not files
+
+    >>> files = {"release": ()}
+    >>> document = {"graph": {"release": "g.txt", "runs": 2}}
+    >>> derive_domain_options(document, Path("here"), "graph", ["release", "runs"], files)
+    {'release': 'here/g.txt', 'runs': 2}
+    """
+    section = document.get(word)
+    if not isinstance(section, dict):
+        raise UnmaskError(f"the document has no [{word}]; expected it, and below it options of unmask audit {word}")
+    check(section, Table(dict.fromkeys(known, Any)), f"[{word}]")
+    is_file = {key: key in files and value not in files[key] for key, value in section.items()}
+    return {key: _locate_files(folder, value) if is_file[key] else value for key, value in section.items()}
+
+
+def _list_protections(document: Settings) -> list[Settings]:
+    return [protection for protection in document.get("protections", []) if protection.get("use") != NOTHING]
+
+
+def _find_levels(document: Settings) -> dict[str, Any]:
+    """Return the levels of the only protection, which an audit keeps when it tries others."""
+    protections = _list_protections(document)
+    levels = protections[0].get("with", {}).get("levels") if len(protections) == 1 else None
     return {"levels": protection_specs.format_levels(levels)} if levels else {}
 
 
-def for_columns(given: Settings, folder: Path) -> tuple[list[str], dict[str, Any]]:
-    """The table, and how it is read, for commands about its columns."""
-    data = _table(given)
-    return [_file(data, folder)], _reading(data, folder)
-
-
-def for_domain(
-    given: Settings, folder: Path, word: str, known: Sequence[str], files: Mapping[str, Sequence[str]]
-) -> dict[str, Any]:
-    """What `unmask audit WORD` is asked, by the names of its options.
-
-    files : options whose values lie beside the document -> values that are no files
-
-    >>> files = {"release": ()}
-    >>> for_domain({"graph": {"release": "g.txt", "runs": 2}}, Path("here"), "graph", ["release", "runs"], files)
-    {'release': 'here/g.txt', 'runs': 2}
-    """
-    said = given.get(word)
-    if not isinstance(said, dict):
-        raise UnmaskError(f"the document has no [{word}]; expected it, and below it options of unmask audit {word}")
-    check(said, Table(dict.fromkeys(known, Any)), f"[{word}]")
-    placed = {key for key, value in said.items() if key in files and value not in files[key]}
-    return {key: _placed(folder, value) if key in placed else value for key, value in said.items()}
-
-
-def _placed(folder: Path, value: Any) -> Any:
-    check(value, Either((str, list_of(str))), "a file of the document")
-    return [_place(folder, one) for one in value] if isinstance(value, list) else _place(folder, value)
-
-
-def _table(given: Settings) -> dict[str, Any]:
-    """The one table of a document; it has no file where only releases are at hand."""
-    found = populations({"data": {}, **given})
-    if len(found) != 1 or found[0].get("use", "tables.file") != "tables.file":
+def _find_table(document: Settings) -> dict[str, Any]:
+    """Return the only table of a document; it has no file if only releases are available."""
+    datasets = list_datasets({"data": {}, **document})
+    if len(datasets) != 1 or datasets[0].get("use", "tables.file") != "tables.file":
         raise UnmaskError('the document has no file of a table; expected [data] and below it file = "people.csv"')
-    return found[0] | ({} if "use" in found[0] else by_role(given.get("columns", {})))
+    return datasets[0] | ({} if "use" in datasets[0] else group_by_role(document.get("columns", {})))
 
 
-def _file(data: Settings, folder: Path) -> str:
-    if "file" not in data:
-        raise UnmaskError('data has no file; expected file = "people.csv"')
-    return _place(folder, data["file"])
+def _derive_hold_back(table: Settings) -> dict[str, Any]:
+    return {"hold_back": table["hold_back"]} if "hold_back" in table else {}
 
 
-def _aside(data: Settings) -> dict[str, Any]:
-    """The share of people who are held back from a release."""
-    return {"hold_back": data["hold_back"]} if "hold_back" in data else {}
+def _derive_reading(table: Settings, folder: Path) -> dict[str, Any]:
+    """Return how the table is read, as texts of options."""
+    types = {"types": [f"{name}={kind}" for name, kind in table.get("types", {}).items()]}
+    orders = {"orders": [f"{name}={_format_order(name, values)}" for name, values in table.get("orders", {}).items()]}
+    files = {"hierarchies": [f"{name}={_locate(folder, file)}" for name, file in table.get("hierarchies", {}).items()]}
+    plain = {key: table[key] for key in (*READING, *ROLES.values()) if key in table}
+    return plain | types | orders | files
 
 
-def _reading(data: Settings, folder: Path) -> dict[str, Any]:
-    """How the table is read, in the form of options."""
-    types = {"types": [f"{name}={of}" for name, of in data.get("types", {}).items()]}
-    orders = {"orders": [f"{name}={_ordered(name, values)}" for name, values in data.get("orders", {}).items()]}
-    trees = {"hierarchies": [f"{name}={_place(folder, at)}" for name, at in data.get("hierarchies", {}).items()]}
-    plain = {key: data[key] for key in (*READING, *ROLES.values()) if key in data}
-    return plain | types | orders | trees
-
-
-def _ordered(name: str, values: Any) -> str:
-    """The values of an ordinal column, as they are typed."""
+def _format_order(name: str, values: Any) -> str:
+    """Return the values of an ordinal column as they are typed."""
     texts = list(map(str, values))
     if any("," in text for text in texts):
         raise UnmaskError(f"the order of column {name!r} has a comma in a value; call the value something else")
     return ",".join(texts)
 
 
-def _outside(given: Settings, folder: Path) -> dict[str, Any]:
+def _derive_knowledge(document: Settings, folder: Path) -> dict[str, Any]:
     """Return the options of an audit about its register, its control people and itself."""
     options = {
         section if key == "file" else key: value
-        for section in OUTSIDE.keys() & given.keys()
-        for key, value in given[section].items()
+        for section in KNOWLEDGE.keys() & document.keys()
+        for key, value in document[section].items()
     }
     return {
-        key: _place(folder, value) if value not in FILES.get(key, (value,)) else value for key, value in options.items()
+        key: value if value in FILES.get(key, (value,)) else _locate(folder, value) for key, value in options.items()
     }
 
 
-def _place(folder: Path, name: str) -> str:
+def _locate_data(table: Settings, folder: Path) -> str:
+    if "file" not in table:
+        raise UnmaskError('data has no file; expected file = "people.csv"')
+    return _locate(folder, table["file"])
+
+
+def _locate_files(folder: Path, value: Any) -> Any:
+    check(value, Either((str, list_of(str))), "a file of the document")
+    return [_locate(folder, name) for name in value] if isinstance(value, list) else _locate(folder, value)
+
+
+def _locate(folder: Path, name: str) -> str:
     """Return the path of a file next to the document."""
     if "\0" in name:
         raise UnmaskError(f"the document names a file {name!r}, expected a path")
@@ -412,29 +452,32 @@ def _place(folder: Path, name: str) -> str:
 # --- writing ----------------------------------------------------------------------------------------------------------
 
 
-def of_options(options: Settings) -> str:
-    """The document that says what the options of `unmask audit` or `unmask protect` do."""
+def format_options(options: Settings) -> str:
+    """Return the document that stores the options of `unmask audit` or `unmask protect`."""
     releases, origins = list(options.get("releases", ())), list(options.get("origins", ()))
     source = options.get("data") or options.get("original") or (releases.pop() if len(releases) == 1 else None)
-    data = {"file": source, "hold_back": options.get("hold_back"), **{key: options[key] for key in READING}}
-    makers = [one.use for one in options.get("protection") or ()]
-    makers = makers * len(releases) if len(makers) == 1 else makers
+    specs = [spec.use for spec in options.get("protection") or ()]
+    specs = specs * len(releases) if len(specs) == 1 else specs
     published = [
-        {"file": file, "origin": origin, "synthetic": options.get("synthetic") or None, "protection": maker}
-        for file, origin, maker in itertools.zip_longest(map(str, releases), map(str, origins), makers)
+        {"file": file, "origin": origin, "synthetic": options.get("synthetic") or None, "protection": spec}
+        for file, origin, spec in itertools.zip_longest(map(str, releases), map(str, origins), specs)
     ]
-    lists = {"protections": list(protection_specs.list_entries(options)), "releases": list(map(_said, published))}
-    outside = {
+    tables = {
+        "data": {"file": source, "hold_back": options.get("hold_back"), **{key: options[key] for key in READING}},
         "register": {"file": options.get("register"), "coverage": options.get("coverage")},
         "control": {"file": options.get("control")},
         "linkability": {"parts": options.get("parts")},
-        "audit": {key: options.get(key) for key in OUTSIDE["audit"]},
+        "audit": {key: options.get(key) for key in KNOWLEDGE["audit"]},
+    }
+    stored = {name: _drop_defaults(table) for name, table in tables.items()}
+    lists = {
+        "protections": list(protection_specs.list_entries(options)),
+        "releases": list(map(_drop_defaults, published)),
     }
     sections = {
-        "data": _said(data),
-        "columns": _roles(options),
-        **{name: kept for name, said in outside.items() if (kept := _said(said))},
-        **{key: entries for key, entries in lists.items() if entries},
+        "data": stored.pop("data"),
+        "columns": _format_roles(options),
+        **{name: table for name, table in {**stored, **lists}.items() if table},
         **list_requirements(options.get("policies", ())),
     }
     return format_document({"title": "Release of a table", **sections})
@@ -443,25 +486,25 @@ def of_options(options: Settings) -> str:
 def list_requirements(policies: Iterable[Policy]) -> dict[str, list[dict[str, str]]]:
     """Return policies as the [[policy]] of a document."""
     requirements = [requirement for policy in policies for requirement in policy.requirements]
-    entries = [{name: str(value) for name, value in vars(one).items() if value} for one in requirements]
+    entries = [{name: str(value) for name, value in vars(item).items() if value} for item in requirements]
     return {"policy": entries} if entries else {}
 
 
-def _roles(options: Settings) -> dict[str, Any]:
-    """Columns with their roles, and what is said of their cells."""
-    given = {option: options[option] or () for option in ROLES.values() if option}
-    named = {option: (names,) if isinstance(names, str) else names for option, names in given.items()}
-    found: dict[str, Any] = {name: role for role, option in ROLES.items() for name in named.get(option, ())}
+def _format_roles(options: Settings) -> dict[str, Any]:
+    """Return columns with their roles, and the meaning of their cells."""
+    names = {option: options[option] or () for option in ROLES.values() if option}
+    names = {option: (value,) if isinstance(value, str) else value for option, value in names.items()}
+    columns: dict[str, Any] = {name: role for role, option in ROLES.items() for name in names.get(option, ())}
     for key, option in MEANINGS.items():
         for name, meaning in options[option].items():
-            if name not in found:
+            if name not in columns:
                 raise UnmaskError(f"the {key} of column {name!r} was given, and no role; say what the column is, too")
-            own = found[name] if isinstance(found[name], dict) else {"role": found[name]}
-            found[name] = {**own, key: list(meaning) if isinstance(meaning, tuple) else meaning}
-    return found
+            entry = columns[name] if isinstance(columns[name], dict) else {"role": columns[name]}
+            columns[name] = {**entry, key: list(meaning) if isinstance(meaning, tuple) else meaning}
+    return columns
 
 
-def _said(options: Settings) -> dict[str, Any]:
-    """What was said: options that are left out, and those that say what holds anyway, are not."""
+def _drop_defaults(options: Settings) -> dict[str, Any]:
+    """Return the options that are not left out and differ from their defaults."""
     plain = {key: str(value) if isinstance(value, Path) else value for key, value in options.items()}
     return {key: value for key, value in plain.items() if value is not None and value not in DEFAULTS.get(key, ())}

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import import_module
 from operator import attrgetter
+from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import msgspec
@@ -102,6 +103,8 @@ def _in_documents(hint: Any) -> Any:
         return list_of(_in_documents(inner[0]))
     if kind is Annotated:
         return hint if inner[0] in (int, float) else _in_documents(inner[0])
+    if hint is Path:
+        return str
     return hint if kind is Literal or hint in (str, int, float, bool) else Any
 
 

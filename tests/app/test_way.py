@@ -16,7 +16,7 @@ from tests.app.hospital import write_hospital
 from unmask.app import column_profile
 from unmask.app.project import Project, list_interrupted
 from unmask.cli import main
-from unmask.document import by_role, load
+from unmask.document import group_by_role, load
 
 
 def opened(browser: Browser, path: Path) -> None:
@@ -403,7 +403,7 @@ def test_an_own_hierarchy_has_rungs_and_is_released_no_finer(
     run(capsys, "protect", "unmask.toml", "-o", str(tmp_path / "release.csv"), "--quiet")
     rows = list(csv.DictReader((tmp_path / "release.csv").read_text().splitlines()))
     assert {"surgical", "medical"} <= {row["ward"] for row in rows} <= {"surgical", "medical", "*"}
-    of = by_role(project.document["columns"])
+    of = group_by_role(project.document["columns"])
     said = ["-q", ",".join(of["quasi_identifiers"]), "-s", ",".join(of["sensitive"]), "--k", "12"]
     said += ["--hierarchy", "ward=wards.csv", "--level", "ward=1", "-o", str(tmp_path / "again.csv"), "--quiet"]
     run(capsys, "protect", "hospital.csv", *said)

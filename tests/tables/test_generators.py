@@ -9,7 +9,7 @@ import unmask
 from unmask import UnmaskError
 from unmask.checks import check_protection
 from unmask.core.errors import NotRunError
-from unmask.document import for_audit
+from unmask.document import derive_audit_options
 from unmask.policy.condition import Condition
 from unmask.studies.cells import run_cell
 from unmask.studies.choice import choose
@@ -161,10 +161,10 @@ def test_a_release_that_may_be_synthetic_is_asked_about():
 
 def test_a_document_says_which_releases_are_synthetic(tmp_path):
     given = {"data": {"file": "people.csv"}, "releases": [{"file": "a.csv", "synthetic": True}]}
-    assert for_audit(given, tmp_path)[1]["synthetic"] is True
+    assert derive_audit_options(given, tmp_path)[1]["synthetic"] is True
     given["releases"].append({"file": "b.csv"})
     with pytest.raises(UnmaskError, match="a document of its own"):
-        for_audit(given, tmp_path)
+        derive_audit_options(given, tmp_path)
 
 
 @dataclass(frozen=True)

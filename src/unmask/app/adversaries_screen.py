@@ -11,7 +11,7 @@ from unmask.app.jobs import format_command
 from unmask.app.policy_form import show_policies, submit_policy
 from unmask.app.project import ORIGIN, RELEASE, REPORT, Project
 from unmask.core.errors import UnmaskError
-from unmask.document import by_role
+from unmask.document import group_by_role
 from unmask.economics import read_attacker
 from unmask.economics.profile import EMBEDDED, attacker_table, write_attacker
 from unmask.policy.policies import parse_policy
@@ -45,7 +45,7 @@ TARGETS = Field("audit.targets")
 def show(project: Project, _query: Mapping[str, str]) -> dict[str, Any]:
     """Return a card for each adversary, and the policies."""
     document = project.document
-    roles, attacker = by_role(document["columns"]), get_value(document, "audit.attacker") or ""
+    roles, attacker = group_by_role(document["columns"]), get_value(document, "audit.attacker") or ""
     prices = _read_prices(project, attacker)
     parts = document.get("linkability", {}).get("parts", [[], []])
     colleague = _find_colleague(document)
@@ -97,7 +97,7 @@ def submit(project: Project, form: Mapping[str, Any]) -> str:
     if form.get("control-on"):
         _read_control(project, form, document)
     if form.get("parts-on"):
-        document["linkability"] = {"parts": _read_parts(form, by_role(before["columns"])["quasi_identifiers"])}
+        document["linkability"] = {"parts": _read_parts(form, group_by_role(before["columns"])["quasi_identifiers"])}
     if audit := _read_audit(project, form):
         document["audit"] = audit
     document["adversaries"] = _read_study_adversaries(form, before)
@@ -111,7 +111,7 @@ def submit(project: Project, form: Mapping[str, Any]) -> str:
 def _read_register(project: Project, form: Mapping[str, Any]) -> dict[str, Any]:
     from unmask.tables.reading import column_names
 
-    quasi = by_role(project.document["columns"])["quasi_identifiers"]
+    quasi = group_by_role(project.document["columns"])["quasi_identifiers"]
     file = read_field(project, REGISTER, form, get_value(project.document, REGISTER.key))
     if not file:
         raise UnmaskError("the register holder has no register; choose its file, or turn them off")

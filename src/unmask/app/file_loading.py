@@ -13,7 +13,7 @@ from unmask.app.workflow import Sample, Workflow
 from unmask.app.workflows import WORKFLOWS, find_workflow, guess_workflow, read_sample
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.data.files import read_text
-from unmask.document import by_role, load
+from unmask.document import group_by_role, load
 
 MAX_CELLS = 200_000_000
 """Cells of a table in memory; a larger one needs an engine, on the command line."""
@@ -110,7 +110,7 @@ def _open_document(project: Project, path: Path) -> None:
     name = find_file_name(document)
     if not name:
         raise UnmaskError(f"document {path.name!r} has no file of a table; expected [data] and below it a file")
-    by_role(document.get("columns", {}))
+    group_by_role(document.get("columns", {}))
     check_file(path.parent / name)
     paths: dict[str, Path] = {}
     _rename_files(document, lambda name: str(paths.setdefault(name, check_path(path.parent / name))))

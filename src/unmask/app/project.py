@@ -18,7 +18,7 @@ from typing import Any
 from unmask.app.jobs import Jobs
 from unmask.app.private_folder import LOCK, PREFIX, list_parents, list_unlocked, lock_folder, replace_text
 from unmask.core.errors import FailedError, UnmaskError
-from unmask.document import check_sections, load, populations
+from unmask.document import check_sections, list_datasets, load
 from unmask.toml_text import DOCUMENT, format_document, update_document
 
 RELEASE, ORIGIN, AT_RISK, REPORT, AUDIT = "release.csv", "origin.csv", "at-risk.csv", "report.html", "audit.json"
@@ -117,7 +117,7 @@ class Project:
     @property
     def table(self) -> dict[str, Any]:
         """Parameters of `Table.read` in the document, with paths of hierarchies."""
-        (table,) = populations(self.document)
+        (table,) = list_datasets(self.document)
         paths = {name: str(self.folder / file) for name, file in table.get("hierarchies", {}).items()}
         return {**table, **({"hierarchies": paths} if paths else {})}
 

@@ -15,7 +15,7 @@ from unmask.app.verdict_screen import list_commands
 from unmask.app.workflow import Trials
 from unmask.app.workflows import find_workflow
 from unmask.core.errors import UnmaskError
-from unmask.document import by_role
+from unmask.document import group_by_role
 from unmask.render import draw
 from unmask.results import Chart, Column, Table
 
@@ -45,7 +45,7 @@ def show(project: Project, query: Mapping[str, str]) -> dict[str, Any]:
         "busy": show_progress(project, job),
         "points": points,
         "untested": untested,
-        "unchanged": by_role(project.document.get("columns", {})).get("keep", ()),
+        "unchanged": group_by_role(project.document.get("columns", {})).get("keep", ()),
         "commands": (*source.list_commands(project), *list_commands(project)[:1]),
     }
     return values | (show_points(points, trials, project, query) if points else {})

@@ -13,7 +13,7 @@ from unmask.app.pages import show_progress
 from unmask.app.project import Project
 from unmask.app.table_workflow import get_levels, with_protection
 from unmask.core.errors import UnmaskError
-from unmask.document import by_role
+from unmask.document import group_by_role
 from unmask.facts import ColumnFacts
 from unmask.first_document import adversaries, first_document, reasons, unit_of
 
@@ -92,7 +92,7 @@ def _save_suggestions(project: Project, profile: Profile) -> None:
 
 
 def _format_init(document: Mapping[str, Any]) -> str:
-    roles = by_role(document["columns"])
+    roles = group_by_role(document["columns"])
     words = ["init", document["data"]["file"]]
     for option, key in (("-q", "quasi_identifiers"), ("-s", "sensitive"), ("--keep", "keep")):
         words += [option, ",".join(roles[key])] if roles.get(key) else []
@@ -149,14 +149,14 @@ def submit(project: Project, form: Mapping[str, Any]) -> str:
         raise UnmaskError("the unit of counting is open; answer the question above the columns")
     if len(columns) < len(profile.shapes):
         raise UnmaskError("a column has no role; choose one for every column, drop in case of doubt")
-    if not by_role(columns).get("quasi_identifiers"):
+    if not group_by_role(columns).get("quasi_identifiers"):
         raise UnmaskError("there is no quasi-identifier; choose the columns that an outsider may know of a person")
     return "adversaries"
 
 
 def _update_studies(document: dict[str, Any]) -> dict[str, Any]:
     """Return the document with the adversaries of studies for its roles, without sources of columns that are gone."""
-    roles = by_role(document["columns"])
+    roles = group_by_role(document["columns"])
     others = [entry for entry in document.get("adversaries", []) if entry.get("use") not in STUDY_ATTACKS]
     parts = [name for part in document.get("linkability", {}).get("parts", []) for name in part]
     if not set(parts) <= {*roles.get("quasi_identifiers", [])}:

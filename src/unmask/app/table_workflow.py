@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from unmask.app.fields import protection_parameters
 from unmask.app.project import AT_RISK, AUDIT_OPTIONS, ORIGIN, RELEASE, STUDY_FOLDER, Project
 from unmask.app.workflow import Parameter, Trials, Workflow
-from unmask.document import by_role
+from unmask.document import group_by_role
 from unmask.first_document import DEFAULT_K
 from unmask.plan import NOTHING
 from unmask.toml_text import DOCUMENT
@@ -44,7 +44,7 @@ def with_protection(document: Mapping[str, Any], **changes: Any) -> dict[str, An
     >>> with_protection({"columns": {"age": "quasi-identifier"}}, k=5, l=None)["protections"]
     [{'use': 'tables.Mondrian', 'with': {'k': 5}}]
     """
-    quasi = by_role(document["columns"]).get("quasi_identifiers", [])
+    quasi = group_by_role(document["columns"]).get("quasi_identifiers", [])
     parameters = {"k": DEFAULT_K, **protection_parameters(document), **changes}
     levels = parameters.get("levels", {}).items()
     parameters["levels"] = {name: level for name, level in levels if level is not None and name in quasi}
@@ -67,7 +67,7 @@ def build_plan(project: Project) -> dict[str, Any]:
     mondrian = {"use": "tables.Mondrian"} | ({"with": {"levels": levels}} if levels else {})
     protections: list[dict[str, Any]] = [{"name": "unprotected", "use": NOTHING}]
     protections.append({"name": "Mondrian", **mondrian, "grid": {"k": k_values}})
-    if by_role(document["columns"]).get("sensitive"):
+    if group_by_role(document["columns"]).get("sensitive"):
         protections.append({"name": "diverse", **mondrian, "grid": {"k": diverse, "l": list(L_VALUES)}})
     adversaries = [
         {**adversary, "knows": {"targets": min(rows, MAX_TARGETS), **adversary.get("knows", {})}}
@@ -99,7 +99,7 @@ WORKFLOW = Workflow(
     title="a table of people",
     meaning="One row for each person, or for each visit or case of a person.",
     roles_title="Roles",
-    is_described=lambda document: bool(by_role(document.get("columns", {})).get("quasi_identifiers")),
+    is_described=lambda document: bool(group_by_role(document.get("columns", {})).get("quasi_identifiers")),
     is_attacked=lambda document: bool(document.get("releases")),
     guess=lambda sample: f"{len(sample.columns)} columns, and no sign of another type",
     begin=lambda sample: {"data": {"file": sample.name}},

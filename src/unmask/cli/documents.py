@@ -1,4 +1,4 @@
-"""Commands that take what they are told from `unmask.toml`, and `--as-plan`, which prints one."""
+"""Commands that read their options from `unmask.toml`, and `--as-plan`, which prints one."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ RUN_OPTIONS = {
     "report", "sarif", "export", "at_risk", "in_short", "as_json", "force", "smallest_shown", "as_plan", "quiet",
     "changes", "steps",
 }  # fmt: skip
-"""Options of every audit, which are about one run of it."""
+"""Options of one run, which a document does not store."""
 
 
 CODE = "allow_code"
@@ -34,8 +34,9 @@ allow_code_option = click.option(
 
 
 def code_folder(option: str | None = None) -> Path | None:
-    """Return the folder whose modules may run: this one for an option that was typed; for a document its own if
-    --allow-code was given, else None.
+    """Return the folder whose modules may run; None if none may.
+
+    It is this folder for a typed option, and the document's folder if --allow-code was given.
     """
     ctx = click.get_current_context()
     if option is not None and ctx.get_parameter_source(option) is ParameterSource.COMMANDLINE:
@@ -44,53 +45,62 @@ def code_folder(option: str | None = None) -> Path | None:
 
 
 class ReadsDocument(Command):
-    """A command whose argument may be a document in place of its files; options on the command line win over it."""
+    """A command whose argument may be a document in place of its files; typed options replace those of the document."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the document, if there is one, before the options."""
-        argument = next(param for param in self.params if isinstance(param, click.Argument))
-        given = self.make_parser(ctx).parse_args(list(args))[0].get(str(argument.name))
-        texts = [given] if isinstance(given, str) else list(given) if isinstance(given, tuple | list) else []
+        argument = self.argument
+        value = self.make_parser(ctx).parse_args(list(args))[0].get(str(argument.name))
+        texts = [value] if isinstance(value, str) else list(value) if isinstance(value, tuple | list) else []
         if len(texts) != 1 or not texts[0].endswith(".toml"):
             return super().parse_args(ctx, args)
-        from unmask import document
-        from unmask.studies.reading import checked_document
-
         path = Path(texts[0])
-        given = checked_document(path)
-        with document.in_document(path):
-            files, said = self.said(given, path.parent)
-        said |= {name: list(split_names(said[name])) for name in self.names & said.keys()}
-        several = {str(one.name) for one in self.params if one.multiple or one.type is click.UNPROCESSED}
-        typed = {str(one.name): _typed(said[one.name], one) for one in self.params if one.name in said.keys() - several}
-        ctx.default_map = said | typed | ({"policies": [str(path)]} if "policy" in given else {})
-        ctx.meta[DOCUMENT] = str(path)
+        files, options = self._read_document(path)
+        ctx.default_map, ctx.meta[DOCUMENT] = options, str(path)
         try:
             rest = super().parse_args(ctx, args)
         except click.MissingParameter as missing:
             if missing.param is None or missing.param.name != "quasi_identifiers":
                 raise
-            none = f"no column of {path.name} is a quasi-identifier; in [columns], name one that somebody may know"
-            raise click.UsageError(f'{none}: COLUMN = "quasi-identifier"', ctx) from None
+            problem = f"no column of {path.name} is a quasi-identifier; in [columns], name one that somebody may know"
+            raise click.UsageError(f'{problem}: COLUMN = "quasi-identifier"', ctx) from None
         if files:
             ctx.params[str(argument.name)] = argument.process_value(ctx, files if argument.nargs < 0 else files[0])
         return rest
 
     @property
-    def names(self) -> set[str]:
+    def argument(self) -> click.Parameter:
+        """The argument for files."""
+        return next(param for param in self.params if isinstance(param, click.Argument))
+
+    @property
+    def name_options(self) -> set[str]:
         """The options that take names."""
-        return {str(one.name) for one in self.params if isinstance(one.type, Names)}
+        return {str(param.name) for param in self.params if isinstance(param.type, Names)}
 
-    def said(self, given: dict[str, Any], folder: Path) -> tuple[list[str], dict[str, Any]]:
-        """The files, and what options a document says."""
-        from unmask import document
+    def _read_document(self, path: Path) -> tuple[list[str], dict[str, Any]]:
+        """Return the files and the options of a document, with single values as they would be typed."""
+        from unmask.document import in_document
+        from unmask.studies.reading import checked_document
 
-        of_command = {"audit": document.for_audit, "protect": document.for_protect}
-        return of_command.get(str(self.name), document.for_columns)(given, folder)
+        document = checked_document(path)
+        with in_document(path):
+            files, options = self.derive_options(document, path.parent)
+        options |= {name: list(split_names(options[name])) for name in self.name_options & options.keys()}
+        single = {str(param.name): param for param in self.params if not _takes_several(param)}
+        options |= {name: _type_value(options[name], single[name]) for name in single.keys() & options.keys()}
+        return files, options | ({"policies": [str(path)]} if "policy" in document else {})
+
+    def derive_options(self, document: dict[str, Any], folder: Path) -> tuple[list[str], dict[str, Any]]:
+        """Return the files and the options that a document has for this command."""
+        from unmask import document as documents
+
+        derive = {"audit": documents.derive_audit_options, "protect": documents.derive_protect_options}
+        return derive.get(str(self.name), documents.derive_table_options)(document, folder)
 
 
 class WritesDocument(ReadsDocument):
-    """The same, with `--as-plan`: what the command was asked for, as a document."""
+    """A command that also prints its options as a document (`--as-plan`)."""
 
     def __init__(self, *arguments: Any, **settings: Any) -> None:
         super().__init__(*arguments, **settings)
@@ -101,90 +111,100 @@ class WritesDocument(ReadsDocument):
         """Print the document, or run the command."""
         if not ctx.params.pop("as_plan"):
             return super().invoke(ctx)
-        print_text(self.document(ctx))
-        typed = [one for one in self.params if ctx.get_parameter_source(str(one.name)) is ParameterSource.COMMANDLINE]
-        left = [one.opts[0] for one in typed if one.name != "as_plan" and not self.holds(str(one.name))]
-        if left:
-            print_line(f"no document says {', '.join(left)}: give that again", err=True)
+        print_text(self.format_document(ctx))
+        typed = [
+            item for item in self.params if ctx.get_parameter_source(str(item.name)) is ParameterSource.COMMANDLINE
+        ]
+        options = [item.opts[0] for item in typed if item.name != "as_plan" and not self.stores(str(item.name))]
+        if options:
+            verb, pronoun = ("is", "it") if len(options) == 1 else ("are", "them")
+            print_line(f"{', '.join(options)} {verb} not stored in the document: pass {pronoun} again", err=True)
         return None
 
-    def document(self, ctx: click.Context) -> str:
-        """What the command was asked for."""
-        from unmask.document import of_options
+    def format_document(self, ctx: click.Context) -> str:
+        """Return the document of the options."""
+        from unmask.document import format_options
 
-        return of_options(ctx.params)
+        return format_options(ctx.params)
 
-    def holds(self, name: str) -> bool:
-        """Whether a document says such an option."""
+    def stores(self, name: str) -> bool:
+        """Return whether a document stores an option."""
         from unmask.document import stored_options
 
         return name in stored_options(str(self.name))
 
 
 class DomainCommand(WritesDocument):
-    """An audit that a document asks for in a table of its own, `[graph]` for `unmask audit graph`: its argument and
-    its options by their names, with the values that are typed, and files beside the document.
+    """An audit whose options are a section of a document, `[graph]` for `unmask audit graph`.
+
+    Keys are the names of its argument and options, values are typed, and files are next to the document.
     """
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Keep what was typed: it is what a document says."""
+        """Keep the typed options, which a document stores."""
         ctx.obj = self.make_parser(ctx).parse_args(list(args))[0]
-        ctx.obj |= {name: list(join_names(map(split_names, ctx.obj[name]))) for name in self.names & ctx.obj.keys()}
+        ctx.obj |= {
+            name: list(join_names(map(split_names, ctx.obj[name]))) for name in self.name_options & ctx.obj.keys()
+        }
         return super().parse_args(ctx, args)
 
     @property
     def word(self) -> str:
-        """The name of the table."""
+        """The name of the section."""
         return str(self.name).rpartition(" ")[2]
 
-    @property
-    def argument(self) -> str:
-        """The name of its argument."""
-        return next(str(one.name) for one in self.params if isinstance(one, click.Argument))
+    def derive_options(self, document: dict[str, Any], folder: Path) -> tuple[list[str], dict[str, Any]]:
+        """Return the argument and the options of the section."""
+        from unmask.document import derive_domain_options
 
-    def said(self, given: dict[str, Any], folder: Path) -> tuple[list[str], dict[str, Any]]:
-        """The argument and the options of the table."""
-        from unmask.document import for_domain
+        stored = {
+            str(param.name): param for param in self.params if param.expose_value and self.stores(str(param.name))
+        }
+        del stored["policies"]  # they have sections of their own
+        files = {name: getattr(param.type, "names", ()) for name, param in stored.items() if param.type.name == "path"}
+        section = derive_domain_options(document, folder, self.word, list(stored), files)
+        options = {name: _type_value(value, stored[name]) for name, value in section.items()}
+        released = options.pop(str(self.argument.name), [])
+        if not released and self.argument.required:
+            raise UnmaskError(f"[{self.word}] has no {self.argument.name}; expected a path beside the document")
+        return [released] if isinstance(released, str) else released, options
 
-        mine = {str(one.name): one for one in self.params if one.expose_value and self.holds(str(one.name))}
-        del mine["policies"]  # which a document says as [[policy]]
-        files = {name: getattr(one.type, "names", ()) for name, one in mine.items() if one.type.name == "path"}
-        found = for_domain(given, folder, self.word, list(mine), files)
-        said = {name: _typed(value, mine[name]) for name, value in found.items()}
-        released = said.pop(self.argument, [])
-        if not released and any(one.required for one in self.params if one.name == self.argument):
-            raise UnmaskError(f"[{self.word}] has no {self.argument}; expected a path beside the document")
-        return [released] if isinstance(released, str) else released, said
-
-    def document(self, ctx: click.Context) -> str:
-        """What was typed, and what a document said beside it."""
+    def format_document(self, ctx: click.Context) -> str:
+        """Return the document of the typed options, and of those of a document that was read."""
         from unmask.document import list_requirements
         from unmask.toml_text import format_document
 
-        typed = {name: one for name, one in ctx.obj.items() if isinstance(one, str | bool | list)}
-        said = {**(ctx.default_map or {}), **typed, self.argument: _texts(ctx.params.get(self.argument))}
-        numbers = {name: ctx.params[name] for name in said if isinstance(ctx.params.get(name), int | float)}
-        said = {name: one for name, one in (said | numbers).items() if one is not None and self.holds(name)}
-        kept = {name: one for name, one in said.items() if name != "policies"}
+        argument = str(self.argument.name)
+        typed = {name: value for name, value in ctx.obj.items() if isinstance(value, str | bool | list)}
+        options = {**(ctx.default_map or {}), **typed, argument: _format_files(ctx.params.get(argument))}
+        options |= {name: ctx.params[name] for name in options if isinstance(ctx.params.get(name), int | float)}
+        stored = {name: value for name, value in options.items() if value is not None and self.stores(name)}
+        stored.pop("policies", None)
         policies = list_requirements(ctx.params.get("policies", ()))
-        return format_document({"title": f"unmask {self.name}", self.word: kept, **policies})
+        return format_document({"title": f"unmask {self.name}", self.word: stored, **policies})
 
-    def holds(self, name: str) -> bool:
-        """Whether it is about more than one run."""
+    def stores(self, name: str) -> bool:
+        """Return whether a document stores an option."""
         return name not in RUN_OPTIONS
 
 
-def _typed(value: Any, option: click.Parameter) -> Any:
-    """A value of a document as it would be typed."""
-    several = option.multiple or option.nargs < 0 or option.type is click.UNPROCESSED
+def _takes_several(option: click.Parameter) -> bool:
+    return option.multiple or option.nargs < 0 or option.type is click.UNPROCESSED
+
+
+def _type_value(value: Any, option: click.Parameter) -> Any:
+    """Return a value of a document as it would be typed."""
+    several = _takes_several(option)
+    if isinstance(value, dict) and option.multiple and option.type is not click.UNPROCESSED:
+        return [f"{key}={item}" for key, item in value.items()]
     if isinstance(value, dict) or (isinstance(value, list) and not several):
-        kind, more = "table" if isinstance(value, dict) else "list", " or a list of them" if several else ""
-        raise UnmaskError(f"{option.name} is a {kind}, expected one value{more}")
+        kind, hint = "table" if isinstance(value, dict) else "list", " or a list of them" if several else ""
+        raise UnmaskError(f"{option.name} is a {kind}, expected one value{hint}")
     if isinstance(value, list):
         return list(map(str, value))
     text = value if isinstance(value, bool) else str(value)
     return [text] if option.multiple and not isinstance(option.type, Names) else text
 
 
-def _texts(files: Any) -> list[str] | str | None:
+def _format_files(files: Any) -> list[str] | str | None:
     return list(map(str, files)) if isinstance(files, tuple) else None if files is None else str(files)

@@ -132,6 +132,8 @@ class UnmaskGroup(click.Group):
         commands = self.list_commands(ctx)
         if name in commands:
             return [name, *args[2:]]
+        if args[0] == "audit" and len(args) > 1 and args[1].endswith(".toml"):
+            return [_find_audit(Path(args[1])), *args[1:]]
         if args[0] == "audit" and len(args) > 1 and not Path(args[1]).exists():
             seconds = [command.removeprefix("audit ") for command in commands if command.startswith("audit ")]
             for near in get_close_matches(args[1], seconds, n=1, cutoff=0.75):
@@ -148,6 +150,17 @@ class UnmaskGroup(click.Group):
             near = get_close_matches(name, self.list_commands(ctx), n=1)
             hint = f"did you mean {near[0]!r}?" if near else f"the commands are {', '.join(self.list_commands(ctx))}"
             raise click.UsageError(f"{name!r} is not a command; {hint}", ctx) from None
+
+
+def _find_audit(path: Path) -> str:
+    """Return the command of the audit that a document describes; a document of several audits is one of a table."""
+    from unmask.document import list_audits, load
+
+    words = list_audits(load(path))
+    if len(words) > 1 and "" not in words:
+        choices = " or ".join(f"unmask audit {word} {path.name}" for word in words)
+        raise click.UsageError(f"{path.name} describes {len(words)} audits: run {choices}")
+    return f"audit {words[0]}" if words and words[0] else "audit"
 
 
 def second_words(ctx: click.Context, incomplete: str) -> list[CompletionItem]:

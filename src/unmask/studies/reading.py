@@ -9,7 +9,7 @@ from typing import Any
 
 from unmask.catalog import MEASURES, is_plugin
 from unmask.core.errors import UnmaskError, nearest
-from unmask.document import in_document, load, populations
+from unmask.document import in_document, list_datasets, load
 from unmask.domains import DOMAINS, import_audit
 from unmask.measures import CRITERIA, described
 from unmask.plan import NOTHING, Budget, Part, Plan, Settings
@@ -63,7 +63,7 @@ def checked_document(path: Path) -> dict[str, Any]:
 
 
 def _check(given: Settings, folder: Path) -> None:
-    populations(given)
+    list_datasets(given)
     for kind in ("protections", "adversaries"):
         for at, entry in enumerate(given.get(kind, []), 1):
             if not is_plugin(str(entry.get("use", ""))):
@@ -85,7 +85,7 @@ def _check_measure(name: str) -> None:
 
 def _with_control(given: Settings) -> Iterator[Settings]:
     """The entries of `data`; the one table of a document in a file has its control people beside it."""
-    control, entries = given.get("control", {}), populations(given)
+    control, entries = given.get("control", {}), list_datasets(given)
     for entry in entries:
         told = "file" in control and "file" in entry and len(entries) == 1
         yield {**entry, "control": control["file"]} if told else entry

@@ -31,7 +31,7 @@ def audit_files(
     subject: Annotated[str, Option("Input")] = "subject",
     clusters: Annotated[Sequence[str], Option("Input", "--cluster", metavar="NAME")] = ("cluster",),
     probability: Annotated[str, Option("Input")] = "probability",
-    noise: Annotated[str | None, Option("Input", metavar="LABEL")] = None,
+    noise: Annotated[str | int | None, Option("Input", metavar="LABEL")] = None,
     own: Annotated[Mapping[str, str] | None, Option("Knowledge", metavar="NAME=COLUMN")] = None,
     encoding: Annotated[str | None, Option("Input")] = None,
     engine: str | None = None,
@@ -66,7 +66,7 @@ def audit_files(
         column of the cluster, in a guess; given again, or a pattern such as 'pred_*', each column is a guess
     probability : str
         column that makes a guess a view
-    noise : str, optional
+    noise : str or int, optional
         label of items in no cluster, such as -1: each is alone; empty for none
     own : mapping of str, optional
         column of the truth with the weight of each item, or the alpha, beta or wanted of each subject, in place of one
@@ -89,7 +89,8 @@ def audit_files(
         raise UnmaskError("--own needs the items in memory; leave --engine out")
     columns = (item, subject, clusters, probability)
     names = name_files(tuple(map(Path, guesses)))
-    files = LinkageFiles(truth, guesses, names, *columns, settings.missing, settings.unlabeled, noise)
+    label = None if noise is None else str(noise)
+    files = LinkageFiles(truth, guesses, names, *columns, settings.missing, settings.unlabeled, label)
     contingencies = _count(options, files, settings, own or {}, encoding)
     return None if contingencies is None else audit_contingencies(contingencies, settings)
 
