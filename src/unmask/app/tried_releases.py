@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -16,11 +16,9 @@ from unmask.app.workflow import Trials
 from unmask.core.pareto import find_pareto_front
 from unmask.measures.registry import UTILITIES
 from unmask.plan import Plan
-from unmask.policy import Requirement
 from unmask.policy.policies import parse_policy
-from unmask.policy.verdict import explain_unanswered, limit_ratio
+from unmask.policy.verdict import explain_unanswered
 from unmask.reports.findings.verdict import called
-from unmask.results import StudyRow
 from unmask.studies.choice import Verdict, choose
 from unmask.studies.journal import Journal
 from unmask.studies.reading import read_plan
@@ -118,35 +116,24 @@ def read_points(project: Project, trials: Trials) -> Tried:
     values = {protection.name: protection.parameters for protection in plan.protections}
     incomplete = {gap.protection for gap in results.gaps}
     points = [
-        _build_point(verdict, values[verdict.protection], results, tested, trials)
+        _build_point(verdict, values[verdict.protection], results, trials)
         for verdict in choose(results, [item.require for item in tested])
         if verdict.protection not in incomplete
     ]
     return rank_points(points, trials), untested
 
 
-def _build_point(
-    verdict: Verdict, parameters: Mapping[str, Any], results: Results, tested: Sequence[Requirement], trials: Trials
-) -> Point:
+def _build_point(verdict: Verdict, parameters: Mapping[str, Any], results: Results, trials: Trials) -> Point:
     names = [item.name for item in trials.parameters]
     values = {name: parameters[name] for name in names if parameters.get(name) is not None}
     rows = [item for item in results.of(verdict.dataset) if item.release == verdict.protection]
-    ratio = max((ratio for item in tested for ratio in _list_ratios(item, rows, results)), default=math.nan)
+    ratio = (verdict.ratio or MIN_RATIO) if verdict.judged else math.nan
     losses = {
         UTILITIES[name].label.lower(): fmean(item.posterior for item in rows if item.measure == name)
         for name in trials.losses()
     }
     name = trials.name_release(values)
     return Point(name, values, verdict.score, ratio, verdict.satisfied, verdict.failures, losses=losses)
-
-
-def _list_ratios(requirement: Requirement, rows: Sequence[StudyRow], results: Results) -> Iterator[float]:
-    """Yield the multiples of the limit of a condition."""
-    condition = requirement.require.resolve(results.items)
-    for row in rows:
-        if condition.applies_to(row):
-            ratio = limit_ratio(condition.value(row), condition)
-            yield MIN_RATIO if ratio is None else ratio
 
 
 def rank_points(points: Sequence[Point], trials: Trials) -> tuple[Point, ...]:

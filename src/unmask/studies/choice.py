@@ -21,6 +21,7 @@ class Verdict:
     score   : mean over adversaries of the measure that is maximized; nan if it is unknown
     narrow  : requirements that hold for the mean and not at the far end of its interval: more seeds would tell
     judged  : whether a requirement is about its dataset at all
+    ratio   : worst requirement as a multiple of its limit; 0 if that is unknown or infinitely below it
     """
 
     dataset: str
@@ -29,6 +30,7 @@ class Verdict:
     failures: tuple[str, ...]
     narrow: tuple[str, ...]
     judged: bool = True
+    ratio: float = 0.0
 
     @property
     def satisfied(self) -> bool:
@@ -53,7 +55,8 @@ def choose(results: Results, requirements: Sequence[Condition], *, maximize: str
 def _verdict(option: Option) -> Verdict:
     failures = (*option.open, *(line for one in option.judged for line in _failures(one)))
     narrow = tuple(line for one in option.judged for line in _narrow(one))
-    return Verdict(option.dataset, option.protection, option.utility, failures, narrow, bool(option.judged))
+    is_judged = bool(option.judged)
+    return Verdict(option.dataset, option.protection, option.utility, failures, narrow, is_judged, option.farthest)
 
 
 def _failures(one: Assessment) -> Iterator[str]:
