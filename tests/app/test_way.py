@@ -430,3 +430,11 @@ def test_every_file_of_a_document_is_linked_and_no_column_is_taken_for_one(
     assert links == {"data.csv", "zip.csv", "board.toml"}
     assert project.document["columns"]["hierarchy"] == "drop"
     assert project.document["audit"] == {"attacker": "case-study"}
+
+
+def test_a_weight_is_a_role(browser: Browser, hospital: Path):
+    opened(browser, hospital)
+    browser.at("/roles")
+    found = browser.sends("/roles", **browser.checked() | {"role-8": "weight"}, do="apply").text
+    assert "without a role" not in found
+    assert "Correct wrong ones" in found

@@ -36,7 +36,7 @@ JOB = "columns"
 PATIENCE_SECONDS = 1.5
 """Seconds for which a page waits for the columns before it shows progress."""
 
-LARGE_BYTES = 2_000_000
+LARGE_BYTES = 500_000
 """Bytes from which on a process counts a table, reports progress, and returns its memory."""
 
 COLUMNS_AT_ONCE = 5

@@ -57,7 +57,7 @@ def show(project: Project, _query: Mapping[str, str]) -> dict[str, Any]:
         "types": TYPES,
         "detected": DETECTED,
         "counts": {label: roles.count(role) for role, label in ROLES.items() if role in roles},
-        "n_missing": sum(role not in ROLES for role in roles),
+        "n_missing": roles.count(""),
         "commands": (_format_init(document),),
     }
 
