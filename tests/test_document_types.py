@@ -23,9 +23,9 @@ from unmask.core.errors import UnmaskError
 from unmask.document import build_json_schema, load
 from unmask.economics import read_attacker
 from unmask.policy import read_policy
+from unmask.studies.game.document import stated
 from unmask.studies.journal import Journal
 from unmask.studies.reading import read_plan
-from unmask.studies.stated import stated
 from unmask.toml_text import format_key, format_value
 
 TABLE: dict[str, Any] = {

@@ -12,9 +12,9 @@ from unmask.app.jobs import Command, Job, Jobs
 from unmask.app.pages import describe_progress
 from unmask.app.project import Project
 from unmask.document import load
+from unmask.studies.game.document import stated
 from unmask.studies.questions import QUESTIONS
 from unmask.studies.reading import read_plan
-from unmask.studies.stated import stated
 
 RANGES = [one.key for one in QUESTIONS if one.holds in ("range", "share")]
 

@@ -22,7 +22,7 @@ from unmask.economics import (
     price_posterior,
     price_records,
 )
-from unmask.studies.stated import stated
+from unmask.studies.game.document import stated
 
 PAPER = Attacker(gain=8000, exploit_cost=10, fine=10_000, max_fines=1, prior=0.63, detection=(0.01,))
 

@@ -18,20 +18,17 @@ from unmask.document import load
 from unmask.economics import Attacker, AttackerKind, BestCampaign, ProtectedRelease, Publisher, PublisherGame, Terms
 from unmask.graphs import Ensemble, Rematch
 from unmask.plan import Cell
-from unmask.reports import render
-from unmask.reports.page import written
-from unmask.reports.screens.game import game_screen, opening
-from unmask.reports.sections.game import ASSUMPTIONS, game_page
-from unmask.reports.sections.one_by_one import conclusion
-from unmask.studies.advice import curves_of, offer_of, safer_offer
+from unmask.reports import ReportData, render
 from unmask.studies.beliefs import BELIEFS
 from unmask.studies.cells import believed
-from unmask.studies.game import play, priced, read_game, write_game
+from unmask.studies.game import make_result, play, priced, read_game, write_game
+from unmask.studies.game.document import stated
+from unmask.studies.game.offers import curves_of, offer_of, safer_offer
+from unmask.studies.game.sentences import describe_spared
 from unmask.studies.page import study_page
 from unmask.studies.questions import QUESTIONS, asked_lines
 from unmask.studies.reading import read_plan
 from unmask.studies.run import run_study
-from unmask.studies.stated import stated
 from unmask.studies.workers import finished
 from unmask.toml_text import format_document
 
@@ -76,6 +73,16 @@ def document(folder, text):
     return path
 
 
+def opening(facts):
+    """Return the decision and the headline of a game."""
+    result = make_result(facts)
+    return f"{result.decision.answer} {result.decision.sentence}", result.headline
+
+
+def page(facts):
+    return render(ReportData.of(make_result(facts)))
+
+
 def unmask(*arguments):
     return CliRunner().invoke(main, [str(argument) for argument in arguments])
 
@@ -88,7 +95,7 @@ def folder(tmp_path_factory):
 @pytest.fixture(scope="module")
 def found(folder):
     with pytest.MonkeyPatch.context() as few:
-        few.setattr("unmask.studies.advice.FINES", 4)
+        few.setattr("unmask.studies.game.offers.FINES", 4)
         return play(document(folder, DOCUMENT % 40))
 
 
@@ -145,8 +152,8 @@ def test_advice_says_who_attacks_when_it_is_played_again(found):
     taken = found.taken
     some = replace(taken.answers[0], kind="insurer", attacks=True, payoff=(3, 3), re_identified=(1, 1))
     safer = replace(taken, fine=470.0, payoff=(200.0, 200.0), answers=(*taken.answers, some))
-    assert "played again, insurer attacks and 200 is left" in opening(replace(found, safer=safer))[1]
-    assert "played again, nobody attacks and" in opening(replace(found, safer=replace(safer, answers=())))[1]
+    assert "Played again, insurer attacks and 200 is left" in opening(replace(found, safer=safer))[1]
+    assert "Played again, no attacker attacks and" in opening(replace(found, safer=replace(safer, answers=())))[1]
 
 
 @pytest.mark.parametrize("recovered", [0.0, 0.5])
@@ -182,7 +189,7 @@ def test_a_curve_of_several_kinds_is_the_game_at_its_fines(price, recovered):
 
 def test_one_person_at_a_time_and_all_at_once(found):
     for one in found.alone:
-        assert one.people == 20 == sum(one.tried)
+        assert one.people == 20 == one.fully_tried + one.partly_tried + one.untried
         assert one.one_try <= one.known + 1e-9
         assert one.known <= one.inside + 1e-9
     bare = next(one for one in found.stopping if one.protection == "none")
@@ -190,48 +197,48 @@ def test_one_person_at_a_time_and_all_at_once(found):
 
 
 def test_nobody_is_called_safe_where_nobody_is_safe_alone(found):
-    exposed = tuple(replace(one, spared=(0, 0.0)) for one in found.alone)
-    assert conclusion(exposed) == "Nobody is safe alone."
-    some = (replace(exposed[0], spared=(3, 0.0)), *exposed)
-    assert conclusion(some) == "Whoever is safe alone is safe in a campaign."
+    exposed = tuple(replace(one, safe_alone=0, safe_re_identified=0.0) for one in found.alone)
+    assert describe_spared(exposed) == "No person is safe alone."
+    some = (replace(exposed[0], safe_alone=3), *exposed)
+    assert describe_spared(some) == "Whoever is safe alone is safe in a campaign."
 
 
 def test_kinds_have_a_heading_each_where_there_are_several(found):
     both = (*found.alone, *(replace(one, kind="insurer") for one in found.alone))
-    assert "Attacker: broker" not in written(game_page(found))
-    assert "Attacker: broker" in written(game_page(replace(found, alone=both)))
+    assert "all at once: broker" not in page(found)
+    assert "all at once: broker" in page(replace(found, alone=both))
 
 
 def test_the_head_of_a_narrow_column_does_not_break(found):
-    assert game_screen(found).next.heads == ("left\u00a0to\u00a0you",)
+    assert make_result(found).advice.headings == ("left\u00a0to\u00a0you",)
 
 
 def test_the_fine_that_would_make_a_release_pay_does(tmp_path, monkeypatch):
-    monkeypatch.setattr("unmask.studies.advice.sensitivity", lambda *_, **__: ())
-    monkeypatch.setattr("unmask.studies.advice.FINES", 3)
+    monkeypatch.setattr("unmask.studies.game.offers.sensitivity", lambda *_, **__: ())
+    monkeypatch.setattr("unmask.studies.game.offers.FINES", 3)
     found = play(document(tmp_path, (DOCUMENT % 4000).replace("[0, 1000]", "[0]")))
     assert found.taken.protection == "no release"
     by_fine, by_price = found.deterring
     text = (DOCUMENT % 4000).replace("fines = [0, 1000]", f"fines = [{by_fine.fine}]\nprices = [{by_price.price}]")
     again = play(document(tmp_path, text))
     assert again.taken.payoff[0] == pytest.approx(max(by_fine.payoff[0], by_price.payoff[0]))
-    assert "More must be asked: unprotected data under a contractual fine of" in opening(found)[0]
+    assert "Ask for more: unprotected data under a contractual fine of" in opening(found)[0]
 
 
 def test_the_ends_of_a_range_are_games_of_their_own(tmp_path, monkeypatch):
     """The game has the middle; at each end the table has what a document with that number says."""
-    monkeypatch.setattr("unmask.studies.advice.FINES", 3)
+    monkeypatch.setattr("unmask.studies.game.offers.FINES", 3)
     found = play(document(tmp_path, DOCUMENT % "{ from = 5, to = 80 }"))
     row = next(one for one in found.sensitivity if one.parameter == "gain")
-    assert (row.ranged, row.value, found.middled) == (True, 42.5, True)
-    monkeypatch.setattr("unmask.studies.advice.sensitivity", lambda *_, **__: ())
+    assert (row.ranged, row.value, found.has_ranges) == (True, 42.5, True)
+    monkeypatch.setattr("unmask.studies.game.offers.sensitivity", lambda *_, **__: ())
     for end, value in ((row.low, 5), (row.high, 80)):
         taken = play(document(tmp_path, DOCUMENT % value)).taken
         assert (end.value, end.best.protection, end.best.fine) == (value, taken.protection, taken.fine)
         assert end.payoff == taken.payoff[0]
     assert "every range at its middle" in opening(found)[0]
     assert row.changes
-    assert "The most sensitive number: " in opening(found)[1]
+    assert "The most sensitive input is " in opening(found)[1]
 
 
 @pytest.fixture(scope="module")
@@ -240,7 +247,7 @@ def studied(folder):
     path, results = document(folder, DOCUMENT % 40), folder / "results"
     with pytest.MonkeyPatch.context() as here:
         here.setattr("unmask.studies.run.run_cells", lambda cells, **_: map(finished, cells))
-        here.setattr("unmask.studies.advice.FINES", 4)
+        here.setattr("unmask.studies.game.offers.FINES", 4)
         plan = read_plan(path)
         run_study(plan, results, source=path, priced=priced(plan, path))
         here.setattr("unmask.studies.beliefs.believed", lambda _: pytest.fail("an adversary attacked again"))
@@ -263,7 +270,7 @@ def test_the_page_of_a_study_has_its_game(studied):
     assert "What to release, and what to ask for it" in text
     assert opening(studied[1])[0] in text
     assert "What stops each attacker" in text
-    assert text.count(ASSUMPTIONS[0]) == 1
+    assert text.count(make_result(studied[1]).assumptions[0]) == 1
 
 
 def test_a_lattice_is_a_protection_of_its_own(tmp_path, monkeypatch):
@@ -271,8 +278,8 @@ def test_a_lattice_is_a_protection_of_its_own(tmp_path, monkeypatch):
     lattice = '[[protections]]\nuse = "tables.Lattice"\nwith = { k = 5 }\n'
     path = document(tmp_path, DOCUMENT[: several[0]] + lattice + DOCUMENT[several[1] :] % 40)
     assert [cell.protection.name for cell in priced(read_plan(path), path)] == ["Lattice"]
-    monkeypatch.setattr("unmask.studies.advice.sensitivity", lambda *_, **__: ())
-    monkeypatch.setattr("unmask.studies.advice.FINES", 3)
+    monkeypatch.setattr("unmask.studies.game.offers.sensitivity", lambda *_, **__: ())
+    monkeypatch.setattr("unmask.studies.game.offers.FINES", 3)
     found = play(path)
     belief = first_belief(path)
     assert [one.protection for one in found.stopping] == ["Lattice"]
@@ -323,12 +330,12 @@ def test_the_envelope_has_the_decision(folder):
 
 def test_who_believes_otherwise_is_caught_as_it_is(tmp_path, monkeypatch):
     """Nobody is caught, they believe: no fine keeps them away."""
-    monkeypatch.setattr("unmask.studies.advice.sensitivity", lambda *_, **__: ())
-    monkeypatch.setattr("unmask.studies.advice.FINES", 3)
+    monkeypatch.setattr("unmask.studies.game.offers.sensitivity", lambda *_, **__: ())
+    monkeypatch.setattr("unmask.studies.game.offers.FINES", 3)
     found = play(document(tmp_path, DOCUMENT % 40 + "believed_detection = 0\n"))
     assert {one.fine for one in found.stopping} == {(math.inf, math.inf)}
     assert [one.expects for one in found.now.answers] == [one.re_identified for one in found.now.answers]
-    assert "expects" in game_page(found).head[0].items[0].told
+    assert "expects" in make_result(found).decision.items[0].finding
 
 
 def test_competitors_are_an_unknown_key_of_a_document(tmp_path):
@@ -467,7 +474,7 @@ class Present:
 
 
 def test_a_network_has_a_game_if_its_adversary_announces_probabilities(tmp_path, monkeypatch):
-    monkeypatch.setattr("unmask.studies.advice.sensitivity", lambda *_, **__: ())
+    monkeypatch.setattr("unmask.studies.game.offers.sensitivity", lambda *_, **__: ())
     path = document(tmp_path, 'title = "Friends"' + NETWORK + STAKES)
     with pytest.raises(UnmaskError, match="Rematch has scores for none, and a price needs probabilities: calibrate it"):
         play(path)
@@ -488,7 +495,7 @@ def test_a_network_has_a_game_if_its_adversary_announces_probabilities(tmp_path,
 
 
 def test_noisy_places_have_a_game(tmp_path, monkeypatch):
-    monkeypatch.setattr("unmask.studies.advice.sensitivity", lambda *_, **__: ())
+    monkeypatch.setattr("unmask.studies.game.offers.sensitivity", lambda *_, **__: ())
     path = document(tmp_path, 'title = "Places"' + PLACES + STAKES)
     found = play(path)
     assert found.people == 20

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -12,9 +10,6 @@ from unmask.cli.documents import CODE, allow_code_option
 from unmask.cli.files import print_json, refuse_to_overwrite, write_texts
 from unmask.cli.generated import FILE
 from unmask.cli.terminal import print_line, print_table
-
-if TYPE_CHECKING:
-    from unmask.reports.facts.game import GameData
 
 
 @click.command("game")
@@ -39,40 +34,28 @@ def game(document: Path, study: Path | None, output: Path | None, as_json: bool,
     unmask game unmask.toml -o game.html
     unmask game unmask.toml --study results
     """
-    from unmask.studies.game import play
+    from unmask.studies.game import make_result, play
+    from unmask.studies.game.tables import OFFERS, list_program_tables
 
     refuse_to_overwrite(output, force=force)
     allow_code = bool(click.get_current_context().meta[CODE])
-    found = play(document, study=study, allow_code=allow_code, watch=print_price_progress)
+    result = make_result(play(document, study=study, allow_code=allow_code, watch=print_price_progress))
     if output is not None:
-        from unmask.reports.page import written
-        from unmask.reports.sections.game import game_page
+        from unmask.reports import ReportData, render
 
-        write_texts({output: written(game_page(found))})
+        write_texts({output: render(ReportData.of(result))})
         print_line(f"wrote {output}", err=True)
     if as_json:
-        print_json(results=[asdict(one) for one in found.offers], tables=found.tables())
-    else:
-        _print_game(found)
+        offers, *tables = list_program_tables(result)
+        print_json(results=offers.records(), tables={table.name: table.records() for table in tables})
+        return
+    assert result.decision is not None
+    print_line(f"{result.decision.answer} {result.decision.sentence}")
+    print_line(result.headline)
+    print_line()
+    print_table(result.table("game_offers").select(OFFERS))
 
 
 def print_price_progress(name: str) -> None:
-    """Say which protection is priced."""
+    """Print the protection that is priced."""
     print_line(f"pricing {name}", err=True)
-
-
-def _print_game(found: GameData) -> None:
-    """Print what to do, then every protection at its best terms."""
-    from unmask.reports.findings.game import money, people, shown
-    from unmask.reports.screens.game import opening
-    from unmask.results import Column, Table
-
-    for line in opening(found):
-        print_line(line)
-    print_line()
-    columns = (
-        Column("protection"), Column("price", kind="number"), Column("fine", kind="number", rounds_up=True),
-        Column("left to you", kind="interval"), Column("re-identified", kind="interval"),
-    )  # fmt: skip
-    records = [(shown(one.protection), one.price, one.fine, money(one.payoff), people(one)) for one in found.offers]
-    print_table(Table.from_records("offers", columns, records))

@@ -112,16 +112,17 @@ def _uses(given: Any) -> Iterator[str]:
 
 
 def _play(plan: Path, output: Path, *, allow_code: bool) -> None:
-    """Play the game of a document beside the results; say why, if that is none."""
-    from unmask.reports.screens.game import opening
+    """Play the game of a document next to the results; print the reason if there is none."""
     from unmask.studies.game import write_game
+    from unmask.studies.game.sentences import describe_decision
 
     try:
         found = write_game(plan, output, allow_code=allow_code, watch=print_price_progress)
     except UnmaskError as error:
         print_line(f"no game was played: {error}", err=True)
         return
-    print_line(f"the publisher's game: {opening(found)[0]}", err=True)
+    _, answer, sentence = describe_decision(found)
+    print_line(f"the publisher's game: {answer} {sentence}", err=True)
 
 
 def _estimate(plan: Plan, output: Path, workers: int) -> dict[str, Any]:

@@ -10,10 +10,24 @@ from typing import Any
 from unmask.policy import Verdict
 from unmask.render import Figure
 from unmask.reports.data import MEASURES, Scope
-from unmask.reports.parts import Advice, AtRisk, Figures, Grid, Section, Terms, Tried, lead, notes, parts
+from unmask.reports.parts import (
+    Advice,
+    AtRisk,
+    Checked,
+    Figures,
+    Grid,
+    Screen,
+    Section,
+    Terms,
+    Tried,
+    lead,
+    notes,
+    parts,
+)
+from unmask.reports.screens.conditions import first, strip
 from unmask.reports.sections.measures import measure_grids
 from unmask.reports.words import FAILURES
-from unmask.results import Alternative, AuditResult, Block, Chart, Column, Table, View
+from unmask.results import Alternative, AuditResult, Block, Chart, Column, DecisionItem, Table, View
 from unmask.results import AtRisk as Risk
 from unmask.results.formats import SHARES, format_cell
 from unmask.results.words import plural, release_name
@@ -102,10 +116,15 @@ def make_grid(table: Table) -> Grid:
     n_releases = len({row.get("release") for row in table.rows})
     names = [column.name for column in table.columns if any(row[column.name] is not None for row in table.rows)]
     table = table.select(name for name in names if name != "release" or n_releases > 1)
-    rows = tuple(tuple(format_cell(column, row[column.name]) for column in table.columns) for row in table.rows)
+    lines = [row.get(table.heading, "") for row in table.rows]
+    table = table.select(column.name for column in table.columns if column.name != table.heading)
+    rows = [tuple(format_cell(column, row[column.name]) for column in table.columns) for row in table.rows]
+    groups = {line: tuple(row for row, other in zip(rows, lines, strict=True) if other == line) for line in lines}
     n_text = next((i for i, column in enumerate(table.columns) if not _is_text(column)), len(table.columns))
     is_text = table.columns[-1].kind in ("text", "belief")
-    return Grid(tuple(map(heading, table.columns)), (("", rows),), text=n_text, caption=table.title, listed=is_text)
+    return Grid(
+        tuple(map(heading, table.columns)), tuple(groups.items()), text=n_text, caption=table.title, listed=is_text
+    )
 
 
 def _is_text(column: Column) -> bool:
@@ -166,5 +185,24 @@ def _format_alternative(alternative: Alternative, verdicts: Sequence[Verdict]) -
     n_missed = sum(verdict.count("missed") for verdict in own)
     words = f"{plural(n_missed, 'condition')} missed" if n_missed else "every tested condition met" if own else ""
     state = ("missed" if n_missed else "met") if own else ""
-    name = alternative.label or release_name(alternative.release)
-    return Tried(name, words, state, alternative.figures, now=alternative.is_unprotected)
+    name, now = alternative.label or release_name(alternative.release), alternative.is_unprotected
+    return Tried(name, alternative.finding or words, alternative.state or state, alternative.figures, now=now)
+
+
+def make_screen(result: AuditResult) -> Screen | None:
+    """Return the first screen of a result with a decision."""
+    decision = result.decision
+    if decision is None:
+        return None
+    items = first(map(_format_item, decision.items))
+    risk = None if result.at_risk is None else format_risk(result.at_risk)
+    return Screen(
+        decision.state, decision.answer, decision.sentence, result.headline, items, decision.paragraphs, risk,
+        format_advice(result, ()), decision.question, decision.caption,
+    )  # fmt: skip
+
+
+def _format_item(item: DecisionItem) -> Checked:
+    ratio = None if item.ratio is None or math.isnan(item.ratio) else item.ratio
+    drawing = "" if item.ratio is None else strip(ratio, item.state)
+    return Checked(item.state, item.name, item.finding, item.source, item.value, item.limit, drawing, item.about)

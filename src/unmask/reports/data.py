@@ -121,12 +121,13 @@ class ReportData(Found):
             not_run=result.not_run,
             adversaries=result.adversaries,
             success=result.preferred_measures,
+            reproduce=result.reproduce,
             result=result,
         )
 
     def __post_init__(self) -> None:
         """Refuse a report about nothing."""
-        if not self.rows:
+        if not self.rows and (self.result is None or not self.result.blocks):
             raise UnmaskError("the report has 0 rows, expected at least 1; run an audit first")
 
     def stated(self) -> Iterator[Row | Criterion]:

@@ -72,7 +72,22 @@ def written(page: Page) -> str:
 
 def page_of(data: ReportData | StudyData) -> Page:
     """What stands on the page, section by section: its sentences, its charts, its tables."""
-    return study_page(data) if isinstance(data, StudyData) else _audit_page(data.without_small())
+    if isinstance(data, StudyData):
+        return study_page(data)
+    shared = data.without_small()
+    return _audit_page(shared) if shared.result is None or shared.result.decision is None else _decision_page(shared)
+
+
+def _decision_page(data: ReportData) -> Page:
+    """Return the page of a result that consists of a decision and blocks."""
+    assert data.result is not None
+    found = (
+        *blocks.sections(data.result, Scope(data)),
+        *closing(data.assumptions, not_run_section(data.not_run), data.reproduce, "How this page was made"),
+    )
+    sections = tuple(section for section in found if section is not None)
+    first, foot = parts(blocks.make_screen(data.result)), describe_readers(data.least)
+    return Page(data.title, first, sections, kind=data.result.kind, folded=True, foot=foot)
 
 
 def _audit_page(data: ReportData) -> Page:

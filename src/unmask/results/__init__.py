@@ -3,7 +3,7 @@
 from unmask.results.blocks import Block, Fact, View
 from unmask.results.chart import Chart
 from unmask.results.envelope import SCHEMA, as_json, envelope, plain
-from unmask.results.result import Advice, Alternative, AtRisk, AuditResult
+from unmask.results.result import Advice, Alternative, AtRisk, AuditResult, Decision, DecisionItem
 from unmask.results.rows import Row, StudyRow
 from unmask.results.table import Column, Table
 
@@ -16,6 +16,8 @@ __all__ = [
     "Block",
     "Chart",
     "Column",
+    "Decision",
+    "DecisionItem",
     "Fact",
     "Row",
     "StudyRow",

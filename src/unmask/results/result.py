@@ -30,12 +30,18 @@ class Alternative:
         Words for the release, by default its name.
     is_unprotected : bool
         True if it is compared with the others as the release without a protection.
+    state : {"", "met", "missed", "untested"}
+        State under the policy; by default that of its verdicts.
+    finding : str, optional
+        Words for the state.
     """
 
     release: str
     figures: tuple[str, ...]
     label: str = ""
     is_unprotected: bool = False
+    state: str = ""
+    finding: str = ""
 
 
 @dataclass(frozen=True)
@@ -58,6 +64,63 @@ class Advice:
     command: str
     headings: tuple[str, ...] = ()
     alternatives: tuple[Alternative, ...] = ()
+
+
+@dataclass(frozen=True)
+class DecisionItem:
+    """A line of a decision: a condition of a policy, a dataset, or an attacker.
+
+    Parameters
+    ----------
+    state : {"met", "missed", "untested"}
+        State, as a symbol.
+    name, finding : str
+        Name, and how far the value is off or why it is unknown.
+    value, limit : str
+        Value and limit as text.
+    source, about : str
+        Who sets the limit, and what it is about.
+    ratio : float, optional
+        Value divided by its limit, which a page draws; nan if it is unknown, None if there is no drawing.
+    """
+
+    state: str
+    name: str
+    finding: str
+    value: str
+    limit: str
+    source: str = ""
+    about: str = ""
+    ratio: float | None = None
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What the first screen of a page answers, in place of verdicts on releases.
+
+    Parameters
+    ----------
+    state : {"met", "missed", "untested", "none"}
+        State of the answer; "none" if nothing was asked.
+    answer, sentence : str
+        First words, such as "Not acceptable", and the rest of the sentence.
+    question : str
+        Question that the items answer.
+    items : tuple of DecisionItem
+        Conditions, datasets or attackers behind the answer.
+    paragraphs : tuple of str
+        Explanations below the items.
+    caption : str
+        What the drawings or values of the items are.
+    """
+
+    state: str
+    answer: str
+    sentence: str
+    question: str = "Is it acceptable?"
+    items: tuple[DecisionItem, ...] = ()
+    paragraphs: tuple[str, ...] = ()
+    caption: str = "distance to each limit"
 
 
 @dataclass(frozen=True)
@@ -90,6 +153,8 @@ class AuditResult:
         Who is at risk; by default derived from the rows.
     advice : Advice, optional
         What to do next.
+    decision : Decision, optional
+        Answer of a page that consists of blocks only; without it, verdicts and sections of rows are shown.
     adversaries : mapping of str to str
         Adversary -> words that complete "an adversary who ...".
     preferred_measures : tuple of str
@@ -104,6 +169,10 @@ class AuditResult:
         One sentence each.
     not_run : tuple of (str, str)
         What was left out or failed, and why.
+    unprotected : frozenset of str
+        Releases before protection, which are compared with the others.
+    reproduce : mapping of str to object
+        How the result was made: commands, version, digests.
     """
 
     title: str
@@ -118,6 +187,7 @@ class AuditResult:
     utility: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     at_risk: AtRisk | None = None
     advice: Advice | None = None
+    decision: Decision | None = None
     adversaries: Mapping[str, str] = field(default_factory=dict)
     preferred_measures: tuple[str, ...] = ()
     described_measures: tuple[str, ...] = ()
@@ -126,6 +196,8 @@ class AuditResult:
     assumptions: tuple[str, ...] = ()
     cautions: tuple[str, ...] = ()
     not_run: tuple[tuple[str, str], ...] = ()
+    unprotected: frozenset[str] = frozenset({"original"})
+    reproduce: Mapping[str, object] = field(default_factory=dict)
 
     @property
     def tables_by_name(self) -> dict[str, Table]:

@@ -82,6 +82,10 @@ class Table:
         Columns that distinguish series of rows: bins are cut, names replaced and rows limited in each series.
     limit : int
         Rows of each series that are shown, after small groups are left out; 0 for all.
+    heading : str, optional
+        Column with the line above each group of rows on a page.
+    page_only : bool
+        True if the table only arranges values for a page, which programs find in the measures or in other tables.
     """
 
     name: str
@@ -90,6 +94,8 @@ class Table:
     title: str = ""
     series: tuple[str, ...] = ()
     limit: int = 0
+    heading: str = ""
+    page_only: bool = False
 
     @classmethod
     def from_records(cls, name: str, columns: Iterable[Column], records: Iterable[Iterable[Any]]) -> Table:

@@ -28,7 +28,7 @@ from unmask.reports.facts.study import (
 )
 from unmask.results import StudyRow
 from unmask.results.preferred_rows import RATIONAL
-from unmask.studies.game import read_game
+from unmask.studies.game import describe_in_study, read_game
 from unmask.studies.run import PLAN, RESULTS
 from unmask.studies.summary import Results, read_results
 from unmask.studies.verdicts import options
@@ -70,6 +70,8 @@ def study_page(folder: Path) -> StudyData:
     rows = results.rows
     policy = parse_policy({"policy": plan.get("policy", [])}, folder, title=OWN)
     seeds = _seeds(folder / RESULTS)
+    judged_options = tuple(option for option in options(results, policy) if option.judged)
+    game = read_game(folder)
     return StudyData(
         title=str(plan.get("title") or f"Study {folder.resolve().name}"),
         rows=rows,
@@ -85,8 +87,10 @@ def study_page(folder: Path) -> StudyData:
         ),
         reproduce=_reproduce(folder, seeds),
         policy=policy.title if policy.requirements else "",
-        options=tuple(one for one in options(results, policy) if one.judged),
-        game=read_game(folder),
+        options=judged_options,
+        game=None
+        if game is None
+        else describe_in_study(game, {option.protection: option.state for option in judged_options}),
     )
 
 

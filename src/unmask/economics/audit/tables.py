@@ -36,23 +36,17 @@ def _summary_table(facts: PriceFacts) -> Table:
 
 def _release_table(facts: PriceFacts) -> Table:
     columns = (
-        Column("release", "Release"),
-        Column("adversary", "Adversary"),
-        Column("n", "People", "number"),
+        Column("release", "Release"), Column("adversary", "Adversary"), Column("n", "People", "number"),
         Column("campaign_success", "Re-identified", "interval", "share"),
         Column("campaign_payoff", "Payoff", "interval"),
         Column("campaign_fines", "Fine that stops it", "interval", rounds_up=True),
-        Column("attacked", "Attacked", "share_of_people", of="n"),
-        Column("success", "Re-identified", "share"),
-        Column("realized", "Realized", "share"),
-        Column("tries", "Tries", "number", places=1),
-        Column("fines", "Fines", "number", places=2),
-        Column("cost", "Spent", "number"),
-        Column("payoff", "Payoff", "number"),
-        Column("largest_attacked", "Largest group attacked", "number"),
+        Column("attacked", "Attacked", "share_of_people", of="n"), Column("success", "Re-identified", "share"),
+        Column("realized", "Realized", "share"), Column("tries", "Tries", "number", places=1),
+        Column("fines", "Fines", "number", places=2), Column("cost", "Spent", "number"),
+        Column("payoff", "Payoff", "number"), Column("largest_attacked", "Largest group attacked", "number"),
         Column("sunk_success", "Re-identified with the data at hand", "share"),
         Column("stopping_fine", "Fine that stops it", "number", rounds_up=True),
-    )
+    )  # fmt: skip
     records = (
         (
             price.release, facts.adversary, price.n, *_of_campaign(price.campaign), price.attacked, price.success,

@@ -17,7 +17,7 @@ from unmask.results import StudyRow
 from unmask.results.preferred_rows import ERRORS, PreferredRows, preferred_rows
 
 if TYPE_CHECKING:
-    from unmask.reports.facts.game import GameData
+    from unmask.results import AuditResult
 
 
 @dataclass(frozen=True)
@@ -151,7 +151,7 @@ class StudyData(Found):
     reproduce: Mapping[str, object] = field(default_factory=dict)
     policy: str = ""
     options: tuple[Option, ...] = ()
-    game: GameData | None = None
+    game: AuditResult | None = None
 
     command: ClassVar = "report"
 
@@ -169,7 +169,8 @@ class StudyData(Found):
             for own in one.judged
         )
         yield "verdicts", tuple({"dataset": dataset, **vars(line)} for dataset, line in lines)
-        yield from ((f"game_{name}", tuple(table)) for name, table in (self.game.tables() if self.game else {}).items())
+        game = () if self.game is None else self.game.tables
+        yield from ((table.name, tuple(table.records())) for table in game if not table.page_only)
         yield "undominated", tuple({"dataset": dataset, "protection": name} for dataset, name in best)
 
     @property

@@ -10,6 +10,8 @@ from itertools import compress
 from unmask.core.targets import NO_ATTACK
 from unmask.measures.registry import SHARES, UTILITIES, described, quantity
 from unmask.render import Figure
+from unmask.reports import blocks
+from unmask.reports.data import ReportData, Scope
 from unmask.reports.facts.study import Plane, StudyData, StudyRows
 from unmask.reports.findings.study import (
     findings,
@@ -34,12 +36,10 @@ from unmask.reports.parts import (
     parts,
 )
 from unmask.reports.screens.conditions import one_sentence
-from unmask.reports.screens.game import opening
 from unmask.reports.screens.study import screen
 from unmask.reports.sections.closing import closing, describe_readers
 from unmask.reports.sections.control_people import control_parts
 from unmask.reports.sections.families import curve_figures
-from unmask.reports.sections.game import ASSUMPTIONS, game_in_study
 from unmask.reports.sections.measures import HOW, LEADING, NO_VALUE, OTHERS, Pair, line_above, measure_cells, paired
 from unmask.reports.sections.tradeoff import tradeoff
 from unmask.reports.words import letter, name_of, row_estimate, row_value, what
@@ -86,10 +86,10 @@ def study_page(data: StudyData) -> Page:
     sections = (
         *found,
         Section("findings", "In sentences", (Terms(sentences, "findings"),), many),
-        *game_in_study(data),
+        *(() if data.game is None else blocks.sections(data.game, Scope(ReportData.of(data.game)))),
         *_keys(data),
         *closing(
-            data.assumptions + (ASSUMPTIONS if data.game else ()),
+            (*data.assumptions, *(data.game.assumptions if data.game else ())),
             _missing(data, undrawn),
             data.reproduce,
             "How to reproduce",
@@ -99,7 +99,7 @@ def study_page(data: StudyData) -> Page:
     foot = describe_readers(FEWEST)
     first = screen(data)
     if data.game is not None:
-        first = replace(first, lede=f"{first.lede} By what it pays: {opening(data.game)[0]}")
+        first = replace(first, lede=f"{first.lede} By what it pays: {data.game.blocks[0].sentence}")
     return Page(data.title, parts(first), kept, kind="Study", folded=True, foot=foot)
 
 

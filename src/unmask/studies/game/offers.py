@@ -12,8 +12,8 @@ import numpy as np
 
 from unmask.economics import Move, PublisherGame, Sensitivity, Terms, sensitivity
 from unmask.economics.game import WITHHELD
-from unmask.reports.facts.game import Answer, Asked, Curve, End, Offer, Sensitive
-from unmask.studies.stated import Stated
+from unmask.studies.game.document import Stated
+from unmask.studies.game.facts import Answer, FineCurve, Offer, OfferTerms, SensitiveInput, SensitivityEnd
 
 JUST_BELOW: Final = 1e-6
 """Share by which a fine just below a stopping fine is lower."""
@@ -86,11 +86,11 @@ def safer_offer(game: PublisherGame, document: Stated, offer: Offer) -> Offer | 
     return offer_of(game, game.move(offer.protection, higher)) if only_just_deters and higher != edge else None
 
 
-def sensitive_inputs(game: PublisherGame, document: Stated) -> tuple[Sensitive, ...]:
+def sensitive_inputs(game: PublisherGame, document: Stated) -> tuple[SensitiveInput, ...]:
     """Tabulate the decision at both ends of every input, the greatest loss first."""
     ranged = {(item.of, item.parameter) for item in document.ranges}
     return tuple(
-        Sensitive(
+        SensitiveInput(
             of=row.input.of,
             parameter=row.input.parameter,
             value=row.value,
@@ -103,14 +103,14 @@ def sensitive_inputs(game: PublisherGame, document: Stated) -> tuple[Sensitive, 
     )
 
 
-def _end(row: Sensitivity, side: int) -> End:
+def _end(row: Sensitivity, side: int) -> SensitivityEnd:
     """Convert one end of an input."""
     move, value = row.best[side], (row.input.low, row.input.high)[side]
-    terms = Asked(move.protection, move.terms.price, move.terms.fine, move.terms.audit)
-    return End(value, terms, move.payoff.low, row.payoff[side], row.loss[side] > 0)
+    terms = OfferTerms(move.protection, move.terms.price, move.terms.fine, move.terms.audit)
+    return SensitivityEnd(value, terms, move.payoff.low, row.payoff[side], row.loss[side] > 0)
 
 
-def curves_of(game: PublisherGame, document: Stated, names: Sequence[str]) -> tuple[Curve, ...]:
+def curves_of(game: PublisherGame, document: Stated, names: Sequence[str]) -> tuple[FineCurve, ...]:
     """Return the curves of some protections by the contractual fine."""
     common = _list_fines(game, document)
     return tuple(_curve(game, name, document, common) for name in names)
@@ -125,7 +125,7 @@ def _list_fines(game: PublisherGame, document: Stated) -> list[float]:
     return [0.0, *np.geomspace(min([*finite, largest]) / 10, largest, FINES).tolist()]
 
 
-def _curve(game: PublisherGame, name: str, document: Stated, common: Sequence[float]) -> Curve:
+def _curve(game: PublisherGame, name: str, document: Stated, common: Sequence[float]) -> FineCurve:
     """Return the payoff at rising fines and the least price, and the price that deters all attackers.
 
     Each kind is evaluated at the fines of all curves, just below and at its stopping fines, and at some more if its
@@ -144,7 +144,7 @@ def _curve(game: PublisherGame, name: str, document: Stated, common: Sequence[fl
         incomes, kind_prices = np.array([values[fine] for fine in kind_fines.tolist()]).T
         payoff += incomes[np.searchsorted(kind_fines, fines, side="right") - 1]
         prices = np.maximum(prices, np.interp(fines, kind_fines, kind_prices))
-    return Curve(name, tuple(fines.tolist()), tuple(payoff.tolist()), tuple(prices.tolist()))
+    return FineCurve(name, tuple(fines.tolist()), tuple(payoff.tolist()), tuple(prices.tolist()))
 
 
 def _list_stopping_fines(game: PublisherGame, name: str, kind: str, price: float) -> Iterator[float]:

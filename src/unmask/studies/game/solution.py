@@ -8,6 +8,7 @@ from dataclasses import asdict, fields, replace
 from itertools import product
 from pathlib import Path
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -34,13 +35,10 @@ from unmask.economics.campaign import remove_discount
 from unmask.economics.game import WITHHELD
 from unmask.economics.groups import compute_inside_probability, count_candidates, find_uniform_rows
 from unmask.plan import NOTHING, Cell, Plan, unknown
-from unmask.reports.facts.game import (
-    Alone,
-    GameData,
-    Kind,
-    Stopping,
-)
-from unmask.studies.advice import (
+from unmask.studies.beliefs import Faced, faced
+from unmask.studies.game.document import Stated, stated
+from unmask.studies.game.facts import Attackers, GameFacts, SingleAttacks, StoppingTerms
+from unmask.studies.game.offers import (
     best_of_each,
     curves_of,
     deterring_offers,
@@ -48,10 +46,8 @@ from unmask.studies.advice import (
     safer_offer,
     sensitive_inputs,
 )
-from unmask.studies.beliefs import Faced, faced
 from unmask.studies.reading import read_plan
 from unmask.studies.run import GAME, JOURNAL
-from unmask.studies.stated import Stated, stated
 from unmask.version import __version__
 
 SIZE_DRAWS = 16
@@ -66,7 +62,7 @@ Releases = Mapping[str, Mapping[str, Faced]]
 
 def write_game(
     path: Path, study: Path, *, allow_code: bool = False, watch: Callable[[str], None] | None = None
-) -> GameData:
+) -> GameFacts:
     """Play the game of a study's document, and write it next to the results of the study."""
     data = play(path, study=study, allow_code=allow_code, watch=watch)
     with replace_file(study / GAME) as file:
@@ -74,14 +70,14 @@ def write_game(
     return data
 
 
-def read_game(study: Path) -> GameData | None:
+def read_game(study: Path) -> GameFacts | None:
     """Return the game of a study; None if none was played."""
     path = study / GAME
     if not path.is_file():
         return None
     try:
-        return GameData.of(read_json(path, "game"))
-    except (ValueError, LookupError, TypeError, AttributeError):
+        return msgspec.convert(read_json(path, "game"), GameFacts)
+    except (ValueError, msgspec.ValidationError):
         raise UnmaskError(f"{GAME} of folder {study.name!r} is damaged; run unmask study again, or delete it") from None
 
 
@@ -91,7 +87,7 @@ def play(
     study: Path | None = None,
     allow_code: bool = False,
     watch: Callable[[str], None] | None = None,
-) -> GameData:
+) -> GameFacts:
     """Play the game of a document: attack every protection with the adversaries' knowledge, and price every belief.
 
     study : folder of a study of the document, whose attacks are not run again
@@ -119,7 +115,7 @@ def priced(plan: Plan, path: Path) -> list[Cell] | None:
         return _cells(plan, stated(load(path), path.parent))
 
 
-def _collect(plan: Plan, document: Stated, releases: Releases, game: PublisherGame) -> GameData:
+def _collect(plan: Plan, document: Stated, releases: Releases, game: PublisherGame) -> GameFacts:
     """Collect the results of a game."""
     moves = game.moves(**document.terms)
     ranked = _rank_protections(moves)
@@ -127,7 +123,7 @@ def _collect(plan: Plan, document: Stated, releases: Releases, game: PublisherGa
         (name, kind, releases[name][_adversary_of(kind, document, plan)])
         for name, kind in product(ranked, document.attackers)
     ]
-    data = GameData(
+    data = GameFacts(
         title=plan.title,
         people=faced_kinds[0][2].belief.n_targets,
         publisher={item.name: getattr(document.publisher, item.name) for item in fields(Publisher)},
@@ -199,19 +195,19 @@ def _adversary_of(kind: str, document: Stated, plan: Plan) -> str:
     return document.adversary[kind] or plan.adversaries[0].name
 
 
-def _describe_kind(kind: str, document: Stated, plan: Plan) -> Kind:
+def _describe_kind(kind: str, document: Stated, plan: Plan) -> Attackers:
     expected = document.attackers[kind]
     parameters = list_parameters(expected.actual or expected.attacker)
     parameters |= {"believed_detection": expected.attacker.detection} if expected.actual else {}
     del parameters["prior"]
-    return Kind(kind, expected.number, _adversary_of(kind, document, plan), parameters, kind in document.assumed)
+    return Attackers(kind, expected.number, _adversary_of(kind, document, plan), parameters, kind in document.assumed)
 
 
-def _find_stopping(game: PublisherGame, name: str, kind: str, release: Faced) -> Stopping:
+def _find_stopping(game: PublisherGame, name: str, kind: str, release: Faced) -> StoppingTerms:
     """Return what stops a kind, and the people re-identified without fines: as believed, and in truth."""
     free = replace(game.attackers[kind].attacker, max_fines=0, access_cost=0.0)
     unfined = replace(game, attackers={kind: AttackerKind(free)}).best_campaign(name, kind)
-    return Stopping(
+    return StoppingTerms(
         name,
         kind,
         game.break_even_price(name, kind),
@@ -228,7 +224,7 @@ def _belief_of(game: PublisherGame, name: str, kind: str) -> Posterior:
     return belief
 
 
-def _compare_models(game: PublisherGame, name: str, kind: str, release: Faced) -> Alone | None:
+def _compare_models(game: PublisherGame, name: str, kind: str, release: Faced) -> SingleAttacks | None:
     """Compare attacks on one person at a time with one campaign; None if candidates are not equally likely people."""
     belief = release.belief
     if game.attackers[kind].attacker.is_uncertain:
@@ -249,7 +245,7 @@ def _compare_models(game: PublisherGame, name: str, kind: str, release: Faced) -
     n_all, n_some = int(np.sum((tries > 0) & (tries >= sizes))), int(np.sum((tries > 0) & (tries < sizes)))
     change = unknown_sizes.success_probability - informed.success_probability
     is_spared = informed.success_probability <= EQUAL_RISKS
-    return Alone(
+    return SingleAttacks(
         protection=name,
         kind=kind,
         people=len(row),
@@ -258,11 +254,15 @@ def _compare_models(game: PublisherGame, name: str, kind: str, release: Faced) -
         known=float(informed.success_probability.sum()),
         unknown=float(unknown_sizes.success_probability.sum()),
         campaign=float(joint.success_probability.sum()),
-        blind=_pays_without_sizes(attacker, belief.n_candidates, share),
-        tried=(n_all, n_some, len(sizes) - n_all - n_some),
-        changed=(int(np.sum(change < -EQUAL_RISKS)), int(np.sum(change > EQUAL_RISKS))),
-        spared=(int(is_spared.sum()), float(joint.success_probability[is_spared].sum())),
-        reach=int(sizes[informed.access].max(initial=0)),
+        pays_without_sizes=_pays_without_sizes(attacker, belief.n_candidates, share),
+        fully_tried=n_all,
+        partly_tried=n_some,
+        untried=len(sizes) - n_all - n_some,
+        lower_risk=int(np.sum(change < -EQUAL_RISKS)),
+        higher_risk=int(np.sum(change > EQUAL_RISKS)),
+        safe_alone=int(is_spared.sum()),
+        safe_re_identified=float(joint.success_probability[is_spared].sum()),
+        largest_attacked=int(sizes[informed.access].max(initial=0)),
     )
 
 

@@ -1,0 +1,222 @@
+"""Sentences about the publisher's game: offers, attackers, sensitive inputs, and attacks one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from unmask.economics.audit.facts import Bounds
+from unmask.economics.audit.parameters import format_parameter, name_parameter
+from unmask.economics.audit.sentences import format_amount, format_bounds
+from unmask.economics.game import WITHHELD
+from unmask.economics.sensitivity import PUBLISHER
+from unmask.plan import NOTHING
+from unmask.results.formats import number, round_up
+from unmask.results.words import listed, plural, release_name
+from unmask.studies.game.facts import (
+    Answer,
+    GameFacts,
+    Offer,
+    OfferTerms,
+    SensitiveInput,
+    SingleAttacks,
+)
+
+INPUTS = {
+    "benefit": "Worth of the unprotected data",
+    "loss": "Loss for each person re-identified",
+    "penalty": "Regulator's fine",
+    "audit_cost": "Cost of audits",
+    "number": "Number of attackers",
+    "recovered": "Share of fines that reaches you",
+    "detection": "Detection at the first try",
+}
+"""Inputs of a game that are not parameters of an attacker, or different ones of that name."""
+
+DOES = {True: "attacks", False: "stays away", None: "may attack"}
+
+
+def name_input(parameter: str) -> str:
+    """Return an input of the game by the name that readers know."""
+    return INPUTS.get(parameter) or name_parameter(parameter)
+
+
+def name_protection(protection: str) -> str:
+    """Return a protection for a table."""
+    return "unprotected" if protection == NOTHING else protection
+
+
+def describe_protection(protection: str) -> str:
+    """Return a protection for a sentence."""
+    if protection == WITHHELD:
+        return "not to release"
+    return "unprotected data" if protection == NOTHING else release_name(protection)
+
+
+def describe_terms(offer: OfferTerms) -> str:
+    """Return the terms of a release."""
+    terms = [
+        f"at a price of {round_up(offer.price)}" if offer.price else "",
+        f"under a contractual fine of {round_up(offer.fine)}" if offer.fine else "",
+        f"with {number(offer.audit)} times the audits" if offer.audit != 1 else "",
+    ]
+    return " and ".join(filter(None, terms)) or "without a price or fine"
+
+
+def describe_offer(offer: OfferTerms) -> str:
+    """Return a protection with its terms."""
+    name = describe_protection(offer.protection)
+    return name if offer.protection == WITHHELD else f"{name} {describe_terms(offer)}"
+
+
+def capitalize(text: str) -> str:
+    """Return a text with a capital, for the start of a sentence."""
+    return text[:1].upper() + text[1:]
+
+
+def format_people(value: float) -> str:
+    """Write an expected number of people.
+
+    >>> format_people(0), format_people(2.54), format_people(600)
+    ('0', '2.5', '600')
+    """
+    return number(value, 0 if value >= 10 or value == int(value) else 1)
+
+
+def count_people(bounds: Bounds) -> str:
+    """Write a number of people that is known between two bounds."""
+    return format_bounds(bounds, format_people)
+
+
+# --- the decision ----------------------------------------------------------------------------------------------------
+
+
+def describe_decision(facts: GameFacts) -> tuple[str, str, str]:
+    """Return the state of the decision, its first words, and the rest of the sentence."""
+    taken = facts.taken
+    if taken.protection == WITHHELD:
+        return "missed", "Do not release", f"these data at the terms of the document.{_describe_deterring(facts)}"
+    payoff, offer = format_bounds(taken.payoff), describe_offer(taken)
+    middle = ", with every range at its middle" if facts.has_ranges else ""
+    if taken.payoff[0] > 0:
+        return (
+            "met",
+            f"Release {describe_protection(taken.protection)}",
+            (f"{describe_terms(taken)}: {payoff} is left to you{middle}."),
+        )
+    return "untested", "Not decided:", f"{offer} leaves {payoff}{middle}."
+
+
+def _describe_deterring(facts: GameFacts) -> str:
+    """Return the fine and the price beyond those of the document that make a release pay."""
+    if not facts.deterring:
+        return " No fine alone and no price alone deters everybody and leaves you something."
+    first = facts.deterring[0]
+    offers = (
+        describe_terms(offer) if offer.protection == first.protection else describe_offer(offer)
+        for offer in facts.deterring
+    )
+    payoff = format_amount(min(offer.payoff[0] for offer in facts.deterring))
+    name = describe_protection(first.protection)
+    return f" Ask for more: {name} {' or '.join(offers)} is not attacked by anybody and leaves {payoff}."
+
+
+def describe_judgment(facts: GameFacts) -> str:
+    """Return the basis of the decision, a safer offer, the most sensitive input, and the release without terms."""
+    best = facts.released[0]
+    n_others = facts.undecided
+    sentences = (
+        f"The best of {plural(facts.looked_at, 'offer')}.",
+        f"{plural(n_others, 'other')} may be better: campaigns are only bounded." if n_others else "",
+        _describe_safer(facts),
+        describe_most_sensitive(facts),
+        _describe_payoff(best) if facts.taken.protection == WITHHELD else "",
+        "" if _has_same_terms(facts.now, (facts.taken, best)) else _describe_payoff(facts.now),
+    )
+    return " ".join(filter(None, sentences))
+
+
+def _describe_payoff(offer: Offer) -> str:
+    return f"{capitalize(describe_offer(offer))} leaves {format_bounds(offer.payoff)}."
+
+
+def _has_same_terms(offer: Offer, others: Sequence[Offer]) -> bool:
+    terms = [(other.protection, other.price, other.fine, other.audit) for other in (offer, *others)]
+    return terms[0] in terms[1:]
+
+
+def _describe_safer(facts: GameFacts) -> str:
+    """Return the terms to ask if those of the best offer only just deter an attacker, and the answers to them."""
+    if facts.safer is None:
+        return ""
+    answers = [f"{answer.kind} {DOES[answer.attacks]}" for answer in facts.safer.answers if answer.attacks is not False]
+    outcome, payoff = listed(answers) if answers else "no attacker attacks", format_bounds(facts.safer.payoff)
+    return (
+        f"These terms only just deter an attacker. Safer terms: {describe_terms(facts.safer)}. Played again, {outcome} "
+        f"and {payoff} is left."
+    )
+
+
+def describe_best(facts: GameFacts) -> str:
+    """Return what the offer to take leaves."""
+    if facts.taken.protection == WITHHELD:
+        return "Releasing nothing leaves 0, and no offer is safer."
+    return _describe_payoff(facts.taken)
+
+
+def describe_answer(answer: Answer) -> str:
+    """Return the action of a kind of attacker, and their payoff."""
+    if answer.attacks is False:
+        return "stays away: no campaign pays"
+    if answer.attacks is None:
+        return f"may attack: a campaign gains up to {format_amount(answer.payoff[1])}"
+    if answer.expects is None:
+        return f"attacks, and keeps {format_bounds(answer.payoff)}"
+    expected = f"{format_bounds(answer.payoff)} and {count_people(answer.expects)} people"
+    return f"attacks, and expects {expected}; detection differs from their belief"
+
+
+def describe_stopping(facts: GameFacts) -> str:
+    """Return the price that deters every attacker of the best offer."""
+    best = facts.released[0].protection
+    dearest = max((row for row in facts.stopping if row.protection == best), key=lambda row: row.price[1])
+    name = capitalize(describe_protection(best))
+    if dearest.price[1] <= 0:
+        return f"{name}: no attacker attacks at any terms."
+    return f"{name}: a price of {format_bounds(dearest.price, round_up)} deters every attacker."
+
+
+# --- sensitivity -----------------------------------------------------------------------------------------------------
+
+
+def describe_most_sensitive(facts: GameFacts) -> str:
+    """Return the input that costs most at its low or high value; "" if none changes the decision."""
+    row = next((row for row in facts.sensitivity if row.changes), None)
+    if row is None:
+        return ""
+    end = max((row.low, row.high), key=lambda end: end.payoff - end.taken)
+    owner = "" if row.of == PUBLISHER else f" of {row.of}"
+    assumed, value = (format_parameter(row.parameter, value) for value in (row.value, end.value))
+    name, better = name_input(row.parameter).lower(), describe_offer(end.best)
+    return f"The most sensitive input is {name}{owner}, {assumed} here. At {value} the better choice is {better}."
+
+
+def describe_better_offers(row: SensitiveInput) -> str:
+    """Return the better offer at each end; "" without one."""
+    ends = (end for end in (row.low, row.high) if end.changes)
+    return "; ".join(f"at {format_parameter(row.parameter, end.value)}: {describe_offer(end.best)}" for end in ends)
+
+
+# --- one person at a time --------------------------------------------------------------------------------------------
+
+
+def describe_spared(rows: Sequence[SingleAttacks]) -> str:
+    """Return whether people who are safe alone are safe in a campaign."""
+    worst = max(rows, key=lambda row: row.safe_re_identified)
+    if worst.safe_re_identified == 0:
+        is_anybody_safe = any(row.safe_alone for row in rows)
+        return "Whoever is safe alone is safe in a campaign." if is_anybody_safe else "No person is safe alone."
+    beyond = f", in groups beyond {worst.largest_attacked}" if worst.largest_attacked else ""
+    n_named, name = worst.safe_re_identified, capitalize(describe_protection(worst.protection))
+    named = format_people(n_named) if n_named >= 1 else "fewer than one"
+    safe = f"{worst.safe_alone:,} of {worst.people:,} people are safe alone{beyond}"
+    return f"{name}: {safe}; one campaign re-identifies {named} of them."
