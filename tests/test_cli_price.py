@@ -192,7 +192,7 @@ def test_the_coverage_of_the_register_takes_the_place_of_the_prior():
     released, origin = Mondrian(k=5)(people, rng=np.random.default_rng(1))
     register = Register(coverage=0.5)(people, origin, rng=np.random.default_rng(2)).people
     found = audit_tables(
-        {"r": released}, AuditorKnowledge(people, {"r": origin}, register, coverage=0.5), motive=AttackerSource(PLAIN)
+        {"r": released}, AuditorKnowledge(people, {"r": origin}, register, coverage=0.5), attacker=AttackerSource(PLAIN)
     )
     (about,) = found.result.table("price").rows
     assert (about["parameters"]["prior"], about["adversary"]) == (0.5, "register")
@@ -204,7 +204,7 @@ def test_e4_the_fine_that_stops_a_campaign_stops_it():
     from dataclasses import replace
 
     def priced(attacker):
-        found = audit_tables({"r": census()}, motive=AttackerSource(attacker))
+        found = audit_tables({"r": census()}, attacker=AttackerSource(attacker))
         return found.result.table("price_releases").rows[0]
 
     now = priced(PLAIN)

@@ -79,7 +79,7 @@ def test_e2_a_plan_is_played_out_for_the_holder_of_a_register_whose_people_are_k
     register = Register(coverage=0.5)(people, origin, rng=rng)
     motive = AttackerSource(Attacker(gain=100, exploit_cost=5, max_fines=0))
     evidence = AuditorKnowledge(people, {"k=5": origin}, register.people, 0.5, register.person)
-    found = audit_tables({"k=5": release}, evidence, motive=motive)
+    found = audit_tables({"k=5": release}, evidence, attacker=motive)
     rows = {row.measure: row for row in found.rows if (row.release, row.adversary) == ("k=5", "register")}
     assert rows["realized_success"].posterior == pytest.approx(rows["success_probability"].posterior)
     assert rows["realized_rational_success"].posterior == pytest.approx(rows["rational_success"].posterior)
@@ -89,7 +89,7 @@ def test_e2_a_plan_is_played_out_for_the_holder_of_a_register_whose_people_are_k
         f"{percent(priced['realized'])} ({percent(priced['success'])} expected) are re-identified" in said
         for said in sentences(found)
     )
-    unknown = audit_tables({"k=5": release}, replace(evidence, register_origin=None), motive=motive)
+    unknown = audit_tables({"k=5": release}, replace(evidence, register_origin=None), attacker=motive)
     assert unknown.result.table("price_releases").where(release="k=5").values("realized") == [None]
     assert any(f"attack and {percent(priced['success'])} are re-identified" in said for said in sentences(unknown))
 

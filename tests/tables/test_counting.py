@@ -426,17 +426,17 @@ def test_the_price_is_that_of_the_table_in_memory(people, coverage):
     motive = AttackerSource(replace(ATTACKER, gain=100 if coverage == 1 else 200))  # some are attacked, not all
     with open_engine("duckdb") as engine:
         held = count_source(engine, str(people), known).table
-        found = audit_tables({"r": held}, motive=motive)
+        found = audit_tables({"r": held}, attacker=motive)
         whole = count_source(engine, str(people), dict(known, **register), name="register").table
-        linked = audit_tables({"r": held}, AuditorKnowledge(register=whole, coverage=coverage), motive=motive)
-    expected = in_engine_too(audit_tables({"r": in_memory(people)}, motive=motive))
+        linked = audit_tables({"r": held}, AuditorKnowledge(register=whole, coverage=coverage), attacker=motive)
+    expected = in_engine_too(audit_tables({"r": in_memory(people)}, attacker=motive))
     check_price(found.result, expected.result)
     for row, other in zip(found.rows, expected.rows, strict=True):
         assert row.measure == other.measure
         assert alike(row.posterior, other.posterior), row.measure
     assert not any("campaign" in what for what, _ in found.not_run)
     named = AuditorKnowledge(register=in_memory(people, **register), coverage=coverage)
-    check_price(linked.result, audit_tables({"r": in_memory(people)}, named, motive=motive).result)
+    check_price(linked.result, audit_tables({"r": in_memory(people)}, named, attacker=motive).result)
 
 
 def check_price(found, expected, *, rel=1e-6):

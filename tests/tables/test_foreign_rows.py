@@ -44,7 +44,7 @@ def test_t3_identity_is_not_run_where_rows_are_nobodys(tmp_path):
     found = audit_tables(
         {"syn": synthetic},
         AuditorKnowledge(original, register=original),
-        motive=AttackerSource(read_attacker("case-study")),
+        attacker=AttackerSource(read_attacker("case-study")),
     )
     rows = [row for row in found.rows if row.release == "syn"]
     assert rows

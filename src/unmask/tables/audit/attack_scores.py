@@ -49,7 +49,7 @@ class Scorer:
 
     knowledge: AuditorKnowledge
     foreign: Collection[str] = ()
-    motive: AttackerSource | None = None
+    attacker: AttackerSource | None = None
 
     def score(self, release: str, table: Table, runs: Iterable[AttackRun | Audit]) -> AttackScores:
         """Score all attacks on a release."""
@@ -75,14 +75,14 @@ class Scorer:
         return scores
 
     def _measure(self, run: AttackRun, scores: AttackScores) -> None:
-        is_priced = self.motive is not None and (run.adversary, run.target) == (self.priced_adversary, IDENTITY)
+        is_priced = self.attacker is not None and (run.adversary, run.target) == (self.priced_adversary, IDENTITY)
         if is_priced:
             is_sample = run.drawn_from is not None or run.person is not None or run.people is not None
             scores.priced = run.belief, int(run.drawn_from or run.n_people) if is_sample else None
         is_original = run.release == ORIGINAL
         if not is_original:  # before scoring, which drops the positions of the truth
             scores.calibration += calibration_bins(run)
-        prices = price_measures(self.motive.attacker) if is_priced and self.motive is not None else ()
+        prices = price_measures(self.attacker.attacker) if is_priced and self.attacker is not None else ()
         audited = run.score((*STANDARD, *prices))
         scores.rows += audited.rows
         scores.unmeasured += [(measure, f"{run.adversary}, {run.target}", why) for measure, why in audited.not_run]
@@ -114,12 +114,12 @@ class Scorer:
 
     def price(self, scores: Sequence[AttackScores]) -> PriceFacts | None:
         """Price the attacks of a rational attacker with the strongest knowledge about identity."""
-        if self.motive is None:
+        if self.attacker is None:
             return None
         priced = {one.release: one.priced for one in scores if one.priced is not None}
         success = "realized_rational_success"
         return price_releases(
-            self.motive,
+            self.attacker,
             self.priced_adversary,
             {name: belief for name, (belief, _) in priced.items()},
             people={name: people for name, (_, people) in priced.items() if people is not None},

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unmask.core.errors import UnmaskError
 from unmask.core.truth import ABSENT
+from unmask.ranges import Range
 from unmask.reports import ORIGINAL
 from unmask.reports.at_risk import Watched
 from unmask.tables.audit.attacked_release import AttackedRelease
@@ -23,40 +24,69 @@ from unmask.tables.table import Table
 
 @dataclass(frozen=True, eq=False)
 class AuditorKnowledge:
-    """Tables and settings of an audit besides the releases, see `unmask.tables.audit.audit`.
+    """Tables and settings of an audit besides the releases.
 
     Parameters
     ----------
-    origins, protections : mapping
-        By release.
+    original : Table, optional
+        table before protection: gives targets and truth
+    origins : mapping
+        Row of the original behind each record, by release.
+    register : Table, optional
+        table of people with some of the quasi-identifiers
+    register_origin : (n_register,) array, optional
+        Row of the original that each person of the register is, below 0 for others.
+    coverage : float
+        probability that the person behind a record is in the register
+    control : Table, optional
+        control group: similar people who are not in the original, to show what being in it adds
+    synthetic : bool
+        no released row is a person's, and only inference of values is tested
+    parts : pair of tuples of str, optional
+        two parts of columns, A,B:C,D, that an adversary has from two sources and tries to link
+    targets : int, optional
+        number of people attacked, drawn from the original; by default all
+    seed : int
+        random seed of every draw
+    without : sequence of str
+        standard adversaries to leave out: all columns, insider, learner, order, several rows. Each is listed as not run
+    together : bool
+        all the releases are published, and an adversary combines them. By default only one is, and they are compared
+    watched : Watched, optional
+        list of people at risk, for the owner
     row : (n_original,) array, optional
         Row of each person in the owner's table, if the original is a part of it.
-    watched : Watched, optional
-        List of people at risk, for the owner.
-    without : tuple of str
-        Adversaries that are left out.
-    together : bool
-        Whether all the releases are published.
+    protections : mapping
+        Protection of each release, if it is known.
     knowledge : Knowledge
         Knowledge of adversaries about the people attacked and control people; by default all quasi-identifiers.
+    is_register_unlinked : bool
+        Whether a register was given and is not linked.
     """
 
     original: Table | None = None
     origins: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
     register: Table | None = None
-    coverage: float = 1.0
+    coverage: Annotated[float, Range(0, 1, above=True)] = 1.0
     register_origin: NDArray[np.int64] | None = None
     control: Table | None = None
-    row: NDArray[np.int64] | None = None
     synthetic: bool = False
-    parts: tuple[tuple[str, ...], tuple[str, ...]] | None = None
-    targets: int | None = None
-    seed: int = 0
-    watched: Watched | None = None
-    without: tuple[str, ...] = ()
+    parts: tuple[Sequence[str], Sequence[str]] | None = None
+    targets: Annotated[int, Range(1)] | None = None
+    seed: Annotated[int, Range(0)] = 0
+    without: Sequence[str] = ()
     together: bool = False
+    watched: Watched | None = None
+    row: NDArray[np.int64] | None = None
     protections: Mapping[str, Any] = field(default_factory=dict)
     knowledge: Knowledge = field(default_factory=lambda: Knowledge(None))
+    is_register_unlinked: bool = False
+
+    def without_unlinked_register(self) -> Self:
+        """Return the knowledge without a register if people have several rows: it would link rows as people."""
+        if self.register is None or self.person is None:
+            return self
+        return replace(self, register=None, register_origin=None, is_register_unlinked=True)
 
     # ----- people of the original
 

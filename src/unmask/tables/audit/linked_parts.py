@@ -41,7 +41,7 @@ def audit_linkability(scene: AttackedRelease, knowledge: AuditorKnowledge) -> Au
         return Audit((), ((QUESTION, "needs two parts of columns (--parts age,sex:zip,job)"),))
     if scene.known is None:
         return Audit((), ((QUESTION, "needs the original table, whose people are linked (--original)"),))
-    attack, reason = Linkability(parts=knowledge.parts), _refuse_control(scene, knowledge)
+    attack, reason = Linkability(parts=tuple(map(tuple, knowledge.parts))), _refuse_control(scene, knowledge)
     scene = replace(scene, control=None) if reason else scene
     rows = _link(scene, LINKER, attack, np.random.default_rng(knowledge.seed))
     return Audit(tuple(rows), ((f"{QUESTION}: members", reason),) if reason else ())

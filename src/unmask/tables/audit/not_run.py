@@ -16,8 +16,6 @@ NotRun = tuple[str, str]
 
 NEEDS_ORIGIN = "needs the origin of the records (--origin)"
 NEEDS_ORIGINAL = "needs the original table (--original)"
-NO_REGISTER = ("Linkage to a register of named people", "needs a register (--register)")
-UNLINKED = (NO_REGISTER[0], LISTED_ONCE)
 ADDED = "What people's own records added"
 
 UNCLEAR = (
@@ -58,9 +56,12 @@ def list_not_run(
     if len(tables) < len(releases):
         yield from NEED_ROWS
     if knowledge.register is None:
-        yield NO_REGISTER
+        reason = LISTED_ONCE if knowledge.is_register_unlinked else "needs a register (--register)"
+        yield "Linkage to a register of named people", reason
     yield from list_differing_control(knowledge)
-    yield from ((f"The adversary {name!r}", "left out on request (--without)") for name in knowledge.without)
+    yield from (
+        (f"The adversary {name!r}", "left out on request (--without)") for name in dict.fromkeys(knowledge.without)
+    )
     whole = (*releases.values(), *(() if original is None else (original,)))
     n_rows = max((undefined_weights(table.weight) for table in whole), default=0)
     if n_rows:

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 from numpy.typing import ArrayLike
 
 from unmask.core.errors import UnmaskError, nearest
+from unmask.core.signatures import with_parameters
 from unmask.domains import name_releases
 from unmask.economics import Attacker
 from unmask.economics.audit import AttackerSource
@@ -17,7 +18,6 @@ from unmask.economics.audit import list_not_run as list_not_priced
 from unmask.policy.coverage import coverage_notes
 from unmask.ranges import Range
 from unmask.reports import ORIGINAL, ReportData
-from unmask.reports.at_risk import Watched
 from unmask.reports.data import CROSSING
 from unmask.results import Row
 from unmask.tables.attacks.linkability import check_parts
@@ -29,7 +29,7 @@ from unmask.tables.audit.cautions import list_bands, list_cautions, list_reading
 from unmask.tables.audit.column_shapes import column_bins
 from unmask.tables.audit.control_comparison import WORDS
 from unmask.tables.audit.generalization_steps import try_steps
-from unmask.tables.audit.not_run import NO_REGISTER, UNLINKED, group_by_reason, list_not_run
+from unmask.tables.audit.not_run import group_by_reason, list_not_run
 from unmask.tables.audit.release_facts import (
     evaluate_criteria,
     find_foreign,
@@ -49,48 +49,51 @@ from unmask.tables.sensitive_bands import band_sensitive_values
 from unmask.tables.table import Table
 
 
+@with_parameters(
+    AuditorKnowledge,
+    only=("original", "register", "coverage", "control", "synthetic", "parts", "targets", "seed",
+          "without", "together", "watched"),
+)  # fmt: skip
 def audit(
     release: Table | Mapping[str, Table],
     *,
     truth: None = None,
-    original: Table | None = None,
     origin: ArrayLike | Mapping[str, ArrayLike] | None = None,
-    register: Table | None = None,
     register_origin: ArrayLike | None = None,
-    coverage: Annotated[float, Range(0, 1, above=True)] = 1.0,
-    control: Table | None = None,
     hold_back: Annotated[float, Range(0, 1, below=True)] = 0.0,
-    synthetic: bool = False,
-    parts: tuple[Sequence[str], Sequence[str]] | None = None,
-    targets: Annotated[int, Range(1)] | None = None,
-    attacker: str | Attacker | None = None,
-    seed: Annotated[int, Range(0)] = 0,
-    steps: bool = False,
-    without: Sequence[str] = (),
-    together: bool = False,
     protection: Any = None,
-    watched: Watched | None = None,
+    attacker: str | Attacker | None = None,
+    steps: bool = False,
+    **settings: Any,
 ) -> ReportData:
     """Attack releases of a table: how many people are re-identified, and what is inferred about them.
 
-    original : table before protection: gives targets and truth
-    origin   : row of the original behind each record. (n_released,), of one release or by release; without it the
-               realized identity success is not run
-    register : table of people with some of the quasi-identifiers
-    register_origin : (n_register,) the row of the original that each of them is, below 0 for others
-    coverage : probability that the person behind a record is in the register
-    control  : table of people like those of the original, none of whom is in it: tells what being in the table added
-    hold_back : share of the original that was held back at random: who of it is in no release is a control person
-    synthetic : no row of the releases is anybody's; only what they tell about values is asked
-    parts    : two parts of columns, A,B:C,D, that an adversary has from two sources and tries to link
-    targets  : number of people attacked, drawn from the original; all when left out
-    attacker : rational attacker: a TOML file with [attacker], or case-study, the embedded assumption
-    seed     : random seed of every draw
-    steps    : try one step of generalization of each quasi-identifier, of releases whose original and origin are given
-    without  : standard adversaries to leave out: all columns, insider, learner, order, several rows; listed as not run
-    together : all the releases are published, and somebody crosses them; else one of them is, and they are compared
-    protection : the protection that made the release, which another adversary knows; one for all, or by release
-    watched  : takes down who is at risk, for the owner alone
+    Parameters
+    ----------
+    release : Table or mapping of Table
+        Releases in memory, or counted by an engine.
+    truth : None
+        Not allowed: the truth is the original and the origin of its rows.
+    origin : array or mapping, optional
+        row of the original behind each record, of one release or by release. Without it the realized identity success
+        is not computed
+    register_origin : (n_register,) array, optional
+        row of the original that each person of the register is, below 0 for others
+    hold_back : float
+        share of the original that was held back at random: held-back people in no release are control people
+    protection : object or mapping, optional
+        protection that made the release, which another adversary knows. One for all, or by release
+    attacker : str or Attacker, optional
+        rational attacker: a TOML file with [attacker], or case-study, the embedded assumption
+    steps : bool
+        try one step of generalization of each quasi-identifier, of releases whose original and origin are given
+    **settings
+        Fields of `AuditorKnowledge`.
+
+    Returns
+    -------
+    ReportData
+        Rows, tables and findings.
     """
     if truth is not None:
         raise UnmaskError("the truth of a table is its original and the origin of its rows; give original and origin")
@@ -100,49 +103,21 @@ def audit(
         for name, rows in _by_release("origin", origin, releases).items()
     }
     protections = _by_release("protection", protection, releases)
-    given = {"origin": origins or None, "targets": targets, "register_origin": register_origin}
-    _check_original(original, {name for name, value in given.items() if value is not None}, protections)
-    _check_synthetic(synthetic, original, origins)
-    if hold_back and (control is not None or len(origins) < len(releases)):
-        why = "control people were given, too" if control is not None else "a release has no origin"
+    knowledge = AuditorKnowledge(origins=origins, protections=protections, **settings)
+    if register_origin is not None:
+        rows = check_row_numbers("register_origin", register_origin, knowledge.register)
+        knowledge = replace(knowledge, register_origin=rows)
+    _check_knowledge(knowledge, releases)
+    if hold_back and (knowledge.control is not None or len(origins) < len(releases)):
+        why = "a release has no origin" if knowledge.control is None else "control people were given, too"
         raise UnmaskError(
             f"hold_back finds control people by the origin of the records, but {why}; give one of the two"
         )
-    if register is None and coverage != 1:
-        raise UnmaskError(f"coverage is {coverage:g} of a register, and no register was given; give both")
-    for name in without:
-        if name not in OPTIONAL:
-            raise UnmaskError(f"without is {name!r}; {nearest(name, OPTIONAL)}")
-    if parts is not None:
-        check_parts(parts)
-        for table in (*releases.values(), *(() if original is None else (original,))):
-            check_columns(table.names, [*parts[0], *parts[1]], where="the table")
-    is_unlinked = register is not None and original is not None and original.person is not None
-    knowledge = AuditorKnowledge(
-        original=original,
-        origins=origins,
-        register=None if is_unlinked else register,
-        coverage=coverage,
-        register_origin=None
-        if register_origin is None or is_unlinked
-        else check_row_numbers("register_origin", register_origin, register),
-        control=control,
-        synthetic=synthetic,
-        parts=None if parts is None else (tuple(parts[0]), tuple(parts[1])),
-        targets=targets,
-        seed=seed,
-        watched=watched,
-        without=tuple(dict.fromkeys(without)),
-        together=together,
-        protections=protections,
-    )
-    knowledge, releases, readings = _harmonize(knowledge, releases)
+    knowledge, releases, readings = _harmonize(knowledge.without_unlinked_register(), releases)
     knowledge = knowledge.hold_back(hold_back) if hold_back else knowledge
-    motive = None if attacker is None else AttackerSource.read(attacker)
-    result = audit_tables(releases, knowledge, title=f"Audit of {', '.join(releases)}", motive=motive)
+    source = None if attacker is None else AttackerSource.read(attacker)
+    result = audit_tables(releases, knowledge, title=f"Audit of {', '.join(releases)}", attacker=source)
     result = result.cautioned(readings)
-    if is_unlinked:
-        result = replace(result, not_run=(*(line for line in result.not_run if line != NO_REGISTER), UNLINKED))
     if steps and result.result is not None:
         result = replace(result, result=add_steps(result.result, try_steps(result, releases, knowledge)))
     return result
@@ -157,20 +132,27 @@ def _by_release(name: str, value: Any, releases: Mapping[str, Table]) -> dict[st
     return {release: value for release, value in values.items() if value is not None}
 
 
-def _check_original(original: Table | None, given: set[str], protections: Mapping[str, Any]) -> None:
-    if original is not None:
-        return
-    for name in ("origin", "targets", "register_origin"):
-        if name in given:
+def _check_knowledge(knowledge: AuditorKnowledge, releases: Mapping[str, Table]) -> None:
+    """Refuse settings that need others, or that contradict them."""
+    original, origins = knowledge.original, knowledge.origins
+    if original is None:
+        given = {"origin": bool(origins), "targets": knowledge.targets, "register_origin": knowledge.register_origin}
+        for name in (name for name, value in given.items() if value is not None and value is not False):
             raise UnmaskError(f"{name} is about rows of the original, and no original was given; give both")
-    if protections:
-        raise UnmaskError("protection needs the original of the release, and no original was given; give both")
-
-
-def _check_synthetic(synthetic: bool, original: Table | None, origins: Mapping[str, Any]) -> None:
-    if synthetic and (original is None or origins):
+        if knowledge.protections:
+            raise UnmaskError("protection needs the original of the release, and no original was given; give both")
+    if knowledge.synthetic and (original is None or origins):
         why = "no original was given, whose people it may tell about" if original is None else "an origin says whose"
         raise UnmaskError(f"synthetic says that no row is anybody's, but {why}; give the original and no origin")
+    if knowledge.register is None and knowledge.coverage != 1:
+        raise UnmaskError(f"coverage is {knowledge.coverage:g} of a register, and no register was given; give both")
+    for name in knowledge.without:
+        if name not in OPTIONAL:
+            raise UnmaskError(f"without is {name!r}; {nearest(name, OPTIONAL)}")
+    if knowledge.parts is not None:
+        check_parts(knowledge.parts)
+        for table in (*releases.values(), *(() if original is None else (original,))):
+            check_columns(table.names, [*knowledge.parts[0], *knowledge.parts[1]], where="the table")
 
 
 def _harmonize(
@@ -208,11 +190,11 @@ def audit_tables(
     knowledge: AuditorKnowledge | None = None,
     *,
     title: str = "Audit of a table",
-    motive: AttackerSource | None = None,
+    attacker: AttackerSource | None = None,
 ) -> ReportData:
     """Attack every release with the standard adversaries, and the original as the case without protection.
 
-    The same people are attacked in every release. With a motive, the strongest knowledge about identity is also priced.
+    The same people are attacked in every release. With an attacker, the strongest knowledge about identity is priced.
     No row of the result identifies a person; people at risk are listed in `AuditorKnowledge.watched` only.
 
     Parameters
@@ -225,7 +207,7 @@ def audit_tables(
         Tables that the auditor has; by default none.
     title : str
         Heading.
-    motive : Motive, optional
+    attacker : AttackerSource, optional
         Rational attacker.
     """
     knowledge = knowledge or AuditorKnowledge()
@@ -235,7 +217,7 @@ def audit_tables(
     everything = releases if knowledge.original is None else {ORIGINAL: knowledge.original, **releases}
     complete = knowledge.complete
     _ = complete.known, complete.shift  # once: threads would compute them twice
-    scorer = Scorer(complete, foreign, _known_prior(motive, knowledge))
+    scorer = Scorer(complete, foreign, _with_prior(attacker, knowledge))
 
     def attack(name: str) -> tuple[dict[str, Any], AttackScores]:
         is_foreign, table = name in foreign, everything[name]
@@ -316,10 +298,10 @@ def _check(releases: Mapping[str, Table], knowledge: AuditorKnowledge) -> None:
         raise UnmaskError("the register is counted, and a release in memory is linked row by row; read the register")
 
 
-def _known_prior(motive: AttackerSource | None, knowledge: AuditorKnowledge) -> AttackerSource | None:
-    """Return the motive with the probability that a target is a candidate: the coverage of the register, or 1."""
+def _with_prior(source: AttackerSource | None, knowledge: AuditorKnowledge) -> AttackerSource | None:
+    """Return the attacker with the probability that a target is a candidate: the coverage of the register, or 1."""
     prior = 1.0 if knowledge.register is None else knowledge.coverage
-    return None if motive is None else replace(motive, attacker=replace(motive.attacker, prior=prior))
+    return None if source is None else replace(source, attacker=replace(source.attacker, prior=prior))
 
 
 def _join(scores: Sequence[AttackScores], name: str) -> tuple[Any, ...]:
