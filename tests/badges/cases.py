@@ -5,33 +5,42 @@ from pathlib import Path
 from typing import Annotated
 
 from tests.badges import Badges, Look
-from tests.badges.page import Worn
+from tests.badges.page import color_block, color_table
 from unmask import Truth
 from unmask.audit import REALIZED, SELF_ASSESSED
 from unmask.audit import audit as measured
 from unmask.core.signatures import with_parameters
 from unmask.domains import name_files, name_releases
 from unmask.ranges import Range
-from unmask.reports import ReportData
+from unmask.results import AuditResult
 
 DATASET, ADVERSARY, COLUMNS, ROLES = {}, {"trusting": float}, (), {}
 MEASURES = tuple(measure.name for measure in SELF_ASSESSED + REALIZED)
 
 
-def audit(release, *, truth: Badges | None = None, trust: Annotated[float, Range(0, 1)] = 0.9) -> ReportData:
+def audit(release, *, truth: Badges | None = None, trust: Annotated[float, Range(0, 1)] = 0.9) -> AuditResult:
     """Look at badges: whose color is guessed right.
 
     trust : share of the people who show their own color
     """
     releases = name_releases(release)
     rows = [row for name, shown in releases.items() for row in _rows(name, "looker", shown, truth, Look(trust))]
-    who = "An adversary sees the badges of people and guesses their colors."
-    worn = Worn.of(next(iter(releases.values())))
-    return ReportData(title="Audit of badges", who=who, rows=tuple(rows), subjects=(worn,))
+    table = color_table(next(iter(releases.values())))
+    return AuditResult(
+        title="Audit of badges",
+        kind="Badge audit",
+        command="audit badges",
+        setting="An adversary sees the badges of people and guesses their colors.",
+        headline="",
+        rows=tuple(rows),
+        tables=(table,),
+        blocks=(color_block(table),),
+        preferred_measures=("realized_success", "success_probability"),
+    )
 
 
 @with_parameters(audit, only=("trust",))
-def audit_files(releases: Sequence[Path], *, truth: Path | None = None, **options) -> ReportData:
+def audit_files(releases: Sequence[Path], *, truth: Path | None = None, **options) -> AuditResult:
     """Look at badges: whose color is guessed right.
 
     truth : file of the colors that people have

@@ -17,7 +17,6 @@ from unmask.reports.facts.tables import (
     Change,
     Distribution,
 )
-from unmask.reports.subject import Subject
 from unmask.reports.words import ADOPTERS, FAILURES, IDENTITY, Value, letter, lettered, styles_of
 from unmask.results import AuditResult, Row
 from unmask.results.preferred_rows import preferred_rows
@@ -71,7 +70,6 @@ class ReportData(Found):
     unit         : what counts as one person, and how that was decided; "" if nobody is counted
     rows         : the measures, of one or several releases (told apart by `Row.release`)
     criteria     : release -> criterion -> value; None is one that was not run
-    utility      : release -> loss -> value, lower is better; the first one all releases have is drawn against risk
     distribution : people by success probability
     assumptions  : one sentence each
     cautions     : what a reader must know before relying on a figure, a sentence each; said wherever figures are
@@ -79,18 +77,16 @@ class ReportData(Found):
     reproduce    : version, settings ...: no path, seed or digest, which would tell of the original
     adversaries  : adversary -> words that complete "an adversary who ..."; by default the name in `Row.adversary`
     success      : the measures that findings and charts speak about, the preferred one first
-    subjects     : what else there is to show, such as the attacked network, in the order of the page
     verdicts     : on each release under each policy, of the figures before few people are left out
     changes      : of a release that is not acceptable, itself first: what other protections would do
     least        : the fewest people that may stand for a cell of a page, see `without_small`
-    result       : the result of an audit that has tables and blocks in place of subjects
+    result       : the result of an audit that has tables and blocks
     """
 
     who: str
     rows: tuple[Row, ...]
     unit: str = ""
     criteria: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
-    utility: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
     distribution: tuple[Distribution, ...] = ()
     assumptions: tuple[str, ...] = ()
     cautions: tuple[str, ...] = ()
@@ -98,7 +94,6 @@ class ReportData(Found):
     reproduce: Mapping[str, object] = field(default_factory=dict)
     adversaries: Mapping[str, str] = field(default_factory=dict)
     success: tuple[str, ...] = ("realized_success", "success_probability")
-    subjects: tuple[Subject, ...] = ()
     verdicts: tuple[Verdict, ...] = ()
     changes: tuple[Change, ...] = ()
     least: int = FEWEST
@@ -115,7 +110,6 @@ class ReportData(Found):
             title=result.title,
             who=result.setting,
             rows=result.rows,
-            utility=result.utility,
             assumptions=result.assumptions,
             cautions=result.cautions,
             not_run=result.not_run,
@@ -133,7 +127,7 @@ class ReportData(Found):
     def stated(self) -> Iterator[Row | Criterion]:
         """What policies are about: rows and criteria of releases; the table before protection is none.
 
-        Of criteria those that are numbers in some release, in every release; and those of the subjects.
+        Of criteria those that are numbers in some release, in every release.
         """
         yield from (row for row in self.rows if row.release != ORIGINAL)
         own = {name: values for name, values in self.criteria.items() if name != ORIGINAL}
@@ -142,7 +136,6 @@ class ReportData(Found):
             for name in (name for name in values if name in numbers):
                 value = values[name]
                 yield Criterion(release, name, float(value) if isinstance(value, int | float) else math.nan)
-        yield from (Criterion(*told) for one in self.subjects for told in one.criteria())
         criteria = {} if self.result is None else self.result.criteria
         yield from (Criterion(name, key, value) for name, own in criteria.items() for key, value in own.items())
 
@@ -172,7 +165,6 @@ class ReportData(Found):
             criteria={name: {key: _criterion(key, own[key], least) for key in own} for name, own in criteria},
             changes=tuple(one.without_small(least) for one in self.changes),
             distribution=tuple(item.without_small(least) for item in self.distribution),
-            subjects=tuple(one.without_small(least) for one in self.subjects),
             result=None if self.result is None else self.result.without_small(least),
         )
 
@@ -187,12 +179,11 @@ class ReportData(Found):
         return [plain_row(row) for row in self.rows]
 
     def facts(self) -> Iterator[tuple[str, Any]]:
-        """Every field that holds facts, and every subject, by name."""
+        """Every field that holds facts, by name."""
         yield from super().facts()
         yield "distribution", tuple({k: v for k, v in vars(one).items() if k != "each"} for one in self.distribution)
         yield "known", tuple({"adversary": name, "knows": words} for name, words in self.adversaries.items())
         yield "verdicts", tuple(_line(line, self.least) for verdict in self.verdicts for line in verdict.lines())
-        yield from ((one.name, one) for one in self.subjects)
 
     def tables(self) -> dict[str, list[dict[str, Any]]]:
         """Return facts as tables by name, without the criteria of the original and without empty tables."""
@@ -203,19 +194,12 @@ class ReportData(Found):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What a program must hand on: cautions, and what subjects say."""
-        of_result = () if self.result is None else self.result.cautions
-        return tuple(
-            dict.fromkeys((*self.cautions, *(warning for one in self.subjects for warning in one.warnings), *of_result))
-        )
+        """What a program must hand on."""
+        return tuple(dict.fromkeys((*self.cautions, *(() if self.result is None else self.result.cautions))))
 
     def cautioned(self, sentences: Iterable[str]) -> ReportData:
         """The same with more cautions."""
         return replace(self, cautions=(*self.cautions, *sentences))
-
-    def subject(self, name: str) -> Any:
-        """The subject of this name, such as "graph"; None where there is none."""
-        return next((one for one in self.subjects if one.name == name), None)
 
 
 def _row(row: Row, least: int) -> Row:

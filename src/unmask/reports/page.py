@@ -7,7 +7,6 @@ left out; what was not run or failed says so in words.
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 
@@ -21,11 +20,10 @@ from unmask.reports.findings.folds import told_of
 from unmask.reports.findings.rows import contrasts, sentences
 from unmask.reports.parts import Bullets, Page, Section, Terms, Words, parts
 from unmask.reports.screens.audit import conditions_section, screen
-from unmask.reports.sections import tables, utility
+from unmask.reports.sections import tables
 from unmask.reports.sections.closing import closing, describe_readers, not_run_section
 from unmask.reports.sections.measures import measures_section
 from unmask.reports.sections.study import study_page
-from unmask.reports.showing import showing
 from unmask.reports.words import letter
 from unmask.results.words import plural
 
@@ -95,30 +93,20 @@ def _audit_page(data: ReportData) -> Page:
     findings = [] if data.result is None else list(blocks.sections(data.result, scope))
     found = (
         *(section for section in findings if section.open),
-        *_before("success", scope),
         tables.success_section(scope),
         conditions_section(scope),
         *(section for section in findings if not section.open),
         _key(scope),
         _findings(scope),
-        *_before("membership", scope),
-        *_before("measures", scope),
         measures_section(scope),
         tables.people_section(scope),
-        *_before("utility", scope),
-        utility.utility_section(scope),
         *closing(data.assumptions, not_run_section(data.not_run), data.reproduce, "How this page was made"),
     )
-    kind = next((one.kind for one in data.subjects if one.kind), "Audit") if data.result is None else data.result.kind
+    kind = "Audit" if data.result is None else data.result.kind
     told = (told_of(section, scope) for section in found if section is not None)
     sections = tuple(sorted(told, key=lambda section: not section.open))  # the picture first
     foot = describe_readers(data.least, cases=scope.cases)
     return Page(data.title, parts(screen(scope)), sections, kind=kind, folded=True, foot=foot)
-
-
-def _before(name: str, scope: Scope) -> Iterator[Section | None]:
-    """The sections of subjects that come before the one of this name."""
-    return (showing(one).section(one, scope) for one in scope.data.subjects if one.before == name)
 
 
 def _findings(scope: Scope) -> Section:

@@ -147,8 +147,6 @@ class AuditResult:
         Findings, in the order of the page.
     criteria : mapping
         Release -> criterion -> value; policies may set a limit on each.
-    utility : mapping
-        Release -> loss -> value; lower is better.
     at_risk : AtRisk, optional
         Who is at risk; by default derived from the rows.
     advice : Advice, optional
@@ -184,7 +182,6 @@ class AuditResult:
     tables: tuple[Table, ...] = ()
     blocks: tuple[Block, ...] = ()
     criteria: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    utility: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     at_risk: AtRisk | None = None
     advice: Advice | None = None
     decision: Decision | None = None

@@ -50,7 +50,9 @@ from unmask.measures.registry import described
 from unmask.policy.coverage import coverage_notes
 from unmask.reports.at_risk import SURER, AtRisk, Watched
 from unmask.reports.data import LIMITS
+from unmask.reports.properties import plane_table, utility_block, utility_table
 from unmask.results import AuditResult, Row
+from unmask.results.preferred_rows import preferred_rows
 from unmask.results.words import listed, plural
 
 RANKS = 10
@@ -346,7 +348,10 @@ def describe(
     names = list(attacks or facts.styles)
     seeds = "guessed" if facts.attacks[0].seeds in GUESSED else "leaked"
     checked = "" if facts.truth_known else " No truth was given: nothing is checked."
-    tables = make_tables(facts)
+    utility = utility_table(facts.utility)
+    preferred = ("recall",) if facts.truth_known else ()
+    plane = plane_table(preferred_rows(rows, preferred).values(), utility)
+    tables = (*make_tables(facts), utility, plane)
     skipped = ((f"the attack {name}", why or NOT_REQUESTED) for name, why in facts.not_run.items() if name not in names)
     return AuditResult(
         title=title,
@@ -359,12 +364,14 @@ def describe(
         headline=headline(facts),
         rows=rows,
         tables=tables,
-        blocks=make_blocks(facts, {table.name: table for table in tables}),
-        utility=facts.utility,
+        blocks=(
+            *make_blocks(facts, {table.name: table for table in tables}),
+            *((utility_block(plane),) if facts.utility else ()),
+        ),
         at_risk=describe_risk(facts),
         advice=advise(facts),
         adversaries={name: f"runs {name}" for name in names},
-        preferred_measures=("recall",) if facts.truth_known else (),
+        preferred_measures=preferred,
         described_measures=("recall", "coverage"),
         sample_condition="recall <= 0.09",
         assumptions=assumptions,

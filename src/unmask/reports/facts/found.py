@@ -56,7 +56,7 @@ def plain_row(row: Row) -> dict[str, Any]:
 
 OTHERS = frozenset(
     {"title", "who", "unit", "rows", "missing", "not_run", "words", "reproduce", "adversaries", "success", "least"}
-    | {"unprotected", "seeds", "subjects", "verdicts", "distribution", "criteria", "policy", "options", "game"}
+    | {"unprotected", "seeds", "verdicts", "distribution", "criteria", "policy", "options", "game"}
     | {"cautions", "planes", "result"}
 )
 """Fields that are no tables: settings of the page, and what has a place of its own."""

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from unmask.measures.registry import SHARES, needs_truth
 from unmask.reports.data import APART, CROSSING, ORDER, ORIGINAL, PROSECUTOR, Heads, ReportData, Scope
 from unmask.reports.facts.tables import Distribution
-from unmask.reports.showing import showing
 from unmask.reports.words import IDENTITY, MEMBERSHIP, SECRET, points, row_estimate, row_value
 from unmask.results import Row
 from unmask.results.formats import SPACE, number, percent
@@ -16,9 +15,6 @@ from unmask.results.preferred_rows import ERRORS, RATIONAL
 from unmask.results.words import release_name
 
 LINKAGE = "linkage"
-
-LATER = ("membership", "utility")
-"""Sections before which subjects stand whose findings follow those of rows."""
 
 DID = {"singled_out": "singles somebody out with", "parts_linked": "links two parts of the record of"}
 """Measure -> what those do who are asked about beside inference."""
@@ -103,15 +99,10 @@ def sentences(data: ReportData) -> list[str]:
     """The findings of the report, a sentence each, for those who read no page."""
     scope = Scope(data)
     described = () if data.result is None else data.result.described_measures
-    told = frozenset(described).union(*(one.told for one in data.subjects))
-    rows = findings(scope, leading({key: row for key, row in scope.heads.items() if row.measure not in told}))
-    found = [(one, showing(one).findings(one, scope)) for one in data.subjects]
-    first = [sentence for one, own in found if one.before not in LATER for sentence in own]
+    heads = {key: row for key, row in scope.heads.items() if row.measure not in described}
+    rows = [*findings(scope, leading(heads)), *wildcard_findings(scope)]
     blocks = [] if data.result is None else data.result.without_small(data.least).sentences()
-    if data.result is not None and data.result.headline:
-        first, blocks = [*first, *blocks], []
-    last = [*blocks, *(sentence for one, own in found if one.before in LATER for sentence in own)]
-    return [*first, *rows, *wildcard_findings(scope), *last]
+    return [*blocks, *rows] if data.result is not None and data.result.headline else [*rows, *blocks]
 
 
 def leading(heads: Heads) -> Heads:

@@ -28,7 +28,6 @@ from unmask.reports.findings.verdict import (
 )
 from unmask.reports.parts import Advice, AtRisk, Checked, Grid, Screen, Section, Tried
 from unmask.reports.screens.conditions import SEEN, TOLD, checked, factor, first, one_sentence
-from unmask.reports.showing import first_screen
 from unmask.reports.words import IDENTITY, row_value
 from unmask.results import Row
 from unmask.results.formats import SPACE, percent
@@ -111,8 +110,7 @@ def _how(scope: Scope) -> tuple[str, ...]:
     """How a policy is given: the shipped ones that could judge this audit, or a condition of one's own."""
     data = scope.data
     known = [name for name, one in read_shipped_policies().items() if _answers(data, one)]
-    asks = next((one.asks for one in data.subjects if one.asks), "k >= 5")
-    asks = asks if data.result is None else data.result.sample_condition
+    asks = "k >= 5" if data.result is None else data.result.sample_condition
     own = f'a condition of your own, such as "{asks}"'
     return (
         "No limit was set, so that nothing here is said to be acceptable.",
@@ -153,13 +151,9 @@ def _asked(verdicts: Sequence[Verdict], data: ReportData) -> Iterator[str]:
 
 
 def _who(scope: Scope) -> AtRisk | None:
-    """Who is at risk: as the subject of the audit says, else of people by their probability, else of all together."""
+    """Who is at risk: as the result of the audit says, else of people by their probability, else of all together."""
     if scope.data.result is not None and scope.data.result.at_risk is not None:
         return blocks.format_risk(scope.data.result.at_risk)
-    told = (first_screen(one, "at_risk", scope) for one in scope.data.subjects)
-    own: AtRisk | None = next(filter(None, told), None)
-    if own is not None:
-        return own
     release = _release(scope)
     risk = at_risk(release, scope)
     return _together(release, scope) if risk is None else _people(risk, scope)
@@ -271,15 +265,12 @@ def _next(scope: Scope) -> Advice:
         return Advice("", _protect(data.changes), tuple(map(_tried, data.changes)), heads, UTILITY)
     if data.result is not None and (advice := blocks.format_advice(data.result, data.verdicts)) is not None:
         return advice
-    told = (first_screen(one, "advice", scope) for one in data.subjects)
-    own: Advice | None = next(filter(None, told), None)
-    return own or _advised(data)
+    return _advised(data)
 
 
 def _advised(data: ReportData) -> Advice:
     """Of an audit that has tried nothing."""
-    verb = next((one.verb for one in data.subjects if one.verb), "audit")
-    verb = verb if data.result is None else data.result.command
+    verb = "audit" if data.result is None else data.result.command
     states = {one.state for one in data.verdicts}
     named = next((name for name, one in read_shipped_policies().items() if _answers(data, one)), "policy.toml")
     alone = len(data.criteria) == 2 and ORIGINAL in data.criteria  # one release, and what it was made of

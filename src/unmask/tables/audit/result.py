@@ -12,6 +12,13 @@ from unmask.facts import Contribution
 from unmask.measures.registry import needs_truth
 from unmask.reports.data import ORIGINAL
 from unmask.reports.findings.rows import leading
+from unmask.reports.properties import (
+    criteria_block,
+    criteria_table,
+    plane_table,
+    utility_block,
+    utility_table,
+)
 from unmask.reports.words import FAILURES, IDENTITY, Value
 from unmask.results import AuditResult, Block, Row, Table
 from unmask.results.preferred_rows import PreferredRows, preferred_rows
@@ -29,13 +36,6 @@ from unmask.tables.audit.quasi_identifiers import (
     contribution_table,
     step_block,
     step_table,
-)
-from unmask.tables.audit.release_properties import (
-    criteria_block,
-    criteria_table,
-    plane_table,
-    utility_block,
-    utility_table,
 )
 from unmask.tables.audit.riskiest_classes import ClassRisk, class_block, class_table
 from unmask.tables.audit.special_adversaries import special_blocks

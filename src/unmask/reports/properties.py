@@ -1,4 +1,4 @@
-"""Properties of releases without an adversary: criteria, utility lost, and risk against utility."""
+"""Properties of releases as tables and blocks: criteria, utility lost, and risk against utility."""
 
 from __future__ import annotations
 
