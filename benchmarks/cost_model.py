@@ -1,4 +1,4 @@
-"""What work costs by its size: cases are measured, a model is fitted, and docs/scale.md gets its tables and charts.
+"""Cost of work by its size: measure cases, fit a model, and write the tables and charts of docs/scale.md.
 
     python benchmarks/cost_model.py --rows 1000000 --edges 100000      measure these sizes, and write the page
     python benchmarks/cost_model.py --forms duckdb --rows 100000000    one form of the work at another size

@@ -1,4 +1,4 @@
-"""The model of seconds by size, and the measured part of docs/scale.md, from the rows of benchmarks/scale.jsonl."""
+"""Model of seconds by size, and the tables of docs/scale.md and scale-measurements.md, from benchmarks/scale.jsonl."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Any
 from harness import number
 
 PAGE = Path(__file__).parent.parent / "docs" / "scale.md"
+MEASUREMENTS = PAGE.with_name("scale-measurements.md")
 BEGIN, END = "<!-- written by benchmarks/cost_model.py: {} -->", "<!-- end of {} -->"
 
 UNITS = {
@@ -54,21 +55,20 @@ WANTED = (
 
 
 def write(rows: Sequence[Row]) -> None:
-    """Put tables and charts of the measured rows between the markers of the page; the rest is left as it is."""
-    text = PAGE.read_text(encoding="utf-8")
+    """Replace tables and charts between the markers of both pages; other text stays."""
     fits = {(work, form): fit for work in UNITS for form in FORMS if (fit := fitted(_of(rows, work, form), work))}
-    for name, lines in (
-        ("measured", _measured(rows)),
-        ("takeover", _takeover(rows)),
-        ("flat", _flat(rows)),
-        ("model", _model(fits)),
-        ("plan", _plan(fits)),
-        ("charts", _charts(rows)),
-    ):
+    sections = {"charts": _charts(rows), "flat": _flat(rows), "model": _model(fits), "plan": _plan(fits)}
+    _replace_sections(PAGE, sections)
+    _replace_sections(MEASUREMENTS, {"measured": _measured(rows), "takeover": _takeover(rows)})
+
+
+def _replace_sections(page: Path, sections: Mapping[str, Iterator[str]]) -> None:
+    text = page.read_text(encoding="utf-8")
+    for name, lines in sections.items():
         begin, end = BEGIN.format(name), END.format(name)
-        before, rest = text.split(begin)
-        text = before + begin + "\n\n" + "\n".join(lines) + "\n\n" + end + rest.split(end)[1]
-    PAGE.write_text(text, encoding="utf-8")
+        head, section = text.split(begin)
+        text = head + begin + "\n\n" + "\n".join(lines) + "\n\n" + end + section.split(end)[1]
+    page.write_text(text, encoding="utf-8")
 
 
 @cache

@@ -155,7 +155,7 @@ CHARTS = {
     "chart-promises": ("table", "#promises figure"),
     "chart-shapes": ("table", "#shapes figure"),
     "chart-risk": ("table", ".verdict svg[role=img]:not(.state)"),
-    "chart-control": ("control", "figure:has(svg[aria-label^='People attacked and control people'])"),
+    "chart-control": ("control", "#added figure"),
     "chart-singled": ("control", "figure:has(svg[aria-label^='Guesses that are right'])"),
     "chart-plane": ("study", "figure:has(svg[aria-label*='utility' i]), #plane figure"),
     "chart-grid": ("study", "figure:has-text('Mondrian: success over')"),
@@ -167,7 +167,7 @@ CHARTS = {
     "chart-breached": ("linkage", "figure:has-text('Subjects breached')"),
     "chart-slope": ("linkage", "figure:has-text('Risk slope')"),
     "chart-distortion": ("channel", "figure:has-text('What is left to privacy')"),
-    "chart-observations": ("channel", "figure:has-text('Error over observations')"),
+    "chart-observations": ("channel", "figure:has(svg[aria-label^='Share of cases'])"),
     "chart-price": ("price", "#price-sizes figure"),
 }
 """Chart -> its page, and a selector whose first match is used."""

@@ -15,7 +15,7 @@ DOCS = Path(__file__).parent.parent / "docs"
 PAGES = [
     path
     for path in sorted(DOCS.rglob("*.md"))
-    if "api" not in path.parts and path.stem not in ("threat-model", "benchmark-cases")
+    if "api" not in path.parts and path.stem not in ("threat-model", "benchmark-cases", "scale-measurements")
 ]  # tables: nothing to draw
 
 MADE = {
