@@ -88,23 +88,23 @@ def _read_prices(project: Project, attacker: str) -> dict[str, Any]:
 
 def submit(project: Project, form: Mapping[str, Any]) -> str:
     """Save the adversaries and the policy."""
-    before = project.document
+    previous = project.document
     replaced = ("register", "control", "linkability", "audit")
-    document = {key: value for key, value in before.items() if key not in replaced}
-    document["data"] = {key: value for key, value in before["data"].items() if key != "hold_back"}
+    document = {key: value for key, value in previous.items() if key not in replaced}
+    document["data"] = {key: value for key, value in previous["data"].items() if key != "hold_back"}
     if form.get("register-on"):
         document["register"] = _read_register(project, form)
     if form.get("control-on"):
         _read_control(project, form, document)
     if form.get("parts-on"):
-        document["linkability"] = {"parts": _read_parts(form, group_by_role(before["columns"])["quasi_identifiers"])}
+        document["linkability"] = {"parts": _read_parts(form, group_by_role(previous["columns"])["quasi_identifiers"])}
     if audit := _read_audit(project, form):
         document["audit"] = audit
-    document["adversaries"] = _read_study_adversaries(form, before)
+    document["adversaries"] = _read_study_adversaries(form, previous)
     submit_policy(form, document)
     document["releases"] = [{"file": RELEASE, "origin": ORIGIN}]
     parse_policy(document, project.folder, title="own")
-    project.save({key: document[key] for key in (*before, *document) if key in document})
+    project.save({key: document[key] for key in (*previous, *document) if key in document})
     return "verdict" if form.get("do") == "continue" else "adversaries"
 
 
@@ -142,8 +142,8 @@ def _read_parts(form: Mapping[str, Any], names: list[str]) -> list[list[str]]:
 
 def _read_audit(project: Project, form: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options of the audit: targets, rational attacker, and adversaries that are turned off."""
-    before = project.document.get("audit", {})
-    audit = {key: value for key, value in before.items() if key not in ("attacker", "targets", "without")}
+    previous = project.document.get("audit", {})
+    audit = {key: value for key, value in previous.items() if key not in ("attacker", "targets", "without")}
     if targets := read_field(project, TARGETS, form, None):
         audit["targets"] = targets
     if form.get("attacker-on"):
@@ -151,7 +151,7 @@ def _read_audit(project: Project, form: Mapping[str, Any]) -> dict[str, Any]:
     disabled = [
         name
         for name in OPTIONAL
-        if (not form.get(f"on {name}") if form.get(f"shown {name}") else name in before.get("without", []))
+        if (not form.get(f"on {name}") if form.get(f"shown {name}") else name in previous.get("without", []))
     ]
     return audit | ({"without": disabled} if disabled else {})
 

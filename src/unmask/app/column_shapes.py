@@ -81,11 +81,11 @@ def _count_bars(column: Column) -> tuple[NDArray[np.float64], tuple[str, str]]:
 def _count_numeric_bars(column: Column, counts: NDArray[np.float64]) -> tuple[NDArray[np.float64], tuple[str, str]]:
     """Count rows in bins; no end label is an exact value."""
     low, high = column.levels.low, column.levels.high
-    known = np.isfinite(low) & np.isfinite(high) & (counts > 0)
-    if not known.any():
+    finite = np.isfinite(low) & np.isfinite(high) & (counts > 0)
+    if not finite.any():
         return np.zeros(1), ("", "")
-    values = (low[known] + high[known]) / 2
-    bars, edges = np.histogram(values, bins=min(MAX_BARS, values.size), weights=counts[known])
+    values = (low[finite] + high[finite]) / 2
+    bars, edges = np.histogram(values, bins=min(MAX_BARS, values.size), weights=counts[finite])
     if column.type == "number":
         return bars, (_round_outwards(edges[0], math.floor), _round_outwards(edges[-1], math.ceil))
     day = SECONDS_PER_DAY if column.type == "datetime" else 1

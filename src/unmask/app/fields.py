@@ -153,7 +153,7 @@ def set_value(document: Mapping[str, Any], key: str, value: Any) -> dict[str, An
         first = document[section][0]
         changed = set_value({"with": first.get("with", {})}, f"with.{name}", value)
         return {**document, section: [{**first, **changed}]}
-    values = {other: item for other, item in document.get(section, {}).items() if other != name}
+    values = {item: content for item, content in document.get(section, {}).items() if item != name}
     return {**document, section: values | ({} if value is None else {name: value})}
 
 
@@ -192,18 +192,18 @@ def _format_value(field: Field, value: Any) -> str:
 # --- sent forms -------------------------------------------------------------------------------------------------------
 
 
-def read_field(project: Project, field: Field, form: Any, before: Any) -> Any:
-    """Return the value of a field in a sent form; None for no value. before : value of the document"""
+def read_field(project: Project, field: Field, form: Any, previous: Any) -> Any:
+    """Return the value of a field in a sent form; None for no value. previous : value of the document"""
     box, options = field.box_type, field.options_in(project)
     if box == "switch":
         return True if form.get(field.key) else None
     if box in ("file", "files"):
-        return _read_files(project, field, form, before)
+        return _read_files(project, field, form, previous)
     if box == "choices":
         return [value for value in read_list(form, field.key) if value in options] or None
     if box == "choice":
         value = str(form.get(field.key, ""))
-        return value if value in options else before
+        return value if value in options else previous
     if box == "text":
         return str(form.get(field.key, "")).strip()[:MAX_TEXT] or None
     return _read_number_field(field, form)
@@ -245,13 +245,13 @@ def read_percent(form: Mapping[str, Any], name: str, label: str, hint: Any = Any
     return None if value is None else float(round(value / 100, 9))
 
 
-def _read_files(project: Project, field: Field, form: Any, before: Any) -> Any:
+def _read_files(project: Project, field: Field, form: Any, previous: Any) -> Any:
     """Return the sent files and those of the document that stay selected; of a single file, the sent one first.
 
     A required file stays until another one is sent.
     """
     sent = [project.store_upload(upload) for upload in read_list(form, f"{field.key} file") if is_upload(upload)]
-    stored = before if isinstance(before, list) else [] if before is None else [before]
+    stored = previous if isinstance(previous, list) else [] if previous is None else [previous]
     selected = [name for name in stored if name in read_list(form, field.key)]
     if field.required and not (sent or selected):
         selected = stored

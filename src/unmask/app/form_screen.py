@@ -44,7 +44,7 @@ class FormScreen:
 
     def submit(self, project: Project, form: Any) -> str:
         """Save the form, and return the next address; to continue, the command must accept the document."""
-        before, document = project.document, self._read(project, form)
+        previous, document = project.document, self._read(project, form)
         is_last = form.get("do") == "continue"
         self._check(document, complete=is_last)
         project.save(document)
@@ -53,7 +53,7 @@ class FormScreen:
         try:
             project.jobs.check(["audit", find_workflow(document).word, DOCUMENT, "--as-plan"])
         except UnmaskError:
-            project.save(before)
+            project.save(previous)
             raise
         project.add_notes(confirmed=[*project.notes.get("confirmed", ()), self.name])
         return {"roles": "adversaries", "adversaries": "verdict"}[self.name]

@@ -126,10 +126,10 @@ def _first_attacker(document: Mapping[str, Any]) -> dict[str, Any]:
     return dict(next(iter(document.get("attackers", [])), {}))
 
 
-def _read_answer(form: Mapping[str, Any], question: Question, before: Any) -> Any:
+def _read_answer(form: Mapping[str, Any], question: Question, previous: Any) -> Any:
     """Return an answer as a document has it; None if the form has none.
 
-    before : previous or assumed answer; its numbers below a largest one stay
+    previous : answer of the document, or the assumed one; its numbers below a largest one stay
     """
     kind = int if question.holds == "whole" else float
     scale = 100 if question.holds in PERCENTAGES else 1
@@ -140,7 +140,7 @@ def _read_answer(form: Mapping[str, Any], question: Question, before: Any) -> An
     if question.holds == "tries":
         return values if len(values) == len(ends) else None
     if question.holds == "most":
-        smaller = before if isinstance(before, list) else [0]
+        smaller = previous if isinstance(previous, list) else [0]
         return sorted({*(value for value in smaller if value < values[0]), values[0]})
     return values[0] if values[0] == values[-1] else {"from": min(values), "to": max(values)}
 

@@ -152,18 +152,18 @@ def _save_reader(project: Project, form: Mapping[str, Any]) -> None:
     from unmask.tables.types import MISSING_CODES
 
     document = project.document
-    before = document["data"]
-    data = {key: value for key, value in before.items() if key not in (*READERS, "na")}
+    previous = document["data"]
+    data = {key: value for key, value in previous.items() if key not in (*READERS, "na")}
     if encoding := str(form.get("encoding", "")):
         data["encoding"] = check_encoding(encoding[:MAX_ENCODING])
     for key in ("delimiter", "header", "decimal", "missing"):
         if (value := str(form.get(key, ""))) in READERS[key][1] and value != "own":
             data[key] = value == "names" if key == "header" else value
-    default = MISSING_CODES.intersection(_as_list(before.get("na", MISSING_CODES)))  # a document may have fewer
+    default = MISSING_CODES.intersection(_as_list(previous.get("na", MISSING_CODES)))  # a document may have fewer
     if words := [word.strip() for word in str(form.get("na", ""))[:MAX_NA].split(",") if word.strip()]:
         data["na"] = [*words, *sorted(default - set(words))]
-    elif "na" in before and not _list_na(before):
-        data["na"] = before["na"]
+    elif "na" in previous and not _list_na(previous):
+        data["na"] = previous["na"]
     project.save({**document, "data": data})
 
 

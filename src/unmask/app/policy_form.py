@@ -98,13 +98,13 @@ def save_limits(bounds: Mapping[str, float | None], text: str, document: dict[st
     Other keys of a condition that the document has, such as its domain, stay.
     """
     entries = (entry for entry in document.get("policy", []) if entry.get("require"))
-    before = {_split_condition(entry["require"])[0]: entry for entry in entries}
+    previous = {_split_condition(entry["require"])[0]: entry for entry in entries}
     limits = [
-        {"source": TYPED_SOURCE} | before.get(limit, {}) | {"require": f"{limit}{bound:.9g}"}
+        {"source": TYPED_SOURCE} | previous.get(limit, {}) | {"require": f"{limit}{bound:.9g}"}
         for limit, bound in bounds.items()
         if bound is not None
     ]
-    typed = [before.get(_split_condition(entry["require"])[0], {}) | entry for entry in _parse_lines(text)]
+    typed = [previous.get(_split_condition(entry["require"])[0], {}) | entry for entry in _parse_lines(text)]
     document["policy"] = [*_list_uses(document), *limits, *typed]
     if not document["policy"]:
         raise UnmaskError("there is no policy; give at least one limit")

@@ -130,12 +130,12 @@ def _join_drop(role: str) -> str:
 def submit(project: Project, form: Mapping[str, Any]) -> str:
     """Save roles, types and levels; continue once every column has a role."""
     profile, document = count_columns(project), project.document
-    before, levels_before = _read_columns(document), get_levels(document)
+    previous, previous_levels = _read_columns(document), get_levels(document)
     columns: dict[str, Any] = {}
     levels: dict[str, Level | None] = {}
     for index, shape in enumerate(profile.shapes):
-        levels[shape.name] = _read_level(index, shape, form, levels_before)
-        if column := _read_column(project, index, shape, form, before.get(shape.name, {})):
+        levels[shape.name] = _read_level(index, shape, form, previous_levels)
+        if column := _read_column(project, index, shape, form, previous.get(shape.name, {})):
             columns[shape.name] = column["role"] if column.keys() == {"role"} else column
     answers = _show_unit(document, profile.facts)["answers"]
     person = {"person": form["person"]} if form.get("person") in answers else {}
@@ -164,25 +164,25 @@ def _update_studies(document: dict[str, Any]) -> dict[str, Any]:
     return {**document, "adversaries": [*adversaries(roles.get("sensitive", [])), *others]}
 
 
-def _read_level(index: int, shape: Shape, form: Mapping[str, Any], before: Mapping[str, Level]) -> Level | None:
+def _read_level(index: int, shape: Shape, form: Mapping[str, Any], previous: Mapping[str, Level]) -> Level | None:
     """Return the selected level; the previous one if the form has none, and None if the type has changed."""
     if str(form.get(f"type-{index}", DETECTED)).partition(":")[0] not in (DETECTED, shape.type):
         return None
     selected = form.get(f"level-{index}")
     if selected is None:
-        return before.get(shape.name)
-    levels = (*(rung.level for rung in shape.ladder), *before.values())
+        return previous.get(shape.name)
+    levels = (*(rung.level for rung in shape.ladder), *previous.values())
     return {str(level): level for level in levels}.get(str(selected))
 
 
 def _read_column(
-    project: Project, index: int, shape: Shape, form: Mapping[str, Any], before: Mapping[str, Any]
+    project: Project, index: int, shape: Shape, form: Mapping[str, Any], previous: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return the settings of a column; {} without a role."""
     role = str(form.get(f"role-{index}", ""))
     if role not in (*ROLES, "weight"):
         return {}
-    settings = {"role": role, **{key: before[key] for key in ("order", "hierarchy", "type") if key in before}}
+    settings = {"role": role, **{key: previous[key] for key in ("order", "hierarchy", "type") if key in previous}}
     type_, upload = str(form.get(f"type-{index}", "")), form.get(f"hierarchy-{index}")
     if type_ in TYPES and type_ != shape.type:
         settings["type"] = type_

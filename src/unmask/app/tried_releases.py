@@ -138,17 +138,17 @@ def _build_point(verdict: Verdict, parameters: Mapping[str, Any], results: Resul
 
 def rank_points(points: Sequence[Point], trials: Trials) -> tuple[Point, ...]:
     """Return the points with known values that differ, in the order of their parameters, the last one first."""
-    known = [point for point in points if math.isfinite(point.ratio + point.utility)]
-    distinct = [point for point in known if not any(_is_redundant(point, other) for other in known)]
-    best = find_pareto_front([(point.ratio, -point.utility) for point in distinct])
-    marked = (replace(point, is_best=is_best) for point, is_best in zip(distinct, best, strict=True))
+    finite = [point for point in points if math.isfinite(point.ratio + point.utility)]
+    distinct = [point for point in finite if not any(_is_redundant(point, simpler) for simpler in finite)]
+    front = find_pareto_front([(point.ratio, -point.utility) for point in distinct])
+    marked = (replace(point, is_best=is_best) for point, is_best in zip(distinct, front, strict=True))
     order = [item.name for item in reversed(trials.parameters)]
     return tuple(
         sorted(marked, key=lambda point: (bool(point.values), *(point.values.get(name) or 0 for name in order)))
     )
 
 
-def _is_redundant(point: Point, other: Point) -> bool:
+def _is_redundant(point: Point, simpler: Point) -> bool:
     """Return whether another point has fewer parameters and the same result."""
-    has_fewer = bool(other.values) and other.values.items() < point.values.items()
-    return has_fewer and (point.ratio, point.utility) == (other.ratio, other.utility)
+    has_fewer = bool(simpler.values) and simpler.values.items() < point.values.items()
+    return has_fewer and (point.ratio, point.utility) == (simpler.ratio, simpler.utility)
