@@ -1,4 +1,4 @@
-"""The documentation names only what exists, and what is public is documented."""
+"""The documentation names existing options and runs its examples, and public names have docstrings."""
 
 import importlib
 import inspect
@@ -43,20 +43,20 @@ def test_public_names_have_docstrings():
 
 
 def fences(page):
-    """The fences of a page: language and text."""
+    """Return the fences of a page: language and text."""
     text = page.read_text(encoding="utf-8")
     return re.findall(r"^```(\S*)\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
 
 
-def shown(page):
-    """The commands of ours in each fence of a page that has some, and in each step of a pipeline."""
-    found = [text.replace("\\\n", " ").splitlines() for language, text in fences(page) if not language]
-    found += [[line] for line in re.findall(r"^\s*- (?:run: )?(unmask .*)$", page.read_text(), flags=re.MULTILINE)]
-    ours = [
+def commands_of(page):
+    """Return the commands of unmask in each fence of a page, and in each step of a pipeline."""
+    blocks = [text.replace("\\\n", " ").splitlines() for language, text in fences(page) if not language]
+    blocks += [[line] for line in re.findall(r"^\s*- (?:run: )?(unmask .*)$", page.read_text(), flags=re.MULTILINE)]
+    commands = [
         [line.rpartition("bin/")[2] for line in lines if re.match(r"unmask |.*&& \S*bin/unmask ", line)]
-        for lines in found
+        for lines in blocks
     ]
-    return [lines for lines in ours if lines]
+    return [lines for lines in commands if lines]
 
 
 def test_pages_show_commands():
@@ -72,7 +72,7 @@ def test_the_code_of_a_new_domain_is_that_of_one_that_is_tested():
     assert [block for block in blocks if block not in code] == []
 
 
-def test_no_line_installs_a_name_that_nobody_owns():  # U7: whoever registers it would run in every copied pipeline
+def test_no_line_installs_an_unregistered_name():  # U7: its future owner would run code in every copied pipeline
     tool = r"(?:pip3? install|uv add|uv pip install|uvx|pipx install|pipx run)"
     bare = re.compile(rf"\b{tool}\s+(?:-\S+\s+)*[\"'`]?unmask(?![\w/.-])|install unmask\[")
     written = [*PAGES, *ROOT.glob("*.md"), *ROOT.glob("examples/*")]
@@ -106,20 +106,20 @@ def test_options_in_the_text_exist():
 
 # --- what is documented runs ------------------------------------------------------------------------------------------
 
-ELSEWHERE = {
+NOT_RUN = {
     "unmask open people.csv": "tests/app starts it; it ends by Ctrl-C",
     "unmask study unmask.toml -o run --spark spark://host:7077": "needs a cluster",
 }
-"""Commands that are not run here, and why."""
+"""Commands that are not run, with the reason."""
 
-REFUSED = (
+REJECTED = (
     "unmask advise",
     "unmask advise --what identity --loss hamming --observations one --rank-by shannon_entropy",
     "unmask audit graph release.csv --auxiliary known.csv --seeds match_profiles:20 --attack Rematch",
 )
-"""Commands that end with a sentence: nobody answers, a measure is unsound, the small network hides everybody."""
+"""Commands that end with a sentence: no answer, an unsound measure, a small network that hides everyone."""
 
-OF_THE_HOUSE = ("python3 -m venv ", ".venv/bin/", "./check", "docker ", "python benchmarks/")
+DEVELOPMENT = ("python3 -m venv ", ".venv/bin/", "./check", "docker ", "python benchmarks/")
 """Beginnings of lines that install, test or measure unmask itself."""
 
 
@@ -133,24 +133,24 @@ def test_every_command_is_run_or_has_a_reason():
         for line in text.replace("\\\n", " ").splitlines()
         if command.fullmatch(line)
     }
-    run_here = {line for page in PAGES for lines in shown(page) for line in lines}
-    assert {line for line in lines - run_here if not line.startswith(OF_THE_HOUSE)} == set()
-    assert set(ELSEWHERE) <= run_here
+    run_here = {line for page in PAGES for lines in commands_of(page) for line in lines}
+    assert {line for line in lines - run_here if not line.startswith(DEVELOPMENT)} == set()
+    assert set(NOT_RUN) <= run_here
 
 
 SMALLER = {
     "/scratch": ".", "random.25:1000": "random.25:10", "random.25:100": "random.25:10", "5,25,100,400": "2,5",
     "match_profiles:100": "match_profiles:20", "clique.4:40": "clique.4:4", "500": "20", "1000": "8",
 }  # fmt: skip
-"""What is asked of a large network, and of a small one; a folder that is not the tests' to make."""
+"""Arguments for large networks and folders -> arguments for the tests."""
 
 
 def documents(page):
-    """The files that a page shows."""
-    shown = [text for language, text in fences(page) if language == "toml"]
-    whole = "\n".join(text for text in shown if text.startswith(("title", "[data]", "[graph]")))
-    attacker = [text for text in shown if text.startswith("[attacker]")]
-    priced = "".join(text for text in shown if text.startswith("[publisher]")) or PUBLISHED
+    """Return the files that a page shows."""
+    blocks = [text for language, text in fences(page) if language == "toml"]
+    whole = "\n".join(text for text in blocks if text.startswith(("title", "[data]", "[graph]")))
+    attacker = [text for text in blocks if text.startswith("[attacker]")]
+    priced = "".join(text for text in blocks if text.startswith("[publisher]")) or PUBLISHED
     if page.stem in ("document", "economics"):
         whole = (whole or DOCUMENT) + priced.replace('"register"', '"neighbor"')
     texts = {"unmask.toml": whole, "research.toml": whole, "attacker.toml": "".join(attacker)}
@@ -159,33 +159,33 @@ def documents(page):
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory):
-    """The results of a study, for all commands that read some."""
+    """Run a study whose results all commands read."""
     folder = tmp_path_factory.mktemp("study")
     with chdir(folder):
         Room("", {"unmask.toml": STUDY}, folder).supply(["study", "unmask.toml"])
-        code, _, said = run("study", "unmask.toml", "-o", "run")
-    assert code in (0, 1), said  # one adversary needs control people, whom one of the two plans lacks
+        code, _, messages = run("study", "unmask.toml", "-o", "run")
+    assert code in (0, 1), messages  # one adversary needs a control group, which one of the two data sets lacks
     return folder / "run"
 
 
-RUN = [(page, lines) for page in PAGES if page.stem != "tutorial" for lines in shown(page)]
+RUN = [(page, lines) for page in PAGES if page.stem != "tutorial" for lines in commands_of(page)]
 
 
 @pytest.mark.parametrize(("page", "lines"), RUN, ids=[f"{page.stem}: {lines[0]}"[:60] for page, lines in RUN])
 def test_documented_commands_run(page, lines, study, tmp_path, monkeypatch):
-    """With their standard input closed, in a folder of their own that holds the files which they read."""
+    """Run the commands of a fence with closed standard input, in a folder with their input files."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     for code in (text for language, text in fences(page) if language == "python" and "@dataclass" in text):
         Path("mine.py").write_text(code, encoding="utf-8")
-    commands = [[SMALLER.get(word, word) for word in shlex.split(line)[1:]] for line in lines if line not in ELSEWHERE]
+    commands = [[SMALLER.get(word, word) for word in shlex.split(line)[1:]] for line in lines if line not in NOT_RUN]
     room = Room(page.stem, documents(page), study, {name for words in commands for name in outputs_of(words)})
     for words in commands:
         room.supply(words)
-        code, out, said = run(*words[: words.index(">") if ">" in words else None])
-        refused = shlex.join(["unmask", *words]) in REFUSED
-        assert code in ((2,) if refused else (0, 1, 3)), out + said
-        assert refused or not re.search("^Error", said, flags=re.MULTILINE), out + said
+        code, out, messages = run(*words[: words.index(">") if ">" in words else None])
+        rejected = shlex.join(["unmask", *words]) in REJECTED
+        assert code in ((2,) if rejected else (0, 1, 3)), out + messages
+        assert rejected or not re.search("^Error", messages, flags=re.MULTILINE), out + messages
 
 
 RESULTS = (
@@ -221,27 +221,29 @@ pytest.main(["-q", "-p", "no:cacheprovider", "-c", "{ROOT / "pyproject.toml"}", 
              "--doctest-glob=*.md", *{[str(page) for page in PAGES]}])
 """
 
-SHOWN = """
+SHOW_TABLE = """
 import pandas as pd, unmask
 unmask.read_table(pd.DataFrame({"age": [30, 31], "ill": ["a", "b"]}), quasi_identifiers="age", sensitive="ill")
 """
 
 
 def test_python_of_the_documentation_runs_in_a_kernel_without_widgets(study, tmp_path, monkeypatch):
-    """It is run nowhere else: the pages have more than ten seconds of it."""
+    """Run the Python examples of all pages, which no other test runs."""
     monkeypatch.chdir(tmp_path)
     Room("", {}, study).supply(["audit", "release.csv"])
     Path("result.json").write_text(run("audit", "release.csv", "-q", "age,sex,zip", "-s", "diagnosis", "--json")[1])
     own = [ROOT / "docs/how-to" / f"{name}.md" for name in ("attack", "pipelines")]
     plain = [text for page in own for language, text in fences(page) if language == "python" and ">>>" not in text]
     assert len(plain) == 2
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code) for code in (KERNEL, SHOWN, *plain)])
+    notebook = nbformat.v4.new_notebook(
+        cells=[nbformat.v4.new_code_cell(code) for code in (KERNEL, SHOW_TABLE, *plain)]
+    )
     place = {"metadata": {"path": str(tmp_path)}}
     NotebookClient(notebook, timeout=300, kernel_name="python3", resources=place, allow_errors=True).execute()
-    examples, shown, *others = ([dict(one) for one in cell.outputs] for cell in notebook.cells)
-    text = "".join(one.get("text", "") for one in examples)
+    examples, table, *programs = ([dict(output) for output in cell.outputs] for cell in notebook.cells)
+    text = "".join(output.get("text", "") for output in examples)
     assert "<ExitCode.OK: 0>" in examples[-1].get("data", {}).get("text/plain", ""), text
     assert int(re.findall(r"(\d+) passed", text)[-1]) > 15
-    assert [one["output_type"] for one in shown] == ["execute_result"]
-    assert "text/html" in shown[0]["data"]
-    assert others == [[], []]
+    assert [output["output_type"] for output in table] == ["execute_result"]
+    assert "text/html" in table[0]["data"]
+    assert programs == [[], []]
