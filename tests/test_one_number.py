@@ -12,12 +12,12 @@ from click.testing import CliRunner
 from hypothesis import HealthCheck, Phase, given, reject, settings
 from hypothesis import strategies as st
 
-from unmask.audit import audit as measured
 from unmask.cli import main
 from unmask.core.errors import UnmaskError
 from unmask.policy import Condition
 from unmask.policy.policies import read_shipped_policies
 from unmask.results.formats import percent
+from unmask.scoring import score
 from unmask.studies.cells import believed, criteria_of, run_cell
 from unmask.studies.choice import choose
 from unmask.studies.reading import read_plan
@@ -355,7 +355,7 @@ def test_a_game_prices_the_belief_that_an_audit_measures(tmp_path):
         for row in found.rows
         if (row.release, row.adversary, row.target) == ("release", "prosecutor", "identity")
     }
-    for row in measured(belief, truth).rows:
+    for row in score(belief, truth).rows:
         refuse_difference(row.measure, of_audit[row.measure], row)
     (priced,) = cells(tmp_path, PEOPLE | {"adversaries": [{**PEOPLE["adversaries"][0], "attacker": "case-study"}]})
     studied = {row.measure: row for row in run_cell(priced)}

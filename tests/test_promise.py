@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from unmask import Posterior, Truth, audit
-from unmask.audit import earned
 from unmask.core.calibration_check import Check
+from unmask.scoring import check_status
 
 
 def drawn(announced, rng):
@@ -55,8 +55,8 @@ def test_a_mean_that_is_right_hides_nothing():
 
 def test_certainty_is_refuted_by_one_error():
     certain = Posterior.from_dense(np.array([[1.0, 0.0]]))
-    assert earned(certain, Truth([0])) == ("exact", "")
-    assert earned(certain, Truth([1])) == ("refuted", "not exact: announced 100.0 %, realized 0.0 % of 1 people")
+    assert check_status(certain, Truth([0])) == ("exact", "")
+    assert check_status(certain, Truth([1])) == ("refuted", "not exact: announced 100.0 %, realized 0.0 % of 1 people")
 
 
 def test_a_refuted_status_is_taken_away_in_the_same_audit():
@@ -73,5 +73,5 @@ def test_a_refuted_status_is_taken_away_in_the_same_audit():
 
 def test_people_whose_truth_is_unknown_refute_nothing():
     belief = Posterior.from_dense(np.tile([0.9, 0.1], (100, 1)))
-    assert earned(belief, Truth(np.full(100, -1))) == ("exact", "")
-    assert earned(belief) == ("exact", "")
+    assert check_status(belief, Truth(np.full(100, -1))) == ("exact", "")
+    assert check_status(belief) == ("exact", "")

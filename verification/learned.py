@@ -31,9 +31,9 @@ from sklearn.linear_model import LogisticRegression
 from synthesizers import ChowLiu, Independent, Trees
 
 from unmask import Posterior, Truth
-from unmask.audit import earned
 from unmask.measures import log_loss_bits, realized_success, success_probability
 from unmask.measures.excess import Excess, People, excess
+from unmask.scoring import check_status
 from unmask.tables import (
     AttributeInference,
     Background,
@@ -280,7 +280,7 @@ def _told_of(release: Table, everybody: Table, inside: Inside) -> Told:
 def _told(release: Table, everybody: Table, inside: Inside) -> tuple[tuple[str, ...], tuple[Verdict, ...]]:
     """The learner whom control people told: what is announced of members, in all and tenth by tenth."""
     told = _told_of(release, everybody, inside)
-    found, (status, why), loss = told.found, earned(told.after, told.truth), told.losses[1]
+    found, (status, why), loss = told.found, check_status(told.after, told.truth), told.losses[1]
     announced, off = float(told.announced.mean()), float(told.announced.mean()) - found.members
     assert found.low is not None
     assert found.high is not None
@@ -396,11 +396,11 @@ def others() -> Section:
     rows, verdicts = [], []
     for name, *scene in _others():
         told = _told_of(*scene)
-        status, _ = earned(told.after, told.truth)
+        status, _ = check_status(told.after, told.truth)
         announced, (before, after) = float(told.announced.mean()), told.losses
         off = announced - told.found.members
         shown = (announced, told.found.members, told.found.control, before, after)
-        rows.append((name, *(f"{x:.3f}" for x in shown), earned(told.before, told.truth)[0], status))
+        rows.append((name, *(f"{x:.3f}" for x in shown), check_status(told.before, told.truth)[0], status))
         verdicts += [
             Verdict(f"{name}: announced is realized", "3 points", f"{100 * off:.1f}", abs(off) <= 0.03),
             Verdict(f"{name}: log loss is no more", f"{before:.3f}", f"{after:.3f}", after <= before + 1e-3),

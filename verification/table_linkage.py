@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from show import Section, Verdict
 from table_strings import BLANK, GRID, SEED, SENSITIVE, Cell, adult
 
-from unmask.audit import audit
 from unmask.core.errors import FailedError
 from unmask.core.posterior import Posterior
 from unmask.core.truth import Truth
 from unmask.measures import realized_success, success_probability
 from unmask.measures.interval import wilson
 from unmask.results import Row
+from unmask.scoring import score
 from unmask.tables import criteria
 from unmask.tables.attacks import AttributeInference, ClassAttack
 from unmask.tables.knowledge import Knowledge, Known, attribute_truth
@@ -144,11 +144,11 @@ def _value(belief: Posterior, people: Table, known: Known) -> Row:
 
 
 def _realized(belief: Posterior, truth: Truth) -> Row:
-    return audit(belief, truth, measures=(realized_success,), drawn_from=math.inf).rows[0]
+    return score(belief, truth, measures=(realized_success,), drawn_from=math.inf).rows[0]
 
 
 def _announced(belief: Posterior) -> Row:
-    return audit(belief, measures=(success_probability,)).rows[0]
+    return score(belief, measures=(success_probability,)).rows[0]
 
 
 def _outcome_row(one: Outcome) -> tuple[str, ...]:

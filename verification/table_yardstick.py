@@ -9,8 +9,8 @@ from itertools import pairwise
 import numpy as np
 from show import Section, Verdict
 
-from unmask.audit import audit
 from unmask.measures import success_probability
+from unmask.scoring import score
 from unmask.tables import criteria, datasets
 from unmask.tables.attacks import AttributeInference, ClassAttack
 from unmask.tables.protections.mondrian import Mondrian
@@ -102,7 +102,7 @@ def _line(k: int) -> tuple[Line, tuple[float, float, float, float]]:
         column.l_entropy,
     )
     identity, occupation = (
-        audit(attack(release), measures=(success_probability,)).rows[0]
+        score(attack(release), measures=(success_probability,)).rows[0]
         for attack in (ClassAttack(), AttributeInference(SENSITIVE))
     )
     return line, (identity.posterior, identity.worst, occupation.posterior, occupation.worst)

@@ -9,9 +9,7 @@ a whole `study`; results are data frames, pages, JSON. Below these verbs are the
 `unmask.measures`. Every attack yields a `Posterior`, a `Partition` or a `View`; `Truth` is met in one place only.
 """
 
-import sys
 from importlib import import_module
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from unmask.version import __version__ as __version__
@@ -19,13 +17,13 @@ from unmask.version import __version__ as __version__
 if TYPE_CHECKING:
     from unmask import channels, economics, graphs, linkage, measures, tables
     from unmask.api import audit, read_channel, read_graph, read_items, read_table, study
-    from unmask.audit import Audit
     from unmask.core.errors import FailedError, UnmaskError
     from unmask.core.partition import Partition, View
     from unmask.core.posterior import Posterior
     from unmask.core.truth import ABSENT, UNKNOWN, Truth
     from unmask.protecting import Protected, protect
     from unmask.results import Row
+    from unmask.scoring import Audit
     from unmask.suggestions import suggest
 
 __all__ = [
@@ -57,28 +55,17 @@ __all__ = [
 ]
 
 _HOMES = {
-    "audit": ("Audit",),
     "core.errors": ("FailedError", "UnmaskError"),
     "api": ("audit", "read_channel", "read_graph", "read_items", "read_table", "study"),
     "protecting": ("Protected", "protect"),
     "suggestions": ("suggest",),
     "core.posterior": ("Posterior",),
     "results": ("Row",),
+    "scoring": ("Audit",),
     "core.truth": ("ABSENT", "UNKNOWN", "Truth"),
     "core.partition": ("Partition", "View"),
 }
 """Module -> the names that it gives: it is imported with the first of them that is used."""
-
-
-class _Package(ModuleType):
-    """Keeps the function `unmask.audit` in its place when the module of that name is imported."""
-
-    def __setattr__(self, name: str, value: object) -> None:
-        if name != "audit" or not isinstance(value, ModuleType):
-            super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Package
 
 
 def __getattr__(name: str) -> Any:

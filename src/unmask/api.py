@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING, Annotated, Any, overload
 
 import numpy as np
 
-from unmask.audit import Audit
-from unmask.audit import audit as measured
 from unmask.core.errors import UnmaskError, nearest
 from unmask.core.posterior import Posterior
 from unmask.data.frames import columns_of
 from unmask.domains import DOMAINS, domain_of, import_audit, read_domain_policies
 from unmask.ranges import Range, check_type, check_types, spoken
+from unmask.scoring import Audit, score
 
 if TYPE_CHECKING:
     from unmask.channels import Channel
@@ -163,7 +162,7 @@ def audit(release: Any, truth: Any = None, **evidence: Any) -> Any:
     from unmask.reports.result import Result
 
     if isinstance(release, Posterior):
-        return _asked(measured, release, truth, evidence)
+        return _asked(score, release, truth, evidence)
     domain, least = _domain(release), evidence.pop("smallest_shown", None)
     check_type("smallest_shown", least, Annotated[int, Range(1)] | None)
     policies = read_domain_policies(evidence.pop("policy", ()), domain)
@@ -197,7 +196,7 @@ class _EveryKeyword(inspect.Signature):
     @property
     def parameters(self) -> MappingProxyType[str, inspect.Parameter]:
         own = super().parameters
-        runs: list[Callable[..., Any]] = [measured, *(import_audit(name).audit for name in DOMAINS)]
+        runs: list[Callable[..., Any]] = [score, *(import_audit(name).audit for name in DOMAINS)]
         said = {name: one for run in runs for name, one in inspect.signature(run).parameters.items()}
         more = [one for one in said.values() if one.kind is one.KEYWORD_ONLY and one.name not in own]
         return MappingProxyType({**own, **{one.name: one.replace(annotation=one.empty) for one in more}})

@@ -19,7 +19,6 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any, Literal, get_type_hints
 
-from unmask.audit import STANDARD, campaign_measures, price_measures
 from unmask.core.errors import FailedError, UnmaskError, nearest
 from unmask.domains import DOMAINS
 from unmask.domains import domain_of as domain_of_class
@@ -27,6 +26,7 @@ from unmask.economics import read_attacker
 from unmask.economics.profile import EMBEDDED
 from unmask.measures import Quantity, registry
 from unmask.policy.policies import read_shipped_policies
+from unmask.scoring import STANDARD, campaign_measures, price_measures
 
 Kind = Literal["attacks", "protections", "datasets"]
 

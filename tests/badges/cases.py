@@ -7,12 +7,11 @@ from typing import Annotated
 from tests.badges import Badges, Look
 from tests.badges.page import color_block, color_table
 from unmask import Truth
-from unmask.audit import REALIZED, SELF_ASSESSED
-from unmask.audit import audit as measured
 from unmask.core.signatures import with_parameters
 from unmask.domains import name_files, name_releases
 from unmask.ranges import Range
 from unmask.results import AuditResult
+from unmask.scoring import REALIZED, SELF_ASSESSED, score
 
 DATASET, ADVERSARY, COLUMNS, ROLES = {}, {"trusting": float}, (), {}
 MEASURES = tuple(measure.name for measure in SELF_ASSESSED + REALIZED)
@@ -51,7 +50,7 @@ def audit_files(releases: Sequence[Path], *, truth: Path | None = None, **option
 
 def _rows(name, adversary, shown, people, attack):
     truth = None if people is None else Truth(people.color)
-    return measured(attack(shown), truth, release=name, adversary=adversary, target="color").rows
+    return score(attack(shown), truth, release=name, adversary=adversary, target="color").rows
 
 
 def check(adversary):

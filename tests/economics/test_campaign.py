@@ -12,7 +12,6 @@ import pytest
 
 from tests.economics import literal
 from tests.economics.case import CASE
-from unmask.audit import audit, campaign_measures
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
 from unmask.economics import (
@@ -24,6 +23,7 @@ from unmask.economics import (
 )
 from unmask.economics.best_response import BestCampaign
 from unmask.economics.groups import Targets
+from unmask.scoring import campaign_measures, score
 
 MODULE = importlib.import_module("unmask.economics.campaign")  # the package has the function of that name
 
@@ -318,8 +318,8 @@ def test_people_who_were_drawn_stand_for_all():
     dear = replace(CASE, access_cost=5 * CASE.gain)
     assert not campaign(dear, belief).access
     (alone,), (of_all,) = campaign_measures(dear), campaign_measures(dear, 10)
-    assert audit(belief, measures=[alone]).rows[0].posterior == 0
-    assert audit(belief, measures=[of_all]).rows[0].posterior == pytest.approx(1)
+    assert score(belief, measures=[alone]).rows[0].posterior == 0
+    assert score(belief, measures=[of_all]).rows[0].posterior == pytest.approx(1)
 
 
 def test_a_row_that_is_about_nobody_is_no_group():

@@ -8,10 +8,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from unmask import Posterior, Truth, audit
-from unmask.audit import price_measures
 from unmask.core.truth import ABSENT
 from unmask.economics import Attacker, play_out, price_posterior, read_attacker
 from unmask.measures.success import rank_truth
+from unmask.scoring import price_measures
 from unmask.tables import Mondrian, Register, RegisterAttack, Table, datasets
 
 

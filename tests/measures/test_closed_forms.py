@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from unmask import ABSENT, Posterior, Truth, UnmaskError
-from unmask.audit import REALIZED, SELF_ASSESSED
 from unmask.core.inference import from_classes
 from unmask.measures import (
     calibration_error,
@@ -29,6 +28,7 @@ from unmask.measures import (
     total_variation,
 )
 from unmask.measures.success import rank_truth
+from unmask.scoring import REALIZED, SELF_ASSESSED
 
 ONE_TARGET = {"point": np.array([[0.0, 1.0, 0.0, 0.0]]), "uniform": np.full((1, 4), 0.25)}
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from unmask import Posterior, audit
-from unmask.audit import REALIZED, SELF_ASSESSED
 from unmask.core.distinct_rows import distinct_rows
 from unmask.core.truth import ABSENT, Truth
+from unmask.scoring import REALIZED, SELF_ASSESSED
 
 DISTINCT, SUCCESS = import_module("unmask.core.distinct_rows"), import_module("unmask.measures.success")
 

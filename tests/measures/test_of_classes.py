@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from unmask import measures
-from unmask.audit import STANDARD, campaign_measures, price_measures
 from unmask.core.errors import UnmaskError
 from unmask.core.inference import from_likelihood
 from unmask.core.posterior import Posterior
@@ -18,6 +17,7 @@ from unmask.economics import read_attacker
 from unmask.economics.audit.facts import price_release
 from unmask.measures import Measure, estimation_error, realized_error, sampling_error
 from unmask.measures.entropy import confidence_set_size
+from unmask.scoring import STANDARD, campaign_measures, price_measures
 from unmask.studies.beliefs import Faced, _nameless
 
 CASE = read_attacker("case-study")

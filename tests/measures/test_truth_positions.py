@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from unmask import Posterior, Truth
-from unmask.audit import STANDARD
 from unmask.core.calibration_check import Check
 from unmask.core.truth import ABSENT, UNKNOWN
 from unmask.measures import base, evaluate
 from unmask.measures.truth_positions import locate_each, locate_truth
+from unmask.scoring import STANDARD
 
 NUMBERS = ("prior", "posterior", "gain", "low", "high", "worst", "quantiles")
 

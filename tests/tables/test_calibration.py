@@ -5,7 +5,7 @@ import pytest
 
 import unmask
 from unmask import Posterior, Truth
-from unmask.audit import earned
+from unmask.scoring import check_status
 from unmask.tables.attacks.backoff import STRENGTHS
 from unmask.tables.control.calibration import calibrate_by_control
 
@@ -71,10 +71,10 @@ def test_a_handful_of_people_may_tell(n):
 def test_what_is_wrong_is_mended_and_earned():
     """Beliefs that announce 16 points too much are refuted as they are; told by control people they keep their word."""
     (p, value), (asked, right) = drawn(4000, 0, wrong=0.6), drawn(4000, 1, wrong=0.6)
-    assert earned(believed(asked), Truth(right))[0] == "refuted"
+    assert check_status(believed(asked), Truth(right))[0] == "refuted"
     one, _ = calibrate_by_control(believed(asked), believed(p), Truth(value))
     assert one.status == "calibrated"
-    assert earned(one, Truth(right))[0] == "calibrated"
+    assert check_status(one, Truth(right))[0] == "calibrated"
 
 
 def test_what_is_right_is_left():

@@ -470,7 +470,7 @@ def test_an_attacker_who_tries_rows_finds_people_with_several_sooner():
     first = run.rows.tolist().index(0)
     assert effective_set_size.per_target(run.belief)[first] == pytest.approx(2)
     assert success_probability.per_target(run.belief)[first] == pytest.approx(1 / 2)
-    assert audited.not_run == (("calibration_error", "records are picked, and people told of"),)
+    assert audited.not_run == (("calibration_error", "a record is picked, and the truth is about people"),)
 
 
 def test_questions_about_one_row_of_a_person_are_not_asked():

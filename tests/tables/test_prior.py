@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from unmask.audit import audit
+from unmask.scoring import score
 from unmask.studies.cells import run_cell
 from unmask.studies.reading import read_plan
 from unmask.tables import Background, criteria
@@ -30,9 +30,9 @@ def released(table=ORIGINAL):
 def test_t5_suppression_does_not_move_the_prior_of_an_inference():
     release, _ = released()
     belief = AttributeInference("s")(release, Background(population=ORIGINAL))
-    row = audit(belief).row("success_probability")
+    row = score(belief).row("success_probability")
     assert (row.prior, row.posterior) == (pytest.approx(10 / 19), pytest.approx(1.0))
-    assert audit(AttributeInference("s")(release)).row("success_probability").prior == 1.0  # no other source was named
+    assert score(AttributeInference("s")(release)).row("success_probability").prior == 1.0  # no other source was named
 
 
 def test_t5_neither_release_nor_sample_moves_the_prior_of_an_audit():

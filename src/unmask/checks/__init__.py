@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask import channels, graphs, linkage, tables
-from unmask.audit import audit, earned
 from unmask.catalog import domain_of, kind_of, place_of
 from unmask.checks.problems import ATTACKS, PROTECTIONS, Problems
 from unmask.core.errors import UnmaskError, nearest
@@ -25,6 +24,7 @@ from unmask.core.posterior import Posterior
 from unmask.core.truth import Truth
 from unmask.linkage import Items
 from unmask.measures import Measure, realized_success
+from unmask.scoring import check_status, score
 
 __all__ = ["LawResult", "check", "check_attack", "check_measure", "check_protection"]
 
@@ -199,7 +199,7 @@ def all_alike_gives_no_gain(attack: Any, problems: Problems) -> str | None:
         return None
     problem = problems.identical()
     belief = _run(attack, problems, problem)
-    gain = audit(belief, problem.truth(belief)).row("realized_success").gain
+    gain = score(belief, problem.truth(belief)).row("realized_success").gain
     return "" if abs(gain) < 1e-7 else f"all people are alike and success gains {gain:.3g}; position breaks a draw"
 
 
@@ -233,16 +233,16 @@ def announced_is_realized(attack: Any, problems: Problems) -> str | None:
 
 def find_miscalibration(belief: Posterior, truth: Truth) -> str:
     """Return how announced and realized success of these people differ; "" if they agree."""
-    result = audit(belief, truth)
+    result = score(belief, truth)
     announcements = {row.measure for row in result.rows} & {"success_probability", "estimation_error"}
     if belief.status == "scores":
         return f"its status is scores, and it announces {', '.join(sorted(announcements))}" if announcements else ""
     announced = result.row("success_probability").posterior
-    row = audit(belief, truth, drawn_from=np.inf).row("realized_success")
+    row = score(belief, truth, drawn_from=np.inf).row("realized_success")
     low, high = (row.posterior, row.posterior) if row.low is None or row.high is None else (row.low, row.high)
     if not low - MAX_DEVIATION <= announced <= high + MAX_DEVIATION:
         return f"announced {announced:.1%}, realized {row.posterior:.1%}; give it the status scores, or calibrate it"
-    status, reason = earned(belief, truth)
+    status, reason = check_status(belief, truth)
     return "" if status == belief.status else reason
 
 

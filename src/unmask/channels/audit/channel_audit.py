@@ -11,8 +11,6 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import ArrayLike
 
-from unmask.audit import REALIZED, SELF_ASSESSED
-from unmask.audit import audit as score
 from unmask.channels.audit.blocks import ADVERSARIES, advise, cautions, describe_risk, headline, make_blocks
 from unmask.channels.audit.facts import AttackedChannel, ChannelFacts, measure_channels
 from unmask.channels.audit.samples import audit_samples
@@ -26,6 +24,7 @@ from unmask.measures import estimation_error, realized_error
 from unmask.measures.losses import LOSS_NAMES
 from unmask.ranges import Option
 from unmask.results import AuditResult, Row
+from unmask.scoring import REALIZED, SELF_ASSESSED, score
 
 BOUND = "A limit is an upper bound, for an adversary who answers with a secret."
 """Meaning of a limit if the best answer may lie between the secrets."""

@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.audit import REALIZED
 from unmask.channels.attacks.learning import FrequencyAttack, NearestNeighborAttack, Samples
 from unmask.channels.channel import Channel
 from unmask.channels.criteria.samples import CountedInformation, counted_information
@@ -20,6 +19,7 @@ from unmask.measures import realized_error
 from unmask.results import Advice, AuditResult, Block, Column, Row, Table
 from unmask.results.formats import number
 from unmask.results.words import release_name
+from unmask.scoring import REALIZED
 
 FREQUENCIES, NEAREST = "frequencies", "nearest neighbor"
 

@@ -9,7 +9,6 @@ from typing import Annotated, Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.audit import REALIZED, SELF_ASSESSED
 from unmask.channels.attacks import BayesChannelAttack
 from unmask.channels.audit.channel_audit import score_belief
 from unmask.channels.channel import Channel
@@ -23,6 +22,7 @@ from unmask.measures.losses import LossName
 from unmask.plan import Cell, Part
 from unmask.ranges import Range
 from unmask.results import Row
+from unmask.scoring import REALIZED, SELF_ASSESSED
 
 Floats = NDArray[np.float64]
 

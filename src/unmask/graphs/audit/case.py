@@ -11,7 +11,6 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from unmask.audit import SCORES, STANDARD, Audit, audit
 from unmask.core.errors import UnmaskError
 from unmask.core.truth import Truth
 from unmask.graphs import Announced, Attack, Auxiliary, Ensemble, Matching, Pair, SeedPairs, Similarity
@@ -23,6 +22,7 @@ from unmask.measures import Measure
 from unmask.measures.rates import MIN_SPREAD, RATES, RunValues, average_runs, coverage
 from unmask.results import Row
 from unmask.results.words import plural
+from unmask.scoring import SCORES, STANDARD, Audit, score
 
 Floats = NDArray[np.float64]
 
@@ -225,7 +225,7 @@ ADOPTERS = ("adopter_recall", "disclosure", "decoyed", "exposed")
 def belief_rows(belief: Matching, run: Run, *, release: str, adversary: str) -> Audit:
     """The standard measures of the belief about everyone who is no seed; the worst-off by number, as in `rows`."""
     note = "of the first run"
-    found = audit(belief, run.truth, release=release, adversary=adversary, measures=STANDARD, note=note)
+    found = score(belief, run.truth, release=release, adversary=adversary, measures=STANDARD, note=note)
     return replace(
         found,
         rows=tuple(replace(row, worst_observation=int(run.person[row.worst_observation]) + 1) for row in found.rows),

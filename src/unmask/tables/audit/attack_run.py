@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.audit import Audit, audit
 from unmask.core.posterior import Posterior
 from unmask.core.truth import ABSENT, Truth
 from unmask.measures import Measure
 from unmask.measures.base import UndefinedError
 from unmask.measures.excess import People, excess
+from unmask.scoring import Audit, score
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +105,7 @@ class AttackRun:
     def score(self, measures: Sequence[Measure]) -> Audit:
         """Return the rows of these measures."""
         compared = dict(self._compare_with_control(measures))  # first: `audit` drops the positions of the truth
-        scored = audit(
+        scored = score(
             self.belief,
             self.truth,
             release=self.release,
@@ -113,7 +113,7 @@ class AttackRun:
             target=self.target,
             note=self.note,
             drawn_from=self.drawn_from,
-            whose=self.person,
+            person=self.person,
             picked=self.picked,
             over_people=self.over_people,
             people=self.people,

@@ -8,12 +8,12 @@ from itertools import chain
 
 import numpy as np
 
-from unmask.audit import Audit
 from unmask.core.errors import UnmaskError
 from unmask.core.truth import Truth
 from unmask.measures.success import parts_linked
 from unmask.reports.words import PARTS
 from unmask.results import Row
+from unmask.scoring import Audit
 from unmask.tables.attacks import Linkability, Parts
 from unmask.tables.audit.attack_run import AttackRun
 from unmask.tables.audit.attacked_release import AttackedRelease

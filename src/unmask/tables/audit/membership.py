@@ -11,7 +11,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.audit import Audit, audit
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior, equal_weights, log_odds
 from unmask.core.truth import Truth
@@ -32,6 +31,7 @@ from unmask.measures.membership import (
 from unmask.reports.at_risk import Watched
 from unmask.reports.words import MEMBERSHIP, RARE
 from unmask.results import Row
+from unmask.scoring import Audit, score
 from unmask.tables.attacks import ClosestRecord, MarginalRatio
 from unmask.tables.attacks.marginal_counts import Margins
 from unmask.tables.attacks.membership import margins_of
@@ -184,7 +184,7 @@ class MembershipAttack:
 
     def audit(self) -> Audit:
         """Return the rows of all people and of the rarest ones."""
-        audited = audit(self.belief, self.sample.truth, target=MEMBERSHIP, measures=MEASURES, drawn_from=math.inf)
+        audited = score(self.belief, self.sample.truth, target=MEMBERSHIP, measures=MEASURES, drawn_from=math.inf)
         rates = evaluate_membership(self.score, self.sample.truth)
         epsilon = replace(self.companions[MARGINS].rows[-1], note=COIN)
         rows = (
@@ -265,7 +265,7 @@ def measure_membership(
     scores = attack(scene.table, Background(sample.people, sample.reference), rng=rng)
     belief = scores if scores.status != "scores" else cross_fit(scores, sample.inside)
     names: dict[str, Any] = {"release": scene.release, "adversary": adversary}
-    audited = audit(belief, sample.truth, **names, target=MEMBERSHIP, measures=MEASURES, drawn_from=math.inf)
+    audited = score(belief, sample.truth, **names, target=MEMBERSHIP, measures=MEASURES, drawn_from=math.inf)
     return (*audited.rows, *evaluate_membership(scores, sample.truth, **names).rows)
 
 

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from unmask.audit import Audit
 from unmask.core.errors import NotRunError, UnmaskError
 from unmask.core.posterior import Posterior, stored
 from unmask.core.truth import Truth
 from unmask.measures import realized_success
 from unmask.results.formats import percent
+from unmask.scoring import Audit
 from unmask.tables.attacks import AttributeInference, ClassAttack, MechanismAttack, NearestNeighbor
 from unmask.tables.audit.attack_run import AttackRun
 from unmask.tables.audit.attacked_release import MECHANISM, NEAREST, AttackedRelease

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from unmask.audit import Audit
 from unmask.core.errors import NotRunError
 from unmask.core.posterior import Posterior, equal_weights, stored
 from unmask.reports.data import CROSSING
 from unmask.results.words import release_name
+from unmask.scoring import Audit
 from unmask.tables.attacks import AttributeInference, ClassAttack
 from unmask.tables.attacks.joint_releases import Crossing
 from unmask.tables.audit.attack_run import AttackRun

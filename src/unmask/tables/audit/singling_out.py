@@ -9,7 +9,6 @@ from itertools import accumulate, chain, pairwise
 
 import numpy as np
 
-from unmask.audit import Audit
 from unmask.core.errors import NotRunError, UnmaskError
 from unmask.measures import Quantity
 from unmask.measures.base import UndefinedError, build_row
@@ -17,6 +16,7 @@ from unmask.measures.interval import Interval, wilson
 from unmask.measures.names import singled_out, singled_out_of_as_many
 from unmask.reports.words import SINGLING
 from unmask.results import Row
+from unmask.scoring import Audit
 from unmask.tables.attacks import SinglingOut
 from unmask.tables.attacks.singling_out import Predicate
 from unmask.tables.audit.attacked_release import AttackedRelease

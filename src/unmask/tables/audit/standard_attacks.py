@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from unmask.audit import Audit
 from unmask.core.posterior import Posterior
 from unmask.reports import ORIGINAL
 from unmask.reports.data import COLUMNS, INSIDER, ORDER, SEVERAL
+from unmask.scoring import Audit
 from unmask.tables.attacks import AttributeInference, BackOff, OrderAttack, RegisterAttack, SeveralRows
 from unmask.tables.audit.attack_run import AttackRun
 from unmask.tables.audit.attacked_release import LEARNER, PROSECUTOR, REGISTER, AttackedRelease

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask import schema
-from unmask.audit import STANDARD, campaign_measures, price_measures
 from unmask.core.errors import NotRunError, UnmaskError
 from unmask.core.posterior import Posterior
 from unmask.core.truth import Truth
@@ -25,6 +24,7 @@ from unmask.plan import Cell, Part, check_keys
 from unmask.reports.words import IDENTITY, MEMBERSHIP
 from unmask.results import Row
 from unmask.schema import Either, dict_of, list_of, parameters
+from unmask.scoring import STANDARD, campaign_measures, price_measures
 from unmask.tables import utility
 from unmask.tables.attacks import Linkability, SeveralRows, SinglingOut
 from unmask.tables.audit.attacked_release import AttackedRelease
