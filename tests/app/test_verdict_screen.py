@@ -4,14 +4,13 @@ import io
 import json
 import re
 import threading
-from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
 from tests.app.conftest import Browser
 from unmask.app import pages, verdict_screen
-from unmask.app.jobs import END, EXIT_ABOVE, SUCCESS_CODES, Command, Jobs
+from unmask.app.jobs import EXIT_ABOVE, Command, Jobs
 from unmask.app.project import AT_RISK, AUDIT, ORIGIN, RELEASE, REPORT, Project
 
 
@@ -22,25 +21,22 @@ class Commands:
         self.folder, self.run, self.code = folder, list[tuple[str, ...]](), 0
         self.let_go = threading.Semaphore(0)
 
-    def __call__(self, _jobs: Jobs, commands: Sequence[Command], to: Mapping[int, str]) -> "Process":
-        return Process(self, commands, to)
+    def __call__(self, _jobs: Jobs, command: Command, output: str | None) -> "Process":
+        return Process(self, command, output)
 
 
 class Process(io.BytesIO):
-    """A process that runs them, and its standard error."""
+    """A process that runs one of them, and its empty standard error."""
 
-    def __init__(self, commands: Commands, listed: Sequence[Command], to: Mapping[int, str]) -> None:
+    def __init__(self, commands: Commands, command: Command, output: str | None) -> None:
         super().__init__()
-        self.commands, self.listed, self.to, self.stderr = commands, listed, to, self
+        self.commands, self.command, self.output, self.stderr = commands, command, output, self
 
-    def __iter__(self) -> Iterator[bytes]:  # type: ignore[override]
-        for at, command in enumerate(self.listed):
-            self.commands.run.append(tuple(command))
-            assert self.commands.let_go.acquire(timeout=30)
-            code = self._ended(command, self.to.get(at))
-            yield END + str(code).encode()
-            if code not in SUCCESS_CODES:
-                return
+    def wait(self) -> int:
+        """Run it once it is let go."""
+        self.commands.run.append(tuple(self.command))
+        assert self.commands.let_go.acquire(timeout=30)
+        return self._ended(self.command, self.output)
 
     def _ended(self, command: Command, to: str | None) -> int:
         folder = self.commands.folder

@@ -269,7 +269,7 @@ CHILD += "import runpy; runpy.run_module('unmask.app.worker_process', run_name='
 
 def test_a_command_ends_with_its_server():
     """Its standard input is a pipe of the server's: its end ends the command, however the server ended."""
-    command = [sys.executable, "-c", CHILD, json.dumps([(["audit"], None)])]
+    command = [sys.executable, "-c", CHILD, "audit"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdin is not None
         assert process.stderr is not None

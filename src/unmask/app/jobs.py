@@ -1,4 +1,4 @@
-"""Jobs: commands that run in a process in the background; their state is a file in the project's folder."""
+"""Jobs: commands that run in the background, each in a process; their state is a file in the project's folder."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -26,9 +26,6 @@ EXIT_ABOVE = 3
 """Exit code of an audit whose policy is not met."""
 
 SUCCESS_CODES = (0, EXIT_ABOVE)
-
-END = b"\x04"
-"""First byte of the line in which a process reports the exit code of a command."""
 
 STOP_SECONDS = 5.0
 """Seconds for which the end of a stopped process is awaited."""
@@ -112,9 +109,7 @@ class Jobs:
     def check(self, command: Command) -> None:
         """Run a short command, and raise its error."""
         log: list[str] = []
-        with self._open_process([command], {}) as process:
-            codes = list(_read_exit_codes(process, log))
-        if codes != [0]:
+        if _wait(self._open_process(command, None), log):
             raise UnmaskError(_find_error(log))
 
     def stop(self, name: str) -> None:
@@ -148,31 +143,27 @@ class Jobs:
         replace_text(self.folder / f"{job.name}.json", json.dumps(asdict(job)))
 
     def _run(self, job: Job, outputs: Mapping[int, str], then: Callable[[int], None]) -> None:
-        """Run commands in one process, until one fails or the job is stopped."""
-        with self.lock:
-            if self._is_stopped(job):
-                return
-            process, log = self._open_process(job.commands, outputs), list[str]()
-            self.processes[job.name], self.logs[job.name] = process, log
-        codes: list[int] = []
-        with process:
-            for code in _read_exit_codes(process, log):
-                codes.append(code)
-                if code in SUCCESS_CODES and len(codes) < len(job.commands):
-                    with self.lock:
-                        if self._is_stopped(job):
-                            return
-                        job = replace(job, position=len(codes))
-                        self._write(job)
-                        log.clear()
+        """Run commands until one fails or the job is stopped."""
+        code, log = 0, list[str]()
+        for position, command in enumerate(job.commands):
+            job, log = replace(job, position=position), []
+            with self.lock:
+                if self._is_stopped(job):
+                    return
+                self._write(job)
+                process = self._open_process(command, outputs.get(position))
+                self.processes[job.name], self.logs[job.name] = process, log
+            code = _wait(process, log)
+            if code not in SUCCESS_CODES:
+                break
         with self.lock:
             if not self._is_stopped(job):
-                self._finish(job, codes, log, then)
+                self._finish(job, code, log, then)
 
-    def _finish(self, job: Job, codes: Sequence[int], log: Sequence[str], then: Callable[[int], None]) -> None:
+    def _finish(self, job: Job, code: int, log: Sequence[str], then: Callable[[int], None]) -> None:
         job = replace(job, seconds=time.time() - job.started)
-        if len(codes) == len(job.commands) and codes[-1] in SUCCESS_CODES:
-            then(codes[-1])
+        if code in SUCCESS_CODES:
+            then(code)
             self._write(replace(job, state="finished"))
         else:
             self._write(replace(job, state="failed", message=_find_error(log)))
@@ -181,28 +172,28 @@ class Jobs:
         current = self.find(job.name)
         return current is None or current.state != "running"
 
-    def _open_process(self, commands: Sequence[Command], outputs: Mapping[int, str]) -> subprocess.Popen[bytes]:
-        """Start a process for commands that ends with this server."""
+    def _open_process(self, command: Command, output: str | None) -> subprocess.Popen[bytes]:
+        """Start a process that ends with this server. output : private file for its standard output"""
         root, paths = self.folder.parent, os.pathsep.join(filter(None, sys.path))
-        pairs = json.dumps([(command, outputs.get(index)) for index, command in enumerate(commands)])
-        return subprocess.Popen(
-            [sys.executable, "-m", "unmask.app.worker_process", pairs],
-            cwd=root, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, bufsize=0,
-            env={**os.environ, "TMPDIR": str(root), "PYTHONPATH": paths},
-        )  # fmt: skip
+        path = os.devnull if output is None else root / output
+        with open(path, "wb", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
+            return subprocess.Popen(
+                [sys.executable, "-m", "unmask.app.worker_process", *command],
+                cwd=root, stdin=subprocess.PIPE, stdout=file, stderr=subprocess.PIPE, bufsize=0,
+                env={**os.environ, "TMPDIR": str(root), "PYTHONPATH": paths},
+            )  # fmt: skip
 
 
-def _read_exit_codes(process: subprocess.Popen[bytes], log: list[str]) -> Iterator[int]:
-    """Yield the exit code of each command; add each other line of the standard error to a list.
+def _wait(process: subprocess.Popen[bytes], log: list[str]) -> int:
+    """Return the exit code of a process; add the lines of its standard error to a list.
 
     The standard input of the process stays open meanwhile: its end would end the process.
     """
     assert process.stderr is not None
-    for line in process.stderr:
-        if line.startswith(END):
-            yield int(line[1:])
-        else:
-            log.append(line.decode(errors="replace").rstrip())
+    with process:
+        for line in process.stderr:
+            log.append(line.decode(errors="replace").rstrip())  # noqa: PERF401  # a screen reads them meanwhile
+        return process.wait()
 
 
 def _find_error(log: Sequence[str]) -> str:
