@@ -23,7 +23,7 @@ from unmask.core.errors import UnmaskError
 from unmask.document import build_json_schema, load
 from unmask.economics import read_attacker
 from unmask.policy import read_policy
-from unmask.studies.game.document import stated
+from unmask.studies.game.document import parse_game
 from unmask.studies.journal import Journal
 from unmask.studies.reading import read_plan
 from unmask.toml_text import format_key, format_value
@@ -134,7 +134,7 @@ def test_readers_of_documents_raise_nothing_but_their_own_error(folder: Path, da
     document = changed(TABLE, data.draw(st.sampled_from(places(TABLE))), data.draw(values))
     path = write(document)
     for read in (
-        lambda: stated(load(path), folder),
+        lambda: parse_game(load(path), folder),
         lambda: read_policy(path),
         lambda: read_plan(path),
         lambda: read_attacker(path),

@@ -12,7 +12,7 @@ from unmask.app.jobs import Command, Job, Jobs
 from unmask.app.pages import describe_progress
 from unmask.app.project import Project
 from unmask.document import load
-from unmask.studies.game.document import stated
+from unmask.studies.game.document import parse_game
 from unmask.studies.questions import QUESTIONS
 from unmask.studies.reading import read_plan
 
@@ -56,7 +56,7 @@ def test_answers_are_what_the_document_says_and_the_command_reads(
 ):
     assert weighed.page.url.path == "/game"
     assert started == [("game", "game.toml", "-o", "game.html", "--force")]
-    said = stated(load(project.folder / "game.toml"), project.folder)
+    said = parse_game(load(project.folder / "game.toml"), project.folder)
     assert (said.publisher.benefit, said.publisher.threshold) == (7, 7)
     assert (said.terms["prices"], said.terms["fines"]) == ((0, 7), (0, 7))
     assert [(one.parameter, one.low, one.high) for one in said.ranges] == [

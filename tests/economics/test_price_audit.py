@@ -18,6 +18,7 @@ from unmask.economics.audit.sentences import describe_thresholds
 from unmask.economics.prices import Thresholds
 from unmask.reports import render, sentences
 from unmask.reports.blocks import make_grids
+from unmask.reports.data import Scope
 from unmask.reports.summary import summary
 
 CASE = {
@@ -115,9 +116,10 @@ def figures(text: str) -> list[str]:
 
 
 def cells(**changes) -> list[list[str]]:
-    result = report(single(), **changes).result
+    data = report(single(), **changes)
+    result = data.result
     blocks = [block for block in result.blocks if block.name.startswith("price")]
-    grids = [grid for block in blocks for view in block.tables for grid in make_grids(result, view)]
+    grids = [grid for block in blocks for view in block.tables for grid in make_grids(result, view, Scope(data))]
     return [
         [cell.replace("\u00a0", " ") for cell in line] for grid in grids for line in (grid.head, *grid.groups[0][1])
     ]
@@ -242,12 +244,12 @@ def test_the_fine_that_stops_every_campaign(stopping, fine, sentence):
 
 def test_an_assumed_attacker_is_called_an_assumption_and_warnings_are_shown():
     text = words(page())
-    assert "an embedded profile (clinical-2015): an assumption that nobody has checked against this release" in text
+    assert "an embedded profile (clinical-2015): an assumption that is not checked against this release" in text
     assert "Keep in mind: Fines are paid once" in text
     assert report(single()).warnings == SOURCE.attacker.warnings
     read = words(page(source=AttackerSource(replace(SOURCE.attacker, max_fines=INF), "attacker.toml")))
     assert "The attacker was read from attacker.toml." in read
-    assert "nobody has checked" not in read
+    assert "not checked" not in read
     assert "Keep in mind" not in read
 
 

@@ -22,7 +22,7 @@ from unmask.economics import (
     price_posterior,
     price_records,
 )
-from unmask.studies.game.document import stated
+from unmask.studies.game.document import parse_game
 
 PAPER = Attacker(gain=8000, exploit_cost=10, fine=10_000, max_fines=1, prior=0.63, detection=(0.01,))
 
@@ -231,7 +231,7 @@ def test_mistaken_beliefs_do_not_go_with_doubt():
 def test_a_document_says_it():
     said = {"benefit": 1000, "loss": 100}
     one = {"attacker": "case-study", "detection_prior": [1, 19], "false_alarms": 0.01, "false_claim_cost": 50}
-    found = stated({"publisher": said, "attackers": [one]}, None).attackers["attacker 1"].attacker
+    found = parse_game({"publisher": said, "attackers": [one]}, None).attackers["attacker 1"].attacker
     assert found.detection_prior == (1, 19)
     assert found.detection_base is None
     assert (found.false_alarms, found.false_claim_cost) == (0.01, 50)
@@ -241,5 +241,5 @@ def test_a_document_says_detection_in_place_of_what_a_profile_believes_of_it(tmp
     profile = "[attacker]\ngain = 5000\nfine = 1000\nmax_fines = 1\ndetection_prior = [1, 19]\n"
     (tmp_path / "learner.toml").write_text(profile, encoding="utf-8")
     said = {"publisher": {"benefit": 1000, "loss": 100}, "attackers": [{"attacker": "learner.toml", "detection": 0.1}]}
-    found = stated(said, tmp_path).attackers["attacker 1"].attacker
+    found = parse_game(said, tmp_path).attackers["attacker 1"].attacker
     assert (found.detection, found.detection_prior) == ((0.1,), None)

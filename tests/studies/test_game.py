@@ -22,7 +22,7 @@ from unmask.reports import ReportData, render
 from unmask.studies.beliefs import BELIEFS
 from unmask.studies.cells import believed
 from unmask.studies.game import make_result, play, priced, read_game, write_game
-from unmask.studies.game.document import stated
+from unmask.studies.game.document import parse_game
 from unmask.studies.game.offers import curves_of, offer_of, safer_offer
 from unmask.studies.game.sentences import describe_spared
 from unmask.studies.page import study_page
@@ -131,7 +131,7 @@ def test_terms_that_only_just_keep_somebody_away_are_advised_with_a_margin():
     game = PublisherGame(
         Publisher(benefit=6000, loss=900), {"raw": ProtectedRelease([1, 1, 2])}, {"broker": AttackerKind(broker)}
     )
-    said = replace(stated(EASY, Path()), terms={"prices": (0.0,), "fines": (0.0, 30_000.0), "audits": (1.0,)})
+    said = replace(parse_game(EASY, Path()), terms={"prices": (0.0,), "fines": (0.0, 30_000.0), "audits": (1.0,)})
     moves = game.moves(**said.terms)
     advised = safer_offer(game, said, offer_of(game, moves[0]))
     assert advised.fine == pytest.approx(moves[0].terms.fine * 1.01)
@@ -165,7 +165,7 @@ def test_a_curve_of_several_kinds_is_the_game_at_its_fines(price, recovered):
     }
     publisher = Publisher(benefit=6000, loss=900, recovered=recovered)
     game = PublisherGame(publisher, {"raw": ProtectedRelease([1, 1, 2]), "k3": ProtectedRelease([3, 3, 3], 0.6)}, kinds)
-    said = replace(stated(EASY, Path()), terms={"prices": (price, 900.0), "fines": (0.0,), "audits": (1.0,)})
+    said = replace(parse_game(EASY, Path()), terms={"prices": (price, 900.0), "fines": (0.0,), "audits": (1.0,)})
     for curve in curves_of(game, said, ["raw", "k3"]):
         moves = [game.move(curve.protection, Terms(price=price, fine=fine)) for fine in curve.fines]
         left = [one.payoff.low for one in moves]
@@ -344,7 +344,7 @@ def test_competitors_are_an_unknown_key_of_a_document(tmp_path):
 
 
 def test_a_profile_may_be_a_table_with_a_range():
-    found = stated(
+    found = parse_game(
         {
             "publisher": {"benefit": 1, "loss": 1},
             "attackers": [{"name": "broker", "attacker": {"gain": {"from": 2, "to": 4}, "max_fines": 0}}],
@@ -382,7 +382,7 @@ def test_a_game_that_is_none_is_refused(tmp_path, given, said):
     path = tmp_path / "plan.toml"
     path.write_text(format_document(given))
     with pytest.raises(UnmaskError, match=said):
-        stated(load(path), tmp_path)
+        parse_game(load(path), tmp_path)
 
 
 def test_an_adversary_who_asks_something_else_has_no_game(tmp_path):
@@ -393,13 +393,13 @@ def test_an_adversary_who_asks_something_else_has_no_game(tmp_path):
 
 def test_the_questions_of_init_are_a_game_once_their_marks_are_off():
     text = "\n".join(asked_lines())
-    said = stated(tomllib.loads(text), Path())
+    said = parse_game(tomllib.loads(text), Path())
     assert {one.parameter for one in said.ranges} == {"gain", "detection"}
     asked = [one for one in QUESTIONS if one.assumed is not None]
     assert text.count("# Assumed; ") == len(asked)
     assert all(f"\n{one.name} = " in text for one in asked)
     tested = re.sub(r"\ndetection = .*", "", text).replace("# detection_prior", "detection_prior")
-    assert stated(tomllib.loads(tested), Path()).attackers["broker"].attacker.detection_prior == (1, 19)
+    assert parse_game(tomllib.loads(tested), Path()).attackers["broker"].attacker.detection_prior == (1, 19)
 
 
 STAKES = """\

@@ -25,7 +25,7 @@ MODEL = (
 )
 
 ASSUMED = (
-    "This attacker is an embedded profile ({}): an assumption that nobody has checked against this release. Every "
+    "This attacker is an embedded profile ({}): an assumption that is not checked against this release. Every "
     "figure follows from it."
 )
 
@@ -152,16 +152,16 @@ def _size_charts(facts: PriceFacts) -> Iterator[Chart]:
     """Yield payoff, success, tries, and the fine that stops the attack, by size of the group."""
     n_sizes, fine = facts.largest_size, facts.source.attacker.fine
     exhausted, attacked, sunk = facts.curve.thresholds
-    first = _limit(attacked, "attacked up to", n_sizes)
-    both = {**first, **_limit(sunk, "data at hand up to", n_sizes)}
-    limits = {**first, **_limit(exhausted, "all tried up to", n_sizes)}
+    access_limit = _limit(attacked, "attacked up to", n_sizes)
+    limits_at_hand = {**access_limit, **_limit(sunk, "data at hand up to", n_sizes)}
+    limits = {**access_limit, **_limit(exhausted, "all tried up to", n_sizes)}
     if exhausted is None or (attacked is not None and attacked <= exhausted):
         limits = _limit(attacked, "attacked, all tried up to", n_sizes)
     for y, title in (
         ("payoff", "Payoff of attacking one person"),
         ("success_probability", "Probability of re-identifying the person"),
     ):
-        yield Chart("steps", "price_curve", "size", y, by="data", title=title, x_rules=both)
+        yield Chart("steps", "price_curve", "size", y, by="data", title=title, x_rules=limits_at_hand)
     yield Chart("steps", "price_tries", "size", "tries", by="tried", title="Candidates tried", x_rules=limits)
     if any(0 < value < math.inf for value in facts.stopping_fines[:n_sizes]):
         title, rules = "Least fine that stops an attack on one person", {f"fine now {format_amount(fine)}": fine}

@@ -117,8 +117,8 @@ class ReleasePrice:
     @property
     def reach(self) -> tuple[float, float, float]:
         """Order of releases by risk: people that a campaign re-identifies at most, then people one by one."""
-        most = self.campaign.success[1]
-        return self.success if math.isnan(most) else most, self.success, self.attacked
+        bound = self.campaign.success[1]
+        return self.success if math.isnan(bound) else bound, self.success, self.attacked
 
 
 @dataclass(frozen=True)

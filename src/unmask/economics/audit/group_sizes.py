@@ -52,8 +52,8 @@ def parse_sizes(text: str) -> NDArray[np.int64]:
 
 
 def _parse_range(part: str) -> tuple[int, int]:
-    found = re.fullmatch(r"(\d{1,9})(?:-(\d{1,9}))?", part)
-    low, high = (int(found[1]), int(found[2] or found[1])) if found else (1, 0)
+    match = re.fullmatch(r"(\d{1,9})(?:-(\d{1,9}))?", part)
+    low, high = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
     if low > high:
         raise UnmaskError(f"{part!r} is not a group size, expected a whole number or a range such as 5-20")
     return low, high
@@ -83,10 +83,10 @@ def audit_sizes(source: AttackerSource, sizes: ArrayLike, *, is_exact: bool = Tr
     >>> result.table("one_by_one").rows[0]["attacked"]
     0.0
     """
-    attacker, listed = source.attacker, np.asarray(sizes, dtype=np.int64)
-    prices = price_records(attacker, listed)
-    joint = price_campaign(attacker, listed, lambda values: float(values.mean()))
-    by_size = _size_table(attacker, prices, listed)
+    attacker, sizes = source.attacker, np.asarray(sizes, dtype=np.int64)
+    prices = price_records(attacker, sizes)
+    joint = price_campaign(attacker, sizes, lambda values: float(values.mean()))
+    by_size = _size_table(attacker, prices, sizes)
     largest = max((row["size"] for row in by_size.rows if row["access"]), default=1)
     thresholds = compute_curve(attacker, [largest]).thresholds
     single = {
@@ -95,7 +95,7 @@ def audit_sizes(source: AttackerSource, sizes: ArrayLike, *, is_exact: bool = Tr
         "payoff": float(prices.payoff.sum()),
         "stopping_fine": max(by_size.values("break_even_fine")),
     }
-    targets = f"all {len(listed):,} records" if len(listed) > 1 else "1 record"
+    targets = f"all {len(sizes):,} records" if len(sizes) > 1 else "1 record"
     sentences = (
         describe_campaign(joint, targets, attacker),
         describe_attacked(single["attacked"], percent(single["success_probability"])),
@@ -110,7 +110,7 @@ def audit_sizes(source: AttackerSource, sizes: ArrayLike, *, is_exact: bool = Tr
         rows=(),
         tables=(
             by_size if is_exact else by_size.without_small(FEWEST),
-            _table("about", {"attacker": source.name, "assumed": source.is_assumed, "records": len(listed)}),
+            _table("about", {"attacker": source.name, "assumed": source.is_assumed, "records": len(sizes)}),
             _table("campaign", _campaign_record(joint)),
             _table("one_by_one", single),
             _table("thresholds", thresholds._asdict()),
@@ -133,8 +133,8 @@ def _size_table(attacker: Attacker, prices: Prices, sizes: NDArray[np.int64]) ->
         **{name: values.tolist() for name, values in vars(prices.take(first)).items()},
         "break_even_fine": break_even(attacker, groups).tolist(),
     }
-    shown = {column.name: column for column in SHOWN}
-    columns = (shown.get(name, Column(name)) for name in values)
+    columns_by_name = {column.name: column for column in SHOWN}
+    columns = (columns_by_name.get(name, Column(name)) for name in values)
     return Table.from_records("sizes", columns, zip(*values.values(), strict=True))
 
 

@@ -84,12 +84,12 @@ def describe_safest(facts: PriceFacts) -> str:
     if spared:
         names = f"{len(spared)} of the {len(prices)} releases" if len(spared) > MAX_NAMES else listed(spared)
         return f"In {names} no campaign pays."
-    most, least = prices[0].campaign.success, prices[-1].campaign.success
-    if math.isnan(least[1]):
+    largest, smallest = prices[0].campaign.success, prices[-1].campaign.success
+    if math.isnan(smallest[1]):
         return ""
-    if percent(least[1]) == percent(most[1]):
+    if percent(smallest[1]) == percent(largest[1]):
         return f"In all {len(prices)} releases a campaign re-identifies as many."
-    name, share = release_name(prices[-1].release), format_bounds(least, percent)
+    name, share = release_name(prices[-1].release), format_bounds(smallest, percent)
     return f"Of {len(prices)} releases the lowest is {name}: a campaign re-identifies {share} there."
 
 
@@ -121,9 +121,9 @@ def describe_thresholds(thresholds: Thresholds) -> str:
         return f"Alone, no group is worth an attack; with the outside data at hand, {_up_to(sunk)}."
     if attacked is None and exhausted is None:
         return "Alone, groups of every size shown are worth an attack. Every candidate is tried."
-    both = min(size for size in (exhausted, attacked) if size is not None)
+    fully_tried = min(size for size in (exhausted, attacked) if size is not None)
     at_hand = f"; with the outside data at hand, {_up_to(sunk)}" if attacked is not None else ""
-    return f"Alone, {_up_to(attacked)} are worth an attack{at_hand}. Every candidate is tried in {_up_to(both)}."
+    return f"Alone, {_up_to(attacked)} are worth an attack{at_hand}. Every candidate is tried in {_up_to(fully_tried)}."
 
 
 def _up_to(threshold: int | None) -> str:

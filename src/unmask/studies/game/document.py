@@ -1,4 +1,4 @@
-"""What a document says about the publisher's game: `[publisher]` and `[[attackers]]`."""
+"""The tables `[publisher]` and `[[attackers]]` of a document, which describe the publisher's game."""
 
 from __future__ import annotations
 
@@ -13,21 +13,33 @@ from unmask.economics.attacker import Attacker, as_number
 from unmask.economics.profile import EMBEDDED, attacker_of, attacker_table
 from unmask.economics.sensitivity import PUBLISHER
 
-ASKED: Final[Mapping[str, float]] = {"prices": 0.0, "fines": 0.0, "audits": 1.0}
-"""What [publisher] lists of terms -> what is asked where it says nothing."""
+TERMS: Final[Mapping[str, float]] = {"prices": 0.0, "fines": 0.0, "audits": 1.0}
+"""Lists of terms in [publisher] -> default."""
 
-OF_KIND: Final = ("name", "adversary", "attacker")
-"""What [[attackers]] says besides their number and the parameters of an attacker."""
+KIND_KEYS: Final = ("name", "adversary", "attacker")
+"""Keys of [[attackers]] that are neither their number nor parameters of an attacker."""
+
+DETECTION_KEYS: Final = ("detection", "detection_base", "detection_growth")
 
 
 @dataclass(frozen=True)
-class Stated:
-    """What a document says about the game.
+class GameDocument:
+    """The game of a document.
 
-    terms     : name of a list of `ASKED` -> its amounts
-    adversary : kind of attacker -> the adversary whose knowledge they have, "" for the first of the document
-    assumed   : the kinds that are the embedded profile
-    ranges    : the numbers that are given as ranges; the game is played with their middles
+    Parameters
+    ----------
+    publisher : Publisher
+        Values of the publisher.
+    terms : mapping
+        Name of a list of `TERMS` -> amounts.
+    attackers : mapping of str to AttackerKind
+        Kinds of attackers by name.
+    adversary : mapping of str to str
+        Kind -> adversary with the same knowledge, "" for the first of the document.
+    assumed : frozenset of str
+        Kinds with the embedded profile.
+    ranges : tuple of Range
+        Inputs that are given as ranges; the game has their middles.
     """
 
     publisher: Publisher
@@ -38,102 +50,100 @@ class Stated:
     ranges: tuple[Range, ...]
 
 
-def stated(given: Mapping[str, Any], folder: Path) -> Stated:
-    """The `[publisher]` and the `[[attackers]]` of a document; a number may be `{ from = 1, to = 2 }`.
+def parse_game(document: Mapping[str, Any], folder: Path) -> GameDocument:
+    """Return the game of a document; a number may be `{ from = 1, to = 2 }`.
 
-    >>> said = {"benefit": 1000, "loss": {"from": 100, "to": 300}, "fines": [0, 500]}
-    >>> someone = {"name": "broker", "attacker": "case-study", "gain": 4000}
-    >>> found = stated({"publisher": said, "attackers": [someone]}, Path())
-    >>> found.publisher.loss, found.terms["fines"], found.attackers["broker"].attacker.gain
+    >>> publisher = {"benefit": 1000, "loss": {"from": 100, "to": 300}, "fines": [0, 500]}
+    >>> broker = {"name": "broker", "attacker": "case-study", "gain": 4000}
+    >>> game = parse_game({"publisher": publisher, "attackers": [broker]}, Path())
+    >>> game.publisher.loss, game.terms["fines"], game.attackers["broker"].attacker.gain
     (200.0, (0, 500), 4000)
     """
     ranges: list[Range] = []
-    if "publisher" not in given:
+    if "publisher" not in document:
         raise UnmaskError("it has no [publisher]; expected [publisher] and below it benefit and loss")
-    said = given["publisher"]
-    money = {key: value for key, value in said.items() if key not in ASKED}
-    publisher, kinds = Publisher(**_middles(money, PUBLISHER, ranges)), _kinds(given)
-    return Stated(
+    table = document["publisher"]
+    values = {key: value for key, value in table.items() if key not in TERMS}
+    publisher, kinds = Publisher(**_replace_ranges(values, PUBLISHER, ranges)), _list_kinds(document)
+    return GameDocument(
         publisher=publisher,
-        terms={key: _amounts(key, said.get(key, [usual])) for key, usual in ASKED.items()},
-        attackers={kind: _expected(kind, entry, folder, ranges) for kind, entry in kinds.items()},
+        terms={key: _check_amounts(key, table.get(key, [default])) for key, default in TERMS.items()},
+        attackers={kind: _parse_kind(kind, entry, folder, ranges) for kind, entry in kinds.items()},
         adversary={kind: str(entry.get("adversary", "")) for kind, entry in kinds.items()},
         assumed=frozenset(kind for kind, entry in kinds.items() if entry.get("attacker") == EMBEDDED),
         ranges=tuple(ranges),
     )
 
 
-def _kinds(given: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-    """What stands below each [[attackers]], by its name."""
-    entries = given.get("attackers", [])
+def _list_kinds(document: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """Return each [[attackers]] by its name."""
+    entries = document.get("attackers", [])
     if not entries:
         raise UnmaskError("it has no attackers; expected [[attackers]], and below it for example gain = 5000")
     kinds = {str(entry.get("name", f"attacker {place}")): entry for place, entry in enumerate(entries, 1)}
     if len(kinds) < len(entries):
-        raise UnmaskError("two of the attackers have the same name; give each a name of its own")
+        raise UnmaskError("two of the attackers have the same name; give each a different name")
     return kinds
 
 
-def _expected(kind: str, entry: Mapping[str, Any], folder: Path, ranges: list[Range]) -> AttackerKind:
-    """A kind of attacker: a profile, changed by what stands beside it."""
+def _parse_kind(kind: str, entry: Mapping[str, Any], folder: Path, ranges: list[Range]) -> AttackerKind:
+    """Return a kind of attacker: a profile, with the parameters of its entry."""
     if "prior" in entry:
         raise UnmaskError(
-            f"attacker {kind!r} has a prior, which the release tells here; say coverage in what an adversary knows"
+            f"attacker {kind!r} has a prior, which follows from the release here; set coverage in the knowledge of the "
+            "adversary"
         )
-    base, own = _profile(entry.get("attacker", {}), folder)
-    told = {**own, **{key: value for key, value in entry.items() if key not in OF_KIND}}
-    own = _middles(told, kind, ranges)
-    number, believed = own.pop("number", 1.0), own.pop("believed_detection", None)
-    if "detection_prior" in own or "detection" in own:  # in place of what the profile says of it
+    profile = entry.get("attacker", {})
+    base, parameters = (_read_profile(profile, folder), {}) if isinstance(profile, str) else ({}, profile)
+    parameters = {**parameters, **{key: value for key, value in entry.items() if key not in KIND_KEYS}}
+    values = _replace_ranges(parameters, kind, ranges)
+    number, believed = values.pop("number", 1.0), values.pop("believed_detection", None)
+    if "detection_prior" in values or "detection" in values:
         base = {key: value for key, value in base.items() if not key.startswith("detection")}
-    known = _detected({**base, **own}, own.get("detection"))
-    actual = _campaigning(attacker_of(known, kind), kind)
+    parameters = _set_detection({**base, **values}, values.get("detection"))
+    actual = _check_campaigns(attacker_of(parameters, kind), kind)
     if believed is None:
         return AttackerKind(actual, number)
-    if any(one.of == kind and one.parameter == "detection" for one in ranges):
-        raise UnmaskError(f"detection of {kind!r} is a range, and what they believe of it is another; leave one out")
-    return AttackerKind(attacker_of(_detected(known, believed), kind), number, actual)
+    if any(item.of == kind and item.parameter == "detection" for item in ranges):
+        raise UnmaskError(f"detection of {kind!r} is a range, and believed_detection is given too; leave one out")
+    return AttackerKind(attacker_of(_set_detection(parameters, believed), kind), number, actual)
 
 
-def _campaigning(attacker: Attacker, kind: str) -> Attacker:
-    """The attacker, who can plan a campaign."""
+def _read_profile(name: str, folder: Path) -> dict[str, Any]:
+    return attacker_table(EMBEDDED if name == EMBEDDED else folder / name)
+
+
+def _check_campaigns(attacker: Attacker, kind: str) -> Attacker:
+    """Return the attacker, if they can plan a campaign."""
     if attacker.discount != 1:
-        said = f"attacker {kind!r} has the discount {attacker.discount:g}"
-        raise UnmaskError(f"{said}, expected 1: a campaign against all people has no common clock")
+        problem = f"attacker {kind!r} has the discount {attacker.discount:g}"
+        raise UnmaskError(f"{problem}, expected 1: a campaign against all people has no common clock")
     if attacker.ties == "attack":
-        raise UnmaskError(f"attacker {kind!r} has ties = 'attack', and a campaign that is worth nothing is not begun")
+        raise UnmaskError(f"attacker {kind!r} has ties = 'attack', and a campaign worth nothing does not begin")
     return attacker
 
 
-def _detected(known: Mapping[str, Any], detection: object) -> Mapping[str, Any]:
-    """Parameters with a probability of detection, or a list of them, in place of any other."""
+def _set_detection(parameters: Mapping[str, Any], detection: object) -> Mapping[str, Any]:
+    """Return the parameters with a probability of detection, or a list of them, in place of others."""
     if detection is None:
-        return known
-    ways = ("detection", "detection_base", "detection_growth")
-    rest = {key: value for key, value in known.items() if key not in ways}
-    return {**rest, "detection": detection if isinstance(detection, list) else [detection]}
+        return parameters
+    remaining = {key: value for key, value in parameters.items() if key not in DETECTION_KEYS}
+    return {**remaining, "detection": detection if isinstance(detection, list) else [detection]}
 
 
-def _profile(given: str | Mapping[str, Any], folder: Path) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-    """What a profile says, the embedded one or that of a file, and what a table in its place says of its own."""
-    if not isinstance(given, str):
-        return {}, given
-    return attacker_table(EMBEDDED if given == EMBEDDED else folder / given), {}
-
-
-def _middles(said: Mapping[str, Any], of: str, ranges: list[Range]) -> dict[str, Any]:
-    """What is said, a range by its middle; the range is noted."""
-    found = {}
-    for key, value in said.items():
+def _replace_ranges(values: Mapping[str, Any], owner: str, ranges: list[Range]) -> dict[str, Any]:
+    """Return the values with the middle of each range, which is appended to `ranges`."""
+    middles = {}
+    for key, value in values.items():
         if isinstance(value, dict):
-            ranges.append(Range(of, key, value["from"], value["to"]))
-        found[key] = ranges[-1].middle if isinstance(value, dict) else value
-    return found
+            ranges.append(Range(owner, key, value["from"], value["to"]))
+        middles[key] = ranges[-1].middle if isinstance(value, dict) else value
+    return middles
 
 
-def _amounts(key: str, given: Sequence[float]) -> tuple[float, ...]:
-    if not given:
+def _check_amounts(key: str, amounts: Sequence[float]) -> tuple[float, ...]:
+    if not amounts:
         raise UnmaskError(f"{key} of the publisher is empty; expected for example {key} = [0, 10000]")
-    for value in given:
-        as_number(key, value)
-    return tuple(given)
+    for amount in amounts:
+        as_number(key, amount)
+    return tuple(amounts)

@@ -151,7 +151,7 @@ class SingleAttacks:
     pays_without_sizes : bool
         True if a campaign pays without knowing the sizes.
     fully_tried, partly_tried, untried : int
-        People of whom every candidate, some, and none are tried alone.
+        People with every candidate, some, and none tried alone.
     lower_risk, higher_risk : int
         People whose risk alone falls, and rises, if sizes are not known.
     safe_alone : int
@@ -185,7 +185,7 @@ class SingleAttacks:
 class Attackers:
     """A kind of attacker: expected number, adversary with the same knowledge, and parameters.
 
-    `assumed` is True if they have the embedded profile, which nobody has checked.
+    `assumed` is True if they have the embedded profile, an unchecked assumption.
     """
 
     name: str
@@ -205,8 +205,6 @@ class GameFacts:
         Title of the document.
     people : int
         Number of targets of a release.
-    publisher : mapping
-        Input of the publisher -> value.
     kinds : tuple of Attackers
         Kinds of attackers.
     now : Offer
@@ -234,7 +232,6 @@ class GameFacts:
 
     title: str
     people: int
-    publisher: Mapping[str, float | int | bool]
     kinds: tuple[Attackers, ...]
     now: Offer
     offers: tuple[Offer, ...]

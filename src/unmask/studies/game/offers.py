@@ -12,7 +12,7 @@ import numpy as np
 
 from unmask.economics import Move, PublisherGame, Sensitivity, Terms, sensitivity
 from unmask.economics.game import WITHHELD
-from unmask.studies.game.document import Stated
+from unmask.studies.game.document import GameDocument
 from unmask.studies.game.facts import Answer, FineCurve, Offer, OfferTerms, SensitiveInput, SensitivityEnd
 
 JUST_BELOW: Final = 1e-6
@@ -67,7 +67,7 @@ def deterring_offers(game: PublisherGame) -> tuple[Offer, ...]:
     return tuple(offer_of(game, move) for move in choices if move.payoff.low > 0)
 
 
-def safer_offer(game: PublisherGame, document: Stated, offer: Offer) -> Offer | None:
+def safer_offer(game: PublisherGame, document: GameDocument, offer: Offer) -> Offer | None:
     """Return the offer with a margin, within the terms of the document, played again.
 
     None if its fine and price do not only just deter an attacker, or are the largest already.
@@ -82,11 +82,11 @@ def safer_offer(game: PublisherGame, document: Stated, offer: Offer) -> Offer | 
     higher = replace(higher, price=price, fine=min(higher.fine, max(document.terms["fines"])))
     attacks_below = (game.response(offer.protection, kind, lower).attacks is not False for kind in game.attackers)
     stays_away = (game.response(offer.protection, kind, edge).attacks is False for kind in game.attackers)
-    only_just_deters = any(below and stays for below, stays in zip(attacks_below, stays_away, strict=True))
+    only_just_deters = any(attacks and stays for attacks, stays in zip(attacks_below, stays_away, strict=True))
     return offer_of(game, game.move(offer.protection, higher)) if only_just_deters and higher != edge else None
 
 
-def sensitive_inputs(game: PublisherGame, document: Stated) -> tuple[SensitiveInput, ...]:
+def sensitive_inputs(game: PublisherGame, document: GameDocument) -> tuple[SensitiveInput, ...]:
     """Tabulate the decision at both ends of every input, the greatest loss first."""
     ranged = {(item.of, item.parameter) for item in document.ranges}
     return tuple(
@@ -110,13 +110,13 @@ def _end(row: Sensitivity, side: int) -> SensitivityEnd:
     return SensitivityEnd(value, terms, move.payoff.low, row.payoff[side], row.loss[side] > 0)
 
 
-def curves_of(game: PublisherGame, document: Stated, names: Sequence[str]) -> tuple[FineCurve, ...]:
+def curves_of(game: PublisherGame, document: GameDocument, names: Sequence[str]) -> tuple[FineCurve, ...]:
     """Return the curves of some protections by the contractual fine."""
     common = _list_fines(game, document)
     return tuple(_curve(game, name, document, common) for name in names)
 
 
-def _list_fines(game: PublisherGame, document: Stated) -> list[float]:
+def _list_fines(game: PublisherGame, document: GameDocument) -> list[float]:
     """Return the fines of all curves, up to a little beyond those that stop all attackers."""
     price = min(document.terms["prices"])
     stops = (game.break_even_fine(name, kind, price=price).high for name in game.protections for kind in game.attackers)
@@ -125,7 +125,7 @@ def _list_fines(game: PublisherGame, document: Stated) -> list[float]:
     return [0.0, *np.geomspace(min([*finite, largest]) / 10, largest, FINES).tolist()]
 
 
-def _curve(game: PublisherGame, name: str, document: Stated, common: Sequence[float]) -> FineCurve:
+def _curve(game: PublisherGame, name: str, document: GameDocument, common: Sequence[float]) -> FineCurve:
     """Return the payoff at rising fines and the least price, and the price that deters all attackers.
 
     Each kind is evaluated at the fines of all curves, just below and at its stopping fines, and at some more if its

@@ -34,7 +34,7 @@ N_ALTERNATIVES = 4
 ASSUMPTIONS = (
     "Attackers count money: a price or a fine does not deter anybody who acts out of spite, curiosity or for fame.",
     "The publisher moves first. Attackers then know the release and the terms, and play the campaign that pays most.",
-    "Attackers act on their own: a person whom two of them re-identify is lost twice.",
+    "Attackers act on their own: a person re-identified by two of them is lost twice.",
     "Gains, costs and knowledge of attackers are those of the document. They know them, unless it has their belief.",
     "Targets are independent given the release. One draw of protections and of knowledge represents all.",
     "Each attacker pays a price once. The contractual fine adds to the fine of the attacker.",
@@ -75,7 +75,7 @@ SINGLE = (
 SINGLE_NOTE = (
     "One try: Z. Wan et al. 2015. Alone: W. Xia et al. 2015, section 7.2, undiscounted. Its finding 1 compares one try "
     "with going on, findings 2 and 3 count people by candidates tried, and findings 4 and 5 people whose risk falls or "
-    "rises if attackers pay before they know the sizes. Safe alone: nobody attacks them one at a time."
+    "rises if attackers pay before they know the sizes. Safe alone: they are not attacked one at a time."
 )
 
 SINGLE_VIEWS = {
@@ -88,7 +88,7 @@ SINGLE_VIEWS = {
 }  # fmt: skip
 """Title of a table of attacks on one person at a time -> its columns."""
 
-ASSUMED = "Assumed, not observed: this attacker is an embedded profile that nobody has checked."
+ASSUMED = "Assumed, not observed: this attacker is an embedded profile that is not checked."
 
 STATES = {True: "missed", False: "met", None: "untested"}
 
@@ -154,8 +154,8 @@ def _make_decision(facts: GameFacts) -> Decision:
 
 def _make_item(answer: Answer, kind: Attackers, people: int) -> DecisionItem:
     number = "one such attacker" if kind.number == 1 else f"{format_amount(kind.number)} such attackers"
-    named, limit = count_people(answer.re_identified), f"of {people:,}"
-    return DecisionItem(STATES[answer.attacks], answer.kind, describe_answer(answer), named, limit, number)
+    re_identified, limit = count_people(answer.re_identified), f"of {people:,}"
+    return DecisionItem(STATES[answer.attacks], answer.kind, describe_answer(answer), re_identified, limit, number)
 
 
 def _make_risk(facts: GameFacts) -> AtRisk:
@@ -176,8 +176,8 @@ def _make_risk(facts: GameFacts) -> AtRisk:
 
 def _make_advice(facts: GameFacts) -> Advice:
     """Return the other protections at their best terms."""
-    others = [offer for offer in facts.released if offer.protection != facts.taken.protection]
-    return Advice("", "", (f"left{SPACE}to{SPACE}you",), tuple(map(_make_alternative, others[:N_ALTERNATIVES])))
+    alternatives = [offer for offer in facts.released if offer.protection != facts.taken.protection]
+    return Advice("", "", (f"left{SPACE}to{SPACE}you",), tuple(map(_make_alternative, alternatives[:N_ALTERNATIVES])))
 
 
 def _make_alternative(offer: Offer) -> Alternative:

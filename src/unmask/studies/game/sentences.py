@@ -98,11 +98,8 @@ def describe_decision(facts: GameFacts) -> tuple[str, str, str]:
     payoff, offer = format_bounds(taken.payoff), describe_offer(taken)
     middle = ", with every range at its middle" if facts.has_ranges else ""
     if taken.payoff[0] > 0:
-        return (
-            "met",
-            f"Release {describe_protection(taken.protection)}",
-            (f"{describe_terms(taken)}: {payoff} is left to you{middle}."),
-        )
+        name = describe_protection(taken.protection)
+        return "met", f"Release {name}", f"{describe_terms(taken)}: {payoff} is left to you{middle}."
     return "untested", "Not decided:", f"{offer} leaves {payoff}{middle}."
 
 
@@ -130,18 +127,13 @@ def describe_judgment(facts: GameFacts) -> str:
         _describe_safer(facts),
         describe_most_sensitive(facts),
         _describe_payoff(best) if facts.taken.protection == WITHHELD else "",
-        "" if _has_same_terms(facts.now, (facts.taken, best)) else _describe_payoff(facts.now),
+        "" if facts.now in (facts.taken, best) else _describe_payoff(facts.now),
     )
     return " ".join(filter(None, sentences))
 
 
 def _describe_payoff(offer: Offer) -> str:
     return f"{capitalize(describe_offer(offer))} leaves {format_bounds(offer.payoff)}."
-
-
-def _has_same_terms(offer: Offer, others: Sequence[Offer]) -> bool:
-    terms = [(other.protection, other.price, other.fine, other.audit) for other in (offer, *others)]
-    return terms[0] in terms[1:]
 
 
 def _describe_safer(facts: GameFacts) -> str:
@@ -216,7 +208,7 @@ def describe_spared(rows: Sequence[SingleAttacks]) -> str:
         is_anybody_safe = any(row.safe_alone for row in rows)
         return "Whoever is safe alone is safe in a campaign." if is_anybody_safe else "No person is safe alone."
     beyond = f", in groups beyond {worst.largest_attacked}" if worst.largest_attacked else ""
-    n_named, name = worst.safe_re_identified, capitalize(describe_protection(worst.protection))
-    named = format_people(n_named) if n_named >= 1 else "fewer than one"
+    n_re_identified, name = worst.safe_re_identified, capitalize(describe_protection(worst.protection))
+    people = format_people(n_re_identified) if n_re_identified >= 1 else "fewer than one"
     safe = f"{worst.safe_alone:,} of {worst.people:,} people are safe alone{beyond}"
-    return f"{name}: {safe}; one campaign re-identifies {named} of them."
+    return f"{name}: {safe}; one campaign re-identifies {people} of them."

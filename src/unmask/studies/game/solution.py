@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, fields, replace
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, replace
 from itertools import product
 from pathlib import Path
 
@@ -20,9 +20,7 @@ from unmask.data.writing import replace_file, write_text
 from unmask.document import in_document, load
 from unmask.economics import (
     AttackerKind,
-    Move,
     ProtectedRelease,
-    Publisher,
     PublisherGame,
     Terms,
     campaign,
@@ -36,7 +34,7 @@ from unmask.economics.game import WITHHELD
 from unmask.economics.groups import compute_inside_probability, count_candidates, find_uniform_rows
 from unmask.plan import NOTHING, Cell, Plan, unknown
 from unmask.studies.beliefs import Faced, faced
-from unmask.studies.game.document import Stated, stated
+from unmask.studies.game.document import GameDocument, parse_game
 from unmask.studies.game.facts import Attackers, GameFacts, SingleAttacks, StoppingTerms
 from unmask.studies.game.offers import (
     best_of_each,
@@ -98,7 +96,7 @@ def play(
         raise UnmaskError(f"folder {study.name!r} holds no study; run unmask study, or leave --study out")
     plan, watched = read_plan(path, allow_code=allow_code), watch or (lambda _: None)
     with in_document(path):
-        document = stated(load(path), path.parent)
+        document = parse_game(load(path), path.parent)
         releases = _attack(plan, document, study, watched)
         game = PublisherGame(document.publisher, _list_releases(releases, plan, document), document.attackers)
         return _collect(plan, document, releases, game)
@@ -112,13 +110,14 @@ def priced(plan: Plan, path: Path) -> list[Cell] | None:
     if "publisher" not in load(path) or len(plan.datasets) > 1:
         return None
     with in_document(path):
-        return _cells(plan, stated(load(path), path.parent))
+        return _cells(plan, parse_game(load(path), path.parent))
 
 
-def _collect(plan: Plan, document: Stated, releases: Releases, game: PublisherGame) -> GameFacts:
+def _collect(plan: Plan, document: GameDocument, releases: Releases, game: PublisherGame) -> GameFacts:
     """Collect the results of a game."""
     moves = game.moves(**document.terms)
-    ranked = _rank_protections(moves)
+    offers = best_of_each(moves)
+    ranked = [move.protection for move in offers if move.protection != WITHHELD]
     faced_kinds = [
         (name, kind, releases[name][_adversary_of(kind, document, plan)])
         for name, kind in product(ranked, document.attackers)
@@ -126,10 +125,9 @@ def _collect(plan: Plan, document: Stated, releases: Releases, game: PublisherGa
     data = GameFacts(
         title=plan.title,
         people=faced_kinds[0][2].belief.n_targets,
-        publisher={item.name: getattr(document.publisher, item.name) for item in fields(Publisher)},
         kinds=tuple(_describe_kind(kind, document, plan) for kind in document.attackers),
         now=offer_of(game, game.move(_find_baseline(plan), Terms())),
-        offers=tuple(offer_of(game, move) for move in best_of_each(moves)),
+        offers=tuple(offer_of(game, move) for move in offers),
         undecided=len(game.undecided(moves)),
         looked_at=len(moves),
         stopping=tuple(_find_stopping(game, *faced_kind) for faced_kind in faced_kinds),
@@ -150,12 +148,7 @@ def _find_baseline(plan: Plan) -> str:
     return next((part.name for part in plan.protections if part.use == NOTHING), plan.protections[0].name)
 
 
-def _rank_protections(moves: Sequence[Move]) -> list[str]:
-    """Return the protections, the best first."""
-    return list(dict.fromkeys(move.protection for move in moves if move.protection != WITHHELD))
-
-
-def _attack(plan: Plan, document: Stated, study: Path | None, watch: Callable[[str], None]) -> Releases:
+def _attack(plan: Plan, document: GameDocument, study: Path | None, watch: Callable[[str], None]) -> Releases:
     """Attack the release of each protection; of several seeds the first."""
     releases: dict[str, dict[str, Faced]] = {}
     for cell in _cells(plan, document):
@@ -165,7 +158,7 @@ def _attack(plan: Plan, document: Stated, study: Path | None, watch: Callable[[s
     return releases
 
 
-def _cells(plan: Plan, document: Stated) -> list[Cell]:
+def _cells(plan: Plan, document: GameDocument) -> list[Cell]:
     """Return the cells that are priced: every protection against the adversaries whose knowledge attackers have."""
     if len(plan.datasets) > 1:
         raise UnmaskError(f"it has {len(plan.datasets)} data sets, expected 1: a game is about one release")
@@ -180,7 +173,7 @@ def _cells(plan: Plan, document: Stated) -> list[Cell]:
     ]
 
 
-def _list_releases(releases: Releases, plan: Plan, document: Stated) -> dict[str, ProtectedRelease]:
+def _list_releases(releases: Releases, plan: Plan, document: GameDocument) -> dict[str, ProtectedRelease]:
     """Return the targets of each kind of attacker, and the utility, of each protection."""
     protected = {}
     for name, faced_by in releases.items():
@@ -191,11 +184,11 @@ def _list_releases(releases: Releases, plan: Plan, document: Stated) -> dict[str
     return protected
 
 
-def _adversary_of(kind: str, document: Stated, plan: Plan) -> str:
+def _adversary_of(kind: str, document: GameDocument, plan: Plan) -> str:
     return document.adversary[kind] or plan.adversaries[0].name
 
 
-def _describe_kind(kind: str, document: Stated, plan: Plan) -> Attackers:
+def _describe_kind(kind: str, document: GameDocument, plan: Plan) -> Attackers:
     expected = document.attackers[kind]
     parameters = list_parameters(expected.actual or expected.attacker)
     parameters |= {"believed_detection": expected.attacker.detection} if expected.actual else {}
