@@ -1,1 +1,1 @@
-"""The whole job in the browser, on the user's own machine: every screen writes the document, and runs the commands."""
+"""Web app on the user's machine: screens write the document, and run the commands of the command line."""

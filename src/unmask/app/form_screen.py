@@ -55,7 +55,7 @@ class FormScreen:
         except UnmaskError:
             project.save(previous)
             raise
-        project.add_notes(confirmed=[*project.notes.get("confirmed", ()), self.name])
+        project.add_notes(confirmed=sorted({*project.notes.get("confirmed", ()), self.name}))
         return {"roles": "adversaries", "adversaries": "verdict"}[self.name]
 
     def _read(self, project: Project, form: Any) -> dict[str, Any]:
