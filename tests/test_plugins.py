@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from unmask.catalog import domain_of, find, kind_of, listed
 from unmask.cli import main
 from unmask.core.errors import UnmaskError
-from unmask.graphs.audit.written import parse_attacks
+from unmask.graphs.audit.attack_plan import parse_attacks
 from unmask.reports import render
 from unmask.studies.cells import run_cell
 from unmask.studies.page import study_page

@@ -21,7 +21,7 @@ import numpy as np
 from show import Section, Verdict, run
 
 from unmask.graphs import Climb, IdentitySeparation, Nar09, Rematch, datasets, select_seeds, split
-from unmask.graphs.audit.case import attempt
+from unmask.graphs.audit.attack_run import run_attack
 from unmask.graphs.disclosure import SeparatedPair, separated_seeds
 from unmask.graphs.evaluation import most_recall
 from unmask.graphs.utility import LOSSES
@@ -103,7 +103,7 @@ def hubs() -> Section:
     for name, attack in {"Nar09": Nar09(), "Rematch": Rematch(forced=True)}.items():
         seeds = select_seeds(pair, "random.25", 1000, rng), separated_seeds(pair, separated, "random.25", 1000, rng)
         before, hidden = (
-            attempt(of, attack, known, only_rates=True)[0] for of, known in zip((pair, after), seeds, strict=True)
+            run_attack(of, attack, known, only_rates=True)[0] for of, known in zip((pair, after), seeds, strict=True)
         )
         told = hidden.rate("disclosure") or 0.0
         found[name] = (before.rate("recall") or 0.0, hidden.rate("recall") or 0.0, told)
@@ -125,7 +125,7 @@ def bounds() -> Section:
         pair = split(datasets.network(name), *overlap, rng, largest_component=True)
         seeds = select_seeds(pair, "random", 100, rng)
         reached = max(
-            attempt(pair, attack, seeds, only_rates=True)[0].rate("recall") or 0.0
+            run_attack(pair, attack, seeds, only_rates=True)[0].rate("recall") or 0.0
             for attack in (Rematch(forced=True), Climb())
         )
         twins = most_recall(pair, seeds) or 0.0

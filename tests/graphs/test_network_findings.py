@@ -20,8 +20,8 @@ from unmask.graphs.audit.facts import (
     ScoreBin,
     SeedCount,
 )
+from unmask.graphs.audit.network_audit import describe
 from unmask.graphs.audit.sentences import describe_seeds, enough_seeds
-from unmask.graphs.audit.standard import describe
 from unmask.graphs.evaluation import DegreeClass
 from unmask.reports import ReportData, render, sentences
 
@@ -199,7 +199,7 @@ def first_screen(of: GraphFacts) -> dict[str, str]:
 
 def test_if_the_network_was_given_the_advice_is_one_that_runs():
     """`audit graph` refuses --with next to --auxiliary."""
-    given, made = (replace(bare(), is_given=is_given) for is_given in (True, False))
+    given, made = (replace(bare(), acquired=is_given) for is_given in (True, False))
     assert owner(given).result.advice.command.startswith("unmask protect graph")
     assert "--overlap" not in render(data(given))
     assert owner(made).result.advice.command.startswith("unmask audit graph \u2026 --with")
@@ -299,7 +299,7 @@ def test_g6_with_a_partial_truth_both_shares_of_right_matches_are_given():
 
 
 def test_the_similarity_of_people_is_part_of_what_the_adversary_knows():
-    of = bare(n_similar=1200)
+    of = bare(similar=1200)
     assert "from 1,000 leaked identities and the similarity of people" in found(of)[0]
     assert first_screen(of)["Besides edges"] == "the similarity of 1,200 pairs of people"
     assert "by edges and by the similarity of 1,200 pairs" in section(page(of), "graph")
@@ -470,7 +470,7 @@ def test_matches_are_counted_from_each_score_on():
 def test_the_charts_are_about_the_release_with_most_people_re_identified_and_say_so():
     less = attack(release="less", recall=0.1, recall_low=None, recall_high=None)
     two = graph(less, attack(), transition=(), overlaps=())
-    assert (two.first.release, two.drawn) == ("0.5/0.75", ["rematch"])
+    assert (two.first.release, two.drawn) == ("0.5/0.75", {"rematch": 0})
     assert "About “0.5/0.75”, the release where most people are re-identified." in section(page(two), "edges")
     assert "the release where" not in whole()
 

@@ -5,8 +5,9 @@ import pytest
 
 from unmask import UnmaskError
 from unmask.graphs import Nar09, SocialGraph, datasets, match_profiles, split
-from unmask.graphs.audit.scenes import Acquired, Plan
-from unmask.graphs.audit.standard import audit_graph
+from unmask.graphs.audit import audit_networks
+from unmask.graphs.audit.attack_plan import Plan
+from unmask.graphs.audit.network_pairs import GivenPair
 from unmask.graphs.knowledge.lookalike_seeds import _profiles
 
 
@@ -109,7 +110,7 @@ def test_a_profile_is_the_mean_over_walks():
 def test_the_page_says_what_speaks_for_guessed_identities():
     pair = shared()
     plan = Plan({"Nar09": Nar09()}, "match_profiles", 20, runs=4)
-    found = audit_graph({"r": Acquired(pair.target, pair.source)}, plan)
+    found = audit_networks({"r": GivenPair(pair.target, pair.source)}, plan)
     (said,) = (one for one in found.assumptions if "edges; on random networks with the same degrees" in one)
     assert "of the surest are found again where a tenth of the edges is missing. (r)" in said
     assert found.table("graph_attacks").values("runs") == [1]

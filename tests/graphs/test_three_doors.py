@@ -8,7 +8,7 @@ from tests.envelopes import parsed
 from unmask import audit
 from unmask.cli import main
 from unmask.graphs import Auxiliary, SocialGraph, datasets, select_seeds, split
-from unmask.graphs.audit.written import ATTACKS
+from unmask.graphs.audit.attack_plan import ATTACKS
 from unmask.measures.rates import MIN_SPREAD
 from unmask.studies.cells import run_cell
 from unmask.studies.reading import read_plan

@@ -23,12 +23,11 @@ from unmask.graphs import (
 )
 from unmask.graphs.attacks.base import make_matching
 from unmask.graphs.attacks.rematch import Rematch, log_odds
-from unmask.graphs.audit import defaults
-from unmask.graphs.audit.case import Run, attempt, rows, summary
+from unmask.graphs.audit import audit_networks
+from unmask.graphs.audit.attack_plan import DEFAULT, STANDARD, Plan, default_attacks, parse_attacks
+from unmask.graphs.audit.attack_run import AttackRun, attack_facts, average_rows, run_attack
 from unmask.graphs.audit.facts import Announcement
-from unmask.graphs.audit.scenes import Acquired, Derived, Plan
-from unmask.graphs.audit.standard import audit_graph
-from unmask.graphs.audit.written import DEFAULT, STANDARD, parse_attacks
+from unmask.graphs.audit.network_pairs import DerivedPair, GivenPair
 from unmask.graphs.evaluation import outcomes, rates
 from unmask.graphs.knowledge import SeedPairs
 from unmask.measures.rates import MIN_SPREAD, RATES, RunValues, coverage
@@ -90,26 +89,26 @@ def trial(hits, misses, *, n=100, false_positives=0, certainty=0.8, partial=Fals
     pair = Pair(nobody, nobody, np.where(person < n, person, -1))
     truth = pair.to_truth(partial=partial)
     taken = [one for one in (coverage, *RATES) if not (partial and one.name == "false_positives")]
-    return Run(
+    return AttackRun(
         truth=truth,
         person=person,
         degree=np.where(person < n // 2, 20, 1),
         outcome=outcomes(mapping, pair.truth, []),
-        certainty=np.where(mapping >= 0, certainty, np.nan),
+        score=np.where(mapping >= 0, certainty, np.nan),
         measures={one.name: (one, RunValues.of(one, belief, truth, person)) for one in taken},
-        sweeps=(hits, 0),
+        passes=(hits, 0),
     )
 
 
 def summed(trials):
-    found = rows(trials, release="r", adversary="a")
-    return summary(trials, found, release="r", attack="a", seeds="top", n_seeds=3)
+    found = average_rows(trials, release="r", adversary="a")
+    return attack_facts(trials, found, release="r", attack="a", seeds="top", n_seeds=3)
 
 
 @pytest.mark.parametrize("name", ["Nar09", "Ensemble"])
 def test_the_page_speaks_of_the_overlap_and_of_the_scores_that_it_shows(name):
     attack = {"Nar09": Nar09(), "Ensemble": Ensemble(rounds=1)}[name]
-    found = audit_graph({"r": Derived(friends(), 0.8, 0.9)}, plan(attacks={name: attack}, runs=1))
+    found = audit_networks({"r": DerivedPair(friends(), 0.8, 0.9)}, plan(attacks={name: attack}, runs=1))
     said = " ".join(found.assumptions)
     assert "Overlap 0.8/0.9: 80 % of the people in either network are in both, and 90 % of the edges" in said
     assert ("scores of its own" in said) == (name == "Ensemble")
@@ -126,16 +125,16 @@ def test_who_sees_which_way_links_go_does_not_pass_the_bound(tmp_path):
     file = tmp_path / "links.csv"
     file.write_text("\n".join(["from,to", *map(",".join, core + twins)]))
     attacks = {"Climb": Climb(), "Rematch": Rematch()}
-    found = audit_graph(
-        {"r": Derived(SocialGraph.read(file), 1.0, 1.0)}, plan(attacks=attacks, seeds="random", n_seeds=30)
+    found = audit_networks(
+        {"r": DerivedPair(SocialGraph.read(file), 1.0, 1.0)}, plan(attacks=attacks, seeds="random", n_seeds=30)
     )
     assert measure(found, "recall", "Climb").posterior > 0.95 > 0.75 > measure(found, "recall", "Rematch").posterior
     assert summary_of(found).most_recall > 0.95
 
 
 def test_rates_are_those_of_the_evaluation():
-    scene, asked = Derived(friends(), 0.8, 0.9), plan(runs=1)
-    found = audit_graph({"r": scene}, asked)
+    scene, asked = DerivedPair(friends(), 0.8, 0.9), plan(runs=1)
+    found = audit_networks({"r": scene}, asked)
     pair = scene.pair(asked.rng("graphs", (0.8, 0.9), 0))
     seeds = select_seeds(pair, "random.25", 15, asked.rng("seeds", (0.8, 0.9), 15, 0))
     expected = rates(Nar09()(pair.target, Auxiliary(pair.source, seeds)).mapping, pair.truth, seeds.source)
@@ -151,7 +150,7 @@ def test_rates_are_those_of_the_evaluation():
 
 
 def test_a_perfect_copy_is_named_up_to_its_twins():
-    found = audit_graph({"r": Derived(friends(), 1.0, 1.0)}, plan(n_seeds=40))
+    found = audit_networks({"r": DerivedPair(friends(), 1.0, 1.0)}, plan(n_seeds=40))
     assert 0.5 < measure(found, "recall").posterior <= summary_of(found).most_recall < 1
     assert measure(found, "error_hops").posterior < 0.2 < measure(found, "error_hops").prior
 
@@ -161,7 +160,7 @@ def test_nobody_can_be_named_where_nothing_is_shared():
     one, other = friends(seed=1), friends(seed=2)
     truth = rng.permutation(min(one.n_nodes, other.n_nodes))
     truth = np.concatenate((truth, np.full(one.n_nodes - len(truth), -1)))
-    found = audit_graph({"r": Acquired(other, one, truth)}, plan())
+    found = audit_networks({"r": GivenPair(other, one, truth)}, plan())
     assert measure(found, "recall").posterior < 0.05
     assert facts(found)[0].spread_in == 0
     assert "0 of 2 runs" in " ".join(sentences(found))
@@ -175,7 +174,7 @@ def test_g9_rates_are_means_over_all_runs_and_the_share_that_spread_stands_besid
     half = 4.303 * np.std([0.6, 0.5, 0.0], ddof=1) / np.sqrt(3)  # Student's t, two degrees of freedom
     assert found.recall_low == max(0, 1.1 / 3 - half)
     assert found.recall_high == pytest.approx(min(1, 1.1 / 3 + half), abs=1e-4)
-    (recall, *_) = rows([trial(60, 10), trial(50, 20), trial(0, 1)], release="r", adversary="a")
+    (recall, *_) = average_rows([trial(60, 10), trial(50, 20), trial(0, 1)], release="r", adversary="a")
     assert (recall.measure, recall.posterior) == ("recall", pytest.approx(found.recall))
     assert recall.note == "over 3 runs; it spread in 2"
     assert MIN_SPREAD == 0.05
@@ -188,7 +187,7 @@ def test_g6_people_without_an_entry_in_a_partial_truth_are_neither_right_nor_wro
     assert (found.false_positives, found.matches) == (None, 100)
     assert [item.precision for item in found.degrees] == [None, 0.75]
     assert sum(item.matches for item in found.scores) == 40
-    measures = {row.measure: row for row in rows([half], release="r", adversary="a")}
+    measures = {row.measure: row for row in average_rows([half], release="r", adversary="a")}
     assert measures["precision"].posterior == 0.75
     assert "false_positives" not in measures
 
@@ -196,8 +195,8 @@ def test_g6_people_without_an_entry_in_a_partial_truth_are_neither_right_nor_wro
 def test_g6_a_partial_truth_is_said_and_changes_no_recall():
     graph = friends()
     truth = np.where(np.arange(graph.n_nodes) % 3 == 0, np.arange(graph.n_nodes), -1)
-    whole = audit_graph({"r": Acquired(graph, graph, truth)}, plan())
-    part = audit_graph({"r": Acquired(graph, graph, truth, truth_partial=True)}, plan())
+    whole = audit_networks({"r": GivenPair(graph, graph, truth)}, plan())
+    part = audit_networks({"r": GivenPair(graph, graph, truth, truth_partial=True)}, plan())
     assert summary_of(part).truth_partial
     assert facts(part)[0].recall == facts(whole)[0].recall
     assert facts(part)[0].precision > 0.9 > 0.5 > facts(whole)[0].precision
@@ -225,32 +224,32 @@ def test_degree_classes_count_people_once_and_certainty_counts_matches():
 
 @pytest.mark.parametrize("attack", [Nar09(), Rematch()])
 def test_g3_no_belief_of_an_attack_is_called_a_probability(attack):
-    scene, rng = Derived(friends(), 0.9, 0.9), np.random.default_rng(1)
+    scene, rng = DerivedPair(friends(), 0.9, 0.9), np.random.default_rng(1)
     pair = scene.pair(rng)
     seeds = select_seeds(pair, "random.25", 25, rng)
-    found, belief = attempt(pair, attack, seeds)
+    found, belief = run_attack(pair, attack, seeds)
     assert not [name for name in vars(belief) if name.startswith("cached ") or name == "distinct"]  # for every run
-    assert np.array_equal(np.isfinite(found.certainty), found.named)
-    row = np.flatnonzero(found.named)
+    assert np.array_equal(np.isfinite(found.score), found.matched)
+    row = np.flatnonzero(found.matched)
     assert belief.status == "scores"
     odds = log_odds(pair.target, pair.source, belief.mapping)[row]
     expected = np.exp(odds) / (1 + np.exp(odds))
-    assert found.certainty[row] == pytest.approx(expected)
-    assert 0 < found.certainty[row].min() < found.certainty[row].max() <= 1
+    assert found.score[row] == pytest.approx(expected)
+    assert 0 < found.score[row].min() < found.score[row].max() <= 1
 
 
 def test_another_attack_changes_no_figure():
-    scene = {"r": Derived(friends(), 0.8, 0.9)}
-    alone = audit_graph(scene, plan())
-    beside = audit_graph(scene, plan(attacks={"theta": Nar09(theta=1.0), "Nar09": Nar09()}))
+    scene = {"r": DerivedPair(friends(), 0.8, 0.9)}
+    alone = audit_networks(scene, plan())
+    beside = audit_networks(scene, plan(attacks={"theta": Nar09(theta=1.0), "Nar09": Nar09()}))
     assert measure(alone, "recall") == measure(beside, "recall")
-    assert facts(audit_graph(scene, plan(seed=1))) != facts(alone)
+    assert facts(audit_networks(scene, plan(seed=1))) != facts(alone)
 
 
 def test_people_keep_their_numbers_under_every_shuffle():
     graph = friends()
     watched = Watched("id_in_release")
-    found = audit_graph({"r": Acquired(graph, graph, np.arange(graph.n_nodes))}, plan(n_seeds=30), watched=watched)
+    found = audit_networks({"r": GivenPair(graph, graph, np.arange(graph.n_nodes))}, plan(n_seeds=30), watched=watched)
     assert watched.found
     for person in watched.found:  # U11: by the ids of the file
         assert person.probability > 0.09
@@ -260,7 +259,7 @@ def test_people_keep_their_numbers_under_every_shuffle():
 
 
 def test_criteria_foretell_who_is_named():
-    found = audit_graph({"r": Derived(friends(600), 0.8, 0.8)}, plan(n_seeds=40))
+    found = audit_networks({"r": DerivedPair(friends(600), 0.8, 0.8)}, plan(n_seeds=40))
     links = {link.criterion: link for link in facts(found, "anonymity")}
     assert links["degree"].correlation > 0.3
     assert links["lta_a"].correlation < -0.1
@@ -272,7 +271,7 @@ def test_g5_without_truth_nothing_is_called_right():
     graph = friends()
     seeds = SeedPairs(np.arange(20), np.arange(20))
     watched = Watched("id_in_release")
-    found = audit_graph({"r": Acquired(graph, graph, given=seeds)}, plan(runs=3), watched=watched)
+    found = audit_networks({"r": GivenPair(graph, graph, given=seeds)}, plan(runs=3), watched=watched)
     assert not summary_of(found).truth_known
     assert summary_of(found).common is None
     assert facts(found)[0].n_seeds == 20  # all, whatever number is planned
@@ -292,30 +291,30 @@ def test_g5_without_truth_nothing_is_called_right():
 
 def test_seeds_that_need_the_truth_are_refused_without_it():
     with pytest.raises(UnmaskError, match="need the truth"):
-        audit_graph({"r": Acquired(friends(), friends())}, plan())
+        audit_networks({"r": GivenPair(friends(), friends())}, plan())
 
 
 def test_seeds_that_need_no_truth():
     graph = friends()
-    found = audit_graph({"r": Acquired(graph, graph)}, plan(seeds="match_top", n_seeds=10))
+    found = audit_networks({"r": GivenPair(graph, graph)}, plan(seeds="match_top", n_seeds=10))
     assert facts(found)[0].seeds == "match_top"
     assert facts(found)[0].coverage > 0.1
 
 
 def test_an_attack_that_refuses_is_told():
-    scene = {"r": Derived(friends(), 0.8, 0.9)}
-    found = audit_graph(scene, plan(attacks={"big": Refuses(), "Nar09": Nar09()}, transition=(5,)))
+    scene = {"r": DerivedPair(friends(), 0.8, 0.9)}
+    found = audit_networks(scene, plan(attacks={"big": Refuses(), "Nar09": Nar09()}, transition=(5,)))
     assert ("big on r", "failed: too large for me") in found.not_run
     assert {attack.attack for attack in facts(found)} == {"Nar09"}
     with pytest.raises(UnmaskError, match=r"^too large for me$"):
-        audit_graph(scene, plan(attacks={"big": Refuses()}))
+        audit_networks(scene, plan(attacks={"big": Refuses()}))
 
 
 @pytest.mark.parametrize("known", [True, False])
 def test_what_was_not_measured_of_an_attack_is_one_line_for_each_reason(known):
     graph, seeds = friends(100), SeedPairs(np.arange(15), np.arange(15))
-    scene = Acquired(graph, graph, np.arange(100), seeds) if known else Acquired(graph, graph, given=seeds)
-    found = audit_graph({"r": scene}, plan(attacks={"Nar09": Nar09(), "again": Nar09()}))
+    scene = GivenPair(graph, graph, np.arange(100), seeds) if known else GivenPair(graph, graph, given=seeds)
+    found = audit_networks({"r": scene}, plan(attacks={"Nar09": Nar09(), "again": Nar09()}))
     groups = {why: things for things, _, why in not_run_groups(found.not_run)}
     assert groups["the attack gives scores, not probabilities"] == ["what Nar09 expects", "what again expects"]
     unknown = groups.get("the truth is not known", [])
@@ -324,7 +323,7 @@ def test_what_was_not_measured_of_an_attack_is_one_line_for_each_reason(known):
 
 
 def test_transition_holds_the_planned_number_too():
-    found = audit_graph({"r": Derived(friends(), 0.8, 0.9)}, plan(transition=(1, 15, 10_000)))
+    found = audit_networks({"r": DerivedPair(friends(), 0.8, 0.9)}, plan(transition=(1, 15, 10_000)))
     assert [point.n_seeds for point in facts(found, "transition")] == [1, 15]
     assert any(what.startswith("10000 seeds") and "ask for fewer" in why for what, why in found.not_run)
     first, last = facts(found, "transition")
@@ -333,50 +332,50 @@ def test_transition_holds_the_planned_number_too():
 
 def test_given_seeds_keep_their_one_run_beside_other_numbers():
     graph = friends()
-    scene = Acquired(graph, graph, np.arange(graph.n_nodes), SeedPairs(np.arange(20), np.arange(20)))
-    alone = audit_graph({"r": scene}, plan(runs=3))
-    found = audit_graph({"r": scene}, plan(runs=3, transition=(5, 20, 21)))
+    scene = GivenPair(graph, graph, np.arange(graph.n_nodes), SeedPairs(np.arange(20), np.arange(20)))
+    alone = audit_networks({"r": scene}, plan(runs=3))
+    found = audit_networks({"r": scene}, plan(runs=3, transition=(5, 20, 21)))
     assert facts(found) == facts(alone)
     assert [(point.n_seeds, point.runs) for point in facts(found, "transition")] == [(5, 3), (20, 1)]
-    assert ("21 seeds on r", "failed: 21 seeds are asked for, but 20 are given; ask for fewer") in found.not_run
+    assert ("21 seeds on r", "failed: 21 seeds are requested, but 20 are given; use fewer") in found.not_run
 
 
 def test_a_number_of_seeds_that_leaves_nobody_is_not_run():
     graph = friends(60)
-    found = audit_graph(
-        {"r": Acquired(graph, graph, np.arange(graph.n_nodes))}, plan(seeds="random", transition=(graph.n_nodes,))
+    found = audit_networks(
+        {"r": GivenPair(graph, graph, np.arange(graph.n_nodes))}, plan(seeds="random", transition=(graph.n_nodes,))
     )
     assert [point.n_seeds for point in facts(found, "transition")] == [15]
     assert any("are seeds, expected some to be found" in why for _, why in found.not_run)
     with pytest.raises(UnmaskError, match="nobody is left to be found"):
-        attempt(Pair(graph, graph, np.arange(graph.n_nodes)), Nar09(), SeedPairs(*[np.arange(graph.n_nodes)] * 2))
+        run_attack(Pair(graph, graph, np.arange(graph.n_nodes)), Nar09(), SeedPairs(*[np.arange(graph.n_nodes)] * 2))
 
 
 @pytest.mark.parametrize("seeds", ["top", "lta", "clustering.high", "betweenness.5", "closeness", "match_top"])
 def test_seeds_by_rank_on_a_given_pair_have_one_run(seeds):
     graph = friends()
-    found = audit_graph({"r": Acquired(graph, graph, np.arange(graph.n_nodes))}, plan(seeds=seeds, transition=(5,)))
+    found = audit_networks({"r": GivenPair(graph, graph, np.arange(graph.n_nodes))}, plan(seeds=seeds, transition=(5,)))
     (attack,) = facts(found)
     assert (attack.runs, attack.recall_low) == (1, None)
     assert {point.runs for point in facts(found, "transition")} == {1}
     assert "there is one run only" in found.assumptions[0]
     assert "others" not in found.assumptions[0]
-    made = audit_graph({"r": Derived(graph, 0.8, 0.9)}, plan(seeds=seeds, n_seeds=5))
+    made = audit_networks({"r": DerivedPair(graph, 0.8, 0.9)}, plan(seeds=seeds, n_seeds=5))
     assert facts(made)[0].runs == 2  # other graphs
 
 
 def test_the_bound_is_of_the_release_that_is_told():
     graph = friends()
-    scenes = {"less": Derived(graph, 0.8, 0.5), "more": Derived(graph, 1.0, 1.0)}
-    found = audit_graph(scenes, plan(n_seeds=40))
-    alone = audit_graph({"more": scenes["more"]}, plan(n_seeds=40))
+    scenes = {"less": DerivedPair(graph, 0.8, 0.5), "more": DerivedPair(graph, 1.0, 1.0)}
+    found = audit_networks(scenes, plan(n_seeds=40))
+    alone = audit_networks({"more": scenes["more"]}, plan(n_seeds=40))
     assert summary_of(found).most_recall == summary_of(alone).most_recall
     assert any("% of people in more: the others have" in text for text in sentences(found))
 
 
 def test_guessed_seeds_are_not_called_known():
     graph = friends()
-    found = audit_graph({"r": Acquired(graph, graph)}, plan(seeds="match_top", n_seeds=10))
+    found = audit_networks({"r": GivenPair(graph, graph)}, plan(seeds="match_top", n_seeds=10))
     page = render(found)
     assert "a few guessed identities" in page
     assert "is guessed from their surroundings" in page
@@ -386,8 +385,8 @@ def test_guessed_seeds_are_not_called_known():
 
 def test_overlaps_are_shown_where_there_are_several():
     graph = friends()
-    one = audit_graph({"a": Derived(graph, 0.8, 0.9)}, plan())
-    two = audit_graph({"a": Derived(graph, 0.8, 0.9), "b": Derived(graph, 0.8, 0.6)}, plan())
+    one = audit_networks({"a": DerivedPair(graph, 0.8, 0.9)}, plan())
+    two = audit_networks({"a": DerivedPair(graph, 0.8, 0.9), "b": DerivedPair(graph, 0.8, 0.6)}, plan())
     assert facts(one, "overlaps") == []
     assert [(point.node_overlap, point.edge_overlap) for point in facts(two, "overlaps")] == [(0.8, 0.6), (0.8, 0.9)]
     assert measure(one, "recall").posterior == measure(two, "recall").posterior
@@ -397,7 +396,7 @@ def test_the_page_shows_no_label():
     graph = friends()
     labels = [f"{SECRET}-{i}" for i in range(graph.n_nodes)]
     named = SocialGraph.from_edges(*graph.edges(), labels=labels)
-    assert SECRET not in render(audit_graph({"r": Derived(named, 0.9, 0.9)}, plan(transition=(5,))))
+    assert SECRET not in render(audit_networks({"r": DerivedPair(named, 0.9, 0.9)}, plan(transition=(5,))))
 
 
 @pytest.mark.parametrize(
@@ -417,9 +416,9 @@ def test_a_plan_of_nothing_is_refused(given, said):
 def test_truths_of_nobody_and_mixed_scenes_are_refused():
     graph = friends(60)
     with pytest.raises(UnmaskError, match="nobody is in both"):
-        Acquired(graph, graph, np.full(graph.n_nodes, -1))
+        GivenPair(graph, graph, np.full(graph.n_nodes, -1))
     with pytest.raises(UnmaskError, match="all with a truth or all without"):
-        audit_graph({"a": Derived(graph, 1, 1), "b": Acquired(graph, graph)}, plan())
+        audit_networks({"a": DerivedPair(graph, 1, 1), "b": GivenPair(graph, graph)}, plan())
 
 
 def test_attacks_are_written_with_their_parameters():
@@ -449,12 +448,12 @@ def test_a_misspelled_attack_is_one_sentence(text, said):
 
 def test_g4_by_default_every_attack_is_run_and_what_was_not_is_said():
     graph = friends()
-    scene = {"r": Derived(graph, 0.9, 0.9)}
+    scene = {"r": DerivedPair(graph, 0.9, 0.9)}
     attacks = {**parse_attacks(DEFAULT), "Ensemble": Ensemble(rounds=1)}
-    found = audit_graph(scene, plan(attacks=attacks, runs=1))
+    found = audit_networks(scene, plan(attacks=attacks, runs=1))
     assert {attack.attack for attack in facts(found)} == {*STANDARD, "Rematch:forced=true"}
     assert not any(what.startswith("the attack") for what, _ in found.not_run)
-    few = audit_graph(scene, plan(attacks=parse_attacks(["Nar09", "GraphMatching:largest=10"]), runs=1))
+    few = audit_networks(scene, plan(attacks=parse_attacks(["Nar09", "GraphMatching:largest=10"]), runs=1))
     assert "nodes, expected at most 10" in dict(few.not_run)["GraphMatching:largest=10 on r"]
     skipped = {what for what, why in few.not_run if why == "it was not requested"}
     assert skipped == {f"the attack {name}" for name in set(STANDARD) - {"Nar09", "GraphMatching"}}
@@ -465,17 +464,17 @@ def test_g4_by_default_every_attack_is_run_and_what_was_not_is_said():
 
 
 def test_what_the_ensemble_announces_stands_beside_what_came_true():
-    scene, asked = {"r": Derived(friends(), 0.9, 0.9)}, plan(attacks={"Ensemble": Ensemble()}, runs=1)
+    scene, asked = {"r": DerivedPair(friends(), 0.9, 0.9)}, plan(attacks={"Ensemble": Ensemble()}, runs=1)
     told = []
-    chosen = audit_graph(scene, replace(asked, n_seeds=40), progress=told.append)
-    drawn = audit_graph(scene, replace(asked, seeds="random", n_seeds=90))
+    chosen = audit_networks(scene, replace(asked, n_seeds=40), progress=told.append)
+    drawn = audit_networks(scene, replace(asked, seeds="random", n_seeds=90))
     (of_chosen,), (of_drawn,) = (facts(found) for found in (chosen, drawn))
     (refused,), (said,) = (facts(found, "announcements") for found in (chosen, drawn))
     assert (refused.recall, refused.recall_high) == (None, None)
     why = "announces no probability: seeds were chosen and not sampled"
     assert " ".join(sentences(chosen)).count(why) == 1
     assert dict(chosen.not_run)["what Ensemble expects of people in r"].startswith("seeds were chosen and not sampled")
-    assert dict(drawn.not_run)["what Ensemble expects of people who may not be in r"] == "nothing tells who is absent"
+    assert dict(drawn.not_run)["what Ensemble expects of people who may not be in r"] == "it is unknown who is absent"
     assert told[-1] == f"so far: re-identifies {100 * of_chosen.recall:.1f} % (Ensemble), r"
     assert said.recall_low <= of_drawn.recall <= said.recall_high
     assert said.right <= said.right_high
@@ -488,10 +487,10 @@ def test_what_the_ensemble_announces_stands_beside_what_came_true():
 def test_with_a_partial_truth_nothing_bounds_what_is_right_of_anybody():
     pair = split(friends(), 0.9, 0.9, np.random.default_rng(0))
     scenes = {
-        "whole": Acquired(pair.target, pair.source, pair.truth),
-        "part": Acquired(pair.target, pair.source, pair.truth, truth_partial=True),
+        "whole": GivenPair(pair.target, pair.source, pair.truth),
+        "part": GivenPair(pair.target, pair.source, pair.truth, truth_partial=True),
     }
-    found = audit_graph(scenes, plan(attacks={"Ensemble": Ensemble()}, runs=1, seeds="random", n_seeds=90))
+    found = audit_networks(scenes, plan(attacks={"Ensemble": Ensemble()}, runs=1, seeds="random", n_seeds=90))
     whole, part = facts(found, "announcements")
     assert whole.right_high is not None
     assert (part.recall, part.right_high) == (whole.recall, None)
@@ -511,8 +510,8 @@ def test_what_one_run_refuses_is_announced_of_none():
 def test_leaked_identities_never_count_as_found():
     """An attack that adds nothing to what it was given finds nobody."""
     graph = friends()
-    scene = {"r": Acquired(graph, graph, np.arange(graph.n_nodes))}
-    found = audit_graph(scene, plan(attacks={"nobody": KorulaLattanzi(witnesses=10_000)}, transition=(5,)))
+    scene = {"r": GivenPair(graph, graph, np.arange(graph.n_nodes))}
+    found = audit_networks(scene, plan(attacks={"nobody": KorulaLattanzi(witnesses=10_000)}, transition=(5,)))
     (attack,) = facts(found)
     assert (attack.recall, attack.precision, attack.matches, attack.coverage, attack.spread_in) == (
         0.0,
@@ -528,8 +527,8 @@ def test_leaked_identities_never_count_as_found():
 def test_g7_where_networks_have_directions_the_attack_that_needs_them_is_run_by_default():
     plain = friends()
     directed = replace(plain, way=np.ones(len(plain.neighbor), dtype=np.int8))
-    assert defaults(directed, None) == defaults(directed, directed) == (*DEFAULT, "Nar09:directed=true")
-    assert defaults(plain, None) == defaults(directed, plain) == DEFAULT
+    assert default_attacks(directed, None) == default_attacks(directed, directed) == (*DEFAULT, "Nar09:directed=true")
+    assert default_attacks(plain, None) == default_attacks(directed, plain) == DEFAULT
 
 
 def test_a_checkpoint_without_rounds_to_keep_is_refused(tmp_path):
@@ -540,21 +539,21 @@ def test_a_checkpoint_without_rounds_to_keep_is_refused(tmp_path):
 def test_how_many_given_seeds_are_nobody_is_said_on_the_page():
     graph = replace(friends(), labels=np.arange(300))
     given = SeedPairs.from_labels(graph, graph, [*range(20), 300, 301], [*range(20), 300, 301])
-    scene = Acquired(graph, graph, np.arange(graph.n_nodes), given=given)
+    scene = GivenPair(graph, graph, np.arange(graph.n_nodes), given=given)
     nobody = "2 of 22 rows have a person who is not in both networks, such as a person without an edge"
     said = f"Of the file of leaked identities, {nobody}, and are left out."
-    assert audit_graph({"r": scene}, plan(runs=1)).cautions == (said,)
-    assert audit_graph({"r": replace(scene, given=SeedPairs(*given))}, plan(runs=1)).cautions == ()
+    assert audit_networks({"r": scene}, plan(runs=1)).cautions == (said,)
+    assert audit_networks({"r": replace(scene, given=SeedPairs(*given))}, plan(runs=1)).cautions == ()
 
 
 def test_a_list_of_people_and_their_groups_is_not_taken_for_people_in_silence():
     rng = np.random.default_rng(0)
     member, group = np.repeat(np.arange(200), 3), 200 + rng.integers(40, size=600)
     groups = SocialGraph.from_edges(member, group, n_nodes=240)
-    _, said = audit_graph({"r": Derived(groups, 0.9, 0.9)}, plan(runs=1)).cautions
+    _, said = audit_networks({"r": DerivedPair(groups, 0.9, 0.9)}, plan(runs=1)).cautions
     assert said.startswith("Every edge joins one side of the network to the other, as in a list of people and their")
     friend = SocialGraph.from_edges(np.append(member, 0), np.append(group, 1), n_nodes=240)
-    (judged,) = audit_graph({"r": Derived(friend, 0.9, 0.9)}, plan(runs=1)).cautions
+    (judged,) = audit_networks({"r": DerivedPair(friend, 0.9, 0.9)}, plan(runs=1)).cautions
     assert judged == "216 of the 240 people of the file are judged: a random sample, which stands for all."
 
 
@@ -564,34 +563,34 @@ def test_how_many_given_seeds_are_wrong_by_the_truth_is_said_on_the_page():
     image[:3] = [1, 2, 0]
     truth = np.arange(graph.n_nodes)
     truth[19] = -1
-    scene = Acquired(graph, graph, truth, given=SeedPairs(known, image))
-    (said,) = audit_graph({"r": scene}, plan(runs=1)).cautions
+    scene = GivenPair(graph, graph, truth, given=SeedPairs(known, image))
+    (said,) = audit_networks({"r": scene}, plan(runs=1)).cautions
     assert said.startswith("By the truth, 4 of 20 leaked identities are wrong;")
-    (said,) = audit_graph({"r": replace(scene, truth_partial=True)}, plan(runs=1)).cautions
+    (said,) = audit_networks({"r": replace(scene, truth_partial=True)}, plan(runs=1)).cautions
     assert said.startswith("By the truth, 3 of 20 leaked identities are wrong;")
     both = np.where(np.arange(graph.n_nodes) < 3, 0, np.arange(graph.n_nodes))  # nodes 0 to 2 are one person's
     of_one = replace(scene, origin=both, truth=np.where(truth < 0, 19, truth))
-    assert audit_graph({"r": of_one}, plan(runs=1)).cautions == ()
+    assert audit_networks({"r": of_one}, plan(runs=1)).cautions == ()
 
 
 def test_what_a_release_has_besides_edges_is_said_on_the_page():
     graph = friends()
     weighted = replace(graph, dropped=Dropped(attributes=("direction", "cents", "since")))
-    only_released = Acquired(weighted, graph, np.arange(graph.n_nodes))
-    (said,) = audit_graph({"r": only_released}, plan(runs=1)).cautions
+    only_released = GivenPair(weighted, graph, np.arange(graph.n_nodes))
+    (said,) = audit_networks({"r": only_released}, plan(runs=1)).cautions
     assert said.startswith("No attack looks at cents and since, which the release has besides edges: ")
     told = replace(only_released, similarity=Similarity(np.array([0]), np.array([0]), np.array([1.0])))
-    assert audit_graph({"r": told}, plan(runs=1)).cautions == ()
-    _, said = audit_graph({"r": Derived(weighted, 0.9, 0.9)}, plan(runs=1)).cautions
+    assert audit_networks({"r": told}, plan(runs=1)).cautions == ()
+    _, said = audit_networks({"r": DerivedPair(weighted, 0.9, 0.9)}, plan(runs=1)).cautions
     assert said.startswith("No attack looks at cents and since, which the network has besides edges: ")
     directed = replace(graph, dropped=Dropped(attributes=("direction",)))
-    only_known = Acquired(directed, weighted, np.arange(graph.n_nodes))
-    assert audit_graph({"r": only_known}, plan(runs=1)).cautions == ()
+    only_known = GivenPair(directed, weighted, np.arange(graph.n_nodes))
+    assert audit_networks({"r": only_known}, plan(runs=1)).cautions == ()
 
 
 def test_the_notes_of_a_page_tell_counts_from_beliefs_and_whose_they_are():
     attacks = parse_attacks(["Rematch", "Refinement"])
-    page = render(audit_graph({"r": Derived(friends(), 0.9, 0.9)}, plan(attacks=attacks, runs=1)))
+    page = render(audit_networks({"r": DerivedPair(friends(), 0.9, 0.9)}, plan(attacks=attacks, runs=1)))
     assert "Kind of belief: scores." in page  # recall and its kind are counted, exactly
     assert "A: over 1 run; it spread in 1" in page
     assert "B: over 1 run; it spread in 0" in page
@@ -600,7 +599,7 @@ def test_the_notes_of_a_page_tell_counts_from_beliefs_and_whose_they_are():
 def test_that_given_seeds_are_taken_for_a_sample_is_said():
     graph = friends()
     known = np.arange(40)
-    scene = Acquired(graph, graph, np.arange(graph.n_nodes), given=SeedPairs(known, known))
+    scene = GivenPair(graph, graph, np.arange(graph.n_nodes), given=SeedPairs(known, known))
     said = "takes the identities of the file for a random sample"
     for seeds_are, expected in {"sample": 1, "chosen": 0}.items():
         asked = plan(attacks={"Ensemble": Ensemble(seeds_are=seeds_are)})

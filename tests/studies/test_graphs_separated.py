@@ -6,10 +6,9 @@ import pytest
 from tests.studies.test_graphs import facts, friends, measure, plan, render, sentences, summary_of
 from unmask.core.errors import UnmaskError
 from unmask.graphs import Auxiliary, Ensemble, Nar09, Pair, select_seeds, split
-from unmask.graphs.audit import audit
-from unmask.graphs.audit.case import informed
-from unmask.graphs.audit.scenes import Acquired, Derived
-from unmask.graphs.audit.standard import audit_graph
+from unmask.graphs.audit import audit, audit_networks
+from unmask.graphs.audit.attack_run import declare_seeds
+from unmask.graphs.audit.network_pairs import DerivedPair, GivenPair
 from unmask.graphs.disclosure import SeparatedPair, disclosure, seed_pair
 from unmask.graphs.knowledge import SeedPairs
 from unmask.graphs.protections import Decoy, IdentitySeparation, KDegree, PerturbEdges, SwitchEdges
@@ -39,8 +38,8 @@ def by_hand(separation, graph, asked):
 @pytest.mark.parametrize("separation", SEPARATIONS)
 def test_what_is_told_of_people_with_several_identities_is_that_of_the_library(separation):
     graph, asked = friends(600), plan(runs=1)
-    scenes = {"whole": Derived(graph, 0.8, 0.9), "several": Derived(graph, 0.8, 0.9, separation)}
-    found = audit_graph(scenes, asked)
+    scenes = {"whole": DerivedPair(graph, 0.8, 0.9), "several": DerivedPair(graph, 0.8, 0.9, separation)}
+    found = audit_networks(scenes, asked)
     before, expected, separated = by_hand(separation, graph, asked)
     row = {row.measure: row for row in found.rows if row.release == "several"}
     assert row["recall"].posterior == pytest.approx(expected.everybody.recall)
@@ -68,9 +67,9 @@ def test_what_is_told_of_people_with_several_identities_is_that_of_the_library(s
 
 def test_the_unprotected_release_is_what_it_is_alone():
     graph = friends()
-    scenes = {"whole": Derived(graph, 0.8, 0.9)}
-    alone = audit_graph(scenes, plan())
-    beside = audit_graph(scenes | {"several": Derived(graph, 0.8, 0.9, SEPARATIONS[0])}, plan())
+    scenes = {"whole": DerivedPair(graph, 0.8, 0.9)}
+    alone = audit_networks(scenes, plan())
+    beside = audit_networks(scenes | {"several": DerivedPair(graph, 0.8, 0.9, SEPARATIONS[0])}, plan())
     assert facts(beside)[0] == facts(alone)[0]
     assert facts(beside, "overlaps") == []
     assert facts(alone, "separations") == []
@@ -113,15 +112,15 @@ def test_what_to_do_next_is_the_kind_of_protection_that_hides_most(share, advise
 
 
 def test_where_further_identities_were_not_looked_for_it_is_said():
-    scene = {"several": Derived(friends(), 0.9, 0.9, IdentitySeparation("best", 3, adopters=0.5))}
-    assert ("the attack Iterated", "it was not requested") in audit_graph(scene, plan(runs=1)).not_run
-    whole = {"whole": Derived(friends(), 0.9, 0.9, SwitchEdges())}
-    assert "the attack Iterated" not in dict(audit_graph(whole, plan(runs=1)).not_run)
+    scene = {"several": DerivedPair(friends(), 0.9, 0.9, IdentitySeparation("best", 3, adopters=0.5))}
+    assert ("the attack Iterated", "it was not requested") in audit_networks(scene, plan(runs=1)).not_run
+    whole = {"whole": DerivedPair(friends(), 0.9, 0.9, SwitchEdges())}
+    assert "the attack Iterated" not in dict(audit_networks(whole, plan(runs=1)).not_run)
 
 
 def test_where_nobody_takes_several_identities_nothing_is_told_of_those_who_do():
     separation = IdentitySeparation("best", 3, adopters=0.0)
-    found = audit_graph({"nobody": Derived(friends(), 0.8, 0.9, separation)}, plan(n_seeds=30))
+    found = audit_networks({"nobody": DerivedPair(friends(), 0.8, 0.9, separation)}, plan(n_seeds=30))
     assert {row.target for row in found.rows} == {"identity"}
     (point,) = facts(found, "separations")
     assert (point.adopters, point.adopter_recall, point.disclosure) == (None, None, None)
@@ -129,7 +128,7 @@ def test_where_nobody_takes_several_identities_nothing_is_told_of_those_who_do()
 
 
 def test_where_people_have_several_identities_no_bound_is_given():
-    found = audit_graph({"several": Derived(friends(), 0.8, 0.9, SEPARATIONS[0])}, plan(n_seeds=30))
+    found = audit_networks({"several": DerivedPair(friends(), 0.8, 0.9, SEPARATIONS[0])}, plan(n_seeds=30))
     assert summary_of(found).most_recall is None
     (point,) = facts(found, "separations")
     assert (point.recall_before, point.adopter_recall_before) == (None, None)
@@ -141,8 +140,8 @@ def test_any_identity_of_a_person_is_right_in_a_release_that_is_given():
     release, origin = separated
     rows = [(int(person), node) for node, person in enumerate(origin)]
     pair = Pair.from_labels(graph, release, *zip(*rows, strict=True))
-    scene = Acquired(release, graph, pair.truth, origin=pair.origin)
-    found = audit_graph({"r": scene}, asked)
+    scene = GivenPair(release, graph, pair.truth, origin=pair.origin)
+    found = audit_networks({"r": scene}, asked)
     run = scene.pair(asked.rng("graphs", None, 0))
     seeds = scene.seeds(run, asked, None, asked.rng("seeds", None, 40, 0))
     assert not set(run.source.labels[seeds.source].tolist()) & set(separated.adopters.tolist())
@@ -150,8 +149,8 @@ def test_any_identity_of_a_person_is_right_in_a_release_that_is_given():
     asked_for = np.setdiff1d(np.arange(graph.n_nodes), seeds.source)
     right = [x >= 0 and origin[run.target.labels[x]] == run.source.labels[v] for v, x in enumerate(mapping)]
     assert measure(found, "recall").posterior == pytest.approx(np.mean(np.array(right)[asked_for]))
-    first = audit_graph({"r": Acquired(release, graph, pair.truth, seeds_of(scene, asked))}, asked)
-    every = audit_graph({"r": Acquired(release, graph, pair.truth, seeds_of(scene, asked), pair.origin)}, asked)
+    first = audit_networks({"r": GivenPair(release, graph, pair.truth, seeds_of(scene, asked))}, asked)
+    every = audit_networks({"r": GivenPair(release, graph, pair.truth, seeds_of(scene, asked), pair.origin)}, asked)
     assert measure(first, "recall").posterior < measure(every, "recall").posterior - 0.02
     assert summary_of(first).most_recall is not None
     assert summary_of(every).most_recall is None
@@ -162,8 +161,8 @@ def test_what_a_given_release_tells_of_contacts_is_what_it_tells_of_those_before
     separated = IdentitySeparation("basic", 2, adopters=0.3)(graph, rng=np.random.default_rng(1))  # which drops nobody
     release, origin = separated
     pair = Pair.from_labels(graph, release, *zip(*((int(who), at) for at, who in enumerate(origin)), strict=True))
-    scene = Acquired(release, graph, pair.truth, origin=pair.origin)
-    found = audit_graph({"r": scene}, asked)
+    scene = GivenPair(release, graph, pair.truth, origin=pair.origin)
+    found = audit_networks({"r": scene}, asked)
     run = scene.pair(asked.rng("graphs", None, 0))
     seeds = scene.seeds(run, asked, None, asked.rng("seeds", None, 40, 0))
     named = Nar09()(run.target, Auxiliary(run.source, seeds)).mapping
@@ -177,7 +176,7 @@ def test_what_a_given_release_tells_of_contacts_is_what_it_tells_of_those_before
     assert (point.adopters, point.disclosure) == (len(separated.adopters), pytest.approx(expected.rate))
     assert "of their contacts" in " ".join(sentences(found))
     assert "→" not in render(found).partition("Where people have several identities")[2].partition("</table>")[0]
-    assert not found.utility  # what there was before is not given
+    assert not found.table("utility").rows  # what there was before is not given
 
 
 def seeds_of(scene, asked):
@@ -189,14 +188,14 @@ def seeds_of(scene, asked):
 
 def test_seeds_cannot_be_chosen_where_everybody_has_several_identities():
     everybody = IdentitySeparation(adopters=1.0, minimum_degree=0)
-    with pytest.raises(UnmaskError, match=r"all 2\d\d people in both graphs have several; let fewer"):
-        audit_graph({"several": Derived(friends(300), 0.8, 0.9, everybody)}, plan(runs=1))
+    with pytest.raises(UnmaskError, match=r"all 2\d\d people in both graphs have several; use fewer"):
+        audit_networks({"several": DerivedPair(friends(300), 0.8, 0.9, everybody)}, plan(runs=1))
 
 
 def test_the_page_says_how_many_identities_and_who_refuses():
     one = IdentitySeparation(identities=500, adopters=1, refuse_top=0.5)
-    found = audit_graph(
-        {"whole": Derived(friends(300), 0.8, 0.9), "one": Derived(friends(300), 0.8, 0.9, one)}, plan(runs=1)
+    found = audit_networks(
+        {"whole": DerivedPair(friends(300), 0.8, 0.9), "one": DerivedPair(friends(300), 0.8, 0.9, one)}, plan(runs=1)
     )
     said = " ".join(found.assumptions)
     assert "but none of the 50 % with most edges, who refuse, appear under 500 identities each (no more than" in said
@@ -216,8 +215,9 @@ def test_changed_edges_are_tried_beside_the_network_and_their_losses_stand_besid
     assert anonymous.recall_before == random.recall_before > 0.3
     assert random.recall < 0.1 < anonymous.recall
     assert {point.adopters for point in points.values()} == {None}
-    assert [*found.utility] == [*points]
-    assert found.utility[random.release]["degrees_lost"] == 0 < found.utility[anonymous.release]["degrees_lost"]
+    losses = {row["release"]: row for row in found.table("utility").rows}
+    assert [*losses] == [*points]
+    assert losses[random.release]["degrees_lost"] == 0 < losses[anonymous.release]["degrees_lost"]
     page = render(found)
     assert "Utility lost" in page
     assert "With protection" in page
@@ -229,9 +229,10 @@ def test_seeds_with_one_identity_are_no_sample_of_those_with_several():
     pair = Pair(graph, graph, np.arange(graph.n_nodes))
     several = SeparatedPair.of(pair, IdentitySeparation("best", 3, adopters=0.5)(graph, rng=rng))
     known = {
-        name: informed(Ensemble(), "random", one).seeds_are for name, one in {"one": pair, "several": several}.items()
+        name: declare_seeds(Ensemble(), "random", one).seeds_are
+        for name, one in {"one": pair, "several": several}.items()
     }
     assert known == {"one": "sample", "several": "chosen"}
-    assert informed(Ensemble(), "random", several, anybody=True).seeds_are == "sample"
-    assert informed(Ensemble(), "given", several).seeds_are == "sample"
-    assert informed(Ensemble(), "top", pair).seeds_are == "chosen"
+    assert declare_seeds(Ensemble(), "random", several, anybody=True).seeds_are == "sample"
+    assert declare_seeds(Ensemble(), "given", several).seeds_are == "sample"
+    assert declare_seeds(Ensemble(), "top", pair).seeds_are == "chosen"

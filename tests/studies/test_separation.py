@@ -8,7 +8,7 @@ import pytest
 
 from unmask.core.errors import UnmaskError
 from unmask.graphs import Nar09, SocialGraph, datasets
-from unmask.graphs.audit.advice import BEST_KNOWN, advise_identity, in_clique, sentences, simulated_discovery
+from unmask.graphs.audit.identity_advice import BEST_KNOWN, advise_identity, in_clique, sentences, simulated_discovery
 from unmask.graphs.criteria import clique_failure, local_anonymity, top_failure
 from unmask.graphs.identity_game import best_assignment, expected_loss
 from unmask.studies.reading import read_plan

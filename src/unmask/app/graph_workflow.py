@@ -77,9 +77,9 @@ def _begin(sample: Sample) -> dict[str, Any]:
 
 def _default_seeds(project: Project) -> str:
     """Return the leaked identities if the document has none."""
-    from unmask.graphs.audit.scenes import usual_seeds
+    from unmask.graphs.audit.attack_plan import default_seeds
 
-    return usual_seeds(_read(project)[0])
+    return default_seeds(_read(project)[0])
 
 
 def _read(project: Project) -> tuple[int, str]:
@@ -126,7 +126,7 @@ def protect_command(document: Mapping[str, Any]) -> Command:
 
 
 def _list_attacks() -> dict[str, str]:
-    from unmask.graphs.audit.written import STANDARD
+    from unmask.graphs.audit.attack_plan import STANDARD
 
     return {name: name for name in STANDARD}
 

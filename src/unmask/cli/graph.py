@@ -43,7 +43,7 @@ def _overlap(text: str) -> tuple[float, float]:
 
 def _seeds(text: str | None) -> str | None:
     """METHOD:COUNT."""
-    from unmask.graphs.audit.scenes import parse_seeds
+    from unmask.graphs.audit.attack_plan import parse_seeds
 
     if text is not None:
         parse_seeds(text)
@@ -52,7 +52,7 @@ def _seeds(text: str | None) -> str | None:
 
 def _counts(found: tuple[tuple[str, ...], ...]) -> tuple[int, ...]:
     """Numbers of seeds, separated by commas."""
-    from unmask.graphs.audit.scenes import is_count
+    from unmask.graphs.audit.attack_plan import is_count
 
     texts = join_names(found)
     if not all(map(is_count, texts)):
@@ -111,7 +111,7 @@ def audit_graph(
     unmask audit graph release.csv --auxiliary known.csv --seeds-file found.csv --attack Rematch --json
     """
     from unmask.graphs.audit import audit, check_choice
-    from unmask.graphs.audit.written import parse_attacks, parse_protection
+    from unmask.graphs.audit.attack_plan import parse_attacks, parse_protection
 
     code = code_folder("protections")
     asked["separation"] = tuple(parse_protection(text, code) for text in dict.fromkeys(protections))

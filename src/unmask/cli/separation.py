@@ -138,7 +138,7 @@ def _refuse(names: Iterable[str], beside: str) -> None:
 
 def _chosen(written: str | None, separation: dict[str, Any]) -> Any:
     """The protection that is written, or else identity separation by its options."""
-    from unmask.graphs.audit.written import parse_protection
+    from unmask.graphs.audit.attack_plan import parse_protection
 
     if written is None:
         return _protection(**separation)
@@ -277,7 +277,7 @@ def _origin_text(people: SocialGraph, separated: Separated, nodes: Any) -> str:
 @click.option("--graph", required=True, type=FILE, help="Network, as far as it is known.")
 @click.option("--node", required=True, help="Your id in it.")
 @options(
-    "unmask.graphs.audit.advice:told",
+    "unmask.graphs.audit.identity_advice:told",
     identities={}, discovery={"parse": _chances}, runs={}, attack={}, leaked={}, k={}, seed={},
 )  # fmt: skip
 @column_options
@@ -298,7 +298,7 @@ def advise_identity(
     unmask advise identity --graph friends.txt --node 17 --discovery 0.3,0.1 --k 3
     unmask advise identity --graph friends.txt --node 17 --identities 3 --runs 10 --attack Nar09 --leaked 1000
     """
-    from unmask.graphs.audit.advice import sentences, told
+    from unmask.graphs.audit.identity_advice import sentences, told
     from unmask.graphs.graph import SocialGraph
 
     network = SocialGraph.read(graph, **reading_options(asked))

@@ -275,8 +275,8 @@ def _risk_facts(facts: GraphFacts) -> Iterator[Fact]:
     elif announced is not None:
         reason = (reason.partition(",")[0].partition(":")[0] for reason in announced.refused[:1])
         yield Fact("How sure", ": ".join(["no probability is announced", *reason]))
-    if facts.n_similar:
-        yield Fact("Besides edges", f"the similarity of {facts.n_similar:,} pairs of people")
+    if facts.similar:
+        yield Fact("Besides edges", f"the similarity of {facts.similar:,} pairs of people")
     if (extremes := extreme_degrees(facts)) is not None:
         most = extremes[0]
         words = f"people with {describe_degrees(most)}: {rate(most.recall)}"
@@ -306,7 +306,7 @@ def advise(facts: GraphFacts) -> Advice | None:
     if not facts.truth_known:
         return None
     if not facts.has_several_releases:
-        return GIVEN_ADVICE if facts.is_given else MADE_ADVICE
+        return GIVEN_ADVICE if facts.acquired else MADE_ADVICE
     releases = dict.fromkeys(attack.release for attack in facts.attacks)
     strongest = [next(a for a in strongest_first(facts.attacks) if a.release == release) for release in releases]
     alternatives = tuple(_alternative(attack, facts) for attack in strongest)

@@ -1,50 +1,75 @@
-"""What a reader must know before the figures of an audit of networks, a sentence each."""
+"""Assumptions of an audit of networks, and what a reader must know before the figures, a sentence each."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from unmask.graphs import Dropped
-from unmask.graphs.audit.scenes import Acquired, Scene
+from unmask.graphs import Ensemble, SeedPairs
+from unmask.graphs.audit.attack_plan import Plan
+from unmask.graphs.audit.network_pairs import GivenPair, NetworkPair
 from unmask.graphs.communities import two_sided
-from unmask.graphs.seeds import Listed
+from unmask.graphs.seeds import Guessed, Listed
+from unmask.measures.rates import MIN_SPREAD
 
 
-def cautions(scene: Scene) -> Iterator[str]:
-    """Of seeds that are nobody's or wrong, of what no attack looks at, and of nodes that may be no people."""
-    if isinstance(scene, Acquired):
-        yield from _given(scene)
-    whose, given = ("network", scene.people) if scene.released is None else ("release", scene.released)
-    if scene.similarity is None:  # which says what the adversary knows besides edges
-        yield from overlooked(whose, given.dropped)
-    if any(two_sided(graph) for graph in (scene.people, scene.released) if graph is not None):
+def assumptions(pairs: Mapping[str, NetworkPair], plan: Plan, seeds: Mapping[str, SeedPairs]) -> tuple[str, ...]:
+    """Return what is assumed about networks, seeds and rates; `seeds` are those of the first run of each release."""
+    pair_sentences = dict.fromkeys(sentence for pair in pairs.values() for sentence in pair.assumptions(plan))
+    guessed = (f"{item.said} ({name})" for name, item in seeds.items() if isinstance(item, Guessed) and item.said)
+    return (*pair_sentences, *_rate_assumptions(pairs, plan), *guessed)
+
+
+def _rate_assumptions(pairs: Mapping[str, NetworkPair], plan: Plan) -> Iterator[str]:
+    name, pair = next(iter(pairs.items()))
+    if not pair.truth_known:
+        yield "What is right is unknown; only Ensemble estimates it. Scores of other attacks are not probabilities."
+        yield f"An attack has spread if it matches at least {MIN_SPREAD:.0%} of the people without seeds."
+        return
+    yield f"An attack has spread in a run if it re-identifies at least {MIN_SPREAD:.0%} of the people in both networks."
+    yield "Rates are means over all runs, including those in which an attack does not spread; seeds are left out."
+    if pair.truth_partial:
+        yield "The truth is partial: people without an entry in it are neither right nor wrong."
+    has_ensemble = any(isinstance(attack, Ensemble) for attack in plan.attacks.values())
+    yield (
+        "The score of a match is the probability that the model of the attack Rematch gives it, which any adversary "
+        f"can compute.{' Ensemble gives its matches scores of its own.' * has_ensemble} How many matches of a score "
+        "are right is counted."
+    )
+    yield "Predictors are compared with the share of attacks and runs that re-identify a person."
+    if plan.transition and len(pairs) > 1:
+        yield f"Numbers of leaked identities are tried on {name}."
+
+
+def cautions(pair: NetworkPair) -> Iterator[str]:
+    """Yield cautions about wrong or unknown seeds, data that no attack uses, and nodes that may not be people."""
+    if isinstance(pair, GivenPair):
+        yield from _check_seeds(pair)
+    name, graph = ("network", pair.people) if pair.released is None else ("release", pair.released)
+    names = graph.dropped.besides_edges
+    if names and pair.similarity is None:  # which is what the adversary knows besides edges
+        more = "an adversary who knows more than edges may re-identify more people"
+        yield f"No attack looks at {names}, which the {name} has besides edges: {more}."
+    if any(two_sided(graph) for graph in (pair.people, pair.released) if graph is not None):
         yield (
             "Every edge joins one side of the network to the other, as in a list of people and their groups or events: "
-            "if one side is none of people, it is counted as people all the same."
+            "if the nodes of one side are not people, they are counted as people all the same."
         )
 
 
-def overlooked(whose: str, dropped: Dropped) -> tuple[str, ...]:
-    """Of a release that tells more than any attack looks at; no number says what that is worth."""
-    if not (names := dropped.besides_edges):
-        return ()
-    more = "an adversary who knows more than edges may re-identify more people"
-    return (f"No attack looks at {names}, which the {whose} has besides edges: {more}.",)
-
-
-def _given(scene: Acquired) -> Iterator[str]:
-    """Of leaked identities that were given: who is nobody, and who is somebody else by the truth."""
-    if isinstance(scene.given, Listed) and scene.given.said:
-        yield f"Of the file of leaked identities, {scene.given.said}."
-    if scene.given is None or scene.truth is None:
+def _check_seeds(pair: GivenPair) -> Iterator[str]:
+    """Yield how many given seeds are not in both networks, and how many are wrong by the truth."""
+    if isinstance(pair.given, Listed) and pair.given.said:
+        yield f"Of the file of leaked identities, {pair.given.said}."
+    if pair.given is None or pair.truth is None:
         return
-    truth, image = scene.truth[scene.given.source], scene.given.target
-    person = np.arange(scene.target.n_nodes) if scene.origin is None else scene.origin
+    truth, image = pair.truth[pair.given.source], pair.given.target
+    person = np.arange(pair.target.n_nodes) if pair.origin is None else pair.origin
     wrong = (truth >= 0) & (person[truth] != person[image])
-    if not scene.truth_partial:
+    if not pair.truth_partial:
         wrong |= truth < 0
-    if n := int(wrong.sum()):
-        which = f"{n:,} of {len(image):,} leaked identities {'is' if n == 1 else 'are'} wrong"
-        yield f"By the truth, {which}; the adversary takes them for right."
+    if n_wrong := int(wrong.sum()):
+        verb = "is" if n_wrong == 1 else "are"
+        wrongly = f"{n_wrong:,} of {len(image):,} leaked identities {verb} wrong"
+        yield f"By the truth, {wrongly}; the adversary takes them for right."

@@ -229,8 +229,12 @@ class GraphFacts:
         Sizes of the adversary's network and of the release in the first run.
     common : int, optional
         People in both networks; None if unknown.
-    truth_known : bool
-        True if matches were compared with the truth.
+    truth_known, truth_partial : bool
+        True if matches were compared with the truth, and if people without an entry in it are not judged.
+    acquired : bool
+        True if the adversary's network was given; otherwise both networks are made from one.
+    similar : int
+        Pairs of people whose similarity the adversary knows.
     most_recall : float, optional
         Bound of the recall by structural twins on the release of the strongest attack; None if the adversary knows more
         than edges, or if people have several identities.
@@ -249,8 +253,8 @@ class GraphFacts:
     most_recall: float | None
     attacks: tuple[AttackFacts, ...]
     truth_partial: bool = False
-    is_given: bool = False
-    n_similar: int = 0
+    acquired: bool = False
+    similar: int = 0
     transition: tuple[SeedCount, ...] = ()
     overlaps: tuple[OverlapPoint, ...] = ()
     anonymity: tuple[CriterionLink, ...] = ()
@@ -275,10 +279,10 @@ class GraphFacts:
         return {name: style for style, name in enumerate(names)}
 
     @property
-    def drawn(self) -> list[str]:
-        """Attacks of charts: the strongest on the release where most people are re-identified."""
-        strongest = (attack for attack in self.attacks if attack.release == self.first.release)
-        return [attack.attack for attack in strongest_first(strongest)[:MAX_LINES]]
+    def drawn(self) -> dict[str, int]:
+        """Attack of charts -> its rank: the strongest on the release where most people are re-identified."""
+        strongest = strongest_first(attack for attack in self.attacks if attack.release == self.first.release)
+        return {attack.attack: rank for rank, attack in enumerate(strongest[:MAX_LINES])}
 
     @property
     def overlap_pairs(self) -> list[tuple[float, float]]:

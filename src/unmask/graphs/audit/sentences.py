@@ -95,7 +95,7 @@ def _describe_first(facts: GraphFacts) -> str:
     attack = facts.first
     name = f"From {release_name(attack.release)}, {attack.attack}" if facts.has_several_releases else attack.attack
     start = f"from {count_seeds(attack.n_seeds, attack.seeds)}"
-    start += " and the similarity of people" if facts.n_similar else ""
+    start += " and the similarity of people" if facts.similar else ""
     if not facts.truth_known:
         checked = "its scores are not probabilities" if attack.announced is None else "the estimates are not checked"
         return (
@@ -358,8 +358,8 @@ def setting(facts: GraphFacts) -> str:
     if all(attack.seeds in GUESSED for attack in facts.attacks):
         start = "seeds: people whose identity in the release is guessed from their surroundings"
     how = "edges alone"
-    if facts.n_similar:
-        how = f"edges and by the similarity of {facts.n_similar:,} pairs of people"
+    if facts.similar:
+        how = f"edges and by the similarity of {facts.similar:,} pairs of people"
     return (
         f"The adversary has a network with names: {facts.source_nodes:,} people and {facts.source_edges:,} edges. "
         f"The released network has no names: {facts.target_nodes:,} people and {facts.target_edges:,} edges.{both} "

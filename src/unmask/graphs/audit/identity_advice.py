@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from unmask.core.errors import UnmaskError
 from unmask.graphs import Attack, IdentitySeparation, Pair, SeedPairs, SocialGraph, select_seeds, split
-from unmask.graphs.audit.written import parse_attacks
+from unmask.graphs.audit.attack_plan import parse_attacks
 from unmask.graphs.criteria import clique_failure, local_anonymity, top_border, top_failure
 from unmask.graphs.disclosure import discovery
 from unmask.graphs.identity_game import best_assignment, equilibrium, expected_loss, worst_loss

@@ -1,0 +1,163 @@
+"""Attacks, protections and seeds as users write them: `Bumblebee:theta=0.5`, `KDegree:k=10`, `random:100`."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from unmask.catalog import Kind, find
+from unmask.core.errors import UnmaskError, nearest
+from unmask.graphs import Attack, Ensemble, SocialGraph, Together, examples
+
+ATTACKS: Mapping[str, Any] = {type(attack).__name__: type(attack) for attack in examples.ATTACKS}
+
+PROTECTIONS: Mapping[str, Any] = {
+    type(protection).__name__: type(protection)
+    for protection in examples.PROTECTIONS
+    if not isinstance(protection, Together)
+}
+"""All but `Together`, whose parts do not go into one word."""
+
+DIRECTED = "Nar09:directed=true"
+"""Attack that is run, too, if edges have directions."""
+
+SEVERAL_IDENTITIES = "Iterated:attack=Climb"
+"""Attack that is run, too, if people have several identities: it looks for further ones."""
+
+STANDARD = tuple(name for name in ATTACKS if name not in ("DegreeMatching", "Iterated"))
+
+DEFAULT = ("Rematch:forced=true", *STANDARD)
+"""Attacks that are run unless others are requested: the strongest depends on the networks. The first is quick."""
+
+
+def default_attacks(*graphs: SocialGraph | None, several: bool = False) -> tuple[str, ...]:
+    """Return `DEFAULT`, and what directions or several identities call for."""
+    directed = all(graph is None or graph.way is not None for graph in graphs)
+    return (*DEFAULT, *([DIRECTED] if directed else []), *([SEVERAL_IDENTITIES] if several else []))
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Attacks on every pair of networks.
+
+    Parameters
+    ----------
+    attacks : mapping
+        Name -> attack.
+    seeds : str
+        Method that chooses the adversary's first matches, see `select_seeds`; or "match_profiles", "match_top" or
+        "match_cliques", which need no truth.
+    n_seeds, runs : int
+        Number of seeds, and runs with other seeds or other networks.
+    transition : tuple of int
+        Other numbers of seeds, tried on the first pair.
+    seed : int
+        Seed of every random draw.
+    checkpoint : Path, optional
+        Folder that keeps the rounds of `Ensemble`.
+    """
+
+    attacks: Mapping[str, Attack]
+    seeds: str = "random.25"
+    n_seeds: int = 100
+    runs: int = 4
+    transition: tuple[int, ...] = ()
+    seed: int = 0
+    checkpoint: Path | None = None
+
+    def __post_init__(self) -> None:
+        if not self.attacks:
+            raise UnmaskError("0 attacks were given, expected at least 1; Nar09 or Rematch, for example")
+        if self.runs < 1 or min((self.n_seeds, *self.transition)) < 1:
+            given = f"{self.runs} runs from {min((self.n_seeds, *self.transition))} seeds"
+            raise UnmaskError(f"{given} were requested, expected at least 1 of each: an attack starts somewhere")
+        if self.checkpoint is not None and not any(isinstance(attack, Ensemble) for attack in self.attacks.values()):
+            raise UnmaskError("a checkpoint keeps rounds of Ensemble, which is no attack here; add it, or leave it out")
+
+    def rng(self, *names: object) -> np.random.Generator:
+        """Return random numbers of a role: adding an attack or a number of seeds changes those of no other role."""
+        return np.random.default_rng([self.seed, zlib.crc32("/".join(map(str, names)).encode())])
+
+
+def parse_seeds(text: str) -> tuple[str, int]:
+    """Return method and number of METHOD:COUNT.
+
+    >>> parse_seeds("random.25:1000")
+    ('random.25', 1000)
+    """
+    method, _, count = text.rpartition(":")
+    if not method or not is_count(count):
+        raise UnmaskError(f"expected METHOD:COUNT such as random.25:1000, at least 1 of them, given {text!r}")
+    return method, int(count)
+
+
+def default_seeds(n_people: int) -> str:
+    """Return 5 % of the people as seeds, at most 100, drawn from the quarter with most contacts.
+
+    >>> default_seeds(75_879), default_seeds(340), default_seeds(5)
+    ('random.25:100', 'random.25:17', 'random.25:1')
+    """
+    return f"{Plan.seeds}:{min(Plan.n_seeds, max(1, n_people // 20))}"
+
+
+def is_count(text: str) -> bool:
+    """Return whether a text is a whole number of at least 1."""
+    return text.isdecimal() and len(text) < 10 and int(text) > 0
+
+
+def parse_attacks(texts: Iterable[str], code: Path | None = None) -> dict[str, Attack]:
+    """Return attacks by their texts, each once; they may run modules in the folder `code`, see `catalog.find`.
+
+    >>> parse_attacks(["Nar09", "Bumblebee:theta=0.5"])["Bumblebee:theta=0.5"].theta
+    0.5
+    """
+    attacks = {text: _parse(text, ATTACKS, "attacks", code) for text in texts}
+    if not attacks:
+        raise UnmaskError(f"0 attacks were given, expected at least 1 of {', '.join(ATTACKS)}")
+    return attacks
+
+
+def parse_protection(text: str, code: Path | None = None) -> Any:
+    """Return a protection by its text; it may run modules in the folder `code`.
+
+    >>> parse_protection("IdentitySeparation:identities=3:adopters=50").adopters, parse_protection("KDegree")
+    (50, KDegree(k=5))
+    """
+    return _parse(text, PROTECTIONS, "protections", code)
+
+
+def _parse(text: str, kinds: Mapping[str, Any], of: Kind, code: Path | None = None) -> Any:
+    name, *settings = text.removeprefix("graphs.").split(":")
+    if name in kinds:
+        kind = kinds[name]
+    elif settings and "=" not in settings[0]:  # module:Class
+        kind = find(f"{name}:{settings.pop(0)}", of, code)
+    else:
+        raise UnmaskError(f"the {of.removesuffix('s')} {name!r} is unknown, {nearest(name, tuple(kinds))}")
+    return kind(**dict(_parse_parameter(name, setting, kind) for setting in settings))
+
+
+def _parse_parameter(kind_name: str, text: str, kind: Any) -> tuple[str, Any]:
+    """Return a parameter with the type of its default value."""
+    example = kind()
+    defaults = {field.name: getattr(example, field.name) for field in fields(example)} if is_dataclass(example) else {}
+    name, equals, value = text.partition("=")
+    if not equals or name not in defaults:
+        raise UnmaskError(
+            f"{text!r} is no parameter of {kind_name}, expected one of {', '.join(defaults)} with = and a value"
+        )
+    default = defaults[name]
+    try:
+        if isinstance(default, bool):
+            return name, {"true": True, "false": False}[value.lower()]
+        if name == "adopters" and value.isdecimal():
+            return name, int(value)  # a number of people, not a share
+        return name, _parse(value, ATTACKS, "attacks") if value in ATTACKS else type(default)(value)
+    except (ValueError, KeyError, TypeError):
+        expected = f"expected a value like {default!r} ({type(default).__name__})"
+        raise UnmaskError(f"{name} of {kind_name} is {value!r}, {expected}") from None

@@ -1,0 +1,344 @@
+"""Attacks on pairs of networks, run by run, and the facts that the runs come to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.core.errors import UnmaskError
+from unmask.graphs import Ensemble, Iterated, Matching, Pair, SeedPairs, SocialGraph
+from unmask.graphs.audit import attack_plan
+from unmask.graphs.audit.attack_plan import Plan
+from unmask.graphs.audit.attack_run import (
+    AttackRun,
+    attack_facts,
+    average_rows,
+    declare_seeds,
+    mean_of,
+    protection_effect,
+    run_attack,
+    score_bins,
+)
+from unmask.graphs.audit.facts import (
+    AttackFacts,
+    CriterionLink,
+    GraphFacts,
+    OverlapPoint,
+    ProtectionEffect,
+    SeedCount,
+    strongest_first,
+)
+from unmask.graphs.audit.network_pairs import NetworkPair, places
+from unmask.graphs.audit.tables import CRITERIA
+from unmask.graphs.criteria import Variant, spearman
+from unmask.graphs.criteria.equivalence import mean_ranks
+from unmask.graphs.disclosure import SeparatedPair
+from unmask.graphs.evaluation import Outcome, most_recall, score
+from unmask.graphs.utility import lost, utility
+from unmask.measures.registry import described
+from unmask.reports.at_risk import SURER, AtRisk, Watched
+from unmask.reports.data import LIMITS
+from unmask.results import Row
+from unmask.results.suppression import TENTH
+from unmask.results.words import plural
+from unmask.scoring import SCORES, STANDARD
+from unmask.scoring import score as score_belief
+
+VARIANTS: Mapping[str, Variant] = {"lta_a": "A", "lta_b": "B", "lta_c": "C", "degree": "degree"}
+
+
+@dataclass(eq=False)
+class AttackedNetworks:
+    """Runs of all attacks on all pairs.
+
+    Parameters
+    ----------
+    drawn : dict
+        Release -> networks and seeds of the first run.
+    runs : dict
+        (release, attack) -> runs.
+    belief_rows : list of Row
+        Standard measures of the beliefs of first runs.
+    not_run : dict
+        What was left out -> reason.
+    """
+
+    pairs: Mapping[str, NetworkPair]
+    plan: Plan
+    progress: Callable[[str], None]
+    watched: Watched | None
+    drawn: dict[str, tuple[Pair, SeedPairs]] = field(default_factory=dict)
+    runs: dict[tuple[str, str], list[AttackRun]] = field(default_factory=dict)
+    belief_rows: list[Row] = field(default_factory=list)
+    not_run: dict[str, str] = field(default_factory=dict)
+    transition: list[SeedCount] = field(default_factory=list)
+
+    def run(self) -> None:
+        """Run the plan."""
+        for release in self.pairs:  # first of all: a request for too many seeds fails before the work
+            self.drawn[release] = self._draw(release, 0, None)
+        for release, pair in self.pairs.items():
+            for number in range(pair.runs(self.plan)):
+                self.progress(f"{release}, run {number + 1}")
+                self._run_once(release, number)
+        if not self.runs:
+            raise UnmaskError(next(iter(self.not_run.values())).removeprefix("failed: "))
+        self.transition = list(self._try_seeds(next(iter(self.pairs))))
+
+    def _draw(self, release: str, number: int, n_seeds: int | None) -> tuple[Pair, SeedPairs]:
+        """Return networks and seeds of one run; somebody must be left to be matched."""
+        source, plan = self.pairs[release], self.plan
+        pair = source.pair(plan.rng("graphs", source.overlap, number))
+        rng = plan.rng("seeds", source.overlap, n_seeds or plan.n_seeds, number)
+        seeds = source.seeds(pair, plan, n_seeds, rng)
+        people = pair.common if source.truth_known else np.arange(pair.source.n_nodes)
+        if not len(np.setdiff1d(people, seeds.source)):
+            network = "who are in both graphs" if source.truth_known else "of the adversary's graph"
+            raise UnmaskError(
+                f"all {len(people)} people {network} are seeds, expected some to be found; ask for fewer seeds"
+            )
+        return pair, seeds
+
+    def _attack(
+        self, release: str, name: str, pair: Pair, seeds: SeedPairs, *, prefix: str = "", only_rates: bool = False
+    ) -> tuple[AttackRun, Matching]:
+        """Run an attack with all that the adversary knows; an `Ensemble` keeps its rounds and reports them."""
+        source = self.pairs[release]
+        attack = declare_seeds(self.plan.attacks[name], source.seeds_name(self.plan), pair)
+        if isinstance(attack, Ensemble):
+            report = (lambda text: self.progress(f"{prefix}, {text}")) if prefix else lambda _: None
+            attack = replace(attack, folder=self.plan.checkpoint, progress=report)
+        similarity = source.similarity and source.similarity.renumbered(places(pair.source), places(pair.target))
+        partial = source.truth_partial
+        return run_attack(pair, attack, seeds, similarity=similarity, partial=partial, only_rates=only_rates)
+
+    def _run_once(self, release: str, number: int) -> None:
+        """Run all attacks on the networks and seeds of one run."""
+        pair, seeds = self._draw(release, number, None) if number else self.drawn[release]
+        for name in self.plan.attacks:
+            if f"{name} on {release}" in self.not_run:
+                continue
+            try:
+                run, belief = self._attack(release, name, pair, seeds, prefix=f"{release}, run {number + 1}, {name}")
+            except UnmaskError as error:
+                self.not_run.setdefault(f"{name} on {release}", f"failed: {error}")
+                continue
+            self.runs.setdefault((release, name), []).append(run)
+            if number == 0:
+                self._report_best(release, name)
+                self._score_belief(release, name, run, belief)
+                if self.watched is not None:
+                    self.watched.found += self._people_at_risk(release, name, run, belief)
+
+    def _report_best(self, release: str, name: str) -> None:
+        """Report the recall of the attack that just ran, if it is the best one so far."""
+        recalls = {attack: runs[0].rate("recall") or 0.0 for attack, runs in self.runs_on(release).items()}
+        if recalls[name] and recalls[name] == max(recalls.values()):
+            self.progress(f"so far: re-identifies {100 * recalls[name]:.1f} % ({name}), {release}")
+
+    def _score_belief(self, release: str, name: str, run: AttackRun, belief: Matching) -> None:
+        """Take the standard measures of a belief, the worst-off person by number; note those that are not taken."""
+        scored = score_belief(
+            belief, run.truth, release=release, adversary=name, measures=STANDARD, note="of the first run"
+        )
+        numbers = (int(run.person[row.worst_observation]) + 1 for row in scored.rows)
+        rows = [replace(row, worst_observation=number) for row, number in zip(scored.rows, numbers, strict=True)]
+        self.belief_rows += self._with_coverage(release, rows, [run])
+        measures: dict[str, list[str]] = {}
+        for measure, why in scored.not_run:
+            measures.setdefault(why, []).append(measure)
+        for why, skipped in measures.items():
+            if why != SCORES:
+                self.not_run[f"{', '.join(skipped)} ({name})"] = why
+            elif run.announced is None:
+                self.not_run[f"what {name} expects"] = why
+            else:
+                people = "people" if run.announced.refused else "people who may not be"
+                reason = "; ".join(run.announced.refused) or "it is unknown who is absent"
+                self.not_run[f"what {name} expects of {people} in {release}"] = reason
+
+    def _people_at_risk(self, release: str, name: str, run: AttackRun, belief: Matching) -> Iterator[AtRisk]:
+        """Yield matched people by the ids of their file, with the share of right matches of such a score.
+
+        If the truth is known, only people whose match is right more often than the limit.
+        """
+        source, (pair, _) = self.pairs[release], self.drawn[release]
+        people, nodes = _ids(source.people), None if source.released is None else _ids(source.released)
+        right = _share_right(run)
+        for node in np.flatnonzero(run.matched & ~(right <= LIMITS["identity"] + SURER)).tolist():
+            reasons = [plural(int(run.degree[node]), "edge")]
+            if nodes is not None and pair.target.labels is not None:
+                reasons.append(f"taken for {nodes[pair.target.labels[belief.mapping[node]]]} of the release")
+            if run.truth.judged[node]:
+                reasons.append("which is right" if run.outcome[node] == Outcome.HIT else "which is wrong")
+            chance = float(right[node]) if np.isfinite(right[node]) else None
+            yield AtRisk(release, people[run.person[node]], name, "identity", chance, ", ".join(reasons))
+
+    def _try_seeds(self, release: str) -> Iterator[SeedCount]:
+        """Yield the recall from other numbers of seeds, on the networks of the first pair, and that of the plan."""
+        source, plan = self.pairs[release], self.plan
+        if not plan.transition:
+            return
+        planned = len(self.drawn[release][1].source)
+        tried = {(name, planned): list(runs) for name, runs in self.runs_on(release).items()}
+        for n_seeds in sorted(set(plan.transition) - {planned}):
+            self.progress(f"{release}, {n_seeds} seeds")
+            try:
+                for number in range(source.runs(plan, n_seeds)):
+                    pair, seeds = self._draw(release, number, n_seeds)
+                    for name in self.runs_on(release):
+                        run, _ = self._attack(release, name, pair, seeds, only_rates=True)
+                        tried.setdefault((name, n_seeds), []).append(run)
+            except UnmaskError as error:
+                self.not_run.setdefault(f"{n_seeds} seeds on {release}", f"failed: {error}")
+        order = list(plan.attacks)
+        for (name, n_seeds), runs in sorted(tried.items(), key=lambda item: (order.index(item[0][0]), item[0][1])):
+            recall, coverage = (mean_of(run.rate(rate) for run in runs) for rate in ("recall", "coverage"))
+            spread_in = sum(run.has_spread for run in runs)
+            yield SeedCount(name, source.seeds_name(plan), n_seeds, len(runs), spread_in, recall, coverage or 0.0)
+
+    # --- what runs come to -------------------------------------------------------------------------------------------
+
+    def runs_on(self, release: str) -> dict[str, list[AttackRun]]:
+        """Return the runs of each attack on a release."""
+        return {attack: runs for (name, attack), runs in self.runs.items() if name == release}
+
+    def _with_coverage(self, release: str, rows: Sequence[Row], runs: Sequence[AttackRun]) -> list[Row]:
+        """Return rows with the people whom they are about, in the run with the fewest."""
+        source = self.pairs[release]
+        if not source.truth_known:
+            return list(rows)
+        fewest = min((source.coverage(run.truth) for run in runs), key=lambda counts: counts["n_judged"])
+        is_about = [not source.truth_partial or getattr(described(row.measure), "needs_truth", True) for row in rows]
+        return [replace(row, **fewest) if about else row for row, about in zip(rows, is_about, strict=True)]
+
+    def _average(self, release: str, attack: str) -> list[Row]:
+        runs = self.runs[release, attack]
+        return self._with_coverage(release, average_rows(runs, release=release, adversary=attack), runs)
+
+    def rows(self) -> Iterator[Row]:
+        """Yield the measures of all attacks, means over runs first."""
+        for release, attack in self.runs:
+            yield from self._average(release, attack)
+        yield from self.belief_rows
+
+    def facts(self) -> GraphFacts:
+        """Return the facts about all attacks; those about both networks are of the first run."""
+        attacks = tuple(self._attack_facts())
+        release = attacks[0].release
+        source, (pair, _) = self.pairs[release], self.drawn[release]
+        by_edges = source.truth_known and source.similarity is None
+        return GraphFacts(
+            source_nodes=pair.source.n_nodes,
+            source_edges=pair.source.n_edges,
+            target_nodes=pair.target.n_nodes,
+            target_edges=pair.target.n_edges,
+            common=len(pair.common) if source.truth_known else None,
+            truth_known=source.truth_known,
+            truth_partial=source.truth_partial,
+            acquired=source.released is not None,
+            similar=0 if source.similarity is None else len(source.similarity.source),
+            most_recall=self._most_recall(strongest_first(attacks)[0].release) if by_edges else None,
+            attacks=attacks,
+            transition=tuple(self.transition),
+            overlaps=tuple(self._overlaps(attacks)),
+            anonymity=tuple(self._criterion_links(release)) if source.truth_known else (),
+            protections=tuple(self._protection_effects()),
+            utility=dict(self._losses()),
+            not_run=self._attacks_not_run(),
+        )
+
+    def _attack_facts(self) -> Iterator[AttackFacts]:
+        for (release, attack), runs in self.runs.items():
+            seeds, n_seeds = self.pairs[release].seeds_name(self.plan), len(self.drawn[release][1].source)
+            rows = self._average(release, attack)
+            yield attack_facts(runs, rows, release=release, attack=attack, seeds=seeds, n_seeds=n_seeds)
+
+    def _attacks_not_run(self) -> dict[str, str]:
+        """Return planned attacks that refused every release with the reason, and kinds that are not in the plan."""
+        ran = {name for _, name in self.runs}
+        refused = {what.partition(" on ")[0]: why.removeprefix("failed: ") for what, why in self.not_run.items()}
+        attacks = self.plan.attacks.values()
+        planned = [*map(type, attacks), *(getattr(attack, "directed", None) for attack in attacks)]
+        pairs = [pair for pair, _ in self.drawn.values()]
+        optional = {name: attack_plan.ATTACKS[name] for name in attack_plan.STANDARD}
+        optional |= {attack_plan.DIRECTED: True} if any(map(_is_directed, pairs)) else {}
+        optional |= {"Iterated": Iterated} if any((pair.identities > 1).any() for pair in pairs) else {}
+        failed = {name: refused[name] for name in self.plan.attacks if name not in ran}
+        return failed | {name: "" for name, kind in optional.items() if kind not in planned}
+
+    def _most_recall(self, release: str) -> float | None:
+        """Return the bound of the recall by edges in the first run; None if people have several identities."""
+        pair, seeds = self.drawn[release]
+        return None if pair.origin is not None else most_recall(pair, seeds, directed=_is_directed(pair))
+
+    def _plain_overlaps(self) -> dict[str, tuple[float, float]]:
+        """Return the overlap of each unprotected release that was made."""
+        made = ((name, pair.overlap) for name, pair in self.pairs.items() if pair.separation is None)
+        return {name: overlap for name, overlap in made if overlap}
+
+    def _overlaps(self, attacks: Sequence[AttackFacts]) -> Iterator[OverlapPoint]:
+        """Yield rates by overlap, if there are several."""
+        plain = self._plain_overlaps()
+        for attack in attacks if len(plain) > 1 else ():
+            if attack.release in plain:
+                recall, wrong = attack.recall or 0.0, attack.named_wrongly or 0.0  # known: the pair was made
+                overlap, spread = plain[attack.release], attack.spread_in / attack.runs
+                yield OverlapPoint(attack.attack, *overlap, recall, attack.precision, wrong, spread)
+
+    def _protection_effects(self) -> Iterator[ProtectionEffect]:
+        """Yield rates on protected releases, next to those without the protection if these were run."""
+        unprotected = {overlap: name for name, overlap in self._plain_overlaps().items()}
+        for (release, attack), runs in self.runs.items():
+            if runs[0].disclosed is not None:
+                before = unprotected.get(self.pairs[release].overlap or (0.0, 0.0), "")
+                whole = self.runs.get((before, attack), [])
+                yield protection_effect(runs, whole, release=release, attack=attack)
+
+    def _losses(self) -> Iterator[tuple[str, dict[str, float]]]:
+        """Yield the losses of each release that was protected by the audit, in the first run."""
+        for release, (pair, _) in self.drawn.items():
+            if isinstance(pair, SeparatedPair) and self.pairs[release].separation is not None:
+                losses = lost(pair.before.target, *pair.separated)
+                yield release, {"utility_lost": 1.0 - utility(losses), **losses}
+
+    def _criterion_links(self, release: str) -> Iterator[CriterionLink]:
+        """Yield criteria with their rank correlation with the share of attacks and runs that match a person rightly."""
+        source, runs = self.pairs[release], [run for runs in self.runs_on(release).values() for run in runs]
+        judged, people = (run.judged for run in runs), (run.person for run in runs)
+        share = score(judged, people, n_people=source.people.n_nodes).hit_share
+        values = source.criteria(VARIANTS.values())
+        for name in CRITERIA:
+            value = values[VARIANTS[name]]
+            if (correlation := spearman(share, value)) is not None:
+                yield CriterionLink(name, correlation, tuple(_rank(value, share)))
+
+
+def _is_directed(pair: Pair) -> bool:
+    """Return whether attacks can see the directions of links."""
+    return pair.source.way is not None and pair.target.way is not None
+
+
+def _share_right(run: AttackRun) -> NDArray[np.float64]:
+    """Return the share of right matches with about the score of each match; NaN without a truth."""
+    right = np.full(len(run.outcome), np.nan)
+    for item in score_bins([run]) if run.truth_known else ():
+        right[(run.score >= item.low) & (run.score <= item.high)] = item.right
+    return right
+
+
+def _ids(graph: SocialGraph) -> list[str]:
+    return [str(name) for name in (range(graph.n_nodes) if graph.labels is None else graph.labels)]
+
+
+def _rank(value: NDArray[np.float64], share: NDArray[np.float64]) -> Iterator[tuple[float, float]]:
+    """Yield percentile and mean share of tenths of people by rising value; people of one value stay together."""
+    known = np.isfinite(value) & np.isfinite(share)
+    percentile = (mean_ranks(value[known]) - 0.5) / max(int(known.sum()), 1)
+    tenth = np.minimum((percentile * TENTH).astype(np.int64), TENTH - 1)
+    for number in np.unique(tenth).tolist():
+        inside = tenth == number
+        yield float(percentile[inside].mean()), float(share[known][inside].mean())

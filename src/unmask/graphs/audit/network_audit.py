@@ -1,0 +1,236 @@
+"""Audits of a released network: attacks on pairs of networks, run by run, compared with the truth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.core.errors import UnmaskError
+from unmask.domains import name_releases
+from unmask.graphs import Attack, Pair, SeedPairs, Similarity, SocialGraph
+from unmask.graphs.audit.attack_plan import Plan, default_attacks, default_seeds, parse_attacks, parse_seeds
+from unmask.graphs.audit.attacked_networks import AttackedNetworks
+from unmask.graphs.audit.blocks import advise, describe_risk, make_blocks
+from unmask.graphs.audit.cautions import assumptions, cautions
+from unmask.graphs.audit.facts import (
+    GUESSED,
+    GraphFacts,
+)
+from unmask.graphs.audit.network_pairs import DerivedPair, GivenPair, NetworkPair, pair_name
+from unmask.graphs.audit.sentences import headline
+from unmask.graphs.audit.tables import make_tables
+from unmask.graphs.protections import adopted
+from unmask.policy.coverage import coverage_notes
+from unmask.ranges import Range
+from unmask.reports.at_risk import Watched
+from unmask.reports.properties import plane_table, utility_block, utility_table
+from unmask.results import AuditResult, Row
+from unmask.results.preferred_rows import preferred_rows
+from unmask.results.words import listed
+
+NOT_REQUESTED = "it was not requested"
+
+
+def audit(
+    release: SocialGraph | Mapping[str, SocialGraph],
+    *,
+    truth: Any = None,
+    truth_partial: bool = False,
+    truth_sampled: bool = False,
+    auxiliary: SocialGraph | None = None,
+    similarity: Similarity | None = None,
+    overlaps: Sequence[tuple[float, float]] = (),
+    largest_component: bool = False,
+    separation: Sequence[Any] = (),
+    attacks: Sequence[str] | Mapping[str, Attack] = (),
+    seeds: str | SeedPairs | None = None,
+    runs: Annotated[int, Range(1)] = 4,
+    transition: Sequence[int] = (),
+    seed: Annotated[int, Range(0)] = 0,
+    checkpoint: Path | None = None,
+    watched: Watched | None = None,
+    progress: Callable[[str], None] = lambda _: None,
+) -> AuditResult:
+    """Attack a released network: how many people are re-identified by their edges alone.
+
+    truth         : table of who is who: id in AUXILIARY, id in RELEASE. A `Pair`, or an array as in it; without one
+                    nothing can be checked
+    truth_partial : judge nobody who has no line in --truth: they may be in RELEASE
+    truth_sampled : people of a partial --truth are drawn at random, and stand for all
+    auxiliary     : network of the adversary, in which they know the people
+    similarity    : table of who is alike (needs --auxiliary): id in AUXILIARY, id in RELEASE, larger weights for the
+                    more similar; Rematch and Climb use its order. A `Similarity`
+    overlaps      : shares of people and edges in common of two networks made from RELEASE; in place of --auxiliary
+    largest_component : cut both networks of --overlap to it, as papers do; people of all others are not judged
+    separation    : attack once more where some people have several identities (needs --overlap): keys are the options
+                    of protect graph, such as model=best,identities=5,adopters=0.1 or decoy. Any protections
+    attacks       : attacks, separated by commas; parameters behind colons, as in Bumblebee:theta=0.5; all, and Rematch
+                    once forced, when left out. As they are written, or by name
+    seeds         : leaked identities: random, random.25, top, clique.4, betweenness.1 and more, drawn with the truth;
+                    match_profiles, match_top and match_cliques without. METHOD:COUNT, or whom the adversary has
+                    found; random.25 and 5 % of the people, 100 at most, when left out
+    runs          : runs, each with other graphs or seeds
+    transition    : other numbers of leaked identities to attack from, such as 5,25,100
+    seed          : random seed of every draw
+    checkpoint    : keep each round of Ensemble in a folder: after an interruption the same command goes on from there
+    watched       : takes down who is at risk, for the owner alone
+    progress      : is told what is about to be run
+    """
+    given = seeds if isinstance(seeds, SeedPairs) else None
+    check_choice(
+        auxiliary, truth, given, similarity, overlaps=overlaps, separation=separation, truth_partial=truth_partial
+    )
+    if truth_sampled and not truth_partial:
+        raise UnmaskError("--truth-sampled is about the people of a partial truth; add --truth-partial")
+    if largest_component and not overlaps:
+        raise UnmaskError("--largest-component is about the networks of --overlap, and none are given; give both")
+    ((name, graph), *others) = name_releases(release).items()
+    if others:
+        raise UnmaskError(f"{len(others) + 1} graphs were given, expected one; audit each by itself")
+    several = any(map(adopted, separation)) or (isinstance(truth, Pair) and bool((truth.identities > 1).any()))
+    if not isinstance(attacks, Mapping):
+        attacks = parse_attacks(attacks or default_attacks(graph, auxiliary, several=several))
+    n_people = min(graph.n_nodes, (auxiliary or graph).n_nodes)
+    method, n_seeds = parse_seeds(seeds if isinstance(seeds, str) else default_seeds(n_people))
+    plan = Plan(attacks, method, n_seeds, runs=runs, transition=tuple(transition), seed=seed, checkpoint=checkpoint)
+    if auxiliary is None:
+        choices = ((shared, protection) for shared in overlaps for protection in (None, *separation))
+        made = [DerivedPair(graph, *shared, protection, largest_component) for shared, protection in choices]
+        pairs: dict[str, NetworkPair] = {pair_name(pair): pair for pair in made}
+    else:
+        nodes, origin = _read_truth(truth)
+        pair = GivenPair(graph, auxiliary, nodes, given, origin, truth_partial, similarity, truth_sampled)
+        pairs = {name: pair}
+    return audit_networks(pairs, plan, title=f"Who is re-identified in {name}", progress=progress, watched=watched)
+
+
+def _read_truth(truth: Any) -> tuple[NDArray[np.int64] | None, NDArray[np.int64] | None]:
+    """Return the node of each person, and the person of each node if some have several."""
+    nodes, origin = (truth.truth, truth.origin) if isinstance(truth, Pair) else (truth, None)
+    if nodes is None:
+        return None, origin
+    if (nodes := np.asarray(nodes)).dtype.kind not in "iu":
+        raise UnmaskError("the truth is no array of node numbers; give one for each node of auxiliary, or a Pair")
+    return nodes, origin
+
+
+def check_choice(
+    auxiliary: object,
+    truth: object,
+    seeds_file: object,
+    similarity: object,
+    *,
+    overlaps: Sequence[object],
+    separation: Sequence[object],
+    truth_partial: bool,
+) -> None:
+    """Raise an error unless the adversary has a network of their own, or both are made from the release."""
+    if (auxiliary is None) == (not overlaps):
+        number = "both" if overlaps else "neither"
+        raise UnmaskError(
+            f"{number} of --auxiliary and --overlap were given, expected one: a network that the adversary has, or how "
+            "much two networks made from the release share"
+        )
+    tables = {"--truth": truth, "--seeds-file": seeds_file, "--similarity": similarity}
+    extra = next((name for name, table in tables.items() if table is not None), None)
+    if overlaps and extra:
+        raise UnmaskError(f"{extra} was given with --overlap, which draws its own networks; leave one out")
+    if separation and not overlaps:
+        raise UnmaskError(
+            "--with was given with --auxiliary, expected with --overlap; protect the release with "
+            "unmask protect graph, and give its --origin as --truth"
+        )
+    if truth_partial and truth is None:
+        raise UnmaskError("--truth-partial was given without --truth, which it is about; give both or neither")
+
+
+def audit_networks(
+    pairs: Mapping[str, NetworkPair],
+    plan: Plan,
+    *,
+    title: str = "Audit of a network",
+    progress: Callable[[str], None] = lambda _: None,
+    watched: Watched | None = None,
+) -> AuditResult:
+    """Run every attack on every pair of networks, and compare its matches with the truth if it is known.
+
+    Attacks of one run share networks and seeds. An attack that refuses a pair is in `not_run`, and so are kinds of
+    attacks that were not requested; if all refuse, the first refusal is raised.
+
+    Parameters
+    ----------
+    pairs : mapping
+        Name of the release -> pair; all with a truth, or all without.
+    plan : Plan
+        Attacks, seeds and runs.
+    progress : callable
+        Receives what is run next.
+    watched : Watched, optional
+        Receives the people at risk in the first run of each pair, for the owner.
+    """
+    if len({pair.truth_known for pair in pairs.values()}) != 1:
+        raise UnmaskError(
+            f"{len(pairs)} pairs of graphs were given, expected at least 1, all with a truth or all without"
+        )
+    attacked = AttackedNetworks(pairs, plan, progress, watched)
+    attacked.run()
+    facts, rows = attacked.facts(), tuple(attacked.rows())
+    notes = dict.fromkeys(note for pair in pairs.values() for note in cautions(pair))
+    first_is_given = pairs[facts.attacks[0].release].released is not None
+    return describe(
+        facts,
+        rows,
+        title=title,
+        attacks=list(plan.attacks),
+        assumptions=assumptions(pairs, plan, {name: seeds for name, (_, seeds) in attacked.drawn.items()}),
+        cautions=(*coverage_notes(rows, always=not first_is_given), *notes),
+        not_run=tuple(attacked.not_run.items()),
+    )
+
+
+def describe(
+    facts: GraphFacts,
+    rows: tuple[Row, ...],
+    *,
+    title: str,
+    attacks: Sequence[str] = (),
+    assumptions: tuple[str, ...] = (),
+    cautions: tuple[str, ...] = (),
+    not_run: tuple[tuple[str, str], ...] = (),
+) -> AuditResult:
+    """Return the result of facts about a network: tables, findings and what to do next."""
+    names = list(attacks or facts.styles)
+    seeds = "guessed" if facts.attacks[0].seeds in GUESSED else "leaked"
+    checked = "" if facts.truth_known else " No truth was given: nothing is checked."
+    skipped = {name: why or NOT_REQUESTED for name, why in facts.not_run.items() if name not in names}
+    utility = utility_table(facts.utility)
+    preferred = ("recall",) if facts.truth_known else ()
+    plane = plane_table(preferred_rows(rows, preferred).values(), utility)
+    tables = (*make_tables(facts), utility, plane)
+    blocks = make_blocks(facts, {table.name: table for table in tables})
+    return AuditResult(
+        title=title,
+        kind="Network audit",
+        command="audit graph",
+        setting=(
+            f"An adversary who has their own network and a few {seeds} identities re-identifies people of a released "
+            f"network, by {listed(names)}.{checked}"
+        ),
+        headline=headline(facts),
+        rows=rows,
+        tables=tables,
+        blocks=(*blocks, *((utility_block(plane),) if facts.utility else ())),
+        at_risk=describe_risk(facts),
+        advice=advise(facts),
+        adversaries={name: f"runs {name}" for name in names},
+        preferred_measures=preferred,
+        described_measures=("recall", "coverage"),
+        sample_condition="recall <= 0.09",
+        assumptions=assumptions,
+        cautions=cautions,
+        not_run=(*not_run, *((f"the attack {name}", why) for name, why in skipped.items())),
+    )

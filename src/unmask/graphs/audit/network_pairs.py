@@ -1,0 +1,343 @@
+"""The adversary's network and the release of an audit: made from one network, or given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.catalog import sentence
+from unmask.core.errors import UnmaskError
+from unmask.core.truth import UNKNOWN, Truth
+from unmask.graphs import Attack, Ensemble, Pair, SeedPairs, Similarity, SocialGraph, select_seeds, split
+from unmask.graphs.audit.attack_plan import Plan
+from unmask.graphs.audit.facts import GUESSED
+from unmask.graphs.criteria import Variant, local_anonymities
+from unmask.graphs.disclosure import SeparatedPair, seed_pair
+from unmask.graphs.knowledge import NOBODY, match_cliques, match_profiles, match_top
+from unmask.graphs.protections import Decoy, IdentitySeparation, protected
+
+RANKED = ("top", "lta", "clustering", "betweenness", "closeness", "match_top", "match_profiles")
+"""Methods that take the first of a ranking: the same seeds in every run on one pair of networks."""
+
+SEVERAL = "Any identity of a person with several identities is right."
+
+OF_RELEASE = "The contacts of a person with several identities are those of all of them in the release."
+
+CUT = ", and each is cut to its largest component: people of other components are not judged"
+
+SAMPLED = (
+    "Ensemble takes the identities of the file for a random sample of the people in both networks. If they are not, or "
+    "if some are wrong, its probabilities do not hold; use Ensemble:seeds_are=chosen then."
+)
+
+SIMILARITY = "Rematch, Climb and Ensemble use the similarity of people, as far as it identifies leaked identities."
+
+MODELS = {
+    "basic": "each contact goes to one of them",
+    "realistic": "a contact goes to one, to several or to none of them",
+    "realistic_minimal": "a contact goes to one, if there is room to several, and to none without room",
+    "best": "a contact goes to one of them or is dropped",
+    "worst": "a contact goes to one or to several of them",
+}
+
+COOPERATIONS = {
+    "local": "in groups of neighbors",
+    "degree": "with most edges in the release",
+    "lta": "whose edges are least like those of the friends of their friends (LTA_A)",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class DerivedPair:
+    """Both networks are made from one, see `unmask.graphs.split`.
+
+    Parameters
+    ----------
+    graph : SocialGraph
+        Network of the owner; people are numbered by its nodes.
+    node_overlap, edge_overlap : float
+        Overlaps before networks are cut to their largest component.
+    separation : protection, optional
+        Protection of the release, such as several identities for some people; networks and adopters are those of other
+        protections at the same overlap.
+    largest_component : bool
+        Cut both networks to it.
+    """
+
+    graph: SocialGraph
+    node_overlap: float
+    edge_overlap: float
+    separation: Any = None
+    largest_component: bool = False
+    released = None
+    similarity = None
+    truth_known = True
+    truth_partial = False
+
+    @property
+    def people(self) -> SocialGraph:
+        """The network with the ids of the people."""
+        return self.graph
+
+    @property
+    def overlap(self) -> tuple[float, float]:
+        """Overlaps of nodes and edges."""
+        return self.node_overlap, self.edge_overlap
+
+    def runs(self, plan: Plan, _n_seeds: int | None = None) -> int:
+        """Return the planned runs: the networks differ."""
+        return plan.runs
+
+    def seeds_name(self, plan: Plan) -> str:
+        """Return the method that chooses seeds."""
+        return plan.seeds
+
+    def assumptions(self, plan: Plan) -> tuple[str, ...]:
+        """Return what is assumed about networks and seeds, a sentence each."""
+        nodes, edges = (100 * share for share in self.overlap)
+        made = f"Both networks are made from one, {plan.runs} times: people and edges are left out of each at random"
+        overlap = f"Overlap {self.node_overlap:g}/{self.edge_overlap:g}: {nodes:g} % of the people in either network"
+        seeds = "are right, and are drawn with the truth at hand"
+        if plan.seeds in GUESSED:
+            seeds = "are guessed from their surroundings, without the truth; some may be wrong"
+        return (
+            f"{made} until the overlap is reached{CUT * self.largest_component}. Real networks may differ.",
+            f"{overlap} are in both, and {edges:g} % of the edges among those.",
+            f"Leaked identities {seeds}.",
+            *(() if self.separation is None else (_describe_separation(self.separation, plan),)),
+            *_left_out("the network", self.graph),
+        )
+
+    def pair(self, rng: np.random.Generator) -> Pair:
+        """Return the networks of one run, with adopters; source labels number the people."""
+        cut = self.largest_component
+        pair = split(numbered(self.graph), self.node_overlap, self.edge_overlap, rng, largest_component=cut)
+        if self.separation is None:
+            return pair
+        separated = protected(self.separation, pair.target, rng=rng, eligible=pair.truth[pair.common])
+        return SeparatedPair.of(pair, separated)
+
+    def coverage(self, truth: Truth) -> dict[str, Any]:
+        """Return the people of the file, those drawn to be in both networks, and those who are in both, see `Row`."""
+        n_people, n_judged = self.graph.n_nodes, int((truth.candidate >= 0).sum())
+        return {"n_people": n_people, "n_drawn": round(self.node_overlap * n_people), "n_judged": n_judged}
+
+    def seeds(self, pair: Pair, plan: Plan, n_seeds: int | None, rng: np.random.Generator) -> SeedPairs:
+        """Return the first matches of a run, chosen from people with one identity."""
+        single = seed_pair(pair.before, pair.separated) if isinstance(pair, SeparatedPair) else pair
+        return _choose_seeds(pair, single, plan.seeds, n_seeds or plan.n_seeds, rng)
+
+    def criteria(self, variants: Iterable[Variant]) -> dict[Variant, NDArray[np.float64]]:
+        """Return how well each person hides, without an attack, in the network of the owner."""
+        return local_anonymities(self.graph, variants)
+
+
+@dataclass(frozen=True, eq=False)
+class GivenPair:
+    """A release, and a network that the adversary has from elsewhere; methods are those of `DerivedPair`.
+
+    Parameters
+    ----------
+    target, auxiliary : SocialGraph
+        Release, and network of the adversary; people are numbered by its nodes.
+    truth : (auxiliary.n_nodes,) int array, optional
+        Target node of each person, -1 for none; None if it is unknown.
+    given : SeedPairs, optional
+        First matches of the adversary; None if they are to be chosen.
+    origin : (target.n_nodes,) int array, optional
+        Person of each target node, if some have several, see `Pair`.
+    truth_partial, truth_sampled : bool
+        True if people without an entry in the truth may be in the release, and if its people are a random sample.
+    similarity : Similarity, optional
+        Similarity of nodes of both networks by anything but edges.
+    """
+
+    target: SocialGraph
+    auxiliary: SocialGraph
+    truth: NDArray[np.int64] | None = None
+    given: SeedPairs | None = None
+    origin: NDArray[np.int64] | None = None
+    truth_partial: bool = False
+    similarity: Similarity | None = None
+    truth_sampled: bool = False
+    overlap = None
+    separation = None
+
+    def __post_init__(self) -> None:
+        if self.truth is not None and not np.any(self.truth >= 0):
+            raise UnmaskError("by the truth nobody is in both graphs, expected at least 1 person; check its ids")
+
+    @property
+    def people(self) -> SocialGraph:
+        """The network with the ids of the people."""
+        return self.auxiliary
+
+    @property
+    def released(self) -> SocialGraph:
+        """The release, with its ids."""
+        return self.target
+
+    @property
+    def truth_known(self) -> bool:
+        """True if a truth was given."""
+        return self.truth is not None
+
+    def runs(self, plan: Plan, n_seeds: int | None = None) -> int:
+        """Return one run if networks and seeds leave nothing to chance; else the planned ones."""
+        is_ranked = self.given is None and plan.seeds.partition(".")[0] in RANKED
+        return 1 if is_ranked or (self.given is not None and n_seeds is None) else plan.runs
+
+    def seeds_name(self, plan: Plan) -> str:
+        """Return the method that chooses seeds, or "given"."""
+        return plan.seeds if self.given is None else "given"
+
+    def assumptions(self, plan: Plan) -> tuple[str, ...]:
+        """Return where networks and seeds come from."""
+        chosen = "are guessed from their surroundings, without the truth; some may be wrong"
+        if self.given is not None:
+            chosen = "are those of the file, and there is one run"
+        elif plan.seeds not in GUESSED:
+            chosen = "are right, and are drawn with the truth at hand"
+            chosen += "" if self.origin is None else ", from people with one identity"
+        if self.given is None and self.runs(plan) > 1:
+            chosen += f"; each of {plan.runs} runs has others"
+        elif self.given is None and plan.runs > 1:
+            chosen += "; they are the first of a ranking, the same in every run, so there is one run only"
+        return (
+            f"Leaked identities {chosen}.",
+            *((SAMPLED,) if self.given is not None and any(map(_takes_sample, plan.attacks.values())) else ()),
+            *(() if self.origin is None else (SEVERAL, OF_RELEASE)),
+            "Nodes are numbered anew before each run, so that the order of the files reveals nothing.",
+            *(() if self.similarity is None else (SIMILARITY,)),
+            *_left_out("the release", self.target),
+            *_left_out("the adversary's network", self.auxiliary),
+        )
+
+    def pair(self, rng: np.random.Generator) -> Pair:
+        """Return the same networks under other node numbers."""
+        truth = np.full(self.auxiliary.n_nodes, NOBODY, dtype=np.int64) if self.truth is None else self.truth
+        pair = Pair(numbered(self.auxiliary), numbered(self.target), truth, self.origin).shuffled(rng=rng)
+        return pair if pair.origin is None else SeparatedPair.of_release(pair)
+
+    def coverage(self, truth: Truth) -> dict[str, Any]:
+        """Return the people whom the adversary knows, and those whose truth is known, see `Row`."""
+        n_people, n_judged = len(truth), int((truth.candidate != UNKNOWN).sum())
+        return {
+            "n_people": n_people,
+            "n_drawn": n_judged if self.truth_sampled else n_people,
+            "n_judged": n_judged,
+        }
+
+    def seeds(self, pair: Pair, plan: Plan, n_seeds: int | None, rng: np.random.Generator) -> SeedPairs:
+        """Return the given seeds, or as many of them at random; else those chosen from people with one identity."""
+        if self.given is not None:
+            n_given = len(self.given.source)
+            if n_seeds is not None and n_seeds > n_given:
+                raise UnmaskError(f"{n_seeds} seeds are requested, but {n_given} are given; use fewer")
+            chosen = rng.permutation(n_given)[:n_seeds]
+            nodes = places(pair.source)[self.given.source[chosen]], places(pair.target)[self.given.target[chosen]]
+            return type(self.given)(*nodes)
+        if self.truth is None and plan.seeds not in GUESSED:
+            raise UnmaskError(
+                f"seeds by {plan.seeds!r} need the truth, and none was given; give --truth, --seeds-file, or "
+                f"--seeds {GUESSED[0]}:{n_seeds or plan.n_seeds}"
+            )
+        single = replace(pair, truth=np.where(pair.identities == 1, pair.truth, NOBODY))
+        return _choose_seeds(pair, single, plan.seeds, n_seeds or plan.n_seeds, rng)
+
+    def criteria(self, variants: Iterable[Variant]) -> dict[Variant, NDArray[np.float64]]:
+        """Return how well each person hides in the release, at the first node of the person; NaN without a truth."""
+        if self.truth is None:
+            return {variant: np.full(self.auxiliary.n_nodes, np.nan) for variant in variants}
+        anonymity = local_anonymities(self.target, variants)
+        return {variant: np.append(value, np.nan)[self.truth] for variant, value in anonymity.items()}
+
+
+NetworkPair = DerivedPair | GivenPair
+
+
+def pair_name(pair: DerivedPair) -> str:
+    """Return the name of the release of a pair: its overlaps, and its protection.
+
+    >>> pair_name(DerivedPair(SocialGraph.from_edges([0], [1]), 0.5, 0.75))
+    'overlap 0.5/0.75'
+    """
+    overlap = f"{pair.node_overlap:g}/{pair.edge_overlap:g}"
+    return f"overlap {overlap}" if pair.separation is None else f"{separation_name(pair.separation)} at {overlap}"
+
+
+def separation_name(separation: Any) -> str:
+    """Return model, number of identities, adopters, and parameters that differ from their default values.
+
+    >>> separation_name(IdentitySeparation("best", 5, cooperation="degree")), separation_name(Decoy(adopters=1.0))
+    ('best/5/0.1 cooperation=degree', 'decoy/1.0')
+    """
+    if not isinstance(separation, IdentitySeparation | Decoy):
+        return repr(separation)
+    named = ("model", "identities", "adopters")
+    model = "decoy" if isinstance(separation, Decoy) else f"{separation.model}/{separation.identities}"
+    values = {item: getattr(separation, item.name) for item in fields(separation) if item.name not in named}
+    changed = (f"{item.name}={value}" for item, value in values.items() if value != item.default)
+    return " ".join((f"{model}/{separation.adopters}", *changed))
+
+
+def _describe_separation(separation: Any, plan: Plan) -> str:
+    """Return who takes which identities, and which people may be leaked."""
+    if not isinstance(separation, IdentitySeparation | Decoy):
+        return f"{separation!r}: {sentence(separation)}"
+    is_share = isinstance(separation.adopters, float)
+    people = f"{100 * separation.adopters:.4g} %" if is_share else f"{separation.adopters:,}"
+    cooperation = "none" if isinstance(separation, Decoy) else separation.cooperation
+    single = f"who have at least {separation.minimum_degree} edges in the release, drawn one by one"
+    chosen = single if cooperation == "none" else COOPERATIONS[cooperation]
+    if isinstance(separation, Decoy):
+        how = f"show a decoy to {100 * separation.public:.4g} % of their contacts and hide another identity"
+    else:
+        refusing = f"but none of the {100 * separation.refuse_top:.4g} % with most edges, who refuse"
+        chosen += f", {refusing}" if separation.refuse_top else ""
+        noun = "identity" if separation.identities == 1 else "identities"
+        how = f"appear under {separation.identities} {noun} each (no more than contacts) by the model "
+        how += f"{separation.model}: {MODELS[separation.model]}"
+    leaked = "" if plan.seeds in GUESSED else " Leaked identities are of other people."
+    name = separation_name(separation)
+    return f"{name}: {people} of the people in both networks {chosen}, {how}.{leaked} {SEVERAL}"
+
+
+def _left_out(name: str, graph: SocialGraph) -> tuple[str, ...]:
+    """Return what the file has and no attack uses."""
+    return (f"Of {name}, {graph.dropped}: attacks see edges alone.",) if str(graph.dropped) else ()
+
+
+def numbered(graph: SocialGraph) -> SocialGraph:
+    """Return the graph with the number of each node as its name."""
+    return replace(graph, labels=np.arange(graph.n_nodes))
+
+
+def _takes_sample(attack: Attack) -> bool:
+    return isinstance(attack, Ensemble) and attack.seeds_are == "sample"
+
+
+def places(graph: SocialGraph) -> NDArray[np.int64]:
+    """Return the present node of each number."""
+    assert graph.labels is not None
+    return np.argsort(graph.labels)
+
+
+def _choose_seeds(pair: Pair, single: Pair, method: str, n_seeds: int, rng: np.random.Generator) -> SeedPairs:
+    """Return seeds; in `single`, people with several identities have no node."""
+    if method == "match_profiles":
+        return match_profiles(pair.source, pair.target, n_seeds, rng=rng)
+    if method == "match_top":
+        return match_top(pair.source, pair.target, n_seeds)
+    if method == "match_cliques":
+        return match_cliques(pair.source, pair.target, n=n_seeds, rng=rng)
+    if len(pair.common) and not len(single.common):
+        raise UnmaskError(
+            f"seeds by {method!r} are chosen from people with one identity, and all {len(pair.common)} people in both "
+            f"graphs have several; use fewer adopters, or seeds without the truth (--seeds {GUESSED[0]}:{n_seeds})"
+        )
+    return select_seeds(single, method, n_seeds, rng)

@@ -1,0 +1,204 @@
+"""Study cells of networks: a network is split in two, people of the release protect themselves, and are attacked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+
+from unmask.core.errors import UnmaskError
+from unmask.core.posterior import Posterior, equal_weights
+from unmask.core.truth import Truth
+from unmask.graphs import Attack, Auxiliary, Pair, SeedPairs, SocialGraph, select_seeds, split
+from unmask.graphs.audit.attack_run import ADOPTER_MEASURES, average_rows, declare_seeds, run_attack
+from unmask.graphs.audit.network_pairs import DerivedPair, numbered
+from unmask.graphs.disclosure import Seeded, SeparatedPair, discovery, separated_seeds
+from unmask.graphs.knowledge.seeding import parse_method
+from unmask.graphs.protections import Separated, protected
+from unmask.graphs.utility import LOSSES, lost, utility
+from unmask.measures.interval import wilson
+from unmask.measures.rates import RATES
+from unmask.measures.registry import UTILITIES
+from unmask.plan import Cell, Part
+from unmask.ranges import Range
+from unmask.results import Row
+from unmask.schema import Table, parameters
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """What an adversary of networks knows.
+
+    node_overlap, edge_overlap : of the adversary's graph with the released one, see `unmask.graphs.split`; of no use
+                                 for a dataset that is a pair already
+    largest_component : cut both graphs to it, as published figures do: the people of all others are not judged
+    seeds, n_seeds, error, who : whom the adversary has found before, see `unmask.graphs.disclosure.separated_seeds`;
+                                 where nobody has several identities everybody is "whole"
+    """
+
+    node_overlap: Annotated[float, Range(0, 1)] = 0.5
+    edge_overlap: Annotated[float, Range(0, 1, above=True)] = 0.75
+    largest_component: bool = False
+    seeds: str = "random.25"
+    n_seeds: Annotated[int, Range(0)] = 100
+    error: Annotated[float, Range(0, 1)] = 0.0
+    who: Seeded = "whole"
+
+    @property
+    def overlaps(self) -> tuple[float, float]:
+        """Overlaps of nodes and edges."""
+        return self.node_overlap, self.edge_overlap
+
+    def choose(self, pair: Pair, rng: np.random.Generator) -> SeedPairs:
+        """Return seeds of a pair in which everybody who may be chosen has one identity."""
+        return select_seeds(pair, self.seeds, self.n_seeds, rng, error=self.error)
+
+
+@dataclass(frozen=True)
+class Discovery:
+    """Whether each identity of some adopters is looked for by itself, see `unmask.graphs.disclosure.discovery`.
+
+    people : adopters, drawn at random; none where it is not asked for, as it takes `runs` attacks for each identity
+    runs   : attacks
+    """
+
+    people: Annotated[int, Range(0)] = 0
+    runs: Annotated[int, Range(1)] = 10
+
+
+SETTINGS = {"knows": Knowledge, "discovery": Discovery}
+DATASET = parameters("unmask.graphs:EdgeListOptions")
+COLUMNS: tuple[str, ...] = ()
+ROLES: Mapping[str, str] = {}
+ADVERSARY = {key: Table(parameters(f"{__name__}:{kind.__name__}")) for key, kind in SETTINGS.items()}
+MEASURES = (
+    *(rate.name for rate in RATES), *ADOPTER_MEASURES, "discovery", "discovery_score", "reversed", "utility", *LOSSES,
+)  # fmt: skip
+
+
+def _knowledge(adversary: Part) -> Knowledge:
+    return Knowledge(**adversary.settings.get("knows", {}))
+
+
+def check(adversary: Part) -> None:
+    """Raise an error for knowledge that an adversary cannot have."""
+    knowledge, search = _knowledge(adversary), Discovery(**adversary.settings.get("discovery", {}))
+    parse_method(knowledge.seeds)
+    if search.people and knowledge.who != "whole":
+        raise UnmaskError(
+            f"who is {knowledge.who!r}, but identities are looked for from seeds that are whole; leave one out"
+        )
+
+
+def columns(_dataset: Part) -> list[str]:
+    """Return no columns: a list of edges has none to name."""
+    return []
+
+
+def load(dataset: Part, made: Any) -> SocialGraph | Pair:
+    """Return the graph, or the pair; the people of a file have numbers for names."""
+    reading = {key: value for key, value in dataset.settings.items() if key in DATASET}
+    population: SocialGraph | Pair = numbered(SocialGraph.read(made, **reading)) if isinstance(made, Path) else made
+    return population
+
+
+def protect(_population: SocialGraph | Pair, protection: Any, _rng: np.random.Generator) -> Any:
+    """Return the protection itself: people apply it in the release that each adversary faces."""
+    return protection
+
+
+@dataclass(frozen=True)
+class _FacedRelease:
+    """Networks of a cell before and after the protection, and the seeds of the adversary."""
+
+    before: Pair
+    after: Pair
+    separated: Separated | None
+    seeds: SeedPairs
+
+    @classmethod
+    def draw(cls, cell: Cell, population: SocialGraph | Pair, protection: Any) -> _FacedRelease:
+        """Return the networks and seeds of a cell."""
+        knowledge = _knowledge(cell.adversary)
+        pair = population if isinstance(population, Pair) else _split(cell, population, knowledge)
+        seed_rng = cell.rng("seeds", knowledge.seeds, knowledge.n_seeds)
+        if protection is None:
+            return cls(pair, pair, None, knowledge.choose(pair, seed_rng))
+        rng = cell.rng("protection", cell.protection.content)
+        separated = protected(protection, pair.target, rng=rng, eligible=pair.truth[pair.common])
+        seeds = separated_seeds(
+            pair, separated, knowledge.seeds, knowledge.n_seeds, seed_rng, who=knowledge.who, error=knowledge.error
+        )
+        return cls(pair, SeparatedPair.of(pair, separated), separated, seeds)
+
+    @property
+    def losses(self) -> dict[str, float]:
+        """Losses of the release."""
+        return dict.fromkeys(LOSSES, 0.0) if self.separated is None else lost(self.before.target, *self.separated)
+
+
+def _split(cell: Cell, graph: SocialGraph, knowledge: Knowledge) -> Pair:
+    rng = cell.rng("split", *knowledge.overlaps)
+    return split(graph, *knowledge.overlaps, rng, largest_component=knowledge.largest_component)
+
+
+def attack(cell: Cell, population: SocialGraph | Pair, released: Any, attack: Attack) -> list[Row]:
+    """Return rates over the people in both networks; with several identities, also what they disclose."""
+    faced = _FacedRelease.draw(cell, population, released)
+    run, _ = run_attack(faced.after, attack, faced.seeds, only_rates=True)
+    rows = average_rows([run], release=cell.protection.name, adversary=cell.adversary.name)
+    if not isinstance(population, Pair):
+        counts = DerivedPair(population, *_knowledge(cell.adversary).overlaps).coverage(run.truth)
+        rows = [replace(row, **counts) for row in rows]
+    return [*rows, *_discovery_rows(cell, faced.after, attack), *_utility_rows(cell, faced)]
+
+
+def believed(
+    cell: Cell, population: SocialGraph | Pair, released: Any, attack: Attack
+) -> tuple[Posterior, Truth, float]:
+    """Return the belief about people who are not seeds, the truth, and the utility of the release."""
+    knowledge = _knowledge(cell.adversary)
+    faced = _FacedRelease.draw(cell, population, released)
+    ready = declare_seeds(attack, knowledge.seeds, faced.after, anybody=knowledge.who == "anybody")
+    belief = ready(faced.after.target, Auxiliary(faced.after.source, faced.seeds))
+    truth = faced.after.to_truth(faced.seeds)
+    free = np.flatnonzero(~truth.leaked)
+    belief = replace(belief, observation=belief.observation[free], weight=equal_weights(len(free)))
+    return belief, Truth(truth.candidate[free]), utility(faced.losses)
+
+
+def _discovery_rows(cell: Cell, pair: Pair, attack: Attack) -> Iterator[Row]:
+    """Yield how well the identities of some adopters are found, each as if it were the only one."""
+    if not isinstance(pair, SeparatedPair):
+        return
+    search = Discovery(**cell.adversary.settings.get("discovery", {}))
+    before, separated = pair.before, pair.separated
+    is_present = np.isin(before.truth, separated.adopters) & np.isin(before.truth, separated.origin)
+    rng = cell.rng("discovery", search.people, search.runs)
+    people = rng.permutation(np.flatnonzero(is_present))[: search.people]
+    if not len(people):
+        return
+    seeds = _knowledge(cell.adversary).choose
+    result = discovery(before, separated, people, attack, seeds, runs=search.runs, rng=rng)
+    n, reversed_ = len(result.node), result.reversed or 0.0
+    low, high = wilson(reversed_, len(people))
+    yield cell.row("discovery", "share", float(result.probability.mean()), prior=0.0, n=n, target="adopters")
+    yield cell.row("discovery_score", "runs", float(result.score.mean()), prior=0.0, n=n, target="adopters")
+    yield cell.row(
+        "reversed", "share", reversed_, prior=0.0, n=len(people), target="adopters", low=low, high=high,
+        interval="people (Wilson)",
+    )  # fmt: skip
+
+
+def _utility_rows(cell: Cell, faced: _FacedRelease) -> Iterator[Row]:
+    """Yield the losses of the release, and as `utility` what the greatest of them leaves."""
+    if not any(map(cell.wants, ("utility", *LOSSES))):
+        return
+    losses, n = faced.losses, max(faced.before.target.n_edges, 1)
+    note = f"1 - the greatest of {len(losses)} losses of the release"
+    yield cell.row("utility", "share", utility(losses), prior=1.0, n=n, note=note)
+    for name, loss in losses.items():
+        yield cell.row(name, "share", loss, prior=0.0, n=n, note=UTILITIES[name].meaning)
