@@ -1,4 +1,4 @@
-"""Cases of badges: colors are shown, and an adversary guesses whose they are."""
+"""Audit of badges: an adversary sees painted colors and guesses the original ones."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,7 +18,7 @@ MEASURES = tuple(measure.name for measure in SELF_ASSESSED + REALIZED)
 
 
 def audit(release, *, truth: Badges | None = None, trust: Annotated[float, Range(0, 1)] = 0.9) -> AuditResult:
-    """Look at badges: whose color is guessed right.
+    """Guess the original colors of badges.
 
     trust : share of the people who show their own color
     """
@@ -40,7 +40,7 @@ def audit(release, *, truth: Badges | None = None, trust: Annotated[float, Range
 
 @with_parameters(audit, only=("trust",))
 def audit_files(releases: Sequence[Path], *, truth: Path | None = None, **options) -> AuditResult:
-    """Look at badges: whose color is guessed right.
+    """Guess the original colors of badges.
 
     truth : file of the colors that people have
     """
@@ -54,25 +54,25 @@ def _rows(name, adversary, shown, people, attack):
 
 
 def check(adversary):
-    """Nothing can be wrong."""
+    """Accept every adversary."""
 
 
 def columns(file):
-    """A file of badges names no columns."""
+    """Return no columns: a file of badges has none."""
     return []
 
 
 def load(dataset, made):
-    """The badges, or those of a file."""
+    """Return the badges, or read them from a file."""
     return Badges.read(made) if isinstance(made, Path) else made
 
 
 def protect(population, protection, rng):
-    """The badges that are shown."""
+    """Return the shown badges."""
     return population if protection is None else protection(population, rng=rng)
 
 
 def attack(cell, population, released, attack):
-    """What the adversary believes of the colors."""
+    """Return the rows of an adversary in a run of a study."""
     rows = _rows(cell.protection.name, cell.adversary.name, released, population, attack)
     return [row for row in rows if cell.wants(row.measure)]

@@ -1,4 +1,4 @@
-"""What `unmask.catalog` lists of badges."""
+"""Objects that `unmask.catalog` lists for badges."""
 
 from tests.badges import Look, Repaint, crowd
 

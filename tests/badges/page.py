@@ -1,4 +1,4 @@
-"""The colors of badges as a table and a finding."""
+"""Colors of badges as a table and a block."""
 
 import numpy as np
 
