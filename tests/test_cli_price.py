@@ -194,9 +194,9 @@ def test_the_coverage_of_the_register_takes_the_place_of_the_prior():
     found = audit_tables(
         {"r": released}, AuditorKnowledge(people, {"r": origin}, register, coverage=0.5), attacker=AttackerSource(PLAIN)
     )
-    (about,) = found.result.table("price").rows
+    (about,) = found.table("price").rows
     assert (about["parameters"]["prior"], about["adversary"]) == (0.5, "register")
-    assert set(found.result.table("price_releases").values("release")) == {"original", "r"}
+    assert set(found.table("price_releases").values("release")) == {"original", "r"}
     assert headlines(found)  # the rows of the audit are all there
 
 
@@ -205,7 +205,7 @@ def test_e4_the_fine_that_stops_a_campaign_stops_it():
 
     def priced(attacker):
         found = audit_tables({"r": census()}, attacker=AttackerSource(attacker))
-        return found.result.table("price_releases").rows[0]
+        return found.table("price_releases").rows[0]
 
     now = priced(PLAIN)
     pays, stops = now["campaign_fines"]

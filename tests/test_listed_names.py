@@ -10,6 +10,7 @@ from unmask.cli import main
 from unmask.measures import Measure
 from unmask.measures.registry import CRITERIA, MEASURES
 from unmask.policy import read_policies
+from unmask.reports import ReportData
 from unmask.tables import Mondrian, Table
 from unmask.tables.audit import audit
 
@@ -69,7 +70,7 @@ def test_a_policy_may_ask_for_the_risk_of_a_population():
     values = found.criteria["r"]
     assert values["journalist_max"] == pytest.approx(1 / 3)
     assert values["journalist_average"] == values["marketer"] == pytest.approx(7 / 24)
-    (verdict,) = found.judged(read_policies(["journalist_max <= 0.34"]))
+    (verdict,) = ReportData.of(found).judged(read_policies(["journalist_max <= 0.34"]))
     assert verdict.state == "acceptable"
 
 

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from unmask.plan import Cell, Part
     from unmask.policy import Policy
-    from unmask.reports import ReportData
     from unmask.results import AuditResult, Row
 
 Call = TypeVar("Call", bound=Callable[..., Any])
@@ -95,10 +94,10 @@ class DomainAudit(Protocol):
     COLUMNS: tuple[str, ...]
     ROLES: Mapping[str, str]
 
-    def audit(self, release: Any, *, truth: Any = None) -> ReportData | AuditResult:
+    def audit(self, release: Any, *, truth: Any = None) -> AuditResult:
         """What adversaries get from a release, or from several by name."""
 
-    def audit_files(self, *files: Any, **options: Any) -> ReportData | AuditResult | None:
+    def audit_files(self, *files: Any, **options: Any) -> AuditResult | None:
         """Return what adversaries get from releases in files."""
 
     def check(self, adversary: Part) -> object:

@@ -14,10 +14,10 @@ from unmask.policy import Policy, Verdict
 from unmask.protecting import protect
 from unmask.reports import ReportData
 from unmask.reports.data import Scope
-from unmask.reports.facts.tables import Change
 from unmask.reports.findings.rows import at_risk
 from unmask.reports.findings.verdict import limit_of
 from unmask.reports.words import IDENTITY
+from unmask.results.change import Change
 from unmask.tables import Table
 from unmask.tables.audit import audit
 from unmask.tables.criteria import contributions
@@ -103,7 +103,7 @@ class _Trial:
             made = protect(table, k=k, l=l, levels=levels)
         except UnmaskError:
             return None
-        found = audit(made.release, original=table, origin=made.origin, **self._told(without))
+        found = ReportData.of(audit(made.release, original=table, origin=made.origin, **self._told(without)))
         found = found.under(found.judged(self.policies))
         left = (1 - made.facts["gcp"]) * len(known) / len(self.table.quasi_identifiers)
         change = _measured(_name(k, l, without), found, "release", found.verdicts, left)

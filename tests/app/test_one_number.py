@@ -7,6 +7,7 @@ from unmask.app.project import STUDY, STUDY_FOLDER
 from unmask.app.table_workflow import TRIALS, build_plan
 from unmask.app.tried_releases import read_points
 from unmask.policy import read_policies
+from unmask.reports import ReportData
 from unmask.studies.reading import read_plan
 from unmask.studies.run import run_study
 from unmask.tables import Mondrian, Table
@@ -36,6 +37,6 @@ def test_a_protection_that_is_tried_has_the_distance_to_its_limit_that_its_audit
     for k in (2, 5, 10):
         release, origin = Mondrian(k=k)(people)
         found = audit({"r": release}, original=people, origin=origin, without=("learner", "insider", "order"))
-        (verdict,) = found.judged(read_policies(CONDITIONS))
+        (verdict,) = ReportData.of(found).judged(read_policies(CONDITIONS))
         assert points[k].ratio == pytest.approx(max(line.times for line in verdict.lines()), rel=1e-9)
         assert points[k].is_met == (verdict.state == "acceptable")

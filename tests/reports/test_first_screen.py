@@ -20,10 +20,11 @@ from unmask.policy.policies import read_policies
 from unmask.reports import ReportData, render
 from unmask.reports.data import Scope
 from unmask.reports.facts.study import Option
-from unmask.reports.facts.tables import Change, Distribution
 from unmask.reports.findings.folds import SENTENCES
 from unmask.reports.overview import lines, overview, verdict_lines
 from unmask.results import Row
+from unmask.results.change import Change
+from unmask.results.distribution import Distribution
 from unmask.tables.audit.column_exposure import ColumnExposure
 from unmask.tables.audit.riskiest_classes import ClassRisk
 

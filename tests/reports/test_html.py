@@ -18,8 +18,8 @@ from unmask.core.errors import UnmaskError
 from unmask.measures.registry import MEASURES, quantity
 from unmask.render import svg
 from unmask.reports import ReportData, render, words
-from unmask.reports.facts.tables import Distribution
 from unmask.results import Row
+from unmask.results.distribution import Distribution
 from unmask.tables.audit.quasi_identifiers import ColumnRisk
 from unmask.tables.audit.result import TableFacts, make_result
 

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import unmask
-from unmask.reports.facts.tables import Distribution
 from unmask.reports.page import render
+from unmask.reports.screens.audit import estimate_all
+from unmask.results.distribution import Distribution
 from unmask.tables import Mondrian, Table
 from unmask.tables.audit.control_comparison import EVERYBODY, INSIDE, OWN
 
@@ -37,5 +38,5 @@ def test_three_questions_are_answered_first_where_there_are_control_people(peopl
 
 def test_people_at_risk_are_estimated_for_all_from_whom_some_were_drawn():
     drawn = Distribution("r", "mechanism", "identity", (0.0, 1.0), (1.0,), 1000, drawn_from=3000)
-    assert drawn.in_all(780, 10) == (2340, 2270, 2400)
-    assert drawn.in_all(1000)[1:] == (2992, 3000)
+    assert estimate_all(drawn, 780, 10) == (2340, 2270, 2400)
+    assert estimate_all(drawn, 1000)[1:] == (2992, 3000)

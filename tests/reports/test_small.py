@@ -15,8 +15,8 @@ from unmask.graphs.audit.facts import CriterionLink, ProtectionEffect, ScoreBin
 from unmask.graphs.evaluation import DegreeClass
 from unmask.reports import ReportData, render
 from unmask.reports.data import Scope
-from unmask.reports.facts.tables import Distribution
 from unmask.reports.sections.tables import quantile_tables
+from unmask.results.distribution import Distribution
 from unmask.tables import Table
 from unmask.tables.audit.attacked_release import PROSECUTOR
 from unmask.tables.audit.auditor_knowledge import AuditorKnowledge
@@ -48,7 +48,7 @@ def tables(draw):
 @settings(max_examples=25, deadline=None)
 @given(tables(), st.integers(2, 20))
 def test_no_count_of_few_people_is_in_what_is_shown(table, least):  # R7
-    found = replace(audit_tables({"release": table}), least=least)
+    found = replace(ReportData.of(audit_tables({"release": table})), least=least)
     told = found.without_small()
     sizes = table.classes.sizes
     for item, exact in zip(told.distribution, found.distribution, strict=True):

@@ -131,8 +131,8 @@ def test_a_page_does_not_tell_how_many_when_they_are_few():
     rare = np.array(["common"] * 237 + ["r1", "r2", "r3"])
     table = people(rare=rare)
     found = audited(table, *Mondrian(k=10)(table))
-    (facts,) = found.result.table("exposure_columns").where(name="rare").rows
+    (facts,) = found.table("exposure_columns").where(name="rare").rows
     assert facts["alone"] == 3
-    (facts,) = found.without_small().result.table("exposure_columns").where(name="rare").rows
+    (facts,) = found.without_small(10).table("exposure_columns").where(name="rare").rows
     assert (facts["alone"], facts["missing"]) == ("fewer than 10", 0)
     assert "fewer than 10" in render(found)

@@ -8,7 +8,7 @@ import pytest
 from unmask import UnmaskError
 from unmask.economics import Attacker
 from unmask.economics.audit import AttackerSource
-from unmask.reports import headlines, render, sentences
+from unmask.reports import ReportData, headlines, render, sentences
 from unmask.results.formats import percent
 from unmask.tables import Mondrian, Register, Table
 from unmask.tables.audit.auditor_knowledge import AuditorKnowledge
@@ -83,14 +83,14 @@ def test_e2_a_plan_is_played_out_for_the_holder_of_a_register_whose_people_are_k
     rows = {row.measure: row for row in found.rows if (row.release, row.adversary) == ("k=5", "register")}
     assert rows["realized_success"].posterior == pytest.approx(rows["success_probability"].posterior)
     assert rows["realized_rational_success"].posterior == pytest.approx(rows["rational_success"].posterior)
-    (priced,) = found.result.table("price_releases").where(release="k=5").rows
+    (priced,) = found.table("price_releases").where(release="k=5").rows
     assert priced["realized"] == rows["realized_rational_success"].posterior
     assert any(
         f"{percent(priced['realized'])} ({percent(priced['success'])} expected) are re-identified" in said
         for said in sentences(found)
     )
     unknown = audit_tables({"k=5": release}, replace(evidence, register_origin=None), attacker=motive)
-    assert unknown.result.table("price_releases").where(release="k=5").values("realized") == [None]
+    assert unknown.table("price_releases").where(release="k=5").values("realized") == [None]
     assert any(f"attack and {percent(priced['success'])} are re-identified" in said for said in sentences(unknown))
 
 
@@ -101,7 +101,7 @@ def test_t6_the_page_says_for_whom_an_inference_is_exact():
 
 
 def _values(data):
-    return data.result.table("values").rows
+    return data.table("values").rows
 
 
 def test_u10_a_rare_value_is_not_hidden_behind_the_commonest():
@@ -122,7 +122,7 @@ def test_u10_a_page_names_no_value_that_few_people_have():
         {"r": Table.read({"q": np.arange(100) % 5, "ill": ill}, quasi_identifiers="q", sensitive="ill")}
     )
     assert {row["value"] for row in _values(found)} == {"no. 1", "no. 2", "no. 3"}
-    shown = found.without_small()
+    shown = found.without_small(10)
     assert {row["value"] for row in _values(shown)} == {"no. 1", "a value that fewer than 10 people have"}
-    assert shown.without_small() == shown
-    assert not any(value in render(replace(found, least=1)) for value in ("HIV", "gout"))
+    assert shown.without_small(10) == shown
+    assert not any(value in render(replace(ReportData.of(found), least=1)) for value in ("HIV", "gout"))

@@ -183,7 +183,7 @@ def test_an_audit_of_a_synthetic_release_asks_only_learners():
         ("all columns", "ill"),
     }
     assert all(np.isfinite(row.posterior) for row in rows if row.measure == "log_loss_bits")
-    assert {one.release for one in found.data.values} == {"release"}
+    assert set(found.data.result.table("values").values("release")) == {"release"}
     own = {(row.adversary, row.measure): row for row in rows}
     assert own["all columns", "realized_success"].posterior > own["learner", "realized_success"].posterior
     assert found.data.criteria["release"]["replicated_uniques"] is not None

@@ -235,7 +235,7 @@ def test_an_audit_has_the_rows_of_an_audit_in_memory(engine, people, missing, co
             assert alike(getattr(row, name), getattr(other, name)), (row.measure, name)
         assert row.quantiles == pytest.approx(other.quantiles, rel=2e-6, abs=2e-6)
     assert [one.above for one in found.distribution] == [one.above for one in expected.distribution]
-    for risk, other in zip(*(data.result.table("column_risk").rows for data in (found, expected)), strict=True):
+    for risk, other in zip(*(data.table("column_risk").rows for data in (found, expected)), strict=True):
         assert all(alike(risk[name], other[name]) for name in other)
     if missing != "excluded":  # in memory 1/10 in single precision may fall on the other side of an edge
         chance = 1 / table.classes.sizes[table.classes.of_row]
@@ -246,15 +246,15 @@ def test_an_audit_has_the_rows_of_an_audit_in_memory(engine, people, missing, co
     assert [(one.adversary, one.target) for one in found.distribution] == [
         (one.adversary, one.target) for one in expected.distribution
     ]
-    assert (found.who, found.adversaries) == (expected.who, expected.adversaries)
+    assert (found.setting, found.adversaries) == (expected.setting, expected.adversaries)
     assert set(found.assumptions) <= set(expected.assumptions)
     assert any("what columns give away" in what for what, _ in found.not_run)
-    contributions = [data.result.table("contributions").rows for data in (found, expected)]
+    contributions = [data.table("contributions").rows for data in (found, expected)]
     assert {row["release"] for row in contributions[0]} == {"r"}
     for contribution, other in zip(*contributions, strict=True):
         assert (contribution["target"], contribution["column"]) == (other["target"], other["column"])
         assert contribution["shapley"] == pytest.approx(other["shapley"], abs=1e-12)
-    values = [data.result.table("values").rows for data in (found, expected)]
+    values = [data.table("values").rows for data in (found, expected)]
     assert len(values[0]) > 2
     for value, other in zip(*values, strict=True):
         assert all(value[name] == other[name] for name in ("target", "value", "people", "n"))
@@ -386,7 +386,7 @@ def test_counted_adult_has_its_reference_values(tmp_path):
     check_criteria(found, criteria.evaluate(adult))
     assert (found.classes, found.unique_rows) == (6072, 3187)  # ARX and openmed agree on these
     assert audited.rows[0].posterior == pytest.approx(ClassAttack()(adult).n_observations / 30_162, abs=1e-12)
-    assert len(audited.result.table("column_risk").rows) == 2 * len(quasi)
+    assert len(audited.table("column_risk").rows) == 2 * len(quasi)
 
 
 def test_a_register_meets_cells_that_overlap(tmp_path, monkeypatch):
@@ -430,13 +430,13 @@ def test_the_price_is_that_of_the_table_in_memory(people, coverage):
         whole = count_source(engine, str(people), dict(known, **register), name="register").table
         linked = audit_tables({"r": held}, AuditorKnowledge(register=whole, coverage=coverage), attacker=motive)
     expected = in_engine_too(audit_tables({"r": in_memory(people)}, attacker=motive))
-    check_price(found.result, expected.result)
+    check_price(found, expected)
     for row, other in zip(found.rows, expected.rows, strict=True):
         assert row.measure == other.measure
         assert alike(row.posterior, other.posterior), row.measure
     assert not any("campaign" in what for what, _ in found.not_run)
     named = AuditorKnowledge(register=in_memory(people, **register), coverage=coverage)
-    check_price(linked.result, audit_tables({"r": in_memory(people)}, named, attacker=motive).result)
+    check_price(linked, audit_tables({"r": in_memory(people)}, named, attacker=motive))
 
 
 def check_price(found, expected, *, rel=1e-6):

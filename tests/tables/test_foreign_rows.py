@@ -12,7 +12,7 @@ from unmask.cli import main
 from unmask.economics import read_attacker
 from unmask.economics.audit import AttackerSource
 from unmask.policy import Policy
-from unmask.reports import render
+from unmask.reports import ReportData, render
 from unmask.results.formats import percent
 from unmask.tables import Mondrian, Table, criteria
 from unmask.tables.audit.auditor_knowledge import AuditorKnowledge
@@ -52,7 +52,7 @@ def test_t3_identity_is_not_run_where_rows_are_nobodys(tmp_path):
     assert {row.status for row in rows} <= {"model", "refuted"}
     assert any(row.measure == "realized_success" for row in rows)
     assert not any(one.release == "syn" and one.target == "identity" for one in found.distribution)
-    assert "syn" not in found.result.table("price_releases").values("release")
+    assert "syn" not in found.table("price_releases").values("release")
     assert {found.criteria["syn"][name] for name in ("prosecutor_average", "prosecutor_max")} == {None}
     assert {row.target for row in found.rows if row.release == "original"} == {"identity", "s"}
     what, why = found.not_run[0]
@@ -62,9 +62,9 @@ def test_t3_identity_is_not_run_where_rows_are_nobodys(tmp_path):
     assert percent(share) in why
     assert why.partition(":")[0] in render(found)
     asked = ["k >= 5", "prosecutor_average <= 0.1", "prosecutor_max <= 0.1"]
-    (verdict,) = found.judged([Policy.of(asked, title="Ours")])
+    (verdict,) = ReportData.of(found).judged([Policy.of(asked, title="Ours")])
     assert [one.unknown_reason for one in verdict.assessments] == [f"this measure was not evaluated: {why}"] * 3
-    assert "The rows of syn are not people of the original" in found.who
+    assert "The rows of syn are not people of the original" in found.setting
 
 
 def test_t3_rows_that_were_only_generalized_or_suppressed_are_asked_for_their_people():

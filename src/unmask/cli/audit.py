@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from unmask.data.engine import EngineOptions
     from unmask.policy import Policy
     from unmask.reports import ReportData
-    from unmask.reports.facts.tables import Change
+    from unmask.results import AuditResult
+    from unmask.results.change import Change
     from unmask.tables import Table
 
 ORIGINS = "CSV with the row of the original behind each record; repeat it for each release, in their order."
@@ -123,7 +124,7 @@ def audit(
     output.write(result, rows=rows, warnings=warnings, suggest=suggest, watched=watched, releases=paths)
 
 
-def _audit_tables() -> Callable[..., ReportData]:
+def _audit_tables() -> Callable[..., AuditResult]:
     from unmask.tables.audit import audit as audit_tables  # here: help needs no attacks
 
     return audit_tables
@@ -134,7 +135,7 @@ def _pop_keywords(values: dict[str, Any]) -> dict[str, Any]:
     return pop_options(values, [name for name in inspect.signature(_audit_tables()).parameters if name in values])
 
 
-def _count_rows(result: ReportData, names: Sequence[str]) -> dict[str, list[Any]]:
+def _count_rows(result: AuditResult, names: Sequence[str]) -> dict[str, list[Any]]:
     return {"releases": [result.criteria[name]["rows"] for name in names]}
 
 
@@ -149,7 +150,7 @@ def _check_origins(n_releases: int, original: Path | None, origins: tuple[Path, 
 
 def _audit_counted(
     engine: EngineOptions, sources: dict[str, str], register: str | None, values: dict[str, Any]
-) -> ReportData | None:
+) -> AuditResult | None:
     """Audit releases that stay in an engine; None after a dry run."""
     keywords = pop_options(_pop_keywords(values), ("coverage", "attacker", "seed"))
     people = next(name for name in ("register", "register of people") if name not in sources)

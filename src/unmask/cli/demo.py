@@ -46,7 +46,7 @@ def demo(report: Path, people: int, seed: int, force: bool) -> None:
     import numpy as np
 
     from unmask.policy import read_policy
-    from unmask.reports import render
+    from unmask.reports import ReportData, render
     from unmask.tables import Mondrian, Register, Table, datasets
     from unmask.tables.audit import audit as audit_tables
 
@@ -59,7 +59,7 @@ def demo(report: Path, people: int, seed: int, force: bool) -> None:
         tables[f"k={k}"], origins[f"k={k}"] = Mondrian(k=k)(census, rng=rng)
     register = Register(columns=known, coverage=0.8)(census, origins["k=3"], rng=rng)
     holder: dict[str, Any] = {"register": register.people, "register_origin": register.person, "coverage": 0.8}
-    found = audit_tables(tables, original=census, origin=origins, seed=seed, **holder)
+    found = ReportData.of(audit_tables(tables, original=census, origin=origins, seed=seed, **holder))
     found = replace(
         found.under(found.judged([read_policy("ema-0.09")])),
         title="A generated census, released with k = 3, 12 and 50",

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from unmask.policy import Policy
     from unmask.reports import ReportData
     from unmask.reports.at_risk import Watched
-    from unmask.reports.facts.tables import Change
     from unmask.results import AuditResult
+    from unmask.results.change import Change
 
 
 class Output(NamedTuple):

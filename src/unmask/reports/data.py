@@ -13,13 +13,12 @@ from unmask.policy import Criterion, Policy, Verdict, judge
 from unmask.policy.coverage import MIN_COVERAGE
 from unmask.policy.verdict import Line
 from unmask.reports.facts.found import Found, plain_row
-from unmask.reports.facts.tables import (
-    Change,
-    Distribution,
-)
-from unmask.reports.words import ADOPTERS, FAILURES, IDENTITY, Value, letter, lettered, styles_of
+from unmask.reports.words import ADOPTERS, FAILURES, IDENTITY, letter, lettered, styles_of
 from unmask.results import AuditResult, Row
+from unmask.results.change import Change
+from unmask.results.distribution import Distribution
 from unmask.results.preferred_rows import preferred_rows
+from unmask.results.result import Value
 from unmask.results.rows import ORIGINAL as ORIGINAL
 from unmask.results.suppression import FEWEST, hide_few, round_share
 
@@ -110,6 +109,9 @@ class ReportData(Found):
             title=result.title,
             who=result.setting,
             rows=result.rows,
+            unit=result.unit,
+            criteria=result.criteria,
+            distribution=result.distribution,
             assumptions=result.assumptions,
             cautions=result.cautions,
             not_run=result.not_run,
@@ -136,8 +138,6 @@ class ReportData(Found):
             for name in (name for name in values if name in numbers):
                 value = values[name]
                 yield Criterion(release, name, float(value) if isinstance(value, int | float) else math.nan)
-        criteria = {} if self.result is None else self.result.criteria
-        yield from (Criterion(name, key, value) for name, own in criteria.items() for key, value in own.items())
 
     def judged(self, policies: Iterable[Policy]) -> tuple[Verdict, ...]:
         """The verdicts of policies on every release."""
@@ -194,12 +194,8 @@ class ReportData(Found):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What a program must hand on."""
-        return tuple(dict.fromkeys((*self.cautions, *(() if self.result is None else self.result.cautions))))
-
-    def cautioned(self, sentences: Iterable[str]) -> ReportData:
-        """The same with more cautions."""
-        return replace(self, cautions=(*self.cautions, *sentences))
+        """Return what a program must hand on."""
+        return self.cautions
 
 
 def _row(row: Row, least: int) -> Row:
@@ -226,11 +222,12 @@ Heads = Mapping[tuple[str, str, str], Row]
 """(release, adversary, target) -> the row of success that findings and charts speak about."""
 
 
-def headlines(data: ReportData) -> dict[tuple[str, str, str], Row]:
+def headlines(data: ReportData | AuditResult) -> dict[tuple[str, str, str], Row]:
     """(release, adversary, target) -> the row of success that findings and charts speak about, in the order of rows.
 
     It is the first of `data.success` that has a value: realized success where the truth is known, else self-assessed.
     """
+    data = ReportData.of(data)
     return preferred_rows((row for row in data.rows if row.status not in FAILURES), data.success)
 
 

@@ -8,8 +8,8 @@ from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
 from unmask.render import Figure
-from unmask.reports.facts.tables import Distribution
 from unmask.results import Chart, Column, Table
+from unmask.results.distribution import Distribution
 from unmask.results.formats import SPACE, format_value
 
 # --- dots ------------------------------------------------------------------------------------------------------------

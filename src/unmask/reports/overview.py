@@ -12,7 +12,6 @@ from unmask.measures.registry import SHARES
 from unmask.policy import Assessment
 from unmask.reports.data import LIMITS, ORDER, ORIGINAL, SEVERAL, ReportData, Scope, headlines
 from unmask.reports.facts.study import StudyData
-from unmask.reports.facts.tables import Distribution
 from unmask.reports.findings.rows import findings, leading, sentences
 from unmask.reports.findings.verdict import (
     NO_POLICY,
@@ -26,9 +25,11 @@ from unmask.reports.findings.verdict import (
     sentence,
     unjudged,
 )
-from unmask.reports.words import IDENTITY, Value, row_value
+from unmask.reports.words import IDENTITY, row_value
 from unmask.results import Row
+from unmask.results.distribution import Distribution
 from unmask.results.formats import SPACE, number, percent
+from unmask.results.result import Value
 
 CRITERIA = {"rows": "rows", "classes": "classes", "k": "k", "l_distinct": "l"}
 """Criterion -> head of its column."""

@@ -25,10 +25,11 @@ from unmask.reports.sections.closing import closing, describe_readers, not_run_s
 from unmask.reports.sections.measures import measures_section
 from unmask.reports.sections.study import study_page
 from unmask.reports.words import letter
+from unmask.results import AuditResult
 from unmask.results.words import plural
 
 
-def render(data: ReportData | StudyData) -> str:
+def render(data: ReportData | AuditResult | StudyData) -> str:
     """The page of an audit or a study as one HTML file: styles and charts inline, nothing fetched. Its
     one script shows exact values under a pointer and hides what a legend names; nothing is lacking without it.
 
@@ -68,11 +69,11 @@ def written(page: Page) -> str:
     return shown.replace(_DIGEST, b64encode(sha256(script.encode()).digest()).decode(), 1)
 
 
-def page_of(data: ReportData | StudyData) -> Page:
+def page_of(data: ReportData | AuditResult | StudyData) -> Page:
     """What stands on the page, section by section: its sentences, its charts, its tables."""
     if isinstance(data, StudyData):
         return study_page(data)
-    shared = data.without_small()
+    shared = ReportData.of(data).without_small()
     return _audit_page(shared) if shared.result is None or shared.result.decision is None else _decision_page(shared)
 
 

@@ -8,9 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from unmask.core.pareto import find_pareto_front
 from unmask.measures.registry import CRITERIA, UTILITIES, Quantity
 from unmask.reports.data import COUNTS, ORIGINAL
-from unmask.reports.words import Value, name_of, told_apart, what
+from unmask.reports.words import name_of, told_apart, what
 from unmask.results import Block, Chart, Column, Row, Table, View
 from unmask.results.formats import format_value
+from unmask.results.result import Value
 from unmask.results.words import listed, release_name
 
 N_NAMED = 4

@@ -17,7 +17,7 @@ from unmask.reports.findings.study import who
 from unmask.reports.sections.closing import not_run_groups
 from unmask.reports.words import IDENTITY, MEMBERSHIP, PARTS, row_estimate
 from unmask.reports.words import SINGLING as SINGLED
-from unmask.results import Row
+from unmask.results import AuditResult, Row
 from unmask.results.formats import number, percent
 from unmask.results.preferred_rows import SUCCESS, preferred_rows
 from unmask.results.words import release_name
@@ -60,7 +60,7 @@ class _Told:
     row: Row
 
 
-def summary(data: ReportData | StudyData) -> str:
+def summary(data: ReportData | AuditResult | StudyData) -> str:
     """At most 25 lines: for each question which adversary and measure answer it, what was found, what was not tested.
 
     * Singling out: adversaries who re-identify people or guess what fits one of them, and the worst-off person.
@@ -69,6 +69,7 @@ def summary(data: ReportData | StudyData) -> str:
     * Inference: adversaries who say what somebody's value is.
     * Motivated intruder: the strongest of those who re-identify, what they are taken to know, and whether it pays.
     """
+    data = data if isinstance(data, StudyData) else ReportData.of(data)
     told = _study(data) if isinstance(data, StudyData) else _audit(data)
     named = [one for one in told if one.row.target == IDENTITY]
     single = [one for one in told if one.row.target in (IDENTITY, SINGLED)]

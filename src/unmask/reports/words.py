@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from unmask.measures.registry import CRITERIA, SHARES, UTILITIES, Quantity, described
 from unmask.results import Row
 from unmask.results.formats import SPACE, decimals, estimate, number, percent
+from unmask.results.result import Value
 
 IDENTITY = "identity"
 
@@ -28,8 +29,6 @@ RARE = "membership of the rare"
 
 SINGLING, PARTS = "singling out", "linkability"
 """Targets of adversaries who single people out, and who link two parts of a record."""
-
-Value = float | int | str | None
 
 FAILURES = ("failed", "skipped", "timed out", "not run")
 """A row of such a status has no value; the page says the word instead."""

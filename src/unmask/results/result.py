@@ -6,9 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from unmask.results.blocks import Block, Fact
+from unmask.results.distribution import Distribution
 from unmask.results.rows import Row
 from unmask.results.suppression import write_counts
 from unmask.results.table import Table
+
+Value = float | int | str | None
+"""Value of a criterion or a loss; None if it was not computed."""
 
 
 @dataclass(frozen=True)
@@ -146,7 +150,11 @@ class AuditResult:
     blocks : tuple of Block
         Findings, in the order of the page.
     criteria : mapping
-        Release -> criterion -> value; policies may set a limit on each.
+        Release -> criterion -> value, None if it was not computed; policies may set a limit on each number.
+    distribution : tuple of Distribution
+        Success of adversaries over people.
+    unit : str
+        Unit of counting, and how it was decided; "" if no people are counted.
     at_risk : AtRisk, optional
         Who is at risk; by default derived from the rows.
     advice : Advice, optional
@@ -181,7 +189,9 @@ class AuditResult:
     rows: tuple[Row, ...]
     tables: tuple[Table, ...] = ()
     blocks: tuple[Block, ...] = ()
-    criteria: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    criteria: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
+    distribution: tuple[Distribution, ...] = ()
+    unit: str = ""
     at_risk: AtRisk | None = None
     advice: Advice | None = None
     decision: Decision | None = None
@@ -216,6 +226,7 @@ class AuditResult:
         return replace(
             shared,
             headline=write_counts(self.headline, least),
+            distribution=tuple(item.without_small(least) for item in self.distribution),
             blocks=tuple(_write_block(block, shared, least) for block in self.blocks),
             at_risk=None if self.at_risk is None else _write_risk(self.at_risk, least),
             advice=None if self.advice is None else _write_advice(self.advice, least),

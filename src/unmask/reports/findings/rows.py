@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from unmask.measures.registry import SHARES, needs_truth
 from unmask.reports.data import APART, CROSSING, ORDER, ORIGINAL, PROSECUTOR, Heads, ReportData, Scope
-from unmask.reports.facts.tables import Distribution
 from unmask.reports.words import IDENTITY, MEMBERSHIP, SECRET, points, row_estimate, row_value
-from unmask.results import Row
+from unmask.results import AuditResult, Row
+from unmask.results.distribution import Distribution
 from unmask.results.formats import SPACE, number, percent
 from unmask.results.preferred_rows import ERRORS, RATIONAL
 from unmask.results.words import release_name
@@ -95,8 +95,9 @@ def risky(row: Row) -> float:
     return -math.inf if math.isnan(value) else value
 
 
-def sentences(data: ReportData) -> list[str]:
+def sentences(data: ReportData | AuditResult) -> list[str]:
     """The findings of the report, a sentence each, for those who read no page."""
+    data = ReportData.of(data)
     scope = Scope(data)
     described = () if data.result is None else data.result.described_measures
     heads = {key: row for key, row in scope.heads.items() if row.measure not in described}

@@ -11,9 +11,9 @@ from unmask.policy import Assessment, Condition, Requirement, Verdict
 from unmask.policy.condition import CONTROL_FIELDS
 from unmask.policy.verdict import ItemValue, Outcome, State, combine_states, limit_ratio
 from unmask.reports.data import APART, LIMITS, PROBABILITIES, ReportData, headlines
-from unmask.reports.facts.tables import Distribution
 from unmask.reports.words import IDENTITY, row_value
 from unmask.results import Row
+from unmask.results.distribution import Distribution
 from unmask.results.formats import SPACE, number, percent
 from unmask.results.words import listed
 

@@ -7,13 +7,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
+from unmask.core.posterior import equal_weights
 from unmask.facts import Count
+from unmask.measures.interval import of_targets
 from unmask.measures.registry import quantity
 from unmask.policy import Assessment, Policy, Verdict
 from unmask.policy.policies import read_shipped_policies
 from unmask.reports import blocks
 from unmask.reports.data import ORIGINAL, PROSECUTOR, ReportData, Scope
-from unmask.reports.facts.tables import Change, Distribution
 from unmask.reports.figures import risk_figure
 from unmask.reports.findings.rows import at_risk, risky, sentences
 from unmask.reports.findings.verdict import (
@@ -30,6 +33,8 @@ from unmask.reports.parts import Advice, AtRisk, Checked, Grid, Screen, Section,
 from unmask.reports.screens.conditions import SEEN, TOLD, checked, factor, first, one_sentence
 from unmask.reports.words import IDENTITY, row_value
 from unmask.results import Row
+from unmask.results.change import Change
+from unmask.results.distribution import Distribution
 from unmask.results.formats import SPACE, percent
 from unmask.results.words import as_sentences, listed, plural, rate
 
@@ -202,9 +207,22 @@ def _counted(risk: Distribution, above: Count, scope: Scope) -> tuple[str, int, 
         return above, risk.people, f"; they were drawn from {risk.drawn_from:,}" if risk.drawn_from else ""
     if not risk.drawn_from:
         return f"{above:,}", risk.people, ""
-    value, low, high = risk.in_all(above, scope.data.least)
+    value, low, high = estimate_all(risk, above, scope.data.least)
     drawn = f"{risk.people:,} {scope.said('people')} drawn at random"
     return f"{value:,}", risk.drawn_from, f"; estimated from {drawn}, {low:,} to {high:,} with 95{SPACE}%"
+
+
+def estimate_all(risk: Distribution, above: int, least: int = 1) -> tuple[int, int, int]:
+    """Return how many of all people are at risk if some were drawn, with a 95 % interval, in steps of `least`.
+
+    >>> estimate_all(Distribution("r", "a", "identity", (0.0, 1.0), (1.0,), 100, drawn_from=300), 50)
+    (150, 126, 174)
+    """
+    is_above = (np.arange(risk.people) < above).astype(np.float64)
+    low, high, _ = of_targets(is_above, equal_weights(risk.people), drawn_from=risk.drawn_from, rate=True)
+    counts = (risk.drawn_from * share for share in (is_above.mean(), low or 0.0, high or 1.0))
+    value, first, last = (least * round(count / least) for count in counts)
+    return value, max(first, above), last
 
 
 def _facts(risk: Distribution, limit: float, scope: Scope, judged: Sequence[Assessment]) -> Iterator[tuple[str, str]]:

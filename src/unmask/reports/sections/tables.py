@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from unmask.measures.registry import needs_truth
 from unmask.render import Figure
 from unmask.reports.data import APART, LIMITS, ORDER, Heads, ReportData, Scope
-from unmask.reports.facts.tables import Distribution
 from unmask.reports.figures import Dot, dots_figure, risk_figure
 from unmask.reports.parts import Figures, Grid, Section, folded, grid, lead, parts
 from unmask.reports.words import FAILURES, IDENTITY, MEMBERSHIP, lettered, row_estimate, what
 from unmask.results import Row
+from unmask.results.distribution import Distribution
 from unmask.results.formats import SPACE, percent
 from unmask.results.words import counted
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from unmask.core.posterior import Posterior
 from unmask.economics.audit import AttackerSource, PriceFacts, price_releases
 from unmask.reports.data import APART, ORIGINAL
-from unmask.reports.facts.tables import Distribution
 from unmask.reports.words import IDENTITY
 from unmask.results import Row
+from unmask.results.distribution import Distribution
 from unmask.scoring import STANDARD, Audit, price_measures
 from unmask.tables.audit.attack_run import AttackRun
 from unmask.tables.audit.attacked_release import LEARNER, PROSECUTOR, REGISTER

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 
 from unmask.facts import ColumnFacts, Printed, Restored
 from unmask.results import Block, Column, Table, View
@@ -14,6 +13,18 @@ from unmask.results.words import plural, start_with_release
 
 N_NAMED = 3
 """Columns that a sentence names."""
+
+
+@dataclass(frozen=True)
+class ReleaseSentence:
+    """A sentence about one release, written from tables without small counts."""
+
+    write: Callable[[Mapping[str, Table], str], str]
+    release: str
+
+    def __call__(self, tables: Mapping[str, Table]) -> str:
+        """Return the sentence."""
+        return self.write(tables, self.release)
 
 
 @dataclass(frozen=True)
@@ -104,13 +115,13 @@ def exposure_blocks(exposure: ColumnExposure, riskiest: str) -> Iterator[Block]:
     if any(exposure.restored.values()):
         heading = "Generalized cells that another column restores"
         views = (View("exposure_restored", ("release", "column", "by", "cells", "guessed", "restored")),)
-        yield Block("restored", heading, partial(describe_restored, release=riskiest), (), views, RESTORED)
+        yield Block("restored", heading, ReleaseSentence(describe_restored, riskiest), (), views, RESTORED)
     if any(exposure.printed.values()):
         is_counted = any(item.alone is not None for items in exposure.printed.values() for item in items)
         introduction = PRINTED + (COUNTED if is_counted else UNCOUNTED)
         views = (View("exposure_printed", ("release", "column", "values", "alone")),)
         heading = "Who can be seen to be in the data"
-        yield Block("printed", heading, partial(describe_printed, release=riskiest), (), views, introduction)
+        yield Block("printed", heading, ReleaseSentence(describe_printed, riskiest), (), views, introduction)
 
 
 def describe_unique(tables: Mapping[str, Table]) -> str:
@@ -129,7 +140,7 @@ def _largest_share(rows: list[Row], count: str) -> tuple[float, str]:
     return max(shares, default=(0.0, ""))
 
 
-def describe_restored(tables: Mapping[str, Table], *, release: str) -> str:
+def describe_restored(tables: Mapping[str, Table], release: str) -> str:
     """Return the pairs of columns that restore most."""
     table = tables["exposure_restored"]
     several = len(set(tables["exposure_columns"].values("release"))) > 1
@@ -146,7 +157,7 @@ def describe_restored(tables: Mapping[str, Table], *, release: str) -> str:
     return start_with_release(sentence, release, several=several)
 
 
-def describe_printed(tables: Mapping[str, Table], *, release: str) -> str:
+def describe_printed(tables: Mapping[str, Table], release: str) -> str:
     """Return how many people are seen to be in the data; without an original, how many values are printed."""
     table = tables["exposure_printed"]
     several = len(set(table.values("release"))) > 1

@@ -19,9 +19,10 @@ from unmask.reports.properties import (
     utility_block,
     utility_table,
 )
-from unmask.reports.words import FAILURES, IDENTITY, Value
+from unmask.reports.words import FAILURES, IDENTITY
 from unmask.results import AuditResult, Block, Row, Table
 from unmask.results.preferred_rows import PreferredRows, preferred_rows
+from unmask.results.result import Value
 from unmask.tables.audit.calibration import CalibrationBin, calibration_block, calibration_table
 from unmask.tables.audit.column_exposure import ColumnExposure, exposure_blocks, exposure_tables
 from unmask.tables.audit.column_shapes import ColumnBin, bin_table, shape_block
@@ -95,6 +96,8 @@ def make_result(
         setting="",
         headline="",
         rows=rows,
+        criteria=facts.criteria,
+        preferred_measures=SUCCESS,
         tables=tuple(tables.values()),
         blocks=(*control_blocks(_heads(rows), rows, adversaries or {}), *make_blocks(rows, facts, tables)),
         cautions=() if facts.price is None else facts.price.source.attacker.warnings,

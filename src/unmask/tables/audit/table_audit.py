@@ -17,9 +17,9 @@ from unmask.economics.audit import AttackerSource
 from unmask.economics.audit import list_not_run as list_not_priced
 from unmask.policy.coverage import coverage_notes
 from unmask.ranges import Range
-from unmask.reports import ORIGINAL, ReportData
+from unmask.reports import ORIGINAL
 from unmask.reports.data import CROSSING
-from unmask.results import Row
+from unmask.results import AuditResult, Row
 from unmask.tables.attacks.linkability import check_parts
 from unmask.tables.audit.assumptions import describe_adversaries, describe_setting, list_assumptions
 from unmask.tables.audit.attack_scores import AttackScores, Scorer
@@ -65,7 +65,7 @@ def audit(
     attacker: str | Attacker | None = None,
     steps: bool = False,
     **settings: Any,
-) -> ReportData:
+) -> AuditResult:
     """Attack releases of a table: how many people are re-identified, and what is inferred about them.
 
     Parameters
@@ -92,7 +92,7 @@ def audit(
 
     Returns
     -------
-    ReportData
+    AuditResult
         Rows, tables and findings.
     """
     if truth is not None:
@@ -117,10 +117,8 @@ def audit(
     knowledge = knowledge.hold_back(hold_back) if hold_back else knowledge
     source = None if attacker is None else AttackerSource.read(attacker)
     result = audit_tables(releases, knowledge, title=f"Audit of {', '.join(releases)}", attacker=source)
-    result = result.cautioned(readings)
-    if steps and result.result is not None:
-        result = replace(result, result=add_steps(result.result, try_steps(result, releases, knowledge)))
-    return result
+    result = replace(result, cautions=(*result.cautions, *readings))
+    return add_steps(result, try_steps(result, releases, knowledge)) if steps else result
 
 
 def _by_release(name: str, value: Any, releases: Mapping[str, Table]) -> dict[str, Any]:
@@ -191,7 +189,7 @@ def audit_tables(
     *,
     title: str = "Audit of a table",
     attacker: AttackerSource | None = None,
-) -> ReportData:
+) -> AuditResult:
     """Attack every release with the standard adversaries, and the original as the case without protection.
 
     The same people are attacked in every release. With an attacker, the strongest knowledge about identity is priced.
@@ -259,17 +257,17 @@ def audit_tables(
         exposure=measure_exposure(tables, foreign, knowledge),
         price=price,
     )
-    return ReportData(
-        title=title,
-        who=describe_setting(first, knowledge, foreign),
-        rows=rows,
+    result = make_result(title, rows, facts, words)
+    return replace(
+        result,
+        setting=describe_setting(first, knowledge, foreign),
         unit=(first if original is None else original).unit,
-        criteria=criteria,
         distribution=_join(scores, "distributions"),
         assumptions=tuple(list_assumptions(releases, knowledge, crossed=CROSSING in adversaries)),
         cautions=(
             *coverage_notes(row for row in rows if row.release != ORIGINAL),
             *list_cautions(releases, knowledge, foreign, criteria),
+            *result.cautions,
         ),
         not_run=(
             *list_not_run(releases, knowledge, foreign),
@@ -279,7 +277,6 @@ def audit_tables(
             *list_not_priced(price),
         ),
         adversaries={name: text for name, text in words.items() if name in adversaries},
-        result=make_result(title, rows, facts, words),
     )
 
 

@@ -1,0 +1,44 @@
+"""A change of a protection that was tried."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from unmask.results.suppression import round_people
+
+
+@dataclass(frozen=True)
+class Change:
+    """Outcome of a protection with other settings, audited like the release.
+
+    Parameters
+    ----------
+    name : str
+        Name of the change.
+    missed, untested : int
+        Conditions of the policy.
+    above : int or str, optional
+        People whom the strongest adversary re-identifies with more than the limit.
+    people : int
+        Number of people.
+    utility : float, optional
+        1 - global certainty penalty; a quasi-identifier that is left out counts as lost.
+    k, l : int, optional
+        Least rows and sensitive values of a class; `k` is None for the release itself.
+    without : str
+        Column that is left out.
+    """
+
+    name: str
+    missed: int
+    untested: int
+    above: int | str | None
+    people: int
+    utility: float | None
+    k: int | None = None
+    l: int | None = None  # noqa: E741  # the field's letter
+    without: str = ""
+
+    def without_small(self, least: int) -> Change:
+        """Return the change without a count of fewer than `least` people."""
+        return self if self.above is None else replace(self, above=round_people(self.above, least, self.people))
