@@ -1,4 +1,4 @@
-"""Functions for Python programs and notebooks: each runs what its command runs, and returns what that shows."""
+"""Functions for Python programs and notebooks: each does the work of a command and returns its result."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def read_table(source: object, **reading: Any) -> Table:
-    """A table of people with the role of each column, from a file or a data frame.
+    """Read a table of people with the role of each column, from a file or a data frame.
 
     source  : path (CSV, TSV, .gz, Parquet, Excel), pandas or polars frame, Arrow table, mapping of names to columns
     reading : the arguments of `tables.Table.read`: `quasi_identifiers` (what an adversary may know), `sensitive` (what
@@ -50,7 +50,7 @@ def read_table(source: object, **reading: Any) -> Table:
 
 
 def read_graph(source: object, **reading: Any) -> SocialGraph:
-    """A social network, from a file, a data frame of two columns, a sparse matrix, networkx or igraph.
+    """Read a social network, from a file, a data frame of two columns, a sparse matrix, networkx or igraph.
 
     reading : of a file, the fields of `graphs.EdgeListOptions`: `delimiter`, `header`, `ends`, `missing_ids` ...
 
@@ -72,7 +72,7 @@ def read_graph(source: object, **reading: Any) -> SocialGraph:
 
 
 def read_items(source: Any, **reading: Any) -> Items:
-    """Items under pseudonyms, from a file or a data frame.
+    """Read items under pseudonyms, from a file or a data frame.
 
     reading : the arguments of `linkage.Items.read`: `item`, `pseudonym`, `features`, `time`, `context` ...
 
@@ -87,7 +87,7 @@ def read_items(source: Any, **reading: Any) -> Items:
 
 
 def read_channel(source: Any, *, prior: Any = None) -> Channel:
-    """A channel: the probability of each output for each secret.
+    """Read a channel: the probability of each output for each secret.
 
     source : (n_secrets, n_outputs) array; a file whose first line names the outputs and whose first column names the
              secrets, or a data frame like it
@@ -103,26 +103,26 @@ def read_channel(source: Any, *, prior: Any = None) -> Channel:
 
     secrets = outputs = None
     if isinstance(source, str | os.PathLike):
-        beside = Path(prior) if isinstance(prior, str | os.PathLike) else None
-        (channel,), _ = read_channels([Path(source)], beside)
+        prior_file = Path(prior) if isinstance(prior, str | os.PathLike) else None
+        (channel,), _ = read_channels([Path(source)], prior_file)
         source, secrets, outputs = channel.p_y_given_x, channel.x_labels, channel.y_labels
-        prior = prior if beside is None else channel.prior
+        prior = prior if prior_file is None else channel.prior
     elif _has_columns(source):
         (_, names), *columns = columns_of(source).items()
         source, secrets = np.column_stack([cells for _, cells in columns]), tuple(map(str, names.tolist()))
         outputs = tuple(name for name, _ in columns)
     if isinstance(prior, Mapping):
-        named = {str(name): share for name, share in prior.items()}
-        if secrets is None or not named.keys() >= {*secrets}:
+        shares = {str(name): share for name, share in prior.items()}
+        if secrets is None or not shares.keys() >= {*secrets}:
             raise UnmaskError("a prior by name needs a probability for the name of every secret; give an array")
-        prior = [named[name] for name in secrets]
+        prior = [shares[name] for name in secrets]
     return Channel(
         source, None if prior is None else np.asarray(prior, dtype=np.float64), x_labels=secrets, y_labels=outputs
     )
 
 
 def _has_columns(source: object) -> bool:
-    """Whether it is a data frame, or a mapping of names to columns."""
+    """Return whether a source is a data frame, or a mapping of names to columns."""
     return isinstance(source, Mapping) or hasattr(source, "column_names") or hasattr(source, "columns")
 
 
@@ -131,7 +131,7 @@ def audit(release: Posterior, truth: Truth | None = None, **evidence: Any) -> Au
 @overload
 def audit(release: Any, truth: Any = None, **evidence: Any) -> Result: ...
 def audit(release: Any, truth: Any = None, **evidence: Any) -> Any:
-    """Attack a release as `unmask audit` does, and say what adversaries get; or measure a belief that an attack gave.
+    """Attack a release as `unmask audit` does, and return what adversaries learn; or score the belief of an attack.
 
     release : a table, a graph, a channel, clusters that an adversary found, or a belief; of tables, channels and
               clusters also a mapping of names to several
@@ -162,26 +162,27 @@ def audit(release: Any, truth: Any = None, **evidence: Any) -> Any:
     from unmask.reports.result import Result
 
     if isinstance(release, Posterior):
-        return _asked(score, release, truth, evidence)
-    domain, least = _domain(release), evidence.pop("smallest_shown", None)
-    check_type("smallest_shown", least, Annotated[int, Range(1)] | None)
+        return _run_audit(score, release, truth, evidence)
+    domain, smallest_shown = _find_domain(release), evidence.pop("smallest_shown", None)
+    check_type("smallest_shown", smallest_shown, Annotated[int, Range(1)] | None)
     policies = read_domain_policies(evidence.pop("policy", ()), domain)
-    found = ReportData.of(_asked(import_audit(domain).audit, release, truth, evidence))
-    found = found.under(found.judged(policies))
-    return Result(found if least is None else replace(found, least=least))
+    data = ReportData.of(_run_audit(import_audit(domain).audit, release, truth, evidence))
+    data = data.under(data.judged(policies))
+    return Result(data if smallest_shown is None else replace(data, least=smallest_shown))
 
 
-def _asked(run: Callable[..., Any], release: object, truth: object, evidence: Mapping[str, Any]) -> Any:
-    one = next(iter(release.values())) if isinstance(release, Mapping) else release
-    check_keywords(inspect.signature(run), evidence, f"audit of {spoken(one)}")
+def _run_audit(run: Callable[..., Any], release: object, truth: object, evidence: Mapping[str, Any]) -> Any:
+    """Run an audit, after a check of the names and the types of its keywords."""
+    first = next(iter(release.values())) if isinstance(release, Mapping) else release
+    check_keywords(inspect.signature(run), evidence, f"audit of {spoken(first)}")
     check_types(run, {**evidence, "truth": truth})
     return run(release, truth=truth, **evidence)
 
 
-def _domain(release: object) -> str:
-    """The domain of a release, or of several."""
-    several = list(release.values()) if isinstance(release, Mapping) else [release]
-    domains = {domain_of(type(one)): one for one in several or [None]}
+def _find_domain(release: object) -> str:
+    """Return the domain of a release, or of several."""
+    releases = list(release.values()) if isinstance(release, Mapping) else [release]
+    domains = {domain_of(type(item)): item for item in releases or [None]}
     if "" in domains:
         read = "read_table, read_graph or read_channel"
         raise UnmaskError(f"audit takes what is released, given {spoken(domains[''])}; make it one with unmask.{read}")
@@ -191,29 +192,30 @@ def _domain(release: object) -> str:
 
 
 class _EveryKeyword(inspect.Signature):
-    """What all domains take; looked up when help or completion ask for it, so that no domain is imported before."""
+    """The keywords of all domains, which are imported when help or completion look them up."""
 
     @property
     def parameters(self) -> MappingProxyType[str, inspect.Parameter]:
-        own = super().parameters
+        declared = super().parameters
         runs: list[Callable[..., Any]] = [score, *(import_audit(name).audit for name in DOMAINS)]
-        said = {name: one for run in runs for name, one in inspect.signature(run).parameters.items()}
-        more = [one for one in said.values() if one.kind is one.KEYWORD_ONLY and one.name not in own]
-        return MappingProxyType({**own, **{one.name: one.replace(annotation=one.empty) for one in more}})
+        keywords = {name: item for run in runs for name, item in inspect.signature(run).parameters.items()}
+        added = [item for item in keywords.values() if item.kind is item.KEYWORD_ONLY and item.name not in declared]
+        return MappingProxyType({**declared, **{item.name: item.replace(annotation=item.empty) for item in added}})
 
 
-_OWN = inspect.Signature.from_callable(audit).parameters
-_LEAST = inspect.Parameter("smallest_shown", inspect.Parameter.KEYWORD_ONLY, default=10)
+_DECLARED = inspect.Signature.from_callable(audit).parameters
+_SMALLEST_SHOWN = inspect.Parameter("smallest_shown", inspect.Parameter.KEYWORD_ONLY, default=10)
 _POLICY = inspect.Parameter("policy", inspect.Parameter.KEYWORD_ONLY, default=())
-audit.__signature__ = _EveryKeyword([_OWN["release"], _OWN["truth"], _LEAST, _POLICY])  # type: ignore[attr-defined]
+audit.__signature__ = _EveryKeyword([_DECLARED["release"], _DECLARED["truth"], _SMALLEST_SHOWN, _POLICY])  # type: ignore[attr-defined]
 
 
-def check_keywords(signature: inspect.Signature, given: Mapping[str, Any], what: str) -> None:
-    """Refuse a keyword that a function has not, with the nearest one that it has."""
-    known = [name for name, one in signature.parameters.items() if one.kind is one.KEYWORD_ONLY and name != "truth"]
-    wrong = next((name for name in given if name not in known), None)
-    if wrong is not None and not any(one.kind is one.VAR_KEYWORD for one in signature.parameters.values()):
-        raise UnmaskError(f"{what} has no {wrong!r}; {nearest(wrong, known)}")
+def check_keywords(signature: inspect.Signature, keywords: Mapping[str, Any], place: str) -> None:
+    """Raise an error for a keyword that a function does not have, with the nearest one that it has."""
+    parameters = signature.parameters.values()
+    names = [item.name for item in parameters if item.kind is item.KEYWORD_ONLY and item.name != "truth"]
+    unknown = next((name for name in keywords if name not in names), None)
+    if unknown is not None and not any(item.kind is item.VAR_KEYWORD for item in parameters):
+        raise UnmaskError(f"{place} has no {unknown!r}; {nearest(unknown, names)}")
 
 
 def study(
@@ -224,8 +226,9 @@ def study(
     retry: bool = False,
     allow_code: bool = False,
 ) -> Result:
-    """Run every protection against every adversary of a plan, as `unmask study` does, and return what was found; of a
-    plan with a publisher the game, too.
+    """Run every protection against every adversary of a plan, as `unmask study` does, and return the results.
+
+    A plan with a publisher also plays the game.
 
     plan   : the file of the plan, see the reference
     output : folder of the results; what it holds already is not run again. Without it nothing is kept on disk.

@@ -1,4 +1,4 @@
-"""From a table to its first document: a guess for every column with its reason, a protection, adversaries, a policy."""
+"""The first document of a table: a suggested role for each column, a protection, adversaries, a policy."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ if TYPE_CHECKING:
 
 
 DEFAULT_K = 12
-"""People of a class: with fewer than 12 the risk is above the 9 % that the first policy allows."""
+"""Smallest class: with fewer than 12 people the risk exceeds the 9 % of the first policy."""
 
 
 def first_document(file: str, reading: Mapping[str, Any], facts: Sequence[ColumnFacts]) -> dict[str, Any]:
-    """What `unmask init` writes for a table, as `document.load` reads it.
+    """Return the document that `unmask init` writes, as `document.load` reads it.
 
-    file    : its path beside the document
-    reading : what is said of the file, as `Table.read` takes it
+    file    : path of the table, next to the document
+    reading : options of the file, as `Table.read` takes them
     """
     from unmask.document import READING
 
-    said = {key: reading[key] for key in READING if reading.get(key) not in (None, "own", "any")}
-    roles = {one.name: one.role or one.suggestion for one in facts}
+    options = {key: reading[key] for key in READING if reading.get(key) not in (None, "own", "any")}
+    roles = {column.name: column.role or column.suggestion for column in facts}
     return {
         "title": f"Release of {PurePath(file).name}",
-        "data": {"file": file, **said},
+        "data": {"file": file, **options},
         "columns": roles,
         "protections": [{"use": "tables.Mondrian", "with": {"k": DEFAULT_K}}],
         "adversaries": list(adversaries([name for name, role in roles.items() if role == "sensitive"])),
@@ -39,17 +39,17 @@ def unit_of(facts: Sequence[ColumnFacts]) -> CountingUnit:
     """Return the unit of counting that columns prove, or the question that they raise."""
     from unmask.tables.unit import Key, counting_unit
 
-    keys = (Key(one.name, one.key, one.distinct, int(one.missing)) for one in facts)
+    keys = (Key(column.name, column.key, column.distinct, int(column.missing)) for column in facts)
     return counting_unit(keys, facts[0].rows if facts else 0)
 
 
 def adversaries(secrets: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """Who knows the quasi-identifiers, and who infers each of the sensitive columns from them, for studies."""
+    """Yield adversaries of a study: re-identification, and inference of each sensitive column."""
     yield {"name": "neighbor", "use": "tables.ClassAttack"}
     for name in secrets:
         yield {"name": f"who infers {name}", "use": "tables.AttributeInference", "with": {"sensitive": name}}
 
 
 def reasons(facts: Sequence[ColumnFacts]) -> dict[str, str]:
-    """Column -> its type and why its role was suggested."""
-    return {one.name: f"{one.type}: {one.reason}" if one.reason else one.type for one in facts}
+    """Return the type of each column, and the reason for its suggested role."""
+    return {column.name: ": ".join(filter(None, (column.type, column.reason))) for column in facts}

@@ -1,4 +1,4 @@
-"""From a table to a release, and what it costs."""
+"""Protection of a table, and the information that it costs."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Protected:
-    """A release, and what it costs: what `protect` shows. It unpacks into the release and its origin.
+    """A release and its cost, as `protect` returns it. It unpacks into the release and its origin.
 
-    release : what may leave
-    origin  : (n_released,) the row of the original behind each record; whoever has it can undo the release
-    facts   : rows, classes, the least rows of a class, and the information lost
-    width   : what a released cell of each column leaves open, see `tables.utility`
+    release : table that may be published
+    origin  : (n_released,) the row of the original behind each record; a person who has it can undo the release
+    facts   : rows, classes, the smallest class, and the information lost
+    width   : uncertainty of a released cell of each column, see `tables.utility`
     """
 
     release: Table
@@ -36,12 +36,12 @@ class Protected:
         return iter((self.release, self.origin))
 
     def to_frame(self, *, library: str | None = None) -> Any:
-        """The release as a data frame, see `tables.Table.to_frame`."""
+        """Return the release as a data frame, see `tables.Table.to_frame`."""
         return self.release.to_frame(library=library)
 
     def to_json(self) -> str:
-        """The facts as the JSON that `unmask protect --json` prints."""
-        width = [{"column": name, **vars(one)} for name, one in self.width.items()]
+        """Return the facts as the JSON that `unmask protect --json` prints."""
+        width = [{"column": name, **vars(column)} for name, column in self.width.items()]
         return as_json("protect", results=[self.facts], tables={"width": width})
 
     def __repr__(self) -> str:
@@ -49,19 +49,19 @@ class Protected:
 
 
 def describe_cost(facts: Mapping[str, Any], width: Mapping[str, Any]) -> str:
-    """What a release costs, in a sentence; facts, width : as in `Protected`."""
+    """Return the cost of a release in a sentence. facts, width : as in `Protected`"""
     from unmask.results.formats import percent
 
-    alone = f" ({percent(facts['gcp_of_k_alone'])} by k alone)" if "gcp_of_k_alone" in facts else ""
+    by_k_alone = f" ({percent(facts['gcp_of_k_alone'])} by k alone)" if "gcp_of_k_alone" in facts else ""
     people = facts.get("k_people", 0)
-    least = f"{people:,} {'person' if people == 1 else 'people'}" if people else f"{facts['k']}"
+    smallest = f"{people:,} {'person' if people == 1 else 'people'}" if people else f"{facts['k']}"
     overlap = (people or facts["k"]) * facts["classes"] > facts["rows"]
-    sizes = f"where everybody fits the rows of at least {least}" if overlap else f"of at least {least}"
-    aside = f", {facts['held_back']:,} people held back" if "held_back" in facts else ""
+    sizes = f"where everybody fits the rows of at least {smallest}" if overlap else f"of at least {smallest}"
+    held_back = f", {facts['held_back']:,} people held back" if "held_back" in facts else ""
     return (
-        f"{facts['rows']:,} rows in {facts['classes']:,} classes {sizes}{aside}, information "
-        f"lost {percent(facts['gcp'])}{alone}: a cell leaves open "
-        + ", ".join(f"{name} {one}" for name, one in width.items())
+        f"{facts['rows']:,} rows in {facts['classes']:,} classes {sizes}{held_back}, information "
+        f"lost {percent(facts['gcp'])}{by_k_alone}: a cell leaves open "
+        + ", ".join(f"{name} {column}" for name, column in width.items())
     )
 
 
@@ -77,14 +77,14 @@ def protect(
     hold_back: Annotated[float, Range(0, 1, below=True)] = 0.0,
     rng: np.random.Generator | None = None,
 ) -> Protected:
-    """Generalize a table until every class has k people, l values and distance t; or as the protection given does it.
+    """Generalize a table until every class has k people, l values and distance t, or apply another protection.
 
-    protection : any of `unmask.tables`, or your own: called with the table, it returns a release and its origin
-    k, l, t    : of `tables.Mondrian`, which protects unless another protection is given
-    levels     : of it as well, the finest level of quasi-identifiers
+    protection : one of `unmask.tables`, or your own: called with the table, it returns a release and its origin
+    k, l, t    : parameters of `tables.Mondrian`, which protects by default
+    levels     : finest levels of quasi-identifiers, for `tables.Mondrian`
     coarsen    : levels of quasi-identifiers, as `tables.Generalize` takes them, to which the release is recoded at last
     hold_back  : share of the people to hold back at random, as control people of the audit
-    rng        : for studies alone: a release is drawn by the operating system's randomness unless it is given
+    rng        : for studies only; by default a release is drawn by the operating system's randomness
 
     >>> import unmask
     >>> table = unmask.read_table(
@@ -95,30 +95,30 @@ def protect(
     """
     from unmask.tables import Generalize, Mondrian, SuppressCells, Table, criteria, utility
     from unmask.tables.control.holdout import Sample
-    from unmask.tables.control.holdout import hold_back as held
+    from unmask.tables.control.holdout import hold_back as divide
 
     if not isinstance(table, Table):
         raise UnmaskError(f"protect takes a table in memory, given {spoken(table)}; make one with unmask.read_table")
     if table.counts is not None:
         raise UnmaskError("an engine counted this table, so it has no rows to protect; use unmask protect --engine")
     chosen = Mondrian(k=k, l=l, t=t, levels=levels or {}) if protection is None else protection
-    people = held(table, hold_back, rng=rng) if hold_back else Sample(table)
-    made = chosen(people.members) if rng is None else chosen(people.members, rng=rng)
-    if not isinstance(made, tuple) or not isinstance(made[0], Table) or np.shape(made[-1]) != (made[0].n_rows,):
+    people = divide(table, hold_back, rng=rng) if hold_back else Sample(table)
+    pair = chosen(people.members) if rng is None else chosen(people.members, rng=rng)
+    if not isinstance(pair, tuple) or not isinstance(pair[0], Table) or np.shape(pair[-1]) != (pair[0].n_rows,):
         raise UnmaskError(
-            f"the protection returned {spoken(made)}, expected a table and the row behind each of its rows"
+            f"the protection returned {spoken(pair)}, expected a table and the row behind each of its rows"
         )
-    release, origin = made
+    release, origin = pair
     if coarsen:
         release, order = Generalize(coarsen)(release, rng=rng)
         origin = origin[order]
-    found, lost = criteria.evaluate(release, sensitive=()), utility.information_loss(people.members, release, origin)
-    facts: dict[str, float] = {"rows": release.n_rows, "classes": found.classes, "k": found.k, "gcp": lost.gcp}
-    facts["average_class_size"] = release.n_rows / found.classes
+    sizes, loss = criteria.evaluate(release, sensitive=()), utility.information_loss(people.members, release, origin)
+    facts: dict[str, float] = {"rows": release.n_rows, "classes": sizes.classes, "k": sizes.k, "gcp": loss.gcp}
+    facts["average_class_size"] = release.n_rows / sizes.classes
     if people.members.person is not None:
-        whose = people.members.person[origin]
-        facts["k_people"], facts["person_share"] = criteria.people_in_classes(release, whose)
-    if isinstance(chosen, SuppressCells) and (reached := facts.get("k_people", found.k)) < chosen.k:
+        persons = people.members.person[origin]
+        facts["k_people"], facts["person_share"] = criteria.people_in_classes(release, persons)
+    if isinstance(chosen, SuppressCells) and (reached := facts.get("k_people", sizes.k)) < chosen.k:
         raise FailedError(
             f"{chosen!r} leaves k = {reached}, expected at least {chosen.k}: no further cell may be suppressed; "
             "allow a larger rate or more columns, or generalize first"
@@ -128,4 +128,4 @@ def protect(
     if isinstance(chosen, Mondrian) and (chosen.l is not None or chosen.t is not None):
         plain = replace(chosen, l=None, t=None)(people.members)
         facts["gcp_of_k_alone"] = utility.information_loss(people.members, *plain).gcp
-    return Protected(release, origin if people.member is None else people.member[origin], facts, lost.width)
+    return Protected(release, origin if people.member is None else people.member[origin], facts, loss.width)

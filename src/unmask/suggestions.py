@@ -1,4 +1,4 @@
-"""Changes of a protection, tried: what each would do to the verdict, to the people at risk, and to the data."""
+"""Suggested changes of a protection: their measured effect on the verdict, the people at risk, and the utility."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from unmask.tables import Table
 from unmask.tables.audit import audit
 from unmask.tables.criteria import contributions
 
-LADDER = (2, 3, 5, 7, 10, 15, 20, 30, 50, 75, 100, 150, 200, 300, 500)
+K_VALUES = (2, 3, 5, 7, 10, 15, 20, 30, 50, 75, 100, 150, 200, 300, 500)
 """Values of k that are tried."""
 
-VALUES = (2, 3, 5)
+L_VALUES = (2, 3, 5)
 """Values of l that are tried."""
 
-MOST = 3
-"""Changes that are told."""
+MAX_CHANGES = 3
+"""Changes that are suggested."""
 
-DROPPED = 2
-"""Columns of which it is tried what leaving them out would do."""
+MAX_DROPPED = 2
+"""Columns of each kind that are tried to be left out."""
 
 
 def suggest(
@@ -43,19 +43,20 @@ def suggest(
     levels: Mapping[str, float | str] | None = None,
     **evidence: Any,
 ) -> tuple[Change, ...]:
-    """Up to three changes of a release of this table, each made by `protect` and audited as `unmask.audit` does; none
-    is worse than another in conditions missed, people at risk and utility alike.
+    """Return up to three changes of a release, each protected by `protect` and audited as by `unmask.audit`.
 
-    Tried are values of k from the one there is, halving towards the smallest at which no condition is missed, with
-    every quasi-identifier and without each of the two that give most away, by their Shapley values on the table; where
-    no k is enough, several values of each sensitive column, too, and without each of the two kept columns of most
-    values. What is announced is what was measured: protecting again gives the same release.
+    No change is worse than another in missed conditions, people at risk and utility alike. The effects are measured:
+    protecting again gives the same release.
+
+    A bisection finds the smallest k at which no condition is missed: with all quasi-identifiers, and without each of
+    the two that contribute most to the risk, by their Shapley values. If no k is enough, several values of each
+    sensitive column are tried, too, and leaving out each of the two kept columns with most values.
 
     table    : before protection
     policy   : as `unmask.audit` takes it
-    k        : the least rows of a class that the release has now
+    k        : smallest class of the release now
     levels   : finest levels of quasi-identifiers, as `protect` takes them
-    evidence : what else `unmask.audit` is told: register, coverage, control, targets ...
+    evidence : further arguments of `unmask.audit`: register, coverage, control, targets ...
 
     >>> import unmask
     >>> people = {"age": list(range(40)) * 5, "ill": list("abcde") * 40}
@@ -65,105 +66,103 @@ def suggest(
     (0, 0)
     """
     try_ = _Trial(table, read_domain_policies(policy, "tables"), levels or {}, evidence)
-    raised = _least(try_, [one for one in LADDER if one > k])
+    raised = _find_smallest_k(try_, [value for value in K_VALUES if value > k])
     if raised and raised.missed and table.sensitive:
-        for several in VALUES:
-            try_(raised.k or k, l=several)
+        for n_values in L_VALUES:
+            try_(raised.k or k, l=n_values)
     enough = raised.k if raised and not raised.missed else None
-    kept = [] if enough else _kept_columns(table)  # which utility does not count
-    for column in (*_worst_columns(table)[:DROPPED], *kept[:DROPPED]):
-        _least(try_, [one for one in LADDER if k <= one <= (enough or one)], without=column)
-    return tuple(_undominated(try_.made)[:MOST])
+    unchanged = [] if enough else _list_kept_columns(table)  # utility does not count them
+    for column in (*_list_riskiest_columns(table)[:MAX_DROPPED], *unchanged[:MAX_DROPPED]):
+        _find_smallest_k(try_, [value for value in K_VALUES if k <= value <= (enough or value)], dropped=column)
+    return tuple(_select_front(try_.changes)[:MAX_CHANGES])
 
 
-def present(found: ReportData, release: str) -> Change:
-    """The release as it is, as a change of nothing."""
-    lost = () if found.result is None else found.result.table("utility").where(release=release).values("gcp")
-    return _measured("This release", found, release, found.verdicts, 1 - lost[0] if lost else None)
+def describe_release(data: ReportData, release: str) -> Change:
+    """Return a release without any change, to compare changes with."""
+    losses = () if data.result is None else data.result.table("utility").where(release=release).values("gcp")
+    return _measure("This release", data, release, data.verdicts, 1 - losses[0] if losses else None)
 
 
 @dataclass(frozen=True, eq=False)
 class _Trial:
-    """Protects a table with some settings and audits the release; None where no release has them."""
+    """A table to protect with several settings, and to audit each time; None if no release has the settings."""
 
     table: Table
     policies: list[Policy]
     levels: Mapping[str, float | str]
     evidence: dict[str, Any]
-    made: list[Change] = field(default_factory=list)
+    changes: list[Change] = field(default_factory=list)
 
-    def __call__(self, k: int, l: int | None = None, *, without: str = "") -> Change | None:  # noqa: E741
-        known, kept = (
-            tuple(column for column in columns if column.name != without)
+    def __call__(self, k: int, l: int | None = None, *, dropped: str = "") -> Change | None:  # noqa: E741
+        quasi_identifiers, unchanged = (
+            tuple(column for column in columns if column.name != dropped)
             for columns in (self.table.quasi_identifiers, self.table.kept)
         )
-        table = replace(self.table, quasi_identifiers=known, kept=kept)
-        levels = {name: level for name, level in self.levels.items() if name != without}
+        table = replace(self.table, quasi_identifiers=quasi_identifiers, kept=unchanged)
+        levels = {name: level for name, level in self.levels.items() if name != dropped}
         try:
-            made = protect(table, k=k, l=l, levels=levels)
+            protected = protect(table, k=k, l=l, levels=levels)
         except UnmaskError:
             return None
-        found = ReportData.of(audit(made.release, original=table, origin=made.origin, **self._told(without)))
-        found = found.under(found.judged(self.policies))
-        left = (1 - made.facts["gcp"]) * len(known) / len(self.table.quasi_identifiers)
-        change = _measured(_name(k, l, without), found, "release", found.verdicts, left)
-        self.made.append(replace(change, k=k, l=l, without=without))
-        return self.made[-1]
+        evidence = self._select_evidence(dropped)
+        data = ReportData.of(audit(protected.release, original=table, origin=protected.origin, **evidence))
+        data = data.under(data.judged(self.policies))
+        utility = (1 - protected.facts["gcp"]) * len(quasi_identifiers) / len(self.table.quasi_identifiers)
+        change = _measure(_format_name(k, l, dropped), data, "release", data.verdicts, utility)
+        self.changes.append(replace(change, k=k, l=l, without=dropped))
+        return self.changes[-1]
 
-    def _told(self, without: str) -> dict[str, Any]:
-        """The evidence, its parts of a record without a column that is left out."""
-        parts = [[name for name in part if name != without] for part in self.evidence.get("parts") or ()]
+    def _select_evidence(self, dropped: str) -> dict[str, Any]:
+        """Return the evidence, whose parts of a record lack a dropped column."""
+        parts = [[name for name in part if name != dropped] for part in self.evidence.get("parts") or ()]
         return self.evidence | ({"parts": tuple(map(tuple, parts)) if all(parts) else None} if parts else {})
 
 
-def _measured(name: str, found: ReportData, release: str, verdicts: Iterable[Verdict], utility: float | None) -> Change:
-    own = [one for verdict in verdicts if verdict.release == release for one in verdict.assessments]
-    risk = at_risk(release, Scope(found))
+def _measure(name: str, data: ReportData, release: str, verdicts: Iterable[Verdict], utility: float | None) -> Change:
+    assessments = [item for verdict in verdicts if verdict.release == release for item in verdict.assessments]
+    risk = at_risk(release, Scope(data))
     return Change(
         name,
-        missed=sum(one.state == "missed" for one in own),
-        untested=sum(one.state == "untested" for one in own),
-        above=None if risk is None else risk.above[limit_of(risk, own)[0]],
+        missed=sum(assessment.state == "missed" for assessment in assessments),
+        untested=sum(assessment.state == "untested" for assessment in assessments),
+        above=None if risk is None else risk.above[limit_of(risk, assessments)[0]],
         people=0 if risk is None else risk.people,
         utility=utility,
     )
 
 
-def _name(k: int, l: int | None, without: str) -> str:  # noqa: E741
-    raised = f"k = {k}" if l is None else f"k = {k} and l = {l}"
-    return f"Leave out {without}, {raised}" if without else f"Protect with {raised}"
+def _format_name(k: int, l: int | None, dropped: str) -> str:  # noqa: E741
+    settings = f"k = {k}" if l is None else f"k = {k} and l = {l}"
+    return f"Leave out {dropped}, {settings}" if dropped else f"Protect with {settings}"
 
 
-def _least(try_: _Trial, steps: Sequence[int], *, without: str = "") -> Change | None:
-    """The change to the smallest k of these at which nothing is missed, found by halving; where there is none, to the
-    one that misses fewest conditions.
-    """
-    low, high, best = 0, len(steps), None
+def _find_smallest_k(try_: _Trial, values: Sequence[int], *, dropped: str = "") -> Change | None:
+    """Return the change to the smallest k at which no condition is missed, or else that misses fewest, by bisection."""
+    low, high, chosen = 0, len(values), None
     while low < high:
         middle = (low + high) // 2
-        change = try_(steps[middle], without=without)
+        change = try_(values[middle], dropped=dropped)
         high, low = (middle, low) if change is None or not change.missed else (high, middle + 1)
-        best = change if change and (best is None or change.missed <= best.missed) else best
-    return best
+        chosen = change if change and (chosen is None or change.missed <= chosen.missed) else chosen
+    return chosen
 
 
-def _undominated(changes: Sequence[Change]) -> list[Change]:
-    """Changes than which no other is at least as good in everything and better in something, the fewest conditions
-    missed first, then the most utility.
-    """
+def _select_front(changes: Sequence[Change]) -> list[Change]:
+    """Return the Pareto front: fewest missed conditions first, then the highest utility."""
     by_cost: dict[tuple[Any, ...], Change] = {}
-    for one in sorted(changes, key=lambda one: -(one.k or 0)):  # of equal ones that with the smallest k
-        by_cost[one.missed, one.untested, one.above or 0, -(one.utility or 0)] = one
-    kept = compress(by_cost.values(), find_pareto_front(list(by_cost)))
-    return sorted(kept, key=lambda one: (one.missed, -(one.utility or 0)))
+    for change in sorted(changes, key=lambda change: -(change.k or 0)):  # of equal ones that with the smallest k
+        by_cost[change.missed, change.untested, change.above or 0, -(change.utility or 0)] = change
+    front = compress(by_cost.values(), find_pareto_front(list(by_cost)))
+    return sorted(front, key=lambda change: (change.missed, -(change.utility or 0)))
 
 
-def _worst_columns(table: Table) -> list[str]:
-    """The quasi-identifiers, those that give most away first; none of a single one, without which nothing is known."""
-    several = len(table.quasi_identifiers) > 1
-    return [one.column for one in contributions(table) if one.target == IDENTITY] if several else []
+def _list_riskiest_columns(table: Table) -> list[str]:
+    """Return the quasi-identifiers by their contribution to the risk; none if there is only one."""
+    if len(table.quasi_identifiers) < 2:
+        return []
+    return [item.column for item in contributions(table) if item.target == IDENTITY]
 
 
-def _kept_columns(table: Table) -> list[str]:
-    """Those that leave unchanged, whose values tell people apart, those of most values first."""
-    return [one.name for one in sorted(table.kept, key=lambda one: -len(one.levels))]
+def _list_kept_columns(table: Table) -> list[str]:
+    """Return the unchanged columns, those with most values first."""
+    return [column.name for column in sorted(table.kept, key=lambda column: -len(column.levels))]

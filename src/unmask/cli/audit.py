@@ -211,11 +211,11 @@ def _suggest(
     table: Table, levels: dict[str, Any], evidence: dict[str, Any], result: ReportData, policies: list[Policy]
 ) -> tuple[Change, ...]:
     """Return the one release, and changes of it that were tried."""
-    from unmask.suggestions import present, suggest
+    from unmask.suggestions import describe_release, suggest
 
     print_line("not acceptable: trying other protections for the page", err=True)
     release = result.verdicts[0].release
     k = result.criteria[release]["k"]
     known = {option: value for option, value in evidence.items() if value is not None}
     tried = suggest(table, policies, k=k if isinstance(k, int) else 1, levels=levels, **known)
-    return (present(result, release), *tried)
+    return (describe_release(result, release), *tried)
