@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from unmask.catalog import examples, listed
+from unmask.catalog import examples, list_catalog
 from unmask.results import Row
 
 TEXT = (Path(__file__).parent.parent / "docs" / "glossary.md").read_text(encoding="utf-8")
@@ -24,7 +24,7 @@ STATES = {
 
 def test_every_name_in_the_glossary_exists():
     names = set(re.findall(r"`([a-z_]+(?:_at_[\d.]+)?)`", TEXT))
-    measured = {name for kind in ("measures", "criteria", "utilities") for name in listed()[kind]}
+    measured = {name for kind in ("measures", "criteria", "utilities") for name in list_catalog()[kind]}
     fields = set(Row.__dataclass_fields__)
     assert len(names) > 50
     assert names - measured - fields - STATES == set()

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 import unmask
 from tests.badges import Badges, Repaint
 from tests.envelopes import parsed
-from unmask.catalog import examples, listed
+from unmask.catalog import examples, list_catalog
 from unmask.cli import main
 from unmask.domains import DOMAINS, Domain
 from unmask.studies.workers import finished
@@ -52,7 +52,7 @@ def test_a_program_audits_it():
 
 def test_the_catalog_lists_it():
     assert "badges.Look" in examples("attacks")
-    assert "badges.crowd" in listed()["datasets"]
+    assert "badges.crowd" in list_catalog()["datasets"]
 
 
 def test_a_command_audits_it(files):

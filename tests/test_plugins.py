@@ -5,7 +5,7 @@ import sys
 import pytest
 from click.testing import CliRunner
 
-from unmask.catalog import domain_of, find, kind_of, listed
+from unmask.catalog import domain_of, find, kind_of, list_catalog
 from unmask.cli import main
 from unmask.core.errors import UnmaskError
 from unmask.graphs.audit.attack_plan import parse_attacks
@@ -132,7 +132,7 @@ def test_installed_plug_ins_have_names_of_their_own(mine, tmp_path, monkeypatch)
     monkeypatch.setattr(metadata, "entry_points", lambda **wanted: points.select(**wanted))
     monkeypatch.syspath_prepend(tmp_path)
     assert find("acme.ByOne", "attacks").__name__ == "ByOneColumn"
-    assert listed()["attacks"]["acme.ByOne"].startswith("Which released record is this person's? One that")
+    assert list_catalog()["attacks"]["acme.ByOne"].startswith("Which released record is this person's? One that")
 
 
 def test_a_plug_in_is_named_on_the_command_line(mine, tmp_path, monkeypatch):

@@ -1,4 +1,4 @@
-"""Everything there is, under one name each: what `unmask list` shows, plans name, and the checks walk.
+"""The catalog of attacks, protections, datasets and measures by name, as `unmask list` shows it and plans use it.
 
 A name is that of the class or function behind its domain: "tables.Mondrian". What others wrote is reached in the same
 places: by the name of an entry point (group "unmask") of an installed package, or as "module:Class". The latter runs a
@@ -41,9 +41,9 @@ def examples(kind: Kind, domains: Iterable[str] = DOMAINS) -> dict[str, Any]:
     Mondrian(k=10)
     """
     return {
-        f"{domain}.{getattr(one, '__name__', type(one).__name__)}": one
+        f"{domain}.{getattr(item, '__name__', type(item).__name__)}": item
         for domain in domains
-        for one in getattr(import_module(f"{DOMAINS[domain].packages[0]}.examples"), kind.upper())
+        for item in getattr(import_module(f"{DOMAINS[domain].packages[0]}.examples"), kind.upper())
     }
 
 
@@ -52,35 +52,34 @@ _CASE = read_attacker(EMBEDDED)
 MEASURES: Mapping[str, Quantity] = registry.MEASURES | {
     measure.name: measure for measure in (*STANDARD, *price_measures(_CASE), *campaign_measures(_CASE))
 }
-"""Everything that is measured of a belief, a clustering or a matching; what a rational attacker does, by the published
-case study."""
+"""Measures of a belief, a clustering or a matching, and of a rational attacker with the published case study."""
 
 
-def listed() -> dict[str, dict[str, str]]:
-    """Kind -> name -> one whole line: all that there is, installed plug-ins included."""
-    found = {str(kind): {name: sentence(one) for name, one in examples(kind).items()} for kind in KINDS}
+def list_catalog() -> dict[str, dict[str, str]]:
+    """Return a line for each name of each kind, installed plug-ins included."""
+    catalog = {str(kind): {name: sentence(item) for name, item in examples(kind).items()} for kind in KINDS}
     for name in metadata.entry_points(group="unmask").names:
         kind, line = _of_plugin(name)
-        found.setdefault(kind, {})[name] = line
+        catalog.setdefault(kind, {})[name] = line
     words = {"measures": MEASURES, "criteria": registry.CRITERIA, "utilities": registry.UTILITIES}
-    meanings = {kind: {name: one.meaning for name, one in of_kind.items()} for kind, of_kind in words.items()}
-    return found | meanings | {"policies": {name: one.title for name, one in read_shipped_policies().items()}}
+    meanings = {kind: {name: item.meaning for name, item in of_kind.items()} for kind, of_kind in words.items()}
+    return catalog | meanings | {"policies": {name: item.title for name, item in read_shipped_policies().items()}}
 
 
 def sentence(thing: object) -> str:
-    """The first sentence of a docstring on one line; a question with what answers it.
+    """Return the first sentence of a docstring on one line; a question with its answer.
 
     >>> sentence(examples("protections")["tables.Identity"])
     'No protection: the table itself, in the order of its cells.'
     """
     described = thing if inspect.isclass(thing) or inspect.isroutine(thing) else type(thing)
     paragraph = " ".join((inspect.getdoc(described) or "").partition("\n\n")[0].split())
-    found = re.match(r"""(.*?\? )?.*?[.!?](?= [A-Z"'(`]|$)""", paragraph)
-    return found[0] if found else paragraph
+    match = re.match(r"""(.*?\? )?.*?[.!?](?= [A-Z"'(`]|$)""", paragraph)
+    return match[0] if match else paragraph
 
 
 def _of_plugin(name: str) -> tuple[str, str]:
-    """The kind of an installed plug-in, and its line."""
+    """Return the kind of an installed plug-in, and its line."""
     try:
         thing = _installed(name)
     except UnmaskError as error:
@@ -89,8 +88,10 @@ def _of_plugin(name: str) -> tuple[str, str]:
 
 
 def kind_of(thing: Any) -> Kind:
-    """What somebody's own class or function is: objects called with (release, knowledge) attack, those called with
-    (population, rng=) protect, a function is a dataset.
+    """Return the kind of a plug-in.
+
+    Objects called with (release, knowledge) attack, those called with (population, rng=) protect; a function is a
+    dataset.
     """
     if not inspect.isclass(thing):
         return "datasets"
@@ -99,15 +100,15 @@ def kind_of(thing: Any) -> Kind:
 
 
 def _generates(kind: type) -> bool:
-    """Whether the objects of a class have fit and sample, as generators of synthetic tables do."""
+    """Return whether the objects of a class have fit and sample, as generators of synthetic tables do."""
     return all(callable(getattr(kind, name, None)) for name in ("fit", "sample"))
 
 
-def _takes(kind: type, *arguments: None, **named: None) -> bool:
-    """Whether the objects of a class can be called so."""
+def _takes(kind: type, *arguments: None, **keywords: None) -> bool:
+    """Return whether the objects of a class can be called with these arguments."""
     call = next((vars(base)["__call__"] for base in kind.__mro__ if "__call__" in vars(base)), None)
     try:
-        return call is not None and bool(inspect.signature(call).bind(None, *arguments, **named))
+        return call is not None and bool(inspect.signature(call).bind(None, *arguments, **keywords))
     except TypeError:
         return False
 
@@ -133,8 +134,8 @@ def find(use: str, kind: Kind, code: Path | None = None) -> Any:
 
 
 def find_any(use: str, folder: Path | None = None) -> Any:
-    """The same, of whatever kind it is; a measure by its name, or as "module:measure"."""
-    ours = {**{name: one for kind in KINDS for name, one in examples(kind).items()}, **MEASURES}
+    """Return what a name stands for, of any kind; a measure by its name, or as "module:measure"."""
+    ours = {**{name: item for kind in KINDS for name, item in examples(kind).items()}, **MEASURES}
     if use in ours:
         return ours[use]
     if is_plugin(use):
@@ -154,28 +155,28 @@ def _allowed(use: str, code: Path | None) -> Path:
 
 
 def is_plugin(use: str) -> bool:
-    """Whether a name is "module:Class", or that of an installed package."""
+    """Return whether a name is "module:Class", or that of an installed package."""
     return ":" in use or use in metadata.entry_points(group="unmask").names
 
 
 def load(use: str, folder: Path | None = None) -> Any:
-    """What "module:Class" names; the module is looked for in a folder first, then among what is installed."""
+    """Import what "module:Class" names; the module is looked for in a folder first, then in Python's path."""
     name, _, attribute = use.partition(":")
     try:
         module = _module(name, folder)
     except ModuleNotFoundError as error:
         if error.name != name.partition(".")[0] and error.name != name:
             raise UnmaskError(f"module {name!r} needs {error.name!r}, which is not installed") from None
-        where = "in Python's path" if folder is None else "beside the plan or in Python's path"
+        place = "in Python's path" if folder is None else "beside the plan or in Python's path"
         raise UnmaskError(
-            f"there is no module {name!r} {where}; expected module:Class, and {use!r} was given"
+            f"there is no module {name!r} {place}; expected module:Class, and {use!r} was given"
         ) from None
     except (Exception, SystemExit) as error:  # noqa: BLE001  # somebody else's code is run here
         raise UnmaskError(f"module {name!r} cannot be imported: {place_of(error)}: {error}") from None
     try:
         return getattr(module, attribute)
     except AttributeError:
-        public = [one for one in vars(module) if not one.startswith("_")]
+        public = [member for member in vars(module) if not member.startswith("_")]
         raise UnmaskError(f"module {name!r} has no {attribute!r}; {nearest(attribute, public)}") from None
 
 
@@ -203,7 +204,7 @@ def _installed(name: str) -> Any:
 
 
 def _checked(thing: Any, use: str, kind: Kind) -> Any:
-    """The thing, if it can be called as its kind is."""
+    """Return the thing, if it can be called as its kind is."""
     if kind == "datasets":
         fits, expected = callable(thing), "a function that returns the data"
     elif kind == "attacks":
@@ -240,24 +241,25 @@ def _guarded(thing: Any, use: str) -> Any:
 
 def _guard(call: Any, use: str) -> Any:
     @wraps(call)
-    def guarded(*arguments: Any, **named: Any) -> Any:
+    def guarded(*arguments: Any, **keywords: Any) -> Any:
         try:
-            made = call(*arguments, **named)
+            result = call(*arguments, **keywords)
         except UnmaskError:
             raise
         except (Exception, SystemExit) as error:  # noqa: BLE001  # somebody else's code is run here
             raise FailedError(f"plug-in {use!r} failed: {place_of(error)}; try `unmask check {use}`") from None
-        if call.__name__ in ("__call__", "sample") and isinstance(made, str | int | float | None):
-            raise FailedError(f"plug-in {use!r} returned {type(made).__name__}; try `unmask check {use}`")
-        return made
+        if call.__name__ in ("__call__", "sample") and isinstance(result, str | int | float | None):
+            raise FailedError(f"plug-in {use!r} returned {type(result).__name__}; try `unmask check {use}`")
+        return result
 
     guarded.guarded = True  # type: ignore[attr-defined]
     return guarded
 
 
 def domain_of(use: str, thing: Any) -> str:
-    """The domain of a name, or of a plug-in by the annotation of its first argument (a dataset's: of what it returns);
-    "" where that says nothing.
+    """Return the domain of a name, or of a plug-in by the annotation of its first argument, or "".
+
+    The annotation of a dataset is that of its return value.
     """
     first = use.partition(".")[0]
     if first in DOMAINS and ":" not in use:

@@ -1,4 +1,4 @@
-"""What a study is to do: datasets x protections x adversaries x seeds, written down in a TOML file."""
+"""The plan of a study: datasets x protections x adversaries x seeds, from a TOML file."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
-from unmask.core.errors import UnmaskError, nearest
+from unmask.core.errors import UnmaskError, explain_unknown
 from unmask.core.targets import NO_ATTACK
 from unmask.ranges import FINITE
 from unmask.version import __version__
@@ -33,7 +33,7 @@ Settings = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Plugin:
-    """Somebody's own class: its domain, and the digest of its file (a plug-in that changes is another one)."""
+    """A class outside this package: its domain, and the digest of its file, since a changed plug-in is another one."""
 
     domain: str
     sha256: str
@@ -45,10 +45,10 @@ class Part:
 
     name       : as shown; the values of its grid stand behind it
     use        : its name in the catalog, such as "tables.Mondrian", or "module:Class"
-    parameters : what the thing of that name is made with
-    settings   : whatever else the plan says of it, for the domain to read
-    plugin     : of one that is no part of this package, what its name does not say
-    code       : folder whose modules it may run, see `catalog.find`; None where it may run none
+    parameters : arguments of the class or function
+    settings   : further keys of the plan, which the domain reads
+    plugin     : domain and digest, for a class outside this package
+    code       : folder whose modules it may run, see `catalog.find`; None for none
     """
 
     name: str
@@ -60,17 +60,17 @@ class Part:
 
     @property
     def domain(self) -> str:
-        """The domain it belongs to; "" for a protection that is none and fits every domain."""
+        """The domain; "" for the protection `none`, which fits every domain."""
         if self.plugin is not None:
             return self.plugin.domain
         return "" if self.use == NOTHING else self.use.partition(".")[0]
 
     @property
     def content(self) -> dict[str, Any]:
-        """All that its results depend on: neither its name nor the places of its files are, their digests are."""
-        kept = {key: value for key, value in self.settings.items() if key not in PLACES}
+        """The values that its results depend on: digests of files, but neither its name nor their places."""
+        settings = {key: value for key, value in self.settings.items() if key not in PLACES}
         module = {} if self.plugin is None else {"module_sha256": self.plugin.sha256}
-        return {"use": self.use, "with": self.parameters, **kept, **module}
+        return {"use": self.use, "with": self.parameters, **settings, **module}
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class Cell:
         return digest(__version__, *parts, self.seed, sorted(self.measures))[:20]
 
     def wants(self, measure: str) -> bool:
-        """Whether the plan asks for a measure; one that names none asks for all."""
+        """Return whether the plan asks for a measure; a plan without measures asks for all."""
         return not self.measures or measure in self.measures
 
     def rng(self, *words: object) -> np.random.Generator:
@@ -150,7 +150,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Budget:
-    """What a study may use.
+    """The limits of a study.
 
     seconds_per_cell : after so many a cell is stopped
     seconds          : after so many no further cell is started
@@ -192,13 +192,8 @@ def digest(*content: object) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()
 
 
-def unknown(key: str, known: Sequence[str], where: str) -> str:
-    """What is said of a key that does not exist, with the nearest one that does."""
-    return f"{where} has a key {key!r} that does not exist; {nearest(key, known)}"
-
-
-def check_keys(given: Iterable[str], known: Sequence[str], where: str) -> None:
+def check_keys(keys: Iterable[str], names: Sequence[str], place: str) -> None:
     """Raise an error for a key that does not exist."""
-    for key in given:
-        if key not in known:
-            raise UnmaskError(unknown(key, known, where))
+    for key in keys:
+        if key not in names:
+            raise UnmaskError(explain_unknown(key, names, place))

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from unmask.core.errors import UnmaskError
-from unmask.plan import unknown
+from unmask.core.errors import UnmaskError, explain_unknown
 
 Settings = Mapping[str, Any]
 
@@ -97,7 +96,7 @@ def to_options(entry: Settings) -> dict[str, Any]:
     options: dict[str, Any] = {"relaxed": not parameters.pop("strict", True)}
     for key, value in parameters.items():
         if key not in ("k", "l", "t", "levels"):
-            raise UnmaskError(unknown(key, ("k", "l", "t", "levels", "strict"), "with of the protection"))
+            raise UnmaskError(explain_unknown(key, ("k", "l", "t", "levels", "strict"), "with of the protection"))
         options["l_" if key == "l" else key] = format_levels(value) if key == "levels" else value
     return options
 

@@ -78,11 +78,11 @@ PLAIN: Mapping[Any, tuple[Any, str]] = {
 """Type -> what is taken for it, and its name in a sentence."""
 
 
-def check_ranges(one: object) -> None:
-    """Refuse a dataclass with a field outside its range, and say which."""
-    kind: Any = type(one)
+def check_ranges(record: object) -> None:
+    """Raise an error for a field of a dataclass that is outside its range."""
+    kind: Any = type(record)
     for name, hint, numbers, ranges in _ranged_fields(kind):
-        value = getattr(one, name)
+        value = getattr(record, name)
         if type(value) not in numbers or not all(value in values for values in ranges):
             check_type(name, value, hint)
 
@@ -97,8 +97,8 @@ def _ranged_fields(kind: Any) -> tuple[tuple[str, Any, tuple[type, ...], tuple[R
     hints = get_type_hints(kind, include_extras=True)
     ranged = {name: (hint, *get_args(hint)) for name, hint in hints.items() if get_origin(hint) is Annotated}
     return tuple(
-        (name, hint, _NUMBERS.get(inner, ()), tuple(one for one in more if isinstance(one, Range)))
-        for name, (hint, inner, *more) in ranged.items()
+        (name, hint, _NUMBERS.get(inner, ()), tuple(item for item in metadata if isinstance(item, Range)))
+        for name, (hint, inner, *metadata) in ranged.items()
     )
 
 
@@ -110,33 +110,33 @@ def _array_types() -> frozenset[Any]:
     return frozenset(get_args(ArrayLike))
 
 
-def check_types(function: Callable[..., Any], given: Mapping[str, Any]) -> None:
-    """Refuse what is not of the type, or not in the range, that a function says of its keyword.
+def check_types(function: Callable[..., Any], keywords: Mapping[str, Any]) -> None:
+    """Raise an error for a keyword that does not have the type or the range that a function declares.
 
-    Of what stands for an array the function itself sees whether it is one; so does one that takes None alone.
+    The function itself checks arrays, and keywords that must be None.
     """
     hints = get_type_hints(function, include_extras=True)
-    for name, value in given.items():
+    for name, value in keywords.items():
         if (hint := hints.get(name, Any)) is not type(None):
             check_type(name, value, hint)
 
 
 def check_type(name: str, value: object, hint: Any) -> None:
-    """Refuse a value that is not of a type; the sentence says what it is, and nothing of it but a number."""
+    """Raise an error for a value of another type; it names the type of the value, and repeats only numbers."""
     if not fits(value, hint):
-        given = reprlib.repr(value) if isinstance(value, Number) else spoken(value)
-        raise UnmaskError(f"{name} is {given}, expected {expected(hint)}")
+        description = reprlib.repr(value) if isinstance(value, Number) else spoken(value)
+        raise UnmaskError(f"{name} is {description}, expected {expected(hint)}")
 
 
 def fits(value: object, hint: Any) -> bool:
-    """Whether a value is of a type.
+    """Return whether a value is of a type.
 
     >>> fits(0.5, Annotated[float, Range(0, 1)]), fits(2, Annotated[float, Range(0, 1)]), fits("a", Sequence[str])
     (True, False, False)
     """
     kind, inner = get_origin(hint), get_args(hint)
     if kind is Annotated:
-        return fits(value, inner[0]) and all(value in one for one in inner[1:] if isinstance(one, Range))
+        return fits(value, inner[0]) and all(value in item for item in inner[1:] if isinstance(item, Range))
     if kind is None and hint in PLAIN:
         return isinstance(value, PLAIN[hint][0])
     if kind is Callable or getattr(hint, "_is_protocol", False):
@@ -144,20 +144,22 @@ def fits(value: object, hint: Any) -> bool:
     if hint is Any or _array_types() <= {*inner}:
         return True
     if kind in (Union, types.UnionType):
-        return any(fits(value, one) for one in inner)
+        return any(fits(value, kind) for kind in inner)
     if kind is Literal:
         return isinstance(value, str) and value in inner
     if kind is Mapping:
-        return isinstance(value, Mapping) and all(fits(one, inner[1]) for one in value.values())
+        return isinstance(value, Mapping) and all(fits(item, inner[1]) for item in value.values())
     if kind is tuple and inner[-1] is not Ellipsis:
         return isinstance(value, Sequence) and len(value) == len(inner) and all(map(fits, value, inner))
     if kind in (Sequence, tuple):
-        return isinstance(value, Sequence) and not isinstance(value, str) and all(fits(one, inner[0]) for one in value)
+        return (
+            isinstance(value, Sequence) and not isinstance(value, str) and all(fits(item, inner[0]) for item in value)
+        )
     return isinstance(value, PLAIN.get(hint, (hint,))[0])
 
 
 def expected(hint: Any) -> str:
-    """A type in words.
+    """Return a type in words.
 
     >>> expected(Annotated[int, Range(1)] | None), expected(Sequence[tuple[float, float]])
     ('a whole number at least 1, or nothing', 'a list, each (a number, a number)')
@@ -183,7 +185,7 @@ def expected(hint: Any) -> str:
 
 
 def spoken(value: object) -> str:
-    """What was given, by its type: its content might be a record."""
+    """Return the type of a value in words; its content might be a record."""
     return "nothing" if value is None else _called(type(value).__name__)
 
 

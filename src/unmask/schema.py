@@ -18,7 +18,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 
 import msgspec
 
-from unmask.core.errors import UnmaskError, nearest
+from unmask.core.errors import UnmaskError, explain_unknown, nearest
 from unmask.ranges import Range, expected
 
 Hints = Mapping[str, Any]
@@ -44,7 +44,7 @@ def parameters(source: str, *names: str) -> Hints:
 def defaults(source: str) -> Mapping[str, Any]:
     """Return the defaults of the parameters of a function or a dataclass; None of one without a default."""
     parameters = inspect.signature(_find(source)).parameters.values()
-    return {one.name: None if one.default is one.empty else one.default for one in parameters}
+    return {item.name: None if item.default is item.empty else item.default for item in parameters}
 
 
 @cache
@@ -92,10 +92,10 @@ def _in_documents(hint: Any) -> Any:
     """Return the part of a type that TOML can hold; a type without one is checked by its function."""
     kind, inner = get_origin(hint), get_args(hint)
     if kind in (Union, types.UnionType):
-        kinds = [found for found in map(_in_documents, inner) if found is not Any]
-        lists = [found for found in kinds if get_origin(found) is list]
+        kinds = [member for member in map(_in_documents, inner) if member is not Any]
+        lists = [member for member in kinds if get_origin(member) is list]
         if len(lists) > 1:  # of which msgspec takes one
-            kinds = [*(found for found in kinds if found not in lists), list_of(Any)]
+            kinds = [*(member for member in kinds if member not in lists), list_of(Any)]
         return Union[tuple(kinds)] if kinds else Any  # noqa: UP007  # of a list
     if kind is Mapping:
         return dict_of(_in_documents(inner[1]))
@@ -182,14 +182,9 @@ def _explain(value: Any, hint: Any, place: str) -> str:
         return f"{place or 'it'} has no {key}; expected {key} = {describe(hint.keys[key])}"
     if get_origin(hint) is Literal and isinstance(value, str):
         return f"{place} is {value!r}, {nearest(value, get_args(hint))}"
-    given = repr(value) if isinstance(value, int | float) else describe(type(value))
+    description = repr(value) if isinstance(value, int | float) else describe(type(value))
     example = f": [[{place.rpartition('.')[2]}]] above each of them" if _is_list_of_tables(hint) else ""
-    return f"{place} is {given}, expected {describe(hint)}{example}"
-
-
-def explain_unknown(key: str, known: Sequence[str], place: str) -> str:
-    """Return a sentence about a key that does not exist, with the nearest one that does."""
-    return f"{place} has a key {key!r} that does not exist; {nearest(key, known)}"
+    return f"{place} is {description}, expected {describe(hint)}{example}"
 
 
 def _choose(value: Any, hint: Any) -> Any:
@@ -241,11 +236,11 @@ def structure(hint: Any, name: str = "document") -> Any:
     if isinstance(hint, Table):
         return _define_struct(hint, name)
     if kind is Annotated:
-        return Annotated[(inner[0], *(_limit(one) for one in inner[1:] if isinstance(one, Range)))]
+        return Annotated[(inner[0], *(_limit(item) for item in inner[1:] if isinstance(item, Range)))]
     if alternatives := _alternatives(hint):
-        return Union[tuple(structure(one, name) for one in alternatives)]  # noqa: UP007  # of a list
+        return Union[tuple(structure(member, name) for member in alternatives)]  # noqa: UP007  # of a list
     if kind in (list, dict):
-        return kind[tuple(structure(one, name) for one in inner)]
+        return kind[tuple(structure(member, name) for member in inner)]
     return hint
 
 

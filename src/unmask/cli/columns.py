@@ -1,4 +1,4 @@
-"""`unmask columns`: what each column of a file gives away, and the role that fits it; and how releases are read."""
+"""`unmask columns`: facts about each column of a table, and a suggested role."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 OPTIONS = {"-q": "quasi-identifier", "-s": "sensitive", "--identifiers": "identifier", "--weight": "weight"}
 
-WIDE = 100
-"""Characters of a line from which on the reason stands beside the role."""
+WIDE_CHARACTERS = 100
+"""Width of a terminal from which the reason is next to the role."""
 
-NAME = 24
-"""The longest name that stands in its column; a longer one has a line of its own."""
+MAX_NAME_CHARACTERS = 24
+"""Longest name in the table; a longer one has a line of its own."""
 
 
 @click.command(cls=ReadsDocument)
@@ -36,7 +36,7 @@ NAME = 24
 @optional_table_options
 @click.option("--json", "as_json", is_flag=True, help="Print the facts as one JSON object.")
 def columns(file: Path, as_json: bool, **reading: Any) -> None:
-    r"""Show what each column of a table gives away, and suggest a role for it. No cell is shown.
+    r"""Show how identifying each column of a table is, and suggest its role. No cell is shown.
 
     \b
     unmask columns people.csv
@@ -53,84 +53,85 @@ def columns(file: Path, as_json: bool, **reading: Any) -> None:
     if as_json:
         print_json(results=facts, rows={"file": [facts[0].rows]})
         return
-    for line in (*_lines(facts, max(shutil.get_terminal_size((WIDE + 10, 24)).columns, 60)), *_determined(facts)):
+    width = max(shutil.get_terminal_size((WIDE_CHARACTERS + 10, 24)).columns, 60)
+    for line in (*_list_lines(facts, width), *_list_dependencies(facts)):
         print_line(line)
     unit = unit_of(facts)
     if reading["person"] is None:
         print_line(f"question: {unit.question}" if unit.question else f"unit of counting: {unit.words}", err=True)
     if not roles and (reading["person"] or not unit.question):
-        print_line(f"next: {_next(file, facts, reading['person'])}", err=True)
+        print_line(f"next: {_suggest_command(file, facts, reading['person'])}", err=True)
 
 
 # --- lines ------------------------------------------------------------------------------------------------------------
 
 
-def _lines(facts: Sequence[ColumnFacts], width: int) -> Iterator[str]:
-    name = min(max(len(one.name) for one in facts), NAME)
-    beside = any(one.together is not None for one in facts)
+def _list_lines(facts: Sequence[ColumnFacts], width: int) -> Iterator[str]:
+    name_width = min(max(len(column.name) for column in facts), MAX_NAME_CHARACTERS)
+    with_roles = any(column.together is not None for column in facts)
     yield f"{facts[0].rows:,} rows, {len(facts):,} columns; ? marks a role that is suggested"
-    head = f"{'':{name}}  distinct  missing    alone" + ("  with -q" if beside else "") + "  role"
+    head = f"{'':{name_width}}  distinct  missing    alone" + ("  with -q" if with_roles else "") + "  role"
     yield head
-    at = len(head) - len("role")
-    for one in facts:
-        if len(one.name) > name:
-            yield one.name
-        shown = one.name if len(one.name) <= name else ""
-        start = f"{shown:{name}}  {one.distinct:8,}  {_share(one.missing, one.rows)}  {_share(one.alone, one.rows)}"
-        start += f"  {_share(one.together, one.rows)}" if one.together is not None else ""
-        yield from _with_reason(f"{start}  {one.role or one.suggestion + '?'}", _reason(one), at, width)
+    role_start = len(head) - len("role")
+    for column in facts:
+        is_long = len(column.name) > name_width
+        if is_long:
+            yield column.name
+        shares = [column.missing, column.alone, *([] if column.together is None else [column.together])]
+        cells = [f"{column.distinct:8,}", *(_format_share(share, column.rows) for share in shares)]
+        line = "  ".join([f"{'' if is_long else column.name:{name_width}}", *cells])
+        role = column.role or f"{column.suggestion}?"
+        yield from _add_reason(f"{line}  {role}", _describe_reason(column), role_start, width)
 
 
-def _with_reason(line: str, reason: str, at: int, width: int) -> Iterator[str]:
-    """The reason beside the role on a wide line, below it on a narrow one."""
-    wide = width >= WIDE
-    indent = " " * (at + len("quasi-identifier?") + 2 if wide else 4)
-    first, *more = wrap(reason, width - len(indent) - 1) or [""]
-    if wide or not first:
+def _add_reason(line: str, reason: str, role_start: int, width: int) -> Iterator[str]:
+    """Yield the reason next to the role on a wide line, below it on a narrow one."""
+    is_wide = width >= WIDE_CHARACTERS
+    indent = " " * (role_start + len("quasi-identifier?") + 2 if is_wide else 4)
+    first, *further = wrap(reason, width - len(indent) - 1) or [""]
+    if is_wide or not first:
         yield f"{line:{len(indent)}}{first}".rstrip()
     else:
         yield line
         yield indent + first
-    for text in more:
+    for text in further:
         yield indent + text
 
 
-def _reason(one: ColumnFacts) -> str:
-    """The type, and why a role is suggested; of one that was given only what speaks against it."""
-    against = one.suggestion in ("identifier", "drop") and one.role not in ("identifier", "drop")
-    return f"{one.type}: {one.reason}" if one.reason and (not one.role or against) else one.type
+def _describe_reason(column: ColumnFacts) -> str:
+    """Return the type, and the reason for a suggested role, or against a role of the user."""
+    contradicts = column.suggestion in ("identifier", "drop") and column.role not in ("identifier", "drop")
+    has_reason = column.reason and (not column.role or contradicts)
+    return f"{column.type}: {column.reason}" if has_reason else column.type
 
 
-def _share(count: Count, whole: int) -> str:
-    """A share in percent, 7 characters."""
-    percent = 100 * int(count) / whole
+def _format_share(count: Count, n_rows: int) -> str:
+    """Return a share in percent, 7 characters."""
+    percent = 100 * int(count) / n_rows
     if not percent:
         return f"{'-':>7}"
     text = "<0.1" if percent < 0.1 else ">99.9" if 99.9 < percent < 100 else f"{percent:.1f}"
     return f"{text + ' %':>7}"
 
 
-def _determined(facts: Sequence[ColumnFacts]) -> Iterator[str]:
-    """Which columns determine others."""
-    said = False
-    for one in facts:
-        exact = [other.column for other in one.determines if other.exact]
-        near = [f"{other.column} ({100 * other.restored:.0f} %)" for other in one.determines if not other.exact]
-        parts = [", ".join(exact)] * bool(exact) + [f"nearly {', '.join(near)}"] * bool(near)
-        if parts:
-            if not said:
-                yield ""
-            said = True
-            yield f"{one.name} determines {'; '.join(parts)}"
+def _list_dependencies(facts: Sequence[ColumnFacts]) -> Iterator[str]:
+    """Yield an empty line, and a line for each column that determines others."""
+    lines = []
+    for column in facts:
+        exact = [item.column for item in column.determines if item.exact]
+        nearly = [f"{item.column} ({100 * item.restored:.0f} %)" for item in column.determines if not item.exact]
+        parts = [", ".join(exact)] * bool(exact) + [f"nearly {', '.join(nearly)}"] * bool(nearly)
+        lines += [f"{column.name} determines {'; '.join(parts)}"] if parts else []
+    yield from ["", *lines] if lines else []
 
 
-def _next(file: Path, facts: Sequence[ColumnFacts], person: str | None) -> str:
-    """The command that protects the file with the suggested roles; what is missing, where nobody may know a column."""
-    if all(one.suggestion != "quasi-identifier" for one in facts):
+def _suggest_command(file: Path, facts: Sequence[ColumnFacts], person: str | None) -> str:
+    """Return the command that protects the file with the suggested roles, or what is missing."""
+    if all(column.suggestion != "quasi-identifier" for column in facts):
         return "no column looks like a quasi-identifier; name those that somebody may know with -q"
     words = ["unmask", "protect", str(file)]
     for option, role in OPTIONS.items():
-        names = [one.name for one in facts if one.suggestion == role]
+        names = [column.name for column in facts if column.suggestion == role]
         words += [option, ",".join(names)] if names else []
     words += ["--person", person] if person else []
     return shlex.join([*words, "-o", "release.csv"])

@@ -19,9 +19,9 @@ from unmask.data.writing import replace_files, write_text
 @click.option("--json", "as_json", is_flag=True, help="Print the lists as one JSON object.")
 def list_(as_json: bool) -> None:
     """Show what there is, plug-ins included: attacks, protections, datasets, measures, criteria, losses of utility."""
-    from unmask.catalog import listed
+    from unmask.catalog import list_catalog
 
-    shown = listed()
+    shown = list_catalog()
     if as_json:
         kinds = ((heading.removesuffix("s"), *item) for heading, items in shown.items() for item in items.items())
         print_json(results=[{"kind": kind, "name": name, "text": text} for kind, name, text in kinds])

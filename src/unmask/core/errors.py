@@ -61,6 +61,11 @@ class AmbiguousInput(UnmaskError):  # noqa: N818  # an outcome of reading that c
         super().__init__(question + (f"; choose one: {' | '.join(self.options)}" if self.options else ""))
 
 
+def explain_unknown(key: str, names: Sequence[str], place: str) -> str:
+    """Return a sentence about a key that does not exist, with the nearest one that does."""
+    return f"{place} has a key {key!r} that does not exist; {nearest(key, names)}"
+
+
 def nearest(name: object, options: Sequence[str]) -> str:
     """Return a hint for an unknown name: the nearest known name, or all of them.
 

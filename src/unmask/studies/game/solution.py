@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.core.distinct_rows import group_rows
-from unmask.core.errors import UnmaskError
+from unmask.core.errors import UnmaskError, explain_unknown
 from unmask.core.posterior import Posterior
 from unmask.data.files import read_json
 from unmask.data.writing import replace_file, write_text
@@ -32,7 +32,7 @@ from unmask.economics.attacker import Attacker, list_parameters
 from unmask.economics.campaign import remove_discount
 from unmask.economics.game import WITHHELD
 from unmask.economics.groups import compute_inside_probability, count_candidates, find_uniform_rows
-from unmask.plan import NOTHING, Cell, Plan, unknown
+from unmask.plan import NOTHING, Cell, Plan
 from unmask.studies.beliefs import Faced, faced
 from unmask.studies.game.document import GameDocument, parse_game
 from unmask.studies.game.facts import Attackers, GameFacts, SingleAttacks, StoppingTerms
@@ -165,7 +165,7 @@ def _cells(plan: Plan, document: GameDocument) -> list[Cell]:
     adversaries = {part.name: part for part in plan.adversaries}
     for kind, name in document.adversary.items():
         if name and name not in adversaries:
-            raise UnmaskError(unknown(name, list(adversaries), f"adversary of {kind!r}"))
+            raise UnmaskError(explain_unknown(name, list(adversaries), f"adversary of {kind!r}"))
     names = dict.fromkeys(_adversary_of(kind, document, plan) for kind in document.adversary)
     return [
         Cell(plan.datasets[0], protection, adversaries[name], plan.seeds[0], ())
