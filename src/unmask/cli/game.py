@@ -8,25 +8,22 @@ import click
 
 from unmask.cli.documents import CODE, allow_code_option
 from unmask.cli.files import print_json, refuse_to_overwrite, write_texts
-from unmask.cli.generated import FILE
+from unmask.cli.generated import FILE, Command, options
 from unmask.cli.terminal import print_line, print_table
 
 
-@click.command("game")
+@click.command("game", cls=Command)
 @click.argument("document", type=FILE)
-@click.option(
-    "--study", type=FILE, metavar="FOLDER",
-    help="Price what adversaries believed in this study of the document; nothing is attacked twice.",
-)  # fmt: skip
+@options("unmask.studies.game.solution:play", study={"metavar": "FOLDER"})
 @allow_code_option
 @click.option("--output", "-o", type=FILE, help="Write the page, one HTML file.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
 @click.option("--force", is_flag=True, help="Overwrite the page.")
 def game(document: Path, study: Path | None, output: Path | None, as_json: bool, force: bool) -> None:
-    r"""Weigh what to release and what to ask for it: every protection of a document against its attackers.
+    r"""Choose what to release, at which price and fine: every protection of a document against its attackers.
 
-    [publisher] says what the data are worth and what is lost for each person; [[attackers]] what they gain and pay. A
-    number that is uncertain may be a range, gain = { from = 2000, to = 8000 }: the game has its middle, and a table the
+    [publisher] has the worth of the data and the loss for each person, [[attackers]] their gains and costs. An
+    uncertain number may be a range, gain = { from = 2000, to = 8000 }: the game uses the middle, and a table has the
     decision at both ends.
 
     \b

@@ -88,9 +88,16 @@ def play(
 ) -> GameFacts:
     """Play the game of a document: attack every protection with the adversaries' knowledge, and price every belief.
 
-    study : folder of a study of the document, whose attacks are not run again
-    allow_code : see `read_plan`
-    watch : called with the name of each protection that is attacked
+    Parameters
+    ----------
+    path : Path
+        The document.
+    study : Path, optional
+        Folder of a study of the document: its beliefs are priced, and no attack runs again.
+    allow_code : bool
+        True if the document may run code, see `read_plan`.
+    watch : callable, optional
+        Function that gets the name of each protection that is attacked.
     """
     if study is not None and not (study / JOURNAL).is_file():
         raise UnmaskError(f"folder {study.name!r} holds no study; run unmask study, or leave --study out")
