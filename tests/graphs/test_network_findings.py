@@ -288,8 +288,8 @@ def test_g4_attacks_that_were_not_run_are_named_with_the_reason():
 def test_g6_with_a_partial_truth_both_shares_of_right_matches_are_given():
     of = bare(attack(precision=0.722, precision_at_least=0.305, false_positives=None), truth_partial=True)
     assert found(of, rows=rows(bare())[:1])[0].endswith(
-        "Of its 8,750 matches, 72.2 % are right among people with an entry in the partial truth. If nobody else is in "
-        "the release, 30.5 % of all are right."
+        "Of its 8,750 matches, 72.2 % are right among people with an entry in the partial truth. If no other person "
+        "is in the release, 30.5 % of all are right."
     )
     text = render(data(of, rows=rows(bare())[:1]))
     assert "The truth is partial" in section(text, "graph")

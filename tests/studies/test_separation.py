@@ -108,7 +108,8 @@ def test_what_is_not_known_is_said_to_be_unknown(network):
     simulated = list(sentences(replace(given, runs=5)))
     assert any("found in 0, 2 of 5" in sentence for sentence in simulated)
     assert any(
-        "not found in 5 attacks may still be with a probability of up to 43.4%" in sentence for sentence in simulated
+        "not found in 5 attacks may still be found with a probability of up to 43.4%" in sentence
+        for sentence in simulated
     )
 
 

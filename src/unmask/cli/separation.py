@@ -277,7 +277,7 @@ def _origin_text(people: SocialGraph, separated: Separated, nodes: Any) -> str:
 @click.option("--graph", required=True, type=FILE, help="Network, as far as it is known.")
 @click.option("--node", required=True, help="Your id in it.")
 @options(
-    "unmask.graphs.audit.identity_advice:told",
+    "unmask.graphs.audit.identity_advice:advise",
     identities={}, discovery={"parse": _chances}, runs={}, attack={}, leaked={}, k={}, seed={},
 )  # fmt: skip
 @column_options
@@ -298,11 +298,11 @@ def advise_identity(
     unmask advise identity --graph friends.txt --node 17 --discovery 0.3,0.1 --k 3
     unmask advise identity --graph friends.txt --node 17 --identities 3 --runs 10 --attack Nar09 --leaked 1000
     """
-    from unmask.graphs.audit.identity_advice import sentences, told
+    from unmask.graphs.audit.identity_advice import advise, sentences
     from unmask.graphs.graph import SocialGraph
 
     network = SocialGraph.read(graph, **reading_options(asked))
-    advice = told(network, _node(network, node, graph), **asked)
+    advice = advise(network, _node(network, node, graph), **asked)
     if as_json:
         print_json(results=[advice])
         return

@@ -43,7 +43,7 @@ class AttackRun:
     Parameters
     ----------
     truth : Truth
-        True matches, with leaked seeds; without any truth, everybody is unknown.
+        True matches, with leaked seeds; without any truth, it is unknown for all people.
     person, degree : int arrays
         Number of the person in all runs, and degree.
     outcome : int8 array
@@ -72,7 +72,7 @@ class AttackRun:
 
     @property
     def truth_known(self) -> bool:
-        """True if the truth is known for anybody who is not a seed."""
+        """True if the truth is known for people who are not seeds."""
         return bool(self.truth.judged.any())
 
     @property

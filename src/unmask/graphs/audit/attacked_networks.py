@@ -89,7 +89,7 @@ class AttackedNetworks:
         self.transition = list(self._try_seeds(next(iter(self.pairs))))
 
     def _draw(self, release: str, number: int, n_seeds: int | None) -> tuple[Pair, SeedPairs]:
-        """Return networks and seeds of one run; somebody must be left to be matched."""
+        """Return networks and seeds of one run; at least one person must be left."""
         source, plan = self.pairs[release], self.plan
         pair = source.pair(plan.rng("graphs", source.overlap, number))
         rng = plan.rng("seeds", source.overlap, n_seeds or plan.n_seeds, number)
@@ -207,7 +207,7 @@ class AttackedNetworks:
         return {attack: runs for (name, attack), runs in self.runs.items() if name == release}
 
     def _with_coverage(self, release: str, rows: Sequence[Row], runs: Sequence[AttackRun]) -> list[Row]:
-        """Return rows with the people whom they are about, in the run with the fewest."""
+        """Return rows with the number of people that they are about, in the run with the fewest."""
         source = self.pairs[release]
         if not source.truth_known:
             return list(rows)

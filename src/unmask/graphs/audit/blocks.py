@@ -33,12 +33,12 @@ MAX_PANELS = 3
 """Attacks with charts of their own over both overlaps."""
 
 ATTACK_COLUMNS = (
-    "Recall: share of the people in both networks whom the adversary re-identifies, without seeds. Precision: share of "
-    "all matches that are right. At least: the same if nobody without an entry in the truth is in the release. Wrong: "
-    "share of the people in both networks with a wrong match. False positives: share of the matches of people who are "
-    "not in the release. Coverage: share of all other people of the adversary's network with a match. Matches: mean "
-    "number of matches. Spread in: runs in which the attack spread through the network instead of ending near its "
-    "seeds. Rates are means over all runs."
+    "Recall: share of the people in both networks that the adversary re-identifies, without seeds. Precision: share of "
+    "all matches that are right. At least: the same if people without an entry in the truth are not in the release. "
+    "Wrong: share of the people in both networks with a wrong match. False positives: share of the matches of people "
+    "who are not in the release. Coverage: share of all other people of the adversary's network with a match. "
+    "Matches: mean number of matches. Spread in: runs in which the attack spread through the network instead of ending "
+    "near its seeds. Rates are means over all runs."
 )
 
 INTERVAL = "95 %: interval over runs; each run has other networks or other seeds."
@@ -83,7 +83,7 @@ def make_blocks(facts: GraphFacts, tables: Mapping[str, Table]) -> tuple[Block, 
 def _lines(
     table: Table | None, x: str, y: str, title: str, *, by: str = "attack", style: str = "style", **options: Any
 ) -> Iterator[Chart]:
-    """Yield a chart of lines unless all values have the same place; a single line is named in the title."""
+    """Yield a chart of lines unless all values have the same place; the title names a single line."""
     where = options.pop("where", {"drawn": True})
     rows = [row for row in table.where(**where).rows if is_known(row[y])] if table is not None else []
     if len({row[x] for row in rows}) > 1 and table is not None:

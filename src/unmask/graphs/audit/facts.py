@@ -97,7 +97,7 @@ class AttackFacts:
     precision : float, optional
         Share of right matches; if the truth is partial, among matches of people with an entry. None without a match.
     precision_at_least : float, optional
-        If the truth is partial: share of right matches if nobody without an entry is in the release.
+        If the truth is partial: share of right matches if people without an entry are not in the release.
     named_wrongly : float, optional
         Share of `people` with a wrong match.
     false_positives : float, optional
@@ -269,7 +269,7 @@ class GraphFacts:
 
     @property
     def has_several_releases(self) -> bool:
-        """True if an attack must be named with its release."""
+        """True if sentences about an attack need its release."""
         return len({attack.release for attack in self.attacks}) > 1
 
     @property

@@ -1,7 +1,7 @@
-"""What one person of a network should know before separating identities, and before trusting one with a secret.
+"""Advice for one person of a network before separating identities, and before trusting one with a secret.
 
-All figures are about that one person: degree, ways of hiding, what seeding and attacks make of them. No neighbor, no
-other node and no figure of the network as a whole goes into the advice but how many people there are.
+All figures are about that person: degree, local anonymity, effect of seeding and attacks. Of the network as a whole,
+only the number of people is part of the advice.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Escape:
 
 @dataclass(frozen=True)
 class Placing:
-    """The probability with which a secret is best put in each identity, and that with which it is lost all the same."""
+    """Best probability of putting a secret in each identity, and probability that it is lost all the same."""
 
     assignment: tuple[float, ...]
     loss: float
@@ -95,7 +95,7 @@ class IdentityAdvice:
     k: int | None = None
 
 
-def told(
+def advise(
     graph: SocialGraph,
     node: int,
     *,
@@ -107,7 +107,7 @@ def told(
     k: Annotated[int, Range(2)] | None = None,
     seed: Annotated[int, Range(0)] = 0,
 ) -> IdentityAdvice:
-    """Tell one person whether several identities hide them, by probabilities that are given, simulated, or not known.
+    """Advise one person whether several identities hide them, by discovery probabilities that are given or simulated.
 
     identities : number of identities you would take; 5, or as many as in --discovery
     discovery  : probability that each is found, such as 0.3,0.1
@@ -125,24 +125,24 @@ def told(
         raise UnmaskError(
             f"there are {identities} identities and {len(discovery)} probabilities, expected one for each"
         )
-    (made,) = parse_attacks([attack], Path()).values()
+    (simulated,) = parse_attacks([attack], Path()).values()
     y = min(identities or MOST_IDENTITIES, max(int(graph.degree[node]), 1))
-    given: ArrayLike | None = discovery or None
+    chances: ArrayLike | None = discovery or None
     if runs:
         rng = np.random.default_rng(seed)
-        given = simulated_discovery(graph, node, made, identities=y, n_seeds=leaked, runs=runs, rng=rng)
-    found = advise_identity(graph, node, identities=y, discovery=given, runs=runs or None)
-    return found if k is None else replace(found, k=k, hidden=hidden_identities(graph, node, k))
+        chances = simulated_discovery(graph, node, simulated, identities=y, n_seeds=leaked, runs=runs, rng=rng)
+    advice = advise_identity(graph, node, identities=y, discovery=chances, runs=runs or None)
+    return advice if k is None else replace(advice, k=k, hidden=hidden_identities(graph, node, k))
 
 
 def hidden_identities(graph: SocialGraph, node: int, k: int) -> dict[int, int]:
-    """Contacts -> new contacts of a (k, 2)-anonymous identity of a node with 1 to 5 contacts, where there is one.
+    """Return contacts -> new contacts of a (k, 2)-anonymous identity of a node with 1 to 5 contacts, if it exists.
 
     >>> hidden_identities(SocialGraph.from_edges([0, 0, 3, 3, 4, 4], [1, 2, 1, 2, 1, 5]), 0, 2)
     {2: 0}
     """
-    found = {c: int(new_ties(graph, [node], contacts=c, k=k)[0]) for c in range(1, MOST_CONTACTS + 1)}
-    return {contacts: new for contacts, new in found.items() if new >= 0}
+    ties = {c: int(new_ties(graph, [node], contacts=c, k=k)[0]) for c in range(1, MOST_CONTACTS + 1)}
+    return {contacts: new for contacts, new in ties.items() if new >= 0}
 
 
 def advise_identity(
@@ -153,11 +153,16 @@ def advise_identity(
     discovery: ArrayLike | None = None,
     runs: int | None = None,
 ) -> IdentityAdvice:
-    """Advice for the person at a node: seeding, and the game of y identities against three adversaries.
+    """Return advice for the person at a node: seeding, and the game of y identities against three adversaries.
 
-    identities : y, where no discovery is given; never more than contacts
-    discovery  : (y,) probability that each identity is found, None where it is not known
-    runs       : how many runs of a simulation it comes from, to be told
+    Parameters
+    ----------
+    identities : int
+        Number y without a discovery; never more than contacts.
+    discovery : (y,) array, optional
+        Probability that each identity is found.
+    runs : int, optional
+        Simulated attacks that it comes from.
 
     >>> star = SocialGraph.from_edges([0, 0, 0, 1], [1, 2, 3, 2])
     >>> advice = advise_identity(star, 0, discovery=[0.5, 0.1])
@@ -173,21 +178,21 @@ def advise_identity(
     if y < 1:
         raise UnmaskError(f"there are {y} identities, expected at least 1, or one discovery chance for each")
     anonymity = local_anonymity(graph)
-    own = float(anonymity[node])
-    grouped, tried = in_clique(graph, node), max(1, round(BEST_KNOWN * graph.n_nodes))
-    game = equilibrium(y)
+    value = float(anonymity[node])
+    is_defined, n_best_known = value == value, max(1, round(BEST_KNOWN * graph.n_nodes))
+    grouped, game = in_clique(graph, node), equilibrium(y)
     return IdentityAdvice(
         degree=degree,
-        anonymity=own if own == own else None,
-        rank=int(np.count_nonzero(anonymity < own)) + 1 if own == own else None,
+        anonymity=value if is_defined else None,
+        rank=int(np.count_nonzero(anonymity < value)) + 1 if is_defined else None,
         people=graph.n_nodes,
         in_clique=grouped,
-        tried=tried,
-        escapes=tuple(_escapes(degree, grouped, top_border(graph.degree, tried))),
+        tried=n_best_known,
+        escapes=tuple(_escapes(degree, grouped, top_border(graph.degree, n_best_known))),
         discovery=None if chances is None else tuple(chances.tolist()),
         runs=runs,
         strong=_placing(game.assignment, game.loss),
-        weak=None if chances is None else _against_weak(chances),
+        weak=None if chances is None else _place_against_weak(chances),
         unknown=_placing(game.assignment, worst_loss(game.assignment)),
     )
 
@@ -199,9 +204,9 @@ def _escapes(degree: int, grouped: bool, border: int) -> Iterator[Escape]:
         yield Escape(y, cliques, top_failure(degree, even, max(border, 1)))
 
 
-def _against_weak(chances: NDArray[np.float64]) -> Placing:
-    best = best_assignment(chances)
-    return _placing(best, expected_loss(best, discovery=chances))
+def _place_against_weak(chances: NDArray[np.float64]) -> Placing:
+    assignment = best_assignment(chances)
+    return _placing(assignment, expected_loss(assignment, discovery=chances))
 
 
 def _placing(assignment: NDArray[np.float64], loss: float) -> Placing:
@@ -209,13 +214,13 @@ def _placing(assignment: NDArray[np.float64], loss: float) -> Placing:
 
 
 def in_clique(graph: SocialGraph, node: int) -> bool:
-    """Whether a node is in a clique of 4: three of its neighbors know each other.
+    """Return whether a node is in a clique of 4: three of its neighbors know each other.
 
     >>> in_clique(SocialGraph.from_edges([0, 0, 0, 1, 1, 2], [1, 2, 3, 2, 3, 3]), 0)
     True
     """
-    among = graph.take(graph.neighbors(node)).adjacency().astype(np.int32)
-    return bool((among @ among).multiply(among).nnz)
+    edges = graph.take(graph.neighbors(node)).adjacency().astype(np.int32)
+    return bool((edges @ edges).multiply(edges).nnz)
 
 
 def simulated_discovery(
@@ -228,7 +233,7 @@ def simulated_discovery(
     runs: int,
     rng: np.random.Generator,
 ) -> NDArray[np.float64]:
-    """(y,) share of runs in which each identity of one person is found by an attack that looks for it, see `discovery`.
+    """Return the share of runs in which an attack finds each identity of one person, see `discovery`.
 
     Every run splits the network anew into what is released and what the adversary knows, half of the people and three
     quarters of the edges in common, such that the person is in both; this person alone separates identities, each
@@ -238,29 +243,29 @@ def simulated_discovery(
     G. Gulyas, 2015, section 6.3.
     """
     hits = np.zeros(identities)
-    alone = IdentitySeparation("basic", identities, adopters=1, minimum_degree=1)
+    separation = IdentitySeparation("basic", identities, adopters=1, minimum_degree=1)
 
-    def seeds(whole: Pair, rng: np.random.Generator) -> SeedPairs:
-        return select_seeds(whole, "random.25", n_seeds, rng)
+    def seeds(pair: Pair, rng: np.random.Generator) -> SeedPairs:
+        return select_seeds(pair, "random.25", n_seeds, rng)
 
     for _ in range(runs):
         pair, person = _pair_with(graph, node, rng)
-        separated = alone(pair.target, rng=rng, eligible=pair.truth[[person]])
-        found = discovery(pair, separated, [person], attack, seeds, runs=1, rng=rng)
-        largest_first = np.argsort(-separated.release.degree[found.node], kind="stable")
-        hits[: len(largest_first)] += found.hits[largest_first]
+        separated = separation(pair.target, rng=rng, eligible=pair.truth[[person]])
+        result = discovery(pair, separated, [person], attack, seeds, runs=1, rng=rng)
+        largest_first = np.argsort(-separated.release.degree[result.node], kind="stable")
+        hits[: len(largest_first)] += result.hits[largest_first]
     return hits / runs
 
 
 def _pair_with(graph: SocialGraph, node: int, rng: np.random.Generator) -> tuple[Pair, int]:
-    """Two overlapping graphs that both have this person, with a contact in the release; and their source node."""
+    """Return two overlapping graphs with this person, who has a contact in the release, and their source node."""
     numbered = SocialGraph(graph.indptr, graph.neighbor)
     for _ in range(MOST_SPLITS):
         pair = split(numbered, *OVERLAP, rng)
         assert pair.source.labels is not None  # the nodes of `graph`
-        here = np.flatnonzero(pair.source.labels == node)
-        if len(here) and pair.truth[here[0]] >= 0 and pair.target.degree[pair.truth[here[0]]] > 0:
-            return pair, int(here[0])
+        nodes = np.flatnonzero(pair.source.labels == node)
+        if len(nodes) and pair.truth[nodes[0]] >= 0 and pair.target.degree[pair.truth[nodes[0]]] > 0:
+            return pair, int(nodes[0])
     raise UnmaskError(
         f"the node was in both parts of the network in none of {MOST_SPLITS} splits, expected in some; "
         "it has too few edges to be found: give its discovery chances instead"
@@ -271,48 +276,42 @@ def _pair_with(graph: SocialGraph, node: int, rng: np.random.Generator) -> tuple
 
 
 def sentences(advice: IdentityAdvice) -> Iterator[str]:
-    """The advice in plain sentences, one after the other."""
-    yield _standing(advice)
+    """Yield the advice in plain sentences."""
+    yield _describe_person(advice)
     if not advice.in_clique:
-        yield "No three of your contacts know each other, so nobody starts from you by a group of four."
-    yield _seeding(advice)
+        yield "No three of your contacts know each other, so no adversary starts from you by a group of four."
+    yield _describe_seeding(advice)
     if advice.hidden is not None:
-        yield _hidden(advice.hidden, advice.k or 0)
+        yield _describe_hidden(advice.hidden, advice.k or 0)
     y = len(advice.strong.assignment)
     if y == 1:
-        yield "With one identity, whoever finds it learns the secret that you put in it."
+        yield "With one identity, an adversary who finds it learns the secret that you put in it."
         return
     yield (
         f"A secret in one of {y} identities, other values in the rest: put it in any of them with equal probability if "
         f"the adversary may find them all, who then learns it with {_percent(advice.strong.loss)}."
     )
-    yield from _weak(advice)
+    yield from _describe_weak(advice)
     yield (
-        "If you know nothing of the adversary, put it in any of them with equal probability: they learn it with "
-        f"{_percent(advice.unknown.loss)} at most."
+        "If you know nothing about the adversary, put it in any of them with equal probability: they learn it with at "
+        f"most {_percent(advice.unknown.loss)}."
     )
 
 
-def _standing(advice: IdentityAdvice) -> str:
-    told = f"You have {advice.degree:,} contacts"
+def _describe_person(advice: IdentityAdvice) -> str:
+    contacts = f"You have {advice.degree:,} contacts"
     if advice.anonymity is None:
-        return f"{told} and no friends of friends: a local anonymity (LTA_A) is not defined."
-    return (
-        f"{told} and a local anonymity (LTA_A) of {advice.anonymity:.4f}, number {advice.rank:,} of "
-        f"{advice.people:,} people from the most easily found."
-    )
+        return f"{contacts} and no friends of friends: a local anonymity (LTA_A) is not defined."
+    rank = f"number {advice.rank:,} of {advice.people:,} people from the most easily found"
+    return f"{contacts} and a local anonymity (LTA_A) of {advice.anonymity:.4f}, {rank}."
 
 
-def _seeding(advice: IdentityAdvice) -> str:
+def _describe_seeding(advice: IdentityAdvice) -> str:
     if not advice.escapes:
         return "You have too few contacts to divide among several identities."
-    counts, cliques, best_known = (
-        ", ".join(texts)
-        for texts in zip(
-            *((f"{one.identities}", _percent(one.cliques), _percent(one.best_known)) for one in advice.escapes),
-            strict=True,
-        )
-    )
+    counts = ", ".join(f"{escape.identities}" for escape in advice.escapes)
+    cliques = ", ".join(_percent(escape.cliques) for escape in advice.escapes)
+    best_known = ", ".join(_percent(escape.best_known) for escape in advice.escapes)
     return (
         f"With your contacts divided evenly among {counts} identities, an adversary who starts from groups of {CLIQUE} "
         f"misses you with a probability of {cliques}, one who starts from the {advice.tried:,} best known with "
@@ -320,44 +319,39 @@ def _seeding(advice: IdentityAdvice) -> str:
     )
 
 
-def _hidden(new: Mapping[int, int], k: int) -> str:
-    """What a new identity needs so that nobody tells it from others."""
+def _describe_hidden(new: Mapping[int, int], k: int) -> str:
+    """Return the contacts with which a new identity equals those of others."""
     others = f"{k - 1} other{'s' * (k > 2)}"
     if not new:
-        return f"No identity with up to {MOST_CONTACTS} contacts can have the very contacts of {others} near you."
+        return f"No identity with up to {MOST_CONTACTS} contacts can have the same contacts as {others} near you."
     needs = ", ".join(f"{contacts} ({n} new)" for contacts, n in new.items())
-    return f"An identity has the very contacts of {others}, and no attack tells it from them, with contacts: {needs}."
+    return f"An identity with these contacts has the same as {others}, and no attack tells them apart: {needs}."
 
 
-def _weak(advice: IdentityAdvice) -> Iterator[str]:
+def _describe_weak(advice: IdentityAdvice) -> Iterator[str]:
     if advice.weak is None or advice.discovery is None:
         yield (
-            "How likely each identity is found is not known; give --discovery, or have it simulated with --runs, to "
-            "learn where a secret is safest from an adversary who finds some of them."
+            "How likely each identity is found is not known. Give --discovery, or simulate it with --runs, to learn "
+            "where a secret is safest from an adversary who finds some of them."
         )
         return
-    best = [f"{i}" for i, share in enumerate(advice.weak.assignment, 1) if share > 0]
-    where = f"identity {best[0]}" if len(best) == 1 else f"any of the identities {', '.join(best)}"
+    safest = [f"{i}" for i, share in enumerate(advice.weak.assignment, 1) if share > 0]
+    place = f"identity {safest[0]}" if len(safest) == 1 else f"any of the identities {', '.join(safest)}"
+    chances = f"If they are found with a probability of {', '.join(map(_percent, advice.discovery))}, as given, that"
     if advice.runs:
         hits = ", ".join(f"{round(chance * advice.runs)}" for chance in advice.discovery)
-        seen = (
-            f"They were found in {hits} of {advice.runs} simulated attacks, the one with most contacts first. If that"
-        )
-    else:
-        seen = f"If they are found with a probability of {', '.join(map(_percent, advice.discovery))}, as given, that"
+        chances = f"They were found in {hits} of {advice.runs} simulated attacks, most contacts first. If that"
     yield (
-        f"{seen} is all the adversary can do, and any of those found is believed, put the secret in {where}: "
+        f"{chances} is all the adversary can do, and any of those found is believed, put the secret in {place}: "
         f"they learn it with {_percent(advice.weak.loss)}."
     )
     if advice.runs and min(advice.discovery) == 0:
-        still = _percent(wilson(0.0, advice.runs)[1])
-        yield (
-            f"An identity that was not found in {advice.runs} attacks may still be with a probability of up to {still}."
-        )
+        high = _percent(wilson(0.0, advice.runs)[1])
+        yield f"An identity not found in {advice.runs} attacks may still be found with a probability of up to {high}."
 
 
 def _percent(p: float) -> str:
-    """In per cent; what is only nearly certain does not become so by rounding."""
+    """Write a probability in percent; rounding does not make it certain or impossible."""
     if 0.9995 <= p < 1:
         return "over 99.9%"
     return "under 0.1%" if 0 < p < 0.0005 else f"{100 * p:.1f}%"

@@ -103,8 +103,8 @@ def _describe_first(facts: GraphFacts) -> str:
             f"({plural(attack.matches, 'match', 'matches')}), {start}. How many are right is unknown: no truth was "
             f"given, and {checked}."
         )
-    found = f"{name} re-identifies {_estimate_recall(attack)} of the {attack.people:,} people in both networks, {start}"
-    return f"{found}. {_describe_precision(attack)}".rstrip()
+    reach = f"{name} re-identifies {_estimate_recall(attack)} of the {attack.people:,} people in both networks, {start}"
+    return f"{reach}. {_describe_precision(attack)}".rstrip()
 
 
 def _describe_precision(attack: AttackFacts) -> str:
@@ -115,7 +115,7 @@ def _describe_precision(attack: AttackFacts) -> str:
     if attack.precision_at_least is None:
         return f"{matches}."
     return (
-        f"{matches} among people with an entry in the partial truth. If nobody else is in the release, "
+        f"{matches} among people with an entry in the partial truth. If no other person is in the release, "
         f"{percent(attack.precision_at_least)} of all are right."
     )
 
@@ -144,25 +144,25 @@ def compare_attacks(facts: GraphFacts) -> str:
     strongest = {attack.release: attack for attack in reversed(attacks)}
     safest = max(strongest.values(), key=attacks.index)
     seeds = "" if safest.n_seeds == first.n_seeds else f" with {safest.n_seeds:,} seeds"
-    other = f", by {safest.attack}" if safest.attack != first.attack else ""
-    return f"The lowest recall, from {release_name(safest.release)}{seeds}, is {_estimate_recall(safest)}{other}."
+    name = f", by {safest.attack}" if safest.attack != first.attack else ""
+    return f"The lowest recall, from {release_name(safest.release)}{seeds}, is {_estimate_recall(safest)}{name}."
 
 
 def bound(facts: GraphFacts) -> str:
     """Return the recall that no attack by edges alone can exceed because of structural twins."""
-    most = bound_by_twins(facts)
-    where = f" in {release_name(facts.first.release)}" if facts.has_several_releases else ""
+    limit = bound_by_twins(facts)
+    place = f" in {release_name(facts.first.release)}" if facts.has_several_releases else ""
     sentence = (
-        f"No attack by edges alone is expected to re-identify more than {most} of people{where}: the others have "
-        "structural twins, who cannot be told apart."
+        f"No attack by edges alone is expected to re-identify more than {limit} of people{place}: the others have "
+        "structural twins with the same edges."
     )
-    return sentence if most else ""
+    return sentence if limit else ""
 
 
 def bound_by_twins(facts: GraphFacts) -> str:
-    """Return the bound of the recall in words; "" if it spares nobody or is unknown."""
-    most = facts.most_recall
-    return percent(most) if most is not None and most < 1 else ""  # nan is not below 1
+    """Return the bound of the recall in words; "" if it is 100 % or unknown."""
+    limit = facts.most_recall
+    return percent(limit) if limit is not None and limit < 1 else ""  # nan is not below 1
 
 
 def attacks_not_run(facts: GraphFacts) -> str:
@@ -180,8 +180,8 @@ def announcements(facts: GraphFacts) -> Iterator[str]:
     """Yield the success that each attack announces, or why it refuses to, next to the actual success."""
     for attack in facts.attacks:
         if (announced := attack.announced) is not None:
-            where = f" on {release_name(attack.release)}" if facts.has_several_releases else ""
-            yield " ".join(_describe_announcement(attack.attack + where, attack.recall, announced))
+            place = f" on {release_name(attack.release)}" if facts.has_several_releases else ""
+            yield " ".join(_describe_announcement(attack.attack + place, attack.recall, announced))
 
 
 def _describe_announcement(name: str, recall: float | None, announced: Announcement) -> Iterator[str]:
@@ -218,9 +218,9 @@ def extreme_degrees(facts: GraphFacts) -> tuple[DegreeClass, DegreeClass] | None
     classes = [item for item in attack.degrees if item.people >= FEWEST and is_known(item.recall)]
     if len(classes) < 2 or not facts.truth_known or not attack.spread_in:
         return None
-    most, least = (pick(classes, key=lambda item: (item.recall, item.low)) for pick in (max, min))
-    differ = wilson(most.recall or 0.0, most.people)[0] > wilson(least.recall or 0.0, least.people)[1]
-    return (most, least) if differ else None
+    highest, lowest = (pick(classes, key=lambda item: (item.recall, item.low)) for pick in (max, min))
+    differ = wilson(highest.recall or 0.0, highest.people)[0] > wilson(lowest.recall or 0.0, lowest.people)[1]
+    return (highest, lowest) if differ else None
 
 
 def compare_degrees(facts: GraphFacts) -> str:
@@ -228,12 +228,12 @@ def compare_degrees(facts: GraphFacts) -> str:
     extremes = extreme_degrees(facts)
     if extremes is None:
         return "No dependence of the recall on the number of edges is shown."
-    most, least = extremes
+    highest, lowest = extremes
     sentence = (
-        f"{facts.first.attack} re-identifies {rate(most.recall)} of the people with {describe_degrees(most)}, and "
-        f"{rate(least.recall)} of those with {describe_degrees(least)}."
+        f"{facts.first.attack} re-identifies {rate(highest.recall)} of the people with {describe_degrees(highest)}, "
+        f"and {rate(lowest.recall)} of those with {describe_degrees(lowest)}."
     )
-    return mark_group(sentence, min(most.people, least.people))
+    return mark_group(sentence, min(highest.people, lowest.people))
 
 
 def enough_seeds(points: Iterable[SeedCount]) -> SeedCount | None:
@@ -280,17 +280,17 @@ def compare_overlaps(facts: GraphFacts) -> str:
     pairs = sorted({(p.node_overlap, p.edge_overlap) for p in points}, key=lambda pair: (pair[0] * pair[1], pair))
     if len(pairs) < 2:
         return ""
-    least, most = (
+    lowest, highest = (
         max((p for p in points if (p.node_overlap, p.edge_overlap) == pair), key=lambda p: p.recall)
         for pair in (pairs[0], pairs[-1])
     )
     shared = [
-        f"{percent(p.node_overlap, 0)} of people and {percent(p.edge_overlap, 0)} of edges" for p in (least, most)
+        f"{percent(p.node_overlap, 0)} of people and {percent(p.edge_overlap, 0)} of edges" for p in (lowest, highest)
     ]
-    other = "" if least.attack == most.attack else f"{most.attack} re-identifies "
+    name = "" if lowest.attack == highest.attack else f"{highest.attack} re-identifies "
     return (
-        f"With {shared[0]} in both networks, {least.attack} re-identifies {percent(least.recall)}; with {shared[1]}, "
-        f"{other}{percent(most.recall)}."
+        f"With {shared[0]} in both networks, {lowest.attack} re-identifies {percent(lowest.recall)}; with {shared[1]}, "
+        f"{name}{percent(highest.recall)}."
     )
 
 
@@ -328,8 +328,12 @@ def _most_contacts(best: ProtectionEffect, effects: Sequence[ProtectionEffect]) 
     def learned(effect: ProtectionEffect) -> float:
         return effect.disclosure if effect.disclosure is not None and is_known(effect.disclosure) else 0.0
 
-    most = max(effects, key=learned)
-    return f"; {most.attack} learns {rate(most.disclosure)} of their contacts" if learned(most) > learned(best) else ""
+    learner = max(effects, key=learned)
+    return (
+        f"; {learner.attack} learns {rate(learner.disclosure)} of their contacts"
+        if learned(learner) > learned(best)
+        else ""
+    )
 
 
 # --- criteria and passes ---------------------------------------------------------------------------------------------
