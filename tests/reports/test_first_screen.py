@@ -20,8 +20,8 @@ from unmask.policy.policies import read_policies
 from unmask.reports import ReportData, render
 from unmask.reports.data import Scope
 from unmask.reports.facts.study import Option
-from unmask.reports.findings.folds import SENTENCES
 from unmask.reports.overview import lines, overview, verdict_lines
+from unmask.reports.sections.measures import measures_finding
 from unmask.results import Row
 from unmask.results.change import Change
 from unmask.results.distribution import Distribution
@@ -254,7 +254,7 @@ def test_a_condition_on_the_page_is_one_that_a_policy_takes() -> None:
     ],
 )
 def test_nothing_is_said_to_be_refuted_or_not_that_was_not_announced(rows: list[Row], end: str) -> None:
-    assert SENTENCES["measures"](Scope(replace(single(), rows=tuple(rows)))).endswith(end)
+    assert measures_finding(Scope(replace(single(), rows=tuple(rows)))).endswith(end)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,6 @@ from unmask.render.svg import FONT, swatch
 from unmask.reports import blocks
 from unmask.reports.data import ReportData, Scope
 from unmask.reports.facts.study import StudyData
-from unmask.reports.findings.folds import told_of
 from unmask.reports.findings.rows import contrasts, sentences
 from unmask.reports.parts import Bullets, Page, Section, Terms, Words, parts
 from unmask.reports.screens.audit import conditions_section, screen
@@ -104,8 +103,8 @@ def _audit_page(data: ReportData) -> Page:
         *closing(data.assumptions, not_run_section(data.not_run), data.reproduce, "How this page was made"),
     )
     kind = "Audit" if data.result is None else data.result.kind
-    told = (told_of(section, scope) for section in found if section is not None)
-    sections = tuple(sorted(told, key=lambda section: not section.open))  # the picture first
+    listed = [section for section in found if section is not None]
+    sections = tuple(sorted(listed, key=lambda section: not section.open))  # the picture first
     foot = describe_readers(data.least, cases=scope.cases)
     return Page(data.title, parts(screen(scope)), sections, kind=kind, folded=True, foot=foot)
 
@@ -121,4 +120,8 @@ def _key(scope: Scope) -> Section | None:
     items = tuple((letter(style), (scope.words[name],)) for name, style in scope.styles.items())
     key = Terms(items, styles=tuple(scope.styles.values()))
     known = parts(Words(scope.data.who), key if len(items) > 1 else None)
-    return Section("adversaries", "The adversaries", known)
+    if len(items) > 1:
+        told = "; ".join(f"{letter(style)} {name}" for name, style in scope.styles.items())
+    else:
+        told = scope.subject(scope.adversaries[0])
+    return Section("adversaries", "The adversaries", known, f"{told[:1].upper()}{told[1:]}.")

@@ -18,7 +18,10 @@ def not_run_section(not_run: Sequence[tuple[str, str]]) -> Section | None:
     shown = grid(("What", "Status", "Why"), rows, text=3)
     heading = "What was not run, and what failed"
     none = lead("Neither is a zero: nothing is known about these.")
-    return Section("not-run", heading, parts(none, shown)) if rows else None
+    n_failed = sum(status == "failed" for _, status, _ in rows)
+    reasons = f"{plural(len(rows), 'reason')} why something is not known"
+    told = f"{reasons}, {n_failed} of them a failure." if n_failed else f"{reasons}; nothing failed."
+    return Section("not-run", heading, parts(none, shown), told) if rows else None
 
 
 def not_run_groups(not_run: Sequence[tuple[str, str]]) -> list[Group]:

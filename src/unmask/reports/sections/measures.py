@@ -25,6 +25,7 @@ from unmask.reports.words import (
 from unmask.results import Row
 from unmask.results.formats import estimate
 from unmask.results.rows import BOUNDS
+from unmask.results.words import listed, plural
 
 LEADING = frozenset(
     {
@@ -81,7 +82,25 @@ def measures_section(scope: Scope) -> Section:
     told = notes(map(scope.said, measure_notes(scope, [*leading, *others])))
     how = lead(LINKED + HOW if LINKAGE in scope.targets else HOW)
     shown = parts(how, folded(LEADERS, leading), Fold(OTHERS, tuple(others)), told)
-    return Section("measures", "Every adversary by every measure", shown)
+    return Section("measures", "Every adversary by every measure", shown, measures_finding(scope))
+
+
+def measures_finding(scope: Scope) -> str:
+    """Return the adversaries whose predictions the truth refutes; otherwise, the number of adversaries and measures."""
+    rows = [row for row in scope.data.rows if row.status not in FAILURES]
+    refuted = list(dict.fromkeys(row.adversary for row in rows if row.status == "refuted"))
+    if refuted:
+        return f"The truth refutes what {listed(refuted)} {'expects' if len(refuted) == 1 else 'expect'}."
+    predicted = _attacks((row for row in rows if row.status != "scores"), "success_probability")
+    held = "; where the truth is known, nothing refutes what they expect"
+    is_checked = bool(predicted & _attacks(rows, "realized_success"))
+    n_measures = plural(len({row.measure for row in rows}), "measure")
+    adversaries = plural(len(scope.adversaries), "adversary", "adversaries")
+    return f"{adversaries} by {n_measures}{held if is_checked else ''}."
+
+
+def _attacks(rows: Iterable[Row], measure: str) -> set[tuple[str, str, str]]:
+    return {(row.release, row.adversary, row.target) for row in rows if row.measure == measure}
 
 
 def measure_tables(scope: Scope) -> tuple[list[Grid], list[Grid]]:
@@ -125,11 +144,17 @@ def measure_grids(scope: Scope, targets: Iterable[str], stems: Sequence[str] | N
             if stem in found
         ]
         if groups:
-            if stems is not None:
+            if stems is None:  # inside a block: only what was measured
+                groups = [(line, tuple(row for row in rows if "not run" not in row)) for line, rows in groups]
+            else:
                 groups.append(("", _idle([name for name in scope.adversaries if name not in attacking], scope)))
-            head, caption = (*scope.who_head, *COLUMNS[:3], *CONTROL, *COLUMNS[3:]), what(target).split(":")[0]
+            head, caption = (*scope.who_head, *COLUMNS[:3], *CONTROL, *COLUMNS[3:]), _caption(target)
             tables.append(_without_control(Grid(head, tuple(groups), text=len(scope.who_head), caption=caption)))
     return tables
+
+
+def _caption(target: str) -> str:
+    return "Membership of the rarest people" if target == RARE else what(target).split(":")[0]
 
 
 def _without_control(grid: Grid) -> Grid:

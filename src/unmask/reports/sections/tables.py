@@ -9,12 +9,13 @@ from unmask.measures.registry import needs_truth
 from unmask.render import Figure
 from unmask.reports.data import APART, LIMITS, ORDER, Heads, ReportData, Scope
 from unmask.reports.figures import Dot, dots_figure, risk_figure
+from unmask.reports.findings.rows import contrasts, leading, risky
 from unmask.reports.parts import Figures, Grid, Section, folded, grid, lead, parts
 from unmask.reports.words import FAILURES, IDENTITY, MEMBERSHIP, lettered, row_estimate, what
 from unmask.results import Row
 from unmask.results.distribution import Distribution
 from unmask.results.formats import SPACE, percent
-from unmask.results.words import counted
+from unmask.results.words import counted, start_with_release
 
 # --- success ---------------------------------------------------------------------------------------------------------
 
@@ -26,7 +27,21 @@ def success_section(scope: Scope) -> Section | None:
         return None
     scales = " Each panel has its own scale, from 0." if len(figures) > 1 else ""
     shown = parts(lead(scope.said(success_note(scope.heads)) + scales), Figures(figures))
-    return Section("success", "How often the adversary is right", shown, open=True)
+    return Section("success", "How often the adversary is right", shown, success_finding(scope), open=True)
+
+
+def success_finding(scope: Scope) -> str:
+    """Return what hides identities and not values; otherwise, how often values are inferred."""
+    found = contrasts(scope)
+    rows = [row for key, row in leading(scope.heads).items() if key[0] in scope.protected]
+    values = [row for row in rows if row.target not in (IDENTITY, MEMBERSHIP) and row.unit == "probability"]
+    if found or not values or scope.cases:
+        return next(iter(found), "")
+    best = max(values, key=risky)
+    baseline = "guessing gives" if best.control is None else "of people who are not in it for"
+    compared = f"{baseline} {percent(best.prior if best.control is None else best.control)}"
+    sentence = f"{best.target} is inferred for {row_estimate(best)} of {best.n:,} people; {compared}."
+    return start_with_release(sentence, best.release, several=len(scope.protected) > 1)
 
 
 def success_figures(scope: Scope) -> tuple[Figure, ...]:
@@ -102,7 +117,26 @@ def people_section(scope: Scope) -> Section | None:
     figures = distribution_figures(scope)
     told = folded("How many people are above which probability", tables)
     shown = parts(lead(drawn) if figures else None, Figures(figures), lead(counted) if tables else None, told)
-    return Section("people", f"Over {of}: the worst-off matter more than the mean", shown, people_finding(scope))
+    return Section(
+        "people",
+        f"Over {of}: the worst-off matter more than the mean",
+        shown,
+        people_finding(scope) or quantile_finding(scope),
+    )
+
+
+def quantile_finding(scope: Scope) -> str:
+    """Return how sure the strongest adversary is of the worst-off quarter of the people."""
+    rows = [row for key, row in leading(scope.heads).items() if key[0] in scope.protected]
+    rows = [row for row in rows if row.target == IDENTITY] or rows
+    keys = {(row.release, row.adversary, row.target) for row in rows}
+    known = [row for row in scope.data.rows if (row.release, row.adversary, row.target) in keys and row.quantiles]
+    known = [row for row in known if not needs_truth(row.measure) and row.measure in scope.data.success]
+    if not known:
+        return ""
+    best = max(known, key=lambda row: row.quantiles[3])
+    sentence = f"a quarter of the people are known with {percent(best.quantiles[3])} or more."
+    return start_with_release(sentence, best.release, several=len(scope.protected) > 1)
 
 
 def people_finding(scope: Scope) -> str:
