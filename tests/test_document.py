@@ -421,7 +421,7 @@ def test_a_release_that_names_no_protection_of_the_document_is_refused(released:
 # --- sections of other domains ---
 
 LINKAGE = {"linkage": {"truth": "items.csv", "guesses": "items.csv", "clusters": "subject", "noise": -1}}
-CHANNEL = {"channel": {"channels": "channel.csv", "evidence": "channel"}}
+CHANNEL = {"channel": {"channels": "channel.csv", "evidence": "channel", "no_limit": True}}
 
 
 @pytest.fixture

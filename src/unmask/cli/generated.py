@@ -129,8 +129,7 @@ class LazyOptions:
         if "parse" in settings:
             settings["callback"] = parse_with(settings.pop("parse"))
         heading, name = settings.pop("heading", self.heading), field.replace("_", "-")
-        is_switch = settings.get("is_flag") and settings.get("default") is True
-        flags = settings.pop("flags", (f"--{name}/--no-{name}" if is_switch else f"--{name}",))
+        flags = settings.pop("flags", (f"--{name}",))
         option: Any = click.Option([settings.pop("name", field), *flags], **settings)
         option.heading = heading
         return cast(click.Option, option)

@@ -17,12 +17,13 @@ from unmask.results import AuditResult
 _log = logging.getLogger(__name__)
 
 
-@with_parameters(audit, only=("loss", "coordinates", "distortion", "unit", "limit"))
+@with_parameters(audit, only=("loss", "coordinates", "distortion", "unit"))
 def audit_files(
     channels: Sequence[Path],
     *,
     prior: Annotated[Path | None, Option("Input")] = None,
     evidence: Annotated[Evidence, Option("Input")] = "auto",
+    no_limit: bool = False,
     **stakes: Any,
 ) -> AuditResult:
     r"""Attack channels of the same secrets: what the best adversary can still estimate.
@@ -43,6 +44,8 @@ def audit_files(
         CSV of secret and probability; uniform when left out
     evidence : {"auto", "channel", "counts", "samples"}
         form of the files: probabilities, counts of runs, or a line secret,output for each run
+    no_limit : bool
+        leave out the limit that no mechanism passes, which may take minutes
     **stakes
         See `audit`.
     """
@@ -50,4 +53,4 @@ def audit_files(
     is_uniform = prior is None and read[0].samples is None
     for note in ([f"No prior was given. {UNIFORM}"] if is_uniform else []) + notes:
         _log.warning("note: %s", note)
-    return audit(dict(zip(name_files(channels), read, strict=True)), **stakes, assumptions=notes)
+    return audit(dict(zip(name_files(channels), read, strict=True)), **stakes, limit=not no_limit, assumptions=notes)
