@@ -246,7 +246,7 @@ def test_an_assumed_attacker_is_called_an_assumption_and_warnings_are_shown():
     text = words(page())
     assert "an embedded profile (clinical-2015): an assumption that is not checked against this release" in text
     assert "Keep in mind: Fines are paid once" in text
-    assert report(single()).warnings == SOURCE.attacker.warnings
+    assert report(single()).result.cautions == SOURCE.attacker.warnings
     read = words(page(source=AttackerSource(replace(SOURCE.attacker, max_fines=INF), "attacker.toml")))
     assert "The attacker was read from attacker.toml." in read
     assert "not checked" not in read

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from typing import Any, Final
 
+from unmask.economics.attacker import Attacker
 from unmask.results import Column, Table
 from unmask.results.formats import number, percent
 
@@ -37,21 +39,13 @@ PARAMETERS: Final[Mapping[str, tuple[str, str]]] = {
 }
 """Parameter -> name and meaning for readers; others keep their name."""
 
-NEUTRAL: Final[Mapping[str, object]] = {
-    "link_cost": 0,
-    "audit_rate": 1,
-    "audit_every": 1,
-    "arrest": False,
-    "confirmation": 1,
-    "false_alarms": 0,
-    "false_claim_cost": 0,
-    "ties": "walk_away",
-    "discount": 1,
-}
-"""Parameters that have no effect at these values, and are left out."""
+OPTIONAL: Final = (
+    "link_cost", "audit_rate", "audit_every", "arrest", "confirmation", "false_alarms", "false_claim_cost", "ties"
+)  # fmt: skip
+"""Parameters that have no effect at their default, and are left out then."""
 
-DELAYS: Final = ("gain_delay", "fine_delay", "link_delay")
-"""Parameters that have no effect without a discount."""
+DISCOUNTING: Final = ("discount", "gain_delay", "fine_delay", "link_delay")
+"""Parameters that have no effect if the discount is 1."""
 
 PROBABILITIES: Final = (
     "prior", "confirmation", "discount", "detection", "believed_detection", "false_alarms", "recovered"
@@ -93,8 +87,9 @@ def parameter_table(name: str, parameters: Mapping[str, Any]) -> Table:
     """Return the name, meaning and value of each parameter that has an effect, the known ones first."""
     columns = (Column("assumption", "Assumption"), Column("meaning", "Meaning"), Column("value", "Value"))
     order = [*(known for known in PARAMETERS if known in parameters), *(parameters.keys() - PARAMETERS.keys())]
-    without_effect = {key for key, value in NEUTRAL.items() if key in parameters and parameters[key] == value}
-    without_effect |= set(DELAYS) if parameters.get("discount", 1) == 1 else set()
+    defaults = {item.name: item.default for item in fields(Attacker)}
+    without_effect = {key for key in OPTIONAL if key in parameters and parameters[key] == defaults[key]}
+    without_effect |= set(DISCOUNTING) if parameters.get("discount", 1) == 1 else set()
     records = (
         (name_parameter(key), _describe(key, parameters), format_parameter(key, parameters[key]))
         for key in order
