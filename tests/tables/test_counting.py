@@ -248,7 +248,7 @@ def test_an_audit_has_the_rows_of_an_audit_in_memory(engine, people, missing, co
     ]
     assert (found.setting, found.adversaries) == (expected.setting, expected.adversaries)
     assert set(found.assumptions) <= set(expected.assumptions)
-    assert any("what columns give away" in what for what, _ in found.not_run)
+    assert any("what columns reveal" in what for what, _ in found.not_run)
     contributions = [data.table("contributions").rows for data in (found, expected)]
     assert {row["release"] for row in contributions[0]} == {"r"}
     for contribution, other in zip(*contributions, strict=True):

@@ -195,5 +195,5 @@ def test_members_are_not_held_beside_control_people_who_are_unlike_them():
     assert [rows[name].control is None for name in ("none", "job", "age")] == [False, True, True]
     assert rows["job"].posterior == rows["age"].posterior == rows["none"].posterior
     said = [dict(found[name].not_run)["Linkability of two parts of a record: members"] for name in ("job", "age")]
-    assert said[0].startswith("without any release, members are told from control people by age, sex, city, job (AUC")
+    assert said[0].startswith("without any release, members differ from control people by age, sex, city, job (AUC")
     assert said[1].startswith("They differ from the people attacked")

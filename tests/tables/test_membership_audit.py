@@ -109,7 +109,7 @@ def test_what_tells_control_people_apart_without_a_release_is_no_membership():
     found = unmask.audit(fresh, original=members, control=control)
     assert {who for who, _ in rows(found)} == {"prosecutor", "margins alone", "closest record alone"}
     why = dict(found.not_run)["Who is in the table, whole record"]
-    assert "without any release, members are told from control people by age, sex" in why
+    assert "without any release, members differ from control people by age, sex" in why
 
 
 def test_whom_a_protection_drops_by_what_they_are_is_told_by_the_release_and_not_by_the_draw():
@@ -137,7 +137,7 @@ def test_control_people_who_are_in_it_are_not_told_from_members():
     found = unmask.audit(members, original=members, control=members)
     row = auc(found)
     assert row.low <= 0.5 <= row.high
-    assert "are left out whose record is that of a person of the other kind" in row.note  # those drawn as both
+    assert "have the record of a person of the other kind and are left out" in row.note  # those drawn as both
 
 
 def test_doubles_are_left_out_and_counted_and_those_who_are_alike_to_an_adversary_stay():

@@ -297,7 +297,7 @@ def test_people_who_are_told_apart_without_a_release_are_not_guessed_about():
     found = unmask.audit(Mondrian(k=5)(before)[0], original=before, control=empty)
     assert not asked_of(found)
     said = dict(found.not_run)["Singling out"]
-    assert said.startswith("without any release, members are told from control people by age, sex, city, job (AUC 1.00")
+    assert said.startswith("without any release, members differ from control people by age, sex, city, job (AUC 1.00")
 
 
 @pytest.mark.parametrize(("name", "said"), [("size", "have none of the quasi-identifiers"), ("age", "written alike")])

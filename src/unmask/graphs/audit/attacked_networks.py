@@ -39,7 +39,7 @@ from unmask.graphs.disclosure import SeparatedPair
 from unmask.graphs.evaluation import Outcome, most_recall, score
 from unmask.graphs.utility import lost, utility
 from unmask.measures.registry import described
-from unmask.reports.at_risk import SURER, AtRisk, Watched
+from unmask.reports.at_risk import MIN_EXCESS, AtRisk, Watched
 from unmask.reports.data import LIMITS
 from unmask.results import Row
 from unmask.results.suppression import TENTH
@@ -168,7 +168,7 @@ class AttackedNetworks:
         source, (pair, _) = self.pairs[release], self.drawn[release]
         people, nodes = _ids(source.people), None if source.released is None else _ids(source.released)
         right = _share_right(run)
-        for node in np.flatnonzero(run.matched & ~(right <= LIMITS["identity"] + SURER)).tolist():
+        for node in np.flatnonzero(run.matched & ~(right <= LIMITS["identity"] + MIN_EXCESS)).tolist():
             reasons = [plural(int(run.degree[node]), "edge")]
             if nodes is not None and pair.target.labels is not None:
                 reasons.append(f"taken for {nodes[pair.target.labels[belief.mapping[node]]]} of the release")

@@ -47,7 +47,7 @@ def describe_adversaries(table: Table, knowledge: AuditorKnowledge) -> dict[str,
 def describe_setting(table: Table, knowledge: AuditorKnowledge, foreign: Iterable[str]) -> str:
     """Return the first lines of the report: the attack, and what the adversary knows."""
     columns = listed([column.name for column in table.quasi_identifiers])
-    people = "from whom the release was made" if knowledge.synthetic else "in the table"
+    people = "in the original" if knowledge.synthetic else "in the table"
     values = listed([f"their {column.name}" for column in table.sensitive]) if table.sensitive else ""
     goals = [*([] if knowledge.synthetic else ["to find their records"]), *([f"to infer {values}"] if values else [])]
     sentences = [f"An adversary knows {columns} of people {people} and tries {' and '.join(goals) or 'nothing'}."]

@@ -85,7 +85,7 @@ class AttackedRelease:
     release : str
         Name of the release.
     table : Table
-        Rows that take part.
+        Rows that are attacked.
     origin : (n_rows,) array
         Row of the original behind each row; of the release if that is not known.
     traced : bool

@@ -183,8 +183,8 @@ class AuditorKnowledge:
     def explain_shift(self, names: Collection[str]) -> str:
         """Return why members cannot be compared with control people by these columns; "" if they can.
 
-        People that a protection drops are members, too: if control people like them are told from members, the release
-        is the reason.
+        People that a protection drops are members, too: if control people like them differ from members, the release is
+        the reason.
         """
         assert self.original is not None
         assert self.control is not None
@@ -199,7 +199,7 @@ def explain_shift(names: Collection[str], shift: Shift) -> str:
     if not shift.unlike:
         return ""
     return (
-        f"without any release, members are told from control people by {', '.join(names)} (AUC {shift.auc:.2f}; 0.5 if "
+        f"without any release, members differ from control people by {', '.join(names)} (AUC {shift.auc:.2f}; 0.5 if "
         "they are alike): draw both from the same people, with the same columns"
     )
 
@@ -220,5 +220,5 @@ def check_row_numbers(name: str, rows: ArrayLike, table: Table | None) -> NDArra
         raise UnmaskError(f"{name} is about a table that was not given; give both")
     numbers = np.asarray(rows)
     if numbers.shape != (table.n_rows,) or numbers.dtype.kind not in "iu":
-        raise UnmaskError(f"{name} is no array of {table.n_rows} whole numbers, one for each row of the table")
+        raise UnmaskError(f"{name} needs an array of {table.n_rows} whole numbers, one for each row of the table")
     return numbers

@@ -189,7 +189,7 @@ def list_readings(readings: Mapping[str, Mapping[str, Reading]]) -> Iterator[str
 
 
 def list_bands(bands: Mapping[str, bool]) -> Iterator[str]:
-    """Yield sensitive columns whose cells stand for several values; `bands` has whether they can be told apart."""
+    """Yield sensitive columns whose cells stand for several values; `bands` has whether their cells do not overlap."""
     for column, is_read in bands.items():
         if is_read:
             yield f"the interval or group of {column} that a release states is inferred, not the exact value"

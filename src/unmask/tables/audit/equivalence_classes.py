@@ -102,7 +102,7 @@ def _most_at_risk(
 
 
 def _likeliest_values(belief: Posterior, observation: NDArray[np.int64]) -> list[str]:
-    """Return the likeliest sensitive value at observations, by its rank; "" if there is none."""
+    """Return the likeliest sensitive value at observations, by its rank; "" without one."""
     rank = rank_by_frequency(belief)
     likeliest = likeliest_sensitive_value(take_rows(belief, observation)).tolist()
     return [rank[value] if value >= 0 else "" for value in likeliest]

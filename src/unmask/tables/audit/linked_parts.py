@@ -32,10 +32,10 @@ QUESTION = "Linkability of two parts of a record"
 
 
 def audit_linkability(scene: AttackedRelease, knowledge: AuditorKnowledge) -> Audit:
-    """Return how often a person's other part is told from those of others, for members and control people.
+    """Return how often a person's other part is found among those of others, for members and control people.
 
     Each person's other part is among those of `MAX_TARGETS` people of their kind, drawn at random. Control people are
-    left out if these columns tell them from members, or if they lack one.
+    left out if they differ from members in these columns, or if they lack one.
     """
     if knowledge.parts is None:
         return Audit((), ((QUESTION, "needs two parts of columns (--parts age,sex:zip,job)"),))
@@ -65,7 +65,7 @@ def measure_linkability(
 ) -> Sequence[Row]:
     """Return the row of one adversary of a study."""
     if not attack.parts:
-        raise UnmaskError("no parts of records are named; give two lists of columns as parts")
+        raise UnmaskError("the parts of records are missing; give two lists of columns as parts")
     if scene.known is not None and scene.control is not None:
         names = [*chain.from_iterable(attack.parts)]
         if reason := explain_shift(names, shift_by(names, scene.known.population, scene.control.population)):

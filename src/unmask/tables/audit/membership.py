@@ -105,8 +105,8 @@ def audit_membership(scene: AttackedRelease, knowledge: AuditorKnowledge) -> Aud
 def _member_rows(scene: AttackedRelease, original: Table) -> NDArray[np.int64]:
     """Return the rows of people of the original who are in the release, as far as their origin is known.
 
-    People that a protection drops are not members, and others like them are control people: if the two are told apart,
-    the release is the reason.
+    People that a protection drops are not members, and others like them are control people: if the two differ, the
+    release is the reason.
     """
     everybody = original.complete_rows
     members = everybody[np.isin(everybody, scene.origin)] if scene.traced else everybody
@@ -126,7 +126,7 @@ def _describe_sample(row: Row, release: str, sample: MembershipSample) -> Row:
     notes = [
         "" if row.note.endswith(" control people") else row.note,
         f"{n:,} members and as many control people are attacked; {sample.reference.n_rows:,} others are the reference",
-        f"{sample.twins:,} people are left out whose record is that of a person of the other kind"
+        f"{sample.twins:,} people have the record of a person of the other kind and are left out"
         if sample.twins
         else "",
     ]

@@ -34,7 +34,7 @@ FOREIGN = (
 def list_not_run(
     releases: Mapping[str, Table], knowledge: AuditorKnowledge, foreign: Mapping[str, float | None]
 ) -> Iterator[NotRun]:
-    """Yield the questions that were not asked of any release, with what they need.
+    """Yield the questions that were not run, with what they need.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def _missing_tables(knowledge: AuditorKnowledge, releases: Iterable[str]) -> Ite
     without = ", ".join(name for name in releases if name not in knowledge.origins)
     if knowledge.original is None:
         yield "Realized success", NEEDS_ORIGINAL
-        yield "What all rows say of people like somebody", NEEDS_ORIGINAL
+        yield "Inference from all rows", NEEDS_ORIGINAL
         yield "The order of the rows", NEEDS_ORIGINAL
     if without:
         yield f"Which generalized cells of {without} other columns restore", NEEDS_ORIGIN
@@ -108,10 +108,10 @@ def list_differing_control(knowledge: AuditorKnowledge) -> Iterator[NotRun]:
 
 NEED_ROWS = (
     ("Realized success", "needs the original in memory"),
-    ("What all rows say of people like somebody", "needs the original in memory"),
+    ("Inference from all rows", "needs the original in memory"),
     ("The order of the rows", "needs the original in memory"),
     ("Whether columns say which rows are one person's", "needs the table in memory"),
-    ("Sensitive values by kept columns, and what columns give away", "needs the table in memory"),
+    ("Sensitive values by kept columns, and what columns reveal", "needs the table in memory"),
     ("Who is in the table", "needs the table in memory"),
     ("Singling out, and linkability of two parts of a record", "needs the table in memory"),
 )

@@ -68,7 +68,7 @@ def list_value_risks(run: AttackRun) -> tuple[ValueRisk, ...]:
     """Return for each sensitive value its prior, the highest belief, and the people for whom it is inferred.
 
     Values that rise most come first, the most common value last. Missing values and impossible ones are left out. A
-    value is named by its rank before the release: no cell is repeated in a report.
+    value has its rank before the release for a name: no cell is repeated in a report.
 
     >>> from unmask import Posterior, Truth
     >>> belief = Posterior.from_dense(

@@ -91,7 +91,7 @@ def _refuse_to_learn(scene: AttackedRelease, column: Column, more: Sequence[Colu
         return []
     background = scene.background_of(column.name, scene.known, more)
     why = BackOff(column.name).refusal(scene.table_to_learn(column.name, more), background)
-    return [Audit((), ((f"What all rows say of {column.name}", why),))] if why else []
+    return [Audit((), ((f"Inference of {column.name} from all rows", why),))] if why else []
 
 
 def _attack_by_columns(scene: AttackedRelease) -> Iterator[AttackRun | Audit]:
