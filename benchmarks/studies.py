@@ -73,7 +73,8 @@ CELLS = (
 
 def tiny(n_cells: int) -> Step:
     """Cells that take hardly any time."""
-    from unmask.studies.run import RESULTS, run_study
+    from unmask.studies.results_file import RESULTS
+    from unmask.studies.run import run_study
 
     folder = tempfile.TemporaryDirectory()
     plan, run = study(folder.name, n_cells // 10, 10), Path(folder.name) / "run"
@@ -103,13 +104,13 @@ def finished(n_rows: int) -> tuple[Any, Path]:
 def page(n_rows: int) -> Step:
     """Results are there; they are read, gathered and rendered."""
     from unmask.reports import render
-    from unmask.studies.page import study_page
+    from unmask.studies.study_result import read_report
 
     folder, run = finished(n_rows)
 
     def step() -> Found:
         with folder:
-            return {"MB": len(render(study_page(run)).encode()) / 1e6}
+            return {"MB": len(render(read_report(run)).encode()) / 1e6}
 
     return step
 
@@ -117,7 +118,7 @@ def page(n_rows: int) -> Step:
 def bare_page(n_rows: int) -> Step:
     """The rows are read, and written as a table of HTML."""
     from unmask.data.databases import open_database
-    from unmask.studies.run import RESULTS
+    from unmask.studies.results_file import RESULTS
 
     folder, run = finished(n_rows)
 

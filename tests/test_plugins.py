@@ -11,9 +11,9 @@ from unmask.core.errors import UnmaskError
 from unmask.graphs.audit.attack_plan import parse_attacks
 from unmask.reports import render
 from unmask.studies.cells import run_cell
-from unmask.studies.page import study_page
 from unmask.studies.reading import read_plan
 from unmask.studies.run import run_study
+from unmask.studies.study_result import read_facts, read_report
 
 MINE = """
 from dataclasses import dataclass
@@ -82,9 +82,9 @@ def test_plug_ins_enter_a_study_and_its_report(mine, tmp_path):
     plan = read_plan(tmp_path / "plan.toml", allow_code=True)
     assert [part.name for part in plan.protections] == ["thinned n=1", "thinned n=2"]
     run_study(plan, tmp_path / "run", source=tmp_path / "plan.toml")
-    found = study_page(tmp_path / "run")
-    assert not found.missing
-    page = render(found)
+    found = read_facts(tmp_path / "run")
+    assert not found.gaps
+    page = render(read_report(tmp_path / "run"))
     assert "by sex" in page
     assert "thinned n=2" in page
 

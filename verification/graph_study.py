@@ -27,7 +27,7 @@ from unmask.graphs.evaluation import most_recall
 from unmask.graphs.utility import LOSSES
 from unmask.policy import Condition
 from unmask.studies.choice import choose
-from unmask.studies.summary import Results, read_results
+from unmask.studies.results_file import Results, read_results
 
 PLAN = Path(__file__).with_suffix(".toml")
 
@@ -89,7 +89,9 @@ def _chosen(found: Results, names: list[str]) -> Iterator[Verdict]:
     verdicts = choose(found, [Condition.parse("recall <= 0.09")])
     for name in names:
         first = next(one for one in verdicts if one.dataset == name)
-        yield Verdict(f"choose names one: {name}", "-", f"{first.protection}, {first.score:.0%} kept", first.satisfied)
+        yield Verdict(
+            f"choose names one: {name}", "-", f"{first.protection}, {first.utility:.0%} kept", first.state == "met"
+        )
 
 
 def hubs() -> Section:

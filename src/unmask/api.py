@@ -237,9 +237,9 @@ def study(
     from unmask.core.errors import UnmaskError
     from unmask.reports.result import Result
     from unmask.studies.game import priced, write_game
-    from unmask.studies.page import study_page
     from unmask.studies.reading import read_plan
     from unmask.studies.run import run_study
+    from unmask.studies.study_result import read_report
 
     source = Path(plan)
     with tempfile.TemporaryDirectory(prefix="unmask-") as scratch:
@@ -250,4 +250,4 @@ def study(
         if game is not None and outcome.complete and outcome.done:
             with suppress(UnmaskError):  # an adversary who asks something else has no game
                 write_game(source, folder, allow_code=allow_code)
-        return Result(study_page(folder))
+        return Result(read_report(folder))

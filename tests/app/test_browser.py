@@ -22,7 +22,7 @@ from tests.reports.test_html import sample
 from unmask.cli import main
 from unmask.document import load
 from unmask.reports import render
-from unmask.studies.run import RESULTS
+from unmask.studies.results_file import RESULTS
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 

@@ -21,7 +21,7 @@ from unmask.data.writing import is_formula
 from unmask.reports import ReportData, render
 from unmask.reports import export as exporting
 from unmask.reports.export import INDEX, export
-from unmask.reports.facts.study import Missing
+from unmask.studies.results_file import MissingCells
 
 KINDS = {
     "audit": sample,
@@ -29,7 +29,7 @@ KINDS = {
     "linkage": test_linkage.data,
     "channel": test_channel.data,
     "graph": test_network_findings.data,
-    "study": lambda: study(missing=(Missing("census", "x", "anna", "failed", 2, "no disk"),)),
+    "study": lambda: study(missing=(MissingCells("census", "x", "anna", "failed", 2, "no disk"),)),
 }
 
 

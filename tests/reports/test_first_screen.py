@@ -13,18 +13,18 @@ from tests.economics import test_price_audit
 from tests.graphs import test_network_findings
 from tests.reports import test_channel, test_linkage
 from tests.reports.test_html import row, sample, single, with_facts
-from tests.reports.test_study_page import study
+from tests.reports.test_study_page import facts, study
 from unmask.facts import ColumnFacts
 from unmask.policy import Policy, judge
 from unmask.policy.policies import read_policies
 from unmask.reports import ReportData, render
 from unmask.reports.data import Scope
-from unmask.reports.facts.study import Option
 from unmask.reports.overview import lines, overview, verdict_lines
 from unmask.reports.sections.measures import measures_finding
 from unmask.results import Row
 from unmask.results.change import Change
 from unmask.results.distribution import Distribution
+from unmask.studies.choice import Option
 from unmask.tables.audit.column_exposure import ColumnExposure
 from unmask.tables.audit.riskiest_classes import ClassRisk
 
@@ -53,7 +53,7 @@ def judged(data: ReportData, *conditions: str) -> ReportData:
 
 def chosen() -> object:
     """A study under a policy: a protection that keeps it, and others that do not."""
-    plain = study()
+    plain = facts()
     policy, rows = Policy.of(["success_probability <= 0.6"], title="Ours"), list(plain.rows)
     verdicts = judge(policy, rows)
     options = [Option("census", one.release, 0.9 - i / 10, "share", one.assessments) for i, one in enumerate(verdicts)]

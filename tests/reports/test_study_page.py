@@ -1,4 +1,4 @@
-"""The page of a study says what its results say, what is missing, and what is undominated, in one file."""
+"""The page of a study shows its results, what is missing, and the Pareto front, in one file."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from unmask.core.errors import UnmaskError
 from unmask.data.databases import open_database
 from unmask.policy.condition import CONTROL_FIELDS, QUANTILES
 from unmask.reports import render
-from unmask.reports.facts.study import Missing, StudyData
-from unmask.reports.findings.study import findings
-from unmask.reports.screens.study import screen
-from unmask.reports.sections.families import families
+from unmask.reports.data import ReportData
 from unmask.reports.words import told_apart
-from unmask.results import StudyRow
-from unmask.studies.page import planes, study_page
-from unmask.studies.run import COLUMNS, RESULTS
+from unmask.results import Fact, StudyRow
+from unmask.studies.facts import StudyFacts, Tradeoff
+from unmask.studies.parameters import list_families
+from unmask.studies.results_file import COLUMNS, RESULTS, MissingCells
+from unmask.studies.sentences import describe_dataset
+from unmask.studies.study_result import make_result, read_facts, read_report
 
 NBSP = "\u00a0"
 ABSENT = (*CONTROL_FIELDS, "n_people", "n_drawn", "n_judged", *QUANTILES)
@@ -62,16 +62,28 @@ def rows(world=WORLD) -> tuple[StudyRow, ...]:
     )
 
 
-def study(given=None, **changes) -> StudyData:
+def facts(given=None, missing=(), **changes) -> StudyFacts:
     given = rows() if given is None else given
     values = {
-        "words": {("adversaries", "anna"): "tables.ClassAttack: knows age"},
+        "descriptions": {("adversaries", "anna"): "tables.ClassAttack: knows age"},
         "unprotected": frozenset({"original"}),
-        "seeds": 3,
-        "assumptions": ("People are drawn once.",),
-        "reproduce": {"Run": "unmask study plan.toml -o results"},
+        "seeds": (0, 1, 2),
     }
-    return StudyData("Example", given, planes=planes(given), **(values | changes))
+    return StudyFacts(rows=tuple(given), gaps=tuple(missing), **({"title": "Example"} | values | changes))
+
+
+def study(given=None, missing=(), *, reproduce=None, **changes) -> ReportData:
+    reproduce = {"Run": "unmask study plan.toml -o results"} if reproduce is None else reproduce
+    return ReportData.of(make_result(facts(given, missing, **changes), reproduce))
+
+
+def findings(study_facts: StudyFacts) -> list[tuple[str, list[str]]]:
+    """Return the sentences about each dataset."""
+    return [(dataset, describe_dataset(study_facts, dataset)) for dataset in study_facts.datasets]
+
+
+def tradeoffs(given) -> tuple[Tradeoff, ...]:
+    return facts(given).tradeoffs
 
 
 @cache
@@ -79,7 +91,7 @@ def page() -> str:
     return render(study())
 
 
-def text(data: StudyData) -> str:
+def text(data: ReportData) -> str:
     return Page(render(data)).text.replace(NBSP, " ")
 
 
@@ -120,14 +132,15 @@ def test_it_can_be_read_aloud():
 
 
 def test_every_section_is_there_when_its_data_are():
-    assert sections(page()) == ["dataset-1", "findings", "adversaries", "assumptions", "reproduce"]
-    gap = Missing("census", "M k=3", "carl", "failed", 2, "out of memory")
+    blocks = ["dataset-1", "protections-1", "parameters-1", "measures-1"]
+    assert sections(page()) == [*blocks, "findings", "adversaries", "assumptions", "reproduce"]
+    gap = MissingCells("census", "M k=3", "carl", "failed", 2, "out of memory")
     assert "not-run" in sections(render(study(missing=(gap,))))
-    assert sections(render(study(assumptions=(), reproduce={}))) == ["dataset-1", "findings", "adversaries"]
+    assert sections(render(study(reproduce={}))) == [*blocks, "findings", "adversaries", "assumptions"]
 
 
 def test_the_finding_names_the_strongest_adversary_and_the_best_protection():
-    (name, said), *_ = findings(study())
+    (name, said), *_ = findings(facts())
     assert name == "census"
     assert [sentence.replace(NBSP, " ") for sentence in said] == [
         (
@@ -141,7 +154,7 @@ def test_the_finding_names_the_strongest_adversary_and_the_best_protection():
             "Unprotected it is 70 % [68, 72]."
         ),
         (
-            "4 of 4 protections are undominated in utility and in the success of the strongest adversary: original, "
+            "4 of 4 protections are on the Pareto front of utility and success of the strongest adversary: original, "
             "“M k=3”, “M k=5”, “M k=10”."
         ),
     ]
@@ -149,45 +162,45 @@ def test_the_finding_names_the_strongest_adversary_and_the_best_protection():
 
 def test_no_gain_is_called_so():
     lucky = measured("M k=3", "anna", "identity", 0.055)
-    assert "No gain is shown" in " ".join(findings(study((lucky,)))[0][1])
-    assert "No gain" not in " ".join(findings(study())[0][1])
+    assert "No gain is shown" in " ".join(findings(facts((lucky,)))[0][1])
+    assert "No gain" not in " ".join(findings(facts())[0][1])
     paired = replace(lucky, gain_low=0.001, gain_high=0.009)  # each seed against its own prior
-    assert "No gain" not in " ".join(findings(study((paired,)))[0][1])
+    assert "No gain" not in " ".join(findings(facts((paired,)))[0][1])
     unpaired = replace(measured("M k=3", "anna", "identity", 0.3), gain_low=-0.1, gain_high=0.2)
-    assert "No gain is shown" in " ".join(findings(study((unpaired,)))[0][1])
+    assert "No gain is shown" in " ".join(findings(facts((unpaired,)))[0][1])
 
 
 def test_values_that_cannot_be_told_apart_make_nobody_the_best():
     near = (measured("M k=3", "anna", "identity", 0.3), measured("M k=5", "anna", "identity", 0.29))
-    assert "the best here" not in findings(study(near))[0][1][0]
+    assert "the best here" not in findings(facts(near))[0][1][0]
 
 
 def test_a_belief_is_not_told_as_a_fact():
     believed = measured("M k=3", "anna", "identity", 0.3, measure="success_probability")
-    assert "anna expects to re-identify 30" in findings(study((believed,)))[0][1][0]
+    assert "anna expects to re-identify 30" in findings(facts((believed,)))[0][1][0]
     both = (believed, measured("M k=3", "anna", "identity", 0.2))
-    assert "anna re-identifies 20" in findings(study(both))[0][1][0]
+    assert "anna re-identifies 20" in findings(facts(both))[0][1][0]
 
 
 def test_linkage_and_errors_are_spoken_of_as_what_they_are():
     linked = measured("P", "lena", "linkage", 0.8, measure="breached", unit="share")
-    assert "lena breaches 80" in findings(study((linked,)))[0][1][0]
+    assert "lena breaches 80" in findings(facts((linked,)))[0][1][0]
     wrong = measured(
         "G", "bob", "secret", 1.2, measure="estimation_error", unit="loss", direction="low", low=None, high=None
     )
-    assert "bob is off by 1.20 loss" in findings(study((wrong,)))[0][1][0]
+    assert "bob is off by 1.20 loss" in findings(facts((wrong,)))[0][1][0]
 
 
 # --- undominated -----------------------------------------------------------------------------------------------------
 
 
 def test_the_front_is_that_of_the_strongest_adversary_after_each_thing():
-    (plane,) = planes(rows())
+    (plane,) = tradeoffs(rows())
     # diagnosis 0.7, 0.6, 0.5, 0.55 with utilities falling: "M k=10" would be beaten by "M k=5", but names fewest
-    assert plane.undominated == ("original", "M k=3", "M k=5", "M k=10")
-    (alone,) = planes(tuple(item for item in rows() if item.adversary == "bert"))
-    assert alone.undominated == ("original", "M k=3", "M k=5")
-    best = {(spot.protection, spot.adversary) for spot in plane.spots if spot.best}
+    assert plane.front == ("original", "M k=3", "M k=5", "M k=10")
+    (alone,) = tradeoffs(tuple(item for item in rows() if item.adversary == "bert"))
+    assert alone.front == ("original", "M k=3", "M k=5")
+    best = {(spot.protection, spot.adversary) for spot in plane.points if spot.is_best}
     assert ("M k=10", "anna") in best
     assert ("M k=10", "bert") not in best
 
@@ -196,46 +209,46 @@ def test_the_first_screen_lists_what_no_other_beats_in_the_two_figures_shown():
     """Of the diagnosis "M k=3" is better than "M k=5", which keeps more and risks less of identity."""
     world = {"original": (0.9, 0.7, 1.0), "M k=3": (0.3, 0.4, 0.7), "M k=5": (0.2, 0.5, 0.8)}
     given = study(rows(world))
-    assert planes(rows(world))[0].undominated == ("original", "M k=3", "M k=5")
-    assert [one.name for one in screen(given).next.changes] == ["M k=5", "original"]
+    assert tradeoffs(rows(world))[0].front == ("original", "M k=3", "M k=5")
+    assert [one.release for one in given.result.advice.alternatives] == ["M k=5", "original"]
 
 
 def test_unprotected_is_of_the_same_adversary():
     """The prosecutor does best unprotected, and the journalist against the protection."""
     reached = {("original", "p"): 0.9, ("original", "j"): 0.6, ("M", "p"): 0.1, ("M", "j"): 0.3}
     given = tuple(measured(name, who, "identity", value) for (name, who), value in reached.items())
-    assert ("Unprotected", f"60{NBSP}%") in screen(study(given)).who.facts
+    assert Fact("Unprotected", f"60{NBSP}%") in study(given).result.at_risk.facts
     assert "Unprotected it is 60 % [58, 62]." in text(study(given))
 
 
 def test_a_protection_without_all_results_is_not_judged():
     """Without bert, who is the strongest, "M k=10" would seem to be safe, and would push the others off the front."""
     given = tuple(item for item in rows() if (item.release, item.adversary) != ("M k=10", "bert"))
-    (plane,) = planes(given)
-    assert plane.judged == ("original", "M k=3", "M k=5")
-    assert plane.undominated == ("original", "M k=3", "M k=5")
-    gap = Missing("census", "M k=10", "bert", "timed out", 3, "stopped after 10 s")
-    shown = table(render(study(given, missing=(gap,))), "All protections at a glance")
+    (plane,) = tradeoffs(given)
+    assert plane.compared == ("original", "M k=3", "M k=5")
+    assert plane.front == ("original", "M k=3", "M k=5")
+    gap = MissingCells("census", "M k=10", "bert", "timed out", 3, "stopped after 10 s")
+    shown = table(render(study(given, missing=(gap,))), "All protections")
     line = next(line for line in shown if line[0] == "M k=10")
     assert line[1] == "not compared"
     assert "timed out" in line
-    assert "Not judged, for want of a result: 1 more." in text(study(given, missing=(gap,)))
+    assert "Not compared, because results are missing: 1 more." in text(study(given, missing=(gap,)))
 
 
-def test_utilities_of_other_units_are_other_planes():
+def test_utilities_of_other_units_are_other_tradeoffs():
     more = tuple(
         item
         for name, kept in (("a", -1.0), ("b", -2.0))
         for item in (measured(name, "carl", "secret", 0.5), useful(name, "carl", kept, unit="absolute"))
     )
-    assert [plane.unit for plane in planes((*rows(), *more))] == ["share", "absolute"]
+    assert [plane.utility_unit for plane in tradeoffs((*rows(), *more))] == ["share", "absolute"]
     assert "\u22122" in render(study((*rows(), *more)))
 
 
 def test_without_utility_there_is_no_plane_and_yet_a_table():
     bare = tuple(item for item in rows() if item.target != "release")
-    assert planes(bare) == ()
-    shown = table(render(study(bare)), "All protections at a glance")
+    assert tradeoffs(bare) == ()
+    shown = table(render(study(bare)), "All protections")
     assert shown[0] == ["Protection", "A identity", "B diagnosis"]
     assert shown[3] == ["M k=3", "30 % [28, 32]", "60 % [58, 62]"]
 
@@ -247,7 +260,7 @@ def test_the_table_holds_prior_posterior_gain_interval_and_seeds():
     believed = measured("M k=3", "anna", "identity", 0.35, measure="success_probability")
     shown = table(render(study((*rows(), believed))), "Identity")
     line = next(line for line in shown if line[0] == "M k=3")
-    assert line == ["M k=3", "A", "5.0 %", "35 % [33, 37]", "30 % [28, 32]", "+25 points", "100 %", "3", "300"]
+    assert line == ["M k=3", "A", "5.0 %", "35 % [33, 37]", "30 % [28, 32]", "+25 points", "100 %", "300 \u00d7 3"]
 
 
 def test_what_is_unknown_is_not_zero():
@@ -256,24 +269,24 @@ def test_what_is_unknown_is_not_zero():
     assert "undefined" in said
     assert "nan" not in re.sub(r"[a-z]nan|nan[a-z]", "", said)
     gaps = (
-        Missing("census", "x", "anna", "failed", 2, "no disk"),
-        Missing("census", "y", "anna", "skipped", 1, "late"),
+        MissingCells("census", "x", "anna", "failed", 2, "no disk"),
+        MissingCells("census", "y", "anna", "skipped", 1, "late"),
     )
     shown = table(render(study(missing=gaps)), "no disk")
-    assert ["x against anna (census)", "failed", "2", "no disk"] in shown
-    assert ["y against anna (census)", "skipped", "1", "late"] in shown
+    assert ["census", "x", "anna", "failed", "2", "no disk"] in shown
+    assert ["census", "y", "anna", "skipped", "1", "late"] in shown
 
 
 def test_a_study_without_any_result_says_so():
-    gap = Missing("census", "x", "anna", "failed", 2, "no disk")
-    assert "Nothing is known" in text(StudyData("Example", (), (gap,)))
+    gap = MissingCells("census", "x", "anna", "failed", 2, "no disk")
+    assert "Nothing is known" in text(study((), (gap,)))
     with pytest.raises(UnmaskError, match="0 cells"):
-        StudyData("Example", ())
+        facts(())
 
 
 def test_families_differ_in_one_parameter():
     names = ["none", "M k=10 l=2", "M k=3 l=2", "M k=3 l=4", "M k=10 l=4", "M k=5 l=2", "P x=a", "Q y=1"]
-    found = families(names)
+    found = list_families(names)
     assert [(one.name, one.parameter, [value for value, _ in one.values]) for one in found] == [
         ("M l=2", "k", ["3", "5", "10"]),
         ("M l=4", "k", ["3", "10"]),
@@ -313,14 +326,6 @@ def test_a_family_alone_is_drawn_with_its_adversaries():
     assert "M: success over k" in shown
 
 
-def test_a_column_without_a_value_is_left_out():
-    heads = table(render(study()), "Identity")[0]
-    assert "Realized" in heads
-    assert "Expected" not in heads
-    believed = measured("M k=3", "anna", "identity", 0.3, measure="success_probability")
-    assert "Expected" in table(render(study((*rows(), believed))), "Identity")[0]
-
-
 def priced(name, adversary, attacked, payoff, kept) -> list[StudyRow]:
     same = {"low": None, "high": None}
     return [
@@ -336,12 +341,12 @@ def test_what_an_attack_is_worth_and_what_makes_it_worth_nothing_is_a_finding():
     rich = [*priced("original", "rich", 0.9, 4000.0, 1.0), *priced("k=3", "rich", 0.9, 900.0, 0.9)]
     said = text(study((*rows(), *poor, *rich)))
     assert (
-        "To the adversary poor, who reckons before acting, an attack on one person alone in the unprotected data is "
-        "worth 400 on average; with 2 of 3 protections no attack on one person alone pays: the most useful of them is "
-        "k=9, which keeps a utility of 80.0 %."
+        "To the rational attacker poor an attack on one person in the unprotected data is worth 400 on average. "
+        "With 2 of 3 protections no attack on one person pays: the most useful of them is k=9, which keeps a utility "
+        "of 80.0 %."
     ) in said
-    assert "4,000 on average; with every protection some attack on one person alone pays: k=3 leaves 900." in said
-    assert "who reckons" not in text(study())
+    assert "4,000 on average. With every protection some attack on one person pays: k=3 leaves 900." in said
+    assert "rational attacker" not in text(study())
 
 
 def test_e4_a_protection_against_which_a_campaign_pays_makes_no_attack_worth_nothing():
@@ -350,7 +355,8 @@ def test_e4_a_protection_against_which_a_campaign_pays_makes_no_attack_worth_not
     poor = [*priced("k=9", "poor", 0.0, 0.0, 0.8), *priced("k=27", "poor", 0.0, 0.0, 0.5)]
     poor += [measured(name, "poor", "identity", share, **same) for name, share in (("k=9", 0.63), ("k=27", 0.0))]
     said = text(study((*rows(), *poor)))
-    assert "with 1 of 2 protections no campaign against all people pays: k=27, which keeps a utility of 50.0 %" in said
+    assert "With 1 of 2 protections no campaign against all people pays for the rational attacker poor: k=27, " in said
+    assert "which keeps a utility of 50.0 %" in said
 
 
 def test_the_price_has_a_table_of_its_own():
@@ -358,29 +364,22 @@ def test_the_price_has_a_table_of_its_own():
         measured("M k=3", "anna", "identity", value, measure=name, unit="share", low=None, high=None)
         for name, value in (("rational_access", 0.4), ("rational_success", 0.3))
     )
-    shown = table(render(study((*rows(), *paid))), "What the attack is worth")
-    assert shown == [
-        [
-            "Protection",
-            "Adversary",
-            "One campaign: re-identified",
-            "Attacked",
-            "Re-identified, expected",
-            "Re-identified, realized",
-            "Payoff",
-            "Tries",
-        ],
-        ["M k=3", "A", "not run", "40.0 %", "30.0 %", "not run", "not run", "not run"],
+    page = render(study((*rows(), *paid)))
+    assert "rational-1" in sections(page)
+    shown = table(page, "Worth attacking")
+    assert [line[:4] for line in shown if line[0] == "M k=3"] == [
+        ["M k=3", "A", "5.0 %", "40.0 %"],
+        ["M k=3", "A", "5.0 %", "30.0 %"],
     ]
-    assert "What the attack is worth" not in text(study())
+    assert "rational-1" not in sections(render(study()))
 
 
 def test_names_are_escaped_everywhere():
     evil = "<b>&\"'</b><script>x</script>"
     given = (measured(evil, evil, evil, 0.3, evil, note=evil), useful(evil, evil, 0.4, evil))
-    gap = Missing(evil, evil, evil, evil, 1, evil)
-    words = {(kind, evil): evil for kind in ("datasets", "adversaries", "protections")}
-    told = render(study(given, missing=(gap,), words=words, assumptions=(evil,), reproduce={evil: evil}))
+    gap = MissingCells(evil, evil, evil, evil, 1, evil)
+    words = {(kind, evil): evil for kind in ("adversaries", "protections")}
+    told = render(study(given, missing=(gap,), descriptions=words, title=evil, reproduce={evil: evil}))
     assert told.count("<script") == 1
     Page(told)
 
@@ -435,31 +434,31 @@ def unmask(*arguments):
 
 
 def test_the_folder_of_a_run_is_read(run):
-    found = study_page(run)
-    assert (found.title, found.seeds, found.unprotected) == ("Trial", 3, frozenset({"k=3"}))
-    assert found.words["adversaries", "anna"] == "tables.ClassAttack: knows = {targets = 100}"
+    found = read_facts(run)
+    assert (found.title, found.seeds, found.unprotected) == ("Trial", (0, 1, 2), frozenset({"k=3"}))
+    assert found.descriptions["adversaries", "anna"] == "tables.ClassAttack: knows = { targets = 100 }"
     (one,) = found.rows
     # mean of 0.90, 0.95, 1.00; Student's t with 2 degrees of freedom: 4.303 * 0.05 / sqrt(3) = 0.1242, cut at 1
     assert one.posterior == pytest.approx(0.95)
     assert one.low == pytest.approx(0.8258, abs=1e-4)
     assert one.high == 1.0
-    assert [gap.reason for gap in found.missing] == ["no disk"]
+    assert [gap.reason for gap in found.gaps] == ["no disk"]
     (run / "plan.toml").unlink()
-    assert study_page(run).title == f"Study {run.name}"
+    assert read_facts(run).title == f"Study {run.name}"
 
 
 def test_the_page_does_not_depend_on_where_the_folder_is(run, tmp_path_factory):
     other = tmp_path_factory.mktemp("elsewhere")
     for name in (RESULTS, "plan.toml"):
         (other / name).write_bytes((run / name).read_bytes())
-    assert render(study_page(run)) == render(study_page(other))
+    assert render(read_report(run)) == render(read_report(other))
 
 
 def test_the_command_writes_the_page_once(run):
     path = run / "page.html"
     done = unmask("report", run, "-o", path)
     assert done.exit_code == 0
-    assert path.read_text(encoding="utf-8") == render(study_page(run))
+    assert path.read_text(encoding="utf-8") == render(read_report(run))
     refused = unmask("report", run, "-o", path)
     assert refused.exit_code == 2
     assert "--force" in refused.stderr
@@ -470,7 +469,7 @@ def test_the_command_prints_one_object(run):
     told = parsed(unmask("report", run, "--json").stdout)
     assert [item["posterior"] for item in told["results"]] == [pytest.approx(0.95)]
     assert [one["what"].endswith("failed") for one in told["not_run"]] == [True]
-    assert "undominated" not in told["tables"]
+    assert "pareto_front" not in told["tables"]
 
 
 def test_a_folder_without_results_is_one_sentence(tmp_path):
@@ -492,7 +491,7 @@ def test_it_is_said_whom_a_protection_stops_and_against_whom_it_fails():
         for name, own in reached.items()
         for who, value in own.items()
     )
-    ((_, said),) = findings(study(given))
+    ((_, said),) = findings(facts(given))
     (stop,) = (line for line in said if "at most a tenth" in line)
     (fail,) = (line for line in said if "leave half or more" in line)
     (torn,) = (line for line in said if " stops the adversary " in line)
@@ -505,7 +504,7 @@ def test_it_is_said_whom_a_protection_stops_and_against_whom_it_fails():
 
 def test_who_fails_is_not_said_without_what_is_reached_unprotected():
     given = tuple(measured("M", who, "identity", 0.5, measure="recall") for who in ("weak", "strong"))
-    ((_, said),) = findings(study(given, unprotected=frozenset({"original"})))
+    ((_, said),) = findings(facts(given, unprotected=frozenset({"original"})))
     assert not any("half or more" in line or "tenth" in line for line in said)
 
 
@@ -516,7 +515,7 @@ def held(reached):
         for name, own in reached.items()
         for who, value in own.items()
     )
-    return [line for line in findings(study(given))[0][1] if line.startswith("Against")]
+    return [line for line in findings(facts(given))[0][1] if line.startswith("Against")]
 
 
 def test_what_a_protection_leaves_is_counted_beyond_guessing():

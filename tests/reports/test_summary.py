@@ -9,8 +9,8 @@ from tests.reports import test_channel, test_linkage
 from tests.reports.test_html import row, sample
 from tests.reports.test_study_page import measured, rows, study
 from unmask.reports import ReportData
-from unmask.reports.facts.study import Missing
 from unmask.reports.summary import summary
+from unmask.studies.results_file import MissingCells
 
 QUESTIONS = ("Singling out", "Linkability", "Inference", "Motivated intruder test", "Not run")
 EVERY = {
@@ -125,9 +125,10 @@ def test_only_the_strongest_are_told_and_the_others_counted():
 
 
 def test_what_was_not_run_is_told():
-    gaps = tuple(Missing("census", "x", "anna", "failed", 2, f"reason {i}") for i in range(4))
+    gaps = tuple(MissingCells("census", "x", "anna", "failed", 2, f"reason {i}") for i in range(4))
     assert answers(study(missing=gaps))["Not run"].startswith(
-        "Not run: 8 cells without a result; failed: reason 0; failed: reason 1; 2 more, see the report."
+        "Not run: 8 cells without a result; census, x, anna: 2 cells failed: reason 0; "
+        "census, x, anna: 2 cells failed: reason 1; 2 more, see the report."
     )
     assert "failed: the disk was full" in answers(sample())["Not run"]
     assert answers(study())["Not run"].startswith("Not run: nothing of what was asked for.")

@@ -8,11 +8,11 @@ from unmask.graphs import Auxiliary, Nar09, SocialGraph, datasets, select_seeds,
 from unmask.graphs.evaluation import rates
 from unmask.measures import evaluate, success_probability
 from unmask.reports import render
-from unmask.reports.findings.study import findings
 from unmask.studies.cells import run_cell
-from unmask.studies.page import study_page
 from unmask.studies.reading import read_plan
 from unmask.studies.run import run_study
+from unmask.studies.sentences import describe_dataset
+from unmask.studies.study_result import read_facts, read_report
 from unmask.tables import ClassAttack, Knowledge, Mondrian, Table, utility
 from unmask.tables.audit.study import UTILITY
 from unmask.tables.datasets import synthetic_census
@@ -184,8 +184,8 @@ loss = "euclidean"
 def test_c7_a_location_study_speaks_and_ranks_by_its_own_loss(tmp_path):
     (tmp_path / "plan.toml").write_text(LOCATION)
     run_study(read_plan(tmp_path / "plan.toml"), tmp_path / "out")
-    page = study_page(tmp_path / "out")
-    said = " ".join(sentence for _, sentences in findings(page) for sentence in sentences)
+    page = read_facts(tmp_path / "out")
+    said = " ".join(sentence for dataset in page.datasets for sentence in describe_dataset(page, dataset))
     assert "success" not in said
     assert "correctly" not in said
     assert "the secret" not in said
@@ -194,10 +194,10 @@ def test_c7_a_location_study_speaks_and_ranks_by_its_own_loss(tmp_path):
     assert {row.unit for row in error.values()} == {"m"}
     assert f"From \u201c{near}\u201d, the adversary neighbor is off by {error[near].posterior:.0f} m on average" in said
     assert f"\u201c{far}\u201d is the best here" in said
-    (plane,) = page.planes
+    (plane,) = page.tradeoffs
     assert (plane.direction, plane.risk_unit) == ("low", "m")
-    assert set(plane.undominated) == {"none", near, far}  # the more error the less utility
-    text = render(page)
+    assert set(plane.front) == {"none", near, far}  # the more error the less utility
+    text = render(read_report(tmp_path / "out"))
     assert "Error against utility" in text
     assert ">Error (m)<" in text
     assert "Up keeps more, right risks less." in text

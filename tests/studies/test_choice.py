@@ -8,15 +8,14 @@ import pytest
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.core.pareto import find_pareto_front
 from unmask.policy import Condition
-from unmask.reports.facts.study import Missing
-from unmask.reports.findings.study import findings
 from unmask.results import StudyRow
 from unmask.studies.choice import choose
 from unmask.studies.journal import Journal, Result
-from unmask.studies.page import study_page
 from unmask.studies.reading import read_plan
+from unmask.studies.results_file import MissingCells, Results, read_results
 from unmask.studies.run import JOURNAL, run_study
-from unmask.studies.summary import Results, read_results
+from unmask.studies.sentences import describe_dataset
+from unmask.studies.study_result import make_result, read_facts
 
 
 def summary(protection, measure, value, *, adversary="a", target="identity", low=None, high=None, dataset="d", seeds=2):
@@ -41,7 +40,7 @@ def test_the_most_useful_of_those_that_pass_comes_first():
         ),
         [RISK],
     )
-    assert [(one.protection, one.satisfied) for one in found] == [("k=5", True), ("k=9", True), ("k=2", False)]
+    assert [(one.protection, (one.state == "met")) for one in found] == [("k=5", True), ("k=9", True), ("k=2", False)]
     assert found[-1].failures == ("risk<=0.1 fails: a, identity, risk is 0.3",)
 
 
@@ -50,7 +49,7 @@ def test_what_is_expected_and_what_came_true_are_told_apart():
     found = results(*expects, summary("p", "utility", 1.0))
     (one,) = choose(found, [Condition.parse("success_probability<=0.1")])
     held = "success_probability<=0.1 holds as expected alone"
-    assert one.satisfied
+    assert one.state == "met"
     assert one.narrow == (f"{held}: 0.05 expected, 0.2 realized",)
     (one,) = choose(found, [Condition.parse("success_probability<=0.01")])
     assert one.failures == (
@@ -67,31 +66,31 @@ def test_every_adversary_and_target_must_be_held_unless_one_is_named():
     )
     assert len(choose(found, [RISK])[0].failures) == 2
     assert len(choose(found, [Condition.parse("a: risk <= 0.1")])[0].failures) == 1
-    assert choose(found, [Condition.parse("a: risk <= 0.6")])[0].satisfied
+    assert choose(found, [Condition.parse("a: risk <= 0.6")])[0].state == "met"
 
 
 def test_a_requirement_may_be_about_a_target_and_any_field():  # U8
     found = results(
         summary("p", "risk", 0.05), summary("p", "risk", 0.6, target="job"), summary("p", "utility", 1.0)
     )  # fmt: skip
-    assert choose(found, [Condition.parse("identity:risk.worst<=0.1")])[0].satisfied
+    assert choose(found, [Condition.parse("identity:risk.worst<=0.1")])[0].state == "met"
     assert choose(found, [Condition.parse("a:job:risk<=0.1")])[0].failures == (
         "a:job:risk<=0.1 fails: a, job, risk is 0.6",
     )
-    assert not choose(found, [Condition.parse("risk.gain<=0.1")])[0].satisfied
-    assert not choose(found, [Condition.parse("risk.q95<=0.1")])[0].satisfied  # not known: no seed has quantiles
+    assert choose(found, [Condition.parse("risk.gain<=0.1")])[0].state != "met"
+    assert choose(found, [Condition.parse("risk.q95<=0.1")])[0].state != "met"  # not known: no seed has quantiles
 
 
 def test_a_bound_inside_the_interval_is_said_to_hold_narrowly():
     (one,) = choose(results(summary("p", "risk", 0.09, low=0.05, high=0.13), summary("p", "utility", 1.0)), [RISK])
-    assert one.satisfied
+    assert one.state == "met"
     assert one.narrow == ("risk<=0.1 holds narrowly: the interval reaches 0.13",)
 
 
 def test_what_is_not_known_is_not_chosen():
-    gap = Missing("d", "q", "a", "failed", 1, "no solution")
+    gap = MissingCells("d", "q", "a", "failed", 1, "no solution")
     found = choose(results(summary("p", "risk", 0.05), summary("p", "utility", 1.0), gaps=[gap]), [RISK])
-    assert [(one.protection, one.satisfied) for one in found] == [("p", True), ("q", False)]
+    assert [(one.protection, (one.state == "met")) for one in found] == [("p", True), ("q", False)]
     assert "1 cell failed against a: no solution" in found[1].failures
     (one,) = choose(
         results(
@@ -104,7 +103,7 @@ def test_what_is_not_known_is_not_chosen():
     )[-1:]
     assert one.failures == ("risk<=0.1 could not be tested: this measure was not evaluated",)
     unknown = choose(results(summary("p", "risk", math.nan), summary("p", "utility", 1.0)), [RISK])[0]
-    assert not unknown.satisfied
+    assert unknown.state != "met"
 
 
 def test_a_measure_that_some_seeds_lack_is_not_known():
@@ -120,13 +119,13 @@ def test_what_no_requirement_is_about_is_not_judged():
         summary("q", "risk", 0.9, adversary="b", dataset="e"), summary("q", "utility", 1.0, adversary="b", dataset="e"),
     )  # fmt: skip
     verdicts = {one.protection: one for one in choose(found, [Condition.parse("a:risk<=0.1")])}
-    assert (verdicts["p"].satisfied, verdicts["q"].judged, verdicts["q"].satisfied) == (True, False, False)
+    assert [verdicts["p"].state, verdicts["q"].assessments, verdicts["q"].state] == ["met", (), "untested"]
 
 
 def test_scores_of_several_units_are_not_averaged():
     other = replace(summary("p", "utility", 1.0, adversary="b", target="x"), unit="km")
     (one,) = choose(results(summary("p", "risk", 0.0), summary("p", "utility", 1.0), other), [RISK])
-    assert math.isnan(one.score)
+    assert math.isnan(one.utility)
     assert one.failures == ("utility is not known in one unit",)
 
 
@@ -172,7 +171,7 @@ def test_a_misspelled_measure_or_adversary_is_told():
     found = results(summary("p", "risk", 0.05), summary("p", "utility", 1.0))
     for text, why in (("k_peopel<=0.1", "did you mean 'k_people'"), ("c:risk<=0.1", "'c' is neither an adversary")):
         (one,) = choose(found, [Condition.parse(text)])
-        assert not one.satisfied
+        assert one.state != "met"
         assert why in one.failures[0]
 
 
@@ -268,13 +267,13 @@ def test_e1_e2_e5_the_case_study_announces_what_comes_true_and_a_protection_is_c
     assert found["Mondrian k=5", "realized_rational_success"].posterior > 0.6
     for name in ("rational_success", "realized_rational_success"):
         verdicts = choose(results, [Condition.parse(f"{name}<=0.3")])
-        assert [one.protection for one in verdicts if one.satisfied] == ["Mondrian k=60"]
-    page = study_page(tmp_path / "out")
-    (text,) = (said for _, said in findings(page))
+        assert [one.protection for one in verdicts if (one.state == "met")] == ["Mondrian k=60"]
+    page = read_facts(tmp_path / "out")
+    text = describe_dataset(page, "census")
     assert "by as many tries as pay for each of them" in text[0]
     assert "From \u201cMondrian k=5\u201d, the adversary broker re-identifies 6" in text[0]
-    spots = {spot.protection: spot.success for plane in page.planes for spot in plane.spots}
+    spots = {spot.protection: spot.risk for plane in page.tradeoffs for spot in plane.points}
     assert spots == {
         name: found[name, "realized_rational_success"].posterior for name in ("none", "Mondrian k=5", "Mondrian k=60")
     }
-    assert any("a campaign against many may pay" in said for said in page.assumptions)
+    assert any("a campaign against many may pay" in said for said in make_result(page).assumptions)

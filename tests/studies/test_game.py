@@ -25,10 +25,10 @@ from unmask.studies.game import make_result, play, priced, read_game, write_game
 from unmask.studies.game.document import parse_game
 from unmask.studies.game.offers import curves_of, offer_of, safer_offer
 from unmask.studies.game.sentences import describe_spared
-from unmask.studies.page import study_page
 from unmask.studies.questions import QUESTIONS, asked_lines
 from unmask.studies.reading import read_plan
 from unmask.studies.run import run_study
+from unmask.studies.study_result import read_report
 from unmask.studies.workers import finished
 from unmask.toml_text import format_document
 
@@ -266,7 +266,7 @@ def test_a_study_keeps_what_its_game_prices(studied, found):
 
 
 def test_the_page_of_a_study_has_its_game(studied):
-    text = render(study_page(studied[0]))
+    text = render(read_report(studied[0]))
     assert "What to release, and what to ask for it" in text
     assert opening(studied[1])[0] in text
     assert "What stops each attacker" in text
@@ -297,7 +297,7 @@ def test_damaged_files_of_a_study_are_made_again_or_named(studied, tmp_path):
     for damaged in ("{", "[]", '{"title": 1}'):
         (results / "game.json").write_text(damaged)
         with pytest.raises(UnmaskError, match=r"game\.json of folder 'run' is damaged"):
-            study_page(results)
+            read_report(results)
 
 
 def test_a_game_of_no_study_is_refused(folder):

@@ -15,7 +15,8 @@ from unmask.core.errors import FailedError
 from unmask.studies.cluster import on_spark
 from unmask.studies.journal import Journal, Result
 from unmask.studies.reading import read_plan
-from unmask.studies.run import COLUMNS, JOURNAL, RESULTS, run_study
+from unmask.studies.results_file import COLUMNS, RESULTS
+from unmask.studies.run import JOURNAL, run_study
 from unmask.studies.workers import finished
 
 PLAN = """

@@ -24,7 +24,8 @@ from unmask.graphs import (
 from unmask.graphs.disclosure import disclosure, discovery, separated_seeds
 from unmask.studies.cells import made, run_cell
 from unmask.studies.reading import read_plan
-from unmask.studies.run import RESULTS, run_study
+from unmask.studies.results_file import RESULTS
+from unmask.studies.run import run_study
 
 PEOPLE = """
 [[data]]

@@ -6,9 +6,8 @@ import pytest
 
 from tests.studies.test_choice import results, summary
 from unmask.policy import Condition, Policy
-from unmask.reports.facts.study import Missing
-from unmask.studies.choice import choose
-from unmask.studies.verdicts import options
+from unmask.studies.choice import choose, list_options
+from unmask.studies.results_file import MissingCells
 
 LADDER = (("k=2", 0.3, 0.9), ("k=5", 0.1, 0.7), ("k=9", 0.02, 0.5), ("k=3", 0.2, 0.95))
 
@@ -20,14 +19,14 @@ def found(*more, gaps=()):
 
 
 def judged(given, *conditions):
-    return [one for one in options(given, Policy.of(conditions, title="Ours")) if one.judged]
+    return [one for one in list_options(given, Policy.of(conditions, title="Ours")) if one.assessments]
 
 
 def chosen(given, *conditions):
     """Dataset -> the protection that `choose` names, None where it names none."""
     verdicts = sorted(choose(given, [Condition.parse(one) for one in conditions]), key=lambda one: one.dataset)
-    groups = groupby((one for one in verdicts if one.judged), key=lambda one: one.dataset)
-    return {name: next((one.protection for one in own if one.satisfied), None) for name, own in groups}
+    groups = groupby((one for one in verdicts if one.assessments), key=lambda one: one.dataset)
+    return {name: next((one.protection for one in own if (one.state == "met")), None) for name, own in groups}
 
 
 OTHERS = (summary("x", "loss", 0.5, adversary="z", dataset="e"), summary("x", "utility", 0.4, dataset="e"))
@@ -41,8 +40,8 @@ OTHERS = (summary("x", "loss", 0.5, adversary="z", dataset="e"), summary("x", "u
         (found(), ["risk <= 0.25", "utility >= 0.6"]),
         (found(), ["a: risk <= 0.1", "nobody <= 1"]),
         (found(summary("k=5", "risk", 0.05, adversary="b", seeds=1)), ["risk <= 0.1"]),
-        (found(gaps=(Missing("d", "k=5", "b", "failed", 1, "no memory"),)), ["risk <= 0.1"]),
-        (found(gaps=(Missing("d", "k=5", "b", "not run", 1, "left out"),)), ["risk <= 0.1"]),
+        (found(gaps=(MissingCells("d", "k=5", "b", "failed", 1, "no memory"),)), ["risk <= 0.1"]),
+        (found(gaps=(MissingCells("d", "k=5", "b", "not run", 1, "left out"),)), ["risk <= 0.1"]),
         (found(*OTHERS), ["a: risk <= 0.1"]),
         (found(*OTHERS), ["z: loss <= 0.1", "a: risk <= 0.3"]),
     ],
@@ -57,9 +56,11 @@ def test_the_first_of_a_dataset_is_the_one_that_choose_names(given, conditions):
 def test_those_that_miss_come_nearest_first():
     order = [one.protection for one in judged(found(), "risk <= 0.05")]
     assert order == ["k=9", "k=5", "k=3", "k=2"]
-    assert [one.missed for one in judged(found(), "risk <= 0.05")] == [0, 1, 1, 1]
+    assert [one.n_missed for one in judged(found(), "risk <= 0.05")] == [0, 1, 1, 1]
 
 
 def test_what_has_no_result_is_open_with_its_reason():
-    (gone,) = (one for one in judged(found(gaps=(Missing("d", "k=9", "b", "failed", 2, "x"),)), "risk <= 0.05")[:1])
-    assert (gone.protection, gone.state, gone.open) == ("k=9", "untested", ("2 cells failed against b: x",))
+    (gone,) = (
+        one for one in judged(found(gaps=(MissingCells("d", "k=9", "b", "failed", 2, "x"),)), "risk <= 0.05")[:1]
+    )
+    assert (gone.protection, gone.state, gone.gaps) == ("k=9", "untested", ("2 cells failed against b: x",))

@@ -14,8 +14,8 @@ from unmask.policy.condition import Condition
 from unmask.studies.cells import run_cell
 from unmask.studies.choice import choose
 from unmask.studies.reading import read_plan
+from unmask.studies.results_file import read_results
 from unmask.studies.run import run_study
-from unmask.studies.summary import read_results
 from unmask.tables import Table
 from unmask.tables.datasets import synthetic_census
 from unmask.tables.protections.releasing import make_release
@@ -116,7 +116,7 @@ def test_a_study_takes_generators_and_releases_in_files_for_protections(tmp_path
     assert pairs["made_up:Copy"] == pytest.approx(1)
     assert not any(one.measure == "utility" for one in results.rows)
     verdicts = choose(results, [Condition.parse("realized_success.excess<=0.1")], maximize="pairs")
-    assert {one.protection: one.satisfied for one in verdicts} == {
+    assert {one.protection: (one.state == "met") for one in verdicts} == {
         "made_up:Margins": True, "fake": True, "made_up:Copy": False,
     }  # fmt: skip
 

@@ -19,11 +19,11 @@ from unmask.plan import Plan
 from unmask.policy.policies import parse_policy
 from unmask.policy.verdict import explain_unanswered
 from unmask.reports.findings.verdict import called
-from unmask.studies.choice import Verdict, choose
+from unmask.studies.choice import Option, choose
 from unmask.studies.journal import Journal
 from unmask.studies.reading import read_plan
-from unmask.studies.run import JOURNAL, RESULTS, export
-from unmask.studies.summary import Results, read_results
+from unmask.studies.results_file import RESULTS, Results, read_results, write_results
+from unmask.studies.run import JOURNAL
 from unmask.toml_text import format_document
 
 COMMAND = ("study", STUDY, "-o", STUDY_FOLDER, "--workers", "2")
@@ -106,7 +106,7 @@ def read_points(project: Project, trials: Trials) -> Tried:
         return (), ()
     plan, folder = _read_plan(project), project.folder / "seen"
     folder.mkdir(exist_ok=True)
-    export(plan, Journal(journal), folder / RESULTS)
+    write_results(plan, Journal(journal), folder / RESULTS)
     results = read_results(folder)
     requirements = parse_policy(project.document, project.folder, title="own").requirements
     tested = [item for item in requirements if not explain_unanswered(item.require, results.items)]
@@ -123,17 +123,17 @@ def read_points(project: Project, trials: Trials) -> Tried:
     return rank_points(points, trials), untested
 
 
-def _build_point(verdict: Verdict, parameters: Mapping[str, Any], results: Results, trials: Trials) -> Point:
+def _build_point(verdict: Option, parameters: Mapping[str, Any], results: Results, trials: Trials) -> Point:
     names = [item.name for item in trials.parameters]
     values = {name: parameters[name] for name in names if parameters.get(name) is not None}
     rows = [item for item in results.of(verdict.dataset) if item.release == verdict.protection]
-    ratio = (verdict.ratio or MIN_RATIO) if verdict.judged else math.nan
+    ratio = (verdict.worst_ratio or MIN_RATIO) if verdict.assessments else math.nan
     losses = {
         UTILITIES[name].label.lower(): fmean(item.posterior for item in rows if item.measure == name)
         for name in trials.losses()
     }
     name = trials.name_release(values)
-    return Point(name, values, verdict.score, ratio, verdict.satisfied, verdict.failures, losses=losses)
+    return Point(name, values, verdict.utility, ratio, verdict.state == "met", verdict.failures, losses=losses)
 
 
 def rank_points(points: Sequence[Point], trials: Trials) -> tuple[Point, ...]:

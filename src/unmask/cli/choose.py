@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,14 +20,14 @@ from unmask.core.errors import UnmaskError
 
 if TYPE_CHECKING:
     from unmask.policy import Condition, Policy
-    from unmask.studies.choice import Verdict
-    from unmask.studies.summary import Results
+    from unmask.studies.choice import Option
+    from unmask.studies.results_file import Results
 
 EXIT_NONE = 1
-"""Exit code where no protection meets the requirements."""
+"""Exit code if no protection meets the requirements."""
 
 
-def _required(values: tuple[str, ...]) -> tuple[Policy, ...]:
+def _read_given_policies(values: tuple[str, ...]) -> tuple[Policy, ...]:
     """Return the policies that were given."""
     from unmask.policy import read_policies
 
@@ -36,76 +37,82 @@ def _required(values: tuple[str, ...]) -> tuple[Policy, ...]:
 @click.command("choose")
 @click.argument("run", type=FILE, shell_complete=first_argument)
 @click.option(
-    "--policy", "required", multiple=True, metavar=POLICY_METAVAR, callback=parse_with(_required),
+    "--policy", "policies", multiple=True, metavar=POLICY_METAVAR, callback=parse_with(_read_given_policies),
     help=f"What a protection must keep: {POLICY_HELP} Repeatable. The policy of the study's document when left out.",
 )  # fmt: skip
 @click.option("--maximize", default="utility", show_default=True, help="Measure that decides among those that pass.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
-def choose(run: Path, required: tuple[Policy, ...], maximize: str, as_json: bool) -> None:
+def choose(run: Path, policies: tuple[Policy, ...], maximize: str, as_json: bool) -> None:
     r"""Name the protections of a study that meet all requirements, the best one, and why the others fail.
 
-    Exit code 1 where a dataset that is judged has none.
+    Exit code 1 if a judged dataset has none.
 
     \b
     unmask choose results --policy "estimation_error>=0.9" --maximize utility
     unmask choose results --policy "success_probability<=0.05" --policy "employer:information_gain_bits<=0.2"
     """
-    from unmask.studies.choice import choose as judge
-    from unmask.studies.summary import read_results
+    from unmask.studies.choice import choose as rank
+    from unmask.studies.results_file import read_results
 
     results = read_results(run)
-    asked = _conditions(required, results) or _policy(run)
-    verdicts = judge(results, asked, maximize=maximize)
-    warn_of_reversed_conditions(asked)
-    chosen: dict[str, str | None] = dict.fromkeys(verdict.dataset for verdict in verdicts if verdict.judged)
-    for verdict in reversed(verdicts):  # the best one comes first
-        if verdict.satisfied:
-            chosen[verdict.dataset] = verdict.protection
+    conditions = _list_conditions(policies, results) or _read_conditions(run)
+    options = rank(results, conditions, maximize=maximize)
+    warn_of_reversed_conditions(conditions)
+    chosen: dict[str, str | None] = dict.fromkeys(option.dataset for option in options if option.assessments)
+    for option in reversed(options):  # the best one comes first
+        if option.state == "met":
+            chosen[option.dataset] = option.protection
     if as_json:
-        told = [{**vars(verdict), "satisfied": verdict.satisfied} for verdict in verdicts]
         best = [{"dataset": dataset, "protection": protection} for dataset, protection in chosen.items()]
-        print_json(results=told, tables={"chosen": best})
+        print_json(results=map(_as_record, options), tables={"chosen": best})
     else:
-        for dataset, protection in chosen.items():
-            print_line(f"{dataset}: {f'take {protection}' if protection else 'no protection meets the requirements'}")
-            for verdict in verdicts:
-                if verdict.dataset == dataset:
-                    _say(verdict, maximize)
-        for dataset in dict.fromkeys(verdict.dataset for verdict in verdicts if not verdict.judged):
-            print_line(f"{dataset}: not judged, no requirement is about it")
+        _print_options(options, chosen, maximize)
     if not chosen or not all(chosen.values()):
         raise click.exceptions.Exit(EXIT_NONE)
 
 
-def _conditions(policies: tuple[Policy, ...], results: Results) -> tuple[Condition, ...]:
-    """Return what policies require; a single condition that no result of the study answers is an error."""
+def _as_record(option: Option) -> dict[str, Any]:
+    return {
+        "dataset": option.dataset, "protection": option.protection, "score": option.utility,
+        "failures": option.failures, "narrow": option.narrow, "judged": bool(option.assessments),
+        "satisfied": option.state == "met",
+    }  # fmt: skip
+
+
+def _list_conditions(policies: tuple[Policy, ...], results: Results) -> tuple[Condition, ...]:
+    """Return the conditions of policies; raise an error for a single condition that no result answers."""
     from unmask.policy.policies import CONDITIONS_TITLE
     from unmask.policy.verdict import explain_unanswered
 
-    for require in (
-        one.require for policy in policies if policy.title == CONDITIONS_TITLE for one in policy.requirements
-    ):
-        if why := explain_unanswered(require, results.items):
-            raise UnmaskError(f"--policy {require}: {why}")
-    return tuple(one.require for policy in policies for one in policy.requirements)
+    for policy in policies:
+        for requirement in policy.requirements if policy.title == CONDITIONS_TITLE else ():
+            if reason := explain_unanswered(requirement.require, results.items):
+                raise UnmaskError(f"--policy {requirement.require}: {reason}")
+    return tuple(requirement.require for policy in policies for requirement in policy.requirements)
 
 
-def _policy(run: Path) -> tuple[Condition, ...]:
-    """What the document of a study requires."""
+def _read_conditions(run: Path) -> tuple[Condition, ...]:
+    """Return the conditions of a study's document."""
     from unmask.policy import read_policy
     from unmask.studies.run import POLICY
 
-    found = read_policy(run / POLICY).requirements if (run / POLICY).exists() else ()
-    if not found:
+    requirements = read_policy(run / POLICY).requirements if (run / POLICY).exists() else ()
+    if not requirements:
         raise UnmaskError("0 requirements: the study's document has no [[policy]]; give --policy, or state one there")
-    return tuple(one.require for one in found)
+    return tuple(requirement.require for requirement in requirements)
 
 
-def _say(verdict: Verdict, maximize: str) -> None:
-    passes = "yes" if verdict.satisfied else "no"
-    print_line(f"  {passes:3} {verdict.protection:32} {maximize} {verdict.score:.4g}")
-    for reason in (*verdict.failures, *verdict.narrow):
-        print_line(f"      {reason}")
+def _print_options(options: Sequence[Option], chosen: Mapping[str, str | None], maximize: str) -> None:
+    """Print the protections of each judged dataset, the best first, with what they fail."""
+    for dataset, protection in chosen.items():
+        print_line(f"{dataset}: {f'take {protection}' if protection else 'no protection meets the requirements'}")
+        for option in (option for option in options if option.dataset == dataset):
+            passes = "yes" if option.state == "met" else "no"
+            print_line(f"  {passes:3} {option.protection:32} {maximize} {option.utility:.4g}")
+            for reason in (*option.failures, *option.narrow):
+                print_line(f"      {reason}")
+    for dataset in dict.fromkeys(option.dataset for option in options if not option.assessments):
+        print_line(f"{dataset}: not judged, no requirement is about it")
 
 
 @click.command("choose columns", cls=ReadsDocument)

@@ -13,7 +13,7 @@ from unmask.cli.terminal import print_line, print_text
 from unmask.data import writing
 
 if TYPE_CHECKING:
-    from unmask.reports.facts.study import StudyData
+    from unmask.reports import ReportData
 
 
 @click.command("report")
@@ -35,12 +35,12 @@ def report(run: Path, output: Path | None, folder: Path | None, in_words: bool, 
     """
     from unmask.reports import render
     from unmask.reports.result import Result
-    from unmask.studies.page import study_page
+    from unmask.studies.study_result import read_report
 
     if as_json and in_words:
         raise click.UsageError("--json and --summary both say what is printed; leave one out")
     refuse_to_overwrite(output, force=force, folder=None if folder is None or folder.exists() else folder)
-    found = study_page(run)
+    found = read_report(run)
     with writing.replace_files(output) as places:  # which takes its name once all is exported
         if output is not None:
             writing.write_text(places[output], render(found))
@@ -59,13 +59,12 @@ def report(run: Path, output: Path | None, folder: Path | None, in_words: bool, 
         _say(found)
 
 
-def _say(found: StudyData) -> None:
-    from unmask.reports.findings.study import findings
-    from unmask.reports.screens.study import screen
-
-    shown = screen(found)
-    print_line(f"{shown.first} {shown.rest}")
-    for name, sentences in findings(found):
-        print_line(name)
-        for sentence in sentences:
+def _say(data: ReportData) -> None:
+    """Print the decision and the findings of a study."""
+    result = data.result
+    assert result is not None
+    assert result.decision is not None
+    print_line(f"{result.decision.answer} {result.decision.sentence}")
+    for block in result.blocks:
+        for sentence in block.notes if block.name == "findings" else ():
             print_line(f"  {sentence}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,11 +46,12 @@ def study(plan: Path, output: Path, workers: int, retry: bool, spark: str | None
     unmask study plan.toml -o results --workers 2
     """
     from unmask.studies.reading import read_plan
-    from unmask.studies.run import RESULTS, policy_of_plan, run_study
+    from unmask.studies.results_file import RESULTS
+    from unmask.studies.run import policy_of_plan, run_study
 
     allow_code = bool(click.get_current_context().meta[CODE])
-    if dry_run:
-        _refuse_plugins(plan)
+    if dry_run and allow_code:
+        raise click.UsageError("--dry-run imports no code; leave --allow-code out, or leave --dry-run out to run it")
     read = read_plan(plan, allow_code=allow_code)
     if dry_run:
         policy_of_plan(plan, read)
@@ -90,25 +90,6 @@ def _say_outcome(outcome: Outcome, results: Path, *, as_json: bool) -> None:
         print_line(f"{outcome.cells:,} cells: {told}; results in {found['results']}")
     for reason, count in outcome.reasons[:REASONS]:
         print_line(f"{count:,} without a result: {reason}", err=True)
-
-
-def _refuse_plugins(plan: Path) -> None:
-    """Raise an error for a plan with plug-ins: a dry run imports none, and without them it can say nothing."""
-    from unmask.catalog import is_plugin
-    from unmask.document import load
-
-    given = load(plan)
-    for use in _uses([given.get(kind) for kind in ("data", "protections", "adversaries")]):
-        if is_plugin(use):
-            raise UnmaskError(f"--dry-run imports no code, and the plan names {use!r}; leave --dry-run out to run it")
-
-
-def _uses(given: Any) -> Iterator[str]:
-    """Every text that stands for a class in a plan, also in parts of parts."""
-    if isinstance(given, dict):
-        yield from (text for key, text in given.items() if key == "use" and isinstance(text, str))
-    for inner in given.values() if isinstance(given, dict) else given if isinstance(given, list) else ():
-        yield from _uses(inner)
 
 
 def _play(plan: Path, output: Path, *, allow_code: bool) -> None:

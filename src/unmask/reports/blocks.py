@@ -13,21 +13,19 @@ from unmask.reports.data import MEASURES, Scope
 from unmask.reports.parts import (
     Advice,
     AtRisk,
-    Checked,
     Figures,
     Grid,
     Screen,
     Section,
     Terms,
-    Tried,
     lead,
     notes,
     parts,
 )
-from unmask.reports.screens.conditions import first, strip
+from unmask.reports.screens.conditions import first
 from unmask.reports.sections.measures import measure_grids
 from unmask.reports.words import FAILURES
-from unmask.results import Alternative, AuditResult, Block, Chart, Column, DecisionItem, Table, View
+from unmask.results import Alternative, AuditResult, Block, Chart, Column, Table, View
 from unmask.results import AtRisk as Risk
 from unmask.results.formats import SHARES, format_cell
 from unmask.results.words import plural, release_name
@@ -81,11 +79,11 @@ def _mark_adversaries(table: Table, scope: Scope) -> Table:
 
 def measure_table(scope: Scope) -> Table:
     """Return the measures of the audit that are shares, as charts show them."""
-    names = ("release", "adversary", "target", "measure", "prior", "posterior", "low", "high", "control")
+    names = ("release", "adversary", "target", "measure", "prior", "posterior", "low", "high", "control", "dataset")
     labels = {"prior": "guessing", "control": "control people"}
     columns = (Column(name, labels.get(name, ""), "text" if i < 4 else "share") for i, name in enumerate(names))
     rows = [row for row in scope.data.rows if row.status not in FAILURES and row.unit in SHARES]
-    return Table.from_records(MEASURES, columns, ([getattr(row, name) for name in names] for row in rows))
+    return Table.from_records(MEASURES, columns, ([getattr(row, name, "") for name in names] for row in rows))
 
 
 # --- tables ----------------------------------------------------------------------------------------------------------
@@ -98,6 +96,7 @@ def make_grids(result: AuditResult, view: str | View, scope: Scope) -> Iterator[
     """Yield a view of a table with formatted cells, without columns that have no value."""
     view = View(view) if isinstance(view, str) else view
     if view.table == MEASURES:
+        scope = scope.narrow(view.where) if "dataset" in view.where else scope
         yield from measure_grids(scope, [view.where["target"]])
         return
     table = result.table(view.table).where(**view.where)
@@ -180,13 +179,15 @@ def format_advice(result: AuditResult, verdicts: Sequence[Verdict]) -> Advice | 
     return Advice(sentence, advice.command, lines, advice.headings)
 
 
-def _format_alternative(alternative: Alternative, verdicts: Sequence[Verdict]) -> Tried:
+def _format_alternative(alternative: Alternative, verdicts: Sequence[Verdict]) -> Alternative:
+    """Return an alternative with its name, and with its state under policies unless it has one."""
+    named = replace(alternative, label=alternative.label or release_name(alternative.release))
     own = [verdict for verdict in verdicts if verdict.release == alternative.release]
+    if not own:
+        return named
     n_missed = sum(verdict.count("missed") for verdict in own)
-    words = f"{plural(n_missed, 'condition')} missed" if n_missed else "every tested condition met" if own else ""
-    state = ("missed" if n_missed else "met") if own else ""
-    name, now = alternative.label or release_name(alternative.release), alternative.is_unprotected
-    return Tried(name, alternative.finding or words, alternative.state or state, alternative.figures, now=now)
+    finding = f"{plural(n_missed, 'condition')} missed" if n_missed else "every tested condition met"
+    return replace(named, finding=finding, state="missed" if n_missed else "met")
 
 
 def make_screen(result: AuditResult) -> Screen | None:
@@ -194,15 +195,9 @@ def make_screen(result: AuditResult) -> Screen | None:
     decision = result.decision
     if decision is None:
         return None
-    items = first(map(_format_item, decision.items))
+    items = first(decision.items)
     risk = None if result.at_risk is None else format_risk(result.at_risk)
     return Screen(
         decision.state, decision.answer, decision.sentence, result.headline, items, decision.paragraphs, risk,
         format_advice(result, ()), decision.question, decision.caption,
     )  # fmt: skip
-
-
-def _format_item(item: DecisionItem) -> Checked:
-    ratio = None if item.ratio is None or math.isnan(item.ratio) else item.ratio
-    drawing = "" if item.ratio is None else strip(ratio, item.state)
-    return Checked(item.state, item.name, item.finding, item.source, item.value, item.limit, drawing, item.about)

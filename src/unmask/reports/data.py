@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 from unmask.core.errors import UnmaskError
 from unmask.policy import Criterion, Policy, Verdict, judge
 from unmask.policy.coverage import MIN_COVERAGE
 from unmask.policy.verdict import Line
-from unmask.reports.facts.found import Found, plain_row
+from unmask.reports.facts.found import OTHERS, list_tables
 from unmask.reports.words import ADOPTERS, FAILURES, IDENTITY, letter, lettered, styles_of
 from unmask.results import AuditResult, Row
 from unmask.results.change import Change
@@ -62,7 +62,7 @@ ATTACKED = frozenset({"rational_access"})
 
 
 @dataclass(frozen=True)
-class ReportData(Found):
+class ReportData:
     """All that a report shows, as values; `unmask.reports.result.Result` has what programs do with them.
 
     title, who   : heading; one sentence that says who attacks what, knowing what
@@ -82,6 +82,7 @@ class ReportData(Found):
     result       : the result of an audit that has tables and blocks
     """
 
+    title: str
     who: str
     rows: tuple[Row, ...]
     unit: str = ""
@@ -98,7 +99,15 @@ class ReportData(Found):
     least: int = FEWEST
     result: AuditResult | None = None
 
-    command: ClassVar = "audit"
+    @property
+    def command(self) -> str:
+        """Return the command that prints it."""
+        return "report" if self.is_decided else "audit"
+
+    @property
+    def is_decided(self) -> bool:
+        """Return whether a result, such as that of a study, answers by its own decision and blocks."""
+        return self.result is not None and self.result.decision is not None
 
     @classmethod
     def of(cls, result: ReportData | AuditResult) -> ReportData:
@@ -161,7 +170,7 @@ class ReportData(Found):
         least, criteria = self.least, self.criteria.items()
         return replace(
             self,
-            rows=tuple(_row(row, least) for row in self.rows if row.target != ADOPTERS or row.n >= least),
+            rows=self.rows if self.is_decided else tuple(_list_shared(self.rows, least)),
             criteria={name: {key: _criterion(key, own[key], least) for key in own} for name, own in criteria},
             changes=tuple(one.without_small(least) for one in self.changes),
             distribution=tuple(item.without_small(least) for item in self.distribution),
@@ -176,26 +185,33 @@ class ReportData(Found):
 
     def plain_rows(self) -> list[dict[str, Any]]:
         """The rows as plain values."""
-        return [plain_row(row) for row in self.rows]
+        return [row.record() for row in self.rows]
 
     def facts(self) -> Iterator[tuple[str, Any]]:
         """Every field that holds facts, by name."""
-        yield from super().facts()
+        yield "about", ({"title": self.title, "who": self.who, "unit": self.unit},)
+        yield from ((one.name, getattr(self, one.name)) for one in fields(self) if one.name not in OTHERS)
         yield "distribution", tuple({k: v for k, v in vars(one).items() if k != "each"} for one in self.distribution)
         yield "known", tuple({"adversary": name, "knows": words} for name, words in self.adversaries.items())
         yield "verdicts", tuple(_line(line, self.least) for verdict in self.verdicts for line in verdict.lines())
 
     def tables(self) -> dict[str, list[dict[str, Any]]]:
         """Return facts as tables by name, without the criteria of the original and without empty tables."""
-        tables = {} if self.result is None else {table.name: list(table.records()) for table in self.result.tables}
+        facts = () if self.result is None else (table for table in self.result.tables if not table.page_only)
+        tables = {table.name: list(table.records()) for table in facts}
         criteria = tables.get("criteria", [])
         tables["criteria"] = [record for record in criteria if record["release"] != ORIGINAL]
-        return super().tables() | {name: records for name, records in tables.items() if records}
+        return list_tables(self.facts()) | {name: records for name, records in tables.items() if records}
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """Return what a program must hand on."""
         return self.cautions
+
+
+def _list_shared(rows: Iterable[Row], least: int) -> Iterator[Row]:
+    """Yield the rows of an audit as they may be shared."""
+    return (_row(row, least) for row in rows if row.target != ADOPTERS or row.n >= least)
 
 
 def _row(row: Row, least: int) -> Row:
@@ -233,9 +249,19 @@ def headlines(data: ReportData | AuditResult) -> dict[tuple[str, str, str], Row]
 
 @dataclass(frozen=True)
 class Scope:
-    """A report, and what there is to tell apart in it, in the order of first rows."""
+    """A report, and what there is to tell apart in it, in the order of first rows.
+
+    page_adversaries : adversaries of the whole page, of a scope with some of its rows
+    """
 
     data: ReportData
+    page_adversaries: tuple[str, ...] = ()
+
+    def narrow(self, where: Mapping[str, Any]) -> Scope:
+        """Return the scope of the rows with these values, or one of these values for a tuple."""
+        values = {name: value if isinstance(value, tuple) else (value,) for name, value in where.items()}
+        rows = (row for row in self.data.rows if all(getattr(row, name) in values[name] for name in values))
+        return Scope(replace(self.data, rows=tuple(rows)), tuple(self.styles))
 
     @cached_property
     def heads(self) -> Heads:
@@ -266,7 +292,7 @@ class Scope:
     @cached_property
     def styles(self) -> dict[str, int]:
         """Adversary -> number of its color, shape and letter."""
-        return styles_of(self.adversaries)
+        return styles_of(self.page_adversaries or self.adversaries)
 
     def looks(self, names: Iterable[str]) -> dict[str, int]:
         """Name -> number of its look: the one it has on the page, then free ones, for adversaries without rows, too."""
@@ -295,7 +321,8 @@ class Scope:
     def subject(self, adversary: str) -> str:
         """Turn "knows age" into "an adversary who knows age"; any other name is kept as a name."""
         words = self.words[adversary]
-        completes = adversary != words or words.startswith("knows ")
+        is_description = words == adversary or words.startswith(f"{adversary} (")
+        completes = not is_description or words.startswith("knows ")
         return f"an adversary who {words}" if completes else f"the adversary {words}"
 
     def marked(self, adversary: str) -> str:
@@ -305,11 +332,16 @@ class Scope:
 
     def who(self, release: str, adversary: str) -> tuple[str, ...]:
         """The cells that say whose row it is: columns that would say the same everywhere are left out."""
-        letters = (letter(self.styles[adversary]),) if len(self.adversaries) > 1 else ()
-        return (release, *letters) if len(self.releases) > 1 or not letters else letters
+        letters = (letter(self.styles[adversary]),) if len(self.styles) > 1 else ()
+        return (release, *letters) if self._names_releases else letters
+
+    @property
+    def _names_releases(self) -> bool:
+        """Return whether lines name their release: if there are several, or no letters, or a part of the page."""
+        return len(self.releases) > 1 or len(self.styles) == 1 or bool(self.page_adversaries)
 
     @property
     def who_head(self) -> tuple[str, ...]:
         """The heads of the columns of `who`."""
-        head = ("Release",) if len(self.releases) > 1 or len(self.adversaries) == 1 else ()
-        return head + (("Adversary",) if len(self.adversaries) > 1 else ())
+        head = ("Release",) if self._names_releases else ()
+        return head + (("Adversary",) if len(self.styles) > 1 else ())

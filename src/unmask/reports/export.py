@@ -19,7 +19,6 @@ from unmask.data.databases import explain_failure, open_database
 from unmask.data.writing import defer_signals, escape_formula, explain_write_errors
 from unmask.render import Figure
 from unmask.reports.data import MEASURES, ReportData
-from unmask.reports.facts.study import StudyData
 from unmask.reports.page import page_of
 from unmask.reports.parts import Grid
 
@@ -32,7 +31,7 @@ LONGEST = 80
 """Letters of the name of a file."""
 
 
-def export(data: ReportData | StudyData, folder: Path, *, force: bool = False) -> tuple[str, ...]:
+def export(data: ReportData, folder: Path, *, force: bool = False) -> tuple[str, ...]:
     """Write every chart and table of the page of an audit or a study; the names of the files, `index.json` last.
 
     Charts are SVG, and PNG if the extra [charts] is installed; tables, as the page words them, CSV and Parquet.
@@ -76,7 +75,7 @@ def _made(folder: Path) -> Iterator[None]:
         raise
 
 
-def items(data: ReportData | StudyData) -> Iterator[tuple[str, str, Figure | Grid]]:
+def items(data: ReportData) -> Iterator[tuple[str, str, Figure | Grid]]:
     """Every chart and table of the page: its name, its heading and itself, in the order of the page."""
     data = data.without_small()
     taken = {MEASURES}
@@ -84,7 +83,7 @@ def items(data: ReportData | StudyData) -> Iterator[tuple[str, str, Figure | Gri
         yield _free(re.sub(r"[^a-z0-9]+", "-", words.lower())[:LONGEST].strip("-"), taken), words, item
 
 
-def _write(data: ReportData | StudyData, folder: Path) -> Iterator[dict[str, str]]:
+def _write(data: ReportData, folder: Path) -> Iterator[dict[str, str]]:
     """The files, and of each what the index says."""
     data = data.without_small()
     if measures := _measures(data):
@@ -164,7 +163,7 @@ def _columns(grid: Grid) -> dict[str, Any]:
     return columns
 
 
-def _measures(data: ReportData | StudyData) -> dict[str, Any]:
+def _measures(data: ReportData) -> dict[str, Any]:
     """A column for each value of the rows; quantiles are none."""
     rows = data.plain_rows()
     columns = {name: [row[name] for row in rows] for name in (rows[0] if rows else ()) if name != "quantiles"}

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import Any, Literal, NamedTuple
+from typing import NamedTuple
 
 from unmask.render import Figure
 from unmask.results import Chart, Column, Table
 from unmask.results.distribution import Distribution
-from unmask.results.formats import SPACE, format_value
+from unmask.results.formats import SPACE
 
 # --- dots ------------------------------------------------------------------------------------------------------------
 
@@ -45,61 +44,6 @@ def dots_figure(title: str, dots: Iterable[Dot], *, baseline: str = "guessing", 
     chart = Chart(
         "dots", table.name, "value", "group", "name", title, label, baseline="baseline", low="low", high="high",
         style="style", text="text",
-    )  # fmt: skip
-    return Figure(chart, table)
-
-
-# --- lines -----------------------------------------------------------------------------------------------------------
-
-
-class Line(NamedTuple):
-    """A series: its name, its points, and the number of its color and shape."""
-
-    name: str
-    points: Sequence[tuple[Any, float | None]]
-    style: int = 0
-
-
-def lines_figure(
-    title: str,
-    x: Column,
-    y: Column,
-    lines: Iterable[Line],
-    *,
-    form: Literal["lines", "steps"] = "lines",
-    adversaries: bool = True,
-    **options: Any,
-) -> Figure:
-    """Return series as lines or steps; `adversaries` is False if the series are not adversaries."""
-    records = [(line.name, line.style, *point) for line in lines for point in line.points]
-    table = Table.from_records("lines", (Column("name"), Column("style"), x, y), records)
-    style = "style" if adversaries else ""
-    return Figure(Chart(form, table.name, x.name, y.name, "name", title=title, style=style, **options), table)
-
-
-def describe_ends(lines: Iterable[Line], column: Column) -> str:
-    """Write the first and the last value of each line."""
-    finite = ((line.name, [y for _, y in line.points if y is not None and math.isfinite(y)]) for line in lines)
-    ends = ((name, format_value(column, ys[0]), format_value(column, ys[-1])) for name, ys in finite if ys)
-    return "; ".join(f"{name}: {first} to {last}" for name, first, last in ends) + "."
-
-
-# --- risk against utility ---------------------------------------------------------------------------------------------
-
-
-def front_figure(
-    title: str, x: Column, y: Column, records: Iterable[tuple[str, int, str, str, float, float]], *, label: str = ""
-) -> Figure:
-    """Return points joined by steps where no other one is better in both ways.
-
-    records : adversary, number of their color, name of the point, "point" or "hollow" if another one is better, and
-              both values; the steps follow the order of the records
-    """
-    columns = (Column("adversary"), Column("style"), Column("name"), Column("mark"), x, y)
-    table = Table.from_records("front", columns, records)
-    chart = Chart(
-        "points", table.name, x.name, y.name, "adversary", title, label, style="style", text="name", mark="mark",
-        front=True, log="x",
     )  # fmt: skip
     return Figure(chart, table)
 

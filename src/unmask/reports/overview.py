@@ -11,7 +11,6 @@ from unmask.facts import Count
 from unmask.measures.registry import SHARES
 from unmask.policy import Assessment
 from unmask.reports.data import LIMITS, ORDER, ORIGINAL, SEVERAL, ReportData, Scope, headlines
-from unmask.reports.facts.study import StudyData
 from unmask.reports.findings.rows import findings, leading, sentences
 from unmask.reports.findings.verdict import (
     NO_POLICY,
@@ -57,16 +56,16 @@ class Line(NamedTuple):
     kind: str = ""
 
 
-def overview(data: ReportData | StudyData) -> str:
+def overview(data: ReportData) -> str:
     """The lines as one text, as `repr` shows a result."""
     return "\n".join(line.text for line in lines(data))
 
 
-def lines(data: ReportData | StudyData) -> Iterator[Line]:
+def lines(data: ReportData) -> Iterator[Line]:
     """The title, the criteria of each release, and a line for each adversary, target and release."""
     yield Line(visible(data.title), "head")
-    if isinstance(data, StudyData):
-        yield Line(_study(data))
+    if data.is_decided:
+        yield Line(visible(data.who))
         return
     yield Line("")
     yield from verdict_lines(data)
@@ -76,14 +75,6 @@ def lines(data: ReportData | StudyData) -> Iterator[Line]:
     if not heads:
         columns = ("release", "adversary", "measure", "value", "before", "unit")
         yield from _grid(columns, [(_measured(row), "") for row in data.rows[:MOST]])
-
-
-def _study(data: StudyData) -> str:
-    """How much a study has of everything."""
-    return (
-        f"{len(data.datasets)} datasets, {len(data.protections)} protections, {len(data.adversaries)} adversaries, "
-        f"{data.seeds} seeds: {len(data.rows):,} rows, {len(data.missing):,} gaps"
-    )
 
 
 def _adversaries(heads: Sequence[Row], data: ReportData) -> Iterator[Line]:

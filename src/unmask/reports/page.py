@@ -15,29 +15,24 @@ from unmask.render import svg
 from unmask.render.svg import FONT, swatch
 from unmask.reports import blocks
 from unmask.reports.data import ReportData, Scope
-from unmask.reports.facts.study import StudyData
 from unmask.reports.findings.rows import contrasts, sentences
 from unmask.reports.parts import Bullets, Page, Section, Terms, Words, parts
 from unmask.reports.screens.audit import conditions_section, screen
+from unmask.reports.screens.conditions import draw_ratio
 from unmask.reports.sections import tables
 from unmask.reports.sections.closing import closing, describe_readers, not_run_section
 from unmask.reports.sections.measures import measures_section
-from unmask.reports.sections.study import study_page
 from unmask.reports.words import letter
 from unmask.results import AuditResult
 from unmask.results.words import plural
 
 
-def render(data: ReportData | AuditResult | StudyData) -> str:
+def render(data: ReportData | AuditResult) -> str:
     """The page of an audit or a study as one HTML file: styles and charts inline, nothing fetched. Its
     one script shows exact values under a pointer and hides what a legend names; nothing is lacking without it.
 
     Same data in, same text out. Names are escaped, so that any name is safe.
 
-    >>> from unmask.reports.facts.study import Missing
-    >>> gap = Missing("census", "k=3", "neighbor", "failed", 2, "out of memory")
-    >>> "out of memory" in render(StudyData("Example", (), (gap,)))
-    True
     """
     return written(page_of(data))
 
@@ -63,25 +58,27 @@ def written(page: Page) -> str:
     )
     environment.filters["safe_svg"] = Markup
     template = environment.get_template("page.html.j2")
-    shown = "\n".join(map(visible, template.render(page=page, swatch=swatch, font=FONT).split("\n")))
+    shown = "\n".join(
+        map(visible, template.render(page=page, swatch=swatch, font=FONT, draw_ratio=draw_ratio).split("\n"))
+    )
     script = shown.rpartition("<script>")[2].partition("</script>")[0]
     return shown.replace(_DIGEST, b64encode(sha256(script.encode()).digest()).decode(), 1)
 
 
-def page_of(data: ReportData | AuditResult | StudyData) -> Page:
+def page_of(data: ReportData | AuditResult) -> Page:
     """What stands on the page, section by section: its sentences, its charts, its tables."""
-    if isinstance(data, StudyData):
-        return study_page(data)
     shared = ReportData.of(data).without_small()
-    return _audit_page(shared) if shared.result is None or shared.result.decision is None else _decision_page(shared)
+    return _decision_page(shared) if shared.is_decided else _audit_page(shared)
 
 
 def _decision_page(data: ReportData) -> Page:
     """Return the page of a result that consists of a decision and blocks."""
     assert data.result is not None
+    is_shown = any(block.name == "not-run" for block in data.result.blocks)
+    not_run = None if is_shown else not_run_section(data.not_run)
     found = (
         *blocks.sections(data.result, Scope(data)),
-        *closing(data.assumptions, not_run_section(data.not_run), data.reproduce, "How this page was made"),
+        *closing(data.assumptions, not_run, data.reproduce, "How this page was made"),
     )
     sections = tuple(section for section in found if section is not None)
     first, foot = parts(blocks.make_screen(data.result)), describe_readers(data.least)

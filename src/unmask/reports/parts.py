@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Any, ClassVar
 
 from unmask.render import Figure
+from unmask.results import Alternative, DecisionItem
 
 
 @dataclass(frozen=True)
@@ -79,36 +80,6 @@ class Figures:
 
 
 @dataclass(frozen=True)
-class Checked:
-    """A condition of a policy: its state, its name, how far it is off or why it is open, who asks for it, its value,
-    its limit, a drawing of the distance between them, and what it is about.
-    """
-
-    state: str
-    name: str
-    told: str
-    source: str
-    value: str
-    limit: str
-    drawing: str
-    about: str = ""
-
-
-@dataclass(frozen=True)
-class Tried:
-    """A change as a line: its name, what came of it in words and as a state, and its figures; "" is no state.
-
-    now : whether it is what there is already
-    """
-
-    name: str
-    told: str
-    state: str
-    figures: tuple[str, ...]
-    now: bool = False
-
-
-@dataclass(frozen=True)
 class AtRisk:
     """Who is at risk: a figure, the words behind it, people by their risk as a chart, names and what they mean."""
 
@@ -126,7 +97,7 @@ class Advice:
 
     said: str
     command: str = ""
-    changes: tuple[Tried, ...] = ()
+    changes: tuple[Alternative, ...] = ()
     heads: tuple[str, ...] = ()
     note: str = ""
 
@@ -145,7 +116,7 @@ class Screen:
     first: str
     rest: str
     lede: str
-    items: tuple[Checked, ...]
+    items: tuple[DecisionItem, ...]
     words: tuple[str, ...] = ()
     who: AtRisk | None = None
     next: Advice | None = None
@@ -271,11 +242,6 @@ def folded(text: str, tables: Iterable[Grid]) -> tuple[Grid | Fold, ...]:
 def notes(texts: Iterable[str]) -> tuple[Words, ...]:
     """Notes below a chart or table."""
     return tuple(Words(text, "note") for text in texts)
-
-
-def minds(texts: Iterable[str], start: str = "Keep in mind.") -> tuple[Words, ...]:
-    """Cautions without which figures are misread."""
-    return tuple(Words(text, "mind", start) for text in texts)
 
 
 def grid(head: Iterable[str], rows: Iterable[Iterable[str]], caption: str = "", **look: Any) -> Grid:

@@ -15,7 +15,6 @@ from unmask.core.errors import UnmaskError, nearest
 from unmask.data.frames import frame_of_rows
 from unmask.policy import Verdict
 from unmask.reports.data import MEASURES, ReportData
-from unmask.reports.facts.study import StudyData
 from unmask.results import Row, as_json
 
 if TYPE_CHECKING:
@@ -26,11 +25,11 @@ class Result:
     """What an audit or a study found. It shows what the commands show: nothing of fewer than `least` people, no record,
     and no number of a row.
 
-    data : the same as values, see `ReportData` and `StudyData`
+    data : the same as values, see `ReportData`
     """
 
-    def __init__(self, found: ReportData | StudyData) -> None:
-        self.data: ReportData | StudyData = found.for_programs()
+    def __init__(self, found: ReportData) -> None:
+        self.data: ReportData = found.for_programs()
 
     @property
     def rows(self) -> tuple[Row, ...]:
@@ -45,7 +44,7 @@ class Result:
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
         """What each release is under each policy; of a study none."""
-        return self.data.verdicts if isinstance(self.data, ReportData) else ()
+        return self.data.verdicts
 
     @property
     def results(self) -> list[dict[str, Any]]:

@@ -11,16 +11,14 @@ from dataclasses import dataclass
 
 from unmask.core.errors import visible
 from unmask.reports.data import APART, ORIGINAL, ReportData, Scope
-from unmask.reports.facts.study import StudyData
 from unmask.reports.findings.rows import LINKAGE, did, risky, without
-from unmask.reports.findings.study import who
 from unmask.reports.sections.closing import not_run_groups
 from unmask.reports.words import IDENTITY, MEMBERSHIP, PARTS, row_estimate
 from unmask.reports.words import SINGLING as SINGLED
-from unmask.results import AuditResult, Row
+from unmask.results import AuditResult, Row, StudyRow
 from unmask.results.formats import number, percent
-from unmask.results.preferred_rows import SUCCESS, preferred_rows
-from unmask.results.words import release_name
+from unmask.results.preferred_rows import SUCCESS, mentioned_rows, preferred_rows
+from unmask.results.words import plural, release_name
 
 LINES = 25
 """The most that a summary has."""
@@ -60,7 +58,7 @@ class _Told:
     row: Row
 
 
-def summary(data: ReportData | AuditResult | StudyData) -> str:
+def summary(data: ReportData | AuditResult) -> str:
     """At most 25 lines: for each question which adversary and measure answer it, what was found, what was not tested.
 
     * Singling out: adversaries who re-identify people or guess what fits one of them, and the worst-off person.
@@ -69,8 +67,8 @@ def summary(data: ReportData | AuditResult | StudyData) -> str:
     * Inference: adversaries who say what somebody's value is.
     * Motivated intruder: the strongest of those who re-identify, what they are taken to know, and whether it pays.
     """
-    data = data if isinstance(data, StudyData) else ReportData.of(data)
-    told = _study(data) if isinstance(data, StudyData) else _audit(data)
+    data = ReportData.of(data)
+    told = _list_strongest(data)
     named = [one for one in told if one.row.target == IDENTITY]
     single = [one for one in told if one.row.target in (IDENTITY, SINGLED)]
     linked = [one for one in told if one.row.target in (LINKAGE, PARTS) or _by_other_data(one)]
@@ -87,8 +85,7 @@ def summary(data: ReportData | AuditResult | StudyData) -> str:
             *(_question(MEMBERS, members, "", most=1) if members else ()),
             *_intruder(data, named),
         ]
-    heading = f"{data.title}. {who(data) if isinstance(data, StudyData) else data.who}"
-    lines = [heading, *answers, *_not_tested(data), CLOSING]
+    lines = [f"{data.title}. {data.who}", *answers, *_not_tested(data), CLOSING]
     assert len(lines) <= LINES
     return "\n".join(map(visible, lines))
 
@@ -96,36 +93,39 @@ def summary(data: ReportData | AuditResult | StudyData) -> str:
 # --- what was found --------------------------------------------------------------------------------------------------
 
 
-def _study(data: StudyData) -> list[_Told]:
-    found: list[_Told] = []
-    for dataset in data.datasets:
-        heads = list(data.spoken[dataset].values())
-        protected = [row for row in heads if row.release not in data.unprotected] or heads
-        for row in _strongest(protected):
-            words = data.words.get(("adversaries", row.adversary), "")
-            known = f"the adversary {row.adversary}" + (f" ({words})" if words else "")
-            found.append(_Told(f"{dataset}, {release_name(row.release)}", known, row))
-    return found
-
-
-def _audit(data: ReportData) -> list[_Told]:
+def _list_strongest(data: ReportData) -> list[_Told]:
+    """Return for each adversary and target the strongest result; of a study, in each dataset."""
     scope = Scope(data)
-    rows = (row for row in data.rows if row.release in scope.protected and row.adversary not in APART)
-    heads = preferred_rows(rows, tuple(dict.fromkeys((*data.success, *SUCCESS, "singled_out", "parts_linked"))))
-    several = len(scope.releases) > 1
+    several = data.is_decided or len(scope.releases) > 1
+    measures = tuple(dict.fromkeys((*data.success, *SUCCESS, "singled_out", "parts_linked")))
     return [
-        _Told(release_name(row.release) if several else "", scope.subject(row.adversary), row)
-        for row in _strongest(list(heads.values()))
+        _Told(_name_place(row) if several else "", scope.subject(row.adversary), row)
+        for rows in _rows_by_dataset(data)
+        for row in _strongest([*(mentioned_rows(rows) if data.is_decided else preferred_rows(rows, measures)).values()])
     ]
 
 
-def _rows(data: ReportData | StudyData) -> list[Row]:
-    """The rows of protected releases; of all of them where none is protected."""
-    if isinstance(data, StudyData):
-        rows, bare = list[Row](data.rows), data.unprotected
-    else:
-        rows, bare = [row for row in data.rows if row.adversary not in APART], frozenset({ORIGINAL})
-    return [row for row in rows if row.release not in bare] or rows
+def _name_place(row: Row) -> str:
+    name = release_name(row.release)
+    return f"{row.dataset}, {name}" if isinstance(row, StudyRow) else name
+
+
+def _rows(data: ReportData) -> list[Row]:
+    """Return the rows of protected releases, or all rows if no release is protected."""
+    return [row for rows in _rows_by_dataset(data) for row in rows]
+
+
+def _rows_by_dataset(data: ReportData) -> Iterator[list[Row]]:
+    """Yield the rows of protected releases of each dataset, or all its rows; an audit has one dataset."""
+    datasets: dict[str, list[Row]] = {}
+    for row in data.rows:
+        if isinstance(row, StudyRow):
+            datasets.setdefault(row.dataset, []).append(row)
+        elif row.adversary not in APART:
+            datasets.setdefault("", []).append(row)
+    unprotected = {ORIGINAL} if data.result is None else data.result.unprotected
+    for rows in datasets.values():
+        yield [row for row in rows if row.release not in unprotected] or rows
 
 
 def _strongest(rows: Sequence[Row]) -> list[Row]:
@@ -161,7 +161,7 @@ def _found(one: _Told) -> str:
     return f"{shown} No gain is shown." if one.row.shows_no_gain else shown
 
 
-def _worst_off(data: ReportData | StudyData) -> Iterator[str]:
+def _worst_off(data: ReportData) -> Iterator[str]:
     """How sure somebody can be of the person most at risk; k where it is known."""
     sure = [row for row in _rows(data) if (row.target, row.measure) == (IDENTITY, "success_probability")]
     parts = []
@@ -169,7 +169,7 @@ def _worst_off(data: ReportData | StudyData) -> Iterator[str]:
         worst = max(sure, key=lambda row: row.worst)
         chance = f"{percent(worst.worst)}, {worst.adversary} believes ({release_name(worst.release)})"
         parts.append(f"the best guess about the person most at risk is right with {chance}")
-    sizes: Mapping[str, Mapping[str, object]] = {} if isinstance(data, StudyData) else data.criteria
+    sizes: Mapping[str, Mapping[str, object]] = data.criteria
     known = {name: float(k) for name, own in sizes.items() if isinstance(k := own.get("k"), int | float)}
     if known:
         least = min(known, key=lambda name: known[name])
@@ -179,7 +179,7 @@ def _worst_off(data: ReportData | StudyData) -> Iterator[str]:
         yield f"  {text[0].upper()}{text[1:]}."
 
 
-def _intruder(data: ReportData | StudyData, named: Sequence[_Told]) -> Iterator[str]:
+def _intruder(data: ReportData, named: Sequence[_Told]) -> Iterator[str]:
     """What an outsider would have to know; that they can learn it from public sources, no audit can tell."""
     yield INTRUDER
     if not named:
@@ -191,9 +191,9 @@ def _intruder(data: ReportData | StudyData, named: Sequence[_Told]) -> Iterator[
     yield from _reckoned(data)
 
 
-def _reckoned(data: ReportData | StudyData) -> Iterator[str]:
+def _reckoned(data: ReportData) -> Iterator[str]:
     """Whether an attack pays: one campaign against all people where that is known, else attacks on one person alone."""
-    result = data.result if isinstance(data, ReportData) else None
+    result = data.result
     told = [block.sentence for block in result.blocks if block.name == "price"] if result else []
     together = [row for row in _rows(data) if row.measure == "campaign_success"]
     alone = [row for row in _rows(data) if row.measure == "rational_access"]
@@ -212,12 +212,10 @@ def _reckoned(data: ReportData | StudyData) -> Iterator[str]:
         yield "  Not tested: whether such an attack pays; name an attacker to find out."
 
 
-def _not_tested(data: ReportData | StudyData) -> Iterator[str]:
-    if isinstance(data, StudyData):
-        cells = sum(gap.cells for gap in data.missing)
-        reasons = list(dict.fromkeys(f"{gap.status}: {gap.reason}" for gap in data.missing))
-        told = [f"{cells:,} {'cell' if cells == 1 else 'cells'} without a result"] if cells else []
-    else:
-        told, reasons = [], [f"{'; '.join(things[:2])}: {why}" for things, _, why in not_run_groups(data.not_run)]
+def _not_tested(data: ReportData) -> Iterator[str]:
+    reasons = [f"{'; '.join(things[:2])}: {why}" for things, _, why in not_run_groups(data.not_run)]
+    tables = {} if data.result is None else data.result.tables_by_name
+    n_cells = sum(tables["missing"].values("cells")) if "missing" in tables else 0
+    told = [f"{plural(n_cells, 'cell')} without a result"] if n_cells else []
     shown = [*told, *reasons[:2], *([f"{len(reasons) - 2} more, see the report"] if len(reasons) > 2 else [])]
     yield "Not run: " + ("; ".join(shown) if shown else "nothing of what was asked for") + "."

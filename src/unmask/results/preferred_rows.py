@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, TypeVar
 
 from unmask.core.targets import NO_ATTACK
+from unmask.results.formats import SHARES
 from unmask.results.rows import Row
 
 R = TypeVar("R", bound=Row)
@@ -36,3 +37,15 @@ def preferred_rows(rows: Iterable[R], measures: Sequence[str] = SUCCESS) -> dict
             if key not in preferred or measures.index(row.measure) < measures.index(preferred[key].measure):
                 preferred[key] = row
     return preferred
+
+
+def mentioned_rows(rows: Sequence[R]) -> dict[tuple[str, str, str], R]:
+    """Return (release, adversary, target) -> the row that findings of a study mention: success or error.
+
+    It is the error of an adversary with a graded loss, who gains nothing from being right more often, and of all
+    adversaries if no success was measured.
+    """
+    graded = {(row.adversary, row.target) for row in rows if row.measure in ERRORS and row.unit not in SHARES}
+    by_error = preferred_rows((row for row in rows if (row.adversary, row.target) in graded), ERRORS)
+    by_success = preferred_rows(row for row in rows if (row.adversary, row.target) not in graded)
+    return {**by_success, **by_error} or preferred_rows(rows, ERRORS)

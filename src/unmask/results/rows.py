@@ -73,6 +73,10 @@ class Row:
         """The row as plain values, ready for JSON, every digit kept."""
         return {name: plain(value, digits=17) for name, value in asdict(self).items()}
 
+    def record(self) -> dict[str, Any]:
+        """Return the row as programs get it: without the number of the worst-off observation, which may be a person."""
+        return {name: value for name, value in vars(self).items() if name != "worst_observation"}
+
     @property
     def shows_no_gain(self) -> bool:
         """Return whether the interval of the value includes its prior."""
@@ -102,6 +106,13 @@ class StudyRow(Row):
     gain_high: float | None = None
     seeds: int = 1
     cells: int = 1
+
+    def record(self) -> dict[str, Any]:
+        """Return the row as programs get it, by dataset and protection."""
+        values = super().record()
+        for name in ("dataset", "release", "quantiles", "cells"):
+            del values[name]
+        return {"dataset": self.dataset, "protection": self.release, **values}
 
     @property
     def shows_no_gain(self) -> bool:

@@ -1,80 +1,193 @@
-"""The choice of a protection: those that meet every requirement, the best of them, and why the others fail."""
+"""The choice of a protection: which protections meet a policy, the best of them, and why the others fail."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import product
 
 from unmask.core.errors import UnmaskError, nearest
-from unmask.policy import Assessment, Condition, Policy
-from unmask.policy.verdict import describe_item
-from unmask.reports.facts.study import Option
-from unmask.studies.summary import Results
-from unmask.studies.verdicts import UTILITY, options
+from unmask.policy import Assessment, Condition, Criterion, Policy, judge
+from unmask.policy.verdict import CRITERION, State, describe_item, limit_ratio
+from unmask.results import Row, StudyRow
+from unmask.results.words import plural
+from unmask.studies.results_file import MissingCells, Results, as_criterion
+
+UTILITY = "utility"
+"""Measure that ranks protections that meet a policy."""
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """One protection of one dataset: its score, and every requirement that it fails, in words.
+class Option:
+    """A protection of one dataset under a policy.
 
-    score   : mean over adversaries of the measure that is maximized; nan if it is unknown
-    narrow  : requirements that hold for the mean and not at the far end of its interval: more seeds would tell
-    judged  : whether a requirement is about its dataset at all
-    ratio   : worst requirement as a multiple of its limit; 0 if that is unknown or infinitely below it
+    Parameters
+    ----------
+    utility, unit : float, str
+        Mean over adversaries of the measure that is maximized, nan if it is unknown; and its unit.
+    assessments : tuple of Assessment
+        Conditions that are about the dataset.
+    gaps : tuple of str
+        Why something is unknown: a cell or a seed without a result, or an unknown utility.
     """
 
     dataset: str
     protection: str
-    score: float
-    failures: tuple[str, ...]
-    narrow: tuple[str, ...]
-    judged: bool = True
-    ratio: float = 0.0
+    utility: float
+    unit: str
+    assessments: tuple[Assessment, ...] = ()
+    gaps: tuple[str, ...] = ()
 
     @property
-    def satisfied(self) -> bool:
-        """Whether every requirement holds, and there is one."""
-        return self.judged and not self.failures
+    def failures(self) -> tuple[str, ...]:
+        """Return why it does not meet all conditions."""
+        return (*self.gaps, *(line for item in self.assessments for line in _describe_failures(item)))
+
+    @property
+    def narrow(self) -> tuple[str, ...]:
+        """Return the conditions that the mean meets, but not the far end of its interval: more seeds would decide."""
+        return tuple(line for item in self.assessments for line in _describe_narrow(item))
+
+    @property
+    def n_missed(self) -> int:
+        """Return the number of conditions that are missed."""
+        return sum(assessment.state == "missed" for assessment in self.assessments)
+
+    @property
+    def worst_ratio(self) -> float:
+        """Return the largest ratio of a value to its limit; 0 if no ratio has a meaning."""
+        return max(map(worst_ratio, self.assessments), default=0.0)
+
+    @property
+    def state(self) -> State:
+        """Return "met" if there are conditions, all are met, and nothing is unknown."""
+        states = {assessment.state for assessment in self.assessments}
+        return "missed" if "missed" in states else "met" if states == {"met"} and not self.gaps else "untested"
 
 
-def choose(results: Results, requirements: Sequence[Condition], *, maximize: str = UTILITY) -> tuple[Verdict, ...]:
-    """Judge every protection as `options` does: those that meet all requirements first, the best score first.
+def worst_ratio(assessment: Assessment) -> float:
+    """Return the ratio of the closest value to its limit; 0 if it has no meaning."""
+    closest = assessment.closest
+    return 0.0 if closest is None else limit_ratio(closest.value, assessment.requirement.require) or 0.0
+
+
+def list_options(results: Results, policy: Policy, *, maximize: str = UTILITY) -> tuple[Option, ...]:
+    """Return every protection of each dataset under a policy, the best first.
+
+    Protections that meet the policy come first, those of most utility before others; then those that miss fewest
+    conditions, and of these the nearest to its limits. A condition that names an adversary or a target is about the
+    datasets that have it. The unknown is not safe: a cell without a result, a seed without a value and an unknown
+    utility leave a protection undecided, except for cells that were not run.
+
+    Parameters
+    ----------
+    maximize : str
+        Measure that ranks protections that meet the policy.
+    """
+    datasets = dict.fromkeys([*(row.dataset for row in results.rows), *(gap.dataset for gap in results.gaps)])
+    ranked = (sorted(_judge_dataset(dataset, results, policy, maximize), key=_rank) for dataset in datasets)
+    return tuple(option for options in ranked for option in options)
+
+
+def _rank(option: Option) -> tuple[bool, int, float, float]:
+    loss = math.inf if math.isnan(option.utility) else -option.utility
+    return option.state != "met", option.n_missed, option.worst_ratio if option.n_missed else 0.0, loss
+
+
+def _judge_dataset(dataset: str, results: Results, policy: Policy, maximize: str) -> Iterator[Option]:
+    rows, gaps = results.of(dataset), [gap for gap in results.gaps if gap.dataset == dataset]
+    resolved = {requirement: _resolve(requirement.require, results) for requirement in policy.requirements}
+    asked = tuple(
+        requirement
+        for requirement, condition in resolved.items()
+        if condition.scope is None or any(map(condition.concerns, rows))
+    )
+    verdicts = judge(replace(policy, requirements=asked), _list_items(rows))
+    assessments = {verdict.release: verdict.assessments for verdict in verdicts}
+    untested = tuple(Assessment(requirement, ()) for requirement in asked)
+    for name in dict.fromkeys((*(row.release for row in rows), *(gap.protection for gap in gaps))):
+        protection_rows = [row for row in rows if row.release == name]
+        judged = [row for row in protection_rows if any(condition.applies_to(row) for condition in resolved.values())]
+        utility, unit = _mean_over_adversaries(maximize, protection_rows)
+        unknown = [*_describe_gaps(judged, [gap for gap in gaps if gap.protection == name])]
+        unknown += [f"{maximize} is not known in one unit"] if math.isnan(utility) else []
+        heard = tuple(replace(item, silent_adversaries=()) for item in assessments.get(name, untested))
+        yield Option(dataset, name, utility, unit, heard, tuple(unknown))
+
+
+def _resolve(condition: Condition, results: Results) -> Condition:
+    """Return a condition about the adversary and target that it names; about none if no result has that name."""
+    try:
+        return condition.resolve((*results.rows, *results.criteria))
+    except UnmaskError:
+        return replace(condition, scope=None, adversary="")
+
+
+def _list_items(rows: Sequence[StudyRow]) -> list[Row | Criterion]:
+    """Return the rows, and every criterion of every protection: nan for a protection that lacks it."""
+    criteria = [as_criterion(row) for row in rows if row.adversary == CRITERION]
+    values = {(criterion.release, criterion.measure): criterion.posterior for criterion in criteria}
+    pairs = product(dict.fromkeys(row.release for row in rows), dict.fromkeys(name for _, name in values))
+    measures: list[Row | Criterion] = [row for row in rows if row.adversary != CRITERION]
+    return [*measures, *(Criterion(*pair, values.get(pair, math.nan)) for pair in pairs)]
+
+
+def _mean_over_adversaries(measure: str, rows: Sequence[StudyRow]) -> tuple[float, str]:
+    """Return the mean of a measure over adversaries, and its unit; nan if no row has it, or several units."""
+    values = [row for row in rows if row.measure == measure]
+    units = {row.unit for row in values}
+    if len(units) != 1:
+        return math.nan, ""
+    return sum(row.posterior for row in values) / len(values), next(iter(units))
+
+
+def _describe_gaps(rows: Sequence[StudyRow], gaps: Sequence[MissingCells]) -> Iterator[str]:
+    """Yield why it is unknown whether a protection meets all conditions."""
+    for gap in (gap for gap in gaps if gap.status != "not run"):
+        yield f"{plural(gap.cells, 'cell')} {gap.status} against {gap.adversary}: {gap.reason}"
+    for row in (row for row in rows if row.seeds < row.cells):
+        yield f"{row.measure}: {row.seeds} of {row.cells} seeds have it against {row.adversary}, {row.target}"
+
+
+# --- choose ----------------------------------------------------------------------------------------------------------
+
+
+def choose(results: Results, requirements: Sequence[Condition], *, maximize: str = UTILITY) -> tuple[Option, ...]:
+    """Judge every protection as `list_options` does: those that meet all requirements first, the best score first.
 
     A requirement is judged by the mean over seeds (its field `worst` by the worst of any seed), against each adversary
-    and target that has the measure. A protection of a dataset that no requirement is about is not judged, and never
-    chosen.
+    and target that has the measure. A protection of a dataset without a requirement is not judged, and never chosen.
+
+    Raises
+    ------
+    UnmaskError
+        If no adversary has the measure that is maximized.
     """
-    known = list(dict.fromkeys(row.measure for row in results.rows))
-    if maximize not in known and known:
-        raise UnmaskError(f"the study has no measure {maximize!r}; {nearest(maximize, known)}")
-    found = options(results, Policy.of(requirements, title="the requirements"), maximize=maximize)
-    return tuple(sorted(map(_verdict, found), key=lambda one: (not one.satisfied, math.isnan(one.score), -one.score)))
+    measures = list(dict.fromkeys(row.measure for row in results.rows))
+    if maximize not in measures and measures:
+        raise UnmaskError(f"the study has no measure {maximize!r}; {nearest(maximize, measures)}")
+    options = list_options(results, Policy.of(requirements, title="the requirements"), maximize=maximize)
+    return tuple(sorted(options, key=lambda item: (item.state != "met", math.isnan(item.utility), -item.utility)))
 
 
-def _verdict(option: Option) -> Verdict:
-    failures = (*option.open, *(line for one in option.judged for line in _failures(one)))
-    narrow = tuple(line for one in option.judged for line in _narrow(one))
-    is_judged = bool(option.judged)
-    return Verdict(option.dataset, option.protection, option.utility, failures, narrow, is_judged, option.farthest)
-
-
-def _failures(one: Assessment) -> Iterator[str]:
-    require = one.requirement.require
+def _describe_failures(assessment: Assessment) -> Iterator[str]:
+    require, realized = assessment.requirement.require, assessment.realized
     field = "" if require.field is None else f".{require.field}"
-    for missed in one.violations:
-        side = f" expected, {one.realized.value:.4g} realized" if one.realized and missed == one.values[0] else ""
-        yield f"{require} fails: {describe_item(missed.item)}{field} is {missed.value:.4g}{side}"
-    if one.unknown_reason:
-        yield f"{require} could not be tested: {one.unknown_reason}"
+    for violation in assessment.violations:
+        is_closest = violation == assessment.values[0]
+        truth = f" expected, {realized.value:.4g} realized" if realized and is_closest else ""
+        yield f"{require} fails: {describe_item(violation.item)}{field} is {violation.value:.4g}{truth}"
+    if assessment.unknown_reason:
+        yield f"{require} could not be tested: {assessment.unknown_reason}"
 
 
-def _narrow(one: Assessment) -> Iterator[str]:
-    require = one.requirement.require
-    if one.state != "met":
+def _describe_narrow(assessment: Assessment) -> Iterator[str]:
+    require, realized = assessment.requirement.require, assessment.realized
+    if assessment.state != "met":
         return
-    if one.realized is not None and not require.holds(one.realized.value):
-        expected, realized = one.values[0].value, one.realized.value
-        yield f"{require} holds as expected alone: {expected:.4g} expected, {realized:.4g} realized"
-    elif one.interval_end is not None:
-        yield f"{require} holds narrowly: the interval reaches {one.interval_end:.4g}"
+    if realized is not None and not require.holds(realized.value):
+        expected = assessment.values[0].value
+        yield f"{require} holds as expected alone: {expected:.4g} expected, {realized.value:.4g} realized"
+    elif assessment.interval_end is not None:
+        yield f"{require} holds narrowly: the interval reaches {assessment.interval_end:.4g}"

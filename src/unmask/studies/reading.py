@@ -14,7 +14,7 @@ from unmask.domains import DOMAINS, import_audit
 from unmask.measures import CRITERIA, described
 from unmask.plan import NOTHING, Budget, Part, Plan, Settings
 from unmask.policy.policies import parse_policy
-from unmask.studies.cells import check_columns, check_names, check_part, measures_of
+from unmask.studies.cells import check_columns, check_names, check_part
 
 _OF_PART = ("name", "use", "with", "grid")
 
@@ -76,7 +76,7 @@ def _check(given: Settings, folder: Path) -> None:
 
 def _check_measure(name: str) -> None:
     """Raise an error for a measure that no domain has."""
-    known = [*MEASURES, *CRITERIA, *(one for domain in DOMAINS for one in measures_of(domain))]
+    known = [*MEASURES, *CRITERIA, *(one for domain in DOMAINS for one in import_audit(domain).MEASURES)]
     if name not in known:
         hint = nearest(name, known)
         hint = hint if hint.startswith("did") else "expected a name that `unmask list` shows"
@@ -113,9 +113,8 @@ def _plan(given: Settings, path: Path, code: Path | None) -> Plan:
 
 def _check_measures(plan: Plan) -> None:
     domains = dict.fromkeys(part.domain for part in plan.datasets)
-    known = [
-        name for domain in domains for name in (*measures_of(domain), *getattr(import_audit(domain), "CRITERIA", ()))
-    ]
+    audits = list(map(import_audit, domains))
+    known = [name for audit in audits for name in (*audit.MEASURES, *getattr(audit, "CRITERIA", ()))]
     for name in plan.measures:
         if name not in known:
             raise UnmaskError(f"measures has {name!r}, which nothing here takes; {nearest(name, known)}")

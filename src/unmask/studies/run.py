@@ -2,51 +2,29 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
-
-import duckdb
-import numpy as np
 
 from unmask.core.errors import FailedError, UnmaskError
-from unmask.data.databases import explain_failure
-from unmask.data.sql import quote_text
 from unmask.data.writing import replace_file
 from unmask.document import in_document, list_requirements, load
 from unmask.plan import Cell, Plan
 from unmask.policy import Policy
-from unmask.policy.condition import QUANTILES
 from unmask.policy.policies import parse_policy
-from unmask.policy.verdict import CRITERION
 from unmask.studies.answers import check_policy
 from unmask.studies.beliefs import belief_file
 from unmask.studies.journal import Journal, Result
+from unmask.studies.results_file import RESULTS, write_results
 from unmask.studies.workers import run_cells
 from unmask.toml_text import format_document
 
 JOURNAL = "journal.jsonl"
-RESULTS = "results.parquet"
 PLAN = "plan.toml"
 POLICY = "policy.toml"
 GAME = "game.json"
-
-COLUMNS = (
-    "cell", "dataset", "protection", "adversary", "seed", "measure", "unit", "prior", "posterior", "gain", "low",
-    "high", "n", "status", "reason", "target", "direction", "interval", "worst", "note", "seconds",
-    "linked_to", "control", "excess", "excess_low", "excess_high",
-    "n_people", "n_drawn", "n_judged", *QUANTILES,
-)  # fmt: skip
-"""Of `results.parquet`."""
-
-_NUMBERS = (
-    "prior", "posterior", "gain", "low", "high", "worst", "seconds", "control", "excess", "excess_low", "excess_high",
-    "n_people", "n_drawn", "n_judged", *QUANTILES,
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -129,7 +107,7 @@ def run_study(
         results = submit(missing) if submit else run_cells(missing, workers=workers, budget=plan.budget)
         told = None if watch is None else _progress(watch, len(cells), len(missing))
         interrupted = _file(results, journal, told, limit=plan.budget.seconds)
-        export(plan, journal, folder / RESULTS)
+        write_results(plan, journal, folder / RESULTS)
     return Outcome.of(list(cells), journal, interrupted=interrupted)
 
 
@@ -213,56 +191,3 @@ def _distinct(plan: Plan) -> dict[str, Cell]:
             one = f"{other.dataset.name} / {other.protection.name} / {other.adversary.name}"
             raise UnmaskError(f"two cells of the plan are the same: {one} has a second name; leave one of them out")
     return cells
-
-
-# --- the table ------------------------------------------------------------------------------------------------------
-
-
-def export(plan: Plan, journal: Journal, path: Path) -> None:
-    """Write all rows in the order of the plan, whole or not at all; a cell without rows has one that says why."""
-    from unmask.data.databases import open_database
-
-    rows = [row for cell in plan.cells() for row in _rows(cell, journal.results.get(cell.key))]
-    columns: dict[str, Any] = {}
-    for name in COLUMNS:
-        values = [row.get(name) for row in rows]
-        if name in _NUMBERS:
-            columns[name] = np.array([_number(value) for value in values], dtype=np.float64)
-        elif name in ("seed", "n"):
-            columns[name] = np.array([value or 0 for value in values], dtype=np.int64)
-        else:
-            columns[name] = np.array([value or "" for value in values], dtype=object)
-    unknown = [name for name in _NUMBERS if name != "seconds"]
-    listed = ", ".join(f"nullif({name}, 'nan'::double) as {name}" if name in unknown else name for name in COLUMNS)
-    with replace_file(path) as place, open_database() as connection:
-        connection.register("found", columns)
-        try:
-            connection.execute(
-                f"copy (select {listed} from found) to {quote_text(str(place))} (format parquet, compression zstd)"
-            )
-        except duckdb.Error as error:
-            raise explain_failure(error, f"{path} cannot be written; choose another folder, nothing is lost") from None
-
-
-def _rows(cell: Cell, result: Result | None) -> Iterator[dict[str, Any]]:
-    names = {
-        "cell": cell.key,
-        "dataset": cell.dataset.name,
-        "protection": cell.protection.name,
-        "adversary": cell.adversary.name,
-        "seed": cell.seed,
-    }
-    if result is None:
-        yield {**names, "status": "skipped", "reason": "not started before the study stopped; run it again"}
-    elif not result.rows:
-        yield {**names, "status": result.status, "reason": result.reason, "seconds": result.seconds}
-    else:
-        for row in result.rows:
-            quantiles = dict(zip(QUANTILES, row.get("quantiles", ()), strict=False))
-            own = names | ({"adversary": CRITERION} if row.get("adversary") == CRITERION else {})
-            yield {**row, **quantiles, **own, "status": result.status, "reason": "", "seconds": result.seconds}
-
-
-def _number(value: object) -> float:
-    """Infinities are texts in the journal, and what is unknown is none."""
-    return math.nan if value is None else float(value)  # type: ignore[arg-type]

@@ -3,61 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, is_dataclass
-from typing import Any, ClassVar, Self
-
-from unmask.results import Row
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any
 
 
-@dataclass(frozen=True)
-class Found:
-    """What `ReportData` and `StudyData` have in common.
-
-    title : heading
-    """
-
-    title: str
-
-    command: ClassVar[str]
-
-    def without_small(self) -> Self:
-        """The same without what tells of few people; doing it again changes nothing."""
-        return self
-
-    def for_programs(self) -> Self:
-        """The same as programs get it: criteria of releases stay, as k is what a report is for."""
-        return self.without_small()
-
-    def plain_rows(self) -> list[dict[str, Any]]:
-        """The rows as plain values."""
-        raise NotImplementedError
-
-    def facts(self) -> Iterator[tuple[str, Any]]:
-        """What was found besides rows, by name: every field that holds facts."""
-        yield "about", ({name: getattr(self, name) for name in ("title", "who", "unit") if hasattr(self, name)},)
-        yield from ((one.name, getattr(self, one.name)) for one in fields(self) if one.name not in OTHERS)
-
-    def tables(self) -> dict[str, list[dict[str, Any]]]:
-        """The facts as tables, by name; one without rows is left out."""
-        found = (table for name, value in self.facts() for table in _tables(name, value))
-        return {name: kept for name, rows in found if (kept := [row for row in rows if row])}
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """What a program must hand on with the numbers."""
-        return ()
-
-
-def plain_row(row: Row) -> dict[str, Any]:
-    """A row without the number of the observation that is worst off: it may be that of a person."""
-    return {name: value for name, value in vars(row).items() if name != "worst_observation"}
+def list_tables(named: Iterable[tuple[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """Return facts as tables by name; one without rows is left out."""
+    tables = (table for name, value in named for table in _tables(name, value))
+    return {name: kept for name, rows in tables if (kept := [row for row in rows if row])}
 
 
 OTHERS = frozenset(
-    {"title", "who", "unit", "rows", "missing", "not_run", "words", "reproduce", "adversaries", "success", "least"}
-    | {"unprotected", "seeds", "verdicts", "distribution", "criteria", "policy", "options", "game"}
-    | {"cautions", "planes", "result"}
+    {"title", "who", "unit", "rows", "not_run", "reproduce", "adversaries", "success", "least"}
+    | {"verdicts", "distribution", "criteria", "cautions", "result"}
 )
 """Fields that are no tables: settings of the page, and what has a place of its own."""
 

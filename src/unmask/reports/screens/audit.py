@@ -29,10 +29,10 @@ from unmask.reports.findings.verdict import (
     rest,
     unjudged,
 )
-from unmask.reports.parts import Advice, AtRisk, Checked, Grid, Screen, Section, Tried
+from unmask.reports.parts import Advice, AtRisk, Grid, Screen, Section
 from unmask.reports.screens.conditions import SEEN, TOLD, checked, factor, first, one_sentence
 from unmask.reports.words import IDENTITY, row_value
-from unmask.results import Row
+from unmask.results import Alternative, DecisionItem, Row
 from unmask.results.change import Change
 from unmask.results.distribution import Distribution
 from unmask.results.formats import SPACE, percent
@@ -85,7 +85,7 @@ def conditions_section(scope: Scope) -> Section | None:
 
 def _table(verdict: Verdict, data: ReportData) -> Grid:
     rows = [
-        (one.name, STATE[judged.state], one.value, one.limit, one.told, one.source, one.about)
+        (one.name, STATE[judged.state], one.value, one.limit, one.finding, one.source, one.about)
         for judged in verdict.assessments
         for one in [checked(judged, data.least)]
     ]
@@ -128,7 +128,7 @@ def _answers(data: ReportData, policy: Policy) -> bool:
     return any(one.count("untested") < len(one.assessments) for one in data.judged([policy]))
 
 
-def _summed(verdict: Verdict, all_: Sequence[Verdict], data: ReportData) -> Checked:
+def _summed(verdict: Verdict, all_: Sequence[Verdict], data: ReportData) -> DecisionItem:
     """A verdict as a line: how many conditions are missed, and the one that is missed most, or is nearest to it."""
     titles = {one.policy.title for one in all_}
     name = verdict.release if len(titles) == 1 else verdict.policy.title
@@ -136,7 +136,7 @@ def _summed(verdict: Verdict, all_: Sequence[Verdict], data: ReportData) -> Chec
     most = _farthest(verdict)
     told = rest(verdict).partition(": ")[2].rstrip(".")
     shown = checked(most, data.least)
-    return replace(shown, state=LOOK[verdict.state], name=name, told=told, about="", source=called(most.requirement))
+    return replace(shown, state=LOOK[verdict.state], name=name, finding=told, about="", source=called(most.requirement))
 
 
 def _farthest(verdict: Verdict) -> Assessment:
@@ -307,13 +307,14 @@ def _advised(data: ReportData) -> Advice:
     return Advice(TRIED, f"unmask {verb} \u2026 --original TABLE --origin ROWS --report page.html")
 
 
-def _tried(change: Change) -> Tried:
+def _tried(change: Change) -> Alternative:
     above = (
         rate(None) if change.above is None else change.above if isinstance(change.above, str) else f"{change.above:,}"
     )
     told = f"{plural(change.missed, 'condition')} missed" if change.missed else "every tested condition met"
     state = "missed" if change.missed else "met"
-    return Tried(change.name, told, state, (above, rate(change.utility)), now=change.k is None)
+    figures, is_unprotected = (above, rate(change.utility)), change.k is None
+    return Alternative("", figures, change.name, is_unprotected=is_unprotected, state=state, finding=told)
 
 
 def best(changes: Sequence[Change]) -> Change | None:

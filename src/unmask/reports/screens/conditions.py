@@ -13,7 +13,7 @@ from unmask.policy.verdict import limit_ratio
 from unmask.render.svg import coordinate
 from unmask.reports.data import COUNTS
 from unmask.reports.findings.verdict import about, amount, called, distance, narrow
-from unmask.reports.parts import Checked
+from unmask.results import DecisionItem
 from unmask.results.suppression import hide_few
 
 FARTHEST = 8.0
@@ -33,7 +33,7 @@ TOLD = 3
 """Conditions up to which it has room to say what each is about."""
 
 
-def first(items: Iterable[Checked]) -> tuple[Checked, ...]:
+def first(items: Iterable[DecisionItem]) -> tuple[DecisionItem, ...]:
     """Those that the screen has room for, what is missed or open before what is met; of few, what they are about."""
     listed = list(items)
     kept = listed if len(listed) <= SEEN else sorted(listed, key=lambda one: one.state == "met")
@@ -46,30 +46,34 @@ def factor(one: Assessment) -> float | None:
     return None if found is None else limit_ratio(found.value, one.requirement.require)
 
 
-def checked(one: Assessment, least: int) -> Checked:
+def checked(one: Assessment, least: int) -> DecisionItem:
     """A condition as a line of the first screen; least : the fewest people that are counted."""
     asked, found = one.requirement, one.closest
     value = "\u2013" if found is None else amount(one, found.value)
     if found is not None and asked.require.measure in COUNTS:
         value = str(hide_few(int(found.value), least))
-    return Checked(
+    ratio = factor(one)
+    return DecisionItem(
         state=one.state,
         name=called(asked),
-        told=narrow(one) or distance(one) or one.unknown_reason,
-        source=asked.source or UNSOURCED,
+        finding=narrow(one) or distance(one) or one.unknown_reason,
         value=value,
         limit=f"{BOUND[asked.require.sign]} {amount(one, asked.require.bound)}",
-        drawing=strip(factor(one), one.state),
+        source=asked.source or UNSOURCED,
         about=about(one),
+        ratio=math.nan if ratio is None else ratio,
     )
 
 
-def strip(factor: float | None, state: str) -> str:
-    """A value beside its limit on a logarithmic line, from an eighth of the limit to eight times it."""
-    dash = ' stroke-dasharray="2 4"' if factor is None else ""
+def draw_ratio(item: DecisionItem) -> str:
+    """Return a value next to its limit on a logarithmic line, from an eighth of the limit to eight times it."""
+    ratio, state = item.ratio, item.state
+    if ratio is None:
+        return ""
+    dash = ' stroke-dasharray="2 4"' if math.isnan(ratio) else ""
     drawn = [f'<path class="line" d="M0,10H76"{dash}/>', '<path class="limit" d="M38,3V17"/>']
-    if factor is not None:
-        share = math.log(min(max(factor, 1 / FARTHEST), FARTHEST)) / math.log(FARTHEST)
+    if not math.isnan(ratio):
+        share = math.log(min(max(ratio, 1 / FARTHEST), FARTHEST)) / math.log(FARTHEST)
         x = coordinate(38 + 34 * share)
         drawn += [f'<path class="off" d="M38,10H{x}"/>', f'<circle cx="{x}" cy="10" r="4.5"/>']
     look = f'class="dist {state}" width="76" height="20" viewBox="0 0 76 20" aria-hidden="true"'

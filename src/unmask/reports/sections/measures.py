@@ -22,7 +22,7 @@ from unmask.reports.words import (
     row_estimate,
     what,
 )
-from unmask.results import Row
+from unmask.results import Row, StudyRow
 from unmask.results.formats import estimate
 from unmask.results.rows import BOUNDS
 from unmask.results.words import listed, plural
@@ -211,8 +211,13 @@ def measure_cells(pair: Pair) -> tuple[str, ...]:
         _cell(real) + refuted,
         NO_VALUE if lead.measure in ERROR_RATES else gain(lead),
         estimate(worst.worst, worst.unit),
-        " / ".join(dict.fromkeys(f"{row.n:,}" for row in reversed(known))),
+        " / ".join(dict.fromkeys(map(_count, reversed(known)))),
     )
+
+
+def _count(row: Row) -> str:
+    """Return the number of targets; of a study with the number of seeds."""
+    return f"{row.n:,} \u00d7 {row.seeds:,}" if isinstance(row, StudyRow) else f"{row.n:,}"
 
 
 def _cells(pair: Pair) -> tuple[str, ...]:

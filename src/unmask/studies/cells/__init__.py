@@ -72,11 +72,6 @@ def believed(cell: Cell) -> tuple[Posterior, Truth | None, float]:
     return found
 
 
-def measures_of(domain: str) -> tuple[str, ...]:
-    """The measures that cells of a domain may have."""
-    return import_audit(domain).MEASURES
-
-
 def check_part(part: Part, kind: str, folder: Path) -> Part:
     """The part, if everything it names exists and can be made; a dataset's file is found and its digest added."""
     if kind == "protections" and part.use == NOTHING:
@@ -94,7 +89,7 @@ def check_part(part: Part, kind: str, folder: Path) -> Part:
     if kind == "protections":
         return _protection(part, folder)
     made(part, _KIND[kind])
-    return _adversary(part, folder)
+    return _checked(_with_attacker(part, folder))
 
 
 def check_names(part: Part, kind: str, _folder: Path) -> Part:
@@ -134,11 +129,6 @@ def _dataset(part: Part, folder: Path) -> Part:
     part = _with_files(part, folder)
     _check_own_columns(part)
     return _with_hierarchies(part, folder)
-
-
-def _adversary(part: Part, folder: Path) -> Part:
-    """An adversary who can know what the plan says, with the attacker of a file in its place."""
-    return _checked(_with_attacker(part, folder))
 
 
 def _checked(part: Part) -> Part:

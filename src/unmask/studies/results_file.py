@@ -1,4 +1,4 @@
-"""The results of a study, gathered over its seeds."""
+"""The file of a study's results: written from its journal, gathered over seeds when it is read."""
 
 from __future__ import annotations
 
@@ -9,17 +9,51 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import numpy as np
 
 from unmask.core.errors import FailedError
 from unmask.data.databases import escape_path, explain_failure, open_database
+from unmask.data.sql import quote_text
+from unmask.data.writing import replace_file
 from unmask.measures.registry import SHARES, described
+from unmask.plan import Cell, Plan
+from unmask.policy.condition import QUANTILES
 from unmask.policy.verdict import CRITERION, Criterion
-from unmask.reports.facts.study import Missing
 from unmask.results import Row, StudyRow
-from unmask.studies.run import RESULTS
+from unmask.studies.journal import Journal, Result
 
-SAME = 1e-9
-"""Values of several seeds that differ by no more than this part are one value: nothing was drawn."""
+RESULTS = "results.parquet"
+
+COLUMNS = (
+    "cell", "dataset", "protection", "adversary", "seed", "measure", "unit", "prior", "posterior", "gain", "low",
+    "high", "n", "status", "reason", "target", "direction", "interval", "worst", "note", "seconds",
+    "linked_to", "control", "excess", "excess_low", "excess_high",
+    "n_people", "n_drawn", "n_judged", *QUANTILES,
+)  # fmt: skip
+"""Columns of the file."""
+
+_NUMBERS = (
+    "prior", "posterior", "gain", "low", "high", "worst", "seconds", "control", "excess", "excess_low", "excess_high",
+    "n_people", "n_drawn", "n_judged", *QUANTILES,
+)  # fmt: skip
+
+EQUAL_SEEDS = 1e-9
+"""Standard deviation over seeds, as a share of the mean, below which all seeds have the same value."""
+
+
+@dataclass(frozen=True)
+class MissingCells:
+    """Cells of one protection and adversary without a result, their number, and the reason of one of them.
+
+    Their status is "failed", "timed out", "skipped" or "not run".
+    """
+
+    dataset: str
+    protection: str
+    adversary: str
+    status: str
+    cells: int
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -30,14 +64,14 @@ class Results:
     ----------
     rows : tuple of StudyRow
         Measures of adversaries.
-    gaps : tuple of Missing
+    gaps : tuple of MissingCells
         Cells without a result.
     criteria : tuple of StudyRow
         Criteria of releases, with `CRITERION` as adversary.
     """
 
     rows: tuple[StudyRow, ...]
-    gaps: tuple[Missing, ...]
+    gaps: tuple[MissingCells, ...]
     criteria: tuple[StudyRow, ...] = ()
 
     def of(self, dataset: str) -> tuple[StudyRow, ...]:
@@ -68,7 +102,7 @@ def read_results(folder: Path) -> Results:
             rows = [_gather(**record) for record in _select(connection, _GATHERED, path)]
             return Results(
                 tuple(row for row in rows if row.adversary != CRITERION),
-                tuple(Missing(**record) for record in _select(connection, _GAPS, path)),
+                tuple(MissingCells(**record) for record in _select(connection, _GAPS, path)),
                 tuple(row for row in rows if row.adversary == CRITERION),
             )
         except duckdb.BinderException:  # a column is missing
@@ -131,7 +165,7 @@ def _gather(*, spread: float | None, gain_spread: float | None, excess_spread: f
 
 def _interval_over_seeds(mean: float | None, spread: float | None, n: int) -> tuple[float, float] | None:
     """Return Student's interval of a mean over seeds; None if all seeds have the same value."""
-    if mean is None or spread is None or n < 2 or not spread > SAME * max(abs(mean), 1.0):
+    if mean is None or spread is None or n < 2 or not spread > EQUAL_SEEDS * max(abs(mean), 1.0):
         return None
     return _student(mean, spread, n)
 
@@ -151,3 +185,54 @@ def _clip(measure: str, unit: str, ends: tuple[float, float]) -> tuple[float | N
     smallest, largest = (0.0, 1.0) if unit in SHARES else (-math.inf, 0.0) if measure == "utility" else (0.0, math.inf)
     low, high = (None if math.isnan(end) else min(max(end, smallest), largest) for end in ends)
     return low, high
+
+
+# --- writing ---------------------------------------------------------------------------------------------------------
+
+
+def write_results(plan: Plan, journal: Journal, path: Path) -> None:
+    """Write all rows in the order of the plan, whole or not at all; a cell without rows has one that says why."""
+    rows = [row for cell in plan.cells() for row in _list_rows(cell, journal.results.get(cell.key))]
+    columns: dict[str, Any] = {}
+    for name in COLUMNS:
+        values = [row.get(name) for row in rows]
+        if name in _NUMBERS:
+            columns[name] = np.array([_number(value) for value in values], dtype=np.float64)
+        elif name in ("seed", "n"):
+            columns[name] = np.array([value or 0 for value in values], dtype=np.int64)
+        else:
+            columns[name] = np.array([value or "" for value in values], dtype=object)
+    nullable = [name for name in _NUMBERS if name != "seconds"]
+    selected = ", ".join(f"nullif({name}, 'nan'::double) as {name}" if name in nullable else name for name in COLUMNS)
+    with replace_file(path) as place, open_database() as connection:
+        connection.register("written", columns)
+        try:
+            connection.execute(
+                f"copy (select {selected} from written) to {quote_text(str(place))} (format parquet, compression zstd)"
+            )
+        except duckdb.Error as error:
+            raise explain_failure(error, f"{path} cannot be written; choose another folder, nothing is lost") from None
+
+
+def _list_rows(cell: Cell, result: Result | None) -> Iterator[dict[str, Any]]:
+    names = {
+        "cell": cell.key,
+        "dataset": cell.dataset.name,
+        "protection": cell.protection.name,
+        "adversary": cell.adversary.name,
+        "seed": cell.seed,
+    }
+    if result is None:
+        yield {**names, "status": "skipped", "reason": "not started before the study stopped; run it again"}
+    elif not result.rows:
+        yield {**names, "status": result.status, "reason": result.reason, "seconds": result.seconds}
+    else:
+        for row in result.rows:
+            quantiles = dict(zip(QUANTILES, row.get("quantiles", ()), strict=False))
+            labels = names | ({"adversary": CRITERION} if row.get("adversary") == CRITERION else {})
+            yield {**row, **quantiles, **labels, "status": result.status, "reason": "", "seconds": result.seconds}
+
+
+def _number(value: object) -> float:
+    """Return a number of the journal: infinities are texts there, and unknown values are None."""
+    return math.nan if value is None else float(value)  # type: ignore[arg-type]

@@ -1,0 +1,210 @@
+"""The first screen of a study: the protection to take under its policy, who is still at risk, and the next choices."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import compress
+
+from unmask.core.pareto import find_pareto_front
+from unmask.measures.registry import SHARES
+from unmask.policy.verdict import State
+from unmask.reports.findings.rows import did, risky, without
+from unmask.reports.findings.verdict import NO_POLICY, called
+from unmask.reports.screens.conditions import checked, factor
+from unmask.reports.words import IDENTITY, row_value
+from unmask.results import Advice, Alternative, AtRisk, Decision, DecisionItem, Fact, StudyRow
+from unmask.results.formats import SPACE, number
+from unmask.results.preferred_rows import ERRORS
+from unmask.results.suppression import FEWEST, mark_people
+from unmask.results.words import UNITLESS, plural, rate, release_name
+from unmask.studies.choice import Option
+from unmask.studies.facts import StudyFacts
+from unmask.studies.sentences import format_utility
+
+N_ALTERNATIVES = 4
+"""Protections of the advice: the best one, and the next three."""
+
+COUNTED_TARGETS = {"identity": "re-identified", "linkage": "breached"}
+"""Target whose share of people, or subjects, is a count of them -> what they are."""
+
+ANSWERS: dict[State, str] = {"met": "Acceptable", "missed": "Not acceptable", "untested": "No verdict"}
+
+NO_LIMIT = (
+    "No limit was set, so the page does not judge.",
+    "Add a [[policy]] to the document of the study, or choose by a policy, as shown under \u201cWhat next?\u201d.",
+)
+
+
+def protection_to_show(facts: StudyFacts) -> tuple[str, str]:
+    """Return the dataset and protection of the first screen: the best by the policy, else the safest."""
+    dataset = next((name for name in facts.datasets if facts.best_option(name)), facts.datasets[0])
+    best = facts.best_option(dataset)
+    return dataset, _find_safest(facts, dataset) if best is None else best.protection
+
+
+def _find_safest(facts: StudyFacts, dataset: str) -> str:
+    """Return the protection against which the strongest adversary reaches least."""
+    names = dict.fromkeys(key[0] for key in facts.mentioned[dataset])
+    rows = ((name, facts.strongest(dataset, name)) for name in names)
+    risks = {name: risky(row) for name, row in rows if row is not None}
+    return min(risks, key=lambda name: risks[name], default=facts.protections[0])
+
+
+# --- is it acceptable? -----------------------------------------------------------------------------------------------
+
+
+def make_decision(facts: StudyFacts) -> Decision:
+    """Return whether the best protection of each dataset is acceptable, and how many cells failed."""
+    options = [option for dataset in facts.datasets if (option := facts.best_option(dataset)) is not None]
+    decision = _judge(facts, options) if options else Decision("none", *NO_POLICY, paragraphs=NO_LIMIT)
+    if n_failed := sum(gap.cells for gap in facts.gaps if gap.status in ("failed", "timed out")):
+        failed = f"{plural(n_failed, 'cell')} of the study failed: numbers are missing here."
+        return replace(decision, sentence=f"{decision.sentence} {failed}")
+    return decision
+
+
+def _judge(facts: StudyFacts, options: Sequence[Option]) -> Decision:
+    n_met = sum(option.state == "met" for option in options)
+    n_untested = sum(option.state == "untested" for option in options)
+    state: State = "met" if n_met == len(options) else "untested" if n_met + n_untested == len(options) else "missed"
+    if len(options) > 1:
+        sentence = f"under {facts.policy}: {n_met} of {len(options)} datasets have an acceptable protection."
+        return Decision(state, ANSWERS[state], sentence, items=tuple(map(_dataset_item, options)))
+    best = options[0]
+    items = tuple(checked(assessment, FEWEST) for assessment in best.assessments)
+    question = f"Is {release_name(best.protection)} acceptable?"
+    return Decision(state, ANSWERS[state], _describe_options(facts, best, state), question, items)
+
+
+def _describe_options(facts: StudyFacts, best: Option, state: State) -> str:
+    options = [option for option in facts.options if option.dataset == best.dataset]
+    n_met, n_all = sum(option.state == "met" for option in options), plural(len(options), "protection")
+    if n_met:
+        meet = f"{n_met} of {n_all} {'meets' if n_met == 1 else 'meet'} every condition"
+        return f"under {facts.policy} with {release_name(best.protection)}: {meet}."
+    if state == "untested":
+        return f"under {facts.policy}: of {n_all} none is known to meet every condition."
+    return f"under {facts.policy}: none of {n_all} meets every condition."
+
+
+def _dataset_item(option: Option) -> DecisionItem:
+    """Return a dataset as a line: the protection to take, and its worst condition."""
+    order = {"missed": 2, "untested": 1, "met": 0}
+    worst = max(option.assessments, key=lambda item: (order[item.state], factor(item) or 0.0))
+    finding = f"with {release_name(option.protection)}: {_describe_state(option)}"
+    line, about = checked(worst, FEWEST), called(worst.requirement)
+    return replace(line, state=option.state, name=option.dataset, finding=finding, about=about)
+
+
+def _describe_state(option: Option) -> str:
+    if option.n_missed:
+        ratio = f", up to {number(option.worst_ratio, 1)} times the limit" if option.worst_ratio > 1 else ""
+        return f"{plural(option.n_missed, 'condition')} missed{ratio}"
+    if option.state == "met":
+        return "every condition met"
+    return f"not known: {next(iter(option.gaps), 'a condition is not tested')}"
+
+
+# --- who is at risk? -------------------------------------------------------------------------------------------------
+
+
+def make_headline(facts: StudyFacts, dataset: str, protection: str) -> str:
+    """Return what the strongest adversary reaches with a protection."""
+    row = facts.strongest(dataset, protection)
+    if row is None:
+        return "Nothing is known: no cell has a result with a measure of success or error."
+    where = f" on {release_name(dataset)}" if len(facts.datasets) > 1 else ""
+    return f"With {release_name(protection)}{where} the adversary {row.adversary} {did(row)}; {without(row)}."
+
+
+def make_risk(facts: StudyFacts, dataset: str, protection: str) -> AtRisk | None:
+    """Return the people at risk from the strongest adversary; a mean if people cannot be counted."""
+    row = facts.strongest(dataset, protection)
+    return None if row is None else AtRisk(*_describe_risk(row), tuple(_list_facts(facts, row)))
+
+
+def _describe_risk(row: StudyRow) -> tuple[str, str]:
+    """Return a figure, and the words that explain it."""
+    is_share = row.unit in SHARES
+    if row.target in COUNTED_TARGETS and is_share and math.isfinite(row.posterior):
+        people = "subjects" if row.target == "linkage" else "people"
+        figure = mark_people(round(row.posterior * row.n))
+        return figure, f"of {row.n:,} {people} are {COUNTED_TARGETS[row.target]} by {row.adversary}"
+    if is_share:
+        return _format_value(row), f"of {row.n:,} cases, by {row.adversary}: {row.target}"
+    if row.measure in ERRORS:
+        return _format_value(row), f"is the mean error of {row.adversary}, over {row.n:,} cases"
+    return _format_value(row), f"is what {row.adversary} reaches, over {row.n:,} cases"
+
+
+def _list_facts(facts: StudyFacts, row: StudyRow) -> Iterator[Fact]:
+    yield Fact("With", row.release)
+    if len(facts.datasets) > 1:
+        yield Fact("On", row.dataset)
+    bare = None if row.release in facts.unprotected else facts.find_unprotected(row)
+    if bare is not None:
+        yield Fact("Unprotected", _format_value(bare))
+    if math.isfinite(row.worst) and row.unit in SHARES and row.measure == "success_probability":
+        yield Fact("Worst-off", row_value(replace(row, posterior=row.worst, low=None, high=None)))
+
+
+def _format_value(row: StudyRow) -> str:
+    """Return the value of a row with its unit."""
+    return row_value(row) + ("" if row.unit in SHARES or row.unit in UNITLESS else f"{SPACE}{row.unit}")
+
+
+# --- what next? ------------------------------------------------------------------------------------------------------
+
+
+def make_advice(facts: StudyFacts, dataset: str) -> Advice:
+    """Return the best protection and the next three; for several datasets the best protection of each.
+
+    Without a policy these are the protections on the Pareto front of the two figures shown.
+    """
+    command = "unmask choose RESULTS"
+    best = [option for name in facts.datasets if (option := facts.best_option(name)) is not None]
+    if len(best) > 1:
+        options = tuple(replace(_alternative(option, facts), label=option.dataset, is_unprotected=False,
+            finding=f"{option.protection}: {_describe_state(option)}") for option in best)  # fmt: skip
+        return Advice("", command, ("utility",), options[: N_ALTERNATIVES + 2])
+    if best:
+        name = release_name(best[0].protection)
+        sentence = f"Take {name}: of the acceptable protections it keeps the most utility."
+        options = tuple(_alternative(option, facts) for option in facts.options[:N_ALTERNATIVES])
+        return Advice(sentence if best[0].state == "met" else "", command, ("utility",), options)
+    command = f"{command} --policy {_suggest_condition(facts, dataset)}"
+    return Advice("", command, ("reached", "utility"), tuple(_list_front(facts, dataset)))
+
+
+def _alternative(option: Option, facts: StudyFacts) -> Alternative:
+    utility = rate(None) if math.isnan(option.utility) else format_utility(option.unit, option.utility)
+    return Alternative(
+        option.protection, (utility,), option.protection, is_unprotected=option.protection in facts.unprotected,
+        state=option.state, finding=_describe_state(option),
+    )  # fmt: skip
+
+
+def _suggest_condition(facts: StudyFacts, dataset: str) -> str:
+    """Return a policy to choose by: a shipped one if people are re-identified, else a condition to complete."""
+    rows = list(facts.mentioned[dataset].values())
+    if not rows or any(row.target == IDENTITY for row in rows):
+        return "ema-0.09"
+    row = max(rows, key=risky)
+    return f'"{row.measure}{"<=" if row.direction == "high" else ">="}NUMBER"'
+
+
+def _list_front(facts: StudyFacts, dataset: str) -> Iterator[Alternative]:
+    """Yield the protections on the front of utility and the success of the strongest adversary, the safest first.
+
+    The front of all targets may have more: there a protection may be better for another target.
+    """
+    for tradeoff in facts.tradeoffs_of(dataset)[:1]:
+        rows = [row for name in tradeoff.front if (row := facts.strongest(dataset, name)) is not None]
+        rows.sort(key=risky)
+        best = find_pareto_front([(risky(row), -tradeoff.utility[row.release]) for row in rows])
+        for row in list(compress(rows, best))[:N_ALTERNATIVES]:
+            utility = format_utility(tradeoff.utility_unit, tradeoff.utility[row.release])
+            is_unprotected = row.release in facts.unprotected
+            yield Alternative(row.release, (_format_value(row), utility), row.release, is_unprotected=is_unprotected)

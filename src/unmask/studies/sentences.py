@@ -1,0 +1,214 @@
+"""Sentences about a study: the strongest adversary, what protections stop, the Pareto front, and rational attackers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+
+from unmask.measures.registry import SHARES
+from unmask.reports.findings.rows import did, risky, without
+from unmask.reports.words import row_estimate, row_value
+from unmask.results import StudyRow
+from unmask.results.formats import number, percent
+from unmask.results.preferred_rows import ERRORS
+from unmask.results.words import plural, release_name
+from unmask.studies.choice import UTILITY
+from unmask.studies.facts import StudyFacts, Tradeoff
+
+ACCESS, PAYOFF, CAMPAIGN = "rational_access", "rational_payoff", "campaign_success"
+"""Measures of a rational attacker: whether an attack pays, its payoff, and whether a campaign pays."""
+
+STOPPED, FAILED = 0.1, 0.5
+"""Shares of an unprotected gain: a protection that leaves at most the first stops an adversary, one that leaves at
+least the second fails."""
+
+N_LISTED = 8
+"""Protections of a Pareto front in a sentence."""
+
+Remaining = tuple[StudyRow, StudyRow]
+"""Rows of one adversary with a protection and without."""
+
+
+def describe_setting(facts: StudyFacts) -> str:
+    """Return the numbers of adversaries, protections, datasets and seeds in a sentence."""
+    adversaries = plural(len(facts.adversaries), "adversary attacks", "adversaries attack")
+    protections, datasets = plural(len(facts.protections), "protection"), plural(len(facts.datasets), "dataset")
+    return f"{adversaries} {protections} of {datasets}, with {plural(len(facts.seeds), 'seed')}."
+
+
+def describe_dataset(facts: StudyFacts, dataset: str) -> list[str]:
+    """Return the findings about a dataset, a sentence or two each."""
+    mentioned = facts.mentioned[dataset]
+    if not mentioned:
+        return ["Nothing is known: no cell has a result with a measure of success or error."]
+    sentences = []
+    for target in dict.fromkeys(target for _, _, target in mentioned):
+        sentences += [describe_target(facts, dataset, target), *describe_stopped(facts, dataset, target)]
+    sentences += map(_describe_front, [facts] * len(facts.tradeoffs_of(dataset)), facts.tradeoffs_of(dataset))
+    return sentences + describe_rational(facts, dataset)
+
+
+def describe_target(facts: StudyFacts, dataset: str, target: str) -> str:
+    """Return the strongest adversary on the riskiest protection, the best protection, and the unprotected value."""
+    rows = [row for key, row in facts.mentioned[dataset].items() if key[2] == target]
+    protected = [row for row in rows if row.release not in facts.unprotected] or rows
+    worst = max(protected, key=risky)
+    is_error = worst.measure in ERRORS
+    text = f"From {release_name(worst.release)}, the adversary {worst.adversary} {did(worst)}; {without(worst)}."
+    if worst.shows_no_gain:
+        text += " No gain is shown compared with what they reach without the release."
+    text += _describe_best(facts, dataset, protected, is_error=is_error)
+    bare = None if worst.release in facts.unprotected else facts.find_unprotected(worst)
+    if bare is not None:
+        text += f" Unprotected {'they are off by' if is_error else 'it is'} {row_estimate(bare)}."
+    return text
+
+
+def _describe_best(facts: StudyFacts, dataset: str, rows: Sequence[StudyRow], *, is_error: bool) -> str:
+    """Return the protection with the least risk; "" if results are missing, or intervals of the best two overlap."""
+    mentioned, target = facts.mentioned[dataset], rows[0].target
+    adversaries = {adversary for _, adversary, other in mentioned if other == target}
+    complete = {name for name, *_ in mentioned if all((name, who, target) in mentioned for who in adversaries)}
+    ranked = sorted((row for row in rows if row.release in complete), key=risky)
+    strongest = {row.release: row for row in ranked}  # the last row of a protection is the strongest
+    if len(strongest) < 2:
+        return ""
+    best, second = sorted(strongest.values(), key=risky)[:2]
+    if _overlap(best, second):
+        return ""
+    verb = "is off by" if is_error else "reaches"
+    reached = f"the strongest adversary {verb} {row_estimate(best)}"
+    return f" Of {len(strongest)} protections {release_name(best.release)} is the best here: {reached}."
+
+
+def _overlap(row: StudyRow, other: StudyRow) -> bool:
+    """Return whether the intervals of two values overlap."""
+    if row.low is None or row.high is None or other.low is None or other.high is None:
+        return False
+    return row.low <= other.high and other.low <= row.high
+
+
+# --- what protections stop -------------------------------------------------------------------------------------------
+
+
+def describe_stopped(facts: StudyFacts, dataset: str, target: str) -> Iterator[str]:
+    """Yield which protections stop all adversaries, fail against all, or stop some and fail against others.
+
+    Adversaries count who gain from the unprotected release; a protection counts with at least two of them.
+    """
+    names = dict.fromkeys(name for name, _, _ in facts.mentioned[dataset])
+    remaining = {name: _list_remaining(facts, dataset, name, target) for name in names}
+    adversaries = {row.adversary for name in facts.unprotected for row, _ in remaining.get(name, ())}
+    several = {name: pairs for name, pairs in remaining.items() if len(pairs) > 1 and name not in facts.unprotected}
+    complete = {name: pairs for name, pairs in several.items() if adversaries <= {row.adversary for row, _ in pairs}}
+    yield from _describe_alike(complete, "every adversary")
+    incomplete = {name: pairs for name, pairs in several.items() if name not in complete}
+    yield from _describe_alike(incomplete, "every adversary that was run against them")
+    for name, pairs in several.items():
+        if min(map(_remaining_share, pairs)) <= STOPPED and max(map(_remaining_share, pairs)) >= FAILED:
+            yield _describe_mixed(name, pairs)
+
+
+def _list_remaining(facts: StudyFacts, dataset: str, protection: str, target: str) -> list[Remaining]:
+    rows = [row for key, row in facts.mentioned[dataset].items() if (key[0], key[2]) == (protection, target)]
+    pairs = [(row, facts.find_unprotected(row)) for row in rows if row.direction == "high" and not math.isnan(row.gain)]
+    return [(row, bare) for row, bare in pairs if bare is not None and bare.gain > 0]
+
+
+def _remaining_share(pair: Remaining) -> float:
+    """Return the share of the unprotected gain over guessing that a protection leaves."""
+    return max(pair[0].gain, 0.0) / pair[1].gain
+
+
+def _describe_alike(remaining: Mapping[str, Sequence[Remaining]], adversaries: str) -> Iterator[str]:
+    """Yield the protections that stop all adversaries, and those that fail against all."""
+    stops = [name for name, pairs in remaining.items() if max(map(_remaining_share, pairs)) <= STOPPED]
+    fails = [name for name, pairs in remaining.items() if min(map(_remaining_share, pairs)) >= FAILED]
+    gain = "of what is reached beyond guessing without them"
+    for share, names in (("at most a tenth", stops), ("half or more", fails)):
+        if names:
+            listed = ", ".join(map(release_name, names))
+            yield f"Against {adversaries}, these leave {share} {gain}: {listed}."
+
+
+def _describe_mixed(protection: str, pairs: Sequence[Remaining]) -> str:
+    """Return the strongest adversary whom a protection stops, and the strongest against whom it fails."""
+    stopped, stopped_bare = min(pairs, key=lambda pair: (_remaining_share(pair) > STOPPED, -pair[1].posterior))
+    strong, strong_bare = max(pairs, key=lambda pair: (_remaining_share(pair) >= FAILED, pair[0].posterior))
+    return (
+        f"{release_name(protection)} stops the adversary {stopped.adversary} ({row_value(stopped)} instead of "
+        f"{row_value(stopped_bare)}) and fails against {strong.adversary}: {row_value(strong)} instead of "
+        f"{row_value(strong_bare)}."
+    )
+
+
+# --- risk against utility --------------------------------------------------------------------------------------------
+
+
+def _describe_front(facts: StudyFacts, tradeoff: Tradeoff) -> str:
+    """Return the protections on the Pareto front, and how many could not be compared."""
+    front, n_compared = tradeoff.front, len(tradeoff.compared)
+    names = ", ".join(map(release_name, front[:N_LISTED])) or "none"
+    more = f" and {len(front) - N_LISTED} more" if len(front) > N_LISTED else ""
+    failed = [gap.protection for gap in facts.gaps if gap.dataset == tradeoff.dataset]
+    n_missing = len({*tradeoff.utility, *failed} - {*tradeoff.compared})
+    missing = f" Not compared, because results are missing: {n_missing} more." if n_missing else ""
+    risk = "success" if tradeoff.direction == "high" else "error"
+    return (
+        f"{len(front)} of {n_compared} protections {'is' if len(front) == 1 else 'are'} on the Pareto front of utility "
+        f"and {risk} of the strongest adversary: {names}{more}.{missing}"
+    )
+
+
+def format_utility(unit: str, value: float) -> str:
+    """Return a utility with the digits it needs."""
+    return percent(value) if unit in SHARES else number(value)
+
+
+# --- rational attackers ----------------------------------------------------------------------------------------------
+
+
+def describe_rational(facts: StudyFacts, dataset: str) -> list[str]:
+    """Return for each rational attacker what an attack is worth, and whether one pays with any protection."""
+    rows = facts.rows_of(dataset)
+    adversaries = dict.fromkeys(row.adversary for row in rows if row.measure == ACCESS)
+    return [
+        _describe_attacker(facts, adversary, [row for row in rows if row.adversary == adversary])
+        for adversary in adversaries
+    ]
+
+
+def _describe_attacker(facts: StudyFacts, adversary: str, rows: Sequence[StudyRow]) -> str:
+    """Describe campaigns against all people; without a campaign, attacks on one person."""
+    has_campaign = any(row.measure == CAMPAIGN for row in rows)
+    measures = (CAMPAIGN if has_campaign else ACCESS, PAYOFF, UTILITY)
+    attacked, payoff, utility = ({row.release: row for row in rows if row.measure == name} for name in measures)
+    attack = "campaign against all people" if has_campaign else "attack on one person"
+    bare = next((row for name, row in payoff.items() if name in facts.unprotected), None)
+    worth = "" if bare is None else (
+        f"To the rational attacker {adversary} an attack on one person in the unprotected data is worth "
+        f"{row_estimate(bare)} on average. "
+    )  # fmt: skip
+    against = "" if worth else f" for the rational attacker {adversary}"
+    protected = [name for name in attacked if name not in facts.unprotected]
+    stopping = [name for name in protected if attacked[name].posterior == 0]
+    if stopping:
+        best = max(stopping, key=lambda name: utility[name].posterior if name in utility else -math.inf)
+        kept = utility.get(best)
+        useful = "" if kept is None else f", which keeps a utility of {format_utility(kept.unit, kept.posterior)}"
+        which = "the most useful of them is " if len(stopping) > 1 else ""
+        n_stopping = f"With {len(stopping)} of {len(protected)} protections no {attack} pays{against}"
+        return f"{worth}{n_stopping}: {which}{release_name(best)}{useful}."
+    payoffs = (row for name, row in payoff.items() if name in protected)
+    lowest = min(payoffs, key=lambda row: row.posterior, default=None)
+    left = "" if lowest is None else f": {release_name(lowest.release)} leaves {row_estimate(lowest)}"
+    return f"{worth}With every protection some {attack} pays{against}{left}."
+
+
+def describe_intervals(rows: Sequence[StudyRow]) -> str:
+    """Return what intervals are over."""
+    kinds = {row.interval if row.seeds == 1 else "seeds" for row in rows if row.low is not None}
+    if not kinds:
+        return "No interval was computed: values are of one seed."
+    seeds = ["seeds, by Student's t"] if "seeds" in kinds else []
+    return f"Brackets are 95 % intervals over {'; '.join([*seeds, *sorted(kinds - {'seeds'})])}."
