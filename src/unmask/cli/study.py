@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,8 +51,8 @@ def study(plan: Path, output: Path, workers: int, retry: bool, spark: str | None
     from unmask.studies.run import policy_of_plan, run_study
 
     allow_code = bool(click.get_current_context().meta[CODE])
-    if dry_run and allow_code:
-        raise click.UsageError("--dry-run imports no code; leave --allow-code out, or leave --dry-run out to run it")
+    if dry_run:
+        _refuse_plugins(plan)
     read = read_plan(plan, allow_code=allow_code)
     if dry_run:
         policy_of_plan(plan, read)
@@ -90,6 +91,25 @@ def _say_outcome(outcome: Outcome, results: Path, *, as_json: bool) -> None:
         print_line(f"{outcome.cells:,} cells: {told}; results in {found['results']}")
     for reason, count in outcome.reasons[:REASONS]:
         print_line(f"{count:,} without a result: {reason}", err=True)
+
+
+def _refuse_plugins(plan: Path) -> None:
+    """Raise an error for a plan with plug-ins, also installed ones: a dry run imports no code."""
+    from unmask.catalog import is_plugin
+    from unmask.document import load
+
+    document = load(plan)
+    for name in _list_names([document.get(kind) for kind in ("data", "protections", "adversaries")]):
+        if is_plugin(name):
+            raise UnmaskError(f"--dry-run imports no code, and the plan names {name!r}; leave --dry-run out to run it")
+
+
+def _list_names(entry: Any) -> Iterator[str]:
+    """Yield the names of classes in a plan, also in parts of parts."""
+    if isinstance(entry, dict):
+        yield from (text for key, text in entry.items() if key == "use" and isinstance(text, str))
+    for inner in entry.values() if isinstance(entry, dict) else entry if isinstance(entry, list) else ():
+        yield from _list_names(inner)
 
 
 def _play(plan: Path, output: Path, *, allow_code: bool) -> None:
