@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from functools import cache
 from html.parser import HTMLParser
+from types import SimpleNamespace
 
 import pytest
 
@@ -18,10 +19,11 @@ from unmask.facts import ColumnFacts
 from unmask.policy import Policy, judge
 from unmask.policy.policies import read_policies
 from unmask.reports import ReportData, render
+from unmask.reports.blocks import format_advice
 from unmask.reports.data import Scope
 from unmask.reports.overview import lines, overview, verdict_lines
 from unmask.reports.sections.measures import measures_finding
-from unmask.results import Row
+from unmask.results import Advice, Alternative, AuditResult, Row
 from unmask.results.change import Change
 from unmask.results.distribution import Distribution
 from unmask.studies.choice import Option
@@ -299,3 +301,15 @@ def test_of_many_conditions_what_they_are_about_is_folded() -> None:
     assert 'id="conditions"' not in few
     assert about not in many.partition("<main>")[0]
     assert about in many[many.index('id="conditions"') :]
+
+
+def test_if_all_compared_releases_are_acceptable_the_advice_is_a_certificate():
+    compared = tuple(Alternative(name, ("10",)) for name in ("a", "b"))
+    advice = Advice("A protection lowers it.", "unmask protect graph", ("people",), compared)
+    result = AuditResult("t", "Network audit", "audit graph", "s", "h", (), advice=advice)
+    verdicts = [SimpleNamespace(state="acceptable", release=name, count=lambda state: 0) for name in ("a", "b")]
+    accepted = format_advice(result, verdicts)
+    assert accepted.command.startswith("unmask certify")
+    assert [alternative.state for alternative in accepted.changes] == ["met", "met"]
+    verdicts[0].state = "not acceptable"
+    assert format_advice(result, verdicts).command == "unmask protect graph"

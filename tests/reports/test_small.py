@@ -122,10 +122,11 @@ def test_groups_of_few_are_left_out_of_networks():
     assert "protections" not in sections(alone)
 
 
-def test_adopters_who_are_few_have_no_rows():
+@pytest.mark.parametrize("group", ["adopters", "membership of the rare"])
+def test_rows_about_a_group_of_few_people_are_left_out(group):
     rows = (
-        row("r", "a", "adopters", "disclosure", n=9),
-        row("r", "a", "adopters", "exposed", n=10),
+        row("r", "a", group, "disclosure", n=9),
+        row("r", "a", group, "exposed", n=10),
         row("r", "a", "identity", "recall", n=9),
     )
     assert [one.measure for one in ReportData("t", "w", rows).without_small().rows] == ["exposed", "recall"]

@@ -169,13 +169,23 @@ def format_risk(risk: Risk) -> AtRisk:
     return AtRisk(risk.figure, risk.sentence, facts=tuple((fact.label, fact.text) for fact in risk.facts))
 
 
+ACCEPTABLE = "Nothing has to change under this policy. A certificate says so on a page to sign:"
+"""What to do if every release is acceptable."""
+
+CERTIFY = "unmask certify unmask.toml -o certificate.json"
+"""Command of a certificate."""
+
+
 def format_advice(result: AuditResult, verdicts: Sequence[Verdict]) -> Advice | None:
-    """Return what to do next; None without advice, or if all that was audited is acceptable."""
+    """Return what to do next; None without advice, or if all is acceptable and nothing was compared."""
     advice, states = result.advice, {verdict.state for verdict in verdicts}
-    if advice is None or (not advice.alternatives and states == {"acceptable"}):
+    is_acceptable = states == {"acceptable"}
+    if advice is None or (is_acceptable and not advice.alternatives):
         return None
+    lines = tuple(_format_alternative(alternative, verdicts) for alternative in advice.alternatives)
+    if is_acceptable:
+        return Advice(ACCEPTABLE, CERTIFY, lines, advice.headings)
     sentence = "" if advice.alternatives and "acceptable" in states else advice.sentence
-    lines = tuple(_format_alternative(one, verdicts) for one in advice.alternatives)
     return Advice(sentence, advice.command, lines, advice.headings)
 
 

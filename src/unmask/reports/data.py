@@ -13,7 +13,7 @@ from unmask.policy import Criterion, Policy, Verdict, judge
 from unmask.policy.coverage import MIN_COVERAGE
 from unmask.policy.verdict import Line
 from unmask.reports.facts.found import OTHERS, list_tables
-from unmask.reports.words import ADOPTERS, FAILURES, IDENTITY, letter, lettered, styles_of
+from unmask.reports.words import ADOPTERS, FAILURES, IDENTITY, RARE, letter, lettered, styles_of
 from unmask.results import AuditResult, Row
 from unmask.results.change import Change
 from unmask.results.distribution import Distribution
@@ -53,6 +53,9 @@ LIMITS = {"identity": 0.09, "value": 0.5}
 
 PROBABILITIES = frozenset({"success_probability", "realized_success"})
 """Measures whose limits are limits for the probability of a person, too."""
+
+GROUPS = frozenset({ADOPTERS, RARE})
+"""Targets that are a part of the people; rows about a small part are left out."""
 
 COUNTS = frozenset({"unique_rows", "rows_missing", "rows_excluded"})
 """Criteria that count people of one kind."""
@@ -211,7 +214,7 @@ class ReportData:
 
 def _list_shared(rows: Iterable[Row], least: int) -> Iterator[Row]:
     """Yield the rows of an audit as they may be shared."""
-    return (_row(row, least) for row in rows if row.target != ADOPTERS or row.n >= least)
+    return (_row(row, least) for row in rows if row.target not in GROUPS or row.n >= least)
 
 
 def _row(row: Row, least: int) -> Row:

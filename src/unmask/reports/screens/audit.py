@@ -296,8 +296,7 @@ def _advised(data: ReportData) -> Advice:
     if not states:
         return Advice(f"Set a limit; the page then judges by it{tries}.", f"unmask {verb} \u2026 --policy {named}")
     if states == {"acceptable"}:
-        said = "Nothing has to change under this policy. A certificate says so on a page to sign:"
-        return Advice(said, "unmask certify unmask.toml -o certificate.json")
+        return Advice(blocks.ACCEPTABLE, blocks.CERTIFY)
     if "not acceptable" not in states:
         return Advice("Test what is open: nothing is missed, and what is not known is not safe.")
     if ORIGINAL in data.criteria:
