@@ -203,4 +203,4 @@ def test_the_audit_sees_directions_where_both_files_have_them_and_says_who_does(
         "Of the release, direction (except by Nar09:directed=true and Climb) is left out: attacks see edges alone."
         in page
     )
-    assert "Nar09:directed=true" in page.partition("Attacks that were not asked for may re-identify more")[2][:200]
+    assert "Nar09:directed=true" in page.partition("Attacks that were not requested may find more")[2][:200]
