@@ -236,7 +236,30 @@ def test_nothing_is_advised_that_was_just_done() -> None:
     assert "--original" in opening(render(without))
     said = opening(render(given))[opening(render(given)).index("What next?") :]
     assert "--original" not in said
-    assert re.search(r"No change was tried: .* unmask protect TABLE \u2026 --k \d+ -o", said)
+    assert re.search(r"No change was tried\. .* unmask protect TABLE \u2026 --k \d+ -o", said)
+
+
+@pytest.mark.parametrize(
+    ("condition", "k"),
+    [
+        ("success_probability.worst <= 0.09", 12),
+        ("success_probability.worst <= 0.1", 10),
+        ("success_probability.worst < 0.1", 11),
+        ("success_probability.worst <= 0.32", 4),
+        ("success_probability.worst <= 0", 6),
+        ("k >= 5", 6),
+    ],
+)
+def test_the_k_to_try_keeps_a_missed_limit_on_reidentification(condition: str, k: int) -> None:
+    data = judged(replace(single(), criteria={"original": {"k": 1}, "k=3": {"k": 3}}), condition)
+    assert data.verdicts[0].state == "not acceptable"
+    assert f"unmask protect TABLE \u2026 --k {k} -o" in opening(render(data))
+
+
+def test_of_several_missed_conditions_the_largest_k_is_tried() -> None:
+    conditions = ("success_probability.worst <= 0.3", "success_probability.gain <= 0.001")
+    data = judged(replace(single(), criteria={"original": {"k": 1}, "k=3": {"k": 3}}), *conditions)
+    assert "unmask protect TABLE \u2026 --k 6 -o" in opening(render(data))
 
 
 def test_a_condition_on_the_page_is_one_that_a_policy_takes() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -14,9 +15,10 @@ from unmask.facts import Count
 from unmask.measures.interval import of_targets
 from unmask.measures.registry import quantity
 from unmask.policy import Assessment, Policy, Verdict
+from unmask.policy.condition import QUANTILES
 from unmask.policy.policies import read_shipped_policies
 from unmask.reports import blocks
-from unmask.reports.data import ORIGINAL, PROSECUTOR, ReportData, Scope
+from unmask.reports.data import ORIGINAL, PROBABILITIES, PROSECUTOR, ReportData, Scope
 from unmask.reports.figures import risk_figure
 from unmask.reports.findings.rows import at_risk, risky, sentences
 from unmask.reports.findings.verdict import (
@@ -48,13 +50,18 @@ UTILITY = (
     "as lost."
 )
 
-TRIED = "No change was tried. With the table before protection the audit makes some, and measures them:"
+ADD_ORIGINAL = "No change was tried. Add the table before protection, and the audit tries changes and measures them:"
 
-UNTRIED = (
-    "No change was tried: some are, where that is not turned off, for one protected release of which nobody was held "
-    "back. Protect with a larger k, and audit again:"
+LARGER_K = (
+    "No change was tried. An audit tries changes of a single protected release, if no person was held back and this is "
+    "not turned off. Protect with a larger k, then audit again:"
 )
-"""What stands there where the original was given."""
+
+DEFAULT_K = 10
+"""The k to try if that of the release is not known."""
+
+PERSON_PROBABILITIES = frozenset({None, "posterior", "high", "worst", *QUANTILES})
+"""Fields of a measure that are at most 1 / k if the adversary cannot tell k people apart."""
 
 
 def screen(scope: Scope) -> Screen:
@@ -300,10 +307,36 @@ def _advised(data: ReportData) -> Advice:
     if "not acceptable" not in states:
         return Advice("Test what is open: nothing is missed, and what is not known is not safe.")
     if ORIGINAL in data.criteria:
-        k = data.criteria.get(next(one.release for one in data.verdicts if one.state == "not acceptable"), {}).get("k")
-        larger = 2 * k if isinstance(k, int) else 10
-        return Advice(UNTRIED, f"unmask protect TABLE \u2026 --k {larger} -o other.csv --origin other-origin.csv")
-    return Advice(TRIED, f"unmask {verb} \u2026 --original TABLE --origin ROWS --report page.html")
+        k = suggest_k(next(verdict for verdict in data.verdicts if verdict.state == "not acceptable"), data)
+        return Advice(LARGER_K, f"unmask protect TABLE \u2026 --k {k} -o other.csv --origin other-origin.csv")
+    return Advice(ADD_ORIGINAL, f"unmask {verb} \u2026 --original TABLE --origin ROWS --report page.html")
+
+
+def suggest_k(verdict: Verdict, data: ReportData) -> int:
+    """Return a k for the next try: the smallest one that keeps a missed limit on re-identification.
+
+    A class of k people bounds that probability by 1 / k. For other conditions, and if that k is not larger than the k
+    of the release, it is twice the latter.
+    """
+    k = data.criteria.get(verdict.release, {}).get("k")
+    missed = [assessment for assessment in verdict.assessments if assessment.state == "missed"]
+    smallest = [_smallest_k(assessment) for assessment in missed]
+    needs_more = not isinstance(k, int) or any(needed is None or needed <= k for needed in smallest)
+    doubled = 2 * k if isinstance(k, int) else DEFAULT_K
+    needed = [value for value in smallest if value is not None]
+    return max([*needed, *([doubled] if needs_more or not needed else [])])
+
+
+def _smallest_k(assessment: Assessment) -> int | None:
+    """Return the smallest k with 1 / k within a limit on re-identification; None for other conditions."""
+    require = assessment.requirement.require
+    items = [value.item for value in assessment.violations if value.item.target == IDENTITY]
+    if not items or require.measure not in PROBABILITIES or require.field not in PERSON_PROBABILITIES:
+        return None
+    if require.sign[0] != "<" or require.bound * max(getattr(item, "n", 0) for item in items) < 1:
+        return None
+    start = max(1, math.floor(1 / require.bound))
+    return next(k for k in itertools.count(start) if require.holds(1 / k))
 
 
 def _tried(change: Change) -> Alternative:

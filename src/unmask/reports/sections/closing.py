@@ -17,11 +17,11 @@ def not_run_section(not_run: Sequence[tuple[str, str]]) -> Section | None:
     rows = [("; ".join(things), word, why) for things, word, why in not_run_groups(not_run)]
     shown = grid(("What", "Status", "Why"), rows, text=3)
     heading = "What was not run, and what failed"
-    none = lead("Neither is a zero: nothing is known about these.")
+    meaning = lead("\u201cNot run\u201d and \u201cfailed\u201d do not mean zero risk.")
     n_failed = sum(status == "failed" for _, status, _ in rows)
     reasons = f"{plural(len(rows), 'reason')} why something is not known"
     told = f"{reasons}, {n_failed} of them a failure." if n_failed else f"{reasons}; nothing failed."
-    return Section("not-run", heading, parts(none, shown), told) if rows else None
+    return Section("not-run", heading, parts(meaning, shown), told) if rows else None
 
 
 def not_run_groups(not_run: Sequence[tuple[str, str]]) -> list[Group]:
