@@ -63,7 +63,7 @@ def test_parts_of_the_people_themselves_are_linked(tmp_path):
     ("adversary", "told", "aside", "why"),
     [
         ("SinglingOut", "", "", "needs control people"),
-        ("Linkability", "", "", "no parts of records are named"),
+        ("Linkability", "", "", "the parts of records are missing"),
         ("Linkability", 'with = { parts = [["age"], ["age", "zip"]] }', "", "column 'age' is in both parts"),
         ("Linkability", 'with = { parts = [["age"]] }', "", "a part is missing"),
         ("Linkability", 'with = { parts = [["age"], ["job"]] }', "", "job"),

@@ -124,7 +124,7 @@ _GATHERED = """
            avg(prior) as prior, avg(posterior) as posterior, avg(gain) as gain,
            case when any_value(direction) = 'high' then max(worst) else min(worst) end as worst,
            stddev_samp(posterior) as spread, stddev_samp(gain) as gain_spread, count(posterior) as seeds,
-           any_value(low) as low, any_value(high) as high, any_value("interval") as "interval",
+           any_value(low) as low, any_value(high) as high, min("interval") as "interval",
            any_value(cells) as cells, max(n) as n, any_value(linked_to) as linked_to,
            avg(control) as control, avg(excess) as excess, stddev_samp(excess) as excess_spread,
            any_value(excess_low) as excess_low, any_value(excess_high) as excess_high,
