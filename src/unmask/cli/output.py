@@ -143,10 +143,10 @@ class Output(NamedTuple):
     def _suggest(self, data: ReportData) -> list[str]:
         """Return the command of the best change; or the riskiest columns, if a person is at risk; or else the page."""
         from unmask.reports.overview import lines
-        from unmask.reports.screens.audit import best
+        from unmask.reports.screens.audit import select_change
 
         params = click.get_current_context().params
-        change = best(data.changes)
+        change = select_change(data.changes)
         if change is not None:
             return _list_protect_options(change, str(params["original"]))
         if any(line.kind == "risk" for line in lines(data)) and params["engine"] is None:

@@ -98,8 +98,8 @@ class Watched:
         assert measure is not None
         success, guess = measure(belief), float(measure(belief.prior())[0])
         limit = LIMITS["identity" if target == IDENTITY else "value"]
-        above = (success > max(limit, guess) + MIN_EXCESS)[belief.observation]
-        risky = np.flatnonzero(above if unreleased is None else above & ~unreleased)
+        is_above = (success > max(limit, guess) + MIN_EXCESS)[belief.observation]
+        risky = np.flatnonzero(is_above if unreleased is None else is_above & ~unreleased)
         if not len(risky):
             return
         observations = np.unique(belief.observation[risky])
@@ -119,13 +119,13 @@ class Watched:
 
     def by_release(self, releases: Sequence[str]) -> None:
         """Sort the people by release; threads may have attacked these in another order."""
-        place = {name: at for at, name in enumerate(releases)}
+        place = {name: i for i, name in enumerate(releases)}
         self.found.sort(key=lambda person: place.get(person.release, -1))
 
     def text(self) -> str:
         """Return a table as CSV, the highest probability first."""
-        out = io.StringIO()
-        writer = csv.writer(out, lineterminator="\n")
+        buffer = io.StringIO()
+        writer = csv.writer(buffer, lineterminator="\n")
         has_classes = any(person.at is not None for person in self.found)
         heading = ("release", self.rows, "adversary", "target", "probability", "reason")
         writer.writerow((*heading, *((CLASS_AT,) if has_classes else ())))
@@ -134,14 +134,14 @@ class Watched:
             probability = "" if person.probability is None else f"{person.probability:.6g}"
             place = ("" if person.at is None else person.at,) if has_classes else ()
             writer.writerow((*texts, probability, escape_formula(person.reason), *place))
-        return out.getvalue()
+        return buffer.getvalue()
 
 
 def _reasons(belief: Posterior, success: NDArray[np.float64], guess: float, target: str) -> list[str]:
     """Return why the people of each observation are at risk."""
     if target == IDENTITY:
-        listed = belief.row_length + np.where(belief.unlisted > 0, np.maximum(belief.n_unlisted, 0), 0)
-        return ["1 candidate fits" if n == 1 else f"{n:,} candidates fit" for n in listed.tolist()]
+        n_candidates = belief.row_length + np.where(belief.unlisted > 0, np.maximum(belief.n_unlisted, 0), 0)
+        return ["1 candidate fits" if n == 1 else f"{n:,} candidates fit" for n in n_candidates.tolist()]
     if target == MEMBERSHIP:
         return [f"believed to be in the table with {share:.1%}; guessing gives {guess:.1%}" for share in success]
     likeliest, rank = likeliest_sensitive_value(belief), rank_by_frequency(belief)

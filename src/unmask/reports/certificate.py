@@ -59,36 +59,36 @@ WP216: Mapping[str, Callable[[Mapping[str, Any]], bool]] = {
 Table = Sequence[Mapping[str, Any]]
 
 
-def certificate(found: Mapping[str, Any], digest: str) -> str:
+def certificate(audit: Mapping[str, Any], digest: str) -> str:
     """The page of an audit's JSON; digest : the SHA-256 of the file that holds it."""
-    title = f"Certificate: {_table(found, 'about')[0]['title']}"
-    return written(Page(title, (), tuple(_sections(found, digest)), look="certificate"))
+    title = f"Certificate: {_table(audit, 'about')[0]['title']}"
+    return written(Page(title, (), tuple(_sections(audit, digest)), look="certificate"))
 
 
-def _sections(found: Mapping[str, Any], digest: str) -> Iterator[Section]:
-    judged = parts(Words(_verdict(found), "contrast"), _conditions(found), _warned(found))
-    yield Section("verdict", "Is it acceptable?", judged)
-    yield Section("release", "What was released", parts(_released(found), _said(found)))
-    yield Section("adversaries", "Who attacked, and what they reach", parts(_known(found), _reached(found)))
-    if found["not_run"]:
-        untold = grid(("What", "Why"), [(one["what"], one["why"]) for one in found["not_run"]], text=2)
+def _sections(audit: Mapping[str, Any], digest: str) -> Iterator[Section]:
+    verdict = parts(Words(_verdict(audit), "contrast"), _conditions(audit), _warned(audit))
+    yield Section("verdict", "Is it acceptable?", verdict)
+    yield Section("release", "What was released", parts(_released(audit), _answers(audit)))
+    yield Section("adversaries", "Who attacked, and what they reach", parts(_knowledge(audit), _reached(audit)))
+    if audit["not_run"]:
+        untold = grid(("What", "Why"), [(item["what"], item["why"]) for item in audit["not_run"]], text=2)
         yield Section("not-run", "What was not tested", (untold,))
-    yield Section("clauses", "Which rules this answers", parts(lead(NO_LAW), _clauses(found)))
+    yield Section("clauses", "Which rules this answers", parts(lead(NO_LAW), _clauses(audit)))
     yield Section("signed", "Signatures", (Terms((("Date", (BLANK,)), ("Name", (BLANK,)), ("Signature", (BLANK,)))),))
-    yield Section("check", "How to check this certificate", (Terms(tuple(_check(found, digest)), "reproduce"),))
+    yield Section("check", "How to check this certificate", (Terms(tuple(_check(audit, digest)), "reproduce"),))
 
 
 NO_LAW = "These are measurements of the attacks named here. Whether they are enough is for people to decide."
 
 
-def _table(found: Mapping[str, Any], name: str) -> Table:
-    table: Table = found["tables"].get(name, ())
+def _table(audit: Mapping[str, Any], name: str) -> Table:
+    table: Table = audit["tables"].get(name, ())
     return table
 
 
-def _verdict(found: Mapping[str, Any]) -> str:
+def _verdict(audit: Mapping[str, Any]) -> str:
     """The verdict on each release in a sentence."""
-    lines = _table(found, "verdicts")
+    lines = _table(audit, "verdicts")
     groups: dict[tuple[str, str], list[State]] = {}
     for line in lines:
         groups.setdefault((line["release"], line["policy"]), []).append(line["state"])
@@ -97,13 +97,13 @@ def _verdict(found: Mapping[str, Any]) -> str:
     return " ".join(f"{release}: {sentence_of(policy, states)}" for (release, policy), states in groups.items())
 
 
-def _warned(found: Mapping[str, Any]) -> Bullets | None:
+def _warned(audit: Mapping[str, Any]) -> Bullets | None:
     """What to know before relying on it."""
-    return Bullets(as_sentences(found["warnings"])) if found["warnings"] else None
+    return Bullets(as_sentences(audit["warnings"])) if audit["warnings"] else None
 
 
-def _conditions(found: Mapping[str, Any]) -> Grid:
-    head, lines = ("Release", "Condition", "Asked for by", "Verdict", "Value", "Limit"), _table(found, "verdicts")
+def _conditions(audit: Mapping[str, Any]) -> Grid:
+    head, lines = ("Release", "Condition", "Asked for by", "Verdict", "Value", "Limit"), _table(audit, "verdicts")
     first = int(len({line["release"] for line in lines}) <= 1)  # the name of a single release is left out
     return grid(head[first:], (_condition(line)[first:] for line in lines), text=4 - first)
 
@@ -112,44 +112,47 @@ def _condition(line: Mapping[str, Any]) -> tuple[str, ...]:
     return line["release"], named(line), line["source"] or "\u2013", STATE[line["state"]], *figures(line)
 
 
-def _released(found: Mapping[str, Any]) -> Terms:
+def _released(audit: Mapping[str, Any]) -> Terms:
     """Files that may be shown, with their digests; of the owner's own only that they were read."""
-    unit = _table(found, "about")[0].get("unit")
+    unit = _table(audit, "about")[0].get("unit")
     counted = (("Unit of counting", (unit,)),) if unit else ()
-    return Terms((*((one["name"], (_file(one),)) for one in found["inputs"]), *counted), "reproduce")
+    return Terms((*((file["name"], (_file(file),)) for file in audit["inputs"]), *counted), "reproduce")
 
 
-def _file(one: Mapping[str, Any]) -> str:
-    rows = f"{one['rows']:,} rows" if one["rows"] else ""
-    digest = f"SHA-256 {one['sha256']}" if one["sha256"] else "kept by the owner"
-    return ", ".join(filter(None, (one["role"], rows, digest)))
+def _file(file: Mapping[str, Any]) -> str:
+    rows = f"{file['rows']:,} rows" if file["rows"] else ""
+    digest = f"SHA-256 {file['sha256']}" if file["sha256"] else "kept by the owner"
+    return ", ".join(filter(None, (file["role"], rows, digest)))
 
 
-def _said(found: Mapping[str, Any]) -> Terms:
-    said = {one["what"]: one["said"] for one in _table(found, "certificate")}
-    return Terms(tuple((words, (said.get(key, BLANK),)) for key, words in ASKED.items()))
+def _answers(audit: Mapping[str, Any]) -> Terms:
+    answers = {answer["what"]: answer["said"] for answer in _table(audit, "certificate")}
+    return Terms(tuple((words, (answers.get(key, BLANK),)) for key, words in ASKED.items()))
 
 
-def _known(found: Mapping[str, Any]) -> Terms:
-    return Terms(tuple((one["adversary"], (one["knows"],)) for one in _table(found, "known")))
+def _knowledge(audit: Mapping[str, Any]) -> Terms:
+    return Terms(tuple((adversary["adversary"], (adversary["knows"],)) for adversary in _table(audit, "known")))
 
 
-def _reached(found: Mapping[str, Any]) -> Grid:
+def _reached(audit: Mapping[str, Any]) -> Grid:
     """Return the success of each adversary, realized if the truth is known, else expected; or an error.
 
     The worst-off is always the adversary's belief: realized success is 0 or 1 for each person, and its highest value
     tells nothing. The name of a single release is left out, and so is a column in which nothing is known.
     """
-    best: dict[tuple[str, str, str], Mapping[str, Any]] = {}
+    strongest: dict[tuple[str, str, str], Mapping[str, Any]] = {}
     for measure in REACHED:
-        best |= {_key(row): row for row in found["results"] if row["measure"] == measure and _is_number(row)}
-    known = [row for row in found["results"] if _is_number(row)]
-    worst = {_key(row): row["worst"] for row in known if row["measure"] == REACHED[0]}
-    rows = [_reach(row, worst.get(_key(row))) for row in best.values() if row["release"] != ORIGINAL]
-    rows += [_away(row) for row in known if row["measure"] == ERROR and row["unit"] not in SHARES]
+        strongest |= {_key(row): row for row in audit["results"] if row["measure"] == measure and _is_number(row)}
+    rows_with_values = [row for row in audit["results"] if _is_number(row)]
+    worst = {_key(row): row["worst"] for row in rows_with_values if row["measure"] == REACHED[0]}
+    rows = [_reach(row, worst.get(_key(row))) for row in strongest.values() if row["release"] != ORIGINAL]
+    rows += [_away(row) for row in rows_with_values if row["measure"] == ERROR and row["unit"] not in SHARES]
     head = ("Release", "Adversary", "Target", "Reaches", "Guessing", "Control", "Worst-off")
-    told = [len({row[0] for row in rows}) > 1, *(any(row[i] != "\u2013" for row in rows) for i in range(1, len(head)))]
-    return grid(compress(head, told), (compress(row, told) for row in rows), text=2 + told[0])
+    is_shown = [
+        len({row[0] for row in rows}) > 1,
+        *(any(row[i] != "\u2013" for row in rows) for i in range(1, len(head))),
+    ]
+    return grid(compress(head, is_shown), (compress(row, is_shown) for row in rows), text=2 + is_shown[0])
 
 
 def _key(row: Mapping[str, Any]) -> tuple[str, str, str]:
@@ -175,15 +178,17 @@ def _away(row: Mapping[str, Any]) -> tuple[str, ...]:
     return (*_key(row), reached, prior, "\u2013", worst)
 
 
-def _clauses(found: Mapping[str, Any]) -> Grid:
-    rows = [row for row in found["results"] if row["release"] != ORIGINAL and _is_number(row)]
+def _clauses(audit: Mapping[str, Any]) -> Grid:
+    rows = [row for row in audit["results"] if row["release"] != ORIGINAL and _is_number(row)]
     tested = {risk: any(map(about, rows)) for risk, about in WP216.items()}
-    told = "; ".join(f"{risk}: {'what they reach' if there else 'not tested'}" for risk, there in tested.items())
-    wp216 = ("WP216 (Opinion 05/2014)", listed(list(WP216)), told)
+    answers = "; ".join(
+        f"{risk}: {'what they reach' if is_tested else 'not tested'}" for risk, is_tested in tested.items()
+    )
+    wp216 = ("WP216 (Opinion 05/2014)", listed(list(WP216)), answers)
     return grid(("Rule", "Asks for", "Here"), (*CLAUSES[:4], wp216, *CLAUSES[4:]), text=3)
 
 
-def _check(found: Mapping[str, Any], digest: str) -> Iterator[tuple[str, tuple[str, ...]]]:
-    yield "Version", (f"unmask{SPACE}{found['unmask']}",)
+def _check(audit: Mapping[str, Any], digest: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+    yield "Version", (f"unmask{SPACE}{audit['unmask']}",)
     yield "Command", ("unmask certify unmask.toml --check certificate.json",)
     yield "SHA-256 of the JSON", (digest,)

@@ -144,9 +144,14 @@ class ReportData:
         Of criteria those that are numbers in some release, in every release.
         """
         yield from (row for row in self.rows if row.release != ORIGINAL)
-        own = {name: values for name, values in self.criteria.items() if name != ORIGINAL}
-        numbers = {name for values in own.values() for name, value in values.items() if isinstance(value, int | float)}
-        for release, values in own.items():
+        criteria_by_release = {name: values for name, values in self.criteria.items() if name != ORIGINAL}
+        numbers = {
+            name
+            for values in criteria_by_release.values()
+            for name, value in values.items()
+            if isinstance(value, int | float)
+        }
+        for release, values in criteria_by_release.items():
             for name in (name for name in values if name in numbers):
                 value = values[name]
                 yield Criterion(release, name, float(value) if isinstance(value, int | float) else math.nan)
@@ -154,15 +159,25 @@ class ReportData:
     def judged(self, policies: Iterable[Policy]) -> tuple[Verdict, ...]:
         """The verdicts of policies on every release."""
         return tuple(
-            verdict for one in policies for verdict in judge(one, self.stated(), excluded=APART, not_run=self.not_run)
+            verdict
+            for policy in policies
+            for verdict in judge(policy, self.stated(), excluded=APART, not_run=self.not_run)
         )
 
     def under(self, verdicts: Iterable[Verdict]) -> ReportData:
         """The same with verdicts, and with the people above the limits that these set on a probability."""
-        told = tuple(verdicts)
-        asked = {one.requirement.require for verdict in told for one in verdict.assessments}
-        limits = {one.bound for one in asked if one.measure in PROBABILITIES and one.sign[0] == "<" and one.bound < 1}
-        return replace(self, verdicts=told, distribution=tuple(one.at(sorted(limits)) for one in self.distribution))
+        all_verdicts = tuple(verdicts)
+        conditions = {item.requirement.require for verdict in all_verdicts for item in verdict.assessments}
+        limits = {
+            condition.bound
+            for condition in conditions
+            if condition.measure in PROBABILITIES and condition.sign[0] == "<" and condition.bound < 1
+        }
+        return replace(
+            self,
+            verdicts=all_verdicts,
+            distribution=tuple(distribution.at(sorted(limits)) for distribution in self.distribution),
+        )
 
     def without_small(self) -> ReportData:
         """The same without what tells about fewer than `least` people; doing it again changes nothing.
@@ -174,8 +189,8 @@ class ReportData:
         return replace(
             self,
             rows=self.rows if self.is_decided else tuple(_list_shared(self.rows, least)),
-            criteria={name: {key: _criterion(key, own[key], least) for key in own} for name, own in criteria},
-            changes=tuple(one.without_small(least) for one in self.changes),
+            criteria={name: {key: _criterion(key, values[key], least) for key in values} for name, values in criteria},
+            changes=tuple(change.without_small(least) for change in self.changes),
             distribution=tuple(item.without_small(least) for item in self.distribution),
             result=None if self.result is None else self.result.without_small(least),
         )
@@ -183,8 +198,8 @@ class ReportData:
     def for_programs(self) -> ReportData:
         """The same without what tells of few people, and without the criteria of the original."""
         small = self.without_small()
-        own = {name: values for name, values in small.criteria.items() if name != ORIGINAL}
-        return replace(small, criteria=own)
+        protected = {name: values for name, values in small.criteria.items() if name != ORIGINAL}
+        return replace(small, criteria=protected)
 
     def plain_rows(self) -> list[dict[str, Any]]:
         """The rows as plain values."""
@@ -193,8 +208,11 @@ class ReportData:
     def facts(self) -> Iterator[tuple[str, Any]]:
         """Every field that holds facts, by name."""
         yield "about", ({"title": self.title, "who": self.who, "unit": self.unit},)
-        yield from ((one.name, getattr(self, one.name)) for one in fields(self) if one.name not in OTHERS)
-        yield "distribution", tuple({k: v for k, v in vars(one).items() if k != "each"} for one in self.distribution)
+        yield from ((field_.name, getattr(self, field_.name)) for field_ in fields(self) if field_.name not in OTHERS)
+        yield (
+            "distribution",
+            tuple({k: v for k, v in vars(distribution).items() if k != "each"} for distribution in self.distribution),
+        )
         yield "known", tuple({"adversary": name, "knows": words} for name, words in self.adversaries.items())
         yield "verdicts", tuple(_line(line, self.least) for verdict in self.verdicts for line in verdict.lines())
 
@@ -229,8 +247,8 @@ def _row(row: Row, least: int) -> Row:
 
 def _line(line: Line, least: int) -> Line:
     """A condition of a verdict without the count of few people."""
-    told = line.condition.split("<")[0].split(">")[0] in COUNTS and 0 < (line.value or 0) < least
-    return replace(line, value=None, times=None) if told else line
+    is_small = line.condition.split("<")[0].split(">")[0] in COUNTS and 0 < (line.value or 0) < least
+    return replace(line, value=None, times=None) if is_small else line
 
 
 def _criterion(name: str, value: Value, least: int) -> Value:

@@ -45,12 +45,16 @@ def export(data: ReportData, folder: Path, *, force: bool = False) -> tuple[str,
         raise UnmaskError(f"{folder} exists and is not empty; choose another folder or give --force")
     new = not folder.exists()  # takes its name at once; into a folder that is there the files go one by one
     home = folder.parent if new else folder
-    with _made(home), explain_write_errors(folder), tempfile.TemporaryDirectory(prefix=".unmask-", dir=home) as private:
+    with (
+        _create_folder(home),
+        explain_write_errors(folder),
+        tempfile.TemporaryDirectory(prefix=".unmask-", dir=home) as private,
+    ):
         draft = Path(private) / "export"
         draft.mkdir()
         index = list(_write(data, draft))
-        listed = {"title": data.title, "files": index}
-        (draft / INDEX).write_text(json.dumps(listed, indent=1) + "\n", encoding="utf-8")
+        contents = {"title": data.title, "files": index}
+        (draft / INDEX).write_text(json.dumps(contents, indent=1) + "\n", encoding="utf-8")
         names = (*(str(item["file"]) for item in index), INDEX)
         with defer_signals():
             if new:
@@ -61,7 +65,7 @@ def export(data: ReportData, folder: Path, *, force: bool = False) -> tuple[str,
 
 
 @contextmanager
-def _made(folder: Path) -> Iterator[None]:
+def _create_folder(folder: Path) -> Iterator[None]:
     """A folder that is there, and gone after an error where it was not there before."""
     missing = [part for part in (folder, *folder.parents) if not part.exists()]
     try:
@@ -78,9 +82,9 @@ def _made(folder: Path) -> Iterator[None]:
 def items(data: ReportData) -> Iterator[tuple[str, str, Figure | Grid]]:
     """Every chart and table of the page: its name, its heading and itself, in the order of the page."""
     data = data.without_small()
-    taken = {MEASURES}
+    used = {MEASURES}
     for words, item in page_of(data).shown():
-        yield _free(re.sub(r"[^a-z0-9]+", "-", words.lower())[:LONGEST].strip("-"), taken), words, item
+        yield _free(re.sub(r"[^a-z0-9]+", "-", words.lower())[:LONGEST].strip("-"), used), words, item
 
 
 def _write(data: ReportData, folder: Path) -> Iterator[dict[str, str]]:
@@ -95,11 +99,13 @@ def _write(data: ReportData, folder: Path) -> Iterator[dict[str, str]]:
             yield from _table(folder, name, _columns(item), item.caption or words)
 
 
-def _free(name: str, taken: set[str]) -> str:
+def _free(name: str, used: set[str]) -> str:
     """The name, with a number where it is taken."""
-    found = next(one for i in range(1, len(taken) + 2) if (one := name if i == 1 else f"{name}-{i}") not in taken)
-    taken.add(found)
-    return found
+    free_name = next(
+        candidate for i in range(1, len(used) + 2) if (candidate := name if i == 1 else f"{name}-{i}") not in used
+    )
+    used.add(free_name)
+    return free_name
 
 
 # --- charts ----------------------------------------------------------------------------------------------------------
@@ -126,15 +132,15 @@ def _table(folder: Path, name: str, columns: Mapping[str, Any], caption: str) ->
             connection.register("shown", dict(cells))
             target = str(folder / f"{name}.{kind}").replace("'", "''")
             try:
-                connection.execute(f"copy (select {_listed(cells)} from shown) to '{target}' ({options})")
+                connection.execute(f"copy (select {_select_columns(cells)} from shown) to '{target}' ({options})")
             except duckdb.Error as error:
-                wrong = f"the tables of {folder.parent.name!r} cannot be written ({type(error).__name__})"
-                raise explain_failure(error, f"{wrong}; check the folder") from None
+                problem = f"the tables of {folder.parent.name!r} cannot be written ({type(error).__name__})"
+                raise explain_failure(error, f"{problem}; check the folder") from None
     for kind in forms:
         yield {"file": f"{name}.{kind}", "kind": "table", "caption": caption}
 
 
-def _listed(columns: Mapping[str, Any]) -> str:
+def _select_columns(columns: Mapping[str, Any]) -> str:
     """The columns in SQL, without what is no number."""
     quoted = {column: '"' + column.replace('"', '""') + '"' for column in columns}
     return ", ".join(

@@ -81,31 +81,35 @@ def _adversaries(heads: Sequence[Row], data: ReportData) -> Iterator[Line]:
     """What each adversary reaches, and how many people are above the limit; of values, for whom one is found."""
     several = len({row.release for row in heads}) > 1
     control = any(row.control is not None for row in heads)
-    exceed = {(one.release, one.adversary, one.target): _at_risk(one) for one in data.distribution}
-    drawn = {(one.release, one.adversary, one.target): one.people for one in data.distribution if one.drawn_from}
+    exceed = {(item.release, item.adversary, item.target): _at_risk(item) for item in data.distribution}
+    drawn = {(item.release, item.adversary, item.target): item.people for item in data.distribution if item.drawn_from}
     worst = {(row.release, row.adversary, row.target): row.worst for row in data.rows if row.measure == BELIEVED}
     names = ("adversary", "target", "success", "guessing", *("control",) * control, "worst-off")
 
     def line(row: Row) -> tuple[Sequence[str], str]:
         key = row.release, row.adversary, row.target
-        above, most = exceed.get(key), worst.get(key, math.nan)
-        of = f" of {drawn[key]:,}" if key in drawn and above is not None else ""
-        told = (f"{'-' if above is None else _figure(above)}{of}",) * bool(exceed)
-        cells = *_reached(row, several=several, control=control), "-" if math.isnan(most) else percent(most), *told
-        return cells, _kind(row, above, most)
+        n_above, highest = exceed.get(key), worst.get(key, math.nan)
+        total = f" of {drawn[key]:,}" if key in drawn and n_above is not None else ""
+        risk_cells = (f"{'-' if n_above is None else _figure(n_above)}{total}",) * bool(exceed)
+        cells = (
+            *_reached(row, several=several, control=control),
+            "-" if math.isnan(highest) else percent(highest),
+            *risk_cells,
+        )
+        return cells, _kind(row, n_above, highest)
 
     yield from _grid(("release",) * several + names + ("at risk",) * bool(exceed), [line(row) for row in heads])
     if exceed and heads:
-        some = " They are counted among those who were drawn at random." if drawn else ""
-        yield from (Line(""), Line(f"At risk: {_counted({target for _, _, target in exceed})}.{some}"))
+        note = " They are counted among those who were drawn at random." if drawn else ""
+        yield from (Line(""), Line(f"At risk: {_counted({target for _, _, target in exceed})}.{note}"))
 
 
 def _counted(targets: Collection[str]) -> str:
     """Who is counted as at risk of each kind of target."""
-    named = f"people re-identified with more than {percent(LIMITS['identity'], 0)}"
-    found = f"people believed to have a value, not the commonest, with more than {percent(LIMITS['value'], 0)}"
-    told = [named] * (IDENTITY in targets) + [found] * bool(set(targets) - {IDENTITY})
-    return "; ".join(told).replace(SPACE, " ")
+    reidentified = f"people re-identified with more than {percent(LIMITS['identity'], 0)}"
+    inferred = f"people believed to have a value, not the commonest, with more than {percent(LIMITS['value'], 0)}"
+    phrases = [reidentified] * (IDENTITY in targets) + [inferred] * bool(set(targets) - {IDENTITY})
+    return "; ".join(phrases).replace(SPACE, " ")
 
 
 def verdict_lines(data: ReportData) -> Iterator[Line]:
@@ -113,23 +117,31 @@ def verdict_lines(data: ReportData) -> Iterator[Line]:
     if not data.verdicts:
         yield Line(" ".join(NO_POLICY))
     if len(data.verdicts) > 1:
-        state, told = joint(data.verdicts)
-        yield Line(visible(f"{STATES[state]} {told}"), "head")
+        state, summary = joint(data.verdicts)
+        yield Line(visible(f"{STATES[state]} {summary}"), "head")
     for verdict in data.verdicts:
-        where = f"{verdict.release}: " if len({one.release for one in data.verdicts}) > 1 else ""
-        yield Line(visible(where + sentence(verdict)), "risk" if verdict.state != "acceptable" else "head")
-        rows = [(_condition(one), "" if one.state == "met" else "risk") for one in verdict.assessments]
+        prefix = f"{verdict.release}: " if len({item.release for item in data.verdicts}) > 1 else ""
+        yield Line(visible(prefix + sentence(verdict)), "risk" if verdict.state != "acceptable" else "head")
+        rows = [
+            (_condition(assessment), "" if assessment.state == "met" else "risk") for assessment in verdict.assessments
+        ]
         wide = 5 if any(cells[4] for cells, _ in rows) else 4
         head = ("", "condition", "value", "limit", "how far")
         yield from _grid(head[:wide], [(cells[:wide], kind) for cells, kind in rows])
-        left = unjudged(verdict, data)
-        yield from (Line(text) for text in ("", visible(left).replace(SPACE, " ")) if left)
+        omission = unjudged(verdict, data)
+        yield from (Line(text) for text in ("", visible(omission).replace(SPACE, " ")) if omission)
 
 
-def _condition(one: Assessment) -> tuple[str, ...]:
-    value = "-" if one.closest is None else amount(one, one.closest.value)
-    far = narrow(one) or distance(one)
-    return STATE[one.state], called(one.requirement), value, amount(one, one.requirement.require.bound), far
+def _condition(assessment: Assessment) -> tuple[str, ...]:
+    value = "-" if assessment.closest is None else amount(assessment, assessment.closest.value)
+    far = narrow(assessment) or distance(assessment)
+    return (
+        STATE[assessment.state],
+        called(assessment.requirement),
+        value,
+        amount(assessment, assessment.requirement.require.bound),
+        far,
+    )
 
 
 def beside(data: ReportData) -> list[str]:
@@ -138,10 +150,10 @@ def beside(data: ReportData) -> list[str]:
     table cannot explain.
     """
     scope = Scope(data)
-    held = {
+    mentioned = {
         key: row for key, row in leading(scope.heads).items() if row.excess is None and key[1] not in {ORDER, SEVERAL}
     }
-    return [one for one in sentences(data) if one not in findings(scope, held)]
+    return [text for text in sentences(data) if text not in findings(scope, mentioned)]
 
 
 def _judged(data: ReportData) -> list[tuple[str, dict[str, Value]]]:
@@ -150,8 +162,8 @@ def _judged(data: ReportData) -> list[tuple[str, dict[str, Value]]]:
 
 def _criteria(name: str, values: dict[str, Value]) -> tuple[str, ...]:
     """What stands for a release; - for what it has not."""
-    close = next((values[one] for one in CLOSENESS if values.get(one) is not None), None)
-    return (name, *(_figure(values.get(one)) for one in CRITERIA), _figure(close))
+    close = next((values[criterion] for criterion in CLOSENESS if values.get(criterion) is not None), None)
+    return (name, *(_figure(values.get(criterion)) for criterion in CRITERIA), _figure(close))
 
 
 def _figure(value: Value) -> str:
@@ -162,9 +174,9 @@ def _figure(value: Value) -> str:
 
 def _reached(row: Row, *, several: bool, control: bool) -> tuple[str, ...]:
     """Success, guessing, and what is reached on control people, each as the page writes them."""
-    shown = percent if row.unit in SHARES else number
-    others = ("-" if row.control is None else shown(row.control),) * control
-    figures = (row_value(row), shown(row.prior), *others)
+    format_figure = percent if row.unit in SHARES else number
+    controls = ("-" if row.control is None else format_figure(row.control),) * control
+    figures = (row_value(row), format_figure(row.prior), *controls)
     return (*((row.release,) if several else ()), row.adversary, row.target, *figures)
 
 
@@ -172,15 +184,15 @@ def _measured(row: Row) -> tuple[str, ...]:
     return row.release, row.adversary, row.measure, number(row.posterior), number(row.prior), row.unit
 
 
-def _kind(row: Row, above: Count | None, worst: float) -> str:
+def _kind(row: Row, n_above: Count | None, worst: float) -> str:
     """Whether somebody is above the limit; of values, whether somebody is found to have a secret."""
-    risky = worst > _limit(row.target) if above is None else bool(above)
+    risky = worst > _limit(row.target) if n_above is None else bool(n_above)
     return "risk" if row.release != ORIGINAL and risky else ""
 
 
-def _at_risk(one: Distribution) -> Count | None:
+def _at_risk(distribution: Distribution) -> Count | None:
     """The people above the limit of their target."""
-    return one.above.get(_limit(one.target))
+    return distribution.above.get(_limit(distribution.target))
 
 
 def _limit(target: str) -> float:
@@ -192,13 +204,13 @@ def _grid(head: Sequence[str], rows: Sequence[tuple[Sequence[str], str]]) -> Ite
     if not rows:
         return
     cells = [head, *([_cut(cell) for cell in row] for row, _ in rows)]
-    widths = [max(len(row[at]) for row in cells) for at in range(len(head))]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(head))]
     kinds = ("head", *(kind for _, kind in rows))
     yield Line("")
     for row, kind in zip(cells, kinds, strict=True):
         parts = (
-            f"{cell:{width}}" if one in NAMES else f"{cell:>{width}}"
-            for one, cell, width in zip(head, row, widths, strict=True)
+            f"{cell:{width}}" if heading in NAMES else f"{cell:>{width}}"
+            for heading, cell, width in zip(head, row, widths, strict=True)
         )
         yield Line("  ".join(parts).rstrip(), kind)
 

@@ -58,11 +58,11 @@ def written(page: Page) -> str:
     )
     environment.filters["safe_svg"] = Markup
     template = environment.get_template("page.html.j2")
-    shown = "\n".join(
+    text = "\n".join(
         map(visible, template.render(page=page, swatch=swatch, font=FONT, draw_ratio=draw_ratio).split("\n"))
     )
-    script = shown.rpartition("<script>")[2].partition("</script>")[0]
-    return shown.replace(_DIGEST, b64encode(sha256(script.encode()).digest()).decode(), 1)
+    script = text.rpartition("<script>")[2].partition("</script>")[0]
+    return text.replace(_DIGEST, b64encode(sha256(script.encode()).digest()).decode(), 1)
 
 
 def page_of(data: ReportData | AuditResult) -> Page:
@@ -76,11 +76,11 @@ def _decision_page(data: ReportData) -> Page:
     assert data.result is not None
     is_shown = any(block.name == "not-run" for block in data.result.blocks)
     not_run = None if is_shown else not_run_section(data.not_run)
-    found = (
+    optional_sections = (
         *blocks.sections(data.result, Scope(data)),
         *closing(data.assumptions, not_run, data.reproduce, "How this page was made"),
     )
-    sections = tuple(section for section in found if section is not None)
+    sections = tuple(section for section in optional_sections if section is not None)
     first, foot = parts(blocks.make_screen(data.result)), describe_readers(data.least)
     return Page(data.title, first, sections, kind=data.result.kind, folded=True, foot=foot)
 
@@ -88,7 +88,7 @@ def _decision_page(data: ReportData) -> Page:
 def _audit_page(data: ReportData) -> Page:
     scope = Scope(data)
     findings = [] if data.result is None else list(blocks.sections(data.result, scope))
-    found = (
+    optional_sections = (
         *(section for section in findings if section.open),
         tables.success_section(scope),
         conditions_section(scope),
@@ -100,25 +100,27 @@ def _audit_page(data: ReportData) -> Page:
         *closing(data.assumptions, not_run_section(data.not_run), data.reproduce, "How this page was made"),
     )
     kind = "Audit" if data.result is None else data.result.kind
-    listed = [section for section in found if section is not None]
-    sections = tuple(sorted(listed, key=lambda section: not section.open))  # the picture first
+    present_sections = [section for section in optional_sections if section is not None]
+    sections = tuple(sorted(present_sections, key=lambda section: not section.open))  # the picture first
     foot = describe_readers(data.least, cases=scope.cases)
     return Page(data.title, parts(screen(scope)), sections, kind=kind, folded=True, foot=foot)
 
 
 def _findings(scope: Scope) -> Section:
     """All that was found, a sentence each, for whoever reads on."""
-    said = (*sentences(scope.data), *contrasts(scope))
-    return Section("findings", "In sentences", (Bullets(said, "findings"),), f"{plural(len(said), 'finding')}.")
+    all_sentences = (*sentences(scope.data), *contrasts(scope))
+    return Section(
+        "findings", "In sentences", (Bullets(all_sentences, "findings"),), f"{plural(len(all_sentences), 'finding')}."
+    )
 
 
 def _key(scope: Scope) -> Section | None:
     """Letter, color and shape of each adversary, where there are several."""
     items = tuple((letter(style), (scope.words[name],)) for name, style in scope.styles.items())
     key = Terms(items, styles=tuple(scope.styles.values()))
-    known = parts(Words(scope.data.who), key if len(items) > 1 else None)
+    content = parts(Words(scope.data.who), key if len(items) > 1 else None)
     if len(items) > 1:
-        told = "; ".join(f"{letter(style)} {name}" for name, style in scope.styles.items())
+        summary = "; ".join(f"{letter(style)} {name}" for name, style in scope.styles.items())
     else:
-        told = scope.subject(scope.adversaries[0])
-    return Section("adversaries", "The adversaries", known, f"{told[:1].upper()}{told[1:]}.")
+        summary = scope.subject(scope.adversaries[0])
+    return Section("adversaries", "The adversaries", content, f"{summary[:1].upper()}{summary[1:]}.")

@@ -184,24 +184,24 @@ class Page:
     def shown(self) -> Iterator[tuple[str, Figure | Grid]]:
         """Every chart and every table in the order of the page, each with the words that it is found by."""
         for section in self.sections:
-            under = ""
+            heading = ""
             for part in section.parts:
-                under = part.text if isinstance(part, Heading) else under
-                own = part.items if isinstance(part, Figures | Fold) else (part,) if isinstance(part, Grid) else ()
-                for item in own:
-                    yield f"{section.name} {item.caption or under}".strip(), item
+                heading = part.text if isinstance(part, Heading) else heading
+                items = part.items if isinstance(part, Figures | Fold) else (part,) if isinstance(part, Grid) else ()
+                for item in items:
+                    yield f"{section.name} {item.caption or heading}".strip(), item
 
 
 Loose = Part | str | Iterable["Loose"] | None
 
 
-def parts(*given: Loose) -> tuple[Part, ...]:
+def parts(*items: Loose) -> tuple[Part, ...]:
     """Parts in their order: text is a paragraph; what is missing or empty is left out, and so is a heading of nothing.
 
     >>> parts("Once.", None, [Heading("Empty"), Figures(())], Heading("Last"))
     (Words(text='Once.', kind='', start=''),)
     """
-    flat = [part for item in given for part in _flat(item)]
+    flat = [part for item in items for part in _flat(item)]
     return tuple(
         part
         for i, part in enumerate(flat)
@@ -221,7 +221,7 @@ def _flat(item: Loose) -> Iterator[Part]:
     elif isinstance(item, Grid):
         yield from (item,) if item.rows else ()
     else:
-        yield from (part for one in item or () for part in _flat(one))
+        yield from (part for part in item or () for part in _flat(part))
 
 
 def lead(text: str) -> Words:
@@ -235,8 +235,8 @@ FEW_LINES = 10
 
 def folded(text: str, tables: Iterable[Grid]) -> tuple[Grid | Fold, ...]:
     """Tables under a line that opens them; where they have few lines together, as they are."""
-    listed = tuple(tables)
-    return listed if sum(one.rows for one in listed) <= FEW_LINES else (Fold(text, listed),)
+    grids = tuple(tables)
+    return grids if sum(table.rows for table in grids) <= FEW_LINES else (Fold(text, grids),)
 
 
 def notes(texts: Iterable[str]) -> tuple[Words, ...]:
@@ -261,5 +261,5 @@ def grouped(
     groups: dict[str, list[tuple[str, ...]]] = {}
     for group, cells in rows:
         groups.setdefault(group, []).append(tuple(cells))
-    shown = ((name if named else "", tuple(own)) for name, own in groups.items())
-    return Grid(tuple(head), tuple(shown), caption=caption, **look)
+    row_groups = ((name if named else "", tuple(group_rows)) for name, group_rows in groups.items())
+    return Grid(tuple(head), tuple(row_groups), caption=caption, **look)

@@ -22,10 +22,10 @@ def property_table(
     name: str, values: Mapping[str, Mapping[str, Value]], quantities: Mapping[str, Quantity], label: str
 ) -> Table:
     """Return a table with a row for each release and a column for each property that a protected release has."""
-    protected = [own for release, own in values.items() if release != ORIGINAL]
-    names = list(dict.fromkeys(key for own in protected for key in own))
+    protected = [values_by_name for release, values_by_name in values.items() if release != ORIGINAL]
+    names = list(dict.fromkeys(key for values_by_name in protected for key in values_by_name))
     columns = (Column("release", label), *(_property_column(key, quantities) for key in names))
-    records = ((release, *(own.get(key) for key in names)) for release, own in values.items())
+    records = ((release, *(values_by_name.get(key) for key in names)) for release, values_by_name in values.items())
     return Table.from_records(name, columns, records)
 
 
@@ -101,9 +101,9 @@ def _is_number(value: Value) -> bool:
 
 def _plane_records(rows: Sequence[Row], lost: Mapping[str, float]) -> Iterator[tuple[object, ...]]:
     """Yield the releases as one adversary sees them, the lowest success first."""
-    best = find_pareto_front([(lost[row.release], row.posterior) for row in rows])
+    is_best_point = find_pareto_front([(lost[row.release], row.posterior) for row in rows])
     names = told_apart(row.release for row in rows)
-    order = sorted(zip(rows, best, strict=True), key=lambda item: (item[0].posterior, lost[item[0].release]))
+    order = sorted(zip(rows, is_best_point, strict=True), key=lambda item: (item[0].posterior, lost[item[0].release]))
     for row, is_best in order:
         mark = "point" if is_best else "hollow"
         yield row.target, row.adversary, names[row.release], mark, row.posterior, lost[row.release]
@@ -127,11 +127,11 @@ def _plane_chart(target: str) -> Chart:
 def describe_utility(tables: Mapping[str, Table]) -> str:
     """Return the first loss of each release."""
     table = tables["utility"]
-    known = [(row, column) for row in table.rows for column in table.columns[1:2] if _is_number(row[column.name])]
-    if not known:
+    cells = [(row, column) for row in table.rows for column in table.columns[1:2] if _is_number(row[column.name])]
+    if not cells:
         return ""
-    several = len(known) > 1
-    names = (f"{release_name(row['release'])} " if several else "" for row, _ in known)
-    values = (format_value(column, row[column.name]) for row, column in known)
+    several = len(cells) > 1
+    names = (f"{release_name(row['release'])} " if several else "" for row, _ in cells)
+    values = (format_value(column, row[column.name]) for row, column in cells)
     parts = [f"{name}{value}" for name, value in zip(names, values, strict=True)]
-    return f"{known[0][1].label}: {listed(parts[:N_NAMED])}."
+    return f"{cells[0][1].label}: {listed(parts[:N_NAMED])}."

@@ -28,8 +28,8 @@ class Result:
     data : the same as values, see `ReportData`
     """
 
-    def __init__(self, found: ReportData) -> None:
-        self.data: ReportData = found.for_programs()
+    def __init__(self, data: ReportData) -> None:
+        self.data: ReportData = data.for_programs()
 
     @property
     def rows(self) -> tuple[Row, ...]:
@@ -91,7 +91,11 @@ class Result:
     def chart(self, name: str) -> Figure:
         """The chart of this name, one of `charts`, or the only one whose name has these words, such as "risk slope"."""
         words = {*name.replace("-", " ").split()}
-        fit = [name] if name in self._charts else [one for one in self.charts if words <= set(one.split("-"))]
+        fit = (
+            [name]
+            if name in self._charts
+            else [chart_name for chart_name in self.charts if words <= set(chart_name.split("-"))]
+        )
         if len(fit) > 1:
             raise UnmaskError(f"{name!r} fits {len(fit)} charts of this result; take one of {', '.join(fit)}")
         if not fit:
@@ -108,8 +112,8 @@ class Result:
         self, command: str = "", *, inputs: Iterable[Mapping[str, Any]] = (), warnings: Iterable[str] = ()
     ) -> str:
         """The result as the JSON that commands print; the arguments are those of `unmask.results.envelope`."""
-        warned, found = (*warnings, *self.data.warnings), {"results": self.results, "tables": self.tables}
-        return as_json(command or self.data.command, inputs=inputs, warnings=warned, not_run=self.not_run, **found)
+        warned, contents = (*warnings, *self.data.warnings), {"results": self.results, "tables": self.tables}
+        return as_json(command or self.data.command, inputs=inputs, warnings=warned, not_run=self.not_run, **contents)
 
     def _repr_html_(self) -> str:
         """An HTML page in a page: its styles must not reach the notebook."""

@@ -28,8 +28,10 @@ def sarif(lines: Sequence[Line], place: Callable[[str], str]) -> str:
     "Static Analysis Results Interchange Format (SARIF) Version 2.1.0", OASIS Standard, 2020.
     """
     rules = {_id(line): _rule(line) for line in lines}
-    at = {name: number for number, name in enumerate(rules)}
-    results = [_result(line, at[_id(line)], place(line["release"])) for line in lines if line["state"] in KINDS]
+    rule_numbers = {name: number for number, name in enumerate(rules)}
+    results = [
+        _result(line, rule_numbers[_id(line)], place(line["release"])) for line in lines if line["state"] in KINDS
+    ]
     driver = {"name": "unmask", "version": __version__, "rules": list(rules.values())}
     log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [{"tool": {"driver": driver}, "results": results}]}
     return json.dumps(log, indent=1, ensure_ascii=False) + "\n"
@@ -45,8 +47,8 @@ def message(line: Line) -> str:
     if line["state"] == "untested":
         return f"{line['release']}: {named(line)} could not be tested: {line['why']}."
     value, limit = figures(line)
-    whom = ", ".join(filter(None, (line["adversary"], line["target"])))
-    return f"{line['release']}: {named(line)} is {value}, limit {limit}{f' ({whom})' if whom else ''}."
+    subject = ", ".join(filter(None, (line["adversary"], line["target"])))
+    return f"{line['release']}: {named(line)} is {value}, limit {limit}{f' ({subject})' if subject else ''}."
 
 
 def _id(line: Line) -> str:
@@ -54,23 +56,23 @@ def _id(line: Line) -> str:
 
 
 def _rule(line: Line) -> dict[str, Any]:
-    asked = "; ".join(filter(None, (line["source"], line["purpose"]))) or "no source is given"
+    source = "; ".join(filter(None, (line["source"], line["purpose"]))) or "no source is given"
     return {
         "id": _id(line),
         "shortDescription": {"text": named(line)},
-        "fullDescription": {"text": f"{line['condition']} under {line['policy']}: {asked}."},
+        "fullDescription": {"text": f"{line['condition']} under {line['policy']}: {source}."},
     }
 
 
 def _result(line: Line, rule: int, path: str) -> dict[str, Any]:
     kind, level = KINDS[line["state"]]
-    where = {"artifactLocation": {"uri": quote(path)}, "region": {"startLine": 1}}
+    location = {"artifactLocation": {"uri": quote(path)}, "region": {"startLine": 1}}
     return {
         "ruleId": _id(line),
         "ruleIndex": rule,
         "kind": kind,
         "level": level,
         "message": {"text": message(line)},
-        "locations": [{"physicalLocation": where}],
+        "locations": [{"physicalLocation": location}],
         "partialFingerprints": {"releaseAndCondition/v1": f"{line['release']}/{_id(line)}"},
     }

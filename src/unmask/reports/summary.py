@@ -50,7 +50,7 @@ LINKABILITY = "Linkability: can records of one person be linked, with each other
 
 
 @dataclass(frozen=True)
-class _Told:
+class _StrongestResult:
     """The strongest result of one adversary: where it was found, who they are in words, and the row."""
 
     where: str
@@ -68,13 +68,15 @@ def summary(data: ReportData | AuditResult) -> str:
     * Motivated intruder: the strongest of those who re-identify, what they are taken to know, and whether it pays.
     """
     data = ReportData.of(data)
-    told = _list_strongest(data)
-    named = [one for one in told if one.row.target == IDENTITY]
-    single = [one for one in told if one.row.target in (IDENTITY, SINGLED)]
-    linked = [one for one in told if one.row.target in (LINKAGE, PARTS) or _by_other_data(one)]
-    inferred = [one for one in told if one.row.target not in (IDENTITY, SINGLED, LINKAGE, PARTS, MEMBERSHIP)]
-    members = [one for one in told if one.row.target == MEMBERSHIP]
-    if told and len(linked) == len(told) and not named:
+    results = _list_strongest(data)
+    identified = [result for result in results if result.row.target == IDENTITY]
+    single = [result for result in results if result.row.target in (IDENTITY, SINGLED)]
+    linked = [result for result in results if result.row.target in (LINKAGE, PARTS) or _by_other_data(result)]
+    inferred = [
+        result for result in results if result.row.target not in (IDENTITY, SINGLED, LINKAGE, PARTS, MEMBERSHIP)
+    ]
+    members = [result for result in results if result.row.target == MEMBERSHIP]
+    if results and len(linked) == len(results) and not identified:
         answers = [*_question(LINKABILITY, linked, ""), ALONE]
     else:
         answers = [
@@ -82,8 +84,8 @@ def summary(data: ReportData | AuditResult) -> str:
             *_worst_off(data),
             *_question(LINKABILITY, linked, "links items, or re-identifies people by a register or a network"),
             *_question(INFERENCE, inferred, "infers"),
-            *(_question(MEMBERS, members, "", most=1) if members else ()),
-            *_intruder(data, named),
+            *(_question(MEMBERS, members, "", limit=1) if members else ()),
+            *_intruder(data, identified),
         ]
     lines = [f"{data.title}. {data.who}", *answers, *_not_tested(data), CLOSING]
     assert len(lines) <= LINES
@@ -93,13 +95,13 @@ def summary(data: ReportData | AuditResult) -> str:
 # --- what was found --------------------------------------------------------------------------------------------------
 
 
-def _list_strongest(data: ReportData) -> list[_Told]:
+def _list_strongest(data: ReportData) -> list[_StrongestResult]:
     """Return for each adversary and target the strongest result; of a study, in each dataset."""
     scope = Scope(data)
     several = data.is_decided or len(scope.releases) > 1
     measures = tuple(dict.fromkeys((*data.success, *SUCCESS, "singled_out", "parts_linked")))
     return [
-        _Told(_name_place(row) if several else "", scope.subject(row.adversary), row)
+        _StrongestResult(_name_place(row) if several else "", scope.subject(row.adversary), row)
         for rows in _rows_by_dataset(data)
         for row in _strongest([*(mentioned_rows(rows) if data.is_decided else preferred_rows(rows, measures)).values()])
     ]
@@ -130,35 +132,37 @@ def _rows_by_dataset(data: ReportData) -> Iterator[list[Row]]:
 
 def _strongest(rows: Sequence[Row]) -> list[Row]:
     """Return for each adversary and target the row of the release where they do best."""
-    found: dict[tuple[str, str], Row] = {}
+    rows_by_attack: dict[tuple[str, str], Row] = {}
     for row in rows:
         key = row.adversary, row.target
-        if key not in found or risky(row) > risky(found[key]):
-            found[key] = row
-    return list(found.values())
+        if key not in rows_by_attack or risky(row) > risky(rows_by_attack[key]):
+            rows_by_attack[key] = row
+    return list(rows_by_attack.values())
 
 
-def _by_other_data(one: _Told) -> bool:
-    return one.row.target == IDENTITY and bool(one.row.linked_to or one.row.measure == "recall")
+def _by_other_data(result: _StrongestResult) -> bool:
+    return result.row.target == IDENTITY and bool(result.row.linked_to or result.row.measure == "recall")
 
 
-def _question(question: str, told: Sequence[_Told], who_would: str, *, most: int = SHOWN) -> Iterator[str]:
+def _question(
+    question: str, results: Sequence[_StrongestResult], who_would: str, *, limit: int = SHOWN
+) -> Iterator[str]:
     yield question
-    ordered = sorted(told, key=lambda one: -risky(one.row))
+    ordered = sorted(results, key=lambda result: -risky(result.row))
     if not ordered:
         yield f"  Not tested: no adversary here {who_would}."
-    for one in ordered[:most]:
-        yield _found(one)
-    if len(ordered) > most > 1:
-        yield f"  And {len(ordered) - most} more, none of them stronger."
+    for result in ordered[:limit]:
+        yield _describe_result(result)
+    if len(ordered) > limit > 1:
+        yield f"  And {len(ordered) - limit} more, none of them stronger."
 
 
-def _found(one: _Told) -> str:
-    name = one.who.partition(" (")[0]
-    measure = one.row.measure.replace("_", " ")
-    text = f"From {one.where}, {name}" if one.where else name[0].upper() + name[1:]
-    shown = f"  {text} {did(one.row)}; {without(one.row)} ({measure})."
-    return f"{shown} No gain is shown." if one.row.shows_no_gain else shown
+def _describe_result(result: _StrongestResult) -> str:
+    name = result.who.partition(" (")[0]
+    measure = result.row.measure.replace("_", " ")
+    text = f"From {result.where}, {name}" if result.where else name[0].upper() + name[1:]
+    line = f"  {text} {did(result.row)}; {without(result.row)} ({measure})."
+    return f"{line} No gain is shown." if result.row.shows_no_gain else line
 
 
 def _worst_off(data: ReportData) -> Iterator[str]:
@@ -170,52 +174,54 @@ def _worst_off(data: ReportData) -> Iterator[str]:
         chance = f"{percent(worst.worst)}, {worst.adversary} believes ({release_name(worst.release)})"
         parts.append(f"the best guess about the person most at risk is right with {chance}")
     sizes: Mapping[str, Mapping[str, object]] = data.criteria
-    known = {name: float(k) for name, own in sizes.items() if isinstance(k := own.get("k"), int | float)}
-    if known:
-        least = min(known, key=lambda name: known[name])
-        parts.append(f"at least {number(known[least])} rows fit everybody (k, {release_name(least)})")
+    k_by_release = {
+        name: float(k) for name, criteria in sizes.items() if isinstance(k := criteria.get("k"), int | float)
+    }
+    if k_by_release:
+        smallest = min(k_by_release, key=lambda name: k_by_release[name])
+        parts.append(f"at least {number(k_by_release[smallest])} rows fit everybody (k, {release_name(smallest)})")
     if parts:
         text = "; ".join(parts)
         yield f"  {text[0].upper()}{text[1:]}."
 
 
-def _intruder(data: ReportData, named: Sequence[_Told]) -> Iterator[str]:
+def _intruder(data: ReportData, identified: Sequence[_StrongestResult]) -> Iterator[str]:
     """What an outsider would have to know; that they can learn it from public sources, no audit can tell."""
     yield INTRUDER
-    if not named:
+    if not identified:
         yield "  Not tested: no adversary here re-identifies people."
         return
-    best = max(named, key=lambda one: risky(one.row))
-    yield f"  The strongest here reaches {row_estimate(best.row)}: {best.who}."
+    strongest = max(identified, key=lambda result: risky(result.row))
+    yield f"  The strongest here reaches {row_estimate(strongest.row)}: {strongest.who}."
     yield "  To be judged by people: whether an intruder could learn what they are taken to know."
-    yield from _reckoned(data)
+    yield from _describe_economics(data)
 
 
-def _reckoned(data: ReportData) -> Iterator[str]:
+def _describe_economics(data: ReportData) -> Iterator[str]:
     """Whether an attack pays: one campaign against all people where that is known, else attacks on one person alone."""
     result = data.result
-    told = [block.sentence for block in result.blocks if block.name == "price"] if result else []
-    together = [row for row in _rows(data) if row.measure == "campaign_success"]
-    alone = [row for row in _rows(data) if row.measure == "rational_access"]
-    if told:
-        yield f"  {told[0]}"
-    elif together:
-        most = max(together, key=lambda row: row.posterior)
-        share = f"up to {row_estimate(most)}" if most.posterior else "nobody: none pays"
-        where = f"{most.adversary}, {release_name(most.release)}"
-        yield f"  One campaign against all people re-identifies {share} ({where})."
-    elif alone:
-        most = max(alone, key=lambda row: row.posterior)
-        share, where = row_estimate(most), release_name(most.release)
-        yield f"  For {most.adversary}, who reckons, attacking {share} of people one by one pays ({where})."
+    sentences = [block.sentence for block in result.blocks if block.name == "price"] if result else []
+    campaigns = [row for row in _rows(data) if row.measure == "campaign_success"]
+    single_attacks = [row for row in _rows(data) if row.measure == "rational_access"]
+    if sentences:
+        yield f"  {sentences[0]}"
+    elif campaigns:
+        highest = max(campaigns, key=lambda row: row.posterior)
+        share = f"up to {row_estimate(highest)}" if highest.posterior else "nobody: none pays"
+        source = f"{highest.adversary}, {release_name(highest.release)}"
+        yield f"  One campaign against all people re-identifies {share} ({source})."
+    elif single_attacks:
+        highest = max(single_attacks, key=lambda row: row.posterior)
+        share, source = row_estimate(highest), release_name(highest.release)
+        yield f"  For {highest.adversary}, who reckons, attacking {share} of people one by one pays ({source})."
     else:
         yield "  Not tested: whether such an attack pays; name an attacker to find out."
 
 
 def _not_tested(data: ReportData) -> Iterator[str]:
-    reasons = [f"{'; '.join(things[:2])}: {why}" for things, _, why in not_run_groups(data.not_run)]
+    reasons = [f"{'; '.join(things[:2])}: {reason}" for things, _, reason in not_run_groups(data.not_run)]
     tables = {} if data.result is None else data.result.tables_by_name
     n_cells = sum(tables["missing"].values("cells")) if "missing" in tables else 0
-    told = [f"{plural(n_cells, 'cell')} without a result"] if n_cells else []
-    shown = [*told, *reasons[:2], *([f"{len(reasons) - 2} more, see the report"] if len(reasons) > 2 else [])]
-    yield "Not run: " + ("; ".join(shown) if shown else "nothing of what was asked for") + "."
+    cells = [f"{plural(n_cells, 'cell')} without a result"] if n_cells else []
+    lines = [*cells, *reasons[:2], *([f"{len(reasons) - 2} more, see the report"] if len(reasons) > 2 else [])]
+    yield "Not run: " + ("; ".join(lines) if lines else "nothing of what was asked for") + "."

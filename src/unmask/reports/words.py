@@ -59,9 +59,9 @@ def gain(row: Row) -> str:
 def points(row: Row) -> str:
     """The excess of a share in percentage points, with its interval."""
     assert row.excess is not None
-    ends = (None if one is None else 100 * one for one in (row.excess_low, row.excess_high))
-    found, mark, interval = estimate(100 * row.excess, "points", *ends).partition(f"{SPACE}[")
-    return f"{found}{SPACE}points{mark}{interval}"
+    ends = (None if end is None else 100 * end for end in (row.excess_low, row.excess_high))
+    value, mark, interval = estimate(100 * row.excess, "points", *ends).partition(f"{SPACE}[")
+    return f"{value}{SPACE}points{mark}{interval}"
 
 
 ROOM = 18
@@ -80,13 +80,13 @@ def told_apart(names: Iterable[str]) -> dict[str, str]:
     """
     cut = {name: _fitted(name) for name in names}
     times = Counter(cut.values())
-    return {name: said if times[said] == 1 else name for name, said in cut.items()}
+    return {name: short_name if times[short_name] == 1 else name for name, short_name in cut.items()}
 
 
 def _fitted(name: str) -> str:
     """A name with as many letters of each word as there is room for, at least three."""
-    tried = [" ".join(_begun(word, n) for word in name.split()) for n in range(ROOM, 2, -1)]
-    return next((one for one in (name, *tried) if len(one) <= ROOM), tried[-1])
+    short_names = [" ".join(_begun(word, n) for word in name.split()) for n in range(ROOM, 2, -1)]
+    return next((text for text in (name, *short_names) if len(text) <= ROOM), short_names[-1])
 
 
 def _begun(word: str, letters: int) -> str:
@@ -125,18 +125,18 @@ def what(target: str) -> str:
 
 def measure_name(measure: str) -> str | None:
     """A measure by name, as one would list it: "realized success", "guesses needed"; None if it is unknown."""
-    known = described(measure)
-    if known is None:
+    quantity = described(measure)
+    if quantity is None:
         return None
-    name = known.label[0].lower() + known.label[1:]
+    name = quantity.label[0].lower() + quantity.label[1:]
     return f"realized {name}" if measure.startswith("realized_") else name
 
 
 def measure_line(measure: str, row: Row) -> str:
     """The line above the rows of one measure: its name, what it means, its unit, and what the adversary wants."""
-    known = described(measure) or Quantity(measure, measure.replace("_", " "), f"in {row.unit}")
-    unit = "" if row.unit in SHARES or row.unit in known.meaning else f" ({row.unit})"
-    return f"{known.label} \u2013 {known.meaning}{unit}; the adversary wants it {row.direction}"
+    quantity = described(measure) or Quantity(measure, measure.replace("_", " "), f"in {row.unit}")
+    unit = "" if row.unit in SHARES or row.unit in quantity.meaning else f" ({row.unit})"
+    return f"{quantity.label} \u2013 {quantity.meaning}{unit}; the adversary wants it {row.direction}"
 
 
 def name_of(name: str, names: Mapping[str, Quantity]) -> str:

@@ -8,10 +8,10 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 
-def list_tables(named: Iterable[tuple[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+def list_tables(facts: Iterable[tuple[str, Any]]) -> dict[str, list[dict[str, Any]]]:
     """Return facts as tables by name; one without rows is left out."""
-    tables = (table for name, value in named for table in _tables(name, value))
-    return {name: kept for name, rows in tables if (kept := [row for row in rows if row])}
+    tables = (table for name, value in facts for table in _tables(name, value))
+    return {name: non_empty for name, rows in tables if (non_empty := [row for row in rows if row])}
 
 
 OTHERS = frozenset(
@@ -31,7 +31,9 @@ def _tables(name: str, value: Any) -> Iterator[tuple[str, list[dict[str, Any]]]]
         yield name, [dict(zip(vars(value), row, strict=True)) for row in zip(*vars(value).values(), strict=True)]
     elif is_dataclass(value):
         parts = fields(value)
-        nested = [one.name for one in parts if is_dataclass(getattr(value, one.name)) or _LISTED.search(str(one.type))]
+        nested = [
+            part.name for part in parts if is_dataclass(getattr(value, part.name)) or _LISTED.search(str(part.type))
+        ]
         yield name, [{part: inner for part, inner in vars(value).items() if part not in nested}]
         for part in nested:
             yield from _tables(f"{name}_{part}", getattr(value, part))

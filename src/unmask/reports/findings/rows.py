@@ -78,9 +78,9 @@ def _by_the_best(row: Row) -> str:
     assert row.control is not None
     if row.baseline is None or round(row.baseline, 4) <= round(row.control, 4):
         return ""
-    left = max(row.posterior - row.baseline, 0.0)
-    best = f"; another attack with the same knowledge reaches {percent(row.baseline)} of these"
-    return f"{best}, so that only {number(100 * left, 1)}{SPACE}points need their own records"
+    remainder = max(row.posterior - row.baseline, 0.0)
+    comparison = f"; another attack with the same knowledge reaches {percent(row.baseline)} of these"
+    return f"{comparison}, so that only {number(100 * remainder, 1)}{SPACE}points need their own records"
 
 
 def _none_shown(row: Row) -> bool:
@@ -108,37 +108,37 @@ def sentences(data: ReportData | AuditResult) -> list[str]:
 
 def leading(heads: Heads) -> Heads:
     """The rows that may lead the findings: none of an adversary apart, and the order's only where it is strongest."""
-    others = {key: row for key, row in heads.items() if key[1] not in {*APART, ORDER} and key[2] != MEMBERSHIP}
+    ordinary = {key: row for key, row in heads.items() if key[1] not in {*APART, ORDER} and key[2] != MEMBERSHIP}
     strongest: dict[str, float] = {}
-    for (release, _, target), row in others.items():
+    for (release, _, target), row in ordinary.items():
         if target == IDENTITY:
             strongest[release] = max(strongest.get(release, 0.0), row.posterior)
 
     def leads(release: str, adversary: str, row: Row) -> bool:
         return adversary == ORDER and row.posterior > strongest.get(release, 0.0)
 
-    return {key: row for key, row in heads.items() if key in others or leads(key[0], key[1], row)}
+    return {key: row for key, row in heads.items() if key in ordinary or leads(key[0], key[1], row)}
 
 
 def at_risk(release: str, scope: Scope) -> Distribution | None:
     """The people of a release by what the strongest adversary reaches: about whose record it is, if anybody asks."""
-    spread = {(one.release, one.adversary, one.target): one for one in scope.data.distribution}
-    own = [(key, row) for key, row in leading(scope.heads).items() if key[0] == release and key in spread]
-    named = [item for item in own if item[0][2] == IDENTITY] or own
-    return spread[max(named, key=lambda item: item[1].posterior)[0]] if named else None
+    spread = {(item.release, item.adversary, item.target): item for item in scope.data.distribution}
+    rows = [(key, row) for key, row in leading(scope.heads).items() if key[0] == release and key in spread]
+    candidates = [item for item in rows if item[0][2] == IDENTITY] or rows
+    return spread[max(candidates, key=lambda item: item[1].posterior)[0]] if candidates else None
 
 
 def findings(scope: Scope, heads: Heads) -> list[str]:
     """For each target the riskiest release of the two strongest adversaries, and how far the other releases go."""
     sentences = []
     for target in scope.targets:
-        best: list[list[Row]] = []
+        rows_by_adversary: list[list[Row]] = []
         for adversary in scope.adversaries:
             rows = [heads[key] for r in scope.protected if (key := (r, adversary, target)) in heads]
             if rows:
-                best.append(sorted(rows, key=lambda row: -row.posterior))
-        best.sort(key=lambda rows: -rows[0].posterior)
-        for rows in best[:2]:
+                rows_by_adversary.append(sorted(rows, key=lambda row: -row.posterior))
+        rows_by_adversary.sort(key=lambda rows: -rows[0].posterior)
+        for rows in rows_by_adversary[:2]:
             original = heads.get((ORIGINAL, rows[0].adversary, target))
             sentences.append(_finding(scope, rows, original if original not in rows else None))
     return sentences
@@ -152,33 +152,33 @@ def wildcard_findings(scope: Scope) -> list[str]:
     """
     gaps = []
     for (release, adversary, target), row in scope.heads.items():
-        own = scope.data.criteria.get(release, {})
-        published = own.get("prosecutor_average")
-        claimed = own.get("missing") == "wildcard" and own.get("rows_missing") and target == IDENTITY
+        criteria = scope.data.criteria.get(release, {})
+        published = criteria.get("prosecutor_average")
+        claimed = criteria.get("missing") == "wildcard" and criteria.get("rows_missing") and target == IDENTITY
         if claimed and isinstance(published, float) and adversary == PROSECUTOR and row.posterior > 1.1 * published:
             gaps.append((row.posterior / published, release, row, published))
     if not gaps:
         return []
     times, release, row, published = max(gaps, key=lambda gap: gap[0])
-    where = f"From {release_name(release)}, an" if len(scope.protected) > 1 else "An"
+    subject = f"From {release_name(release)}, an" if len(scope.protected) > 1 else "An"
     did = "re-identifies" if needs_truth(row.measure) else "expects to re-identify"
-    preferred = f"{where} adversary prefers records whose cells were not suppressed and {did} {row_value(row)}"
+    preferred = f"{subject} adversary prefers records whose cells were not suppressed and {did} {row_value(row)}"
     criterion = f"the published criterion takes all records that fit as alike and says {percent(published)} on average"
     return [f"{preferred}; {criterion}, which understates the risk {times:.1f}-fold."]
 
 
 def _finding(scope: Scope, rows: Sequence[Row], original: Row | None) -> str:
     row, subject = rows[0], scope.subject(rows[0].adversary)
-    where = (
+    start = (
         f"From {release_name(row.release)}, {subject}" if len(scope.protected) > 1 else subject[0].upper() + subject[1:]
     )
-    text = f"{where} {did(row)}; {without(row)}."
+    text = f"{start} {did(row)}; {without(row)}."
     if row.low is not None and row.high is not None and row.low <= row.prior <= row.high:
         text += " The interval includes guessing: no gain is shown."
     if len(rows) > 1:
-        some = f"{len(rows)} of " if len(rows) < len(scope.protected) else ""
+        part = f"{len(rows)} of " if len(rows) < len(scope.protected) else ""
         lowest = f"the lowest is {release_name(rows[-1].release)} with {row_estimate(rows[-1])}"
-        text += f" Of {some}{len(scope.protected)} releases {lowest}."
+        text += f" Of {part}{len(scope.protected)} releases {lowest}."
     return text + (f" The unprotected table gives {row_estimate(original)}." if original else "")
 
 
@@ -190,22 +190,23 @@ def contrasts(scope: Scope) -> list[str]:
     heads, sentences = scope.heads, []
     for target in (name for name in scope.targets if name not in (IDENTITY, MEMBERSHIP)):
         pairs = [
-            (heads[one], heads[other])
+            (heads[identity_key], heads[target_key])
             for release in scope.protected
             for adversary in scope.adversaries
             if adversary != CROSSING  # who has all the releases, whichever is spoken of
-            if (one := (release, adversary, IDENTITY)) in heads and (other := (release, adversary, target)) in heads
+            if (identity_key := (release, adversary, IDENTITY)) in heads
+            and (target_key := (release, adversary, target)) in heads
         ]
         pairs = [pair for pair in pairs if pair[0].gain > 0 and pair[1].gain > 0]
         if not pairs:
             continue
         worst = max(pairs, key=lambda pair: pair[0].gain)
-        least = min((p for p in pairs if p[0].adversary == worst[0].adversary), key=lambda pair: pair[0].gain)
-        named, inferred = (worst[i].gain / least[i].gain for i in (0, 1))
-        if named >= 1.5 and _apart(worst[0], least[0]) and 1 <= inferred < 1 + (named - 1) / 4:
-            first = f"from {row_value(worst[0])} to {row_value(least[0])}"
-            second = f"from {number(100 * worst[1].gain, 1)} to {number(100 * least[1].gain, 1)}{SPACE}points"
-            start, end = release_name(worst[0].release), release_name(least[0].release)
+        safest = min((p for p in pairs if p[0].adversary == worst[0].adversary), key=lambda pair: pair[0].gain)
+        identity_ratio, inferred = (worst[i].gain / safest[i].gain for i in (0, 1))
+        if identity_ratio >= 1.5 and _apart(worst[0], safest[0]) and 1 <= inferred < 1 + (identity_ratio - 1) / 4:
+            first = f"from {row_value(worst[0])} to {row_value(safest[0])}"
+            second = f"from {number(100 * worst[1].gain, 1)} to {number(100 * safest[1].gain, 1)}{SPACE}points"
+            start, end = release_name(worst[0].release), release_name(safest[0].release)
             sentences.append(
                 f"From {start} to {end} the people re-identified fall {first}, but what inference of {target} gains "
                 f"over guessing only {second}: what hides the identity does not hide {target}."

@@ -74,109 +74,128 @@ def rest_of(policy: str, states: Sequence[State]) -> str:
     """The same of a policy by the states of its conditions."""
     n, missed, untested = len(states), states.count("missed"), states.count("untested")
     if n == 1:
-        told = ["its condition is missed" if missed else "its condition could not be tested" if untested else ""]
+        findings = ["its condition is missed" if missed else "its condition could not be tested" if untested else ""]
     else:
-        told = [f"{missed:,} of {n:,} conditions {'is' if missed == 1 else 'are'} missed"] if missed else []
-        told += [f"{untested:,} could not be tested"] if untested else []
-    every = f"all {n:,} conditions are met" if n > 1 else "its condition is met"
-    return f"under {policy}: {listed(told) if any(told) else every}."
+        findings = [f"{missed:,} of {n:,} conditions {'is' if missed == 1 else 'are'} missed"] if missed else []
+        findings += [f"{untested:,} could not be tested"] if untested else []
+    summary = f"all {n:,} conditions are met" if n > 1 else "its condition is met"
+    return f"under {policy}: {listed(findings) if any(findings) else summary}."
 
 
 def joint(verdicts: Sequence[Verdict]) -> tuple[Outcome, str]:
     """Return several verdicts as one, and the sentence after its first words."""
     n, bad, open_ = len(verdicts), _count(verdicts, "not acceptable"), _count(verdicts, "not decided")
-    titles = list(dict.fromkeys(one.policy.title for one in verdicts))
-    releases = {one.release for one in verdicts}
-    what = "releases" if len(titles) == 1 else "policies" if len(releases) == 1 else "verdicts"
-    missed = ("misses a condition", "miss a condition") if what == "releases" else ("is missed", "are missed")
-    told = [f"{bad:,} of {n:,} {what} {missed[bad > 1]}"] if bad else []
-    told += [f"{open_:,} could not be decided"] if open_ else []
+    titles = list(dict.fromkeys(verdict.policy.title for verdict in verdicts))
+    releases = {verdict.release for verdict in verdicts}
+    things = "releases" if len(titles) == 1 else "policies" if len(releases) == 1 else "verdicts"
+    missed = ("misses a condition", "miss a condition") if things == "releases" else ("is missed", "are missed")
+    findings = [f"{bad:,} of {n:,} {things} {missed[bad > 1]}"] if bad else []
+    findings += [f"{open_:,} could not be decided"] if open_ else []
     state: Outcome = "not acceptable" if bad else "not decided" if open_ else "acceptable"
-    return state, f"under {listed(titles)}: {listed(told or [f'all {n:,} {what} are kept'])}."
+    return state, f"under {listed(titles)}: {listed(findings or [f'all {n:,} {things} are kept'])}."
 
 
 def _count(verdicts: Sequence[Verdict], state: str) -> int:
-    return sum(one.state == state for one in verdicts)
+    return sum(verdict.state == state for verdict in verdicts)
 
 
 def unjudged(verdict: Verdict, data: ReportData) -> str:
     """What a verdict leaves out, in a sentence: who is `APART`, by what its conditions ask of others; "" for nobody."""
-    held = {(v.item.adversary, v.item.target, v.item.measure) for one in verdict.assessments for v in one.values}
-    asked = {key[1:] for key in held if key[2] in PROBABILITIES}
-    own = [row for row in data.rows if row.release == verdict.release and row.adversary in APART]
-    left = {(row.adversary, row.target) for row in own if (row.target, row.measure) in asked}
-    left -= {key[:2] for key in held}
-    worst = {(row.adversary, row.target): row.worst for row in own if row.measure == "success_probability"}
+    judged_keys = {
+        (v.item.adversary, v.item.target, v.item.measure)
+        for assessment in verdict.assessments
+        for v in assessment.values
+    }
+    keys = {key[1:] for key in judged_keys if key[2] in PROBABILITIES}
+    rows = [row for row in data.rows if row.release == verdict.release and row.adversary in APART]
+    unjudged_pairs = {(row.adversary, row.target) for row in rows if (row.target, row.measure) in keys}
+    unjudged_pairs -= {key[:2] for key in judged_keys}
+    worst = {(row.adversary, row.target): row.worst for row in rows if row.measure == "success_probability"}
     heads = headlines(data)
-    told = [
-        f"the {who}, who also knows the sensitive columns{_after(target)}: "
-        f"{row_value(heads[verdict.release, who, target])} on average, at most {percent(worst[who, target])}"
-        for who, target in sorted(left & worst.keys())
+    phrases = [
+        f"the {adversary}, who also knows the sensitive columns{_after(target)}: "
+        f"{row_value(heads[verdict.release, adversary, target])} on average, "
+        f"at most {percent(worst[adversary, target])}"
+        for adversary, target in sorted(unjudged_pairs & worst.keys())
     ]
-    return f"Not judged: {'; '.join(told)}." if told else ""
+    return f"Not judged: {'; '.join(phrases)}." if phrases else ""
 
 
 def _after(target: str) -> str:
     return "" if target == IDENTITY else f" and asks for {target}"
 
 
-def limit_of(risk: Distribution, judged: Iterable[Assessment]) -> tuple[float, str]:
+def limit_of(risk: Distribution, assessments: Iterable[Assessment]) -> tuple[float, str]:
     """The probability from which on a person is at risk, and whose limit that is: the policy's for the worst-off, or
     for people on average; of several the lowest. Without one, that of EMA's policy 0070 or, of a value, one half.
     """
-    asked = [one.requirement.require for one in judged if any(_target(v) == risk.target for v in one.values)]
-    own = [one for one in asked if one.measure in PROBABILITIES and one.sign[0] == "<" and one.bound in risk.above]
-    worst = [one for one in own if one.field == "worst"]
-    plain = [one for one in own if one.field in (None, "posterior", "high")]
+    conditions = [
+        assessment.requirement.require
+        for assessment in assessments
+        if any(_target(v) == risk.target for v in assessment.values)
+    ]
+    upper_limits = [
+        condition
+        for condition in conditions
+        if condition.measure in PROBABILITIES and condition.sign[0] == "<" and condition.bound in risk.above
+    ]
+    worst = [condition for condition in upper_limits if condition.field == "worst"]
+    plain = [condition for condition in upper_limits if condition.field in (None, "posterior", "high")]
     if worst or plain:
-        return min(one.bound for one in worst or plain), "the policy\u2019s limit"
+        return min(condition.bound for condition in worst or plain), "the policy\u2019s limit"
     if risk.target == IDENTITY:
         return LIMITS["identity"], "the limit of EMA policy 0070"
     return LIMITS["value"], "more likely than not"
 
 
-def _target(found: ItemValue) -> str:
-    return found.item.target
+def _target(value: ItemValue) -> str:
+    return value.item.target
 
 
-def narrow(one: Assessment) -> str:
+def narrow(assessment: Assessment) -> str:
     """What came true, or the interval, where that says another thing than the value; "" elsewhere."""
-    if one.state == "met" and one.realized and not one.requirement.require.holds(one.realized.value):
-        return f"met as the adversary expects, but {amount(one, one.realized.value)} came true"
-    end = one.interval_end
+    if (
+        assessment.state == "met"
+        and assessment.realized
+        and not assessment.requirement.require.holds(assessment.realized.value)
+    ):
+        return f"met as the adversary expects, but {amount(assessment, assessment.realized.value)} came true"
+    end = assessment.interval_end
     if end is None:
         return ""
-    return f"{'met' if one.state == 'met' else 'missed'}, but the interval reaches {amount(one, end)}"
+    return f"{'met' if assessment.state == 'met' else 'missed'}, but the interval reaches {amount(assessment, end)}"
 
 
-def called(one: Requirement) -> str:
+def called(requirement: Requirement) -> str:
     """What a reader calls a condition: its name, or what its measure is called."""
-    if one.name:
-        return one.name
-    asked = one.require
-    known = described(asked.measure) or CRITERIA.get(asked.measure)
-    label = (known.label if known else "") or asked.measure.replace("_", " ")
-    side = "Expected" if realized_by(asked.measure) else "Realized" if known and known.realizes else ""
+    if requirement.name:
+        return requirement.name
+    condition = requirement.require
+    quantity = described(condition.measure) or CRITERIA.get(condition.measure)
+    label = (quantity.label if quantity else "") or condition.measure.replace("_", " ")
+    side = "Expected" if realized_by(condition.measure) else "Realized" if quantity and quantity.realizes else ""
     label = f"{side} {label[0].lower()}{label[1:]}" if side else label
-    words = " ".join(filter(None, (label, OF_FIELD.get(asked.field or ""))))
-    return f"{words}, {asked.scope}" if asked.scope else words
+    words = " ".join(filter(None, (label, OF_FIELD.get(condition.field or ""))))
+    return f"{words}, {condition.scope}" if condition.scope else words
 
 
-def about(one: Assessment) -> str:
+def about(assessment: Assessment) -> str:
     """What a condition is for; of one without a name, what its measure is, and over how many. Beside what an adversary
     expects stands what came true.
     """
-    asked, item = one.requirement, one.closest.item if one.closest else None
-    known = described(asked.require.measure) or CRITERIA.get(asked.require.measure)
-    told = [asked.purpose or ("" if asked.name or known is None else known.meaning.partition(" (")[0])]
-    told += [f"n{SPACE}={SPACE}{item.n:,}"] if isinstance(item, Row) and not asked.name else []
-    told += [f"{amount(one, one.realized.value)} came true"] if one.realized else []
-    return "; ".join(filter(None, told))
+    requirement, item = assessment.requirement, assessment.closest.item if assessment.closest else None
+    quantity = described(requirement.require.measure) or CRITERIA.get(requirement.require.measure)
+    phrases = [
+        requirement.purpose or ("" if requirement.name or quantity is None else quantity.meaning.partition(" (")[0])
+    ]
+    phrases += [f"n{SPACE}={SPACE}{item.n:,}"] if isinstance(item, Row) and not requirement.name else []
+    phrases += [f"{amount(assessment, assessment.realized.value)} came true"] if assessment.realized else []
+    return "; ".join(filter(None, phrases))
 
 
-def amount(one: Assessment, value: float) -> str:
+def amount(assessment: Assessment, value: float) -> str:
     """A value or a limit of a condition."""
-    return with_unit(value, one.unit, one.requirement.require.field)
+    return with_unit(value, assessment.unit, assessment.requirement.require.field)
 
 
 def with_unit(value: float, unit: str, field: str | None) -> str:
@@ -194,25 +213,25 @@ def with_unit(value: float, unit: str, field: str | None) -> str:
 
 def named(line: Mapping[str, Any]) -> str:
     """What a reader calls the condition of a line of the table `verdicts`."""
-    asked = Condition.parse(line["condition"])
-    return called(Requirement(asked, "" if line["name"] == line["condition"] else line["name"]))
+    condition = Condition.parse(line["condition"])
+    return called(Requirement(condition, "" if line["name"] == line["condition"] else line["name"]))
 
 
 def figures(line: Mapping[str, Any]) -> tuple[str, str]:
     """Value and limit of a line of the table `verdicts`; of a count of few people, or of nothing known, a dash."""
     field, value = Condition.parse(line["condition"]).field, line["value"]
-    shown = "\u2013" if value is None else with_unit(float(value), line["unit"], field)
-    return shown, with_unit(float(line["limit"]), line["unit"], field)
+    value_text = "\u2013" if value is None else with_unit(float(value), line["unit"], field)
+    return value_text, with_unit(float(line["limit"]), line["unit"], field)
 
 
-def distance(one: Assessment) -> str:
+def distance(assessment: Assessment) -> str:
     """How far a missed condition is off; "" for one that is not missed."""
-    if not one.violations:
+    if not assessment.violations:
         return ""
-    asked, value = one.requirement.require, one.violations[0].value
-    factor = limit_ratio(value, asked)
-    if asked.sign[0] == ">":
-        return f"short by {amount(one, asked.bound - value)}"
-    if factor is None or asked.field in DIFFERENCES or not math.isfinite(factor):
-        return f"over by {amount(one, value - asked.bound)}"
+    condition, value = assessment.requirement.require, assessment.violations[0].value
+    factor = limit_ratio(value, condition)
+    if condition.sign[0] == ">":
+        return f"short by {amount(assessment, condition.bound - value)}"
+    if factor is None or condition.field in DIFFERENCES or not math.isfinite(factor):
+        return f"over by {amount(assessment, value - condition.bound)}"
     return f"{number(factor, 1)} times the limit"

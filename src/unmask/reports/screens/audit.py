@@ -67,18 +67,20 @@ PERSON_PROBABILITIES = frozenset({None, "posterior", "high", "worst", *QUANTILES
 def screen(scope: Scope) -> Screen:
     """The first screen of an audit."""
     verdicts = scope.data.verdicts
-    found = Screen("none", *NO_POLICY, _lede(scope), (), _how(scope))
+    page = Screen("none", *NO_POLICY, _write_lede(scope), (), _explain_policies(scope))
     if len(verdicts) == 1:
-        items = first(checked(one, scope.data.least) for one in verdicts[0].assessments)
+        items = first(checked(assessment, scope.data.least) for assessment in verdicts[0].assessments)
         state = verdicts[0].state
-        found = replace(found, state=LOOK[state], first=STATES[state], rest=rest(verdicts[0]), items=items)
+        page = replace(page, state=LOOK[state], first=STATES[state], rest=rest(verdicts[0]), items=items)
     elif verdicts:
-        state, rest_ = joint(verdicts)
-        items = first(_summed(one, verdicts, scope.data) for one in verdicts)
-        found = replace(found, state=LOOK[state], first=STATES[state], rest=rest_, items=items, beside="")
-    asked = _asked(verdicts, scope.data) if len(verdicts) > 1 else ()
-    words = found.words if not verdicts else (*asked, *_more(verdicts, found), *_left(scope.data))
-    return replace(found, words=(*as_sentences(scope.data.cautions), *words), who=_who(scope), next=_next(scope))
+        state, remaining_words = joint(verdicts)
+        items = first(_summarize(verdict, verdicts, scope.data) for verdict in verdicts)
+        page = replace(page, state=LOOK[state], first=STATES[state], rest=remaining_words, items=items, beside="")
+    subjects = _describe_subjects(verdicts, scope.data) if len(verdicts) > 1 else ()
+    words = page.words if not verdicts else (*subjects, *_describe_rest(verdicts, page), *_list_unjudged(scope.data))
+    return replace(
+        page, words=(*as_sentences(scope.data.cautions), *words), who=_find_at_risk(scope), next=_give_advice(scope)
+    )
 
 
 def conditions_section(scope: Scope) -> Section | None:
@@ -86,114 +88,130 @@ def conditions_section(scope: Scope) -> Section | None:
     verdicts = scope.data.verdicts
     if (len(verdicts) == 1 and len(verdicts[0].assessments) <= TOLD) or not verdicts:
         return None
-    told = f"{sum(len(one.assessments) for one in verdicts):,} conditions with their values, limits and sources."
-    return Section("conditions", "Every condition", tuple(_table(one, scope.data) for one in verdicts), told)
+    finding = (
+        f"{sum(len(verdict.assessments) for verdict in verdicts):,} conditions with their values, limits and sources."
+    )
+    return Section(
+        "conditions", "Every condition", tuple(_condition_table(verdict, scope.data) for verdict in verdicts), finding
+    )
 
 
-def _table(verdict: Verdict, data: ReportData) -> Grid:
+def _condition_table(verdict: Verdict, data: ReportData) -> Grid:
     rows = [
-        (one.name, STATE[judged.state], one.value, one.limit, one.finding, one.source, one.about)
-        for judged in verdict.assessments
-        for one in [checked(judged, data.least)]
+        (item.name, STATE[assessment.state], item.value, item.limit, item.finding, item.source, item.about)
+        for assessment in verdict.assessments
+        for item in [checked(assessment, data.least)]
     ]
     head = ("Condition", "State", "Value", "Limit", "How far", "Who asks for it", "What it is about")
     return Grid(head, (("", tuple(rows)),), text=2, caption=f"{verdict.release}, {verdict.policy.title}", listed=True)
 
 
-def _more(verdicts: Sequence[Verdict], shown: Screen) -> Iterator[str]:
-    n = len(verdicts) if len(verdicts) > 1 else sum(len(one.assessments) for one in verdicts)
-    if n > len(shown.items):
-        yield f"{n - len(shown.items):,} more are folded below."
+def _describe_rest(verdicts: Sequence[Verdict], page: Screen) -> Iterator[str]:
+    n = len(verdicts) if len(verdicts) > 1 else sum(len(verdict.assessments) for verdict in verdicts)
+    if n > len(page.items):
+        yield f"{n - len(page.items):,} more are folded below."
 
 
-def _left(data: ReportData) -> list[str]:
+def _list_unjudged(data: ReportData) -> list[str]:
     """Whom the verdicts leave out."""
-    several = len({one.release for one in data.verdicts}) > 1
-    told = {(one.release, left) for one in data.verdicts if (left := unjudged(one, data))}
-    return [f"{release}: {left}" if several else left for release, left in sorted(told)[:SEEN]]
+    several = len({verdict.release for verdict in data.verdicts}) > 1
+    omissions = {(verdict.release, omission) for verdict in data.verdicts if (omission := unjudged(verdict, data))}
+    return [f"{release}: {omission}" if several else omission for release, omission in sorted(omissions)[:SEEN]]
 
 
-def _lede(scope: Scope) -> str:
+def _write_lede(scope: Scope) -> str:
     """What the strongest adversary reaches."""
     return one_sentence(next(iter(sentences(scope.data)), ""))
 
 
-def _how(scope: Scope) -> tuple[str, ...]:
+def _explain_policies(scope: Scope) -> tuple[str, ...]:
     """How a policy is given: the shipped ones that could judge this audit, or a condition of one's own."""
     data = scope.data
-    known = [name for name, one in read_shipped_policies().items() if _answers(data, one)]
+    policies = [name for name, policy in read_shipped_policies().items() if _can_judge(data, policy)]
     asks = "k >= 5" if data.result is None else data.result.sample_condition
-    own = f'a condition of your own, such as "{asks}"'
+    example = f'a condition of your own, such as "{asks}"'
     return (
         "No limit was set, so that nothing here is said to be acceptable.",
-        f"Set one with --policy: {f'{listed(known)} come with unmask, or give ' if known else ''}{own}.",
+        f"Set one with --policy: {f'{listed(policies)} come with unmask, or give ' if policies else ''}{example}.",
     )
 
 
-def _answers(data: ReportData, policy: Policy) -> bool:
+def _can_judge(data: ReportData, policy: Policy) -> bool:
     """Whether any condition of a policy can be tested here."""
-    return any(one.count("untested") < len(one.assessments) for one in data.judged([policy]))
+    return any(verdict.count("untested") < len(verdict.assessments) for verdict in data.judged([policy]))
 
 
-def _summed(verdict: Verdict, all_: Sequence[Verdict], data: ReportData) -> DecisionItem:
+def _summarize(verdict: Verdict, verdicts: Sequence[Verdict], data: ReportData) -> DecisionItem:
     """A verdict as a line: how many conditions are missed, and the one that is missed most, or is nearest to it."""
-    titles = {one.policy.title for one in all_}
+    titles = {verdict.policy.title for verdict in verdicts}
     name = verdict.release if len(titles) == 1 else verdict.policy.title
-    name = name if len(titles) in (1, len(all_)) else f"{verdict.release}, {verdict.policy.title}"
-    most = _farthest(verdict)
-    told = rest(verdict).partition(": ")[2].rstrip(".")
-    shown = checked(most, data.least)
-    return replace(shown, state=LOOK[verdict.state], name=name, finding=told, about="", source=called(most.requirement))
+    name = name if len(titles) in (1, len(verdicts)) else f"{verdict.release}, {verdict.policy.title}"
+    farthest = _find_farthest(verdict)
+    finding = rest(verdict).partition(": ")[2].rstrip(".")
+    item = checked(farthest, data.least)
+    return replace(
+        item, state=LOOK[verdict.state], name=name, finding=finding, about="", source=called(farthest.requirement)
+    )
 
 
-def _farthest(verdict: Verdict) -> Assessment:
+def _find_farthest(verdict: Verdict) -> Assessment:
     """The condition that is missed most, or is nearest to it."""
     return max(
-        verdict.assessments, key=lambda one: (one.state == "missed", one.state == "untested", factor(one) or 0.0)
+        verdict.assessments,
+        key=lambda assessment: (
+            assessment.state == "missed",
+            assessment.state == "untested",
+            factor(assessment) or 0.0,
+        ),
     )
 
 
-def _asked(verdicts: Sequence[Verdict], data: ReportData) -> Iterator[str]:
+def _describe_subjects(verdicts: Sequence[Verdict], data: ReportData) -> Iterator[str]:
     """What the conditions that several verdicts are told by are about, and who asks for them, once each."""
-    told = (checked(_farthest(one), data.least) for one in verdicts[:SEEN])
-    yield from dict.fromkeys(f"{one.name}: {'; '.join(filter(None, (one.about, one.source)))}." for one in told)
+    items = (checked(_find_farthest(verdict), data.least) for verdict in verdicts[:SEEN])
+    yield from dict.fromkeys(f"{item.name}: {'; '.join(filter(None, (item.about, item.source)))}." for item in items)
 
 
 # --- who -------------------------------------------------------------------------------------------------------------
 
 
-def _who(scope: Scope) -> AtRisk | None:
+def _find_at_risk(scope: Scope) -> AtRisk | None:
     """Who is at risk: as the result of the audit says, else of people by their probability, else of all together."""
     if scope.data.result is not None and scope.data.result.at_risk is not None:
         return blocks.format_risk(scope.data.result.at_risk)
-    release = _release(scope)
+    release = _select_release(scope)
     risk = at_risk(release, scope)
-    return _together(release, scope) if risk is None else _people(risk, scope)
+    return _describe_average(release, scope) if risk is None else _describe_people(risk, scope)
 
 
-def _release(scope: Scope) -> str:
+def _select_release(scope: Scope) -> str:
     """The release that the screen is about: the first that is not acceptable, or the one where most are at risk."""
-    bad = [one.release for one in scope.data.verdicts if one.state == "not acceptable"]
+    bad = [verdict.release for verdict in scope.data.verdicts if verdict.state == "not acceptable"]
     heads = [row for key, row in scope.heads.items() if key[0] in scope.protected]
-    own = [row for row in heads if row.target == IDENTITY] or heads
-    return next(iter(bad), max(own, key=risky).release if own else scope.protected[0])
+    rows = [row for row in heads if row.target == IDENTITY] or heads
+    return next(iter(bad), max(rows, key=risky).release if rows else scope.protected[0])
 
 
-def _together(release: str, scope: Scope) -> AtRisk | None:
+def _describe_average(release: str, scope: Scope) -> AtRisk | None:
     """What the strongest adversary reaches on average, and of the worst-off."""
     rows = [row for key, row in scope.heads.items() if key[0] == release]
     if not rows:
         return None
     row = max(rows, key=risky)
-    most = _believed_worst(row, scope)
-    worst = (("Worst-off", percent(most)),) if math.isfinite(most) and row.unit == "probability" else ()
+    highest = _believed_worst(row, scope)
+    worst = (("Worst-off", percent(highest)),) if math.isfinite(highest) and row.unit == "probability" else ()
     return AtRisk(row_value(row), f"of {row.n:,} {scope.said('people')}, by the adversary {row.adversary}", facts=worst)
 
 
-def _people(risk: Distribution, scope: Scope) -> AtRisk:
-    judged = [one for verdict in scope.data.verdicts if verdict.release == risk.release for one in verdict.assessments]
-    limit, whose = limit_of(risk, judged)
-    above = risk.above[limit]
+def _describe_people(risk: Distribution, scope: Scope) -> AtRisk:
+    assessments = [
+        assessment
+        for verdict in scope.data.verdicts
+        if verdict.release == risk.release
+        for assessment in verdict.assessments
+    ]
+    limit, limit_source = limit_of(risk, assessments)
+    count = risk.above[limit]
     name = f"the {risk.people:,}, by their risk" if risk.drawn_from else BY
     chart = risk_figure(
         "",
@@ -203,23 +221,23 @@ def _people(risk: Distribution, scope: Scope) -> AtRisk:
         style=scope.styles.get(risk.adversary, 0),
         label=f"People by the probability that {scope.subject(risk.adversary)} is right about them",
     )
-    number, of, drawn = _counted(risk, above, scope)
-    said = f"of {of:,} {scope.said('people')} each run a risk above {100 * limit:g}{SPACE}%, {whose}{drawn}"
-    return AtRisk(number, said, chart, tuple(_facts(risk, limit, scope, judged)))
+    number, of, drawn = _estimate_count(risk, count, scope)
+    people = f"of {of:,} {scope.said('people')} each run a risk above {100 * limit:g}{SPACE}%, {limit_source}{drawn}"
+    return AtRisk(number, people, chart, tuple(_list_facts(risk, limit, scope, assessments)))
 
 
-def _counted(risk: Distribution, above: Count, scope: Scope) -> tuple[str, int, str]:
+def _estimate_count(risk: Distribution, count: Count, scope: Scope) -> tuple[str, int, str]:
     """How many are at risk, of how many, and how that is known of people who were not drawn."""
-    if isinstance(above, str):
-        return above, risk.people, f"; they were drawn from {risk.drawn_from:,}" if risk.drawn_from else ""
+    if isinstance(count, str):
+        return count, risk.people, f"; they were drawn from {risk.drawn_from:,}" if risk.drawn_from else ""
     if not risk.drawn_from:
-        return f"{above:,}", risk.people, ""
-    value, low, high = estimate_all(risk, above, scope.data.least)
+        return f"{count:,}", risk.people, ""
+    value, low, high = estimate_all(risk, count, scope.data.least)
     drawn = f"{risk.people:,} {scope.said('people')} drawn at random"
     return f"{value:,}", risk.drawn_from, f"; estimated from {drawn}, {low:,} to {high:,} with 95{SPACE}%"
 
 
-def estimate_all(risk: Distribution, above: int, least: int = 1) -> tuple[int, int, int]:
+def estimate_all(risk: Distribution, above: int, step: int = 1) -> tuple[int, int, int]:
     """Return how many of all people are at risk if some were drawn, with a 95 % interval, in steps of `least`.
 
     >>> estimate_all(Distribution("r", "a", "identity", (0.0, 1.0), (1.0,), 100, drawn_from=300), 50)
@@ -228,40 +246,46 @@ def estimate_all(risk: Distribution, above: int, least: int = 1) -> tuple[int, i
     is_above = (np.arange(risk.people) < above).astype(np.float64)
     low, high, _ = of_targets(is_above, equal_weights(risk.people), drawn_from=risk.drawn_from, rate=True)
     counts = (risk.drawn_from * share for share in (is_above.mean(), low or 0.0, high or 1.0))
-    value, first, last = (least * round(count / least) for count in counts)
+    value, first, last = (step * round(count / step) for count in counts)
     return value, max(first, above), last
 
 
-def _facts(risk: Distribution, limit: float, scope: Scope, judged: Sequence[Assessment]) -> Iterator[tuple[str, str]]:
+def _list_facts(
+    risk: Distribution, limit: float, scope: Scope, assessments: Sequence[Assessment]
+) -> Iterator[tuple[str, str]]:
     """What they are asked for, the worst-off where no condition shows them, whether people have several rows, and how
     many it was before protection.
     """
     yield "Asked for", "whose record it is" if risk.target == IDENTITY else risk.target
-    if group := _largest(risk, limit, scope):
+    if group := _describe_largest(risk, limit, scope):
         yield "Largest group", group
-    shown = {one.requirement.require.field for one in judged if one.closest and one.closest.item.target == risk.target}
-    worst = _worst(risk, scope)
-    if "worst" not in shown and math.isfinite(worst):
+    fields = {
+        assessment.requirement.require.field
+        for assessment in assessments
+        if assessment.closest and assessment.closest.item.target == risk.target
+    }
+    worst = _find_worst(risk, scope)
+    if "worst" not in fields and math.isfinite(worst):
         yield "Worst-off", percent(worst)
     fewest = scope.data.criteria.get(risk.release, {}).get("k_people")
     if isinstance(fewest, int):
         people = "1 person" if fewest == 1 else f"{fewest:,} people"
         yield "Rows", f"some people have several: a class has at least {people}"
     key = (ORIGINAL, risk.adversary, risk.target)
-    bare = next((one for one in scope.data.distribution if (one.release, one.adversary, one.target) == key), None)
+    bare = next((item for item in scope.data.distribution if (item.release, item.adversary, item.target) == key), None)
     if bare is not None and risk.release != ORIGINAL and limit in bare.above:
-        above = bare.above[limit]
-        yield "Unprotected", f"{above if isinstance(above, str) else f'{above:,}'} people"
+        count = bare.above[limit]
+        yield "Unprotected", f"{count if isinstance(count, str) else f'{count:,}'} people"
 
 
-def _largest(risk: Distribution, limit: float, scope: Scope) -> str:
+def _describe_largest(risk: Distribution, limit: float, scope: Scope) -> str:
     """The most people above the limit whom the same records fit, and how sure the adversary is of them."""
     if risk.adversary != PROSECUTOR or risk.above[limit] == 0:
         return ""
-    above = [row for row in _rows_about(risk, "classes", scope) if row["probability"] > limit]
-    if not above:
+    rows = [row for row in _rows_about(risk, "classes", scope) if row["probability"] > limit]
+    if not rows:
         return f"fewer than {scope.data.least:,} people alike in what is known of them"
-    largest = max(above, key=lambda row: row["people"])
+    largest = max(rows, key=lambda row: row["people"])
     return f"{largest['people']:,} people alike in what is known of them, up to {percent(largest['probability'])}"
 
 
@@ -271,7 +295,7 @@ def _rows_about(risk: Distribution, table: str, scope: Scope) -> tuple[Mapping[s
     return tables[table].where(release=risk.release, target=risk.target).rows if table in tables else ()
 
 
-def _worst(risk: Distribution, scope: Scope) -> float:
+def _find_worst(risk: Distribution, scope: Scope) -> float:
     """The most that anybody is re-identified with, or believed to have a value that is not the commonest."""
     if risk.target == IDENTITY:
         row = scope.heads.get((risk.release, risk.adversary, risk.target))
@@ -282,26 +306,30 @@ def _worst(risk: Distribution, scope: Scope) -> float:
 # --- what next -------------------------------------------------------------------------------------------------------
 
 
-def _next(scope: Scope) -> Advice:
+def _give_advice(scope: Scope) -> Advice:
     """Changes that were tried; else what would try them, decide what is open, or sign what is acceptable."""
     data = scope.data
     if data.changes:
         heads = ("people above", "utility kept")
-        return Advice("", _protect(data.changes), tuple(map(_tried, data.changes)), heads, UTILITY)
+        return Advice("", _write_command(data.changes), tuple(map(_to_alternative, data.changes)), heads, UTILITY)
     if data.result is not None and (advice := blocks.format_advice(data.result, data.verdicts)) is not None:
         return advice
-    return _advised(data)
+    return _suggest_step(data)
 
 
-def _advised(data: ReportData) -> Advice:
+def _suggest_step(data: ReportData) -> Advice:
     """Of an audit that has tried nothing."""
     verb = "audit" if data.result is None else data.result.command
-    states = {one.state for one in data.verdicts}
-    named = next((name for name, one in read_shipped_policies().items() if _answers(data, one)), "policy.toml")
-    alone = len(data.criteria) == 2 and ORIGINAL in data.criteria  # one release, and what it was made of
-    tries = ", and tries what may be done" if verb == "audit" and alone else ""
+    states = {verdict.state for verdict in data.verdicts}
+    policy_name = next(
+        (name for name, policy in read_shipped_policies().items() if _can_judge(data, policy)), "policy.toml"
+    )
+    is_single = len(data.criteria) == 2 and ORIGINAL in data.criteria  # one release, and what it was made of
+    tries = ", and tries what may be done" if verb == "audit" and is_single else ""
     if not states:
-        return Advice(f"Set a limit; the page then judges by it{tries}.", f"unmask {verb} \u2026 --policy {named}")
+        return Advice(
+            f"Set a limit; the page then judges by it{tries}.", f"unmask {verb} \u2026 --policy {policy_name}"
+        )
     if states == {"acceptable"}:
         return Advice(blocks.ACCEPTABLE, blocks.CERTIFY)
     if "not acceptable" not in states:
@@ -339,32 +367,34 @@ def _smallest_k(assessment: Assessment) -> int | None:
     return next(k for k in itertools.count(start) if require.holds(1 / k))
 
 
-def _tried(change: Change) -> Alternative:
-    above = (
+def _to_alternative(change: Change) -> Alternative:
+    count = (
         rate(None) if change.above is None else change.above if isinstance(change.above, str) else f"{change.above:,}"
     )
-    told = f"{plural(change.missed, 'condition')} missed" if change.missed else "every tested condition met"
+    finding = f"{plural(change.missed, 'condition')} missed" if change.missed else "every tested condition met"
     state = "missed" if change.missed else "met"
-    figures, is_unprotected = (above, rate(change.utility)), change.k is None
-    return Alternative("", figures, change.name, is_unprotected=is_unprotected, state=state, finding=told)
+    figures, is_unprotected = (count, rate(change.utility)), change.k is None
+    return Alternative("", figures, change.name, is_unprotected=is_unprotected, state=state, finding=finding)
 
 
-def best(changes: Sequence[Change]) -> Change | None:
+def select_change(changes: Sequence[Change]) -> Change | None:
     """The change that misses fewest conditions, the first of them; None where none was made."""
-    return min((one for one in changes if one.k is not None), key=lambda one: one.missed, default=None)
+    return min((change for change in changes if change.k is not None), key=lambda change: change.missed, default=None)
 
 
-def _protect(changes: Sequence[Change]) -> str:
+def _write_command(changes: Sequence[Change]) -> str:
     """How the best change is made."""
-    made = best(changes)
-    if made is None:
+    change = select_change(changes)
+    if change is None:
         return ""
-    asked = f"unmask protect \u2026 --k {made.k}" + (f" --l {made.l}" if made.l else "")
-    return asked + (f", without {made.without}" if made.without else "")
+    command = f"unmask protect \u2026 --k {change.k}" + (f" --l {change.l}" if change.l else "")
+    return command + (f", without {change.without}" if change.without else "")
 
 
 def _believed_worst(row: Row, scope: Scope) -> float:
     """Return the worst-off of a row by the adversary's belief: realized success is 0 or 1 for each person."""
-    whose = row.release, row.adversary, row.target, quantity(row.measure)
-    rows = (one for one in scope.data.rows if (one.release, one.adversary, one.target, one.measure) == whose)
-    return next((one.worst for one in rows), math.nan)
+    key = row.release, row.adversary, row.target, quantity(row.measure)
+    beliefs = (
+        belief for belief in scope.data.rows if (belief.release, belief.adversary, belief.target, belief.measure) == key
+    )
+    return next((belief.worst for belief in beliefs), math.nan)

@@ -35,32 +35,32 @@ TOLD = 3
 
 def first(items: Iterable[DecisionItem]) -> tuple[DecisionItem, ...]:
     """Those that the screen has room for, what is missed or open before what is met; of few, what they are about."""
-    listed = list(items)
-    kept = listed if len(listed) <= SEEN else sorted(listed, key=lambda one: one.state == "met")
-    return tuple(kept[:SEEN] if len(kept) <= TOLD else (replace(one, about="") for one in kept[:SEEN]))
+    all_items = list(items)
+    selected = all_items if len(all_items) <= SEEN else sorted(all_items, key=lambda item: item.state == "met")
+    return tuple(selected[:SEEN] if len(selected) <= TOLD else (replace(item, about="") for item in selected[:SEEN]))
 
 
-def factor(one: Assessment) -> float | None:
+def factor(assessment: Assessment) -> float | None:
     """How many times its limit the value of a condition is; None where that says nothing."""
-    found = one.closest
-    return None if found is None else limit_ratio(found.value, one.requirement.require)
+    closest = assessment.closest
+    return None if closest is None else limit_ratio(closest.value, assessment.requirement.require)
 
 
-def checked(one: Assessment, least: int) -> DecisionItem:
+def checked(assessment: Assessment, least: int) -> DecisionItem:
     """A condition as a line of the first screen; least : the fewest people that are counted."""
-    asked, found = one.requirement, one.closest
-    value = "\u2013" if found is None else amount(one, found.value)
-    if found is not None and asked.require.measure in COUNTS:
-        value = str(hide_few(int(found.value), least))
-    ratio = factor(one)
+    requirement, closest = assessment.requirement, assessment.closest
+    value = "\u2013" if closest is None else amount(assessment, closest.value)
+    if closest is not None and requirement.require.measure in COUNTS:
+        value = str(hide_few(int(closest.value), least))
+    ratio = factor(assessment)
     return DecisionItem(
-        state=one.state,
-        name=called(asked),
-        finding=narrow(one) or distance(one) or one.unknown_reason,
+        state=assessment.state,
+        name=called(requirement),
+        finding=narrow(assessment) or distance(assessment) or assessment.unknown_reason,
         value=value,
-        limit=f"{BOUND[asked.require.sign]} {amount(one, asked.require.bound)}",
-        source=asked.source or UNSOURCED,
-        about=about(one),
+        limit=f"{BOUND[requirement.require.sign]} {amount(assessment, requirement.require.bound)}",
+        source=requirement.source or UNSOURCED,
+        about=about(assessment),
         ratio=math.nan if ratio is None else ratio,
     )
 

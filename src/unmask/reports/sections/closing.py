@@ -14,14 +14,14 @@ Group = tuple[list[str], str, str]
 
 def not_run_section(not_run: Sequence[tuple[str, str]]) -> Section | None:
     """One line for each reason."""
-    rows = [("; ".join(things), word, why) for things, word, why in not_run_groups(not_run)]
-    shown = grid(("What", "Status", "Why"), rows, text=3)
+    rows = [("; ".join(things), word, reason) for things, word, reason in not_run_groups(not_run)]
+    table = grid(("What", "Status", "Why"), rows, text=3)
     heading = "What was not run, and what failed"
     meaning = lead("\u201cNot run\u201d and \u201cfailed\u201d do not mean zero risk.")
     n_failed = sum(status == "failed" for _, status, _ in rows)
     reasons = f"{plural(len(rows), 'reason')} why something is not known"
-    told = f"{reasons}, {n_failed} of them a failure." if n_failed else f"{reasons}; nothing failed."
-    return Section("not-run", heading, parts(meaning, shown), told) if rows else None
+    finding = f"{reasons}, {n_failed} of them a failure." if n_failed else f"{reasons}; nothing failed."
+    return Section("not-run", heading, parts(meaning, table), finding) if rows else None
 
 
 def not_run_groups(not_run: Sequence[tuple[str, str]]) -> list[Group]:
@@ -31,28 +31,28 @@ def not_run_groups(not_run: Sequence[tuple[str, str]]) -> list[Group]:
     identity)" and "rank, log_loss_bits (register, pay)", and measures go by their names.
     """
     groups: dict[str, dict[str, list[str]]] = {}
-    for thing, why in not_run:
-        names, whose = _measures_of(thing)
-        groups.setdefault(why, {}).setdefault(names, []).extend([whose] if whose else [])
-    found = [
+    for thing, reason in not_run:
+        names, subjects = _measures_of(thing)
+        groups.setdefault(reason, {}).setdefault(names, []).extend([subjects] if subjects else [])
+    ordered = [
         (
-            [f"{names} \u2013 {'; '.join(whose)}" if whose else names for names, whose in things.items()],
-            "failed" if why.lower().startswith("failed") else "not run",
-            why,
+            [f"{names} \u2013 {'; '.join(subjects)}" if subjects else names for names, subjects in things.items()],
+            "failed" if reason.lower().startswith("failed") else "not run",
+            reason,
         )
-        for why, things in groups.items()
+        for reason, things in groups.items()
     ]
-    return sorted(found, key=lambda group: group[1] != "failed")
+    return sorted(ordered, key=lambda group: group[1] != "failed")
 
 
 def _measures_of(thing: str) -> tuple[str, str]:
     """Take "rank, log_loss_bits (register, identity)" apart: names for readers, and whose; else the text as it is."""
-    listed, _, whose = thing.removesuffix(")").partition(" (")
-    names = [measure_name(name) for name in listed.split(", ")]
-    if not whose or not all(names):
+    measures, _, subjects = thing.removesuffix(")").partition(" (")
+    names = [measure_name(name) for name in measures.split(", ")]
+    if not subjects or not all(names):
         return thing, ""
     text = ", ".join(name for name in names if name)
-    return text[0].upper() + text[1:], whose
+    return text[0].upper() + text[1:], subjects
 
 
 def closing(
@@ -60,11 +60,13 @@ def closing(
 ) -> tuple[Section | None, ...]:
     """The last sections: what was assumed, what was not run, how the page was made."""
     lines = tuple((name, (str(value),)) for name, value in reproduce.items())
-    told = f"{plural(len(assumptions), 'sentence')} on which the figures rest."
-    assumed = Section("assumptions", "What was assumed", (Bullets(tuple(assumptions)),), told) if assumptions else None
+    finding = f"{plural(len(assumptions), 'sentence')} on which the figures rest."
+    assumed = (
+        Section("assumptions", "What was assumed", (Bullets(tuple(assumptions)),), finding) if assumptions else None
+    )
     version = f"By {reproduce['Version']}." if "Version" in reproduce else f"{plural(len(lines), 'line')}."
-    made = Section("reproduce", heading, (Terms(lines, "reproduce"),), version) if lines else None
-    return assumed, not_run, made
+    reproduction = Section("reproduce", heading, (Terms(lines, "reproduce"),), version) if lines else None
+    return assumed, not_run, reproduction
 
 
 def describe_readers(least: int, *, cases: bool = False) -> str:

@@ -78,11 +78,11 @@ CONTROL = ("Control people", "Added", "Best on control")
 
 def measures_section(scope: Scope) -> Section:
     """Every adversary by every measure."""
-    leading, others = measure_tables(scope)
-    told = notes(map(scope.said, measure_notes(scope, [*leading, *others])))
-    how = lead(LINKED + HOW if LINKAGE in scope.targets else HOW)
-    shown = parts(how, folded(LEADERS, leading), Fold(OTHERS, tuple(others)), told)
-    return Section("measures", "Every adversary by every measure", shown, measures_finding(scope))
+    leading, other_measures = measure_tables(scope)
+    explanations = notes(map(scope.said, measure_notes(scope, [*leading, *other_measures])))
+    introduction = lead(LINKED + HOW if LINKAGE in scope.targets else HOW)
+    content = parts(introduction, folded(LEADERS, leading), Fold(OTHERS, tuple(other_measures)), explanations)
+    return Section("measures", "Every adversary by every measure", content, measures_finding(scope))
 
 
 def measures_finding(scope: Scope) -> str:
@@ -92,11 +92,11 @@ def measures_finding(scope: Scope) -> str:
     if refuted:
         return f"The truth refutes what {listed(refuted)} {'expects' if len(refuted) == 1 else 'expect'}."
     predicted = _attacks((row for row in rows if row.status != "scores"), "success_probability")
-    held = "; where the truth is known, nothing refutes what they expect"
+    unrefuted = "; where the truth is known, nothing refutes what they expect"
     is_checked = bool(predicted & _attacks(rows, "realized_success"))
     n_measures = plural(len({row.measure for row in rows}), "measure")
     adversaries = plural(len(scope.adversaries), "adversary", "adversaries")
-    return f"{adversaries} by {n_measures}{held if is_checked else ''}."
+    return f"{adversaries} by {n_measures}{unrefuted if is_checked else ''}."
 
 
 def _attacks(rows: Iterable[Row], measure: str) -> set[tuple[str, str, str]]:
@@ -111,17 +111,17 @@ def measure_tables(scope: Scope) -> tuple[list[Grid], list[Grid]]:
     leading = LEADING | {quantity(measure) for measure in scope.data.success}
     stems = dict.fromkeys(quantity(row.measure) for row in scope.data.rows)
     first = [stem for stem in stems if stem in leading] or list(stems)
-    others = [stem for stem in stems if stem not in first]
-    return measure_grids(scope, scope.targets, first), measure_grids(scope, scope.targets, others)
+    remaining = [stem for stem in stems if stem not in first]
+    return measure_grids(scope, scope.targets, first), measure_grids(scope, scope.targets, remaining)
 
 
 def paired(rows: Iterable[Row]) -> dict[str, dict[tuple[str, str], dict[bool, Row]]]:
     """Quantity -> release and adversary -> the rows of both kinds, in the order of rows."""
-    found: dict[str, dict[tuple[str, str], dict[bool, Row]]] = {}
+    lines_by_quantity: dict[str, dict[tuple[str, str], dict[bool, Row]]] = {}
     for row in rows:
-        lines = found.setdefault(quantity(row.measure), {})
+        lines = lines_by_quantity.setdefault(quantity(row.measure), {})
         lines.setdefault((row.release, row.adversary), {})[needs_truth(row.measure)] = row
-    return found
+    return lines_by_quantity
 
 
 def line_above(stem: str, lines: Mapping[tuple[str, str], Pair]) -> str:
@@ -133,15 +133,15 @@ def measure_grids(scope: Scope, targets: Iterable[str], stems: Sequence[str] | N
     """Return a table for each target, of these quantities; of all by default."""
     tables = []
     for target in targets:
-        own = [row for row in scope.data.rows if row.target == target]
-        found, attacking = paired(own), {row.adversary for row in own}
+        target_rows = [row for row in scope.data.rows if row.target == target]
+        lines_by_quantity, attacking = paired(target_rows), {row.adversary for row in target_rows}
         groups = [
             (
-                line_above(stem, found[stem]),
-                _measure_rows(found[stem], scope, attacking, every=target not in SOME_RELEASES),
+                line_above(stem, lines_by_quantity[stem]),
+                _measure_rows(lines_by_quantity[stem], scope, attacking, every=target not in SOME_RELEASES),
             )
-            for stem in (found if stems is None else stems)
-            if stem in found
+            for stem in (lines_by_quantity if stems is None else stems)
+            if stem in lines_by_quantity
         ]
         if groups:
             if stems is None:  # inside a block: only what was measured
@@ -168,7 +168,7 @@ def _without_control(grid: Grid) -> Grid:
 
 
 def _measure_rows(
-    found: Mapping[tuple[str, str], Pair], scope: Scope, attacking: Set[str], *, every: bool
+    pairs: Mapping[tuple[str, str], Pair], scope: Scope, attacking: Set[str], *, every: bool
 ) -> tuple[tuple[str, ...], ...]:
     """The rows of one measure; an adversary for whom it was run on no release has one row.
 
@@ -176,12 +176,12 @@ def _measure_rows(
 
     every : whether a release without the measure has a row; one without adopters has none of them
     """
-    measured = {adversary for _, adversary in found}
+    measured = {adversary for _, adversary in pairs}
     cells = [
-        (*scope.who(release, adversary), *_cells(found.get((release, adversary), {})))
+        (*scope.who(release, adversary), *_cells(pairs.get((release, adversary), {})))
         for release in scope.releases
         for adversary in scope.adversaries
-        if adversary in measured and (every or (release, adversary) in found)
+        if adversary in measured and (every or (release, adversary) in pairs)
     ]
     return (*cells, *_idle([name for name in scope.adversaries if name in attacking - measured], scope))
 
@@ -196,22 +196,22 @@ Pair = Mapping[bool, Row]
 
 def measure_cells(pair: Pair) -> tuple[str, ...]:
     """Prior, expected, realized, gain, worst-off and n of one measure; worst-off by the adversary's own belief."""
-    own, real = pair.get(False), pair.get(True)
-    given = [row for row in (real, own) if row is not None]
-    if not given:
+    expected, real = pair.get(False), pair.get(True)
+    evaluated = [row for row in (real, expected) if row is not None]
+    if not evaluated:
         return ("not run", *("",) * 5)
-    known = [row for row in given if row.status not in FAILURES]
-    if not known:
-        return (given[-1].status, *("",) * 5)
-    lead, worst = known[0], known[-1]
-    refuted = " \u2020" if own is not None and real is not None and own.status == "refuted" else ""
+    valid = [row for row in evaluated if row.status not in FAILURES]
+    if not valid:
+        return (evaluated[-1].status, *("",) * 5)
+    lead, worst = valid[0], valid[-1]
+    refuted = " \u2020" if expected is not None and real is not None and expected.status == "refuted" else ""
     return (
         estimate(lead.prior, lead.unit),
-        _cell(own),
+        _cell(expected),
         _cell(real) + refuted,
         NO_VALUE if lead.measure in ERROR_RATES else gain(lead),
         estimate(worst.worst, worst.unit),
-        " / ".join(dict.fromkeys(map(_count, reversed(known)))),
+        " / ".join(dict.fromkeys(map(_count, reversed(valid)))),
     )
 
 
@@ -225,8 +225,14 @@ def _cells(pair: Pair) -> tuple[str, ...]:
     cells, row = measure_cells(pair), pair.get(True)
     if row is None or row.control is None:
         return (*cells[:3], *("",) * len(CONTROL), *cells[3:])
-    best = "" if row.baseline is None else estimate(row.baseline, row.unit)
-    return (*cells[:3], estimate(row.control, row.unit), "" if row.excess is None else points(row), best, *cells[3:])
+    baseline = "" if row.baseline is None else estimate(row.baseline, row.unit)
+    return (
+        *cells[:3],
+        estimate(row.control, row.unit),
+        "" if row.excess is None else points(row),
+        baseline,
+        *cells[3:],
+    )
 
 
 def _cell(row: Row | None) -> str:
@@ -244,8 +250,8 @@ def measure_notes(scope: Scope, tables: Sequence[Grid]) -> list[str]:
     notes += [f"Brackets are the {kind}." for kind in kinds if kind.startswith(BOUNDS)]
     bare = dict.fromkeys(row.interval for row in data.rows if row.low is None and row.status not in FAILURES)
     if bare:
-        why = "; ".join(over.removeprefix("none: ") for over in bare if over != "none")
-        notes.append("A value without brackets has no interval" + (f": {why}." if why else "."))
+        reasons = "; ".join(over.removeprefix("none: ") for over in bare if over != "none")
+        notes.append("A value without brackets has no interval" + (f": {reasons}." if reasons else "."))
     notes.append("Worst-off is the person for whom the adversary does best.")
     cells = [cell for table in tables for _, rows in table.groups for row in rows for cell in row]
     if any("\u2020" in cell for cell in cells):
@@ -259,20 +265,20 @@ def measure_notes(scope: Scope, tables: Sequence[Grid]) -> list[str]:
     rows = [row for row in data.rows if row.status not in FAILURES]
     kind = _by_adversary(scope, ((row.adversary, row.status) for row in rows if row.measure not in COUNTED))
     if kind.keys() - {"exact"}:
-        notes.append(f"Kind of belief: {'; '.join(f'{whose} {said}'.lstrip() for said, whose in kind.items())}.")
+        notes.append(f"Kind of belief: {'; '.join(f'{letters} {text}'.lstrip() for text, letters in kind.items())}.")
     notes += dict.fromkeys(
         f"{row.release}, {row.measure}: {row.note}" for row in data.rows if row.note and row.status in FAILURES
     )
-    told = _by_adversary(scope, ((row.adversary, row.note) for row in rows if row.note))
-    return notes + [f"{whose}: {said}" if whose else said for said, whose in told.items()]
+    notes_by_text = _by_adversary(scope, ((row.adversary, row.note) for row in rows if row.note))
+    return notes + [f"{letters}: {text}" if letters else text for text, letters in notes_by_text.items()]
 
 
-def _by_adversary(scope: Scope, said: Iterable[tuple[str, str]]) -> dict[str, str]:
+def _by_adversary(scope: Scope, texts: Iterable[tuple[str, str]]) -> dict[str, str]:
     """What is said -> the letters of those of whom it is, "A, C"; none where it is of everybody."""
-    found: dict[str, dict[str, None]] = {}
-    for adversary, one in said:
-        found.setdefault(one, {})[adversary] = None
+    adversaries_by_text: dict[str, dict[str, None]] = {}
+    for adversary, text in texts:
+        adversaries_by_text.setdefault(text, {})[adversary] = None
     return {
-        one: "" if names.keys() >= {*scope.adversaries} else ", ".join(letter(scope.styles[name]) for name in names)
-        for one, names in found.items()
+        text: "" if names.keys() >= {*scope.adversaries} else ", ".join(letter(scope.styles[name]) for name in names)
+        for text, names in adversaries_by_text.items()
     }
