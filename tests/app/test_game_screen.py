@@ -47,7 +47,7 @@ def weighed(browser: Browser, hospital: Path, started: list[tuple[str, ...]]) ->
 def test_every_question_says_who_answers_it_and_that_it_is_assumed(weighed: Browser):
     text = weighed.at("/game").text
     for one in QUESTIONS:
-        assert f"For the {one.who}. {'In place of' if one.assumed is None else 'Assumed; '}" in text
+        assert f"For the {one.role}. {'In place of' if one.assumed is None else 'Assumed; '}" in text
         assert one.asks in text
 
 

@@ -25,7 +25,7 @@ from unmask.studies.game import make_result, play, priced, read_game, write_game
 from unmask.studies.game.document import parse_game
 from unmask.studies.game.offers import curves_of, offer_of, safer_offer
 from unmask.studies.game.sentences import describe_spared
-from unmask.studies.questions import QUESTIONS, asked_lines
+from unmask.studies.questions import QUESTIONS, list_question_lines
 from unmask.studies.reading import read_plan
 from unmask.studies.run import run_study
 from unmask.studies.study_result import read_report
@@ -392,7 +392,7 @@ def test_an_adversary_who_asks_something_else_has_no_game(tmp_path):
 
 
 def test_the_questions_of_init_are_a_game_once_their_marks_are_off():
-    text = "\n".join(asked_lines())
+    text = "\n".join(list_question_lines())
     said = parse_game(tomllib.loads(text), Path())
     assert {one.parameter for one in said.ranges} == {"gain", "detection"}
     asked = [one for one in QUESTIONS if one.assumed is not None]
@@ -479,13 +479,13 @@ def test_a_network_has_a_game_if_its_adversary_announces_probabilities(tmp_path,
     with pytest.raises(UnmaskError, match="Rematch has scores for none, and a price needs probabilities: calibrate it"):
         play(path)
     with monkeypatch.context() as here:
-        here.setattr("unmask.studies.cells.made", lambda *_: Ensemble(rounds=1))
+        here.setattr("unmask.studies.cells.instantiate", lambda *_: Ensemble(rounds=1))
         with pytest.raises(UnmaskError, match="seeds were chosen and not sampled"):  # of the quarter with most contacts
             play(path)
-        here.setattr("unmask.studies.cells.made", lambda *_: Present())
+        here.setattr("unmask.studies.cells.instantiate", lambda *_: Present())
         with pytest.raises(UnmaskError, match="a price needs probabilities: nothing tells who is absent"):
             play(path)
-    monkeypatch.setattr("unmask.studies.cells.made", lambda *_: Sure())
+    monkeypatch.setattr("unmask.studies.cells.instantiate", lambda *_: Sure())
     found = play(path)
     assert 0 < found.people < 80  # whom they knew before is no target
     answer = found.now.answers[0]

@@ -22,7 +22,7 @@ from unmask.graphs import (
     split,
 )
 from unmask.graphs.disclosure import disclosure, discovery, separated_seeds
-from unmask.studies.cells import made, run_cell
+from unmask.studies.cells import instantiate, run_cell
 from unmask.studies.reading import read_plan
 from unmask.studies.results_file import RESULTS
 from unmask.studies.run import run_study
@@ -177,7 +177,7 @@ def test_an_attack_on_several_identities_is_made_of_another(tmp_path):
     )
     (tmp_path / "plan.toml").write_text(PEOPLE + text)
     (cell,) = read_plan(tmp_path / "plan.toml").cells()
-    assert made(cell.adversary, "attacks") == Iterated(Nar09(theta=0.5))
+    assert instantiate(cell.adversary, "attacks") == Iterated(Nar09(theta=0.5))
 
 
 @pytest.mark.parametrize(

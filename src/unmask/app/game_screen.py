@@ -11,7 +11,7 @@ from unmask.app.jobs import Command, format_command
 from unmask.app.project import GAME, GAME_PAGE, STUDY_FOLDER, Project
 from unmask.app.table_workflow import build_plan
 from unmask.plan import NOTHING
-from unmask.studies.questions import ATTACKER, INSTEAD, QUESTIONS, Question, answer, told
+from unmask.studies.questions import ATTACKER, INSTEAD, QUESTIONS, Question, answer, describe_assumption
 from unmask.studies.run import JOURNAL
 from unmask.toml_text import format_document
 
@@ -94,7 +94,8 @@ def _show_question(document: Mapping[str, Any], question: Question) -> dict[str,
         numbers = [numbers[0], numbers[-1]]
     is_plain = all(number is None or isinstance(number, int | float) for number in numbers)
     texts = ["" if number is None else f"{100 * number if unit else number:.9g}" for number in numbers]
-    return {"question": question, "numbers": texts if is_plain else [], "unit": unit, "note": told(question)}
+    inputs, note = texts if is_plain else [], describe_assumption(question)
+    return {"question": question, "numbers": inputs, "unit": unit, "note": note}
 
 
 def _with_answers(document: dict[str, Any], form: Mapping[str, Any]) -> dict[str, Any]:

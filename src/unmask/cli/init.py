@@ -49,7 +49,7 @@ def init(file: Path, output: Path, force: bool, **reading: Any) -> None:
     unmask audit unmask.toml --report out.html
     """
     from unmask.first_document import first_document, reasons, unit_of
-    from unmask.studies.questions import asked_lines
+    from unmask.studies.questions import list_question_lines
     from unmask.tables.risk import column_facts
     from unmask.toml_text import format_document
 
@@ -63,7 +63,7 @@ def init(file: Path, output: Path, force: bool, **reading: Any) -> None:
     unit = unit_of(facts)
     decided = [unit.question or f"Unit of counting: {unit.words}"] if reading["person"] is None else []
     notes = {"data": (*decided, *table.notes)}
-    questions = "\n".join(f"# {line}".rstrip() for line in asked_lines())
+    questions = "\n".join(f"# {line}".rstrip() for line in list_question_lines())
     text = format_document(given, comments={"columns": why}, notes=notes)
     write_texts({output: f"{text}\n{RELEASED}#\n{questions}\n"})
     if unit.question and reading["person"] is None:

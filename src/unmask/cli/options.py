@@ -175,10 +175,10 @@ def choose_protection(specs: Sequence[Spec], relaxed: bool, **mondrian: Any) -> 
 def make_protection(spec: Spec) -> Any:
     """Return a protection of tables."""
     from unmask.plan import Part
-    from unmask.studies.cells import check_part, made
+    from unmask.studies.cells import check_part, instantiate
 
     part = Part(spec.use, spec.use, spec.parameters, {}, code=code_folder("protection"))
     part = check_part(part, "protections", Path())
     if part.domain != "tables":
         raise UnmaskError(f"{spec.use} protects {part.domain}, expected a protection of tables, such as tables.PRAM")
-    return made(part, "protections")
+    return instantiate(part, "protections")

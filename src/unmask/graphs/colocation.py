@@ -58,7 +58,7 @@ def co_location(user: ArrayLike, place: ArrayLike, time: ArrayLike, *, within: f
 
 
 def _encounters(
-    person: NDArray[np.int64], site: NDArray[np.int64], moment: NDArray[np.float64], within: float
+    person: NDArray[np.int64], site: NDArray[np.int64], moment: NDArray[np.float64], max_gap: float
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the records i < j of different users at one place within the time, records being sorted by place and time.
 
@@ -69,7 +69,7 @@ def _encounters(
     while len(rows):
         step += 1
         rows = rows[rows + step < len(person)]
-        rows = rows[(site[rows + step] == site[rows]) & (moment[rows + step] - moment[rows] <= within)]
+        rows = rows[(site[rows + step] == site[rows]) & (moment[rows + step] - moment[rows] <= max_gap)]
         met = rows[person[rows] != person[rows + step]]
         encounters.append((met, met + step))
     return np.concatenate([earlier for earlier, _ in encounters]), np.concatenate([later for _, later in encounters])

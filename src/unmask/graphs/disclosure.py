@@ -71,8 +71,8 @@ class SeparatedPair(Pair):
         people = SocialGraph.from_edges(origin[u], origin[v], n_nodes=len(count))
         role = np.where(count[origin] > 1, Role.IDENTITY, Role.WHOLE).astype(np.int8)
         separated = Separated(pair.target, origin, role, np.flatnonzero(count > 1))
-        before = Pair(pair.source, people, np.where(pair.truth >= 0, origin[pair.truth], NOBODY))
-        return cls(pair.source, pair.target, pair.truth, origin, before=before, separated=separated)
+        unseparated = Pair(pair.source, people, np.where(pair.truth >= 0, origin[pair.truth], NOBODY))
+        return cls(pair.source, pair.target, pair.truth, origin, before=unseparated, separated=separated)
 
 
 def seed_pair(pair: Pair, separated: Separated, who: Who = "whole") -> Pair:
@@ -222,26 +222,26 @@ def disclosure(pair: Pair, separated: Separated, mapping: NDArray[np.integer], s
     )
 
 
-def disclosure_measures(found: Disclosure, pair: Pair) -> Iterator[Measure]:
-    """Return the measures of the adopters in `found`, nan for all others; `pair` is that of the release.
+def disclosure_measures(disclosed: Disclosure, pair: Pair) -> Iterator[Measure]:
+    """Return the measures of the adopters in `disclosed`, nan for all others; `pair` is that of the release.
 
     adopter_recall : who are mapped rightly, by any of their identities
     disclosure     : share of their contacts that the attack discloses; a random node discloses all contacts if right
     decoyed        : with decoys, who are found by the public identity
     exposed        : with decoys, who are found by the identity that they hide
     """
-    one = 1 / max(pair.target.n_nodes, 1)
-    yield _of_adopters("adopter_recall", found, found.role >= 0, one * pair.identities)
-    for name, value in (("disclosure", found.share), ("decoyed", found.role == Role.PUBLIC),
-                        ("exposed", found.role == Role.HIDDEN)):  # fmt: skip
-        if name == "disclosure" or found.decoys:
-            yield _of_adopters(name, found, value, np.full(pair.source.n_nodes, one))
+    chance = 1 / max(pair.target.n_nodes, 1)
+    yield _of_adopters("adopter_recall", disclosed, disclosed.role >= 0, chance * pair.identities)
+    for name, value in (("disclosure", disclosed.share), ("decoyed", disclosed.role == Role.PUBLIC),
+                        ("exposed", disclosed.role == Role.HIDDEN)):  # fmt: skip
+        if name == "disclosure" or disclosed.decoys:
+            yield _of_adopters(name, disclosed, value, np.full(pair.source.n_nodes, chance))
 
 
-def _of_adopters(name: str, found: Disclosure, value: NDArray[np.generic], guess: NDArray[np.floating]) -> Measure:
+def _of_adopters(name: str, disclosed: Disclosure, value: NDArray[np.generic], guess: NDArray[np.floating]) -> Measure:
     def realized(belief: Posterior, _truth: Truth) -> NDArray[np.float64]:
         values = np.full(len(guess), np.nan)
-        values[found.person] = guess[found.person] if belief.named is None else value
+        values[disclosed.person] = guess[disclosed.person] if belief.named is None else value
         return values
 
     return Measure(

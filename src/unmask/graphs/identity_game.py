@@ -140,7 +140,7 @@ def acceptance(discovery: ArrayLike, decision: Decision = "uniform") -> Floats:
     if table.shape not in ((2,) * len(P) + P.shape, (2 ** len(P), len(P))):
         raise UnmaskError(f"decision is a table of shape {table.shape}, expected {P.shape} or {(2 ** len(P), len(P))}")
     cells = table.reshape((2,) * len(P) + P.shape)
-    return _enumerated(P, lambda found: cells[tuple(found.astype(int))])
+    return _enumerated(P, lambda discovered: cells[tuple(discovered.astype(int))])
 
 
 def _uniform(P: Floats) -> Floats:
@@ -153,8 +153,8 @@ def _uniform(P: Floats) -> Floats:
 
 
 def _looked_up(table: Mapping[tuple[int, ...], ArrayLike]) -> Callable[[NDArray[np.bool_]], ArrayLike]:
-    def decide(found: NDArray[np.bool_]) -> ArrayLike:
-        m = tuple(found.astype(int).tolist())
+    def decide(discovered: NDArray[np.bool_]) -> ArrayLike:
+        m = tuple(discovered.astype(int).tolist())
         if m not in table:
             raise UnmaskError(f"the decision has no row for the set {m}, which can be found; give one")
         return table[m]
@@ -173,9 +173,9 @@ def _enumerated(P: Floats, decide: Callable[[NDArray[np.bool_]], ArrayLike]) -> 
     states = [(False, True) if 0 < p < 1 else (bool(p),) for p in P]
     sets = np.array(list(itertools.product(*states)), dtype=bool)
     rows = [as_numbers("a decision", decide(m)) for m in sets]
-    wrong = next((row.shape for row in rows if row.shape != P.shape), None)
-    if wrong is not None:
-        raise UnmaskError(f"a decision has shape {wrong}, expected {P.shape}, one chance per identity")
+    wrong_shape = next((row.shape for row in rows if row.shape != P.shape), None)
+    if wrong_shape is not None:
+        raise UnmaskError(f"a decision has shape {wrong_shape}, expected {P.shape}, one chance per identity")
     q = np.stack(rows)
     if not ((q >= 0).all() and (q.sum(axis=1) <= 1 + SLACK).all()):
         raise UnmaskError(
@@ -225,8 +225,8 @@ def best_assignment(discovery: ArrayLike, decision: Decision = "uniform", *, los
     """
     alpha = acceptance(discovery, decision)
     price = alpha * as_amounts("loss", loss, len(alpha))
-    best = price <= price.min() * (1 + TIE)
-    return np.asarray(best / best.sum())
+    is_cheapest = price <= price.min() * (1 + TIE)
+    return np.asarray(is_cheapest / is_cheapest.sum())
 
 
 # --- unknown attacker -----------------------------------------------------------------------------------------------
@@ -264,11 +264,13 @@ def worst_loss(assignment: ArrayLike, *, discovery: ArrayLike | None = None, los
 
 
 def _probabilities(name: str, values: ArrayLike, *, sums: bool = False) -> Floats:
-    found = as_numbers(name, values)
-    if found.ndim != 1 or not len(found):
-        raise UnmaskError(f"{name} has shape {found.shape}, expected one probability per identity")
-    if not ((found >= 0) & (found <= 1)).all():
+    probabilities = as_numbers(name, values)
+    if probabilities.ndim != 1 or not len(probabilities):
+        raise UnmaskError(f"{name} has shape {probabilities.shape}, expected one probability per identity")
+    if not ((probabilities >= 0) & (probabilities <= 1)).all():
         raise UnmaskError(f"{name} has a value outside 0 to 1; give probabilities")
-    if sums and found.sum() > 1 + SLACK:
-        raise UnmaskError(f"{name} sums to {found.sum():g}, expected at most 1; what is left to 1 is stored nowhere")
-    return found
+    if sums and probabilities.sum() > 1 + SLACK:
+        raise UnmaskError(
+            f"{name} sums to {probabilities.sum():g}, expected at most 1; what is left to 1 is stored nowhere"
+        )
+    return probabilities

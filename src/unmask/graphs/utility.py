@@ -52,9 +52,9 @@ def lost(original: SocialGraph, release: SocialGraph, origin: NDArray[np.int64])
     >>> max(lost(graph, *PerturbEdges(delete=0, add=0)(graph)).values()) < 1e-12
     True
     """
-    whole = np.arange(original.n_nodes)
-    sample = np.random.default_rng(0).permutation(whole)[:FROM]
-    passes_on = min(1.0, 2 / max(original.degree.mean(), 1e-9)) if len(whole) else 0.0
+    nodes = np.arange(original.n_nodes)
+    sample = np.random.default_rng(0).permutation(nodes)[:FROM]
+    passes_on = min(1.0, 2 / max(original.degree.mean(), 1e-9)) if len(nodes) else 0.0
     near = distances(original, sample), distances(release, np.flatnonzero(np.isin(origin, sample)))
     values = (
         edges_lost(original, release, origin),
@@ -64,7 +64,7 @@ def lost(original: SocialGraph, release: SocialGraph, origin: NDArray[np.int64])
         abs(assortativity(original) - assortativity(release)) / 2,
         communities_lost(original, release, origin),
         ranks_lost(original, release, origin),
-        abs(outbreak(original, whole, passes_on) - outbreak(release, origin, passes_on)),
+        abs(outbreak(original, nodes, passes_on) - outbreak(release, origin, passes_on)),
     )
     return dict(zip(LOSSES, values, strict=True))
 

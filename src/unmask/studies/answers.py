@@ -14,27 +14,28 @@ from unmask.policy import Criterion, Policy
 from unmask.policy.condition import CONTROL_FIELDS
 from unmask.policy.verdict import explain_unanswered
 from unmask.results import Row
-from unmask.studies.cells import ASIDE, made
+from unmask.studies.cells import ASIDE, instantiate
 
 
 def check_policy(policy: Policy, plan: Plan) -> None:
     """Raise an error for a policy with a condition that no cell of the plan can answer."""
-    rows, named = list(_answers(plan)), all(hasattr(import_audit(part.domain), "answers") for part in plan.datasets)
-    for require in (one.require for one in policy.requirements):
-        if why := explain_unanswered(require if named else replace(require, scope=None), rows):
-            raise UnmaskError(f"the policy requires {str(require)!r}, which this plan cannot answer: {why}")
+    rows = list(_answers(plan))
+    has_answers = all(hasattr(import_audit(part.domain), "answers") for part in plan.datasets)
+    for require in (requirement.require for requirement in policy.requirements):
+        if reason := explain_unanswered(require if has_answers else replace(require, scope=None), rows):
+            raise UnmaskError(f"the policy requires {str(require)!r}, which this plan cannot answer: {reason}")
 
 
 def _answers(plan: Plan) -> Iterator[Row | Criterion]:
     """Yield a row without a value for each measure that a cell may have, and each criterion."""
-    for cell in {(one.dataset.name, one.adversary.name): one for one in plan.cells()}.values():
+    for cell in {(cell.dataset.name, cell.adversary.name): cell for cell in plan.cells()}.values():
         cases: Any = import_audit(cell.dataset.domain)
         target, measures = "", cases.MEASURES
         if hasattr(cases, "answers"):
-            target, measures = cases.answers(cell.adversary, made(cell.adversary, "attacks"))
+            target, measures = cases.answers(cell.adversary, instantiate(cell.adversary, "attacks"))
             measures = (*measures, *(name for name in cell.measures if name in cases.MORE))
         has_control = not hasattr(cases, "answers") or bool(set(ASIDE) & cell.dataset.settings.keys())
-        beside: Any = dict.fromkeys(CONTROL_FIELDS, math.nan) if has_control else {}
+        control_fields: Any = dict.fromkeys(CONTROL_FIELDS, math.nan) if has_control else {}
         for name in filter(cell.wants, measures):
-            yield replace(cell.row(name, "", math.nan, prior=math.nan, n=0, target=target), **beside)
+            yield replace(cell.row(name, "", math.nan, prior=math.nan, n=0, target=target), **control_fields)
         yield from (Criterion("", name, math.nan) for name in getattr(cases, "CRITERIA", ()) if cell.wants(name))

@@ -1,4 +1,4 @@
-"""What adversaries believe of the releases of a study, kept so that a game prices them without another attack."""
+"""Beliefs of adversaries about the releases of a study, stored so that a game needs no further attack."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from unmask.plan import Cell
 from unmask.studies.cells import believed
 
 BELIEFS: Final = "beliefs"
-"""Folder of a study that holds them, a file for each cell that a game prices."""
+"""Folder of beliefs in that of a study, with a file for each cell that a game prices."""
 
 _UNREADABLE: Final = (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile, zlib.error)
-"""What reading a file raises that is missing or damaged."""
+"""Errors of reading a file that is missing or damaged."""
 
 _ARRAYS: Final = ("indptr", "candidate", "log_probability", "unlisted", "n_unlisted", "observation", "weight")
 
@@ -43,9 +43,9 @@ class Faced:
 
 
 def faced(cell: Cell, folder: Path | None = None) -> Faced:
-    """The release of a cell as its adversary faces it; of a folder, what is kept there, or is from now on."""
+    """Return the release of a cell as its adversary faces it; with a folder, read it there, or store it first."""
     if folder is None:
-        return _nameless(_made(cell))
+        return _remove_identities(_attack_release(cell))
     path = belief_file(cell, folder)
     try:
         return _read(path)
@@ -55,41 +55,41 @@ def faced(cell: Cell, folder: Path | None = None) -> Faced:
 
 
 def belief_file(cell: Cell, folder: Path) -> Path:
-    """Where the belief of a cell is kept, whatever the plan measures of it."""
+    """Return the path of a cell's belief; it does not depend on the measures of the plan."""
     return folder / BELIEFS / f"{replace(cell, measures=()).key}.npz"
 
 
 def keep(cell: Cell, folder: Path) -> None:
-    """Attack the release of a cell, and keep what is believed: nobody is known by it.
+    """Attack the release of a cell, and store the belief without identities.
 
-    Targets, observations and candidates are numbered anew, by nothing but what is believed of them.
+    Targets, observations and candidates get new numbers, which depend on the belief alone.
     """
-    found, path = _nameless(_made(cell)), belief_file(cell, folder)
-    truth = {name: array for name in ("better", "tied") if (array := getattr(found, name)) is not None}
-    belief: dict[str, Any] = {one.name: getattr(found.belief, one.name) for one in fields(Posterior)}
-    kept = {name: belief[name] for name in (*_ARRAYS, "n_candidates", "log_prior", "status")}
+    release, path = _remove_identities(_attack_release(cell)), belief_file(cell, folder)
+    truth = {name: array for name in ("better", "tied") if (array := getattr(release, name)) is not None}
+    belief: dict[str, Any] = {field.name: getattr(release.belief, field.name) for field in fields(Posterior)}
+    arrays = {name: belief[name] for name in (*_ARRAYS, "n_candidates", "log_prior", "status")}
     with explain_write_errors(path):
         path.parent.mkdir(exist_ok=True)
-    with replace_file(path) as beside:
-        np.savez_compressed(beside, utility=found.utility, **kept, **truth)
+    with replace_file(path) as temporary:
+        np.savez_compressed(temporary, utility=release.utility, **arrays, **truth)
 
 
 def _read(path: Path) -> Faced:
     with path.open("rb") as opened, np.load(opened) as file:
-        found = {name: file[name] for name in file.files}
-    better, tied, utility = (found.pop(name, None) for name in ("better", "tied", "utility"))
-    single = {name: found.pop(name).item() for name in ("n_candidates", "log_prior", "status")}
-    return Faced(Posterior(**found, **single), better, tied, float(utility))
+        arrays = {name: file[name] for name in file.files}
+    better, tied, utility = (arrays.pop(name, None) for name in ("better", "tied", "utility"))
+    single = {name: arrays.pop(name).item() for name in ("n_candidates", "log_prior", "status")}
+    return Faced(Posterior(**arrays, **single), better, tied, float(utility))
 
 
-def _made(cell: Cell) -> Faced:
-    """Attacked now; an error where the adversary announces no probabilities, with the reasons that they give."""
+def _attack_release(cell: Cell) -> Faced:
+    """Attack the release of a cell; raise an error with the reasons if the adversary announces no probabilities."""
     belief, truth, utility = believed(replace(cell, measures=("utility",)))
     if belief.status == "scores":
         refused = getattr(belief, "refused", None)
-        why = "calibrate it first" if refused is None else "; ".join(refused) or "nothing tells who is absent"
-        who = f"{cell.adversary.name} has scores for {cell.protection.name}"
-        raise UnmaskError(f"{who}, and a price needs probabilities: {why}")
+        reason = "calibrate it first" if refused is None else "; ".join(refused) or "nothing tells who is absent"
+        subject = f"{cell.adversary.name} has scores for {cell.protection.name}"
+        raise UnmaskError(f"{subject}, and a price needs probabilities: {reason}")
     if truth is None:
         return Faced(belief, None, None, utility)
     ranks = rank_truth(belief, truth)
@@ -97,16 +97,16 @@ def _made(cell: Cell) -> Faced:
     return Faced(belief, ranks.n_better, ranks.n_tied, utility)
 
 
-def _nameless(one: Faced) -> Faced:
-    """The same belief under other numbers."""
-    belief = one.belief.expand_classes()
+def _remove_identities(release: Faced) -> Faced:
+    """Return the same belief with new numbers of targets, observations and candidates."""
+    belief = release.belief.expand_classes()
     rows = np.lexsort((belief.unlisted, belief.row_length))
     place_of = np.argsort(rows)
     entries = np.lexsort((-belief.log_probability, place_of[belief.row]))
     length = belief.row_length[rows]
     indptr = np.concatenate([[0], np.cumsum(length)])
     row = place_of[belief.observation]
-    truth = () if one.better is None or one.tied is None else (one.tied, one.better)
+    truth = () if release.better is None or release.tied is None else (release.tied, release.better)
     targets = np.lexsort((*truth, row))
     renumbered = Posterior(
         indptr=indptr,
@@ -120,5 +120,5 @@ def _nameless(one: Faced) -> Faced:
         log_prior=-float(np.log(belief.n_candidates)),  # of one that differs by candidate a game asks nothing
         status=belief.status,
     )
-    better, tied = (None if array is None else array[targets] for array in (one.better, one.tied))
-    return replace(one, belief=renumbered, better=better, tied=tied)
+    better, tied = (None if array is None else array[targets] for array in (release.better, release.tied))
+    return replace(release, belief=renumbered, better=better, tied=tied)

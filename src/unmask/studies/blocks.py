@@ -73,8 +73,8 @@ def make_blocks(facts: StudyFacts) -> tuple[tuple[Block, ...], tuple[Table, ...]
     for place, dataset in enumerate(facts.datasets, 1):
         parts += _list_dataset_parts(facts, dataset, place, [item for name, item in drawn if name == dataset])
     parts += [_sentence_part(facts), *_description_parts(facts), _missing_part(facts, n_omitted)]
-    shown = [(block, tables) for block, tables in parts if block.charts or block.tables or block.notes]
-    return tuple(block for block, _ in shown), tuple(table for _, tables in shown for table in tables)
+    visible = [(block, tables) for block, tables in parts if block.charts or block.tables or block.notes]
+    return tuple(block for block, _ in visible), tuple(table for _, tables in visible for table in tables)
 
 
 def _with_tables(block: Block, *tables: Table) -> Part:
@@ -117,12 +117,12 @@ def _tradeoff_part(facts: StudyFacts, dataset: str, place: int) -> Part:
 
 def _protection_part(facts: StudyFacts, dataset: str, place: int) -> Part:
     tradeoffs = facts.tradeoffs_of(dataset)
-    best = ""
+    sentence = ""
     if tradeoffs:
         n_best, n_compared = len(tradeoffs[0].front), len(tradeoffs[0].compared)
-        best = f"{n_best} of {n_compared} are on the Pareto front: no other keeps more and risks less."
+        sentence = f"{n_best} of {n_compared} are on the Pareto front: no other keeps more and risks less."
     is_open = place == 1 and not tradeoffs
-    block = Block(f"protections-{place}", "All protections at a glance", best, open=is_open)
+    block = Block(f"protections-{place}", "All protections at a glance", sentence, open=is_open)
     return _with_tables(block, protection_table(facts, dataset, f"protections_{place}"))
 
 
@@ -161,8 +161,8 @@ def _measure_part(facts: StudyFacts, dataset: str, place: int) -> Part:
 
 
 def _view_measures(dataset: str, target: str, measures: Sequence[str]) -> tuple[View, ...]:
-    where = {"dataset": dataset, "target": target, "measure": tuple(dict.fromkeys(measures))}
-    return (View(MEASURES, where=where),) * bool(measures)
+    selection = {"dataset": dataset, "target": target, "measure": tuple(dict.fromkeys(measures))}
+    return (View(MEASURES, where=selection),) * bool(measures)
 
 
 # --- the whole study -------------------------------------------------------------------------------------------------

@@ -98,19 +98,21 @@ def _rank(option: Option) -> tuple[bool, int, float, float]:
 def _judge_dataset(dataset: str, results: Results, policy: Policy, maximize: str) -> Iterator[Option]:
     rows, gaps = results.of(dataset), [gap for gap in results.gaps if gap.dataset == dataset]
     resolved = {requirement: _resolve(requirement.require, results) for requirement in policy.requirements}
-    asked = tuple(
+    requirements = tuple(
         requirement
         for requirement, condition in resolved.items()
         if condition.scope is None or any(map(condition.concerns, rows))
     )
-    verdicts = judge(replace(policy, requirements=asked), _list_items(rows))
+    verdicts = judge(replace(policy, requirements=requirements), _list_items(rows))
     assessments = {verdict.release: verdict.assessments for verdict in verdicts}
-    untested = tuple(Assessment(requirement, ()) for requirement in asked)
+    untested = tuple(Assessment(requirement, ()) for requirement in requirements)
     for name in dict.fromkeys((*(row.release for row in rows), *(gap.protection for gap in gaps))):
         protection_rows = [row for row in rows if row.release == name]
-        judged = [row for row in protection_rows if any(condition.applies_to(row) for condition in resolved.values())]
+        judged_rows = [
+            row for row in protection_rows if any(condition.applies_to(row) for condition in resolved.values())
+        ]
         utility, unit = _mean_over_adversaries(maximize, protection_rows)
-        unknown = [*_describe_gaps(judged, [gap for gap in gaps if gap.protection == name])]
+        unknown = [*_describe_gaps(judged_rows, [gap for gap in gaps if gap.protection == name])]
         unknown += [f"{maximize} is not known in one unit"] if math.isnan(utility) else []
         heard = tuple(replace(item, silent_adversaries=()) for item in assessments.get(name, untested))
         yield Option(dataset, name, utility, unit, heard, tuple(unknown))

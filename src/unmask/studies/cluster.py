@@ -24,7 +24,7 @@ WAVE = 4
 
 
 def on_spark(master: str | None) -> Callable[[Sequence[Cell]], Iterator[Result]]:
-    """A way to run cells, for `run_study(submit=...)`: each is a task of Spark's, with the results the same.
+    """Return a function that runs cells on Spark, for `run_study(submit=...)`; each is a task, with the same results.
 
     master : such as "local[2]" or "spark://host:7077"; None takes the session's own configuration. The executors need
              unmask, and the files of the plan under the same paths. Time and memory limits are Spark's.
@@ -36,10 +36,10 @@ def on_spark(master: str | None) -> Callable[[Sequence[Cell]], Iterator[Result]]
         for start in range(0, len(cells), size):
             wave = cells[start : start + size]
             try:
-                found = context.parallelize(wave, len(wave)).map(finished).collect()
+                results = context.parallelize(wave, len(wave)).map(finished).collect()
             except Exception as error:  # noqa: BLE001  # pyspark's and py4j's errors have no common class
                 raise FailedError(WORKER.format(type(error).__name__)) from None
-            yield from found
+            yield from results
 
     return submit
 

@@ -40,8 +40,8 @@ NO_LIMIT = (
 def protection_to_show(facts: StudyFacts) -> tuple[str, str]:
     """Return the dataset and protection of the first screen: the best by the policy, else the safest."""
     dataset = next((name for name in facts.datasets if facts.best_option(name)), facts.datasets[0])
-    best = facts.best_option(dataset)
-    return dataset, _find_safest(facts, dataset) if best is None else best.protection
+    option = facts.best_option(dataset)
+    return dataset, _find_safest(facts, dataset) if option is None else option.protection
 
 
 def _find_safest(facts: StudyFacts, dataset: str) -> str:
@@ -72,18 +72,18 @@ def _judge(facts: StudyFacts, options: Sequence[Option]) -> Decision:
     if len(options) > 1:
         sentence = f"under {facts.policy}: {n_met} of {len(options)} datasets have an acceptable protection."
         return Decision(state, ANSWERS[state], sentence, items=tuple(map(_dataset_item, options)))
-    best = options[0]
-    items = tuple(checked(assessment, FEWEST) for assessment in best.assessments)
-    question = f"Is {release_name(best.protection)} acceptable?"
-    return Decision(state, ANSWERS[state], _describe_options(facts, best, state), question, items)
+    best_option = options[0]
+    items = tuple(checked(assessment, FEWEST) for assessment in best_option.assessments)
+    question = f"Is {release_name(best_option.protection)} acceptable?"
+    return Decision(state, ANSWERS[state], _describe_options(facts, best_option, state), question, items)
 
 
-def _describe_options(facts: StudyFacts, best: Option, state: State) -> str:
-    options = [option for option in facts.options if option.dataset == best.dataset]
+def _describe_options(facts: StudyFacts, best_option: Option, state: State) -> str:
+    options = [option for option in facts.options if option.dataset == best_option.dataset]
     n_met, n_all = sum(option.state == "met" for option in options), plural(len(options), "protection")
     if n_met:
         meet = f"{n_met} of {n_all} {'meets' if n_met == 1 else 'meet'} every condition"
-        return f"under {facts.policy} with {release_name(best.protection)}: {meet}."
+        return f"under {facts.policy} with {release_name(best_option.protection)}: {meet}."
     if state == "untested":
         return f"under {facts.policy}: of {n_all} none is known to meet every condition."
     return f"under {facts.policy}: none of {n_all} meets every condition."
@@ -115,8 +115,8 @@ def make_headline(facts: StudyFacts, dataset: str, protection: str) -> str:
     row = facts.strongest(dataset, protection)
     if row is None:
         return "Nothing is known: no cell has a result with a measure of success or error."
-    where = f" on {release_name(dataset)}" if len(facts.datasets) > 1 else ""
-    return f"With {release_name(protection)}{where} the adversary {row.adversary} {did(row)}; {without(row)}."
+    dataset_clause = f" on {release_name(dataset)}" if len(facts.datasets) > 1 else ""
+    return f"With {release_name(protection)}{dataset_clause} the adversary {row.adversary} {did(row)}; {without(row)}."
 
 
 def make_risk(facts: StudyFacts, dataset: str, protection: str) -> AtRisk | None:
@@ -164,16 +164,16 @@ def make_advice(facts: StudyFacts, dataset: str) -> Advice:
     Without a policy these are the protections on the Pareto front of the two figures shown.
     """
     command = "unmask choose RESULTS"
-    best = [option for name in facts.datasets if (option := facts.best_option(name)) is not None]
-    if len(best) > 1:
+    best_options = [option for name in facts.datasets if (option := facts.best_option(name)) is not None]
+    if len(best_options) > 1:
         options = tuple(replace(_alternative(option, facts), label=option.dataset, is_unprotected=False,
-            finding=f"{option.protection}: {_describe_state(option)}") for option in best)  # fmt: skip
+            finding=f"{option.protection}: {_describe_state(option)}") for option in best_options)  # fmt: skip
         return Advice("", command, ("utility",), options[: N_ALTERNATIVES + 2])
-    if best:
-        name = release_name(best[0].protection)
+    if best_options:
+        name = release_name(best_options[0].protection)
         sentence = f"Take {name}: of the acceptable protections it keeps the most utility."
         options = tuple(_alternative(option, facts) for option in facts.options[:N_ALTERNATIVES])
-        return Advice(sentence if best[0].state == "met" else "", command, ("utility",), options)
+        return Advice(sentence if best_options[0].state == "met" else "", command, ("utility",), options)
     command = f"{command} --policy {_suggest_condition(facts, dataset)}"
     return Advice("", command, ("reached", "utility"), tuple(_list_front(facts, dataset)))
 
@@ -203,8 +203,8 @@ def _list_front(facts: StudyFacts, dataset: str) -> Iterator[Alternative]:
     for tradeoff in facts.tradeoffs_of(dataset)[:1]:
         rows = [row for name in tradeoff.front if (row := facts.strongest(dataset, name)) is not None]
         rows.sort(key=risky)
-        best = find_pareto_front([(risky(row), -tradeoff.utility[row.release]) for row in rows])
-        for row in list(compress(rows, best))[:N_ALTERNATIVES]:
+        is_on_front = find_pareto_front([(risky(row), -tradeoff.utility[row.release]) for row in rows])
+        for row in list(compress(rows, is_on_front))[:N_ALTERNATIVES]:
             utility = format_utility(tradeoff.utility_unit, tradeoff.utility[row.release])
             is_unprotected = row.release in facts.unprotected
             yield Alternative(row.release, (_format_value(row), utility), row.release, is_unprotected=is_unprotected)

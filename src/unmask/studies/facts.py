@@ -73,8 +73,8 @@ class Tradeoff:
         attacks: dict[str, set[tuple[str, str]]] = {}
         for point in self.points:
             attacks.setdefault(point.protection, set()).add((point.adversary, point.target))
-        every = set().union(*attacks.values())
-        return tuple(protection for protection, attacked in attacks.items() if attacked == every)
+        all_attacks = set().union(*attacks.values())
+        return tuple(protection for protection, attacked in attacks.items() if attacked == all_attacks)
 
     @cached_property
     def front(self) -> tuple[str, ...]:
@@ -90,7 +90,9 @@ class Tradeoff:
                 worst[point.target] = max(worst.get(point.target, -math.inf), sign * point.risk)
         targets = list(dict.fromkeys(point.target for point in self.points))
         costs = [(*(risks[name][target] for target in targets), -self.utility[name]) for name in self.compared]
-        return tuple(name for name, best in zip(self.compared, find_pareto_front(costs), strict=True) if best)
+        return tuple(
+            name for name, is_on_front in zip(self.compared, find_pareto_front(costs), strict=True) if is_on_front
+        )
 
 
 @dataclass(frozen=True)
@@ -178,17 +180,18 @@ class StudyFacts:
     def strongest(self, dataset: str, protection: str) -> StudyRow | None:
         """Return the row of the adversary who does best against a protection: by identity if any of them attacks it."""
         rows = [row for key, row in self.mentioned[dataset].items() if key[0] == protection]
-        named = [row for row in rows if row.target == IDENTITY] or rows
-        return max(named, key=risky, default=None)
+        identity_rows = [row for row in rows if row.target == IDENTITY] or rows
+        return max(identity_rows, key=risky, default=None)
 
     def find_unprotected(self, row: StudyRow) -> StudyRow | None:
         """Return the row of the same adversary, target and measure without protection."""
         attack = (row.adversary, row.target, row.measure)
         return next(
             (
-                other
-                for (protection, *_), other in self.mentioned[row.dataset].items()
-                if protection in self.unprotected and (other.adversary, other.target, other.measure) == attack
+                candidate
+                for (protection, *_), candidate in self.mentioned[row.dataset].items()
+                if protection in self.unprotected
+                and (candidate.adversary, candidate.target, candidate.measure) == attack
             ),
             None,
         )
@@ -216,12 +219,12 @@ def _list_points(
 ) -> Iterator[TradeoffPoint]:
     """Yield the points of each adversary and target with finite values."""
     for attack in dict.fromkeys((row.adversary, row.target) for row in rows):
-        both = [
+        pairs = [
             (row, utility[row.release, row.adversary])
             for row in rows
             if (row.adversary, row.target) == attack and (row.release, row.adversary) in utility
         ]
-        finite = [(row, value) for row, value in both if math.isfinite(row.posterior + value)]
-        best = find_pareto_front([(sign * row.posterior, -value) for row, value in finite])
-        for (row, value), is_best in zip(finite, best, strict=True):
+        finite = [(row, value) for row, value in pairs if math.isfinite(row.posterior + value)]
+        is_on_front = find_pareto_front([(sign * row.posterior, -value) for row, value in finite])
+        for (row, value), is_best in zip(finite, is_on_front, strict=True):
             yield TradeoffPoint(row.release, *attack, value, row.posterior, is_best)

@@ -1,4 +1,4 @@
-"""What has been done: one line for each finished cell, with a checksum, so that a crash loses at most the last line."""
+"""Journal of a study: one line with a checksum for each finished cell, so that a crash loses at most the last line."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SYNC_EVERY = 1.0
 
 @dataclass(frozen=True)
 class Result:
-    """How one cell ended.
+    """Outcome of one cell.
 
     cell    : its key
     status  : "done", "not run" of what has no answer by its nature, "failed" or "timed out"
@@ -56,7 +56,7 @@ class Journal:
         self._read()
 
     def _read(self) -> list[bytes]:
-        """Take the results in; the lines that are good."""
+        """Read the results, and return the undamaged lines."""
         self.results, self.damaged, good = {}, 0, []
         for line in _lines(self.path):
             result = _parse(line)
@@ -70,14 +70,14 @@ class Journal:
     @contextmanager
     def appending(self) -> Iterator[Journal]:
         """Hold the file open for `add`, repaired; another process that tries is refused."""
-        with ExitStack() as held:
+        with ExitStack() as stack:
             with self._writing():
-                lock = held.enter_context(self.path.with_suffix(".lock").open("ab"))
+                lock = stack.enter_context(self.path.with_suffix(".lock").open("ab"))
                 _lock(lock.fileno(), self.path)
                 good = self._read()  # another process may have appended since
                 if self.damaged:
                     _replace(self.path, b"".join(good))
-                self._file = held.enter_context(self.path.open("ab", buffering=0))
+                self._file = stack.enter_context(self.path.open("ab", buffering=0))
             yield self
             with self._writing():
                 os.fsync(self._file.fileno())
@@ -117,8 +117,8 @@ def _parse(line: bytes) -> Result | None:
     if not line.endswith(b"\n") or checksum != b"%08x" % zlib.crc32(content):
         return None
     try:
-        given = json.loads(content)
-        return Result(**{**given, "rows": tuple(map(dict, given["rows"]))})
+        fields = json.loads(content)
+        return Result(**{**fields, "rows": tuple(map(dict, fields["rows"]))})
     except (ValueError, TypeError, LookupError, RecursionError):  # right by its checksum, and no result
         return None
 

@@ -121,8 +121,8 @@ def list_curves(facts: StudyFacts, dataset: str) -> Iterator[Curves]:
 
 
 def _label_measure(measure: str) -> str:
-    known = described(measure)
-    return known.label if known else measure
+    description = described(measure)
+    return description.label if description else measure
 
 
 def _compare_adversaries(

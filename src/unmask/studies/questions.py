@@ -1,6 +1,6 @@
-"""What the publisher's game needs to know, as questions that a controller, a lawyer and a security officer can answer.
+"""Inputs of the publisher's game, as questions that a controller, a lawyer and a security officer can answer.
 
-Nobody but they know the answers: each has a usual value that is assumed, and what is documented about such numbers.
+Only they know the answers: each question has a usual value that is assumed, and documented figures.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 from unmask.toml_text import format_value
 
 Holds = Literal["amount", "most", "range", "whole", "share", "part", "tries"]
-"""What an answer is: an amount; the most that may be asked, from 0 on; a range; a whole number; a range of shares; one
+"""Kind of an answer: an amount; a maximum, from 0 on; a range; a whole number; a range of shares; one
 share; how many tries were noticed, and how many not.
 """
 
@@ -22,13 +22,13 @@ class Question:
     """One number of the game.
 
     key     : its table in the document and its name there, such as publisher.loss
-    who     : can answer
-    anchor  : what is documented about such numbers, with its source; "" where nothing is
-    assumed : the answer that stands in for theirs, as the document says it; None where nothing does
+    role    : of the person who can answer
+    anchor  : documented figures with their source; "" if there are none
+    assumed : answer that replaces theirs, in the form of the document; None for an optional question
     """
 
     key: str
-    who: str
+    role: str
     asks: str
     holds: Holds
     assumed: Any
@@ -36,12 +36,12 @@ class Question:
 
     @property
     def table(self) -> str:
-        """Of the document."""
+        """Return its table in the document."""
         return self.key.partition(".")[0]
 
     @property
     def name(self) -> str:
-        """In its table."""
+        """Return its name in the table."""
         return self.key.partition(".")[2]
 
 
@@ -98,41 +98,42 @@ QUESTIONS: Final = (
         "nobody has measured it; at 0 nothing misleads them",
     ),
 )  # fmt: skip
-"""In the order in which they are asked; of attackers about the first kind."""
+"""Questions in the order of the document; those about attackers concern the first kind."""
 
 INSTEAD: Final = {"attackers.detection": "detection_prior"}
-"""Question -> the answer to another one that takes its place."""
+"""Question -> the answer to another question that replaces it."""
 
 NOTICED: Final = [1, 19]
-"""Tries noticed and not, where a document shows how to say it."""
+"""Example of tries noticed and not noticed in a document."""
 
 ATTACKER: Final = "broker"
-"""Name of the first kind of attackers where a document has none."""
+"""Name of the first kind of attackers if a document has none."""
 
 
-def told(question: Question) -> str:
-    """What stands beside an answer: that it is assumed, and what is documented."""
+def describe_assumption(question: Question) -> str:
+    """Return the note of an answer: that it is assumed, and documented figures."""
     if question.assumed is None:
         return f"In place of the answer above; {question.anchor}."
     return f"Assumed; {question.anchor}." if question.anchor else "Assumed; nothing is documented."
 
 
-def asked_lines() -> Iterator[str]:
-    """The questions as lines of a document, with the answers assumed."""
+def list_question_lines() -> Iterator[str]:
+    """Yield the questions as lines of a document, with the assumed answers."""
     yield "[publisher]"
-    for place, one in enumerate(QUESTIONS):
-        if one.table == "attackers" and QUESTIONS[place - 1].table != "attackers":
+    for place, question in enumerate(QUESTIONS):
+        if question.table == "attackers" and QUESTIONS[place - 1].table != "attackers":
             yield from ("", "[[attackers]]", f'name = "{ATTACKER}"')
-        yield f"# {one.who.capitalize()}: {one.asks}"
-        yield f"# {told(one)}"
-        shown = f"# {one.name} = {NOTICED}" if one.assumed is None else f"{one.name} = {format_value(one.assumed)}"
-        yield shown
+        yield f"# {question.role.capitalize()}: {question.asks}"
+        yield f"# {describe_assumption(question)}"
+        is_optional = question.assumed is None
+        value = NOTICED if is_optional else format_value(question.assumed)
+        yield f"{'# ' * is_optional}{question.name} = {value}"
 
 
-def answer(given: Mapping[str, Any], question: Question) -> Any:
-    """What a document says, or what is assumed where it says nothing; None where nothing is, or another answer is."""
-    table = given.get(question.table, {})
-    own = table[0] if isinstance(table, list) and table else table
-    if not isinstance(own, dict):
+def answer(document: Mapping[str, Any], question: Question) -> Any:
+    """Return the answer of a document, else the assumed one; None if there is none, or another answer replaces it."""
+    table = document.get(question.table, {})
+    section = table[0] if isinstance(table, list) and table else table
+    if not isinstance(section, dict):
         return question.assumed
-    return own.get(question.name, None if INSTEAD.get(question.key) in own else question.assumed)
+    return section.get(question.name, None if INSTEAD.get(question.key) in section else question.assumed)

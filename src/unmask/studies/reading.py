@@ -1,4 +1,4 @@
-"""A plan from a document: everything it names is looked up and made once, so that a wrong plan fails here."""
+"""Plans from documents: everything that a plan names is made once, so that a wrong plan fails at reading."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def read_plan(path: Path, *, allow_code: bool = False) -> Plan:
     """Read the plan in a document, see `unmask.document`. What it names is looked up and made once, so that a wrong one
     fails here.
 
-    allow_code : let "module:Class" run a module beside the document or in Python's path
+    allow_code : let "module:Class" run a module next to the document or in Python's path
 
     >>> import tempfile
     >>> text = '''
@@ -49,58 +49,59 @@ def read_plan(path: Path, *, allow_code: bool = False) -> Plan:
     >>> [part.name for part in plan.protections], len(plan.cells())
     (['Mondrian k=3', 'Mondrian k=10'], 4)
     """
-    given = checked_document(path)
+    document = checked_document(path)
     with in_document(path):
-        return _plan({**given, "data": list(_with_control(given))}, path, path.resolve().parent if allow_code else None)
+        code = path.resolve().parent if allow_code else None
+        return _plan({**document, "data": list(_with_control(document))}, path, code)
 
 
 def checked_document(path: Path) -> dict[str, Any]:
     """Read a document for any command; raise an error for a name or a key that does not exist. Run no code."""
-    given = load(path)
+    document = load(path)
     with in_document(path):
-        _check(given, path.parent)
-    return given
+        _check(document, path.parent)
+    return document
 
 
-def _check(given: Settings, folder: Path) -> None:
-    list_datasets(given)
+def _check(document: Settings, folder: Path) -> None:
+    list_datasets(document)
     for kind in ("protections", "adversaries"):
-        for at, entry in enumerate(given.get(kind, []), 1):
+        for number, entry in enumerate(document.get(kind, []), 1):
             if not is_plugin(str(entry.get("use", ""))):
-                list(_variants(entry, kind, at, folder, None, check_names))
-    names = [one.require.measure for one in parse_policy(given, folder, title="").requirements]
-    for name in (*given.get("measures", []), *names):
+                list(_variants(entry, kind, number, folder, None, check_names))
+    names = [requirement.require.measure for requirement in parse_policy(document, folder, title="").requirements]
+    for name in (*document.get("measures", []), *names):
         if not (described(name) or name in CRITERIA):
             _check_measure(name)
 
 
 def _check_measure(name: str) -> None:
     """Raise an error for a measure that no domain has."""
-    known = [*MEASURES, *CRITERIA, *(one for domain in DOMAINS for one in import_audit(domain).MEASURES)]
-    if name not in known:
-        hint = nearest(name, known)
+    names = [*MEASURES, *CRITERIA, *(measure for domain in DOMAINS for measure in import_audit(domain).MEASURES)]
+    if name not in names:
+        hint = nearest(name, names)
         hint = hint if hint.startswith("did") else "expected a name that `unmask list` shows"
         raise UnmaskError(f"{name!r} is no measure and no criterion; {hint}")
 
 
-def _with_control(given: Settings) -> Iterator[Settings]:
-    """The entries of `data`; the one table of a document in a file has its control people beside it."""
-    control, entries = given.get("control", {}), list_datasets(given)
+def _with_control(document: Settings) -> Iterator[Settings]:
+    """Yield the entries of `data`; if a file is the only entry, it gets the control people of the document."""
+    control, entries = document.get("control", {}), list_datasets(document)
     for entry in entries:
-        told = "file" in control and "file" in entry and len(entries) == 1
-        yield {**entry, "control": control["file"]} if told else entry
+        has_control = "file" in control and "file" in entry and len(entries) == 1
+        yield {**entry, "control": control["file"]} if has_control else entry
 
 
-def _plan(given: Settings, path: Path, code: Path | None) -> Plan:
-    parts = {kind: _parts(given, kind, path.parent, code) for kind in ("data", "protections", "adversaries")}
+def _plan(document: Settings, path: Path, code: Path | None) -> Plan:
+    parts = {kind: _parts(document, kind, path.parent, code) for kind in ("data", "protections", "adversaries")}
     plan = Plan(
-        title=str(given.get("title", path.stem)),
+        title=str(document.get("title", path.stem)),
         datasets=parts["data"],
         protections=parts["protections"] or (Part(NOTHING, NOTHING, {}, {}),),
         adversaries=parts["adversaries"],
-        seeds=_seeds(given.get("seeds", 1)),
-        measures=tuple(given.get("measures", [])),
-        budget=Budget(**given.get("budget", {})),
+        seeds=_seeds(document.get("seeds", 1)),
+        measures=tuple(document.get("measures", [])),
+        budget=Budget(**document.get("budget", {})),
     )
     _check_measures(plan)
     check_columns(plan.datasets, (*plan.protections, *plan.adversaries))
@@ -114,22 +115,22 @@ def _plan(given: Settings, path: Path, code: Path | None) -> Plan:
 def _check_measures(plan: Plan) -> None:
     domains = dict.fromkeys(part.domain for part in plan.datasets)
     audits = list(map(import_audit, domains))
-    known = [name for audit in audits for name in (*audit.MEASURES, *getattr(audit, "CRITERIA", ()))]
+    available = [name for audit in audits for name in (*audit.MEASURES, *getattr(audit, "CRITERIA", ()))]
     for name in plan.measures:
-        if name not in known:
-            raise UnmaskError(f"measures has {name!r}, which nothing here takes; {nearest(name, known)}")
+        if name not in available:
+            raise UnmaskError(f"measures has {name!r}, which nothing here takes; {nearest(name, available)}")
 
 
-def _parts(given: Settings, kind: str, folder: Path, code: Path | None) -> tuple[Part, ...]:
-    entries = given.get(kind, [])
+def _parts(document: Settings, kind: str, folder: Path, code: Path | None) -> tuple[Part, ...]:
+    entries = document.get(kind, [])
     if not entries and kind != "protections":
         raise UnmaskError(f"it has no {kind}; expected at least one [[{kind}]]")
-    found = [part for at, entry in enumerate(entries, 1) for part in _variants(entry, kind, at, folder, code)]
-    names = [part.name for part in found]
+    parts = [part for number, entry in enumerate(entries, 1) for part in _variants(entry, kind, number, folder, code)]
+    names = [part.name for part in parts]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise UnmaskError(f"two of the {kind} are called {twice!r}; give each a name of its own")
-    return tuple(found)
+    return tuple(parts)
 
 
 def _variants(
@@ -141,27 +142,27 @@ def _variants(
     check: Callable[[Part, str, Path], Part] = check_part,
 ) -> Iterator[Part]:
     """Yield one part for every combination of the grid; each is made once, to see whether it can be."""
-    where = f"{kind}[{number}]"
+    place = f"{kind}[{number}]"
     use = entry.get("use", "tables.file" if "file" in entry else None)
     if use is None:
-        raise UnmaskError(f'{where} has no `use`; expected a name that `unmask list` shows, such as use = "tables.…"')
+        raise UnmaskError(f'{place} has no `use`; expected a name that `unmask list` shows, such as use = "tables.…"')
     fixed, grid = entry.get("with", {}), entry.get("grid", {})
     for key in (key for key, values in grid.items() if not values):
-        raise UnmaskError(f"{where}.grid.{key} is empty; expected for example {key} = [1, 2, 3]")
+        raise UnmaskError(f"{place}.grid.{key} is empty; expected for example {key} = [1, 2, 3]")
     name = str(entry.get("name", Path(str(entry["file"])).stem if "file" in entry else use.rpartition(".")[2]))
     settings = {key: value for key, value in entry.items() if key not in _OF_PART}
     for choice in itertools.product(*grid.values()):
         chosen = dict(zip(grid, choice, strict=True))
-        shown = " ".join([name, *(f"{key}={value}" for key, value in chosen.items())])
-        part = Part(shown, use, {**fixed, **chosen}, settings, code=code)
+        part_name = " ".join([name, *(f"{key}={value}" for key, value in chosen.items())])
+        part = Part(part_name, use, {**fixed, **chosen}, settings, code=code)
         try:
             yield check(part, kind, folder)
         except UnmaskError as error:
-            raise type(error)(f"{where} ({shown}): {error}") from None
+            raise type(error)(f"{place} ({part_name}): {error}") from None
 
 
-def _seeds(given: int | list[int]) -> tuple[int, ...]:
+def _seeds(seeds: int | list[int]) -> tuple[int, ...]:
     """Return the seeds: so many from 0, or those of a list."""
-    if given == []:
+    if seeds == []:
         raise UnmaskError("seeds is empty, expected how many, or a list such as [0, 1, 2]")
-    return tuple(range(given)) if isinstance(given, int) else tuple(dict.fromkeys(given))
+    return tuple(range(seeds)) if isinstance(seeds, int) else tuple(dict.fromkeys(seeds))

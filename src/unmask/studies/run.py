@@ -1,4 +1,4 @@
-"""Run what is missing of a study, keep every result at once, and write them all as one table."""
+"""Runs of the missing cells of a study; each result is stored at once, and all are written as one table."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ GAME = "game.json"
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a run ended: cells by status ("done", "not run", "failed", "timed out", "skipped"), lines that were damaged,
-    and the reasons of what has no result with how often each, the commonest first.
+    """Counts of cells by status after a run ("done", "not run", "failed", "timed out", "skipped"), damaged lines,
+    and the reasons of missing results with their frequencies, the most frequent first.
     """
 
     cells: int
@@ -45,29 +45,29 @@ class Outcome:
 
     @classmethod
     def of(cls, keys: Sequence[str], journal: Journal, *, interrupted: bool) -> Outcome:
-        """What a journal has of the cells of these keys."""
-        found = [journal.results[key] for key in keys if key in journal.results]
-        status = Counter(one.status for one in found)
+        """Count the cells of these keys in a journal."""
+        results = [journal.results[key] for key in keys if key in journal.results]
+        status = Counter(result.status for result in results)
         return cls(
             cells=len(keys),
             done=status["done"],
             not_run=status["not run"],
             failed=status["failed"],
             timed_out=status["timed out"],
-            skipped=len(keys) - len(found),
+            skipped=len(keys) - len(results),
             damaged=journal.damaged,
             interrupted=interrupted,
-            reasons=tuple(Counter(one.reason for one in found if one.reason).most_common()),
+            reasons=tuple(Counter(result.reason for result in results if result.reason).most_common()),
         )
 
     @property
     def complete(self) -> bool:
-        """Whether every cell has a result."""
+        """Return whether every cell has a result."""
         return not (self.skipped or self.interrupted)
 
 
 Watcher = Callable[[int, int, float], None]
-"""Told after each cell: cells with a result, cells in all, seconds that the rest may take."""
+"""Callback after each cell: cells with a result, cells in all, seconds that the rest may take."""
 
 
 def run_study(
@@ -88,40 +88,40 @@ def run_study(
     writes what there is.
 
     submit : how cells are run instead of by processes of this machine, such as `cluster.on_spark`
-    source : the plan's file, put beside the results with what its policy requires, before anything is run, once no
+    source : the plan's file, copied next to the results with the requirements of its policy before the run, once no
              other process works on the folder
     priced : cells whose beliefs are kept in the folder, see `unmask.studies.game.priced`; on a cluster none are
     """
     if workers < 1:
         raise UnmaskError(f"workers is {workers}, expected at least 1")
     cells = _distinct(plan)
-    asked = None if source is None else policy_of_plan(source, plan)
+    policy = None if source is None else policy_of_plan(source, plan)
     _make(folder)
     journal = Journal(folder / JOURNAL)
     with journal.appending():
-        if source is not None and asked is not None:
-            _keep_plan(source, folder, asked)
-        kept = {key for key, result in journal.results.items() if not retry or result.status == "done"}
-        missing = [cell for cell in cells.values() if cell.key not in kept]
+        if source is not None and policy is not None:
+            _keep_plan(source, folder, policy)
+        finished = {key for key, result in journal.results.items() if not retry or result.status == "done"}
+        missing = [cell for cell in cells.values() if cell.key not in finished]
         missing = missing if submit else _keeping(missing, priced, folder)
         results = submit(missing) if submit else run_cells(missing, workers=workers, budget=plan.budget)
-        told = None if watch is None else _progress(watch, len(cells), len(missing))
-        interrupted = _file(results, journal, told, limit=plan.budget.seconds)
+        report = None if watch is None else _progress(watch, len(cells), len(missing))
+        interrupted = _file(results, journal, report, limit=plan.budget.seconds)
         write_results(plan, journal, folder / RESULTS)
     return Outcome.of(list(cells), journal, interrupted=interrupted)
 
 
 def _file(
-    results: Iterator[Result], journal: Journal, told: Callable[[int, float], None] | None, *, limit: float | None
+    results: Iterator[Result], journal: Journal, report: Callable[[int, float], None] | None, *, limit: float | None
 ) -> bool:
-    """Put results into the journal as they come, up to so many seconds; whether that was interrupted."""
+    """Add results to the journal as they come, up to so many seconds; return whether the run was interrupted."""
     start = time.monotonic()
     try:
         for number, result in enumerate(results, 1):
             journal.add(result)
             spent = time.monotonic() - start
-            if told is not None:
-                told(number, spent)
+            if report is not None:
+                report(number, spent)
             if limit is not None and spent > limit:
                 break
     except KeyboardInterrupt:
@@ -133,12 +133,12 @@ def _file(
 
 
 def _progress(watch: Watcher, cells: int, missing: int) -> Callable[[int, float], None]:
-    """Told how many of the missing cells have run, and in how many seconds."""
+    """Return a callback that takes the number of missing cells that have run, and their seconds."""
     return lambda number, spent: watch(cells - missing + number, cells, spent / number * (missing - number))
 
 
 def _make(folder: Path) -> None:
-    """The folder of a study: a new one, or one that a study wrote."""
+    """Make the folder of a study, or accept one that a study wrote."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -147,18 +147,18 @@ def _make(folder: Path) -> None:
 
 
 def _refuse_others(folder: Path) -> None:
-    """An error for a folder without a journal that holds what a study would replace."""
-    taken = next((name for name in (PLAN, RESULTS) if (folder / name).exists()), None)
-    if taken is not None and not (folder / JOURNAL).exists():
-        raise UnmaskError(f"folder {folder} has a {taken} that no study wrote there; choose another folder")
+    """Raise an error for a folder without a journal that has files which a study would replace."""
+    existing = next((name for name in (PLAN, RESULTS) if (folder / name).exists()), None)
+    if existing is not None and not (folder / JOURNAL).exists():
+        raise UnmaskError(f"folder {folder} has a {existing} that no study wrote there; choose another folder")
 
 
-def _keep_plan(plan: Path, folder: Path, asked: Policy) -> None:
-    """Put a copy of the plan beside its results, and what its policy, with those that it uses, requires of them."""
-    text = format_document({"title": asked.title, **list_requirements([asked])})
+def _keep_plan(plan: Path, folder: Path, policy: Policy) -> None:
+    """Copy the plan next to its results, with the requirements of its policy and of those that it uses."""
+    text = format_document({"title": policy.title, **list_requirements([policy])})
     texts = {PLAN: plan.read_bytes(), POLICY: text.encode()}
     try:
-        (folder / GAME).unlink(missing_ok=True)  # of what the document said before
+        (folder / GAME).unlink(missing_ok=True)  # it belongs to the previous document
         for name in (name for name in texts if plan.resolve() != (folder / name).resolve()):
             with replace_file(folder / name) as place:
                 place.write_bytes(texts[name])
@@ -167,27 +167,28 @@ def _keep_plan(plan: Path, folder: Path, asked: Policy) -> None:
 
 
 def policy_of_plan(path: Path, plan: Plan) -> Policy:
-    """Return what the document of a study requires of its domains; an error for what the plan cannot answer."""
-    asked = parse_policy(load(path), path.parent, title=path.stem)
+    """Return the requirements of a study's document for its domains; raise an error for what the plan cannot answer."""
+    policy = parse_policy(load(path), path.parent, title=path.stem)
     domains = {"", *(part.domain for part in plan.datasets)}
-    asked = replace(asked, requirements=tuple(one for one in asked.requirements if one.domain in domains))
+    requirements = tuple(requirement for requirement in policy.requirements if requirement.domain in domains)
+    policy = replace(policy, requirements=requirements)
     with in_document(path):
-        check_policy(asked, plan)
-    return asked
+        check_policy(policy, plan)
+    return policy
 
 
 def _keeping(cells: Sequence[Cell], priced: Sequence[Cell], folder: Path) -> list[Cell]:
-    """The cells; those that a game prices keep what is believed in the folder."""
+    """Return the cells; those that a game prices store their belief in the folder."""
     wanted = {belief_file(cell, folder) for cell in priced}
     return [replace(cell, kept=folder) if belief_file(cell, folder) in wanted else cell for cell in cells]
 
 
 def _distinct(plan: Plan) -> dict[str, Cell]:
-    """Cells by key: two names for the same content are one cell, refused because nobody can want it."""
+    """Return cells by key; raise an error for two names of the same content."""
     cells: dict[str, Cell] = {}
     for cell in plan.cells():
-        other = cells.setdefault(cell.key, cell)
-        if other is not cell:
-            one = f"{other.dataset.name} / {other.protection.name} / {other.adversary.name}"
-            raise UnmaskError(f"two cells of the plan are the same: {one} has a second name; leave one of them out")
+        first = cells.setdefault(cell.key, cell)
+        if first is not cell:
+            names = f"{first.dataset.name} / {first.protection.name} / {first.adversary.name}"
+            raise UnmaskError(f"two cells of the plan are the same: {names} has a second name; leave one of them out")
     return cells

@@ -67,25 +67,27 @@ def describe_target(facts: StudyFacts, dataset: str, target: str) -> str:
 def _describe_best(facts: StudyFacts, dataset: str, rows: Sequence[StudyRow], *, is_error: bool) -> str:
     """Return the protection with the least risk; "" if results are missing, or intervals of the best two overlap."""
     mentioned, target = facts.mentioned[dataset], rows[0].target
-    adversaries = {adversary for _, adversary, other in mentioned if other == target}
-    complete = {name for name, *_ in mentioned if all((name, who, target) in mentioned for who in adversaries)}
+    adversaries = {adversary for _, adversary, row_target in mentioned if row_target == target}
+    complete = {
+        name for name, *_ in mentioned if {(name, adversary, target) for adversary in adversaries} <= mentioned.keys()
+    }
     ranked = sorted((row for row in rows if row.release in complete), key=risky)
     strongest = {row.release: row for row in ranked}  # the last row of a protection is the strongest
     if len(strongest) < 2:
         return ""
-    best, second = sorted(strongest.values(), key=risky)[:2]
-    if _overlap(best, second):
+    safest, second = sorted(strongest.values(), key=risky)[:2]
+    if _overlap(safest, second):
         return ""
     verb = "is off by" if is_error else "reaches"
-    reached = f"the strongest adversary {verb} {row_estimate(best)}"
-    return f" Of {len(strongest)} protections {release_name(best.release)} is the best here: {reached}."
+    reached = f"the strongest adversary {verb} {row_estimate(safest)}"
+    return f" Of {len(strongest)} protections {release_name(safest.release)} is the best here: {reached}."
 
 
-def _overlap(row: StudyRow, other: StudyRow) -> bool:
+def _overlap(first: StudyRow, second: StudyRow) -> bool:
     """Return whether the intervals of two values overlap."""
-    if row.low is None or row.high is None or other.low is None or other.high is None:
+    if first.low is None or first.high is None or second.low is None or second.high is None:
         return False
-    return row.low <= other.high and other.low <= row.high
+    return first.low <= second.high and second.low <= first.high
 
 
 # --- what protections stop -------------------------------------------------------------------------------------------
@@ -127,12 +129,12 @@ def _describe_alike(remaining: Mapping[str, Sequence[Remaining]], adversaries: s
     gain = "of what is reached beyond guessing without them"
     for share, names in (("at most a tenth", stops), ("half or more", fails)):
         if names:
-            listed = ", ".join(map(release_name, names))
-            yield f"Against {adversaries}, these leave {share} {gain}: {listed}."
+            joined = ", ".join(map(release_name, names))
+            yield f"Against {adversaries}, these leave {share} {gain}: {joined}."
 
 
 def _describe_mixed(protection: str, pairs: Sequence[Remaining]) -> str:
-    """Return the strongest adversary whom a protection stops, and the strongest against whom it fails."""
+    """Return the strongest adversary that a protection stops, and the strongest against which it fails."""
     stopped, stopped_bare = min(pairs, key=lambda pair: (_remaining_share(pair) > STOPPED, -pair[1].posterior))
     strong, strong_bare = max(pairs, key=lambda pair: (_remaining_share(pair) >= FAILED, pair[0].posterior))
     return (
@@ -149,14 +151,14 @@ def _describe_front(facts: StudyFacts, tradeoff: Tradeoff) -> str:
     """Return the protections on the Pareto front, and how many could not be compared."""
     front, n_compared = tradeoff.front, len(tradeoff.compared)
     names = ", ".join(map(release_name, front[:N_LISTED])) or "none"
-    more = f" and {len(front) - N_LISTED} more" if len(front) > N_LISTED else ""
+    remainder = f" and {len(front) - N_LISTED} more" if len(front) > N_LISTED else ""
     failed = [gap.protection for gap in facts.gaps if gap.dataset == tradeoff.dataset]
     n_missing = len({*tradeoff.utility, *failed} - {*tradeoff.compared})
     missing = f" Not compared, because results are missing: {n_missing} more." if n_missing else ""
     risk = "success" if tradeoff.direction == "high" else "error"
     return (
         f"{len(front)} of {n_compared} protections {'is' if len(front) == 1 else 'are'} on the Pareto front of utility "
-        f"and {risk} of the strongest adversary: {names}{more}.{missing}"
+        f"and {risk} of the strongest adversary: {names}{remainder}.{missing}"
     )
 
 
@@ -193,16 +195,16 @@ def _describe_attacker(facts: StudyFacts, adversary: str, rows: Sequence[StudyRo
     protected = [name for name in attacked if name not in facts.unprotected]
     stopping = [name for name in protected if attacked[name].posterior == 0]
     if stopping:
-        best = max(stopping, key=lambda name: utility[name].posterior if name in utility else -math.inf)
-        kept = utility.get(best)
-        useful = "" if kept is None else f", which keeps a utility of {format_utility(kept.unit, kept.posterior)}"
-        which = "the most useful of them is " if len(stopping) > 1 else ""
+        most_useful = max(stopping, key=lambda name: utility[name].posterior if name in utility else -math.inf)
+        row = utility.get(most_useful)
+        useful = "" if row is None else f", which keeps a utility of {format_utility(row.unit, row.posterior)}"
+        prefix = "the most useful of them is " if len(stopping) > 1 else ""
         n_stopping = f"With {len(stopping)} of {len(protected)} protections no {attack} pays{against}"
-        return f"{worth}{n_stopping}: {which}{release_name(best)}{useful}."
+        return f"{worth}{n_stopping}: {prefix}{release_name(most_useful)}{useful}."
     payoffs = (row for name, row in payoff.items() if name in protected)
     lowest = min(payoffs, key=lambda row: row.posterior, default=None)
-    left = "" if lowest is None else f": {release_name(lowest.release)} leaves {row_estimate(lowest)}"
-    return f"{worth}With every protection some {attack} pays{against}{left}."
+    lowest_loss = "" if lowest is None else f": {release_name(lowest.release)} leaves {row_estimate(lowest)}"
+    return f"{worth}With every protection some {attack} pays{against}{lowest_loss}."
 
 
 def describe_intervals(rows: Sequence[StudyRow]) -> str:

@@ -80,7 +80,9 @@ def _shorten_names(protections: Iterable[str]) -> dict[str, str]:
     parts = {name: split_name(name) for name in protections}
     has_one_stem = len({stem for stem, parameters in parts.values() if parameters}) == 1
     short = told_apart(parts)
-    bare = {name: " ".join(f"{key}={value}" for key, value in own.items()) for name, (_, own) in parts.items()}
+    bare = {
+        name: " ".join(f"{key}={value}" for key, value in parameters.items()) for name, (_, parameters) in parts.items()
+    }
     return {name: bare[name] if has_one_stem and bare[name] and text != name else text for name, text in short.items()}
 
 
@@ -161,10 +163,10 @@ def release_table(rows: Sequence[StudyRow], name: str) -> Table:
     records = (
         (
             release,
-            *(row_value(own[measure]) if measure in own else "not run" for measure in units),
-            max(row.n for row in own.values()),
+            *(row_value(measured[measure]) if measure in measured else "not run" for measure in units),
+            max(row.n for row in measured.values()),
         )
-        for (release, _), own in values.items()
+        for (release, _), measured in values.items()
     )
     return _page_table(name, columns, dict.fromkeys(records), "The release itself")
 

@@ -42,7 +42,7 @@ class _Worker:
 
 
 def run_cells(cells: Iterable[Cell], *, workers: int, budget: Budget) -> Iterator[Result]:
-    """The result of each cell, as they finish. A failing cell is a result like any other.
+    """Yield the result of each cell, as they finish. A failing cell is a result like any other.
 
     A cell that runs longer than `budget.seconds_per_cell` is stopped; each worker may take its share of
     `budget.memory_gib` (where the system can limit it). Closing the iterator stops all workers.
@@ -70,7 +70,7 @@ def _give(worker: _Worker, cell: Cell, budget: Budget, limit: float | None) -> _
         worker = _start(limit)
     worker.cell = cell
     worker.deadline = time.monotonic() + (budget.seconds_per_cell or math.inf) if worker.ready else math.inf
-    with suppress(BrokenPipeError):  # it has just died: told when it is waited for
+    with suppress(BrokenPipeError):  # it has just died: noticed by the next wait
         worker.pipe.send(cell)
     return worker
 
@@ -111,9 +111,9 @@ def _lost(worker: _Worker, limit: float | None) -> Result:
     if limit is not None and (code == _NO_MEMORY or (code == _BLAS_GAVE_UP and not worker.ready)):
         reason = f"{limit / 2**30:.2g} GiB of memory are too few to start a worker; raise budget.memory_gib"
         return Result(worker.cell.key, "failed", f"{reason}, or try fewer workers", 0.0)
-    how = f"by signal {-code}" if code is not None and code < 0 else f"with exit code {code}"
-    why = ", perhaps for lack of memory; try fewer workers" if code == -9 else ""
-    return Result(worker.cell.key, "failed", f"its process ended {how}{why}", 0.0)
+    ending = f"by signal {-code}" if code is not None and code < 0 else f"with exit code {code}"
+    hint = ", perhaps for lack of memory; try fewer workers" if code == -9 else ""
+    return Result(worker.cell.key, "failed", f"its process ended {ending}{hint}", 0.0)
 
 
 def _start(limit: float | None) -> _Worker:
@@ -130,31 +130,31 @@ def _start(limit: float | None) -> _Worker:
 
 @contextmanager
 def _unheard() -> Iterator[None]:
-    """A process that is started meanwhile never hears a Ctrl-C or a termination, not even before its first line."""
+    """Keep Ctrl-C and termination from a process that is started meanwhile, even before its first line."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
+    previous = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, previous)
 
 
 @contextmanager
 def _without_main() -> Iterator[None]:
-    """A process that is started meanwhile does not run the caller's script, which needs no guard against it."""
+    """Keep a process that is started meanwhile from running the caller's script, which then needs no guard."""
     main = vars(sys.modules["__main__"])
-    kept: dict[str, Any] = {name: main[name] for name in ("__file__", "__spec__") if name in main}
-    main.update(dict.fromkeys(kept))
+    originals: dict[str, Any] = {name: main[name] for name in ("__file__", "__spec__") if name in main}
+    main.update(dict.fromkeys(originals))
     try:
         yield
     finally:
-        main.update(kept)
+        main.update(originals)
 
 
 def _stop_the_rest() -> None:
-    """End what was started and is in no pool yet, and the process that Python starts beside the first worker."""
+    """End what was started and is in no pool yet, and the process that Python starts with the first worker."""
     from multiprocessing.resource_tracker import _resource_tracker
 
     for process in multiprocessing.active_children():
@@ -191,12 +191,12 @@ def _work(pipe: Connection, limit: float | None) -> None:
     try:
         import unmask.studies.cells  # noqa: F401  # not counted against the first cell
     except (MemoryError, ImportError) as error:
-        few = isinstance(error, MemoryError) or any(
+        is_memory_error = isinstance(error, MemoryError) or any(
             word in f"{error} {error.__cause__}" for word in ("memory", "failed to map")
         )
-        if limit is None or not few:
+        if limit is None or not is_memory_error:
             raise
-        raise SystemExit(_NO_MEMORY) from None  # told by whoever waits at the other end of the pipe
+        raise SystemExit(_NO_MEMORY) from None  # reported at the other end of the pipe
     with suppress(EOFError, OSError):
         pipe.send(None)
         while True:
@@ -211,7 +211,7 @@ def _end_with_parent() -> None:
 
 
 def finished(cell: Cell) -> Result:
-    """The result of a cell, whatever happens in it."""
+    """Return the result of a cell, also if it fails."""
     from unmask.studies.cells import criteria_of, run_cell
 
     start = time.perf_counter()
@@ -231,7 +231,7 @@ def finished(cell: Cell) -> Result:
 
 
 def _keep_belief(cell: Cell, folder: Path) -> None:
-    """What the game of a study asks for; where there is none, the game says why."""
+    """Store the belief that the game of a study needs; without one, the game reports the reason."""
     from unmask.studies.beliefs import keep
 
     with suppress(UnmaskError, MemoryError):

@@ -153,8 +153,8 @@ def _complete_shares(
     n, m = shares.shape
     padded = np.zeros((max(n, m), max(n, m)))
     padded[:n, :m] = shares.toarray()
-    own = padded[np.ix_(free, target_free)]
-    return np.asarray(own + (1.0 - own.sum(axis=1, keepdims=True)) / max(len(free), 1))
+    unmatched = padded[np.ix_(free, target_free)]
+    return np.asarray(unmatched + (1.0 - unmatched.sum(axis=1, keepdims=True)) / max(len(free), 1))
 
 
 def _refine_union(

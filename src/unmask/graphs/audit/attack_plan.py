@@ -74,8 +74,8 @@ class Plan:
         if not self.attacks:
             raise UnmaskError("0 attacks were given, expected at least 1; Nar09 or Rematch, for example")
         if self.runs < 1 or min((self.n_seeds, *self.transition)) < 1:
-            given = f"{self.runs} runs from {min((self.n_seeds, *self.transition))} seeds"
-            raise UnmaskError(f"{given} were requested, expected at least 1 of each: an attack starts somewhere")
+            requested = f"{self.runs} runs from {min((self.n_seeds, *self.transition))} seeds"
+            raise UnmaskError(f"{requested} were requested, expected at least 1 of each: an attack starts somewhere")
         if self.checkpoint is not None and not any(isinstance(attack, Ensemble) for attack in self.attacks.values()):
             raise UnmaskError("a checkpoint keeps rounds of Ensemble, which is no attack here; add it, or leave it out")
 
@@ -131,14 +131,14 @@ def parse_protection(text: str, code: Path | None = None) -> Any:
     return _parse(text, PROTECTIONS, "protections", code)
 
 
-def _parse(text: str, kinds: Mapping[str, Any], of: Kind, code: Path | None = None) -> Any:
+def _parse(text: str, kinds: Mapping[str, Any], catalog_kind: Kind, code: Path | None = None) -> Any:
     name, *settings = text.removeprefix("graphs.").split(":")
     if name in kinds:
         kind = kinds[name]
     elif settings and "=" not in settings[0]:  # module:Class
-        kind = find(f"{name}:{settings.pop(0)}", of, code)
+        kind = find(f"{name}:{settings.pop(0)}", catalog_kind, code)
     else:
-        raise UnmaskError(f"the {of.removesuffix('s')} {name!r} is unknown, {nearest(name, tuple(kinds))}")
+        raise UnmaskError(f"the {catalog_kind.removesuffix('s')} {name!r} is unknown, {nearest(name, tuple(kinds))}")
     return kind(**dict(_parse_parameter(name, setting, kind) for setting in settings))
 
 

@@ -140,14 +140,14 @@ def run_attack(
     """
     belief = attack(pair.target, Auxiliary(pair.source, seeds, similarity))
     truth = pair.to_truth(seeds, partial=partial or not len(pair.common))
-    named = np.atleast_2d(belief.named)
-    mapping = named_once(named, truth.accepts(named))
+    nodes = np.atleast_2d(belief.named)
+    mapping = named_once(nodes, truth.accepts(nodes))
     outcome = outcomes(mapping, pair.truth_for(mapping), seeds.source)
     if not np.isin(outcome, PRESENT).any() if len(pair.common) else np.all(outcome == Outcome.SEED):
         raise UnmaskError("nobody is left to be found, expected at least 1 person who is no seed; ask for fewer")
     disclosed = None
     if isinstance(pair, SeparatedPair):
-        disclosed = disclosure(pair.before, pair.separated, named, seeds.source)
+        disclosed = disclosure(pair.before, pair.separated, nodes, seeds.source)
     measures = list(_list_measures(pair, truth, outcome, disclosed, partial=partial, only_rates=only_rates))
     person = np.arange(pair.source.n_nodes) if pair.source.labels is None else pair.source.labels.astype(np.int64)
     run = AttackRun(
@@ -204,15 +204,15 @@ def _announcement(belief: Announced, outcome: Outcomes, truth: Truth) -> Announc
     The mean is over people who are known to be in both networks. The bound for all people needs a complete truth or
     none: with a partial truth, seeds represent only people with an entry.
     """
-    free, known = outcome != Outcome.SEED, truth.judged
-    complete = bool(known[free].all())
-    success = belief.expected_success(np.isin(outcome, PRESENT) if known.any() else None)
+    free, is_judged = outcome != Outcome.SEED, truth.judged
+    complete = bool(is_judged[free].all())
+    success = belief.expected_success(np.isin(outcome, PRESENT) if is_judged.any() else None)
     estimate, dispersion = belief.estimate, belief.dispersion
     return Announcement(
         recall=success and success.mean,
         recall_low=success and success.low,
         recall_high=success and success.high,
-        right_high=success.of_anybody_high if success and (complete or not known.any()) else None,
+        right_high=success.of_anybody_high if success and (complete or not is_judged.any()) else None,
         right=float(np.mean(outcome[free] == Outcome.HIT)) if complete else None,
         seed_check="" if estimate is None else str(estimate.check),
         curve=() if estimate is None else estimate.curve,
@@ -238,8 +238,8 @@ def average_rows(runs: Sequence[AttackRun], *, release: str, adversary: str) -> 
         )
         for name in names
     )  # fmt: skip
-    known = (row for row in rows if row is not None)
-    return [replace(row, target="adopters") if row.measure in ADOPTER_MEASURES else row for row in known]
+    available = (row for row in rows if row is not None)
+    return [replace(row, target="adopters") if row.measure in ADOPTER_MEASURES else row for row in available]
 
 
 def attack_facts(
@@ -284,33 +284,33 @@ def _average_announcements(announcements: Sequence[Announcement]) -> Announcemen
 
 
 def protection_effect(
-    runs: Sequence[AttackRun], before: Sequence[AttackRun], *, release: str, attack: str
+    runs: Sequence[AttackRun], unprotected: Sequence[AttackRun], *, release: str, attack: str
 ) -> ProtectionEffect:
     """Return means over runs on a protected release, next to the same runs before the protection."""
-    pairs = list(zip(runs, before, strict=False))
+    pairs = list(zip(runs, unprotected, strict=False))
     adopters = round(float(np.mean([len(run.disclosed.person) for run in runs if run.disclosed is not None])))
     return ProtectionEffect(
         release=release,
         attack=attack,
         adopters=adopters or None,
         recall=mean_of(run.rate("recall") for run in runs) or 0.0,
-        recall_before=mean_of(whole.rate("recall") for _, whole in pairs),
-        adopter_recall_before=mean_of(_recall_of_adopters(run, whole) for run, whole in pairs),
+        recall_before=mean_of(plain.rate("recall") for _, plain in pairs),
+        adopter_recall_before=mean_of(_recall_of_adopters(run, plain) for run, plain in pairs),
         **{name: mean_of(run.rate(name) for run in runs) for name in ADOPTER_MEASURES},
     )
 
 
-def _recall_of_adopters(run: AttackRun, before: AttackRun) -> float | None:
+def _recall_of_adopters(run: AttackRun, unprotected: AttackRun) -> float | None:
     """Return the recall of the adopters of a run before the protection; None if all of them were seeds."""
     assert run.disclosed is not None
-    adopters = np.isin(before.person, run.person[run.disclosed.person]) & np.isin(before.outcome, PRESENT)
-    return float(np.mean(before.outcome[adopters] == Outcome.HIT)) if adopters.any() else None
+    adopters = np.isin(unprotected.person, run.person[run.disclosed.person]) & np.isin(unprotected.outcome, PRESENT)
+    return float(np.mean(unprotected.outcome[adopters] == Outcome.HIT)) if adopters.any() else None
 
 
 def mean_of(values: Iterable[float | None]) -> float | None:
     """Return the mean of the known values; None without any."""
-    known = [value for value in values if value is not None]
-    return float(np.mean(known)) if known else None
+    finite = [value for value in values if value is not None]
+    return float(np.mean(finite)) if finite else None
 
 
 def _degree_classes(runs: Sequence[AttackRun]) -> Iterator[DegreeClass]:
@@ -324,11 +324,11 @@ def _degree_classes(runs: Sequence[AttackRun]) -> Iterator[DegreeClass]:
 def score_bins(runs: Sequence[AttackRun]) -> Iterator[ScoreBin]:
     """Yield bins of the scores of judged matches over all runs; `matches` is their number in one run."""
     score = np.concatenate([np.where(np.isin(run.judged, MATCHED), run.score, np.nan) for run in runs])
-    right = np.concatenate([run.outcome == Outcome.HIT for run in runs])
-    right, score = right[np.isfinite(score)], score[np.isfinite(score)]
+    is_right = np.concatenate([run.outcome == Outcome.HIT for run in runs])
+    is_right, score = is_right[np.isfinite(score)], score[np.isfinite(score)]
     place = np.clip(np.searchsorted(SCORE_EDGES, score, side="right") - 1, 0, len(SCORE_EDGES) - 2)
     for number, (low, high) in enumerate(pairwise(SCORE_EDGES)):
         inside = place == number
         if inside.any():
             matches = max(1, round(int(inside.sum()) / len(runs)))
-            yield ScoreBin(low, high, matches, float(score[inside].mean()), float(right[inside].mean()))
+            yield ScoreBin(low, high, matches, float(score[inside].mean()), float(is_right[inside].mean()))

@@ -148,13 +148,13 @@ class AttackedNetworks:
         rows = [replace(row, worst_observation=number) for row, number in zip(scored.rows, numbers, strict=True)]
         self.belief_rows += self._with_coverage(release, rows, [run])
         measures: dict[str, list[str]] = {}
-        for measure, why in scored.not_run:
-            measures.setdefault(why, []).append(measure)
-        for why, skipped in measures.items():
-            if why != SCORES:
-                self.not_run[f"{', '.join(skipped)} ({name})"] = why
+        for measure, cause in scored.not_run:
+            measures.setdefault(cause, []).append(measure)
+        for cause, skipped in measures.items():
+            if cause != SCORES:
+                self.not_run[f"{', '.join(skipped)} ({name})"] = cause
             elif run.announced is None:
-                self.not_run[f"what {name} expects"] = why
+                self.not_run[f"what {name} expects"] = cause
             else:
                 people = "people" if run.announced.refused else "people who may not be"
                 reason = "; ".join(run.announced.refused) or "it is unknown who is absent"
@@ -167,14 +167,14 @@ class AttackedNetworks:
         """
         source, (pair, _) = self.pairs[release], self.drawn[release]
         people, nodes = _ids(source.people), None if source.released is None else _ids(source.released)
-        right = _share_right(run)
-        for node in np.flatnonzero(run.matched & ~(right <= LIMITS["identity"] + MIN_EXCESS)).tolist():
+        share_right = _share_right(run)
+        for node in np.flatnonzero(run.matched & ~(share_right <= LIMITS["identity"] + MIN_EXCESS)).tolist():
             reasons = [plural(int(run.degree[node]), "edge")]
             if nodes is not None and pair.target.labels is not None:
                 reasons.append(f"taken for {nodes[pair.target.labels[belief.mapping[node]]]} of the release")
             if run.truth.judged[node]:
                 reasons.append("which is right" if run.outcome[node] == Outcome.HIT else "which is wrong")
-            chance = float(right[node]) if np.isfinite(right[node]) else None
+            chance = float(share_right[node]) if np.isfinite(share_right[node]) else None
             yield AtRisk(release, people[run.person[node]], name, "identity", chance, ", ".join(reasons))
 
     def _try_seeds(self, release: str) -> Iterator[SeedCount]:
@@ -183,7 +183,7 @@ class AttackedNetworks:
         if not plan.transition:
             return
         planned = len(self.drawn[release][1].source)
-        tried = {(name, planned): list(runs) for name, runs in self.runs_on(release).items()}
+        runs_by_seeds = {(name, planned): list(runs) for name, runs in self.runs_on(release).items()}
         for n_seeds in sorted(set(plan.transition) - {planned}):
             self.progress(f"{release}, {n_seeds} seeds")
             try:
@@ -191,11 +191,13 @@ class AttackedNetworks:
                     pair, seeds = self._draw(release, number, n_seeds)
                     for name in self.runs_on(release):
                         run, _ = self._attack(release, name, pair, seeds, only_rates=True)
-                        tried.setdefault((name, n_seeds), []).append(run)
+                        runs_by_seeds.setdefault((name, n_seeds), []).append(run)
             except UnmaskError as error:
                 self.not_run.setdefault(f"{n_seeds} seeds on {release}", f"failed: {error}")
         order = list(plan.attacks)
-        for (name, n_seeds), runs in sorted(tried.items(), key=lambda item: (order.index(item[0][0]), item[0][1])):
+        for (name, n_seeds), runs in sorted(
+            runs_by_seeds.items(), key=lambda item: (order.index(item[0][0]), item[0][1])
+        ):
             recall, coverage = (mean_of(run.rate(rate) for run in runs) for rate in ("recall", "coverage"))
             spread_in = sum(run.has_spread for run in runs)
             yield SeedCount(name, source.seeds_name(plan), n_seeds, len(runs), spread_in, recall, coverage or 0.0)
@@ -260,7 +262,7 @@ class AttackedNetworks:
     def _attacks_not_run(self) -> dict[str, str]:
         """Return planned attacks that refused every release with the reason, and kinds that are not in the plan."""
         ran = {name for _, name in self.runs}
-        refused = {what.partition(" on ")[0]: why.removeprefix("failed: ") for what, why in self.not_run.items()}
+        refused = {item.partition(" on ")[0]: reason.removeprefix("failed: ") for item, reason in self.not_run.items()}
         attacks = self.plan.attacks.values()
         planned = [*map(type, attacks), *(getattr(attack, "directed", None) for attack in attacks)]
         pairs = [pair for pair, _ in self.drawn.values()]
@@ -277,26 +279,26 @@ class AttackedNetworks:
 
     def _plain_overlaps(self) -> dict[str, tuple[float, float]]:
         """Return the overlap of each unprotected release that was made."""
-        made = ((name, pair.overlap) for name, pair in self.pairs.items() if pair.separation is None)
-        return {name: overlap for name, overlap in made if overlap}
+        overlaps = ((name, pair.overlap) for name, pair in self.pairs.items() if pair.separation is None)
+        return {name: overlap for name, overlap in overlaps if overlap}
 
     def _overlaps(self, attacks: Sequence[AttackFacts]) -> Iterator[OverlapPoint]:
         """Yield rates by overlap, if there are several."""
         plain = self._plain_overlaps()
         for attack in attacks if len(plain) > 1 else ():
             if attack.release in plain:
-                recall, wrong = attack.recall or 0.0, attack.named_wrongly or 0.0  # known: the pair was made
+                recall, named_wrongly = attack.recall or 0.0, attack.named_wrongly or 0.0  # known: the pair was made
                 overlap, spread = plain[attack.release], attack.spread_in / attack.runs
-                yield OverlapPoint(attack.attack, *overlap, recall, attack.precision, wrong, spread)
+                yield OverlapPoint(attack.attack, *overlap, recall, attack.precision, named_wrongly, spread)
 
     def _protection_effects(self) -> Iterator[ProtectionEffect]:
         """Yield rates on protected releases, next to those without the protection if these were run."""
         unprotected = {overlap: name for name, overlap in self._plain_overlaps().items()}
         for (release, attack), runs in self.runs.items():
             if runs[0].disclosed is not None:
-                before = unprotected.get(self.pairs[release].overlap or (0.0, 0.0), "")
-                whole = self.runs.get((before, attack), [])
-                yield protection_effect(runs, whole, release=release, attack=attack)
+                unprotected_name = unprotected.get(self.pairs[release].overlap or (0.0, 0.0), "")
+                unprotected_runs = self.runs.get((unprotected_name, attack), [])
+                yield protection_effect(runs, unprotected_runs, release=release, attack=attack)
 
     def _losses(self) -> Iterator[tuple[str, dict[str, float]]]:
         """Yield the losses of each release that was protected by the audit, in the first run."""
@@ -308,8 +310,8 @@ class AttackedNetworks:
     def _criterion_links(self, release: str) -> Iterator[CriterionLink]:
         """Yield criteria with their rank correlation with the share of attacks and runs that match a person rightly."""
         source, runs = self.pairs[release], [run for runs in self.runs_on(release).values() for run in runs]
-        judged, people = (run.judged for run in runs), (run.person for run in runs)
-        share = score(judged, people, n_people=source.people.n_nodes).hit_share
+        outcomes, people = (run.judged for run in runs), (run.person for run in runs)
+        share = score(outcomes, people, n_people=source.people.n_nodes).hit_share
         values = source.criteria(VARIANTS.values())
         for name in CRITERIA:
             value = values[VARIANTS[name]]
@@ -324,10 +326,10 @@ def _is_directed(pair: Pair) -> bool:
 
 def _share_right(run: AttackRun) -> NDArray[np.float64]:
     """Return the share of right matches with about the score of each match; NaN without a truth."""
-    right = np.full(len(run.outcome), np.nan)
+    share = np.full(len(run.outcome), np.nan)
     for item in score_bins([run]) if run.truth_known else ():
-        right[(run.score >= item.low) & (run.score <= item.high)] = item.right
-    return right
+        share[(run.score >= item.low) & (run.score <= item.high)] = item.right
+    return share
 
 
 def _ids(graph: SocialGraph) -> list[str]:
@@ -336,9 +338,9 @@ def _ids(graph: SocialGraph) -> list[str]:
 
 def _rank(value: NDArray[np.float64], share: NDArray[np.float64]) -> Iterator[tuple[float, float]]:
     """Yield percentile and mean share of tenths of people by rising value; people of one value stay together."""
-    known = np.isfinite(value) & np.isfinite(share)
-    percentile = (mean_ranks(value[known]) - 0.5) / max(int(known.sum()), 1)
+    is_finite = np.isfinite(value) & np.isfinite(share)
+    percentile = (mean_ranks(value[is_finite]) - 0.5) / max(int(is_finite.sum()), 1)
     tenth = np.minimum((percentile * TENTH).astype(np.int64), TENTH - 1)
     for number in np.unique(tenth).tolist():
         inside = tenth == number
-        yield float(percentile[inside].mean()), float(share[known][inside].mean())
+        yield float(percentile[inside].mean()), float(share[is_finite][inside].mean())

@@ -84,12 +84,12 @@ def _lines(
     table: Table | None, x: str, y: str, title: str, *, by: str = "attack", style: str = "style", **options: Any
 ) -> Iterator[Chart]:
     """Yield a chart of lines unless all values have the same place; the title names a single line."""
-    where = options.pop("where", {"drawn": True})
-    rows = [row for row in table.where(**where).rows if is_known(row[y])] if table is not None else []
+    selection = options.pop("where", {"drawn": True})
+    rows = [row for row in table.where(**selection).rows if is_known(row[y])] if table is not None else []
     if len({row[x] for row in rows}) > 1 and table is not None:
         names = {row[by] for row in rows}
         title += f": {names.pop()}" if len(names) == 1 else ""
-        yield Chart("lines", table.name, x, y, by=by, style=style, title=title, where=where, **options)
+        yield Chart("lines", table.name, x, y, by=by, style=style, title=title, where=selection, **options)
 
 
 def _first_release(facts: GraphFacts) -> tuple[str, ...]:
@@ -106,9 +106,9 @@ def _attack_block(facts: GraphFacts) -> Block:
     if any(attack.recall_low is not None for attack in facts.attacks):
         notes.append(INTERVAL)
     methods = {seeds: describe_seeds(seeds) for seeds in dict.fromkeys(attack.seeds for attack in facts.attacks)}
-    known = [f"{seeds}: {words}" for seeds, words in methods.items() if words != seeds]
-    if known:
-        notes.append(f"Seeds are the identities that the attack starts from. {'; '.join(known)}.")
+    methods_used = [f"{seeds}: {words}" for seeds, words in methods.items() if words != seeds]
+    if methods_used:
+        notes.append(f"Seeds are the identities that the attack starts from. {'; '.join(methods_used)}.")
     heading = "Who is re-identified in the network"
     return Block("graph", heading, sentence, (), ("graph_attacks",), introduction, tuple(notes))
 
@@ -149,16 +149,20 @@ def _degree_block(facts: GraphFacts, tables: Mapping[str, Table]) -> Block | Non
 
 def _score_block(facts: GraphFacts, tables: Mapping[str, Table]) -> Block | None:
     table = tables.get("graph_scores")
-    right = tuple(
+    right_charts = tuple(
         _lines(table, "score", "right", "Matches that are right", diagonal="score = share that is right", x_max=1.0)
     )
-    made = tuple(_lines(table, "low", "matches_from", "Matches made, by least score"))
-    shown = [item for item in facts.attacks if item.release == facts.first.release and item.attack in facts.drawn]
-    has_own = any(attack.announced is not None for attack in shown)
+    count_charts = tuple(_lines(table, "low", "matches_from", "Matches made, by least score"))
+    drawn = [item for item in facts.attacks if item.release == facts.first.release and item.attack in facts.drawn]
+    has_own = any(attack.announced is not None for attack in drawn)
     reading = "Where a line leaves the diagonal, scores are not shares of right matches."
-    notes = (*_first_release(facts), *((" ".join((SCORES, *[ENSEMBLE_SCORES] * has_own, reading)),) if right else ()))
-    sentence = _describe_scores(shown) if right else ""
-    block = Block("scores", "How many matches are right, by their score", sentence, (*right, *made), notes=notes)
+    notes = (
+        *_first_release(facts),
+        *((" ".join((SCORES, *[ENSEMBLE_SCORES] * has_own, reading)),) if right_charts else ()),
+    )
+    sentence = _describe_scores(drawn) if right_charts else ""
+    charts = (*right_charts, *count_charts)
+    block = Block("scores", "How many matches are right, by their score", sentence, charts, notes=notes)
     return block if block.charts else None
 
 
@@ -173,9 +177,9 @@ def _describe_scores(attacks: list[AttackFacts]) -> str:
 
 def _seed_block(facts: GraphFacts, tables: Mapping[str, Table]) -> Block | None:
     table = tables.get("graph_transition")
-    reach, named = ("recall", "re-identified") if facts.truth_known else ("coverage", "matched")
+    reach, verb = ("recall", "re-identified") if facts.truth_known else ("coverage", "matched")
     charts = (
-        *_lines(table, "n_seeds", reach, f"People {named}", log="x"),
+        *_lines(table, "n_seeds", reach, f"People {verb}", log="x"),
         *_lines(table, "n_seeds", "spread", "Runs in which the attack spreads", log="x"),
     )
     columns = ("attack", "seeds", "n_seeds", "runs", "spread_in", "recall", "coverage")
@@ -196,8 +200,8 @@ def _overlap_block(facts: GraphFacts, tables: Mapping[str, Table]) -> Block | No
         ["Overlap: share of the people, or of the edges among common people, of either network that is in both."],
     )
     if len(nodes) == 1 or len(edges) == 1:
-        share, what = (min(nodes), "people") if len(nodes) == 1 else (min(edges), "edges")
-        notes.append(f"{percent(share, 0)} of {what} are in both.")
+        share, noun = (min(nodes), "people") if len(nodes) == 1 else (min(edges), "edges")
+        notes.append(f"{percent(share, 0)} of {noun} are in both.")
     elif len(pairs) not in (len(nodes), len(edges)):
         n_attacks = len(dict.fromkeys(point.attack for point in facts.overlaps))
         notes.append("Each line is one share of people in both networks.")
@@ -220,8 +224,8 @@ def _overlap_charts(facts: GraphFacts, table: Table | None, n_nodes: int, n_edge
         return
     for attack in list(dict.fromkeys(point.attack for point in facts.overlaps))[:MAX_PANELS]:
         for y, title in measures.items():
-            where = {"attack": attack}
-            yield from _lines(table, "edge_overlap", y, f"{title}: {attack}", by="line", style="", where=where)
+            selection = {"attack": attack}
+            yield from _lines(table, "edge_overlap", y, f"{title}: {attack}", by="line", style="", where=selection)
 
 
 def _pass_block(facts: GraphFacts, tables: Mapping[str, Table]) -> Block | None:
@@ -229,9 +233,9 @@ def _pass_block(facts: GraphFacts, tables: Mapping[str, Table]) -> Block | None:
     charts = tuple(_lines(table, "pass", "matches", "Matches made or changed in the pass"))
     if not charts or table is None:
         return None
-    most = max(row["pass"] for row in table.where(drawn=True).rows)
+    n_passes = max(row["pass"] for row in table.where(drawn=True).rows)
     notes = (*_first_release(facts), "About the first run. An attack ends with a pass without changes, or is cut off.")
-    sentence = f"The first run ends after at most {plural(most, 'pass', 'passes')}."
+    sentence = f"The first run ends after at most {plural(n_passes, 'pass', 'passes')}."
     heading = "How the attack runs through the network"
     return Block("passes", heading, sentence, charts, notes=notes, is_finding=False)
 
@@ -278,9 +282,9 @@ def _risk_facts(facts: GraphFacts) -> Iterator[Fact]:
     if facts.similar:
         yield Fact("Besides edges", f"the similarity of {facts.similar:,} pairs of people")
     if (extremes := extreme_degrees(facts)) is not None:
-        most = extremes[0]
-        words = f"people with {describe_degrees(most)}: {rate(most.recall)}"
-        yield Fact("Most at risk", mark_group(words, most.people))
+        riskiest = extremes[0]
+        words = f"people with {describe_degrees(riskiest)}: {rate(riskiest.recall)}"
+        yield Fact("Most at risk", mark_group(words, riskiest.people))
     if most_recall := bound_by_twins(facts):
         yield Fact("At most", f"{most_recall}: the others have twins in the network")
 
@@ -312,11 +316,13 @@ def advise(facts: GraphFacts) -> Advice | None:
     alternatives = tuple(_alternative(attack, facts) for attack in strongest)
     unprotected = [attack.recall or 0.0 for attack in strongest if facts.is_unprotected(attack.release)]
     protected = [attack for attack in strongest if not facts.is_unprotected(attack.release)]
-    best = min(protected, key=lambda attack: attack.recall or 0.0, default=None)
-    if best is not None and unprotected and (best.recall or 0.0) >= max(unprotected):
+    safest = min(protected, key=lambda attack: attack.recall or 0.0, default=None)
+    if safest is not None and unprotected and (safest.recall or 0.0) >= max(unprotected):
         return Advice("No tried protection lowers the number of people found.", "", ("people found",), alternatives)
-    how = "--identities N --adopters SHARE" if best is not None and facts.adopters(best.release) else "--with NAME"
-    return Advice("", f"unmask protect graph \u2026 {how}", ("people found",), alternatives)
+    flags = (
+        "--identities N --adopters SHARE" if safest is not None and facts.adopters(safest.release) else "--with NAME"
+    )
+    return Advice("", f"unmask protect graph \u2026 {flags}", ("people found",), alternatives)
 
 
 def _alternative(attack: AttackFacts, facts: GraphFacts) -> Alternative:

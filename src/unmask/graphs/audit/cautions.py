@@ -49,8 +49,8 @@ def cautions(pair: NetworkPair) -> Iterator[str]:
     name, graph = ("network", pair.people) if pair.released is None else ("release", pair.released)
     names = graph.dropped.besides_edges
     if names and pair.similarity is None:  # which is what the adversary knows besides edges
-        more = "an adversary who knows more than edges may re-identify more people"
-        yield f"No attack looks at {names}, which the {name} has besides edges: {more}."
+        consequence = "an adversary who knows more than edges may re-identify more people"
+        yield f"No attack looks at {names}, which the {name} has besides edges: {consequence}."
     if any(two_sided(graph) for graph in (pair.people, pair.released) if graph is not None):
         yield (
             "Every edge joins one side of the network to the other, as in a list of people and their groups or events: "
@@ -66,10 +66,10 @@ def _check_seeds(pair: GivenPair) -> Iterator[str]:
         return
     truth, image = pair.truth[pair.given.source], pair.given.target
     person = np.arange(pair.target.n_nodes) if pair.origin is None else pair.origin
-    wrong = (truth >= 0) & (person[truth] != person[image])
+    is_wrong = (truth >= 0) & (person[truth] != person[image])
     if not pair.truth_partial:
-        wrong |= truth < 0
-    if n_wrong := int(wrong.sum()):
+        is_wrong |= truth < 0
+    if n_wrong := int(is_wrong.sum()):
         verb = "is" if n_wrong == 1 else "are"
         wrongly = f"{n_wrong:,} of {len(image):,} leaked identities {verb} wrong"
         yield f"By the truth, {wrongly}; the adversary takes them for right."

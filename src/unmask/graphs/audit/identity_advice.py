@@ -321,11 +321,11 @@ def _describe_seeding(advice: IdentityAdvice) -> str:
 
 def _describe_hidden(new: Mapping[int, int], k: int) -> str:
     """Return the contacts with which a new identity equals those of others."""
-    others = f"{k - 1} other{'s' * (k > 2)}"
+    people = f"{k - 1} other{'s' * (k > 2)}"
     if not new:
-        return f"No identity with up to {MOST_CONTACTS} contacts can have the same contacts as {others} near you."
+        return f"No identity with up to {MOST_CONTACTS} contacts can have the same contacts as {people} near you."
     needs = ", ".join(f"{contacts} ({n} new)" for contacts, n in new.items())
-    return f"An identity with these contacts has the same as {others}, and no attack tells them apart: {needs}."
+    return f"An identity with these contacts has the same as {people}, and no attack tells them apart: {needs}."
 
 
 def _describe_weak(advice: IdentityAdvice) -> Iterator[str]:

@@ -80,17 +80,17 @@ def audit(
     watched       : takes down who is at risk, for the owner alone
     progress      : is told what is about to be run
     """
-    given = seeds if isinstance(seeds, SeedPairs) else None
+    leaked = seeds if isinstance(seeds, SeedPairs) else None
     check_choice(
-        auxiliary, truth, given, similarity, overlaps=overlaps, separation=separation, truth_partial=truth_partial
+        auxiliary, truth, leaked, similarity, overlaps=overlaps, separation=separation, truth_partial=truth_partial
     )
     if truth_sampled and not truth_partial:
         raise UnmaskError("--truth-sampled is about the people of a partial truth; add --truth-partial")
     if largest_component and not overlaps:
         raise UnmaskError("--largest-component is about the networks of --overlap, and none are given; give both")
-    ((name, graph), *others) = name_releases(release).items()
-    if others:
-        raise UnmaskError(f"{len(others) + 1} graphs were given, expected one; audit each by itself")
+    ((name, graph), *further) = name_releases(release).items()
+    if further:
+        raise UnmaskError(f"{len(further) + 1} graphs were given, expected one; audit each by itself")
     several = any(map(adopted, separation)) or (isinstance(truth, Pair) and bool((truth.identities > 1).any()))
     if not isinstance(attacks, Mapping):
         attacks = parse_attacks(attacks or default_attacks(graph, auxiliary, several=several))
@@ -99,11 +99,11 @@ def audit(
     plan = Plan(attacks, method, n_seeds, runs=runs, transition=tuple(transition), seed=seed, checkpoint=checkpoint)
     if auxiliary is None:
         choices = ((shared, protection) for shared in overlaps for protection in (None, *separation))
-        made = [DerivedPair(graph, *shared, protection, largest_component) for shared, protection in choices]
-        pairs: dict[str, NetworkPair] = {pair_name(pair): pair for pair in made}
+        derived = [DerivedPair(graph, *shared, protection, largest_component) for shared, protection in choices]
+        pairs: dict[str, NetworkPair] = {pair_name(pair): pair for pair in derived}
     else:
         nodes, origin = _read_truth(truth)
-        pair = GivenPair(graph, auxiliary, nodes, given, origin, truth_partial, similarity, truth_sampled)
+        pair = GivenPair(graph, auxiliary, nodes, leaked, origin, truth_partial, similarity, truth_sampled)
         pairs = {name: pair}
     return audit_networks(pairs, plan, title=f"Who is re-identified in {name}", progress=progress, watched=watched)
 
@@ -206,7 +206,7 @@ def describe(
     names = list(attacks or facts.styles)
     seeds = "guessed" if facts.attacks[0].seeds in GUESSED else "leaked"
     checked = "" if facts.truth_known else " No truth was given: nothing is checked."
-    skipped = {name: why or NOT_REQUESTED for name, why in facts.not_run.items() if name not in names}
+    skipped = {name: reason or NOT_REQUESTED for name, reason in facts.not_run.items() if name not in names}
     utility = utility_table(facts.utility)
     preferred = ("recall",) if facts.truth_known else ()
     plane = plane_table(preferred_rows(rows, preferred).values(), utility)
@@ -232,5 +232,5 @@ def describe(
         sample_condition="recall <= 0.09",
         assumptions=assumptions,
         cautions=cautions,
-        not_run=(*not_run, *((f"the attack {name}", why) for name, why in skipped.items())),
+        not_run=(*not_run, *((f"the attack {name}", reason) for name, reason in skipped.items())),
     )

@@ -99,13 +99,13 @@ class DerivedPair:
     def assumptions(self, plan: Plan) -> tuple[str, ...]:
         """Return what is assumed about networks and seeds, a sentence each."""
         nodes, edges = (100 * share for share in self.overlap)
-        made = f"Both networks are made from one, {plan.runs} times: people and edges are left out of each at random"
+        making = f"Both networks are made from one, {plan.runs} times: people and edges are left out of each at random"
         overlap = f"Overlap {self.node_overlap:g}/{self.edge_overlap:g}: {nodes:g} % of the people in either network"
         seeds = "are right, and are drawn with the truth at hand"
         if plan.seeds in GUESSED:
             seeds = "are guessed from their surroundings, without the truth; some may be wrong"
         return (
-            f"{made} until the overlap is reached{CUT * self.largest_component}. Real networks may differ.",
+            f"{making} until the overlap is reached{CUT * self.largest_component}. Real networks may differ.",
             f"{overlap} are in both, and {edges:g} % of the edges among those.",
             f"Leaked identities {seeds}.",
             *(() if self.separation is None else (_describe_separation(self.separation, plan),)),
@@ -278,9 +278,9 @@ def separation_name(separation: Any) -> str:
     """
     if not isinstance(separation, IdentitySeparation | Decoy):
         return repr(separation)
-    named = ("model", "identities", "adopters")
+    in_model = ("model", "identities", "adopters")
     model = "decoy" if isinstance(separation, Decoy) else f"{separation.model}/{separation.identities}"
-    values = {item: getattr(separation, item.name) for item in fields(separation) if item.name not in named}
+    values = {item: getattr(separation, item.name) for item in fields(separation) if item.name not in in_model}
     changed = (f"{item.name}={value}" for item, value in values.items() if value != item.default)
     return " ".join((f"{model}/{separation.adopters}", *changed))
 
@@ -295,16 +295,16 @@ def _describe_separation(separation: Any, plan: Plan) -> str:
     single = f"who have at least {separation.minimum_degree} edges in the release, drawn one by one"
     chosen = single if cooperation == "none" else COOPERATIONS[cooperation]
     if isinstance(separation, Decoy):
-        how = f"show a decoy to {100 * separation.public:.4g} % of their contacts and hide another identity"
+        method = f"show a decoy to {100 * separation.public:.4g} % of their contacts and hide another identity"
     else:
         refusing = f"but none of the {100 * separation.refuse_top:.4g} % with most edges, who refuse"
         chosen += f", {refusing}" if separation.refuse_top else ""
         noun = "identity" if separation.identities == 1 else "identities"
-        how = f"appear under {separation.identities} {noun} each (no more than contacts) by the model "
-        how += f"{separation.model}: {MODELS[separation.model]}"
+        method = f"appear under {separation.identities} {noun} each (no more than contacts) by the model "
+        method += f"{separation.model}: {MODELS[separation.model]}"
     leaked = "" if plan.seeds in GUESSED else " Leaked identities are of other people."
     name = separation_name(separation)
-    return f"{name}: {people} of the people in both networks {chosen}, {how}.{leaked} {SEVERAL}"
+    return f"{name}: {people} of the people in both networks {chosen}, {method}.{leaked} {SEVERAL}"
 
 
 def _left_out(name: str, graph: SocialGraph) -> tuple[str, ...]:

@@ -191,12 +191,15 @@ def _describe_announcement(name: str, recall: float | None, announced: Announcem
     actual = "" if recall is None else f"; it re-identifies {percent(recall)}"
     yield f"{name} announces that it re-identifies {announced_recall(announced, 'calibrated, ')}{actual}."
     if announced.right_high is not None:
-        right = "" if announced.right is None else f"; {percent(announced.right)} have one"
-        yield f"At most {percent(announced.right_high)} of all people have a right match (a bound, no estimate){right}."
+        matched = "" if announced.right is None else f"; {percent(announced.right)} have one"
+        bound = f"At most {percent(announced.right_high)} of all people have a right match (a bound, no estimate)"
+        yield f"{bound}{matched}."
     if announced.seed_check:
         yield f"Withheld seeds: {announced.seed_check}."
     if announced.curve:
-        curve = "; ".join(f"{percent(right)} from {percent(share, 0)} of the seeds" for share, right in announced.curve)
+        curve = "; ".join(
+            f"{percent(recall)} from {percent(share, 0)} of the seeds" for share, recall in announced.curve
+        )
         yield f"One round re-identifies of the withheld seeds {curve}."
 
 
@@ -255,12 +258,12 @@ def needed_seeds(facts: GraphFacts) -> str:
     enough = [point for point in fewest.values() if point is not None]
     enough.sort(key=lambda point: (point.n_seeds, -(point.recall or point.coverage)))
     never = [name for name, point in fewest.items() if point is None]
-    most, seeds = max(point.n_seeds for point in facts.transition), facts.transition[0].seeds
+    max_seeds, seeds = max(point.n_seeds for point in facts.transition), facts.transition[0].seeds
     if not enough:
-        return f"With up to {count_seeds(most, seeds)} no attack spreads through the network in every run."
+        return f"With up to {count_seeds(max_seeds, seeds)} no attack spreads through the network in every run."
     clauses = [_describe_enough(enough[0])]
     clauses += [f"{point.attack} needs {point.n_seeds:,}" for point in enough[1:]]
-    clauses += [f"{most:,} are too few for {listed(never)}"] if never else []
+    clauses += [f"{max_seeds:,} are too few for {listed(never)}"] if never else []
     return "; ".join(clauses) + "."
 
 
@@ -301,28 +304,28 @@ def describe_protections(facts: GraphFacts) -> Iterator[str]:
     """Yield the recall of the strongest attack on each protected release; with several identities, among adopters."""
     for release in dict.fromkeys(effect.release for effect in facts.protections):
         effects = [effect for effect in facts.protections if effect.release == release]
-        known = [effect for effect in effects if effect.adopter_recall is not None]
+        with_adopters = [effect for effect in effects if effect.adopter_recall is not None]
         if not any(effect.adopters for effect in effects):
-            best = max(effects, key=lambda effect: effect.recall)
-            recall = f"{percent(best.recall)} of people instead of {rate(best.recall_before)}"
-            yield f"From {release_name(release)}, {best.attack} re-identifies {recall}."
-        if known:
-            best = max(known, key=lambda effect: effect.adopter_recall or 0.0)
-            sentence = f"{_describe_adopters(best)}{_most_contacts(best, known)}."
-            yield mark_group(sentence, best.adopters or 0)
+            strongest = max(effects, key=lambda effect: effect.recall)
+            recall = f"{percent(strongest.recall)} of people instead of {rate(strongest.recall_before)}"
+            yield f"From {release_name(release)}, {strongest.attack} re-identifies {recall}."
+        if with_adopters:
+            strongest = max(with_adopters, key=lambda effect: effect.adopter_recall or 0.0)
+            sentence = f"{_describe_adopters(strongest)}{_most_contacts(strongest, with_adopters)}."
+            yield mark_group(sentence, strongest.adopters or 0)
 
 
 def _describe_adopters(effect: ProtectionEffect) -> str:
-    before = "" if effect.adopter_recall_before is None else f" instead of {percent(effect.adopter_recall_before)}"
+    unprotected = "" if effect.adopter_recall_before is None else f" instead of {percent(effect.adopter_recall_before)}"
     hidden = "" if effect.exposed is None else f"; it finds {percent(effect.exposed)} by their hidden identity"
     people = "1 person who has" if effect.adopters == 1 else f"{mark_people(effect.adopters or 0)} people who have"
     return (
         f"Of the {people} several identities in {release_name(effect.release)}, {effect.attack} re-identifies "
-        f"{rate(effect.adopter_recall)}{before}, and learns {rate(effect.disclosure)} of their contacts{hidden}"
+        f"{rate(effect.adopter_recall)}{unprotected}, and learns {rate(effect.disclosure)} of their contacts{hidden}"
     )
 
 
-def _most_contacts(best: ProtectionEffect, effects: Sequence[ProtectionEffect]) -> str:
+def _most_contacts(strongest: ProtectionEffect, effects: Sequence[ProtectionEffect]) -> str:
     """Return the attack that learns most contacts, unless it finds most people."""
 
     def learned(effect: ProtectionEffect) -> float:
@@ -331,7 +334,7 @@ def _most_contacts(best: ProtectionEffect, effects: Sequence[ProtectionEffect]) 
     learner = max(effects, key=learned)
     return (
         f"; {learner.attack} learns {rate(learner.disclosure)} of their contacts"
-        if learned(learner) > learned(best)
+        if learned(learner) > learned(strongest)
         else ""
     )
 
@@ -343,10 +346,10 @@ def best_criterion(facts: GraphFacts) -> str:
     """Return the criterion that predicts best who is re-identified."""
     if not facts.anonymity:
         return ""
-    best = max(facts.anonymity, key=lambda link: CRITERIA[link.criterion][2] * link.correlation)
-    name, _, sign = CRITERIA[best.criterion]
-    correlation = f"{name}: rank correlation {number(best.correlation, 2)}."
-    if sign * best.correlation >= MIN_CORRELATION:
+    predictor = max(facts.anonymity, key=lambda link: CRITERIA[link.criterion][2] * link.correlation)
+    name, _, sign = CRITERIA[predictor.criterion]
+    correlation = f"{name}: rank correlation {number(predictor.correlation, 2)}."
+    if sign * predictor.correlation >= MIN_CORRELATION:
         return f"The best predictor is {correlation}"
     return f"No criterion predicts it in the direction of its meaning; the nearest is {correlation}"
 
@@ -357,17 +360,17 @@ def best_criterion(facts: GraphFacts) -> str:
 def setting(facts: GraphFacts) -> str:
     """Return both networks, the people in both, and what the adversary starts from."""
     at_least = "At least " if facts.truth_partial else ""
-    both = "" if facts.common is None else f" {at_least}{facts.common:,} people are in both."
+    common = "" if facts.common is None else f" {at_least}{facts.common:,} people are in both."
     start = "leaked identities (seeds): people whose identity in the release is known"
     if all(attack.seeds in GUESSED for attack in facts.attacks):
         start = "seeds: people whose identity in the release is guessed from their surroundings"
-    how = "edges alone"
+    evidence = "edges alone"
     if facts.similar:
-        how = f"edges and by the similarity of {facts.similar:,} pairs of people"
+        evidence = f"edges and by the similarity of {facts.similar:,} pairs of people"
     return (
         f"The adversary has a network with names: {facts.source_nodes:,} people and {facts.source_edges:,} edges. "
-        f"The released network has no names: {facts.target_nodes:,} people and {facts.target_edges:,} edges.{both} "
-        f"The adversary starts from {start}. They find the others by {how}."
+        f"The released network has no names: {facts.target_nodes:,} people and {facts.target_edges:,} edges.{common} "
+        f"The adversary starts from {start}. They find the others by {evidence}."
     )
 
 

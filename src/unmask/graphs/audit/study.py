@@ -175,14 +175,14 @@ def _discovery_rows(cell: Cell, pair: Pair, attack: Attack) -> Iterator[Row]:
     if not isinstance(pair, SeparatedPair):
         return
     search = Discovery(**cell.adversary.settings.get("discovery", {}))
-    before, separated = pair.before, pair.separated
-    is_present = np.isin(before.truth, separated.adopters) & np.isin(before.truth, separated.origin)
+    unprotected, separated = pair.before, pair.separated
+    is_present = np.isin(unprotected.truth, separated.adopters) & np.isin(unprotected.truth, separated.origin)
     rng = cell.rng("discovery", search.people, search.runs)
     people = rng.permutation(np.flatnonzero(is_present))[: search.people]
     if not len(people):
         return
     seeds = _knowledge(cell.adversary).choose
-    result = discovery(before, separated, people, attack, seeds, runs=search.runs, rng=rng)
+    result = discovery(unprotected, separated, people, attack, seeds, runs=search.runs, rng=rng)
     n, reversed_ = len(result.node), result.reversed or 0.0
     low, high = wilson(reversed_, len(people))
     yield cell.row("discovery", "share", float(result.probability.mean()), prior=0.0, n=n, target="adopters")

@@ -97,9 +97,9 @@ def make_tables(facts: GraphFacts) -> tuple[Table, ...]:
 
 
 def _table(name: str, columns: str, records: Iterable[Record]) -> Table:
-    listed = tuple(COLUMNS.get(column, Column(column)) for column in columns.split())
-    rows = tuple({column.name: record[column.name] for column in listed} for record in records)
-    return Table(f"graph_{name}".rstrip("_"), listed, rows)
+    table_columns = tuple(COLUMNS.get(column, Column(column)) for column in columns.split())
+    rows = tuple({column.name: record[column.name] for column in table_columns} for record in records)
+    return Table(f"graph_{name}".rstrip("_"), table_columns, rows)
 
 
 def format_degrees(degrees: DegreeClass) -> str:
@@ -122,8 +122,8 @@ def _announcements(facts: GraphFacts) -> Iterator[Record]:
 
 def _seed_curves(facts: GraphFacts) -> Iterator[Record]:
     for attack in facts.attacks:
-        for share, right in () if attack.announced is None else attack.announced.curve:
-            yield {"release": attack.release, "attack": attack.attack, "known": share, "right": right}
+        for share, share_right in () if attack.announced is None else attack.announced.curve:
+            yield {"release": attack.release, "attack": attack.attack, "known": share, "right": share_right}
 
 
 # --- rows of charts: those that are drawn are about the release where most people are re-identified ------------------

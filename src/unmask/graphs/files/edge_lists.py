@@ -241,8 +241,8 @@ def _make_link_table(
     if not options.two_mode and all(WHOLE.fullmatch(row[place]) for row in body for place in end_columns.places):
         ids = "trim(c{0}) as a, trim(c{1}) as b, try_cast(a as bigint) as n, try_cast(b as bigint) as m"
         inner = _select(end_columns, ids, is_marked=0 not in end_columns.places)
-        whole = "case when n::varchar = a then n end as u, case when m::varchar = b then m end as v"
-        make_links(f"select {whole}, * exclude (a, b, n, m) from ({inner})")
+        numbers = "case when n::varchar = a then n end as u, case when m::varchar = b then m end as v"
+        make_links(f"select {numbers}, * exclude (a, b, n, m) from ({inner})")
         n_rows, n_marked, n_whole = _count_rows(connection, is_marked=0 not in end_columns.places)
         if n_whole == n_rows:
             return n_rows, n_marked

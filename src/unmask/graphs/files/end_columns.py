@@ -195,17 +195,17 @@ def choose_ends(
         pairs = _pair_given_columns(readings, ends, file)
     if not pairs:
         raise AmbiguousInput(f"no two columns of {file!r} can be the ends of an edge; name them (--source, --target)")
-    best, *further = sorted(pairs, key=lambda pair: -pair.score)
-    rivals = _rivals(best, further) if ends is None else []
+    chosen, *further = sorted(pairs, key=lambda pair: -pair.score)
+    rivals = _rivals(chosen, further) if ends is None else []
     if rivals:
-        scores = ", ".join(f"{pair.score:.2f}" for pair in (best, *rivals))
+        scores = ", ".join(f"{pair.score:.2f}" for pair in (chosen, *rivals))
         raise AmbiguousInput(
             f"file {file!r} has {len(rivals) + 1} readings that fit alike ({scores})",
-            [pair.options for pair in (best, *rivals)],
+            [pair.options for pair in (chosen, *rivals)],
         )
-    if best.doubtful_header and len(best.reading.dialect.rows) > 1:
+    if chosen.doubtful_header and len(chosen.reading.dialect.rows) > 1:
         raise AmbiguousInput(f"the first row of {file!r} may name columns", ["--header", "--no-header"])
-    return best
+    return chosen
 
 
 def _pair_given_columns(readings: Sequence[tuple[Reading, bool]], ends: Ends, file: str) -> list[EndColumns]:
@@ -268,31 +268,31 @@ def _readings(dialect: Dialect, header: bool | None, ends: Ends | None) -> list[
     ]
 
 
-def _rivals(best: EndColumns, further: Iterable[EndColumns]) -> list[EndColumns]:
+def _rivals(chosen: EndColumns, further: Iterable[EndColumns]) -> list[EndColumns]:
     """Return other readings within the margin; without people words also those with five times as many ids, or names.
 
     More ids are enough if at least half of the rows of the best reading repeat others. Names are ids that are no
     numbers, if the ids of the best reading are.
     """
-    by_words = best.terms["words"] == 1.0
-    repeats = 2 * len(best.fingerprint) <= len(best.reading.dialect.rows)  # as columns of a few numbers do
+    by_words = chosen.terms["words"] == 1.0
+    repeats = 2 * len(chosen.fingerprint) <= len(chosen.reading.dialect.rows)  # as columns of a few numbers do
     rivals: list[EndColumns] = []
-    prints = {best.fingerprint}
+    prints = {chosen.fingerprint}
     for pair in further:
-        is_same_reading = pair.reading == best.reading
+        is_same_reading = pair.reading == chosen.reading
         by_names = by_words and is_same_reading and pair.terms["words"] < 0.9
-        is_near = best.score - pair.score < MARGIN and not by_names
+        is_near = chosen.score - pair.score < MARGIN and not by_names
         has_more_ids = (
             is_same_reading
-            and best.terms["words"] < 0.9
+            and chosen.terms["words"] < 0.9
             and pair.terms["overlap"] >= 0.1
-            and pair.n_ids > (1 if repeats else 5) * best.n_ids
+            and pair.n_ids > (1 if repeats else 5) * chosen.n_ids
         )
         are_names = (  # two columns of years share as many values as two columns of people
             is_same_reading
-            and best.terms["words"] < 0.9
+            and chosen.terms["words"] < 0.9
             and pair.terms["overlap"] >= 0.1
-            and all(best.numeric)
+            and all(chosen.numeric)
             and not any(pair.numeric)
         )
         is_rival = is_near or has_more_ids or are_names

@@ -112,8 +112,8 @@ def _fetch_links(
     u, v = (allocate(n_links, np.int32, is_mapped=n_rows > MAX_LINKS_IN_MEMORY) for _ in range(2))
     end = 0
     for block in iterate_blocks(n_rows):
-        within = f"place >= {block.start} and place < {block.stop}"
-        links = connection.execute(f"select u, v from {rows} and {within}").fetchnumpy()
+        in_block = f"place >= {block.start} and place < {block.stop}"
+        links = connection.execute(f"select u, v from {rows} and {in_block}").fetchnumpy()
         start, end = end, end + len(links["u"])
         u[start:end], v[start:end] = links["u"], links["v"]
     return u, v
@@ -229,12 +229,12 @@ def _refuse_counts(connection: duckdb.DuckDBPyConnection, coded: str, labels: ND
     """Raise `AmbiguousInput` if the first row may be the numbers of nodes and edges."""
     if not isinstance(labels, range) and labels.dtype == object:
         return
-    below = f"from {coded} where place > 0"
-    n_below, highest = _fetch_row(connection, f"select count(*), max(greatest(u, v)) {below}")
+    later = f"from {coded} where place > 0"
+    n_below, highest = _fetch_row(connection, f"select count(*), max(greatest(u, v)) {later}")
     u, v = _fetch_row(connection, f"select u, v from {coded} where place = 0")
     if n_below < 3 or u < highest:
         return
-    (n_ids,) = _fetch_row(connection, f"select count(*) from (select u {below} union select v {below})")
-    (n_edges,) = _fetch_row(connection, f"select count(distinct (least(u, v), greatest(u, v))) {below} and u <> v")
+    (n_ids,) = _fetch_row(connection, f"select count(*) from (select u {later} union select v {later})")
+    (n_edges,) = _fetch_row(connection, f"select count(distinct (least(u, v), greatest(u, v))) {later} and u <> v")
     if labels[u] >= n_ids and labels[v] in (n_below, n_edges):
         raise AmbiguousInput(f"the first row of {file!r} may count nodes and edges", ["--skip-lines 1", "--no-header"])

@@ -100,31 +100,33 @@ def how_many(
     person, place = spans(y)
     mean = np.zeros(len(person))
     for count in np.unique(y[y > 0]).tolist():
-        here = y[person] == count
-        mean[here] = mean_shares(sorting, count)[place[here]]
-    held = np.zeros(len(person), dtype=np.int64)
+        has_count = y[person] == count
+        mean[has_count] = mean_shares(sorting, count)[place[has_count]]
+    n_held = np.zeros(len(person), dtype=np.int64)
     again = np.arange(len(person))
     for _ in range(_MOST_DRAWS):
         share = np.clip(rng.normal(mean[again], deviation), 0.0, 1.0)
         exact = np.round(share * degree[person[again]], 9)  # 0.3 * 10 is 3
-        held[again] = np.floor(exact + rng.random(len(again)))
-        sums = np.bincount(person, weights=held, minlength=len(y))
-        off = {"any": np.zeros(len(y), np.bool_), "at most": sums > degree, "at least": sums < degree}[total] & (y > 0)
-        again = np.flatnonzero(off[person])
+        n_held[again] = np.floor(exact + rng.random(len(again)))
+        sums = np.bincount(person, weights=n_held, minlength=len(y))
+        is_off = {"any": np.zeros(len(y), np.bool_), "at most": sums > degree, "at least": sums < degree}[total] & (
+            y > 0
+        )
+        again = np.flatnonzero(is_off[person])
         if not len(again):
-            return held
+            return n_held
     raise UnmaskError(f"deviation {deviation} hardly ever leaves {total} as many contacts as there were; lower it")
 
 
 def which(
     degree: NDArray[np.int64],
     y: NDArray[np.int64],
-    held: NDArray[np.int64],
+    n_held: NDArray[np.int64],
     *,
     spread: bool,
     rng: np.random.Generator,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the contacts that identities hold: (identity, contact), each (sum of held,), every pair once.
+    """Return the contacts that identities hold: (identity, contact), each (sum of n_held,), every pair once.
 
     identity : 0 to sum of y - 1
     contact  : 0 to degree - 1, a place among the contacts of the person
@@ -144,18 +146,19 @@ def which(
     first = np.cumsum(degree[person]) - degree[person]
     key = 0.5 + rng.random(len(identity)) / 2
     if spread:
-        at, position = _handed_out(degree, person, held, rng=rng)
-        key[first[at] + position] = 0.0  # to be kept before all others
+        identity_index, position = _handed_out(degree, person, n_held, rng=rng)
+        key[first[identity_index] + position] = 0.0  # to be kept before all others
     order = np.argsort(identity + key, kind="stable")
-    kept = order[contact < held[identity]]  # as blocks stay where they are, `contact` is also the rank within a block
-    return identity[kept], contact[kept]
+    # blocks keep their places, so `contact` is also the rank within a block
+    selected = order[contact < n_held[identity]]
+    return identity[selected], contact[selected]
 
 
 def _handed_out(
-    degree: NDArray[np.int64], person: NDArray[np.int64], held: NDArray[np.int64], *, rng: np.random.Generator
+    degree: NDArray[np.int64], person: NDArray[np.int64], n_held: NDArray[np.int64], *, rng: np.random.Generator
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return pairs (identity, contact) with every contact of a person at most once, and as many of them as fit."""
-    room, _ = spans(held)  # one entry for each contact that an identity can hold
+    room, _ = spans(n_held)  # one entry for each contact that an identity can hold
     owner = person[room]
     room = room[np.argsort(owner + rng.random(len(room)), kind="stable")]
     rank = np.arange(len(room)) - np.searchsorted(owner, owner)  # owners stay in order

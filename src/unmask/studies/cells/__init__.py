@@ -1,4 +1,4 @@
-"""One cell of a study -> rows, by the cases of its domain."""
+"""Rows of one cell of a study, computed by the audit of its domain."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ _KIND: Mapping[str, Kind] = {"data": "datasets", "protections": "protections", "
 
 
 def run_cell(cell: Cell) -> list[Row]:
-    """The rows of a cell, those that the plan asks for."""
-    attack = made(cell.adversary, "attacks")
+    """Return the rows of a cell that the plan requests."""
+    attack = instantiate(cell.adversary, "attacks")
     rows = import_audit(cell.dataset.domain).attack(cell, _population(cell), _release(cell), attack)
-    kept = [row for row in rows if cell.wants(row.measure)]
-    if not kept and not any(map(cell.wants, getattr(import_audit(cell.dataset.domain), "CRITERIA", ()))):
+    wanted_rows = [row for row in rows if cell.wants(row.measure)]
+    if not wanted_rows and not any(map(cell.wants, getattr(import_audit(cell.dataset.domain), "CRITERIA", ()))):
         raise UnmaskError("none of the measures that the plan asks for can be taken of this adversary")
-    return kept
+    return wanted_rows
 
 
 def criteria_of(cell: Cell) -> list[Row]:
@@ -53,27 +53,27 @@ def criteria_of(cell: Cell) -> list[Row]:
     if not hasattr(cases, "criteria"):
         return []
     key = digest("criteria", cell.dataset.content, cell.protection.content, cell.protection.settings, cell.seed)
-    found = _kept(key, lambda: cases.criteria(cell, _population(cell), _release(cell)))
+    values = _cached(key, lambda: cases.criteria(cell, _population(cell), _release(cell)))
     return [
         replace(cell.row(name, CRITERIA[name].unit, value, prior=math.nan, n=0, target=""), adversary=CRITERION)
-        for name, value in found.items()
+        for name, value in values.items()
         if cell.wants(name)
     ]
 
 
 def believed(cell: Cell) -> tuple[Posterior, Truth | None, float]:
-    """What the adversary of a cell believes about whose record is whose, the truth, and the utility of the release."""
+    """Return what the adversary of a cell believes, the truth, and the utility of the release."""
     cases = import_audit(cell.dataset.domain)
     if not hasattr(cases, "believed"):
         raise UnmaskError(f"no protection of {cell.dataset.domain} has a game yet; PublisherGame takes any belief")
-    found: tuple[Posterior, Truth | None, float] = cases.believed(
-        cell, _population(cell), _release(cell), made(cell.adversary, "attacks")
+    belief: tuple[Posterior, Truth | None, float] = cases.believed(
+        cell, _population(cell), _release(cell), instantiate(cell.adversary, "attacks")
     )
-    return found
+    return belief
 
 
 def check_part(part: Part, kind: str, folder: Path) -> Part:
-    """The part, if everything it names exists and can be made; a dataset's file is found and its digest added."""
+    """Return the part if everything that it names exists and can be made; add the digest of a dataset's file."""
     if kind == "protections" and part.use == NOTHING:
         return part
     if is_plugin(part.use):
@@ -88,7 +88,7 @@ def check_part(part: Part, kind: str, folder: Path) -> Part:
         return _dataset(part, folder)
     if kind == "protections":
         return _protection(part, folder)
-    made(part, _KIND[kind])
+    instantiate(part, _KIND[kind])
     return _checked(_with_attacker(part, folder))
 
 
@@ -99,9 +99,9 @@ def check_names(part: Part, kind: str, _folder: Path) -> Part:
     if kind == "protections" and part.use == DESIGN:
         from unmask.channels import optimal_mechanism
 
-        _check_names(part, optimal_mechanism, DESIGN, without=("prior", "privacy_loss", "distortion", "coordinates"))
+        _check_names(part, optimal_mechanism, DESIGN, excluded=("prior", "privacy_loss", "distortion", "coordinates"))
         return part
-    made(part, _KIND[kind])
+    instantiate(part, _KIND[kind])
     if kind == "protections":
         return part
     settings = {key: value for key, value in part.settings.items() if key != "attacker"}
@@ -109,9 +109,9 @@ def check_names(part: Part, kind: str, _folder: Path) -> Part:
 
 
 def _protection(part: Part, folder: Path) -> Part:
-    """A protection that can be made, or a release in a file, which is found and digested."""
+    """Return a protection that can be made, or a release in a file with the digest of the file."""
     if not _from_file(part):
-        made(part, "protections")
+        instantiate(part, "protections")
         return part
     if part.settings.get("synthetic") is not True:
         raise UnmaskError("a release in a file does not say whose its rows are; give synthetic = true, or protect here")
@@ -119,11 +119,11 @@ def _protection(part: Part, folder: Path) -> Part:
 
 
 def _dataset(part: Part, folder: Path) -> Part:
-    """A dataset whose files are found and digested."""
-    if len(both := [key for key in ASIDE if key in part.settings]) > 1:
-        raise UnmaskError(f"{' and '.join(both)} each say who the control people are; leave one out")
+    """Return a dataset with the paths and digests of its files."""
+    if len(control_settings := [key for key in ASIDE if key in part.settings]) > 1:
+        raise UnmaskError(f"{' and '.join(control_settings)} each say who the control people are; leave one out")
     if not _from_file(part):
-        _check_names(part, _found(part, "datasets"), part.use, without=("rng",))
+        _check_names(part, _find_part(part, "datasets"), part.use, excluded=("rng",))
         return _with_hierarchies(part, folder)
     check_keys(part.parameters, (), "with or grid of a file")
     part = _with_files(part, folder)
@@ -138,8 +138,8 @@ def _checked(part: Part) -> Part:
 
 
 def _of_plugin(part: Part, kind: str, folder: Path) -> Part:
-    """The part with what its name does not say: its domain, and the file that its module is in."""
-    thing = _found(part, _KIND[kind])
+    """Return the part with the domain of a plug-in and the digest of its module's file."""
+    thing = _find_part(part, _KIND[kind])
     settings = dict(part.settings)
     domain = settings.pop("domain", None) or domain_of(part.use, thing)
     if domain not in DOMAINS:
@@ -151,7 +151,7 @@ def _of_plugin(part: Part, kind: str, folder: Path) -> Part:
     return replace(part, settings=settings, plugin=Plugin(domain, sha256))
 
 
-def _found(part: Part, kind: Kind) -> Any:
+def _find_part(part: Part, kind: Kind) -> Any:
     return find(part.use, kind, part.code)
 
 
@@ -159,70 +159,70 @@ def _from_file(part: Part) -> bool:
     return part.use == f"{part.domain}.{FILE}"
 
 
-def check_columns(datasets: Sequence[Part], others: Sequence[Part]) -> None:
+def check_columns(datasets: Sequence[Part], parts: Sequence[Part]) -> None:
     """Refuse a protection or an adversary that names a column which no dataset of its domain has in that role. What the
     plan leaves to a dataset, such as the quasi-identifiers of a public set, is known only where that is made.
     """
-    for part in others:
+    for part in parts:
         roles = import_audit(part.domain).ROLES if part.domain else {}
-        given = {**part.parameters, **part.settings.get("knows", {})}
-        for key in (key for key in roles if key in given):
-            said = [dataset.settings.get(roles[key]) for dataset in datasets if dataset.domain == part.domain]
-            if said and all(said):
-                known = dict.fromkeys(name for names in said for name in _column_names(roles[key], names))
-                where = f"the {roles[key]} of the plan"
-                _check_known(f"{part.name}: {key}", given[key], list(known), where)
+        settings = {**part.parameters, **part.settings.get("knows", {})}
+        for key in (key for key in roles if key in settings):
+            roles_in_data = [dataset.settings.get(roles[key]) for dataset in datasets if dataset.domain == part.domain]
+            if roles_in_data and all(roles_in_data):
+                available = dict.fromkeys(name for names in roles_in_data for name in _column_names(roles[key], names))
+                source = f"the {roles[key]} of the plan"
+                _check_known(f"{part.name}: {key}", settings[key], list(available), source)
 
 
 def _check_own_columns(part: Part) -> None:
     """Refuse a dataset that names a column which its file does not have."""
     file = Path(part.settings["file"])
-    known = import_audit(part.domain).columns(part)
+    available = import_audit(part.domain).columns(part)
     for key in import_audit(part.domain).COLUMNS:
-        _check_known(key, part.settings.get(key, ()), known, f"file {file.name!r}")
+        _check_known(key, part.settings.get(key, ()), available, f"file {file.name!r}")
 
 
-def _check_known(key: str, given: object, known: Sequence[str], where: str) -> None:
+def _check_known(key: str, value: object, available: Sequence[str], source: str) -> None:
     from unmask.tables.reading import check_columns as check_names
 
     try:
-        check_names(known, _column_names(key, given), where=where)
+        check_names(available, _column_names(key, value), where=source)
     except UnmaskError as error:
         raise UnmaskError(f"{key}: {error}") from None
 
 
-def _column_names(key: str, given: object) -> list[str]:
-    """A column, a list of them, or a table by column."""
-    names = [given] if isinstance(given, str) else given
+def _column_names(key: str, value: object) -> list[str]:
+    """Return the names of a column, of a list of columns, or of a table by column."""
+    names = [value] if isinstance(value, str) else value
     if not isinstance(names, list | tuple | dict) or not all(isinstance(name, str) for name in names):
         raise UnmaskError(f"{key} is no name of a column and no list of names; expected for example {key} = [...]")
     return list(names)
 
 
-def made(part: Part, kind: Kind) -> Any:
-    """The object that a part describes: the class of its name with the plan's parameters."""
-    found = _found(part, kind)
-    _check_names(part, found, part.use)
+def instantiate(part: Part, kind: Kind) -> Any:
+    """Return the object that a part describes: its class with the plan's parameters."""
+    factory = _find_part(part, kind)
+    _check_names(part, factory, part.use)
     try:
-        return found(**{key: _made(value, part, kind) for key, value in part.parameters.items()})
+        return factory(**{key: _instantiate_value(value, part, kind) for key, value in part.parameters.items()})
     except UnmaskError:
         raise
     except (Exception, SystemExit) as error:  # noqa: BLE001  # of whatever class the plan names
         raise UnmaskError(f"{part.use} cannot be made with these parameters: {error}") from None
 
 
-def _check_names(part: Part, function: Callable[..., object], use: str, *, without: tuple[str, ...] = ()) -> None:
-    names = [name for name in inspect.signature(function).parameters if name not in without]
+def _check_names(part: Part, function: Callable[..., object], use: str, *, excluded: tuple[str, ...] = ()) -> None:
+    names = [name for name in inspect.signature(function).parameters if name not in excluded]
     check_keys(part.parameters, names, f"with or grid of {use}")
 
 
-def _made(value: Any, part: Part, kind: Kind) -> Any:
-    """A parameter: lists of TOML are tuples, and a table with `use` is what such a part would be.
+def _instantiate_value(value: Any, part: Part, kind: Kind) -> Any:
+    """Return a parameter: lists of TOML become tuples, and a table with `use` becomes the object of such a part.
 
     `parts = [[0.5, { use = "graphs.Decoy", with = { adopters = 0.5 } }]]`
     """
     if isinstance(value, list):
-        return tuple(_made(item, part, kind) for item in value)
+        return tuple(_instantiate_value(item, part, kind) for item in value)
     if not isinstance(value, dict) or "use" not in value:
         return value
     check_keys(value, ("use", "with"), f"a part of {part.use}")
@@ -230,25 +230,25 @@ def _made(value: Any, part: Part, kind: Kind) -> Any:
     if not isinstance(use, str):
         raise UnmaskError(f"use is {use!r} in a part of {part.use}, expected a name that `unmask list` shows")
     inner = replace(part, use=use, parameters=parameters, settings={})
-    if domain_of(use, _found(inner, kind)) not in ("", part.domain):
+    if domain_of(use, _find_part(inner, kind)) not in ("", part.domain):
         raise UnmaskError(f"use is {use!r} in a part of {part.use}, which is of another domain")
     if not isinstance(parameters, dict):
         raise UnmaskError(f"`with` is no table in a part of {part.use}; expected for example with = {{ k = 10 }}")
-    return made(inner, kind)
+    return instantiate(inner, kind)
 
 
 def _maker(part: Part) -> Any:
-    """A protection, or the path of a release."""
-    return Path(part.settings[FILE]) if _from_file(part) else made(part, "protections")
+    """Return a protection, or the path of a release."""
+    return Path(part.settings[FILE]) if _from_file(part) else instantiate(part, "protections")
 
 
 def _frozen(value: Any) -> Any:
-    """Lists of TOML as the tuples that parameters are."""
+    """Convert lists of TOML to tuples."""
     return tuple(_frozen(item) for item in value) if isinstance(value, list) else value
 
 
 def _with_files(part: Part, folder: Path) -> Part:
-    """The places of its files and the digests of their content: a file that changes is another dataset."""
+    """Return a part with the paths and digests of its files: a file that changes is another dataset."""
     settings = {**part.settings}
     for key in (FILE, *(key for key in FILES if key in settings)):
         if not isinstance(settings.get(key), str):
@@ -258,13 +258,13 @@ def _with_files(part: Part, folder: Path) -> Part:
 
 
 def _with_hierarchies(part: Part, folder: Path) -> Part:
-    """Places and digests of the hierarchies of a table's columns."""
-    given = part.settings.get("hierarchies")
-    if given is None:
+    """Return a dataset with the paths and digests of the hierarchies of its columns."""
+    hierarchies = part.settings.get("hierarchies")
+    if hierarchies is None:
         return part
-    found = {column: _digested(folder, name) for column, name in given.items()}
-    paths = {column: path for column, (path, _) in found.items()}
-    digests = {column: sha256 for column, (_, sha256) in found.items()}
+    digested = {column: _digested(folder, name) for column, name in hierarchies.items()}
+    paths = {column: path for column, (path, _) in digested.items()}
+    digests = {column: sha256 for column, (_, sha256) in digested.items()}
     return replace(part, settings={**part.settings, "hierarchies": paths, "hierarchies_sha256": digests})
 
 
@@ -280,48 +280,48 @@ def _digested(folder: Path, name: str) -> tuple[str, str]:
 
 
 def _with_attacker(part: Part, folder: Path) -> Part:
-    """The parameters of a rational attacker in a file, in its place: a file that changes is another adversary."""
-    given = part.settings.get("attacker")
-    if not isinstance(given, str) or given == EMBEDDED:
+    """Return an adversary with the parameters in its attacker file: a file that changes is another adversary."""
+    attacker = part.settings.get("attacker")
+    if not isinstance(attacker, str) or attacker == EMBEDDED:
         return part
-    return replace(part, settings={**part.settings, "attacker": attacker_table(folder / given)})
+    return replace(part, settings={**part.settings, "attacker": attacker_table(folder / attacker)})
 
 
-_KEPT: dict[str, Any] = {}  # the last populations and releases, by the digest of what they are made of
-_MOST_KEPT = 4
+_CACHE: dict[str, Any] = {}  # the last populations and releases, by the digest of their inputs
+_MAX_CACHED = 4
 
 
-def _kept(key: str, make: Callable[[], Any]) -> Any:
-    """What `make` gives, kept from one cell to the next: neighboring cells share their population and release."""
-    if key not in _KEPT:
-        while len(_KEPT) >= _MOST_KEPT:
-            _KEPT.pop(next(iter(_KEPT)))
-        _KEPT[key] = make()
-    return _KEPT[key]
+def _cached(key: str, make: Callable[[], Any]) -> Any:
+    """Return the result of `make`, cached for the next cells: neighboring cells share their population and release."""
+    if key not in _CACHE:
+        while len(_CACHE) >= _MAX_CACHED:
+            _CACHE.pop(next(iter(_CACHE)))
+        _CACHE[key] = make()
+    return _CACHE[key]
 
 
 def _population(cell: Cell) -> Any:
-    """The population of a cell's dataset; one that is drawn is drawn anew for every seed."""
+    """Return the population of a cell's dataset; a random one is drawn again for every seed."""
     dataset = cell.dataset
-    function = None if _from_file(dataset) else _found(dataset, "datasets")
+    function = None if _from_file(dataset) else _find_part(dataset, "datasets")
     draws = function is not None and "rng" in inspect.signature(function).parameters
 
     def load() -> Any:
         if function is None:
             return import_audit(dataset.domain).load(dataset, Path(dataset.settings["file"]))
-        given = {key: _frozen(value) for key, value in dataset.parameters.items()}
-        given |= {"rng": cell.rng("dataset")} if draws else {}
+        arguments = {key: _frozen(value) for key, value in dataset.parameters.items()}
+        arguments |= {"rng": cell.rng("dataset")} if draws else {}
         try:
-            drawn = function(**given)
+            drawn = function(**arguments)
         except TypeError as error:
             raise UnmaskError(f"{dataset.use} cannot be made with these parameters: {error}") from None
         return import_audit(dataset.domain).load(dataset, drawn)
 
-    whole = _kept(digest("dataset", dataset.content, cell.seed if draws else None), load)
+    population = _cached(digest("dataset", dataset.content, cell.seed if draws else None), load)
     if "hold_back" not in dataset.settings:
-        return whole
+        return population
     divide, key = import_audit(dataset.domain).divide, digest("divided", dataset.content, cell.seed)
-    return _kept(key, lambda: divide(dataset, whole, cell.rng("hold_back")))
+    return _cached(key, lambda: divide(dataset, population, cell.rng("hold_back")))
 
 
 def _release(cell: Cell) -> Any:
@@ -330,4 +330,4 @@ def _release(cell: Cell) -> Any:
         rng = cell.rng("protection", cell.protection.content)
         return import_audit(cell.dataset.domain).protect(_population(cell), protection, rng)
 
-    return _kept(digest("release", cell.dataset.content, cell.protection.content, cell.seed), protect)
+    return _cached(digest("release", cell.dataset.content, cell.protection.content, cell.seed), protect)

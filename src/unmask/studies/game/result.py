@@ -131,12 +131,12 @@ def describe_in_study(facts: GameFacts, states: Mapping[str, str]) -> AuditResul
     return replace(result, blocks=(block, *(replace(block, open=False) for block in result.blocks)))
 
 
-def _describe_state(best: Offer, states: Mapping[str, str]) -> str:
+def _describe_state(offer: Offer, states: Mapping[str, str]) -> str:
     """Return the state of an offer under a policy: deterrence is not a condition of it."""
-    if best.protection not in states:
+    if offer.protection not in states:
         return "No policy of this study judges it: money alone decides here."
-    state = {"met": "meets", "missed": "misses", "untested": "is not known to meet"}[states[best.protection]]
-    name = capitalize(describe_protection(best.protection))
+    state = {"met": "meets", "missed": "misses", "untested": "is not known to meet"}[states[offer.protection]]
+    name = capitalize(describe_protection(offer.protection))
     return f"{name} {state} the policy of this study. A policy limits what an attack reaches, not whether it pays."
 
 
@@ -145,9 +145,9 @@ def _describe_state(best: Offer, states: Mapping[str, str]) -> str:
 
 def _make_decision(facts: GameFacts) -> Decision:
     state, answer, sentence = describe_decision(facts)
-    best, kinds = facts.released[0], {kind.name: kind for kind in facts.kinds}
-    question = "Who attacks it?" if best is facts.taken else f"Who would attack {describe_offer(best)}?"
-    items = tuple(_make_item(answer, kinds[answer.kind], facts.people) for answer in best.answers)
+    best_offer, kinds = facts.released[0], {kind.name: kind for kind in facts.kinds}
+    question = "Who attacks it?" if best_offer is facts.taken else f"Who would attack {describe_offer(best_offer)}?"
+    items = tuple(_make_item(answer, kinds[answer.kind], facts.people) for answer in best_offer.answers)
     caption = "every range at its middle" if facts.has_ranges else ""
     return Decision(state, answer, sentence, question, items, caption=caption)
 
@@ -160,14 +160,14 @@ def _make_item(answer: Answer, kind: Attackers, people: int) -> DecisionItem:
 
 def _make_risk(facts: GameFacts) -> AtRisk:
     """Return the people that the most dangerous attacker of the best offer re-identifies."""
-    best = facts.released[0]
+    best_offer = facts.released[0]
     offer = (
-        Fact("Utility", percent(best.utility)),
-        Fact("Price", format_amount(best.price)),
-        Fact("Contractual fine", format_amount(best.fine)),
+        Fact("Utility", percent(best_offer.utility)),
+        Fact("Price", format_amount(best_offer.price)),
+        Fact("Contractual fine", format_amount(best_offer.fine)),
     )
-    are = "are" if best is facts.taken else "would be"
-    worst = max(best.answers, key=lambda answer: answer.re_identified[1])
+    are = "are" if best_offer is facts.taken else "would be"
+    worst = max(best_offer.answers, key=lambda answer: answer.re_identified[1])
     if not worst.re_identified[1]:
         return AtRisk("0", f"of {facts.people:,} people {are} re-identified: no attacker attacks", offer)
     sentence = f"of {facts.people:,} people {are} re-identified by one attacker: {worst.kind}"

@@ -92,14 +92,14 @@ def count_people(bounds: Bounds) -> str:
 
 def describe_decision(facts: GameFacts) -> tuple[str, str, str]:
     """Return the state of the decision, its first words, and the rest of the sentence."""
-    taken = facts.taken
-    if taken.protection == WITHHELD:
+    chosen = facts.taken
+    if chosen.protection == WITHHELD:
         return "missed", "Do not release", f"these data at the terms of the document.{_describe_deterring(facts)}"
-    payoff, offer = format_bounds(taken.payoff), describe_offer(taken)
+    payoff, offer = format_bounds(chosen.payoff), describe_offer(chosen)
     middle = ", with every range at its middle" if facts.has_ranges else ""
-    if taken.payoff[0] > 0:
-        name = describe_protection(taken.protection)
-        return "met", f"Release {name}", f"{describe_terms(taken)}: {payoff} is left to you{middle}."
+    if chosen.payoff[0] > 0:
+        name = describe_protection(chosen.protection)
+        return "met", f"Release {name}", f"{describe_terms(chosen)}: {payoff} is left to you{middle}."
     return "untested", "Not decided:", f"{offer} leaves {payoff}{middle}."
 
 
@@ -119,15 +119,15 @@ def _describe_deterring(facts: GameFacts) -> str:
 
 def describe_judgment(facts: GameFacts) -> str:
     """Return the basis of the decision, a safer offer, the most sensitive input, and the release without terms."""
-    best = facts.released[0]
+    best_offer = facts.released[0]
     n_others = facts.undecided
     sentences = (
         f"The best of {plural(facts.looked_at, 'offer')}.",
         f"{plural(n_others, 'other')} may be better: campaigns are only bounded." if n_others else "",
         _describe_safer(facts),
         describe_most_sensitive(facts),
-        _describe_payoff(best) if facts.taken.protection == WITHHELD else "",
-        "" if facts.now in (facts.taken, best) else _describe_payoff(facts.now),
+        _describe_payoff(best_offer) if facts.taken.protection == WITHHELD else "",
+        "" if facts.now in (facts.taken, best_offer) else _describe_payoff(facts.now),
     )
     return " ".join(filter(None, sentences))
 
@@ -169,9 +169,9 @@ def describe_answer(answer: Answer) -> str:
 
 def describe_stopping(facts: GameFacts) -> str:
     """Return the price that deters every attacker of the best offer."""
-    best = facts.released[0].protection
-    dearest = max((row for row in facts.stopping if row.protection == best), key=lambda row: row.price[1])
-    name = capitalize(describe_protection(best))
+    protection = facts.released[0].protection
+    dearest = max((row for row in facts.stopping if row.protection == protection), key=lambda row: row.price[1])
+    name = capitalize(describe_protection(protection))
     if dearest.price[1] <= 0:
         return f"{name}: no attacker attacks at any terms."
     return f"{name}: a price of {format_bounds(dearest.price, round_up)} deters every attacker."

@@ -44,11 +44,11 @@ def _plain_table(name: str, records: list[dict[str, Any]]) -> Table:
 
 def _decision_table(facts: GameFacts) -> Table:
     """Return the offer to take, the answers, safer terms, and terms that would make a release pay."""
-    taken = facts.taken
+    chosen = facts.taken
     record = {
-        "release": taken.protection != WITHHELD,
-        **asdict(taken),
-        "attackers": {answer.kind: DOES[answer.attacks] for answer in taken.answers},
+        "release": chosen.protection != WITHHELD,
+        **asdict(chosen),
+        "attackers": {answer.kind: DOES[answer.attacks] for answer in chosen.answers},
         "safer": None if facts.safer is None else asdict(facts.safer),
         "would_pay": [asdict(offer) for offer in facts.deterring],
     }
