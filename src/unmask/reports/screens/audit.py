@@ -98,12 +98,17 @@ def conditions_section(scope: Scope) -> Section | None:
 
 def _condition_table(verdict: Verdict, data: ReportData) -> Grid:
     rows = [
-        (item.name, STATE[assessment.state], item.value, item.limit, item.finding, item.source, item.about)
+        (item.name, STATE[assessment.state], item.value, item.limit, item.finding, _describe_origin(item))
         for assessment in verdict.assessments
         for item in [checked(assessment, data.least)]
     ]
-    head = ("Condition", "State", "Value", "Limit", "How far", "Who asks for it", "What it is about")
+    head = ("Condition", "State", "Value", "Limit", "How far", "Subject and source")
     return Grid(head, (("", tuple(rows)),), text=2, caption=f"{verdict.release}, {verdict.policy.title}", listed=True)
+
+
+def _describe_origin(item: DecisionItem) -> str:
+    """Return what a condition is about, and its source."""
+    return "; ".join(filter(None, (item.about, item.source)))
 
 
 def _describe_rest(verdicts: Sequence[Verdict], page: Screen) -> Iterator[str]:
@@ -169,7 +174,7 @@ def _find_farthest(verdict: Verdict) -> Assessment:
 def _describe_subjects(verdicts: Sequence[Verdict], data: ReportData) -> Iterator[str]:
     """What the conditions that several verdicts are told by are about, and who asks for them, once each."""
     items = (checked(_find_farthest(verdict), data.least) for verdict in verdicts[:SEEN])
-    yield from dict.fromkeys(f"{item.name}: {'; '.join(filter(None, (item.about, item.source)))}." for item in items)
+    yield from dict.fromkeys(f"{item.name}: {_describe_origin(item)}." for item in items)
 
 
 # --- who -------------------------------------------------------------------------------------------------------------
