@@ -195,7 +195,7 @@ def test_scales_of_any_amounts_have_labels_between_their_ends(values):
     scale = value_scale(values, Column("x"), log=True, rounded=True)
     assert scale.ticks
     assert all(-1e-9 <= at <= 1 + 1e-9 for at, _ in scale.labels)
-    assert all(0 <= scale.at(value) <= 1 for value in values)
+    assert all(0 <= scale.locate(value) <= 1 for value in values)
 
 
 def test_a_logarithmic_scale_is_used_only_if_values_span_widely_and_its_title_states_it():

@@ -23,7 +23,7 @@ CONTROL_FIELDS = frozenset({"control", "excess", "excess_low", "excess_high"})
 """Fields of results that have a control group."""
 
 PERSON_FIELDS = frozenset({"worst", *QUANTILES})
-"""Fields about single people, for whom a realized measure is 0 or 1."""
+"""Fields about single people: a realized measure is 0 or 1 for each."""
 
 Sign = Literal["<=", ">=", "<", ">"]
 

@@ -111,7 +111,7 @@ class Assessment:
 
     @property
     def unknown_reason(self) -> str:
-        """Return a text about all results that are needed and not known; "" if there are none."""
+        """Return a text about all results that are needed and not known; "" if all are known."""
         unknown = [describe_item(value.item) for value in self.values if math.isnan(value.value)]
         parts = [f"{'; '.join(unknown)} is not known"] if unknown else []
         parts += [f"{', '.join(self.silent_adversaries)} has no result"] if self.silent_adversaries else []
@@ -233,7 +233,7 @@ def judge(
 
 
 class _Selection(NamedTuple):
-    """A requirement with the results that it is about in all releases, or the reason why there are none."""
+    """A requirement with the results that it is about in all releases, or the reason why it has no results."""
 
     requirement: Requirement
     items: list[ReleaseItem]

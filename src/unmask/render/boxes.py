@@ -25,12 +25,12 @@ _WIDTHS |= dict.fromkeys("ABCDEFGHJKLNOPQRSTUVXYZw", 0.72) | dict.fromkeys("mMW%
 
 
 def text_width(text: str, *, bold: bool = False) -> float:
-    """Estimate the pixels of a text, rather more than less: no font is asked, so the same chart has the same bytes."""
+    """Estimate the pixels of a text, rather more than less: without fonts, so a chart always has the same bytes."""
     return FONT_SIZE * sum(_WIDTHS.get(letter, 0.57) for letter in text) * (1.08 if bold else 1.0)
 
 
 def wrap_text(text: str, width: float, *, bold: bool = False) -> list[str]:
-    """Break a text into lines of at most `width` pixels; a longer word is broken, so that nothing is ever cut.
+    """Break a text into lines of at most `width` pixels; a longer word is broken, and no text is cut.
 
     >>> wrap_text("an adversary who knows age", 110)
     ['an adversary who', 'knows age']
@@ -40,12 +40,14 @@ def wrap_text(text: str, width: float, *, bold: bool = False) -> list[str]:
         return [text]
     lines = [""]
     for word in text.split(" "):
-        rest = word
-        while text_width(rest) > width:
-            fitting = next(n for n in range(len(rest) - 1, -1, -1) if n <= 1 or text_width(rest[:n]) <= width) or 1
-            lines, rest = [*lines, rest[:fitting]], rest[fitting:]
-        joined = f"{lines[-1]} {rest}".strip(" ")
-        lines = [*lines[:-1], joined] if text_width(joined) <= width else [*lines, rest]
+        remainder = word
+        while text_width(remainder) > width:
+            fitting = (
+                next(n for n in range(len(remainder) - 1, -1, -1) if n <= 1 or text_width(remainder[:n]) <= width) or 1
+            )
+            lines, remainder = [*lines, remainder[:fitting]], remainder[fitting:]
+        joined = f"{lines[-1]} {remainder}".strip(" ")
+        lines = [*lines[:-1], joined] if text_width(joined) <= width else [*lines, remainder]
     return [line for line in lines if line] or [""]
 
 
@@ -93,17 +95,17 @@ class Label(NamedTuple):
     """Words whose middle line is at `y`, `dx` pixels from a part of the width."""
 
     words: str
-    at: float
+    x: float
     y: float
     dx: float = 0.0
     anchor: str = ""
 
     @property
     def box(self) -> Box:
-        """Room of the words."""
+        """Return the room of the words."""
         width = text_width(self.words)
         start = self.dx - {"": 0.0, "middle": width / 2, "end": width}[self.anchor]
-        return Box(self.at, start, self.at, start + width, self.y - FONT_SIZE / 2, self.y + FONT_SIZE / 2)
+        return Box(self.x, start, self.x, start + width, self.y - FONT_SIZE / 2, self.y + FONT_SIZE / 2)
 
 
 def place(
@@ -125,7 +127,7 @@ def place(
     boxes = [(label, label.box.widened(gap)) for label in labels]
     for narrow in widths:
         for label, box in boxes:
-            if box.is_inside(left, right, narrow) and not any(overlap(box, other, narrow) for other in occupied):
+            if box.is_inside(left, right, narrow) and not any(overlap(box, neighbor, narrow) for neighbor in occupied):
                 occupied.append(box)
                 return label, narrow > NARROW
     return None

@@ -33,17 +33,17 @@ class Figure:
 
     @property
     def caption(self) -> str:
-        """Line above the chart."""
+        """Return the line above the chart."""
         return self.chart.title
 
     @cached_property
     def drawing(self) -> Drawing:
-        """The chart as SVG of a page."""
+        """Return the chart as SVG of a page."""
         return draw(self.chart, self.table)
 
     @property
     def svg(self) -> str:
-        """The chart as an SVG file."""
+        """Return the chart as an SVG file."""
         return self.drawing.to_file()
 
     def to_vega(self) -> dict[str, Any]:

@@ -73,7 +73,7 @@ class Series:
 
     @property
     def dash(self) -> str:
-        """Stroke of the line."""
+        """Return the stroke of the line."""
         return DASHES[self.style % len(DASHES)]
 
 
@@ -91,27 +91,27 @@ class Plane:
 
     @property
     def height(self) -> float:
-        """Pixels from the horizontal axis to the top."""
+        """Return the pixels from the horizontal axis to the top."""
         return HEIGHTS[self.chart.form]
 
     @property
     def bottom(self) -> float:
-        """Position of the horizontal axis, in pixels."""
+        """Return the position of the horizontal axis, in pixels."""
         return self.top + self.height
 
     def down(self, value: float | None) -> float:
         """Return the position of a value of the vertical axis, in pixels."""
-        return self.bottom - self.y.at(value) * self.height
+        return self.bottom - self.y.locate(value) * self.height
 
     def position(self, row: Row) -> Position:
         """Return the position of a row."""
-        return self.x.at(row[self.chart.x]), self.down(row[self.chart.y])
+        return self.x.locate(row[self.chart.x]), self.down(row[self.chart.y])
 
     def interval(self, row: Row) -> tuple[float, float] | None:
         """Return the upper and the lower end of the interval of a row; an end beyond the scale is cut."""
         if not self.chart.low or row[self.chart.low] is None or row[self.chart.high] is None:
             return None
-        parts = (self.y.at(row[name]) for name in (self.chart.high, self.chart.low))
+        parts = (self.y.locate(row[name]) for name in (self.chart.high, self.chart.low))
         high, low = (min(max(part, 0.0), 1.0) if math.isfinite(part) else 0.0 for part in parts)
         return self.bottom - high * self.height, self.bottom - low * self.height
 
@@ -133,13 +133,13 @@ class Plane:
         """Write the values of a row, with the labels of their columns."""
         chart = self.chart
         names = [str(row[name]) for name in dict.fromkeys((chart.text, chart.by)) if name and row[name]]
-        known = (name for name in self.value_names if row[name] is not None or name == self.chart.y)
-        cells = (self._cell(self.columns[name], row, labels=labels) for name in known)
+        present = (name for name in self.value_names if row[name] is not None or name == self.chart.y)
+        cells = (self._cell(self.columns[name], row, labels=labels) for name in present)
         return ": ".join(filter(None, (", ".join(names), ("; " if labels else ", ").join(cells))))
 
     @property
     def value_names(self) -> list[str]:
-        """Names of the columns with the values of a row: those on the axes, and all others that have a label."""
+        """Return the columns with the values of a row: those on the axes, and all others with a label."""
         axes, names = (self.chart.x, self.chart.y), (self.chart.by, self.chart.text)
         return [name for name, column in self.columns.items() if name in axes or (column.label and name not in names)]
 
@@ -245,7 +245,7 @@ def _axes(plane: Plane) -> Iterator[str]:
         yield line((0, y), (1, y), stroke=GRID)
         yield text(0, y, words, dx=-8, anchor="end", ink=SOFT)
     for label, second in spaced_labels(plane.x.labels, plane.bottom + 14, left=plane.left):
-        yield line((label.at, plane.bottom), (label.at, plane.bottom + 4), stroke=AXIS)
+        yield line((label.x, plane.bottom), (label.x, plane.bottom + 4), stroke=AXIS)
         yield draw_label(label, second, ink=SOFT)
     yield line((0, plane.bottom), (1, plane.bottom), stroke=AXIS)
 
@@ -255,8 +255,10 @@ def _bars(plane: Plane, table: Table) -> Iterator[str]:
     chart, corners = plane.chart, []
     for row in table.rows:
         x = row[chart.x]
-        middle, half = (plane.x.at(x), 0.5 / (plane.x.high - plane.x.low)) if isinstance(x, str) else (math.nan, 0.0)
-        left, right = (middle - half, middle + half) if isinstance(x, str) else map(plane.x.at, x)
+        middle, half = (
+            (plane.x.locate(x), 0.5 / (plane.x.high - plane.x.low)) if isinstance(x, str) else (math.nan, 0.0)
+        )
+        left, right = (middle - half, middle + half) if isinstance(x, str) else map(plane.x.locate, x)
         corners += [(left, plane.down(row[chart.y])), (right, plane.down(row[chart.y]))]
         top = plane.down(row[chart.baseline or chart.y])
         fill = ACCENT_SOFT if chart.baseline else COLORS[0]
@@ -273,9 +275,9 @@ def _line(plane: Plane, series: Series) -> Iterator[str]:
         return
     finite = [row for row in series.vertices if all(map(math.isfinite, plane.position(row)))]
     for row in finite[:: max(1, math.ceil(len(finite) / MAX_MARKS))]:
-        at, y = plane.position(row)
+        x, y = plane.position(row)
         marked = plane.chart.form == "lines"
-        shape = mark(at, y, series.style, color=series.color, radius=4.2) if marked else pointer_target(at, y)
+        shape = mark(x, y, series.style, color=series.color, radius=4.2) if marked else pointer_target(x, y)
         yield with_tooltip(plane.words(row), shape)
 
 
@@ -289,22 +291,22 @@ def _points(plane: Plane, all_series: Sequence[Series]) -> Iterator[str]:
 
 def _point(plane: Plane, series: Series, row: Row) -> str:
     """Draw a mark with its interval, its ring, its values and its link."""
-    chart, (at, y), ends = plane.chart, plane.position(row), plane.interval(row)
-    interval = line((at, ends[1]), (at, ends[0]), stroke=INK, width=1.2) if ends else ""
+    chart, (x, y), ends = plane.chart, plane.position(row), plane.interval(row)
+    interval = line((x, ends[1]), (x, ends[0]), stroke=INK, width=1.2) if ends else ""
     if chart.size:
-        shape = bubble(at, y, color=series.color, radius=plane.radius(row))
+        shape = bubble(x, y, color=series.color, radius=plane.radius(row))
     else:
         hollow = _is_hollow(chart, row)
-        shape = mark(at, y, series.style, color=series.color, radius=MARK_RADIUS, hollow=hollow)
+        shape = mark(x, y, series.style, color=series.color, radius=MARK_RADIUS, hollow=hollow)
     words = plane.words(row)
-    point = interval + with_tooltip(words, _ring(chart, row, at, y), shape)
-    return link(str(row[chart.link]), words, at, y, point) if chart.link else point
+    point = interval + with_tooltip(words, _ring(chart, row, x, y), shape)
+    return link(str(row[chart.link]), words, x, y, point) if chart.link else point
 
 
-def _ring(chart: Chart, row: Row, at: float, y: float) -> str:
+def _ring(chart: Chart, row: Row, x: float, y: float) -> str:
     """Draw the ring of a point that has one."""
     dash = "3 3" if chart.ring and row[chart.ring] == "dashed" else ""
-    return ring(at, y, RING_RADIUS, dash=dash) if chart.ring and row[chart.ring] else ""
+    return ring(x, y, RING_RADIUS, dash=dash) if chart.ring and row[chart.ring] else ""
 
 
 def _is_hollow(chart: Chart, row: Row) -> bool:
@@ -319,7 +321,7 @@ def _diagonal(plane: Plane) -> list[Position]:
     ))  # fmt: skip
     pieces = 1 if plane.x.log == plane.y.log else 40
     values = (low + (high - low) * i / pieces for i in range(pieces + 1))
-    return [(plane.x.at(value), plane.down(value)) for value in values]
+    return [(plane.x.locate(value), plane.down(value)) for value in values]
 
 
 # --- limit lines -----------------------------------------------------------------------------------------------------
@@ -330,12 +332,12 @@ def _rule_words(chart: Chart, x: Scale) -> list[tuple[float, list[str], str]]:
     rules = sorted(chart.x_rules.items(), key=lambda rule: -rule[1] if math.isfinite(rule[1]) else 0.0)
     words = []
     for label, value in rules:
-        at = x.at(value)
-        if not math.isfinite(at):
+        position = x.locate(value)
+        if not math.isfinite(position):
             continue
-        anchor = "end" if at > 0.5 and (1 - at) * NARROW + RIGHT < text_width(label) + 8 else ""
-        room = at * NARROW if anchor else (1 - at) * NARROW + RIGHT
-        words.append((at, wrap_text(label, max(room - 8, 60.0)), anchor))
+        anchor = "end" if position > 0.5 and (1 - position) * NARROW + RIGHT < text_width(label) + 8 else ""
+        room = position * NARROW if anchor else (1 - position) * NARROW + RIGHT
+        words.append((position, wrap_text(label, max(room - 8, 60.0)), anchor))
     return words
 
 
@@ -343,10 +345,10 @@ def _vertical_rules(plane: Plane, y: float) -> Iterator[str]:
     """Draw vertical limit lines; each has lines of words of its own above the plane, over all lines."""
     y += 6
     labels = []
-    for style, (at, words, anchor) in enumerate(_rule_words(plane.chart, plane.x)):
-        yield line((at, plane.bottom), (at, y - 8), stroke=SOFT, width=1.1, dash=DASHES[style % len(DASHES)])
+    for style, (x, words, anchor) in enumerate(_rule_words(plane.chart, plane.x)):
+        yield line((x, plane.bottom), (x, y - 8), stroke=SOFT, width=1.1, dash=DASHES[style % len(DASHES)])
         for row, label in enumerate(words):
-            labels.append(text(at, y + LINE_HEIGHT * row, label, dx=-5 if anchor else 5, anchor=anchor, look="halo"))
+            labels.append(text(x, y + LINE_HEIGHT * row, label, dx=-5 if anchor else 5, anchor=anchor, look="halo"))
         y += LINE_HEIGHT * len(words)
     yield from labels
 
@@ -359,7 +361,7 @@ def _rules(plane: Plane, occupied: list[Box]) -> Iterator[str]:
             continue
         rows = [middle for middle in (y - 11, y + 11) if middle < plane.bottom - 6]
         sides = ((0.0, 4.0, ""), (1.0, -4.0, "end"))
-        labels = [Label(words, at, middle, dx, anchor) for middle in rows for at, dx, anchor in sides]
+        labels = [Label(words, x, middle, dx, anchor) for middle in rows for x, dx, anchor in sides]
         best = min(labels, key=lambda label: sum(overlap(label.box, other) for other in occupied))
         occupied += [best.box, Box(0, 0, 1, 0, y - 1, y + 1)]
         yield line((0, y), (1, y), stroke=SOFT, width=1.2, dash=DASHES[1])
@@ -373,12 +375,12 @@ def _obstacles(plane: Plane, all_series: Sequence[Series], diagonal: Sequence[Po
     """Return what names keep clear of: points, their intervals, and lines in pieces."""
     boxes = []
     for row in (row for series in all_series for row in series.points):
-        (at, y), reach = plane.position(row), plane.radius(row) + 1.5
+        (x, y), reach = plane.position(row), plane.radius(row) + 1.5
         ends = plane.interval(row)
-        boxes += [Box(at, -reach, at, reach, y - reach, y + reach)]
-        boxes += [Box(at, -1, at, 1, *ends)] if ends else []
-    uprights = (plane.x.at(value) for value in plane.chart.x_rules.values())
-    boxes += [Box(at, -1, at, 1, 0, plane.bottom) for at in uprights if math.isfinite(at)]
+        boxes += [Box(x, -reach, x, reach, y - reach, y + reach)]
+        boxes += [Box(x, -1, x, 1, *ends)] if ends else []
+    uprights = (plane.x.locate(value) for value in plane.chart.x_rules.values())
+    boxes += [Box(x, -1, x, 1, 0, plane.bottom) for x in uprights if math.isfinite(x)]
     for positions in (*map(plane.path, all_series), diagonal):
         for a, b in pairwise(positions):
             boxes += _pieces(a, b) if all(map(math.isfinite, (*a, *b))) else ()
@@ -405,20 +407,20 @@ def _point_names(plane: Plane, all_series: Sequence[Series], occupied: list[Box]
     rows = [row for series in all_series for row in series.points if chart.text and row[chart.text]]
     rows = [row for row in rows if all(map(math.isfinite, plane.position(row)))]
     rightmost = {str(row[chart.text]): row for row in sorted(rows, key=plane.position)}
-    named = rows if chart.size else list(rightmost.values())
-    for row in sorted(named, key=lambda row: (-plane.radius(row), -plane.position(row)[0])):
-        placed = place(_inside(plane, _beside(plane, row)), occupied)
+    candidates = rows if chart.size else list(rightmost.values())
+    for row in sorted(candidates, key=lambda row: (-plane.radius(row), -plane.position(row)[0])):
+        placed = place(_inside(plane, _place_candidates(plane, row)), occupied)
         yield draw_label(*placed, look="halo") if placed else ""
 
 
-def _beside(plane: Plane, row: Row) -> Iterator[Label]:
-    """Yield the name of a point beside it, above and below it, and at its corners."""
-    (at, y), reach = plane.position(row), plane.radius(row) + 4
+def _place_candidates(plane: Plane, row: Row) -> Iterator[Label]:
+    """Yield the name of a point to its sides, above and below it, and at its corners."""
+    (x, y), reach = plane.position(row), plane.radius(row) + 4
     near, up = reach - 4, reach + 6
     sides = [(reach, "", 0.0), (-reach, "end", 0.0), (0.0, "middle", -up), (0.0, "middle", up)]
     corners = [(near, "", -14.0), (near, "", 14.0), (-near, "end", -14.0), (-near, "end", 14.0)]
     for dx, anchor, shift in sides + corners:
-        yield Label(str(row[plane.chart.text]), at, y + shift, dx, anchor)
+        yield Label(str(row[plane.chart.text]), x, y + shift, dx, anchor)
 
 
 def _line_names(plane: Plane, all_series: Sequence[Series], occupied: list[Box]) -> list[str]:
@@ -427,8 +429,8 @@ def _line_names(plane: Plane, all_series: Sequence[Series], occupied: list[Box])
         return []
     boxes, names = [*occupied], []
     for series in all_series:
-        ends = [(at, y) for at, y in reversed(plane.path(series)) if at > 0.8]
-        labels = (Label(series.name, at, y + shift, anchor="end") for at, y in ends for shift in (-13.0, 13.0))
+        ends = [(x, y) for x, y in reversed(plane.path(series)) if x > 0.8]
+        labels = (Label(series.name, x, y + shift, anchor="end") for x, y in ends for shift in (-13.0, 13.0))
         placed = place(_inside(plane, labels), boxes, widths=(NARROW,))
         if placed is None:
             return []
@@ -467,8 +469,8 @@ def _description(plane: Plane, table: Table, all_series: Sequence[Series]) -> st
         return f"{head}. Most: {plane.words(largest)}." if largest else f"{head}."
     if chart.form == "points":
         rows = sorted((row for series in all_series for row in series.points), key=lambda row: -plane.radius(row))
-        more = f"; and {len(rows) - MAX_DESCRIBED:,} more" if len(rows) > MAX_DESCRIBED else ""
-        body = "; ".join(plane.words(row, labels=False) for row in rows[:MAX_DESCRIBED]) + more
+        ending = f"; and {len(rows) - MAX_DESCRIBED:,} more" if len(rows) > MAX_DESCRIBED else ""
+        body = "; ".join(plane.words(row, labels=False) for row in rows[:MAX_DESCRIBED]) + ending
         head += f". {', '.join(plane.columns[name].label for name in plane.value_names)}"
     else:
         body = "; ".join(filter(None, (_ends(plane, series) for series in all_series)))

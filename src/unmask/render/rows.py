@@ -56,7 +56,7 @@ def _labels_below(labels: Sequence[tuple[float, str]], y: float, side: float) ->
 
 def _ground(scale: Scale, top: float, bottom: float) -> Iterator[str]:
     """Draw the labels of a scale below, and a faint line above each."""
-    yield from (line((at, top), (at, bottom), stroke=GRID) for at, _ in scale.labels)
+    yield from (line((x, top), (x, bottom), stroke=GRID) for x, _ in scale.labels)
     yield from _labels_below(scale.labels, bottom + 11, EDGE)
 
 
@@ -79,14 +79,14 @@ class _Dots:
 
     def group(self, name: str, rows: Sequence[Row], y: float) -> tuple[list[str], float]:
         """Draw a group from `y` on: its name, then its dots. Return also where it ends."""
-        alone = len(rows) == 1 and not (self.chart.by and rows[0][self.chart.by])
+        is_single = len(rows) == 1 and not (self.chart.by and rows[0][self.chart.by])
         parts = [line((0, y), (1, y), stroke=GRID)] if name else []
         y += 4
-        for words in wrap_text(name, NARROW, bold=True) if name and not alone else ():
+        for words in wrap_text(name, NARROW, bold=True) if name and not is_single else ():
             parts.append(text(0, y + LINE_HEIGHT / 2, words, dx=-EDGE, look="bold"))
             y += LINE_HEIGHT
         for row in rows:
-            shapes, y = self.dot(name if alone else str(row[self.chart.by]), row, y, bold=alone)
+            shapes, y = self.dot(name if is_single else str(row[self.chart.by]), row, y, bold=is_single)
             parts += shapes
         return parts, y + 4
 
@@ -112,15 +112,15 @@ class _Dots:
     def shapes(self, row: Row, middle: float) -> Iterator[str]:
         """Draw the band from the baseline to the value, the interval, the tick of the baseline, and the mark."""
         style = int(row[self.chart.style]) if self.chart.style else 0
-        color, value = COLORS[style % len(COLORS)], self.scale.at(row[self.chart.x])
-        at = self.scale.at(row[self.chart.baseline]) if self.chart.baseline else math.nan
-        if math.isfinite(at):
-            yield rectangle(min(at, value), middle - 3.5, max(at, value), middle + 3.5, fill=color, opacity=0.3)
-        low, high = (self.scale.at(row[name]) if name else math.nan for name in (self.chart.low, self.chart.high))
+        color, value = COLORS[style % len(COLORS)], self.scale.locate(row[self.chart.x])
+        x = self.scale.locate(row[self.chart.baseline]) if self.chart.baseline else math.nan
+        if math.isfinite(x):
+            yield rectangle(min(x, value), middle - 3.5, max(x, value), middle + 3.5, fill=color, opacity=0.3)
+        low, high = (self.scale.locate(row[name]) if name else math.nan for name in (self.chart.low, self.chart.high))
         if low < high:
             yield line((low, middle), (high, middle), stroke=INK, width=1.6)
-        if math.isfinite(at):
-            yield line((at, middle - 7), (at, middle + 7), stroke=INK, width=2)
+        if math.isfinite(x):
+            yield line((x, middle - 7), (x, middle + 7), stroke=INK, width=2)
         yield mark(value, middle, style, color=color)
 
 
@@ -153,8 +153,8 @@ def _common_baseline(dots: _Dots, table: Table) -> list[str]:
     words = {format_value(column, value) for value in values} if column else set()
     if column is None or len(words) != 1:
         return []
-    at = dots.scale.at(values[0])
-    return [text(at, 9, f"{column.label} {words.pop()}", ink=SOFT, anchor="end" if at > 0.5 else "")]
+    x = dots.scale.locate(values[0])
+    return [text(x, 9, f"{column.label} {words.pop()}", ink=SOFT, anchor="end" if x > 0.5 else "")]
 
 
 # --- people over their risk ------------------------------------------------------------------------------------------
@@ -175,7 +175,7 @@ class _Bins:
     edges: tuple[float, ...]
     most: float
 
-    def at(self, edge: float) -> float:
+    def locate(self, edge: float) -> float:
         """Return the position of an edge."""
         logs = [math.log10(value) for value in self.edges[1:]]
         start = logs[0] - ((logs[-1] - logs[0]) / max(len(logs) - 1, 1) or 1.0)
@@ -183,7 +183,7 @@ class _Bins:
 
     @property
     def limits(self) -> list[float]:
-        """Limits at which a bin ends."""
+        """Return the limits at which a bin ends."""
         return [value for value in self.chart.x_rules.values() if value in self.edges]
 
     def bar(self, row: Row, floor: float) -> Box:
@@ -191,11 +191,11 @@ class _Bins:
         low, high = row[self.chart.x]
         people = row[self.chart.y]
         height = 2.0 if isinstance(people, str) else max(2.0, BAR_HEIGHT * people / self.most)
-        return Box(self.at(low), 0, self.at(high), 0, floor - height, floor)
+        return Box(self.locate(low), 0, self.locate(high), 0, floor - height, floor)
 
-    def color(self, row: Row, usual: str) -> str:
+    def color(self, row: Row, default: str) -> str:
         """Return the color of a bin: another one above the limit."""
-        return MISSED if self.limits and row[self.chart.x][0] >= self.limits[0] else usual
+        return MISSED if self.limits and row[self.chart.x][0] >= self.limits[0] else default
 
 
 def draw_histogram(chart: Chart, table: Table) -> Drawing:
@@ -209,8 +209,8 @@ def draw_histogram(chart: Chart, table: Table) -> Drawing:
         shapes, y = _strip(bins, columns[chart.y], name, rows, y + 8.0 if y else 0.0)
         parts += shapes
         described.append(": ".join(filter(None, (name, str(rows[0][chart.text]) if chart.text else ""))))
-    labels = [(bins.at(edge), format_tick(columns[chart.x], edge)) for edge in edges]
-    parts += [line((at, y), (at, y + 4), stroke=AXIS) for at, _ in labels]
+    labels = [(bins.locate(edge), format_tick(columns[chart.x], edge)) for edge in edges]
+    parts += [line((x, y), (x, y + 4), stroke=AXIS) for x, _ in labels]
     parts += _labels_below(labels, y + 14, SIDE)
     label = f"{(chart.label or chart.title).removesuffix('.')}. {'; '.join(described)}."
     return Drawing(tuple(parts), y + 24, label, right=SIDE)
@@ -233,10 +233,10 @@ def _strip(bins: _Bins, column: Column, name: str, rows: Sequence[Row], y: float
         parts.append(
             with_tooltip(tooltip, rectangle(bar.left, bar.top, bar.right, bar.bottom, fill=fill, outlined=True))
         )
-    limits = [bins.at(limit) for limit in bins.limits]
-    parts += [line((at, top), (at, floor), stroke=MISSED, width=1.4, dash="4 3") for at in limits]
+    limits = [bins.locate(limit) for limit in bins.limits]
+    parts += [line((x, top), (x, floor), stroke=MISSED, width=1.4, dash="4 3") for x in limits]
     heading = Label(words, 1.0, y + LINE_HEIGHT / 2, anchor="end").box
-    parts += _figures(bins, column, filled, floor, [heading, *(Box(at, -1, at, 1, top, floor) for at in limits)])
+    parts += _figures(bins, column, filled, floor, [heading, *(Box(x, -1, x, 1, top, floor) for x in limits)])
     return [*parts, line((0, floor), (1, floor), stroke=AXIS)], floor
 
 
@@ -246,7 +246,7 @@ def _figures(bins: _Bins, column: Column, rows: Sequence[Row], floor: float, occ
     for row in reversed(rows):
         bar, words = bins.bar(row, floor), format_value(column, row[bins.chart.y])
         places = ((bar.left + bar.right) / 2, 0.0, "middle"), (bar.right, -4.0, "end"), (bar.left, 4.0, "")
-        labels = [Label(words, at, bar.top - 8, dx, anchor) for at, dx, anchor in places]
+        labels = [Label(words, x, bar.top - 8, dx, anchor) for x, dx, anchor in places]
         placed = place(labels, occupied, left=2, right=SIDE)
         if placed is not None:
             occupied[-1] = occupied[-1].widened(GAP)
@@ -266,12 +266,12 @@ def draw_tornado(chart: Chart, table: Table) -> Drawing:
     bottom = top + 52.0 * len(groups)
     baseline = next(iter(table.values(chart.baseline)), 0.0)
     now = f"{columns[chart.baseline].label} {format_value(columns[chart.baseline], baseline)}"
-    parts = [*_ground(scale, top, bottom), text(scale.at(baseline), 9, now, anchor="middle")]
+    parts = [*_ground(scale, top, bottom), text(scale.locate(baseline), 9, now, anchor="middle")]
     for i, (name, rows) in enumerate(groups.items()):
         y = top + 52.0 * i
         parts += [line((0, y), (1, y), stroke=GRID), text(0, y + 11, name, dx=-side, look="bold")]
         parts += _swing(chart, columns[chart.x], scale, rows, y + 22)
-        parts.append(line((scale.at(baseline), y + 20), (scale.at(baseline), y + 48), stroke=INK, width=1.2))
+        parts.append(line((scale.locate(baseline), y + 20), (scale.locate(baseline), y + 48), stroke=INK, width=1.2))
     parts.append(text(0.5, bottom + 30, scale.title, anchor="middle"))
     label = f"{(chart.label or chart.title).removesuffix('.')}. {now}. From the widest swing: {', '.join(groups)}."
     return Drawing(tuple(parts), bottom + 42, label, left=side, right=side)
@@ -279,12 +279,14 @@ def draw_tornado(chart: Chart, table: Table) -> Drawing:
 
 def _swing(chart: Chart, column: Column, scale: Scale, rows: Sequence[Row], y: float) -> Iterator[str]:
     """Draw the bars of a row, each with its words at its end, on the side to which it or else the other one points."""
-    ends = [(scale.at(row[chart.x]), scale.at(row[chart.baseline])) for row in rows]
-    for i, (row, (at, base)) in enumerate(zip(rows, ends, strict=True)):
-        others = [other for j, (other, _) in enumerate(ends) if j != i]
-        leftward = at < base or (at == base and (any(other > base for other in others) or (i == 0 and base in others)))
-        bar = rectangle(min(base, at), y + 13 * i, max(base, at), y + 13 * i + 11, fill=ACCENT_SOFT if i else COLORS[0])
+    ends = [(scale.locate(row[chart.x]), scale.locate(row[chart.baseline])) for row in rows]
+    for i, (row, (x, base)) in enumerate(zip(rows, ends, strict=True)):
+        other_ends = [other for j, (other, _) in enumerate(ends) if j != i]
+        leftward = x < base or (
+            x == base and (any(other > base for other in other_ends) or (i == 0 and base in other_ends))
+        )
+        bar = rectangle(min(base, x), y + 13 * i, max(base, x), y + 13 * i + 11, fill=ACCENT_SOFT if i else COLORS[0])
         tooltip = f"{row[chart.y]} {row[chart.text]}: {column.label.lower()} {format_value(column, row[chart.x])}"
         yield with_tooltip(tooltip, bar)
         anchor, dx = ("end", -5) if leftward else ("", 5)
-        yield text(at, y + 13 * i + 6, str(row[chart.text]), dx=dx, anchor=anchor)
+        yield text(x, y + 13 * i + 6, str(row[chart.text]), dx=dx, anchor=anchor)

@@ -43,7 +43,7 @@ class Scale:
     categories: tuple[str, ...] = ()
     zero: float = math.nan
 
-    def at(self, value: Any) -> float:
+    def locate(self, value: Any) -> float:
         """Return the position of a value, from 0 to 1 between the ends; NaN if it has none."""
         return (self._place(value) - self.low) / ((self.high - self.low) or 1.0)
 
@@ -58,8 +58,8 @@ class Scale:
 
     @property
     def labels(self) -> list[tuple[float, str]]:
-        """Positions and words of the labels."""
-        return [(self.at(value), label) for value, label in self.ticks]
+        """Return positions and words of the labels."""
+        return [(self.locate(value), label) for value, label in self.ticks]
 
 
 def category_scale(values: Iterable[str], column: Column) -> Scale:
@@ -71,8 +71,8 @@ def category_scale(values: Iterable[str], column: Column) -> Scale:
 def date_scale(days: Sequence[float], column: Column) -> Scale:
     """Return a scale of days since 1970, about five of which are labeled."""
     ends = sorted(set(days))
-    some = ends[:: max(1, len(ends) // 4)]
-    return Scale(ends[0], ends[-1], tuple((day, format_tick(column, day)) for day in some), column.label)
+    labeled_days = ends[:: max(1, len(ends) // 4)]
+    return Scale(ends[0], ends[-1], tuple((day, format_tick(column, day)) for day in labeled_days), column.label)
 
 
 def value_scale(
@@ -115,8 +115,10 @@ def value_scale(
     step = max(step, 1.0) if all(isinstance(value, int) for value in finite) else step
     end = step * math.ceil(end / step - 1e-9) if rounded else end
     marked = [round(step * i, 12) for i in range(math.ceil(start / step - 1e-9), math.floor(end / step + 1e-9) + 1)]
-    below, above = (margin * (end - start) for margin in margins)
-    return Scale(start - below, end + above, tuple((value, format_tick(column, value)) for value in marked), title)
+    lower_margin, upper_margin = (margin * (end - start) for margin in margins)
+    return Scale(
+        start - lower_margin, end + upper_margin, tuple((value, format_tick(column, value)) for value in marked), title
+    )
 
 
 def spans_widely(values: Sequence[float]) -> bool:
@@ -130,12 +132,14 @@ def _log_scale(values: Sequence[float], column: Column, title: str, margins: tup
     positive = [value for value in values if value > 0]
     low, high = math.log10(min(positive)), math.log10(max(positive))
     has_zero = min(values) <= 0
-    below, above = (margin * (high - low) for margin in (margins if has_zero else (max(margins), margins[1])))
+    lower_margin, upper_margin = (
+        margin * (high - low) for margin in (margins if has_zero else (max(margins), margins[1]))
+    )
     zero = low - 0.12 * (high - low) if has_zero else math.nan
     values_marked = [*([0.0] if has_zero else []), *_log_ticks(low, high)]
     ticks = tuple((value, format_tick(column, value)) for value in values_marked)
     title = f"{title} (logarithmic)" if title else ""
-    return Scale((zero if has_zero else low) - below, high + above, ticks, title, log=True, zero=zero)
+    return Scale((zero if has_zero else low) - lower_margin, high + upper_margin, ticks, title, log=True, zero=zero)
 
 
 def _log_ticks(low: float, high: float) -> list[float]:
@@ -155,8 +159,8 @@ def spaced_labels(
     drawn = set()
     for narrow in (NARROW, MIDDLE):
         for i in (len(labels) - 1, *range(len(labels) - 1)) if labels else ():
-            at, words = labels[i]
-            places = [Label(words, at, y, anchor=anchor) for anchor in ("middle", "end" if at > 0.5 else "")]
+            x, words = labels[i]
+            places = [Label(words, x, y, anchor=anchor) for anchor in ("middle", "end" if x > 0.5 else "")]
             room = {"left": left + GAP, "right": right + GAP, "gap": GAP}
             placed = None if i in drawn else place(places, occupied, widths=(narrow,), **room)
             if placed is not None:

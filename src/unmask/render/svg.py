@@ -83,10 +83,10 @@ def round_up(pixels: float) -> int:
 
 
 def _attributes(**attributes: object) -> str:
-    shown = ((name.rstrip("_").replace("_", "-"), value) for name, value in attributes.items() if value != "")
+    pairs = ((name.rstrip("_").replace("_", "-"), value) for name, value in attributes.items() if value != "")
     return "".join(
         f' {name}="{coordinate(value) if isinstance(value, int | float) else html.escape(str(value))}"'
-        for name, value in shown
+        for name, value in pairs
     )
 
 
@@ -98,7 +98,7 @@ def _percentage(part: float) -> str:
 
 
 def text(
-    at: float,
+    x: float,
     y: float,
     words: str,
     *,
@@ -114,7 +114,7 @@ def text(
     on a phone.
     """
     attributes = _attributes(
-        x=_percentage(at),
+        x=_percentage(x),
         dx=dx or "",
         y=y + 0.35 * FONT_SIZE,
         text_anchor=anchor,
@@ -129,7 +129,7 @@ def text(
 
 def draw_label(label: Label, second: bool = False, *, ink: str = WORDS, look: str = "") -> str:
     """Draw words in the room that was found for them."""
-    return text(label.at, label.y, label.words, dx=label.dx, anchor=label.anchor, ink=ink, look=look, second=second)
+    return text(label.x, label.y, label.words, dx=label.dx, anchor=label.anchor, ink=ink, look=look, second=second)
 
 
 def line(a: tuple[float, float], b: tuple[float, float], *, stroke: str, width: float = 1.0, dash: str = "") -> str:
@@ -168,39 +168,39 @@ def rectangle(
     return f"<rect{area}{look}/>"
 
 
-def mark(at: float, y: float, style: int, *, color: str, radius: float = 5.0, hollow: bool = False) -> str:
+def mark(x: float, y: float, style: int, *, color: str, radius: float = 5.0, hollow: bool = False) -> str:
     """Draw the shape of a style."""
     shape = SHAPES[style % len(SHAPES)]
     look = _attributes(
         fill=PAPER if hollow else color, stroke=color if hollow else PAPER, stroke_width=1.8 if hollow else 1.2
     )
     if shape == "circle":
-        return f'<circle class="mark"{_attributes(cx=_percentage(at), cy=y, r=radius)}{look}/>'
+        return f'<circle class="mark"{_attributes(cx=_percentage(x), cy=y, r=radius)}{look}/>'
     corners = "L".join(f"{coordinate(radius * dx)},{coordinate(radius * dy)}" for dx, dy in _CORNERS[shape])
-    place = _attributes(x=_percentage(at), y=y, width=1, height=1)
+    place = _attributes(x=_percentage(x), y=y, width=1, height=1)
     return f'<svg{place} overflow="visible"><path class="mark" d="M{corners}Z"{look}/></svg>'
 
 
-def bubble(at: float, y: float, *, color: str, radius: float) -> str:
+def bubble(x: float, y: float, *, color: str, radius: float) -> str:
     """Draw a translucent disk."""
-    look = _attributes(cx=_percentage(at), cy=y, r=radius, fill=color, stroke=PAPER, stroke_width=0.8)
+    look = _attributes(cx=_percentage(x), cy=y, r=radius, fill=color, stroke=PAPER, stroke_width=0.8)
     return f'<circle class="mark"{look} opacity="0.72"/>'
 
 
-def pointer_target(at: float, y: float) -> str:
+def pointer_target(x: float, y: float) -> str:
     """Draw an invisible disk where a pointer finds a value that has no mark."""
-    return f'<circle class="target"{_attributes(cx=_percentage(at), cy=y, r=9)} fill="none" pointer-events="all"/>'
+    return f'<circle class="target"{_attributes(cx=_percentage(x), cy=y, r=9)} fill="none" pointer-events="all"/>'
 
 
-def ring(at: float, y: float, radius: float, *, dash: str = "") -> str:
+def ring(x: float, y: float, radius: float, *, dash: str = "") -> str:
     """Draw a ring around a point."""
     look = _attributes(stroke=INK, stroke_width=2, stroke_dasharray=dash)
-    return f'<circle{_attributes(cx=_percentage(at), cy=y, r=radius)} fill="none"{look}/>'
+    return f'<circle{_attributes(cx=_percentage(x), cy=y, r=radius)} fill="none"{look}/>'
 
 
-def link(address: str, words: str, at: float, y: float, shapes: str) -> str:
+def link(address: str, words: str, x: float, y: float, shapes: str) -> str:
     """Make shapes a link, with room for a finger."""
-    room = f'<circle class="touch"{_attributes(cx=_percentage(at), cy=y, r=12)} fill="none" pointer-events="all"/>'
+    room = f'<circle class="touch"{_attributes(cx=_percentage(x), cy=y, r=12)} fill="none" pointer-events="all"/>'
     return f'<a href="{html.escape(address)}" aria-label="{html.escape(visible(words))}">{room}{shapes}</a>'
 
 

@@ -13,7 +13,7 @@ __all__ = ["ORIGINAL", "ReportData", "headlines", "render", "sentences"]
 
 
 def __getattr__(name: str) -> Any:
-    """What draws pages, or puts findings into words, is imported where that is done."""
+    """Import what draws pages, or puts findings into words, when it is first used."""
     home = {"render": "page", "sentences": "findings.rows"}.get(name)
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -27,7 +27,7 @@ MIN_EXCESS = 1e-9
 
 @dataclass(frozen=True)
 class AtRisk:
-    """A person whom one adversary may re-identify, or whose value they may infer.
+    """A person at risk: one adversary may re-identify them, or infer their value.
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ ASKED = {
     "contact": "Contact",
     "review": "To be reviewed by",
 }
-"""What the owner says in [certificate] of the document -> the words for it; what is not said is left to be written."""
+"""Key in [certificate] of the document -> its words on the page; a missing one is a blank to fill in."""
 
 BLANK = "\u2026" * 22
 
@@ -38,7 +38,7 @@ CLAUSES = (
     ("HIPAA, 45 CFR 164.514(b)(1)(ii)", "methods and results documented", "this page and its JSON, signed"),
     ("ICO, anonymisation guidance", "motivated intruder test", "the strongest adversary"),
 )
-"""What a rule asks for, and where this page answers it; a clause has a number only where we are certain of it.
+"""Requirements of rules, and the part of this page that answers them; a clause has a number only if it is certain.
 
 ISO/IEC 27559:2022, table of contents. 45 CFR 164.514(b)(1).
 """
@@ -47,7 +47,7 @@ REACHED = ("success_probability", "realized_success", "recall", "singled_out", "
 """Measures of what an adversary reaches, the one that is shown last."""
 
 ERROR = "estimation_error"
-"""How far off the adversary is in expectation."""
+"""Expected error of the adversary."""
 
 WP216: Mapping[str, Callable[[Mapping[str, Any]], bool]] = {
     "singling out": lambda row: row["measure"].startswith("singled_out"),
@@ -60,7 +60,7 @@ Table = Sequence[Mapping[str, Any]]
 
 
 def certificate(audit: Mapping[str, Any], digest: str) -> str:
-    """The page of an audit's JSON; digest : the SHA-256 of the file that holds it."""
+    """Return the page of an audit's JSON; digest : the SHA-256 of the file that holds it."""
     title = f"Certificate: {_table(audit, 'about')[0]['title']}"
     return written(Page(title, (), tuple(_sections(audit, digest)), look="certificate"))
 
@@ -87,7 +87,7 @@ def _table(audit: Mapping[str, Any], name: str) -> Table:
 
 
 def _verdict(audit: Mapping[str, Any]) -> str:
-    """The verdict on each release in a sentence."""
+    """Return the verdict on each release in a sentence."""
     lines = _table(audit, "verdicts")
     groups: dict[tuple[str, str], list[State]] = {}
     for line in lines:
@@ -98,7 +98,7 @@ def _verdict(audit: Mapping[str, Any]) -> str:
 
 
 def _warned(audit: Mapping[str, Any]) -> Bullets | None:
-    """What to know before relying on it."""
+    """Return the warnings of the audit."""
     return Bullets(as_sentences(audit["warnings"])) if audit["warnings"] else None
 
 
@@ -113,7 +113,7 @@ def _condition(line: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _released(audit: Mapping[str, Any]) -> Terms:
-    """Files that may be shown, with their digests; of the owner's own only that they were read."""
+    """Return the files of the audit, with the digests of those that may be shown."""
     unit = _table(audit, "about")[0].get("unit")
     counted = (("Unit of counting", (unit,)),) if unit else ()
     return Terms((*((file["name"], (_file(file),)) for file in audit["inputs"]), *counted), "reproduce")

@@ -1,4 +1,4 @@
-"""What a report shows, as values: frozen, and the rows that its findings speak about."""
+"""Contents of a report, as frozen values, and the rows that its findings are about."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ INSIDER = "insider"
 """The adversary who knows the sensitive columns, too, but for the one asked for."""
 
 APART = frozenset({INSIDER})
-"""Adversaries who know to begin with what others are to learn: none of their rows leads the findings, and a gate or a
-summary speaks of them only where they are named.
+"""Adversaries who know in advance what others learn. Their rows do not lead the findings, and gates and summaries are
+about them only by name.
 """
 
 ORDER = "order"
@@ -69,14 +69,14 @@ class ReportData:
     """All that a report shows, as values; `unmask.reports.result.Result` has what programs do with them.
 
     title, who   : heading; one sentence that says who attacks what, knowing what
-    unit         : what counts as one person, and how that was decided; "" if nobody is counted
+    unit         : what counts as one person, and how that was decided; "" if no people are counted
     rows         : the measures, of one or several releases (told apart by `Row.release`)
     criteria     : release -> criterion -> value; None is one that was not run
     distribution : people by success probability
     assumptions  : one sentence each
     cautions     : what a reader must know before relying on a figure, a sentence each; said wherever figures are
     not_run      : what was left out or failed, and why; a reason that begins with "failed" is shown as a failure
-    reproduce    : version, settings ...: no path, seed or digest, which would tell of the original
+    reproduce    : version, settings ...: no path, seed or digest, which would depend on the original
     adversaries  : adversary -> words that complete "an adversary who ..."; by default the name in `Row.adversary`
     success      : the measures that findings and charts speak about, the preferred one first
     verdicts     : on each release under each policy, of the figures before few people are left out
@@ -109,7 +109,7 @@ class ReportData:
 
     @property
     def is_decided(self) -> bool:
-        """Return whether a result, such as that of a study, answers by its own decision and blocks."""
+        """Return whether the result has its own decision and blocks, as studies do."""
         return self.result is not None and self.result.decision is not None
 
     @classmethod
@@ -139,9 +139,9 @@ class ReportData:
             raise UnmaskError("the report has 0 rows, expected at least 1; run an audit first")
 
     def stated(self) -> Iterator[Row | Criterion]:
-        """What policies are about: rows and criteria of releases; the table before protection is none.
+        """Yield the items that policies judge: rows and criteria of protected releases.
 
-        Of criteria those that are numbers in some release, in every release.
+        A criterion that is a number in one release is yielded for every release.
         """
         yield from (row for row in self.rows if row.release != ORIGINAL)
         criteria_by_release = {name: values for name, values in self.criteria.items() if name != ORIGINAL}
@@ -157,7 +157,7 @@ class ReportData:
                 yield Criterion(release, name, float(value) if isinstance(value, int | float) else math.nan)
 
     def judged(self, policies: Iterable[Policy]) -> tuple[Verdict, ...]:
-        """The verdicts of policies on every release."""
+        """Return the verdicts of policies on every release."""
         return tuple(
             verdict
             for policy in policies
@@ -165,7 +165,7 @@ class ReportData:
         )
 
     def under(self, verdicts: Iterable[Verdict]) -> ReportData:
-        """The same with verdicts, and with the people above the limits that these set on a probability."""
+        """Return the data with verdicts, and with the people above the limits that these set on a probability."""
         all_verdicts = tuple(verdicts)
         conditions = {item.requirement.require for verdict in all_verdicts for item in verdict.assessments}
         limits = {
@@ -180,7 +180,7 @@ class ReportData:
         )
 
     def without_small(self) -> ReportData:
-        """The same without what tells about fewer than `least` people; doing it again changes nothing.
+        """Return the data without facts about fewer than `least` people; a second call changes nothing.
 
         Criteria of a release and rates over all people stand as they are: k, the worst-off person and an average are
         what a report is for. What counts the people of one cell does not: a class, a bin, a group of people.
@@ -196,17 +196,17 @@ class ReportData:
         )
 
     def for_programs(self) -> ReportData:
-        """The same without what tells of few people, and without the criteria of the original."""
+        """Return the data without facts about few people, and without the criteria of the original."""
         small = self.without_small()
         protected = {name: values for name, values in small.criteria.items() if name != ORIGINAL}
         return replace(small, criteria=protected)
 
     def plain_rows(self) -> list[dict[str, Any]]:
-        """The rows as plain values."""
+        """Return the rows as plain values."""
         return [row.record() for row in self.rows]
 
     def facts(self) -> Iterator[tuple[str, Any]]:
-        """Every field that holds facts, by name."""
+        """Yield every field that holds facts, by name."""
         yield "about", ({"title": self.title, "who": self.who, "unit": self.unit},)
         yield from ((field_.name, getattr(self, field_.name)) for field_ in fields(self) if field_.name not in OTHERS)
         yield (
@@ -246,7 +246,7 @@ def _row(row: Row, least: int) -> Row:
 
 
 def _line(line: Line, least: int) -> Line:
-    """A condition of a verdict without the count of few people."""
+    """Return a condition of a verdict without a small count."""
     is_small = line.condition.split("<")[0].split(">")[0] in COUNTS and 0 < (line.value or 0) < least
     return replace(line, value=None, times=None) if is_small else line
 
@@ -260,7 +260,7 @@ Heads = Mapping[tuple[str, str, str], Row]
 
 
 def headlines(data: ReportData | AuditResult) -> dict[tuple[str, str, str], Row]:
-    """(release, adversary, target) -> the row of success that findings and charts speak about, in the order of rows.
+    """Return for each (release, adversary, target) the row of success for findings and charts, in the order of rows.
 
     It is the first of `data.success` that has a value: realized success where the truth is known, else self-assessed.
     """
@@ -286,37 +286,37 @@ class Scope:
 
     @cached_property
     def heads(self) -> Heads:
-        """The rows that findings and charts speak about."""
+        """Return the rows for findings and charts."""
         return headlines(self.data)
 
     @cached_property
     def releases(self) -> tuple[str, ...]:
-        """Those of the rows."""
+        """Return the releases of the rows."""
         return tuple(dict.fromkeys(row.release for row in self.data.rows))
 
     @cached_property
     def adversaries(self) -> tuple[str, ...]:
-        """Those of the rows; their place is their letter, color and shape."""
+        """Return the adversaries of the rows; their position is their letter, color and shape."""
         return tuple(dict.fromkeys(row.adversary for row in self.data.rows))
 
     @cached_property
     def targets(self) -> tuple[str, ...]:
-        """Those of the rows, identity first."""
+        """Return the targets of the rows, identity first."""
         targets = dict.fromkeys(row.target for row in self.data.rows)
         return tuple(sorted(targets, key=lambda target: target != IDENTITY))
 
     @cached_property
     def words(self) -> dict[str, str]:
-        """Adversary -> words that complete "an adversary who ...", or their name."""
+        """Return for each adversary the words that complete "an adversary who ...", or their name."""
         return {name: self.data.adversaries.get(name, name) for name in self.adversaries}
 
     @cached_property
     def styles(self) -> dict[str, int]:
-        """Adversary -> number of its color, shape and letter."""
+        """Return for each adversary the number of its color, shape and letter."""
         return styles_of(self.page_adversaries or self.adversaries)
 
     def looks(self, names: Iterable[str]) -> dict[str, int]:
-        """Name -> number of its look: the one it has on the page, then free ones, for adversaries without rows, too."""
+        """Return the look of each name: its number on the page, or a free one, also for adversaries without rows."""
         styles = dict(self.styles)
         for name in names:
             styles.setdefault(name, len(styles))
@@ -324,17 +324,19 @@ class Scope:
 
     @property
     def protected(self) -> tuple[str, ...]:
-        """The releases without the original, unless it is all there is."""
+        """Return the releases without the original, unless there is only the original."""
         return tuple(name for name in self.releases if name != ORIGINAL) or self.releases
 
     @cached_property
     def cases(self) -> bool:
-        """Whether the rows are about cases, such as secrets behind a channel, and not about people."""
+        """Return whether the rows are about cases, such as secrets behind a channel, and not about people."""
         result = self.data.result
         return result is not None and not result.about_people and all(row.target != IDENTITY for row in self.data.rows)
 
     def said(self, text: str) -> str:
-        """A sentence about people, said of cases where the rows are about these; a note of a row stays as it is."""
+        """Return a sentence about people, with "cases" for "people" if the rows are about cases; notes of rows stay
+        unchanged.
+        """
         if not self.cases or any(row.note and row.note in text for row in self.data.rows):
             return text
         return text.replace("people", "cases").replace("person", "case")
@@ -347,12 +349,12 @@ class Scope:
         return f"an adversary who {words}" if completes else f"the adversary {words}"
 
     def marked(self, adversary: str) -> str:
-        """Its letter and name, where there are several to tell apart."""
+        """Return the letter and name of an adversary; "" if there is only one."""
         several = len(self.adversaries)
         return lettered(adversary, self.styles[adversary], several) if several > 1 else ""
 
     def who(self, release: str, adversary: str) -> tuple[str, ...]:
-        """The cells that say whose row it is: columns that would say the same everywhere are left out."""
+        """Return the cells that identify a row, without columns that have the same value everywhere."""
         letters = (letter(self.styles[adversary]),) if len(self.styles) > 1 else ()
         return (release, *letters) if self._names_releases else letters
 
@@ -363,6 +365,6 @@ class Scope:
 
     @property
     def who_head(self) -> tuple[str, ...]:
-        """The heads of the columns of `who`."""
+        """Return the heads of the columns of `who`."""
         head = ("Release",) if self._names_releases else ()
         return head + (("Adversary",) if len(self.styles) > 1 else ())

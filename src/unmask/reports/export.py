@@ -66,7 +66,7 @@ def export(data: ReportData, folder: Path, *, force: bool = False) -> tuple[str,
 
 @contextmanager
 def _create_folder(folder: Path) -> Iterator[None]:
-    """A folder that is there, and gone after an error where it was not there before."""
+    """Create a folder; remove it after an error, unless it existed before."""
     missing = [part for part in (folder, *folder.parents) if not part.exists()]
     try:
         with explain_write_errors(folder):
@@ -80,7 +80,7 @@ def _create_folder(folder: Path) -> Iterator[None]:
 
 
 def items(data: ReportData) -> Iterator[tuple[str, str, Figure | Grid]]:
-    """Every chart and table of the page: its name, its heading and itself, in the order of the page."""
+    """Yield every chart and table of the page in its order: name, heading and item."""
     data = data.without_small()
     used = {MEASURES}
     for words, item in page_of(data).shown():
@@ -88,7 +88,7 @@ def items(data: ReportData) -> Iterator[tuple[str, str, Figure | Grid]]:
 
 
 def _write(data: ReportData, folder: Path) -> Iterator[dict[str, str]]:
-    """The files, and of each what the index says."""
+    """Write the files, and yield their entries in the index."""
     data = data.without_small()
     if measures := _measures(data):
         yield from _table(folder, MEASURES, measures, "Every measure, in full precision")
@@ -100,7 +100,7 @@ def _write(data: ReportData, folder: Path) -> Iterator[dict[str, str]]:
 
 
 def _free(name: str, used: set[str]) -> str:
-    """The name, with a number where it is taken."""
+    """Return the name, with a number if it is taken."""
     free_name = next(
         candidate for i in range(1, len(used) + 2) if (candidate := name if i == 1 else f"{name}-{i}") not in used
     )
@@ -141,7 +141,7 @@ def _table(folder: Path, name: str, columns: Mapping[str, Any], caption: str) ->
 
 
 def _select_columns(columns: Mapping[str, Any]) -> str:
-    """The columns in SQL, without what is no number."""
+    """Return the columns in SQL, with null for numbers that are not finite."""
     quoted = {column: '"' + column.replace('"', '""') + '"' for column in columns}
     return ", ".join(
         f"nullif({quoted[column]}, 'nan'::double) as {quoted[column]}" if values.dtype == np.float64 else quoted[column]
@@ -150,7 +150,7 @@ def _select_columns(columns: Mapping[str, Any]) -> str:
 
 
 def _escaped(columns: Mapping[str, Any]) -> dict[str, Any]:
-    """The columns without cells that a spreadsheet would run."""
+    """Return the columns without cells that a spreadsheet would run."""
     texts = np.frompyfunc(lambda cell: escape_formula(cell) if isinstance(cell, str) else cell, 1, 1)
     return {
         escape_formula(name): texts(cells) if cells.dtype.kind in "OU" else cells for name, cells in columns.items()
@@ -158,7 +158,7 @@ def _escaped(columns: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _columns(grid: Grid) -> dict[str, Any]:
-    """The cells of a table as texts; lines above groups of rows are a column of their own."""
+    """Return the cells of a table as texts; lines above groups of rows become a column."""
     lines = [(line, row) for line, rows in grid.groups for row in rows]
     heads: set[str] = set()
     columns = {"group": np.array([line for line, _ in lines], dtype=object)} if any(line for line, _ in lines) else {}
@@ -170,14 +170,14 @@ def _columns(grid: Grid) -> dict[str, Any]:
 
 
 def _measures(data: ReportData) -> dict[str, Any]:
-    """A column for each value of the rows; quantiles are none."""
+    """Return a column for each value of the rows, without quantiles."""
     rows = data.plain_rows()
     columns = {name: [row[name] for row in rows] for name in (rows[0] if rows else ()) if name != "quantiles"}
     return {name: _column(cells) for name, cells in columns.items()}
 
 
 def _column(cells: Sequence[Any]) -> Any:
-    """Whole numbers, numbers (nan where there is none), or texts."""
+    """Return whole numbers, numbers (nan if missing), or texts."""
     if all(isinstance(cell, int | np.integer) for cell in cells):
         return np.array(cells, dtype=np.int64)
     return np.array(cells, dtype=object if any(isinstance(cell, str) for cell in cells) else np.float64)  # None is nan

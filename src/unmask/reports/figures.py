@@ -20,7 +20,7 @@ class Dot(NamedTuple):
     group    : heading of the rows that belong together, such as a release
     name     : name of the row; "" if a group has one row only
     style    : number of the adversary's color and shape
-    value    : None if there is none
+    value    : None without a value
     text     : words next to the dot, or the reason why there is no value; the value with its interval if empty
     """
 

@@ -40,7 +40,7 @@ NAMES = frozenset({"", "condition", "how far", "release", "adversary", "target",
 """Heads of columns of words."""
 
 BELIEVED = "success_probability"
-"""The measure whose worst-off is told: of what came true that would be whether anybody was guessed right."""
+"""The measure whose worst-off is shown: realized success is 0 or 1 for each person."""
 
 WIDEST = 48
 """Characters of a name."""
@@ -50,19 +50,19 @@ MOST = 20
 
 
 class Line(NamedTuple):
-    """A line for a terminal; kind : "head", "risk" where somebody is above the limit, or ""."""
+    """A line for a terminal; kind : "head", "risk" if a person is above the limit, or ""."""
 
     text: str
     kind: str = ""
 
 
 def overview(data: ReportData) -> str:
-    """The lines as one text, as `repr` shows a result."""
+    """Return the lines as one text, for `repr`."""
     return "\n".join(line.text for line in lines(data))
 
 
 def lines(data: ReportData) -> Iterator[Line]:
-    """The title, the criteria of each release, and a line for each adversary, target and release."""
+    """Yield the title, the criteria of each release, and a line for each adversary, target and release."""
     yield Line(visible(data.title), "head")
     if data.is_decided:
         yield Line(visible(data.who))
@@ -78,7 +78,7 @@ def lines(data: ReportData) -> Iterator[Line]:
 
 
 def _adversaries(heads: Sequence[Row], data: ReportData) -> Iterator[Line]:
-    """What each adversary reaches, and how many people are above the limit; of values, for whom one is found."""
+    """Yield the success of each adversary, and the number of people above the limit."""
     several = len({row.release for row in heads}) > 1
     control = any(row.control is not None for row in heads)
     exceed = {(item.release, item.adversary, item.target): _at_risk(item) for item in data.distribution}
@@ -105,7 +105,7 @@ def _adversaries(heads: Sequence[Row], data: ReportData) -> Iterator[Line]:
 
 
 def _counted(targets: Collection[str]) -> str:
-    """Who is counted as at risk of each kind of target."""
+    """Return a legend of the people at risk, for each kind of target."""
     reidentified = f"people re-identified with more than {percent(LIMITS['identity'], 0)}"
     inferred = f"people believed to have a value, not the commonest, with more than {percent(LIMITS['value'], 0)}"
     phrases = [reidentified] * (IDENTITY in targets) + [inferred] * bool(set(targets) - {IDENTITY})
@@ -113,7 +113,7 @@ def _counted(targets: Collection[str]) -> str:
 
 
 def verdict_lines(data: ReportData) -> Iterator[Line]:
-    """Each verdict in a sentence, and a line for each of its conditions; of several a sentence about all first."""
+    """Yield each verdict as a sentence, and a line for each of its conditions; a summary first if there are several."""
     if not data.verdicts:
         yield Line(" ".join(NO_POLICY))
     if len(data.verdicts) > 1:
@@ -145,9 +145,8 @@ def _condition(assessment: Assessment) -> tuple[str, ...]:
 
 
 def beside(data: ReportData) -> list[str]:
-    """The findings that the table cannot hold: of columns, of missing cells, of the rational attacker, of what being in
-    the table added, and of where the risk sits; those of the order of the rows and of several rows, too, which the
-    table cannot explain.
+    """Return the findings that the table cannot hold, such as those about columns, missing cells, the rational
+    attacker, the control group, row order and several rows per person.
     """
     scope = Scope(data)
     mentioned = {
@@ -161,7 +160,7 @@ def _judged(data: ReportData) -> list[tuple[str, dict[str, Value]]]:
 
 
 def _criteria(name: str, values: dict[str, Value]) -> tuple[str, ...]:
-    """What stands for a release; - for what it has not."""
+    """Return the cells of a release; "-" for missing criteria."""
     close = next((values[criterion] for criterion in CLOSENESS if values.get(criterion) is not None), None)
     return (name, *(_figure(values.get(criterion)) for criterion in CRITERIA), _figure(close))
 
@@ -173,7 +172,7 @@ def _figure(value: Value) -> str:
 
 
 def _reached(row: Row, *, several: bool, control: bool) -> tuple[str, ...]:
-    """Success, guessing, and what is reached on control people, each as the page writes them."""
+    """Return success, guessing, and success on control people, as the page writes them."""
     format_figure = percent if row.unit in SHARES else number
     controls = ("-" if row.control is None else format_figure(row.control),) * control
     figures = (row_value(row), format_figure(row.prior), *controls)
@@ -185,13 +184,13 @@ def _measured(row: Row) -> tuple[str, ...]:
 
 
 def _kind(row: Row, n_above: Count | None, worst: float) -> str:
-    """Whether somebody is above the limit; of values, whether somebody is found to have a secret."""
+    """Return "risk" if a person is above the limit of the target; "" otherwise."""
     risky = worst > _limit(row.target) if n_above is None else bool(n_above)
     return "risk" if row.release != ORIGINAL and risky else ""
 
 
 def _at_risk(distribution: Distribution) -> Count | None:
-    """The people above the limit of their target."""
+    """Return the number of people above the limit of their target."""
     return distribution.above.get(_limit(distribution.target))
 
 
@@ -200,7 +199,7 @@ def _limit(target: str) -> float:
 
 
 def _grid(head: Sequence[str], rows: Sequence[tuple[Sequence[str], str]]) -> Iterator[Line]:
-    """Columns as wide as they need to be: names to the left, figures to the right."""
+    """Yield columns of the smallest width: names to the left, figures to the right."""
     if not rows:
         return
     cells = [head, *([_cut(cell) for cell in row] for row, _ in rows)]

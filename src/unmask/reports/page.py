@@ -28,8 +28,8 @@ from unmask.results.words import plural
 
 
 def render(data: ReportData | AuditResult) -> str:
-    """The page of an audit or a study as one HTML file: styles and charts inline, nothing fetched. Its
-    one script shows exact values under a pointer and hides what a legend names; nothing is lacking without it.
+    """Return the page of an audit or a study as one HTML file, with inline styles and charts. Its one script shows
+    exact values under a pointer and hides the series of a legend; the page is complete without it.
 
     Same data in, same text out. Names are escaped, so that any name is safe.
 
@@ -45,7 +45,7 @@ _DIGEST = "SCRIPT-DIGEST"
 
 
 def written(page: Page) -> str:
-    """A page as HTML."""
+    """Return a page as HTML."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 
@@ -66,7 +66,7 @@ def written(page: Page) -> str:
 
 
 def page_of(data: ReportData | AuditResult) -> Page:
-    """What stands on the page, section by section: its sentences, its charts, its tables."""
+    """Return the sections of the page: sentences, charts, tables."""
     shared = ReportData.of(data).without_small()
     return _decision_page(shared) if shared.is_decided else _audit_page(shared)
 
@@ -107,7 +107,7 @@ def _audit_page(data: ReportData) -> Page:
 
 
 def _findings(scope: Scope) -> Section:
-    """All that was found, a sentence each, for whoever reads on."""
+    """Return all findings, a sentence each."""
     all_sentences = (*sentences(scope.data), *contrasts(scope))
     return Section(
         "findings", "In sentences", (Bullets(all_sentences, "findings"),), f"{plural(len(all_sentences), 'finding')}."
@@ -115,7 +115,7 @@ def _findings(scope: Scope) -> Section:
 
 
 def _key(scope: Scope) -> Section | None:
-    """Letter, color and shape of each adversary, where there are several."""
+    """Return letter, color and shape of each adversary, if there are several."""
     items = tuple((letter(style), (scope.words[name],)) for name, style in scope.styles.items())
     key = Terms(items, styles=tuple(scope.styles.values()))
     content = parts(Words(scope.data.who), key if len(items) > 1 else None)

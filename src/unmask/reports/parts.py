@@ -41,7 +41,7 @@ class Bullets:
 
 @dataclass(frozen=True)
 class Terms:
-    """Names and what is said of them, with the mark of an adversary where there is one: a "key", or "findings" ..."""
+    """Names and texts about them, with the marks of adversaries if there are any: a "key", or "findings" ..."""
 
     form: ClassVar = "terms"
     items: tuple[tuple[str, tuple[str, ...]], ...]
@@ -67,13 +67,13 @@ class Grid:
 
     @property
     def rows(self) -> int:
-        """How many lines of cells there are."""
+        """Return the number of lines of cells."""
         return sum(len(rows) for _, rows in self.groups)
 
 
 @dataclass(frozen=True)
 class Figures:
-    """Charts, two beside each other where there is room."""
+    """Charts, two in a row if there is room."""
 
     form: ClassVar = "figures"
     items: tuple[Figure, ...]
@@ -81,7 +81,7 @@ class Figures:
 
 @dataclass(frozen=True)
 class AtRisk:
-    """Who is at risk: a figure, the words behind it, people by their risk as a chart, names and what they mean."""
+    """The people at risk: a figure, the words behind it, a chart of people by their risk, and labeled facts."""
 
     big: str
     people: str
@@ -91,8 +91,8 @@ class AtRisk:
 
 @dataclass(frozen=True)
 class Advice:
-    """What to do next: a sentence, the command that does it, and changes that were tried under the heads of their
-    figures; note : what the figures are.
+    """The next step: a sentence, the command for it, and changes that were tried under the heads of their figures; note
+    : the meaning of the figures.
     """
 
     said: str
@@ -108,7 +108,7 @@ class Screen:
 
     state : "met", "missed", "untested", or "none" where no policy was given
     lede  : what the strongest adversary reaches
-    asked : the question that the items answer, or where there are none, the words
+    asked : the question that the items answer, or the words if there are no items
     """
 
     form: ClassVar = "screen"
@@ -151,7 +151,9 @@ class Section:
     open: bool = False
 
     def folds(self) -> Iterator[tuple[Heading, tuple[Part, ...]]]:
-        """What stands above its first inner heading, under its own; then each inner heading with what stands below."""
+        """Yield the parts above the first inner heading under the section's heading; then each inner heading with its
+        parts.
+        """
         first = next((i for i, part in enumerate(self.parts) if part.form == "heading"), len(self.parts))
         if first:
             yield Heading(self.heading, self.told), self.parts[:first]
@@ -182,7 +184,7 @@ class Page:
     look: str = ""
 
     def shown(self) -> Iterator[tuple[str, Figure | Grid]]:
-        """Every chart and every table in the order of the page, each with the words that it is found by."""
+        """Yield every chart and every table in the order of the page, each with words to find it by."""
         for section in self.sections:
             heading = ""
             for part in section.parts:
@@ -196,7 +198,7 @@ Loose = Part | str | Iterable["Loose"] | None
 
 
 def parts(*items: Loose) -> tuple[Part, ...]:
-    """Parts in their order: text is a paragraph; what is missing or empty is left out, and so is a heading of nothing.
+    """Return parts in their order: text becomes a paragraph; empty parts, and headings without content, are left out.
 
     >>> parts("Once.", None, [Heading("Empty"), Figures(())], Heading("Last"))
     (Words(text='Once.', kind='', start=''),)
@@ -225,7 +227,7 @@ def _flat(item: Loose) -> Iterator[Part]:
 
 
 def lead(text: str) -> Words:
-    """A note that a chart or table follows."""
+    """Return a note above a chart or table."""
     return Words(text, "lead")
 
 
@@ -234,18 +236,18 @@ FEW_LINES = 10
 
 
 def folded(text: str, tables: Iterable[Grid]) -> tuple[Grid | Fold, ...]:
-    """Tables under a line that opens them; where they have few lines together, as they are."""
+    """Return tables under a line that opens them; unchanged if they have few lines together."""
     grids = tuple(tables)
     return grids if sum(table.rows for table in grids) <= FEW_LINES else (Fold(text, grids),)
 
 
 def notes(texts: Iterable[str]) -> tuple[Words, ...]:
-    """Notes below a chart or table."""
+    """Return notes below a chart or table."""
     return tuple(Words(text, "note") for text in texts)
 
 
 def grid(head: Iterable[str], rows: Iterable[Iterable[str]], caption: str = "", **look: Any) -> Grid:
-    """A table without groups."""
+    """Return a table without groups."""
     return Grid(tuple(head), (("", tuple(tuple(row) for row in rows)),), caption=caption, **look)
 
 
@@ -257,7 +259,9 @@ def grouped(
     named: bool = True,
     **look: Any,
 ) -> Grid:
-    """A table of (group, cells), groups in the order of their first row; named : each under a line with its name."""
+    """Return a table of (group, cells), groups in the order of their first row; named : each under a line with its
+    name.
+    """
     groups: dict[str, list[tuple[str, ...]]] = {}
     for group, cells in rows:
         groups.setdefault(group, []).append(tuple(cells))

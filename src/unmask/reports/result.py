@@ -1,4 +1,4 @@
-"""What programs do with what a page shows: frames, JSON, charts, a summary, the page itself.
+"""Contents of a page for programs: frames, JSON, charts, a summary, the page itself.
 
 What draws is imported where something is drawn: most commands draw nothing.
 """
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 
 class Result:
-    """What an audit or a study found. It shows what the commands show: nothing of fewer than `least` people, no record,
-    and no number of a row.
+    """A result of an audit or a study. It shows the same as the commands: no fact about fewer than `least` people, no
+    record, and no row number.
 
     data : the same as values, see `ReportData`
     """
@@ -33,27 +33,29 @@ class Result:
 
     @property
     def rows(self) -> tuple[Row, ...]:
-        """The measures; of a study without their datasets, which `results` has."""
+        """Return the measures; those of a study without their datasets, which `results` has."""
         return self.data.rows
 
     @property
     def not_run(self) -> tuple[tuple[str, str], ...]:
-        """What was left out or failed, and why."""
+        """Return what was left out or failed, and the reasons."""
         return self.data.not_run
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
-        """What each release is under each policy; of a study none."""
+        """Return the verdict on each release under each policy; none for a study."""
         return self.data.verdicts
 
     @property
     def results(self) -> list[dict[str, Any]]:
-        """The rows: one for each measure of each adversary on each release; of a study, on each protected dataset."""
+        """Return the rows: one for each measure of each adversary on each release; in a study, on each protected
+        dataset.
+        """
         return self.data.plain_rows()
 
     @property
     def tables(self) -> dict[str, list[dict[str, Any]]]:
-        """What was found besides, by name: criteria, utility, what columns give away, and the facts of each subject.
+        """Return the other tables by name: criteria, utility, exposure by columns, and the facts of each domain.
 
         The tables of a subject are called after it and what they list: `graph_attacks`, `channel_mechanisms`,
         `linkage_guesses`, `price_releases`; its single values are one row, such as that of `channel`.
@@ -61,7 +63,7 @@ class Result:
         return self.data.tables()
 
     def to_frame(self, name: str = MEASURES, *, library: str | None = None) -> Any:
-        """The rows, or the table of this name, as a data frame.
+        """Return the rows, or the table of this name, as a data frame.
 
         library : "pandas", "polars" or "pyarrow"; the one that the program has imported, else one that is installed
         """
@@ -71,7 +73,7 @@ class Result:
         return frame_of_rows(tables[name], library=library)
 
     def summary(self) -> str:
-        """The result in plain language, in at most 25 lines."""
+        """Return the result in plain language, in at most 25 lines."""
         from unmask.reports.summary import summary
 
         return summary(self.data)
@@ -85,11 +87,13 @@ class Result:
 
     @property
     def charts(self) -> tuple[str, ...]:
-        """The names of the charts of the page, in its order."""
+        """Return the names of the charts of the page, in its order."""
         return tuple(self._charts)
 
     def chart(self, name: str) -> Figure:
-        """The chart of this name, one of `charts`, or the only one whose name has these words, such as "risk slope"."""
+        """Return the chart of this name, one of `charts`, or the only one with these words in its name, such as "risk
+        slope".
+        """
         words = {*name.replace("-", " ").split()}
         fit = (
             [name]
@@ -103,7 +107,7 @@ class Result:
         return self._charts[fit[0]]
 
     def to_html(self) -> str:
-        """The page, one HTML text that needs nothing else."""
+        """Return the page, one HTML text without other files."""
         from unmask.reports.page import render
 
         return render(self.data)
@@ -111,12 +115,12 @@ class Result:
     def to_json(
         self, command: str = "", *, inputs: Iterable[Mapping[str, Any]] = (), warnings: Iterable[str] = ()
     ) -> str:
-        """The result as the JSON that commands print; the arguments are those of `unmask.results.envelope`."""
+        """Return the result as the JSON that commands print; the arguments are those of `unmask.results.envelope`."""
         warned, contents = (*warnings, *self.data.warnings), {"results": self.results, "tables": self.tables}
         return as_json(command or self.data.command, inputs=inputs, warnings=warned, not_run=self.not_run, **contents)
 
     def _repr_html_(self) -> str:
-        """An HTML page in a page: its styles must not reach the notebook."""
+        """Return an HTML page inside a page: its styles must not reach the notebook."""
         return f'<iframe sandbox srcdoc="{escape(self.to_html())}" style="width:100%;height:40em;border:0"></iframe>'
 
     def __repr__(self) -> str:

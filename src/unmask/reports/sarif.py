@@ -20,7 +20,7 @@ Line = Mapping[str, Any]
 
 
 def sarif(lines: Sequence[Line], place: Callable[[str], str]) -> str:
-    """The text of a SARIF file.
+    """Return the text of a SARIF file.
 
     lines : of the table `verdicts` of an audit
     place : the path, relative to where the file is read, that stands for a release
@@ -38,7 +38,7 @@ def sarif(lines: Sequence[Line], place: Callable[[str], str]) -> str:
 
 
 def message(line: Line) -> str:
-    """A condition that is not met, as one sentence.
+    """Return a condition that is not met, as one sentence.
 
     >>> line = {"release": "r", "name": "k>=11", "state": "missed", "value": 5.0, "limit": 11.0, "unit": "rows"}
     >>> message(line | {"condition": "k>=11", "adversary": "", "target": "", "why": ""})

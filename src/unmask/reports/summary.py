@@ -42,7 +42,7 @@ INTRUDER = (
 ALONE = (
     "  These adversaries put items together; they re-identify nobody and infer no value, so nothing else is asked here."
 )
-"""Where that is all they do, the other questions have no answer to miss."""
+"""Note if no adversary answers the other questions."""
 
 MEMBERS = "Membership: can somebody tell who is in the table?"
 
@@ -59,12 +59,12 @@ class _StrongestResult:
 
 
 def summary(data: ReportData | AuditResult) -> str:
-    """At most 25 lines: for each question which adversary and measure answer it, what was found, what was not tested.
+    """Return at most 25 lines: for each question its adversaries and measures, the findings, and what was not tested.
 
     * Singling out: adversaries who re-identify people or guess what fits one of them, and the worst-off person.
     * Linkability: adversaries who put items, or two parts of a record, of one person together, and those who
       re-identify people by means of another data set about them: a register, or a network.
-    * Inference: adversaries who say what somebody's value is.
+    * Inference: adversaries who infer people's values.
     * Motivated intruder: the strongest of those who re-identify, what they are taken to know, and whether it pays.
     """
     data = ReportData.of(data)
@@ -166,7 +166,7 @@ def _describe_result(result: _StrongestResult) -> str:
 
 
 def _worst_off(data: ReportData) -> Iterator[str]:
-    """How sure somebody can be of the person most at risk; k where it is known."""
+    """Yield the risk of the person most at risk, and k if it is known."""
     sure = [row for row in _rows(data) if (row.target, row.measure) == (IDENTITY, "success_probability")]
     parts = []
     if sure:
@@ -186,7 +186,7 @@ def _worst_off(data: ReportData) -> Iterator[str]:
 
 
 def _intruder(data: ReportData, identified: Sequence[_StrongestResult]) -> Iterator[str]:
-    """What an outsider would have to know; that they can learn it from public sources, no audit can tell."""
+    """Yield the knowledge that an outsider would need; no audit can show if public sources give it."""
     yield INTRUDER
     if not identified:
         yield "  Not tested: no adversary here re-identifies people."
@@ -198,7 +198,7 @@ def _intruder(data: ReportData, identified: Sequence[_StrongestResult]) -> Itera
 
 
 def _describe_economics(data: ReportData) -> Iterator[str]:
-    """Whether an attack pays: one campaign against all people where that is known, else attacks on one person alone."""
+    """Yield whether an attack pays: one campaign against all people, else attacks on single people."""
     result = data.result
     sentences = [block.sentence for block in result.blocks if block.name == "price"] if result else []
     campaigns = [row for row in _rows(data) if row.measure == "campaign_success"]

@@ -1,6 +1,4 @@
-"""How a report speaks: numbers with no more digits than they bear. What a number is called stands where it is declared,
-in `unmask.measures`.
-"""
+"""Words of a report: numbers with significant digits only. Names of measures are declared in `unmask.measures`."""
 
 from __future__ import annotations
 
@@ -19,13 +17,13 @@ ADOPTERS = "adopters"
 """The target of an adversary who looks for people with several identities."""
 
 SECRET = "secret"
-"""The target of adversaries who look at a channel: nobody's name, and no column."""
+"""The target of attacks on channels: neither an identity nor a column."""
 
 MEMBERSHIP = "membership"
-"""The target of those who ask whether somebody is in the table."""
+"""The target of adversaries who infer if a person is in the table."""
 
 RARE = "membership of the rare"
-"""The same of the most vulnerable people alone."""
+"""Membership of the most vulnerable people only."""
 
 SINGLING, PARTS = "singling out", "linkability"
 """Targets of adversaries who single people out, and who link two parts of a record."""
@@ -35,17 +33,17 @@ FAILURES = ("failed", "skipped", "timed out", "not run")
 
 
 def row_estimate(row: Row) -> str:
-    """The posterior of a row with its interval."""
+    """Return the posterior of a row with its interval."""
     return estimate(row.posterior, row.unit, row.low, row.high)
 
 
 def row_value(row: Row) -> str:
-    """The posterior of a row without its interval, with the digits that the interval bears."""
+    """Return the posterior of a row without its interval, with the digits of the interval."""
     return row_estimate(row).partition(f"{SPACE}[")[0]
 
 
 def gain(row: Row) -> str:
-    """What the release gave the adversary, signed, in percentage points where the unit is a share."""
+    """Return the gain from the release with its sign, in percentage points for shares."""
     if not math.isfinite(row.gain):
         return number(row.gain)
     scale = 100 if row.unit in SHARES else 1
@@ -57,7 +55,7 @@ def gain(row: Row) -> str:
 
 
 def points(row: Row) -> str:
-    """The excess of a share in percentage points, with its interval."""
+    """Return the excess of a share in percentage points, with its interval."""
     assert row.excess is not None
     ends = (None if end is None else 100 * end for end in (row.excess_low, row.excess_high))
     value, mark, interval = estimate(100 * row.excess, "points", *ends).partition(f"{SPACE}[")
@@ -69,7 +67,7 @@ ROOM = 18
 
 
 def told_apart(names: Iterable[str]) -> dict[str, str]:
-    """Names for a chart, no two of them alike: the words of a long one are cut, with a period behind what is left.
+    """Return different names for a chart: words of a long name are cut, and end with a period.
 
     Values of parameters are never cut, and names stay whole where two would be alike.
 
@@ -84,34 +82,34 @@ def told_apart(names: Iterable[str]) -> dict[str, str]:
 
 
 def _fitted(name: str) -> str:
-    """A name with as many letters of each word as there is room for, at least three."""
+    """Return a name with the first letters of each word, at least three, as many as fit."""
     short_names = [" ".join(_begun(word, n) for word in name.split()) for n in range(ROOM, 2, -1)]
     return next((text for text in (name, *short_names) if len(text) <= ROOM), short_names[-1])
 
 
 def _begun(word: str, letters: int) -> str:
-    """A word, or its first letters; what stands behind an equals sign is kept."""
+    """Return a word, or its first letters; a part after an equals sign is not cut."""
     stem, sign, value = word.partition("=")
     return word if len(stem) <= letters + 1 else f"{stem[:letters]}.{sign}{value}"
 
 
 def lettered(text: str, style: int, n_adversaries: int) -> str:
-    """The text behind the letter of its adversary, where there are several to tell apart."""
+    """Return a text after the letter of its adversary, if there are several."""
     return f"{letter(style)}  {text}" if n_adversaries > 1 else text
 
 
 def styles_of(names: Sequence[str]) -> dict[str, int]:
-    """Name -> number of its letter, color and shape: its place."""
+    """Return for each name the number of its letter, color and shape: its position."""
     return {name: style for style, name in enumerate(names)}
 
 
 def letter(style: int) -> str:
-    """A for the first adversary, B for the second, AA after Z."""
+    """Return A for the first adversary, B for the second, AA after Z."""
     return (letter(style // 26 - 1) if style >= 26 else "") + chr(ord("A") + style % 26)
 
 
 def what(target: str) -> str:
-    """What success means for a target: the heading of its tables and charts."""
+    """Return the meaning of success for a target: the heading of its tables and charts."""
     if target == "linkage":
         return "Linkage: items of a subject linked"
     if target == SECRET:
@@ -124,7 +122,7 @@ def what(target: str) -> str:
 
 
 def measure_name(measure: str) -> str | None:
-    """A measure by name, as one would list it: "realized success", "guesses needed"; None if it is unknown."""
+    """Return the name of a measure in a list: "realized success", "guesses needed"; None if it is unknown."""
     quantity = described(measure)
     if quantity is None:
         return None
@@ -133,20 +131,20 @@ def measure_name(measure: str) -> str | None:
 
 
 def measure_line(measure: str, row: Row) -> str:
-    """The line above the rows of one measure: its name, what it means, its unit, and what the adversary wants."""
+    """Return the line above the rows of a measure: name, meaning, unit, and the direction that adversaries want."""
     quantity = described(measure) or Quantity(measure, measure.replace("_", " "), f"in {row.unit}")
     unit = "" if row.unit in SHARES or row.unit in quantity.meaning else f" ({row.unit})"
     return f"{quantity.label} \u2013 {quantity.meaning}{unit}; the adversary wants it {row.direction}"
 
 
 def name_of(name: str, names: Mapping[str, Quantity]) -> str:
-    """A name for readers; what follows a space, as in "t_equal (occupation)", is kept."""
+    """Return a name for readers; text after a space, as in "t_equal (occupation)", is not changed."""
     stem, _, suffix = name.partition(" ")
     return f"{names[stem].label if stem in names else stem.replace('_', ' ')} {suffix}".strip()
 
 
 def written(stem: str, value: Value) -> str:
-    """A criterion or loss as a cell of a table."""
+    """Return a criterion or loss as a cell of a table."""
     if value is None or isinstance(value, str):
         return "not run" if value is None else value
     declared = CRITERIA.get(stem) or UTILITIES.get(stem)

@@ -18,13 +18,13 @@ class Change:
     missed, untested : int
         Conditions of the policy.
     above : int or str, optional
-        People whom the strongest adversary re-identifies with more than the limit.
+        People re-identified by the strongest adversary with more than the limit.
     people : int
         Number of people.
     utility : float, optional
         1 - global certainty penalty; a quasi-identifier that is left out counts as lost.
     k, l : int, optional
-        Least rows and sensitive values of a class; `k` is None for the release itself.
+        Fewest rows and sensitive values of a class; `k` is empty for the release itself.
     without : str
         Column that is left out.
     """
@@ -39,6 +39,8 @@ class Change:
     l: int | None = None  # noqa: E741  # the field's letter
     without: str = ""
 
-    def without_small(self, least: int) -> Change:
-        """Return the change without a count of fewer than `least` people."""
-        return self if self.above is None else replace(self, above=round_people(self.above, least, self.people))
+    def without_small(self, smallest_group: int) -> Change:
+        """Return the change without a count of fewer than `smallest_group` people."""
+        return (
+            self if self.above is None else replace(self, above=round_people(self.above, smallest_group, self.people))
+        )

@@ -27,7 +27,7 @@ class Distribution:
     each : tuple of (float, float)
         Success probabilities in increasing order, with the share of people who have each; never shown.
     drawn_from : int
-        Number of people from whom these were drawn at random; 0 if they are all.
+        Number of people in the population that these were drawn from at random; 0 without a draw.
     """
 
     release: str
@@ -52,8 +52,8 @@ class Distribution:
         counts = {limit: round(self.people * sum(n for p, n in self.each if p > limit)) for limit in limits}
         return replace(self, above={**self.above, **counts})
 
-    def without_small(self, least: int) -> Distribution:
-        """Return the distribution in groups of `least` people, also above limits: a bin is a difference of these."""
-        above = {limit: round_people(n, least, self.people) for limit, n in self.above.items()}
-        shares = tuple(round_share(share, self.people, least) for share in self.shares)
+    def without_small(self, smallest_group: int) -> Distribution:
+        """Return the distribution in groups of `smallest_group` people, also above limits, as bins are differences."""
+        above = {limit: round_people(n, smallest_group, self.people) for limit, n in self.above.items()}
+        shares = tuple(round_share(share, self.people, smallest_group) for share in self.shares)
         return replace(self, shares=shares, above=above, each=())

@@ -18,7 +18,7 @@ DIGITS = 14
 
 
 def plain(value: Any, *, digits: int = DIGITS) -> Any:
-    """A value as strict JSON holds it: an infinity is "Infinity" or "-Infinity", an undefined number (NaN) is null.
+    """Return a value as strict JSON: an infinity is "Infinity" or "-Infinity", an undefined number (NaN) is null.
 
     >>> plain({"fine": math.inf, "gain": math.nan, "share": (0.1 + 0.2,)})
     {'fine': 'Infinity', 'gain': None, 'share': [0.3]}
@@ -47,7 +47,7 @@ def envelope(
     not_run: Iterable[tuple[str, str]] = (),
     warnings: Iterable[str] = (),
 ) -> dict[str, Any]:
-    """What every command prints with `--json`, as one value; `envelope.schema.json` is its JSON Schema.
+    """Return the output of a command with `--json`, as one value; `envelope.schema.json` is its JSON Schema.
 
     inputs  : files that the command read, see `unmask.cli.files.list_inputs`
     results : rows, values or mappings: those that the command is about
@@ -57,19 +57,19 @@ def envelope(
     >>> envelope("advise", results=[{"worst": "success_probability"}], not_run=[("k", "no table")])["not_run"]
     [{'what': 'k', 'why': 'no table'}]
     """
-    listed = {name: list(rows) for name, rows in (tables or {}).items()}
+    rows_by_name = {name: list(rows) for name, rows in (tables or {}).items()}
     return {
         "schema": SCHEMA,
         "unmask": __version__,
         "command": command,
         "inputs": plain(list(inputs)),
         "results": plain(list(results)),
-        "tables": {name: plain(rows) for name, rows in listed.items() if rows},
+        "tables": {name: plain(rows) for name, rows in rows_by_name.items() if rows},
         "not_run": [{"what": what, "why": why} for what, why in not_run],
         "warnings": list(warnings),
     }
 
 
 def as_json(command: str, **parts: Any) -> str:
-    """The same as text; parts : those of `envelope`."""
+    """Return the envelope as text; parts : those of `envelope`."""
     return json.dumps(envelope(command, **parts), allow_nan=False)

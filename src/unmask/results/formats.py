@@ -29,7 +29,7 @@ def decimals(low: float, high: float) -> int:
 def number(value: float, places: int | None = None) -> str:
     """Write a value without unit: `places` decimals, or three significant digits; "unbounded" if it is infinite.
 
-    A value that is not zero is never printed as zero, nor one below 100 as 100 where `places` is asked for.
+    A value that is not zero is never printed as zero, nor one below 100 as 100 if `places` is given.
 
     >>> number(4.04, 1), number(0.0004, 2), number(0.0), number(30162), number(float("inf"))
     ('4.0', '<0.01', '0', '30,162', 'unbounded')
@@ -181,11 +181,11 @@ def format_cell(column: Column, value: Any) -> str:
 
 def _format_belief(belief: tuple[tuple[str, float], ...]) -> str:
     """Write the likeliest candidates with their probabilities, and the probability of all others."""
-    shown = belief[:N_LIKELIEST]
-    rest = 1 - math.fsum(probability for _, probability in shown)
-    texts = [f"{label or '(empty)'}{SPACE}{percent(probability)}" for label, probability in shown]
-    if shown and rest > 5e-5:
-        texts.append(f"others{SPACE}{percent(rest)}")
+    likeliest = belief[:N_LIKELIEST]
+    remainder = 1 - math.fsum(probability for _, probability in likeliest)
+    texts = [f"{label or '(empty)'}{SPACE}{percent(probability)}" for label, probability in likeliest]
+    if likeliest and remainder > 5e-5:
+        texts.append(f"others{SPACE}{percent(remainder)}")
     return ", ".join(texts) or DASH
 
 
@@ -197,8 +197,8 @@ def format_tick(column: Column, value: float) -> str:
     """
     if column.unit == DATE:
         return _format_number(column, value)
-    shown = 100 * value if is_share(column) else value
-    text = f"{shown:,.6f}".rstrip("0").rstrip(".") if abs(shown) >= 1e-6 or shown == 0 else f"{shown:g}"
+    scaled = 100 * value if is_share(column) else value
+    text = f"{scaled:,.6f}".rstrip("0").rstrip(".") if abs(scaled) >= 1e-6 or scaled == 0 else f"{scaled:g}"
     return text.replace("-", MINUS) + (f"{SPACE}%" if is_share(column) else "")
 
 

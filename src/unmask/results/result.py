@@ -17,7 +17,7 @@ Value = float | int | str | None
 
 @dataclass(frozen=True)
 class AtRisk:
-    """Who is at risk: a figure, the words that explain it, and labeled facts below it."""
+    """The people at risk: a figure, the words that explain it, and labeled facts below it."""
 
     figure: str
     sentence: str
@@ -50,7 +50,7 @@ class Alternative:
 
 @dataclass(frozen=True)
 class Advice:
-    """What to do next.
+    """The next step of a reader.
 
     Parameters
     ----------
@@ -100,12 +100,12 @@ class DecisionItem:
 
 @dataclass(frozen=True)
 class Decision:
-    """What the first screen of a page answers, in place of verdicts on releases.
+    """The answer of a first screen without verdicts on releases.
 
     Parameters
     ----------
     state : {"met", "missed", "untested", "none"}
-        State of the answer; "none" if nothing was asked.
+        State of the answer; "none" without a question.
     answer, sentence : str
         First words, such as "Not acceptable", and the rest of the sentence.
     question : str
@@ -208,7 +208,7 @@ class AuditResult:
 
     @property
     def tables_by_name(self) -> dict[str, Table]:
-        """Tables by name."""
+        """Return tables by name."""
         return {table.name: table for table in self.tables}
 
     def table(self, name: str) -> Table:
@@ -217,44 +217,44 @@ class AuditResult:
 
     def sentences(self) -> list[str]:
         """Return the findings of a result without small counts, the most important one first."""
-        listed = (block.describe(self.tables_by_name) for block in self.blocks if block.is_finding)
-        return [sentence for sentence in (self.headline, *listed) if sentence]
+        block_sentences = (block.describe(self.tables_by_name) for block in self.blocks if block.is_finding)
+        return [sentence for sentence in (self.headline, *block_sentences) if sentence]
 
-    def without_small(self, least: int) -> AuditResult:
-        """Return the result as it may be shared: without facts about fewer than `least` people."""
-        shared = replace(self, tables=tuple(table.without_small(least) for table in self.tables))
+    def without_small(self, smallest_group: int) -> AuditResult:
+        """Return the result as it may be shared: without facts about fewer than `smallest_group` people."""
+        shared = replace(self, tables=tuple(table.without_small(smallest_group) for table in self.tables))
         return replace(
             shared,
-            headline=write_counts(self.headline, least),
-            distribution=tuple(item.without_small(least) for item in self.distribution),
-            blocks=tuple(_write_block(block, shared, least) for block in self.blocks),
-            at_risk=None if self.at_risk is None else _write_risk(self.at_risk, least),
-            advice=None if self.advice is None else _write_advice(self.advice, least),
+            headline=write_counts(self.headline, smallest_group),
+            distribution=tuple(item.without_small(smallest_group) for item in self.distribution),
+            blocks=tuple(_write_block(block, shared, smallest_group) for block in self.blocks),
+            at_risk=None if self.at_risk is None else _write_risk(self.at_risk, smallest_group),
+            advice=None if self.advice is None else _write_advice(self.advice, smallest_group),
         )
 
 
-def _write_block(block: Block, shared: AuditResult, least: int) -> Block:
+def _write_block(block: Block, shared: AuditResult, smallest_group: int) -> Block:
     return replace(
         block,
-        sentence=write_counts(block.describe(shared.tables_by_name), least),
-        introduction=write_counts(block.introduction, least),
-        notes=tuple(write_counts(note, least) for note in block.notes),
-        charts=tuple(replace(chart, label=write_counts(chart.label, least)) for chart in block.charts),
+        sentence=write_counts(block.describe(shared.tables_by_name), smallest_group),
+        introduction=write_counts(block.introduction, smallest_group),
+        notes=tuple(write_counts(note, smallest_group) for note in block.notes),
+        charts=tuple(replace(chart, label=write_counts(chart.label, smallest_group)) for chart in block.charts),
     )
 
 
-def _write_risk(risk: AtRisk, least: int) -> AtRisk:
-    facts = (replace(fact, text=write_counts(fact.text, least)) for fact in risk.facts)
-    known = tuple(fact for fact in facts if fact.text)
-    return AtRisk(write_counts(risk.figure, least), write_counts(risk.sentence, least), known)
+def _write_risk(risk: AtRisk, smallest_group: int) -> AtRisk:
+    facts = (replace(fact, text=write_counts(fact.text, smallest_group)) for fact in risk.facts)
+    known_facts = tuple(fact for fact in facts if fact.text)
+    return AtRisk(write_counts(risk.figure, smallest_group), write_counts(risk.sentence, smallest_group), known_facts)
 
 
-def _write_advice(advice: Advice, least: int) -> Advice:
+def _write_advice(advice: Advice, smallest_group: int) -> Advice:
     alternatives = (
         replace(
             alternative,
-            label=write_counts(alternative.label, least),
-            figures=tuple(write_counts(figure, least) for figure in alternative.figures),
+            label=write_counts(alternative.label, smallest_group),
+            figures=tuple(write_counts(figure, smallest_group) for figure in alternative.figures),
         )
         for alternative in advice.alternatives
     )

@@ -24,7 +24,7 @@ class Row:
     direction          : whether the adversary wants it "high" or "low"
     prior, posterior   : its mean over the targets before and after they saw the release
     gain               : what the release gave them, positive when they profit, whatever the direction
-    low, high          : 95 % interval of `posterior`, None where there is none
+    low, high          : 95 % interval of `posterior`, None without an interval
     interval           : what the interval is over, and how it was made
     n, n_observations  : targets, and distinct observations they produced
     worst              : the value at the worst-off target, and the observation that attains it
@@ -70,7 +70,7 @@ class Row:
     n_judged: int | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """The row as plain values, ready for JSON, every digit kept."""
+        """Return the row as plain values for JSON, with all digits."""
         return {name: plain(value, digits=17) for name, value in asdict(self).items()}
 
     def record(self) -> dict[str, Any]:

@@ -104,9 +104,9 @@ class Table:
         >>> Table.from_records("sizes", [Column("k"), Column("n", kind="people")], [("a", 3)]).rows
         ({'k': 'a', 'n': 3},)
         """
-        listed = tuple(columns)
-        names = [column.name for column in listed]
-        return cls(name, listed, tuple(dict(zip(names, values, strict=True)) for values in records))
+        all_columns = tuple(columns)
+        names = [column.name for column in all_columns]
+        return cls(name, all_columns, tuple(dict(zip(names, values, strict=True)) for values in records))
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -135,11 +135,11 @@ class Table:
         names = [column.name for column in self.columns]
         return ({name: row[name] for name in names} for row in self.rows)
 
-    def without_small(self, least: int) -> Table:
-        """Return the table as it may be shared: without facts about fewer than `least` people.
+    def without_small(self, smallest_group: int) -> Table:
+        """Return the table as it may be shared: without facts about fewer than `smallest_group` people.
 
         Rows of smaller groups are left out. Counts of people read "fewer than 10" or are rounded up to multiples of
-        `least`, and so are shares of people, so that no difference of two cells describes fewer. Suppressing twice
+        `smallest_group`, and so are shares of people, so no difference of two cells describes fewer. Suppressing twice
         changes nothing.
 
         >>> people = Column("people", kind="people")
@@ -147,8 +147,8 @@ class Table:
         [0, 'fewer than 10', 30]
         """
         groups = [column.name for column in self.columns if column.kind == "group"]
-        large = [row for row in self.rows if all(_is_large(row[name], least) for name in groups)]
-        rows = (row for series in self._split(large) for row in self._share_series(series, least))
+        large = [row for row in self.rows if all(_is_large(row[name], smallest_group) for name in groups)]
+        rows = (row for series in self._split(large) for row in self._share_series(series, smallest_group))
         return replace(self, rows=tuple(rows))
 
     def _split(self, rows: Iterable[Row]) -> Iterable[list[Row]]:
@@ -157,55 +157,55 @@ class Table:
             series.setdefault(tuple(row[name] for name in self.series), []).append(row)
         return series.values()
 
-    def _share_series(self, rows: list[Row], least: int) -> Iterator[Row]:
-        for column in self.columns if least > 1 else ():
+    def _share_series(self, rows: list[Row], smallest_group: int) -> Iterator[Row]:
+        for column in self.columns if smallest_group > 1 else ():
             if column.kind == "bin":
-                rows = _cut_ends(rows, column, least)
+                rows = _cut_ends(rows, column, smallest_group)
             if column.kind == "name":
-                rows = list(_replace_names(rows, column, self.column(column.of).of, least))
+                rows = list(_replace_names(rows, column, self.column(column.of).of, smallest_group))
         for row in rows[: self.limit or None]:
-            yield {column.name: _shared_value(column, row, least) for column in self.columns}
+            yield {column.name: _shared_value(column, row, smallest_group) for column in self.columns}
 
 
-def _is_large(group: int | str | None, least: int) -> bool:
+def _is_large(group: int | str | None, smallest_group: int) -> bool:
     """Return whether a row of a group may be shared; None is no group, and a text is rounded already."""
-    return group is None or isinstance(group, str) or group >= least
+    return group is None or isinstance(group, str) or group >= smallest_group
 
 
-def _cut_ends(rows: list[Row], column: Column, least: int) -> list[Row]:
+def _cut_ends(rows: list[Row], column: Column, smallest_group: int) -> list[Row]:
     """Return the rows from the first to the last large bin."""
-    large = [i for i, row in enumerate(rows) if _is_large_bin(column, row, least)]
+    large = [i for i, row in enumerate(rows) if _is_large_bin(column, row, smallest_group)]
     return rows[large[0] : large[-1] + 1] if large else []
 
 
-def _is_large_bin(column: Column, row: Row, least: int) -> bool:
-    return bool(row[column.name] * row[column.of] > least - 0.5)
+def _is_large_bin(column: Column, row: Row, smallest_group: int) -> bool:
+    return bool(row[column.name] * row[column.of] > smallest_group - 0.5)
 
 
-def _replace_names(rows: Iterable[Row], column: Column, people: str, least: int) -> Iterator[Row]:
+def _replace_names(rows: Iterable[Row], column: Column, people: str, smallest_group: int) -> Iterator[Row]:
     """Yield the rows, the first one of a rare name without that name, and no other of them."""
-    rare_name = f"a value that fewer than {least:,} people have"
+    rare_name = f"a value that fewer than {smallest_group:,} people have"
     is_replaced = False
     for row in rows:
-        is_rare = row[column.name] != rare_name and row[column.of] * row[people] < least - 0.5
+        is_rare = row[column.name] != rare_name and row[column.of] * row[people] < smallest_group - 0.5
         if not (is_rare and is_replaced):
             yield {**row, column.name: rare_name} if is_rare else row
         is_replaced = is_replaced or is_rare
 
 
-def _shared_value(column: Column, row: Row, least: int) -> Any:
+def _shared_value(column: Column, row: Row, smallest_group: int) -> Any:
     value = row[column.name]
-    if value is None or least <= 1:
+    if value is None or smallest_group <= 1:
         return value
     n_people = row[column.of] if column.of else None
     if column.kind in ("people", "group") and column.exact:
-        return hide_few(value, least)
+        return hide_few(value, smallest_group)
     if column.kind in ("people", "group"):
-        return round_people(value, least, n_people)
+        return round_people(value, smallest_group, n_people)
     if column.kind == "bin":
-        return round_share(value, row[column.of], least) if _is_large_bin(column, row, least) else 0.0
+        return round_share(value, row[column.of], smallest_group) if _is_large_bin(column, row, smallest_group) else 0.0
     if column.kind == "share_of_people":
-        return None if isinstance(n_people, str) else round_share(value, row[column.of], least)
+        return None if isinstance(n_people, str) else round_share(value, row[column.of], smallest_group)
     if column.kind == "percent_of_people":
-        return None if isinstance(hide_few(row[column.of], least), str) else round(value, 2)
+        return None if isinstance(hide_few(row[column.of], smallest_group), str) else round(value, 2)
     return value

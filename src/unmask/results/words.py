@@ -17,13 +17,13 @@ def rate(value: float | None) -> str:
     return DASH if value is None or math.isnan(value) else percent(value)
 
 
-def plural(count: int, one: str, many: str = "") -> str:
+def plural(count: int, singular: str, plural_form: str = "") -> str:
     """Return a count with its noun.
 
     >>> plural(1, "item"), plural(1200, "item"), plural(2, "identity", "identities")
     ('1 item', '1,200 items', '2 identities')
     """
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
+    return f"{count:,} {singular if count == 1 else plural_form or singular + 's'}"
 
 
 def listed(names: Sequence[str]) -> str:
@@ -68,7 +68,7 @@ def as_sentences(warnings: Iterable[str]) -> tuple[str, ...]:
     >>> as_sentences(["cells were changed; nobody compares them", "Seeds are wrong."])
     ('Cells were changed; nobody compares them.', 'Seeds are wrong.')
     """
-    return tuple(f"{said[:1].upper()}{said[1:].removesuffix('.')}." for said in warnings)
+    return tuple(f"{warning[:1].upper()}{warning[1:].removesuffix('.')}." for warning in warnings)
 
 
 def amount(value: float, unit: str) -> str:

@@ -1,4 +1,4 @@
-"""What was found, as values: rows, and named tables of facts, which `unmask.reports.result.Result` shows."""
+"""Facts as values: rows, and named tables of facts, which `unmask.reports.result.Result` shows."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _LISTED = re.compile(r"tuple\[[\w.]*[A-Z]")
 
 
 def _tables(name: str, value: Any) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """A value as tables: a tuple of dataclasses is one, also by release; what else a dataclass holds is one row."""
+    """Yield a value as tables: a tuple of dataclasses is one, also by release; its other fields are a row."""
     if is_dataclass(value) and all(isinstance(column, tuple) for column in vars(value).values()):  # a curve
         yield name, [dict(zip(vars(value), row, strict=True)) for row in zip(*vars(value).values(), strict=True)]
     elif is_dataclass(value):

@@ -17,11 +17,11 @@ from unmask.results.words import release_name
 LINKAGE = "linkage"
 
 DID = {"singled_out": "singles somebody out with", "parts_linked": "links two parts of the record of"}
-"""Measure -> what those do who are asked about beside inference."""
+"""Measure -> verb of its adversaries, for attacks other than inference."""
 
 
 def did(row: Row) -> str:
-    """What an adversary does, to how many, as the end of a sentence: "re-identifies 25 % [20, 30] of 300 people"."""
+    """Return the end of a sentence about an adversary's success: "re-identifies 25 % [20, 30] of 300 people"."""
     value, n = row_estimate(row), f"{row.n:,}"
     if row.measure in DID:
         return f"{DID[row.measure]} {value} of {n} {'guesses' if row.measure == 'singled_out' else 'people'}"
@@ -51,7 +51,7 @@ def did(row: Row) -> str:
 
 
 def without(row: Row) -> str:
-    """What they reach without the release.
+    """Return the success without the release.
 
     Of linkage that is what clusters of the same sizes with shuffled labels reach.
     """
@@ -62,7 +62,7 @@ def without(row: Row) -> str:
 
 
 def added(row: Row) -> str:
-    """What people's own records added to an adversary's success with a value, and what that stands beside."""
+    """Return the success that people's own records added, compared with that on control people."""
     assert row.control is not None
     gain = f"gains {points(row)} of success with {row.target} from people's own records"
     if _none_shown(row):
@@ -74,7 +74,7 @@ def added(row: Row) -> str:
 
 
 def _by_the_best(row: Row) -> str:
-    """What is left of the excess beside the strongest attack on control people, where that is another."""
+    """Return the excess over the strongest attack on control people, if that is another attack."""
     assert row.control is not None
     if row.baseline is None or round(row.baseline, 4) <= round(row.control, 4):
         return ""
@@ -84,19 +84,19 @@ def _by_the_best(row: Row) -> str:
 
 
 def _none_shown(row: Row) -> bool:
-    """Whether the excess may be none."""
+    """Return whether the interval of the excess includes 0."""
     low, high = row.excess_low, row.excess_high
     return low is None or high is None or low <= 0
 
 
 def risky(row: Row) -> float:
-    """How bad a value is: the higher the worse, whatever the adversary wants; undefined values are not bad."""
+    """Return how bad a value is: higher is worse, for any direction of the measure; undefined values are not bad."""
     value = row.posterior if row.direction == "high" else -row.posterior
     return -math.inf if math.isnan(value) else value
 
 
 def sentences(data: ReportData | AuditResult) -> list[str]:
-    """The findings of the report, a sentence each, for those who read no page."""
+    """Return the findings of the report, a sentence each, for readers without a page."""
     data = ReportData.of(data)
     scope = Scope(data)
     described = () if data.result is None else data.result.described_measures
@@ -107,7 +107,7 @@ def sentences(data: ReportData | AuditResult) -> list[str]:
 
 
 def leading(heads: Heads) -> Heads:
-    """The rows that may lead the findings: none of an adversary apart, and the order's only where it is strongest."""
+    """Return the rows that may lead the findings: no adversary of `APART`, and row order only if it is strongest."""
     ordinary = {key: row for key, row in heads.items() if key[1] not in {*APART, ORDER} and key[2] != MEMBERSHIP}
     strongest: dict[str, float] = {}
     for (release, _, target), row in ordinary.items():
@@ -121,7 +121,9 @@ def leading(heads: Heads) -> Heads:
 
 
 def at_risk(release: str, scope: Scope) -> Distribution | None:
-    """The people of a release by what the strongest adversary reaches: about whose record it is, if anybody asks."""
+    """Return the people of a release by their risk from the strongest adversary, of re-identification if it was
+    attacked.
+    """
     spread = {(item.release, item.adversary, item.target): item for item in scope.data.distribution}
     rows = [(key, row) for key, row in leading(scope.heads).items() if key[0] == release and key in spread]
     candidates = [item for item in rows if item[0][2] == IDENTITY] or rows
@@ -129,7 +131,7 @@ def at_risk(release: str, scope: Scope) -> Distribution | None:
 
 
 def findings(scope: Scope, heads: Heads) -> list[str]:
-    """For each target the riskiest release of the two strongest adversaries, and how far the other releases go."""
+    """Return for each target the riskiest release of the two strongest adversaries, and the range of other releases."""
     sentences = []
     for target in scope.targets:
         rows_by_adversary: list[list[Row]] = []
@@ -145,7 +147,7 @@ def findings(scope: Scope, heads: Heads) -> list[str]:
 
 
 def wildcard_findings(scope: Scope) -> list[str]:
-    """How far the average prosecutor risk understates the adversary where missing cells count as any value.
+    """Return how far average prosecutor risk understates the adversary if missing cells match any value.
 
     The criterion takes all records that fit as alike; the adversary prefers those that state what they know. About the
     release where the two are farthest apart.
@@ -215,5 +217,5 @@ def contrasts(scope: Scope) -> list[str]:
 
 
 def _apart(high: Row, low: Row) -> bool:
-    """The intervals of two rows, where they have one, do not touch."""
+    """Return whether the intervals of two rows do not touch; True without intervals."""
     return high.low is None or low.high is None or high.low > low.high

@@ -18,7 +18,7 @@ from unmask.results.formats import SPACE, number, percent
 from unmask.results.words import listed
 
 NO_POLICY = ("Not judged:", "no policy was given.")
-"""What stands in the place of a verdict: its first words, and the rest."""
+"""Words in the place of a verdict: the first ones, and the rest."""
 
 STATES: Final[dict[Outcome, str]] = {
     "acceptable": "Acceptable",
@@ -27,7 +27,7 @@ STATES: Final[dict[Outcome, str]] = {
 }
 
 STATE: Final[dict[State, str]] = {"met": "met", "missed": "missed", "untested": "not tested"}
-"""A state of a condition, as a reader is told."""
+"""State of a condition -> words for readers."""
 
 DIFFERENCES = (CONTROL_FIELDS - {"control"}) | {"gain"}
 """Fields that are differences of what a measure is in two cases: of shares they are points."""
@@ -52,12 +52,12 @@ OF_FIELD = {
 
 
 def sentence(verdict: Verdict) -> str:
-    """The verdict with its policy and its count of conditions, as one sentence."""
+    """Return the verdict with its policy and its count of conditions, as one sentence."""
     return sentence_of(verdict.policy.title, [one.state for one in verdict.assessments])
 
 
 def sentence_of(policy: str, states: Sequence[State]) -> str:
-    """The same of a policy by the states of its conditions.
+    """Return the sentence of a verdict from the states of its conditions.
 
     >>> sentence_of("Strict", ["met", "missed", "untested"])
     'Not acceptable under Strict: 1 of 3 conditions is missed and 1 could not be tested.'
@@ -66,12 +66,12 @@ def sentence_of(policy: str, states: Sequence[State]) -> str:
 
 
 def rest(verdict: Verdict) -> str:
-    """The sentence after its first words, which are the verdict."""
+    """Return the sentence after its first words, which are the verdict."""
     return rest_of(verdict.policy.title, [one.state for one in verdict.assessments])
 
 
 def rest_of(policy: str, states: Sequence[State]) -> str:
-    """The same of a policy by the states of its conditions."""
+    """Return the sentence after its first words, from the states of the conditions."""
     n, missed, untested = len(states), states.count("missed"), states.count("untested")
     if n == 1:
         findings = ["its condition is missed" if missed else "its condition could not be tested" if untested else ""]
@@ -100,7 +100,7 @@ def _count(verdicts: Sequence[Verdict], state: str) -> int:
 
 
 def unjudged(verdict: Verdict, data: ReportData) -> str:
-    """What a verdict leaves out, in a sentence: who is `APART`, by what its conditions ask of others; "" for nobody."""
+    """Return a sentence about adversaries of `APART` that no condition is about; "" without them."""
     judged_keys = {
         (v.item.adversary, v.item.target, v.item.measure)
         for assessment in verdict.assessments
@@ -126,8 +126,8 @@ def _after(target: str) -> str:
 
 
 def limit_of(risk: Distribution, assessments: Iterable[Assessment]) -> tuple[float, str]:
-    """The probability from which on a person is at risk, and whose limit that is: the policy's for the worst-off, or
-    for people on average; of several the lowest. Without one, that of EMA's policy 0070 or, of a value, one half.
+    """Return the probability above which a person is at risk, and its source: the policy's lowest limit for the
+    worst-off, or for people on average; otherwise, EMA policy 0070 for identity and one half for a value.
     """
     conditions = [
         assessment.requirement.require
@@ -153,7 +153,7 @@ def _target(value: ItemValue) -> str:
 
 
 def narrow(assessment: Assessment) -> str:
-    """What came true, or the interval, where that says another thing than the value; "" elsewhere."""
+    """Return the realized value or the interval, if it contradicts the verdict on the value; "" otherwise."""
     if (
         assessment.state == "met"
         and assessment.realized
@@ -167,7 +167,7 @@ def narrow(assessment: Assessment) -> str:
 
 
 def called(requirement: Requirement) -> str:
-    """What a reader calls a condition: its name, or what its measure is called."""
+    """Return the name of a condition, or the name of its measure."""
     if requirement.name:
         return requirement.name
     condition = requirement.require
@@ -180,8 +180,8 @@ def called(requirement: Requirement) -> str:
 
 
 def about(assessment: Assessment) -> str:
-    """What a condition is for; of one without a name, what its measure is, and over how many. Beside what an adversary
-    expects stands what came true.
+    """Return the purpose of a condition; without a name, the meaning of its measure, and n. An expected value is
+    followed by the realized one.
     """
     requirement, item = assessment.requirement, assessment.closest.item if assessment.closest else None
     quantity = described(requirement.require.measure) or CRITERIA.get(requirement.require.measure)
@@ -194,12 +194,12 @@ def about(assessment: Assessment) -> str:
 
 
 def amount(assessment: Assessment, value: float) -> str:
-    """A value or a limit of a condition."""
+    """Return a value or a limit of a condition as text."""
     return with_unit(value, assessment.unit, assessment.requirement.require.field)
 
 
 def with_unit(value: float, unit: str, field: str | None) -> str:
-    """A value as its measure is written; differences of shares in points.
+    """Return a value as its measure is written; differences of shares are points.
 
     >>> with_unit(0.13, "share", "excess").replace(SPACE, " "), with_unit(0.13, "share", None).replace(SPACE, " ")
     ('13.0 points', '13.0 %')
@@ -212,20 +212,20 @@ def with_unit(value: float, unit: str, field: str | None) -> str:
 
 
 def named(line: Mapping[str, Any]) -> str:
-    """What a reader calls the condition of a line of the table `verdicts`."""
+    """Return the name of the condition of a line of the table `verdicts`."""
     condition = Condition.parse(line["condition"])
     return called(Requirement(condition, "" if line["name"] == line["condition"] else line["name"]))
 
 
 def figures(line: Mapping[str, Any]) -> tuple[str, str]:
-    """Value and limit of a line of the table `verdicts`; of a count of few people, or of nothing known, a dash."""
+    """Return value and limit of a line of the table `verdicts`; a dash for a small count or an unknown value."""
     field, value = Condition.parse(line["condition"]).field, line["value"]
     value_text = "\u2013" if value is None else with_unit(float(value), line["unit"], field)
     return value_text, with_unit(float(line["limit"]), line["unit"], field)
 
 
 def distance(assessment: Assessment) -> str:
-    """How far a missed condition is off; "" for one that is not missed."""
+    """Return how far a missed condition is from its limit; "" if it is not missed."""
     if not assessment.violations:
         return ""
     condition, value = assessment.requirement.require, assessment.violations[0].value

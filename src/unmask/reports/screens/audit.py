@@ -65,7 +65,7 @@ PERSON_PROBABILITIES = frozenset({None, "posterior", "high", "worst", *QUANTILES
 
 
 def screen(scope: Scope) -> Screen:
-    """The first screen of an audit."""
+    """Return the first screen of an audit."""
     verdicts = scope.data.verdicts
     page = Screen("none", *NO_POLICY, _write_lede(scope), (), _explain_policies(scope))
     if len(verdicts) == 1:
@@ -84,7 +84,7 @@ def screen(scope: Scope) -> Screen:
 
 
 def conditions_section(scope: Scope) -> Section | None:
-    """Every condition, where the first screen has no room for them, or for what they are about."""
+    """Return every condition, if the first screen has no room for all or for their subjects."""
     verdicts = scope.data.verdicts
     if (len(verdicts) == 1 and len(verdicts[0].assessments) <= TOLD) or not verdicts:
         return None
@@ -118,19 +118,19 @@ def _describe_rest(verdicts: Sequence[Verdict], page: Screen) -> Iterator[str]:
 
 
 def _list_unjudged(data: ReportData) -> list[str]:
-    """Whom the verdicts leave out."""
+    """Return the adversaries that no verdict is about."""
     several = len({verdict.release for verdict in data.verdicts}) > 1
     omissions = {(verdict.release, omission) for verdict in data.verdicts if (omission := unjudged(verdict, data))}
     return [f"{release}: {omission}" if several else omission for release, omission in sorted(omissions)[:SEEN]]
 
 
 def _write_lede(scope: Scope) -> str:
-    """What the strongest adversary reaches."""
+    """Return the success of the strongest adversary in a sentence."""
     return one_sentence(next(iter(sentences(scope.data)), ""))
 
 
 def _explain_policies(scope: Scope) -> tuple[str, ...]:
-    """How a policy is given: the shipped ones that could judge this audit, or a condition of one's own."""
+    """Return how to give a policy: the shipped ones that could judge this audit, or an own condition."""
     data = scope.data
     policies = [name for name, policy in read_shipped_policies().items() if _can_judge(data, policy)]
     asks = "k >= 5" if data.result is None else data.result.sample_condition
@@ -142,12 +142,12 @@ def _explain_policies(scope: Scope) -> tuple[str, ...]:
 
 
 def _can_judge(data: ReportData, policy: Policy) -> bool:
-    """Whether any condition of a policy can be tested here."""
+    """Return whether any condition of a policy can be tested on these results."""
     return any(verdict.count("untested") < len(verdict.assessments) for verdict in data.judged([policy]))
 
 
 def _summarize(verdict: Verdict, verdicts: Sequence[Verdict], data: ReportData) -> DecisionItem:
-    """A verdict as a line: how many conditions are missed, and the one that is missed most, or is nearest to it."""
+    """Return a verdict as a line: the number of missed conditions, and the condition that is missed most."""
     titles = {verdict.policy.title for verdict in verdicts}
     name = verdict.release if len(titles) == 1 else verdict.policy.title
     name = name if len(titles) in (1, len(verdicts)) else f"{verdict.release}, {verdict.policy.title}"
@@ -160,7 +160,7 @@ def _summarize(verdict: Verdict, verdicts: Sequence[Verdict], data: ReportData) 
 
 
 def _find_farthest(verdict: Verdict) -> Assessment:
-    """The condition that is missed most, or is nearest to it."""
+    """Return the condition that is missed most, or is closest to its limit."""
     return max(
         verdict.assessments,
         key=lambda assessment: (
@@ -172,7 +172,7 @@ def _find_farthest(verdict: Verdict) -> Assessment:
 
 
 def _describe_subjects(verdicts: Sequence[Verdict], data: ReportData) -> Iterator[str]:
-    """What the conditions that several verdicts are told by are about, and who asks for them, once each."""
+    """Yield the subjects and sources of the conditions that stand for several verdicts, once each."""
     items = (checked(_find_farthest(verdict), data.least) for verdict in verdicts[:SEEN])
     yield from dict.fromkeys(f"{item.name}: {_describe_origin(item)}." for item in items)
 
@@ -181,7 +181,7 @@ def _describe_subjects(verdicts: Sequence[Verdict], data: ReportData) -> Iterato
 
 
 def _find_at_risk(scope: Scope) -> AtRisk | None:
-    """Who is at risk: as the result of the audit says, else of people by their probability, else of all together."""
+    """Return the people at risk: those of the result, else people by their probability, else the average."""
     if scope.data.result is not None and scope.data.result.at_risk is not None:
         return blocks.format_risk(scope.data.result.at_risk)
     release = _select_release(scope)
@@ -190,7 +190,7 @@ def _find_at_risk(scope: Scope) -> AtRisk | None:
 
 
 def _select_release(scope: Scope) -> str:
-    """The release that the screen is about: the first that is not acceptable, or the one where most are at risk."""
+    """Return the release of the screen: the first that is not acceptable, or the riskiest one."""
     bad = [verdict.release for verdict in scope.data.verdicts if verdict.state == "not acceptable"]
     heads = [row for key, row in scope.heads.items() if key[0] in scope.protected]
     rows = [row for row in heads if row.target == IDENTITY] or heads
@@ -198,7 +198,7 @@ def _select_release(scope: Scope) -> str:
 
 
 def _describe_average(release: str, scope: Scope) -> AtRisk | None:
-    """What the strongest adversary reaches on average, and of the worst-off."""
+    """Return the success of the strongest adversary on average, and for the worst-off."""
     rows = [row for key, row in scope.heads.items() if key[0] == release]
     if not rows:
         return None
@@ -232,7 +232,7 @@ def _describe_people(risk: Distribution, scope: Scope) -> AtRisk:
 
 
 def _estimate_count(risk: Distribution, count: Count, scope: Scope) -> tuple[str, int, str]:
-    """How many are at risk, of how many, and how that is known of people who were not drawn."""
+    """Return the number of people at risk, the total, and its source if people were drawn."""
     if isinstance(count, str):
         return count, risk.people, f"; they were drawn from {risk.drawn_from:,}" if risk.drawn_from else ""
     if not risk.drawn_from:
@@ -258,8 +258,8 @@ def estimate_all(risk: Distribution, above: int, step: int = 1) -> tuple[int, in
 def _list_facts(
     risk: Distribution, limit: float, scope: Scope, assessments: Sequence[Assessment]
 ) -> Iterator[tuple[str, str]]:
-    """What they are asked for, the worst-off where no condition shows them, whether people have several rows, and how
-    many it was before protection.
+    """Yield labeled facts: the target, the worst-off unless a condition shows them, a note on several rows per person,
+    and the number of people at risk before protection.
     """
     yield "Asked for", "whose record it is" if risk.target == IDENTITY else risk.target
     if group := _describe_largest(risk, limit, scope):
@@ -284,7 +284,7 @@ def _list_facts(
 
 
 def _describe_largest(risk: Distribution, limit: float, scope: Scope) -> str:
-    """The most people above the limit whom the same records fit, and how sure the adversary is of them."""
+    """Return the largest group above the limit that matches the same records, and the probability."""
     if risk.adversary != PROSECUTOR or risk.above[limit] == 0:
         return ""
     rows = [row for row in _rows_about(risk, "classes", scope) if row["probability"] > limit]
@@ -301,7 +301,7 @@ def _rows_about(risk: Distribution, table: str, scope: Scope) -> tuple[Mapping[s
 
 
 def _find_worst(risk: Distribution, scope: Scope) -> float:
-    """The most that anybody is re-identified with, or believed to have a value that is not the commonest."""
+    """Return the highest probability of re-identification, or of a value other than the commonest."""
     if risk.target == IDENTITY:
         row = scope.heads.get((risk.release, risk.adversary, risk.target))
         return math.nan if row is None else _believed_worst(row, scope)
@@ -312,7 +312,7 @@ def _find_worst(risk: Distribution, scope: Scope) -> float:
 
 
 def _give_advice(scope: Scope) -> Advice:
-    """Changes that were tried; else what would try them, decide what is open, or sign what is acceptable."""
+    """Return the changes that were tried; else a command that tries them, or the next step for this verdict."""
     data = scope.data
     if data.changes:
         heads = ("people above", "utility kept")
@@ -323,7 +323,7 @@ def _give_advice(scope: Scope) -> Advice:
 
 
 def _suggest_step(data: ReportData) -> Advice:
-    """Of an audit that has tried nothing."""
+    """Return the next step for an audit that has tried no change."""
     verb = "audit" if data.result is None else data.result.command
     states = {verdict.state for verdict in data.verdicts}
     policy_name = next(
@@ -383,12 +383,12 @@ def _to_alternative(change: Change) -> Alternative:
 
 
 def select_change(changes: Sequence[Change]) -> Change | None:
-    """The change that misses fewest conditions, the first of them; None where none was made."""
+    """Return the first change with the fewest missed conditions; None without changes."""
     return min((change for change in changes if change.k is not None), key=lambda change: change.missed, default=None)
 
 
 def _write_command(changes: Sequence[Change]) -> str:
-    """How the best change is made."""
+    """Return the command that makes the best change."""
     change = select_change(changes)
     if change is None:
         return ""

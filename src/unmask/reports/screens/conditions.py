@@ -17,13 +17,13 @@ from unmask.results import DecisionItem
 from unmask.results.suppression import hide_few
 
 FARTHEST = 8.0
-"""How many times the limit, or part of it, the strip of a condition reaches."""
+"""Largest ratio of a value to its limit, or the inverse, in the drawing of a condition."""
 
 BOUND: Mapping[Sign, str] = {"<=": "at most", ">=": "at least", "<": "below", ">": "above"}
-"""What is asked of a value, before its limit."""
+"""Sign of a condition -> words before its limit."""
 
 UNSOURCED = "no source given"
-"""What stands for who asks for a condition, where nobody is named."""
+"""Words for a condition without a source."""
 
 SEEN = 6
 """Conditions, or verdicts, that the first screen has room for."""
@@ -34,20 +34,20 @@ TOLD = 3
 
 
 def first(items: Iterable[DecisionItem]) -> tuple[DecisionItem, ...]:
-    """Those that the screen has room for, what is missed or open before what is met; of few, what they are about."""
+    """Return the conditions that the screen has room for, unmet ones first; with their subjects if they are few."""
     all_items = list(items)
     selected = all_items if len(all_items) <= SEEN else sorted(all_items, key=lambda item: item.state == "met")
     return tuple(selected[:SEEN] if len(selected) <= TOLD else (replace(item, about="") for item in selected[:SEEN]))
 
 
 def factor(assessment: Assessment) -> float | None:
-    """How many times its limit the value of a condition is; None where that says nothing."""
+    """Return the ratio of the value of a condition to its limit; None if the ratio has no meaning."""
     closest = assessment.closest
     return None if closest is None else limit_ratio(closest.value, assessment.requirement.require)
 
 
 def checked(assessment: Assessment, least: int) -> DecisionItem:
-    """A condition as a line of the first screen; least : the fewest people that are counted."""
+    """Return a condition as a line of the first screen; least : the smallest count that is shown."""
     requirement, closest = assessment.requirement, assessment.closest
     value = "\u2013" if closest is None else amount(assessment, closest.value)
     if closest is not None and requirement.require.measure in COUNTS:
@@ -81,7 +81,7 @@ def draw_ratio(item: DecisionItem) -> str:
 
 
 def one_sentence(text: str) -> str:
-    """The first sentence of a text.
+    """Return the first sentence of a text.
 
     >>> one_sentence("They find 4.0 % of 20 people. Of 3 releases it is the highest.")
     'They find 4.0 % of 20 people.'

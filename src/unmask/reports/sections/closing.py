@@ -13,7 +13,7 @@ Group = tuple[list[str], str, str]
 
 
 def not_run_section(not_run: Sequence[tuple[str, str]]) -> Section | None:
-    """One line for each reason."""
+    """Return a section with one line for each reason."""
     rows = [("; ".join(things), word, reason) for things, word, reason in not_run_groups(not_run)]
     table = grid(("What", "Status", "Why"), rows, text=3)
     heading = "What was not run, and what failed"
@@ -25,9 +25,9 @@ def not_run_section(not_run: Sequence[tuple[str, str]]) -> Section | None:
 
 
 def not_run_groups(not_run: Sequence[tuple[str, str]]) -> list[Group]:
-    """What was not run, the word for it, and why: one group for each reason, failures first.
+    """Return what was not run, its status, and the reason: one group for each reason, failures first.
 
-    Lists of measures that differ only in whom they are about become one line, as in "rank, log_loss_bits (register,
+    Lists of measures that differ only in their subjects become one line, as in "rank, log_loss_bits (register,
     identity)" and "rank, log_loss_bits (register, pay)", and measures go by their names.
     """
     groups: dict[str, dict[str, list[str]]] = {}
@@ -46,7 +46,9 @@ def not_run_groups(not_run: Sequence[tuple[str, str]]) -> list[Group]:
 
 
 def _measures_of(thing: str) -> tuple[str, str]:
-    """Take "rank, log_loss_bits (register, identity)" apart: names for readers, and whose; else the text as it is."""
+    """Split "rank, log_loss_bits (register, identity)" into names for readers and the subject; return other texts
+    unchanged.
+    """
     measures, _, subjects = thing.removesuffix(")").partition(" (")
     names = [measure_name(name) for name in measures.split(", ")]
     if not subjects or not all(names):
@@ -58,7 +60,7 @@ def _measures_of(thing: str) -> tuple[str, str]:
 def closing(
     assumptions: Sequence[str], not_run: Section | None, reproduce: Mapping[str, object], heading: str
 ) -> tuple[Section | None, ...]:
-    """The last sections: what was assumed, what was not run, how the page was made."""
+    """Return the last sections: assumptions, what was not run, and how the page was made."""
     lines = tuple((name, (str(value),)) for name, value in reproduce.items())
     finding = f"{plural(len(assumptions), 'sentence')} on which the figures rest."
     assumed = (
@@ -70,7 +72,7 @@ def closing(
 
 
 def describe_readers(least: int, *, cases: bool = False) -> str:
-    """Return for whom a page is; `cases` if it is about a mechanism and about no person."""
+    """Return the intended readers of a page; `cases` for a page about a mechanism and not about people."""
     if cases:
         return "This page may be handed on: it is about a mechanism, and shows no secret, no file path and no seed."
     if least <= 1:

@@ -48,7 +48,7 @@ LEADING = frozenset(
 
 
 COUNTED = frozenset({*(one.name for one in RATES), coverage.name, "error_hops", "adopter_recall", "disclosure"})
-"""What is counted of the matches of an attack, whatever it believes of them."""
+"""Counts of the matches of an attack, whatever its beliefs are."""
 
 NO_VALUE = "\u2013"
 
@@ -59,7 +59,7 @@ HOW = (
     "Expected values are what the adversary believes, and need no truth; realized values were checked against the "
     "truth. Gain is what the release adds to the prior, positive when the adversary profits."
 )
-"""How the tables of measures are read, of an audit and of a study."""
+"""Explanation of the tables of measures, for audits and studies."""
 
 LINKED = (
     "The prior of linkage is what clusters of the same sizes with shuffled labels reach, and its values are averages "
@@ -77,7 +77,7 @@ CONTROL = ("Control people", "Added", "Best on control")
 
 
 def measures_section(scope: Scope) -> Section:
-    """Every adversary by every measure."""
+    """Return every adversary by every measure."""
     leading, other_measures = measure_tables(scope)
     explanations = notes(map(scope.said, measure_notes(scope, [*leading, *other_measures])))
     introduction = lead(LINKED + HOW if LINKAGE in scope.targets else HOW)
@@ -104,7 +104,7 @@ def _attacks(rows: Iterable[Row], measure: str) -> set[tuple[str, str, str]]:
 
 
 def measure_tables(scope: Scope) -> tuple[list[Grid], list[Grid]]:
-    """Tables for each target, of the leading measures and of the others; of all of them if none is leading.
+    """Return tables for each target, of the leading measures and of the others; of all of them if none is leading.
 
     Measures are groups, releases and adversaries rows, and both kinds of value are columns.
     """
@@ -116,7 +116,7 @@ def measure_tables(scope: Scope) -> tuple[list[Grid], list[Grid]]:
 
 
 def paired(rows: Iterable[Row]) -> dict[str, dict[tuple[str, str], dict[bool, Row]]]:
-    """Quantity -> release and adversary -> the rows of both kinds, in the order of rows."""
+    """Return for each quantity, by release and adversary, the rows of both kinds, in the order of rows."""
     lines_by_quantity: dict[str, dict[tuple[str, str], dict[bool, Row]]] = {}
     for row in rows:
         lines = lines_by_quantity.setdefault(quantity(row.measure), {})
@@ -125,7 +125,7 @@ def paired(rows: Iterable[Row]) -> dict[str, dict[tuple[str, str], dict[bool, Ro
 
 
 def line_above(stem: str, lines: Mapping[tuple[str, str], Pair]) -> str:
-    """The line above the rows of one quantity."""
+    """Return the line above the rows of one quantity."""
     return measure_line(stem, next(iter(next(iter(lines.values())).values())))
 
 
@@ -170,7 +170,7 @@ def _without_control(grid: Grid) -> Grid:
 def _measure_rows(
     pairs: Mapping[tuple[str, str], Pair], scope: Scope, attacking: Set[str], *, every: bool
 ) -> tuple[tuple[str, ...], ...]:
-    """The rows of one measure; an adversary for whom it was run on no release has one row.
+    """Return the rows of one measure; one row for an adversary without the measure on any release.
 
     Who does not attack the target at all has none here, but one for the whole table.
 
@@ -191,11 +191,11 @@ def _idle(adversaries: Sequence[str], scope: Scope) -> tuple[tuple[str, ...], ..
 
 
 Pair = Mapping[bool, Row]
-"""What an adversary believes (False), and what came true (True), of one measure."""
+"""The expected (False) and the realized (True) row of one measure."""
 
 
 def measure_cells(pair: Pair) -> tuple[str, ...]:
-    """Prior, expected, realized, gain, worst-off and n of one measure; worst-off by the adversary's own belief."""
+    """Return prior, expected, realized, gain, worst-off and n of one measure; worst-off by the adversary's belief."""
     expected, real = pair.get(False), pair.get(True)
     evaluated = [row for row in (real, expected) if row is not None]
     if not evaluated:
@@ -242,7 +242,7 @@ def _cell(row: Row | None) -> str:
 
 
 def measure_notes(scope: Scope, tables: Sequence[Grid]) -> list[str]:
-    """What a reader of the table must know: which intervals, which beliefs, what marks and words mean."""
+    """Return the notes of the table: intervals, kinds of belief, marks and words."""
     data = scope.data
     kinds = dict.fromkeys(row.interval for row in data.rows if row.low is not None)
     drawn = [kind for kind in kinds if not kind.startswith(BOUNDS)]
@@ -274,7 +274,7 @@ def measure_notes(scope: Scope, tables: Sequence[Grid]) -> list[str]:
 
 
 def _by_adversary(scope: Scope, texts: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """What is said -> the letters of those of whom it is, "A, C"; none where it is of everybody."""
+    """Return for each text the letters of its adversaries, "A, C"; "" if it is about all of them."""
     adversaries_by_text: dict[str, dict[str, None]] = {}
     for adversary, text in texts:
         adversaries_by_text.setdefault(text, {})[adversary] = None

@@ -21,7 +21,7 @@ from unmask.results.words import counted, start_with_release
 
 
 def success_section(scope: Scope) -> Section | None:
-    """How often each adversary is right, by release."""
+    """Return the success of each adversary, by release."""
     figures = success_figures(scope)
     if not figures:
         return None
@@ -45,8 +45,8 @@ def success_finding(scope: Scope) -> str:
 
 
 def success_figures(scope: Scope) -> tuple[Figure, ...]:
-    """Success by release, a chart for each target that has a value, of the adversaries who ask for it in any release; n
-    is written where it differs. Who is in the table has a section of its own.
+    """Return a chart of success by release for each target with a value. n is shown if it differs. Membership has its
+    own section.
     """
     figures = []
     for target in (target for target in scope.targets if target != MEMBERSHIP):
@@ -74,7 +74,7 @@ def _dot(scope: Scope, row: Row | None, key: tuple[str, str, str], with_n: bool)
 
 
 def success_note(heads: Heads) -> str:
-    """What the marks of the chart mean, and how many people stand behind them."""
+    """Return the meaning of the marks of the chart, and the number of people behind them."""
     sizes = sorted({row.n for row in heads.values()})
     sizes_text = (
         f"n = {sizes[0]:,} people for every mark."
@@ -92,7 +92,7 @@ def success_note(heads: Heads) -> str:
 
 
 def _why_not(data: ReportData, release: str, adversary: str, target: str) -> str:
-    """The word for success that has no value: the status of the row that failed, or "not run" where there is none."""
+    """Return the word for success without a value: the status of the failed row, or "not run" without a row."""
     matching = (row for row in data.rows if (row.release, row.adversary, row.target) == (release, adversary, target))
     return next((row.status for row in matching if row.measure in data.success and row.status in FAILURES), "not run")
 
@@ -101,7 +101,7 @@ def _why_not(data: ReportData, release: str, adversary: str, target: str) -> str
 
 
 def people_section(scope: Scope) -> Section | None:
-    """How success is spread: a chart for each adversary and target, and the worst-off; cases are no people."""
+    """Return the spread of success: a chart for each adversary and target, and the worst-off; no table for cases."""
     people, tables, data = scope.said("people"), [] if scope.cases else quantile_tables(scope), scope.data
     if not data.distribution and not tables:
         return None
@@ -143,7 +143,7 @@ def quantile_finding(scope: Scope) -> str:
 
 
 def people_finding(scope: Scope) -> str:
-    """How many people are above the limits, of the release and the adversary who has most of them, by target."""
+    """Return the number of people above the limit for each target, for the riskiest release and adversary."""
     phrases = []
     for target in scope.targets:
         spread = [item for item in scope.data.distribution if item.target == target and item.release in scope.protected]
@@ -169,7 +169,7 @@ def _describe_above(item: Distribution, limit: float) -> str:
 
 
 def distribution_figures(scope: Scope) -> tuple[Figure, ...]:
-    """People by success probability, a chart for each adversary and target."""
+    """Return people by success probability, a chart for each adversary and target."""
     groups: dict[tuple[str, str], list[Distribution]] = {}
     for item in scope.data.distribution:
         groups.setdefault((item.adversary, item.target), []).append(item)
@@ -190,7 +190,7 @@ def distribution_figures(scope: Scope) -> tuple[Figure, ...]:
 
 
 def above_words(item: Distribution, limit: float, people: str = "people") -> str:
-    """How many are above a limit."""
+    """Return the number of people above a limit, in words."""
     count = item.above.get(limit)
     count_text = count if isinstance(count, str) else f"{count:,} {people}" if count else "none"
     return "" if count is None else f"{count_text} above {_limit(limit)}"
@@ -201,10 +201,11 @@ def _spread(target: str) -> str:
 
 
 def quantile_tables(scope: Scope) -> list[Grid]:
-    """The worst-off: what success is at least, for half, a quarter, a twentieth of the people; of beliefs, not hits.
+    """Return the success that half, a quarter and a twentieth of the people reach at least, as expected by the
+    adversary.
 
-    Beside them how many people exceed the limits of `Distribution.above`, where they were counted. Of values only how
-    many people are found to have one that is not the commonest.
+    Further columns count the people above the limits of `Distribution.above`, if they were counted. For values, the
+    only column counts the people with an inferred value that is not the commonest.
     """
     data = scope.data
     rows = [
