@@ -40,7 +40,7 @@ SYNONYMS = re.compile(
 )
 """Words for which the glossary has another term."""
 
-MAX_HELP_FAULTS = {"openers": 8, "phrases": 8, "semicolons": 49, "long sentences": 3}
+MAX_HELP_FAULTS = {"openers": 0, "phrases": 0, "semicolons": 0, "long sentences": 0}
 """Faults of help texts; these limits may only shrink."""
 
 ABBREVIATIONS = re.compile(r"\b(e\.g|i\.e|vs|etc|cf|Fig|Eq|al|approx|Mr|Dr|No|resp|Inc|St)\.\s", re.IGNORECASE)
@@ -159,15 +159,16 @@ def test_readme_is_read_in_a_minute():
 
 
 def help_texts() -> list[str]:
-    """Return the description of every command and the help line of every option."""
+    """Return the description of every command without its examples, and the help line of every option."""
     options = (option for command in main.commands.values() for option in command.params)
     lines = [getattr(option, "help", None) or "" for option in options]
-    return [*(command.help or "" for command in main.commands.values()), *dict.fromkeys(lines)]
+    descriptions = (re.sub(r"\x08\n(?:.+\n?)*", "", command.help or "") for command in main.commands.values())
+    return [*descriptions, *dict.fromkeys(lines)]
 
 
 def test_help_has_at_most_the_faults_that_it_had():
     """T1 to T6 over `--help`. The limits may only shrink."""
-    lines = [line for text in help_texts() for line in sentences(text.replace("\b", ""))]
+    lines = [line for text in help_texts() for line in sentences(text)]
     assert len(lines) > 100
     assert sum(opener(line) for line in lines) <= MAX_HELP_FAULTS["openers"]
     assert sum(bool(PHRASES.search(line)) for line in lines) <= MAX_HELP_FAULTS["phrases"]

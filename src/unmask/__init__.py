@@ -65,11 +65,11 @@ _HOMES = {
     "core.truth": ("ABSENT", "UNKNOWN", "Truth"),
     "core.partition": ("Partition", "View"),
 }
-"""Module -> the names that it gives: it is imported with the first of them that is used."""
+"""Module -> its public names: it is imported at the first use of one."""
 
 
 def __getattr__(name: str) -> Any:
-    """What is named, imported at its first use."""
+    """Return a public object, imported at its first use."""
     home = next((module for module, names in _HOMES.items() if name in names), None)
     if home is None and name not in __all__:
         from unmask.core.errors import nearest

@@ -137,7 +137,7 @@ def audit(release: Any, truth: Any = None, **evidence: Any) -> Any:
               clusters also a mapping of names to several
     truth   : of a graph, who is who; of clusters, the subjects; of a belief, the right candidates
 
-    What else may be said depends on the release:
+    Further arguments depend on the release:
 
     a table    : original, origin (one, or by release), person, register, coverage, targets, attacker, seed
     a graph    : auxiliary, or overlaps to make both graphs of one; separation, attacks, seeds, runs, transition, seed

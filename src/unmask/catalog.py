@@ -219,7 +219,7 @@ def _checked(thing: Any, use: str, kind: Kind) -> Any:
 
 
 def place_of(error: BaseException) -> str:
-    """Return the type of an error of somebody else's code, and its last line in the first file outside unmask."""
+    """Return the type of an error of third-party code, and its last line in the first file outside unmask."""
     files = [Path(frame.filename) for frame in traceback.extract_tb(error.__traceback__)]
     theirs = next((file for file in files if file.is_file() and Path(__file__).parent not in file.parents), None)
     if theirs is None:

@@ -205,10 +205,10 @@ def check_sections(document: Settings) -> None:
     for key, value in document.items():
         check(value, section_type(key), key)
     for kind in PARTS.keys() & document.keys():
-        for at, entry in enumerate(_list_entries(document[kind]), 1):
+        for i, entry in enumerate(_list_entries(document[kind]), 1):
             domain = entry.get("domain", entry.get("use", "tables.").partition(".")[0])
             if domain in DOMAINS:  # a plug-in without it is checked once it is imported
-                check(entry, part_type(kind, domain), kind if isinstance(document[kind], dict) else f"{kind}[{at}]")
+                check(entry, part_type(kind, domain), kind if isinstance(document[kind], dict) else f"{kind}[{i}]")
 
 
 def part_type(kind: str, domain: str) -> Table:
@@ -240,12 +240,12 @@ def in_document(path: Path) -> Iterator[None]:
     except UnmaskError as error:
         lines = [line for line in enumerate(read_text(path).splitlines(), 1) if not line[1].lstrip().startswith("#")]
         names = [first or second for first, second in re.findall(r"'([^']+)'|^[\w.\[\]]+\.(\w+) is ", str(error))]
-        places = (f", line {at}" for name in names for at, line in lines if re.search(_word(name), line))
+        places = (f", line {number}" for name in names for number, line in lines if re.search(_word(name), line))
         raise type(error)(f"document {path.name!r}{next(places, '')}: {error}") from None
 
 
 def _word(name: str) -> str:
-    """Return a pattern of a name that is no part of a longer one."""
+    """Return a pattern of a name that is not part of a longer one."""
     return rf"(?<!\w){re.escape(name)}(?!\w)"
 
 
@@ -296,7 +296,7 @@ def group_by_role(columns: Any) -> dict[str, Any]:
 
 
 def read_certificate(document: Settings) -> dict[str, str]:
-    """Return what the owner wrote about the release: by whom, to whom, what for."""
+    """Return the notes of the owner about the release: its author, recipient and purpose."""
     return {key: str(value) for key, value in document.get("certificate", {}).items()}
 
 
@@ -360,7 +360,7 @@ def derive_table_options(document: Settings, folder: Path) -> tuple[list[str], d
 
 
 def derive_domain_options(
-    document: Settings, folder: Path, word: str, known: Sequence[str], files: Mapping[str, Sequence[str]]
+    document: Settings, folder: Path, word: str, available: Sequence[str], files: Mapping[str, Sequence[str]]
 ) -> dict[str, Any]:
     """Return the options of `unmask audit WORD`.
 
@@ -374,7 +374,7 @@ def derive_domain_options(
     section = document.get(word)
     if not isinstance(section, dict):
         raise UnmaskError(f"the document has no [{word}]; expected it, and below it options of unmask audit {word}")
-    check(section, Table(dict.fromkeys(known, Any)), f"[{word}]")
+    check(section, Table(dict.fromkeys(available, Any)), f"[{word}]")
     is_file = {key: key in files and value not in files[key] for key, value in section.items()}
     return {key: _locate_files(folder, value) if is_file[key] else value for key, value in section.items()}
 

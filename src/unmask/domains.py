@@ -63,15 +63,15 @@ DOMAINS: dict[str, Domain] = {
     ),
     "graphs": Domain("unmask.graphs.audit", ("unmask.graphs",), "graph"),
 }
-"""Name -> where it is; nothing of a domain is imported before it is asked for."""
+"""Name -> its modules; nothing of a domain is imported before its first use."""
 
 
 class DomainAudit(Protocol):
     """The audit module of a domain.
 
-    audit              : what adversaries get from releases; keywords say what else the auditor has and asks.
+    audit              : what adversaries learn from releases; keywords say what else the auditor has and asks.
                          `unmask.audit` is this function
-    audit_files        : the same of releases in files, None after a dry run; `unmask audit WORD` and the section of a
+    audit_files        : the same for releases in files, None after a dry run; `unmask audit WORD` and the section of a
                          document are generated from its signature. Tables and graphs have a command of their own
     DATASET, ADVERSARY : other keys of them in a document, besides those of every part -> their types, see `schema`
     PROTECTION         : other keys of protections; may be missing
@@ -95,28 +95,28 @@ class DomainAudit(Protocol):
     ROLES: Mapping[str, str]
 
     def audit(self, release: Any, *, truth: Any = None) -> AuditResult:
-        """What adversaries get from a release, or from several by name."""
+        """Return what adversaries learn from a release, or from several by name."""
 
     def audit_files(self, *files: Any, **options: Any) -> AuditResult | None:
-        """Return what adversaries get from releases in files."""
+        """Return what adversaries learn from releases in files."""
 
     def check(self, adversary: Part) -> object:
         """Refuse what cannot be carried out."""
 
     def columns(self, dataset: Part) -> list[str]:
-        """The columns of a file."""
+        """Return the columns of a file."""
 
     def load(self, dataset: Part, made: Any) -> Any:
-        """The population."""
+        """Return the population."""
 
     def divide(self, dataset: Part, population: Any, rng: np.random.Generator) -> Any:
-        """The population of one seed."""
+        """Return the population of one seed."""
 
     def protect(self, population: Any, protection: Any, rng: np.random.Generator) -> Any:
-        """The release."""
+        """Return the release."""
 
     def attack(self, cell: Cell, population: Any, released: Any, attack: Any) -> list[Row]:
-        """The rows."""
+        """Return the rows."""
 
 
 def import_audit(domain: str) -> DomainAudit:
@@ -135,13 +135,13 @@ def domain_of(kind: type) -> str:
 
 
 def _home(kind: type) -> str:
-    within = (
+    module = (
         name
         for name, domain in DOMAINS.items()
         for package in domain.packages
         if f"{kind.__module__}.".startswith(f"{package}.")
     )
-    return next(within, "")
+    return next(module, "")
 
 
 def audited_by(word: str) -> str:
@@ -150,39 +150,41 @@ def audited_by(word: str) -> str:
     >>> audited_by("graph"), audited_by("")
     ('graphs', 'tables')
     """
-    return next(name for name, one in DOMAINS.items() if (name if one.word is None else one.word) == word)
+    return next(name for name, domain in DOMAINS.items() if (name if domain.word is None else domain.word) == word)
 
 
 def known_domains(policies: Iterable[Policy]) -> tuple[Policy, ...]:
     """Policies that require something, each of it about a domain that exists."""
-    listed = tuple(policies)
-    for policy in listed:
+    all_policies = tuple(policies)
+    for policy in all_policies:
         if not policy.requirements:
             raise UnmaskError(f"policy {policy.title!r} requires nothing; expected [[policy]] entries with require")
-    for one in (one for policy in listed for one in policy.requirements):
-        if one.domain and one.domain not in DOMAINS:
-            raise UnmaskError(f"policy is about the domain {one.domain!r}; {nearest(one.domain, list(DOMAINS))}")
-    return listed
+    for requirement in (requirement for policy in all_policies for requirement in policy.requirements):
+        if requirement.domain and requirement.domain not in DOMAINS:
+            raise UnmaskError(
+                f"policy is about the domain {requirement.domain!r}; {nearest(requirement.domain, list(DOMAINS))}"
+            )
+    return all_policies
 
 
 def policies_about(policies: Iterable[Policy], domain: str) -> list[Policy]:
     """Policies as an audit of a domain is judged by them; an error for one that says nothing about it."""
-    listed = known_domains(policies)
-    for policy in listed:
+    checked = known_domains(policies)
+    for policy in checked:
         if not policy.for_domain(domain).requirements:
-            others = " and ".join(dict.fromkeys(one.domain for one in policy.requirements))
-            raise UnmaskError(f"policy {policy.title!r} requires nothing of {domain}; it is about {others}")
-    return [policy.for_domain(domain) for policy in listed]
+            other_domains = " and ".join(dict.fromkeys(requirement.domain for requirement in policy.requirements))
+            raise UnmaskError(f"policy {policy.title!r} requires nothing of {domain}; it is about {other_domains}")
+    return [policy.for_domain(domain) for policy in checked]
 
 
 def read_domain_policies(policies: Any, domain: str) -> list[Policy]:
     """Return one or several policies, read by name, file or condition, as an audit of a domain is judged by them."""
     from unmask.policy import Policy, read_policies
 
-    listed = policies if isinstance(policies, list | tuple) else [policies]
-    for policy in listed:
+    entries = policies if isinstance(policies, list | tuple) else [policies]
+    for policy in entries:
         check_type("policy", policy, Policy | str | Path)
-    return policies_about(read_policies(listed), domain)
+    return policies_about(read_policies(entries), domain)
 
 
 def name_releases(release: Any) -> dict[str, Any]:

@@ -11,14 +11,14 @@ from typing import Any
 from unmask.core.errors import FailedError
 
 
-def not_installed(what: str, name: str, otherwise: str = "") -> FailedError:
+def not_installed(feature: str, name: str, otherwise: str = "") -> FailedError:
     """Return the error of a library that is not installed. otherwise : what else can be done
 
     >>> print(not_installed("Spark", "spark", "leave --spark out"))
     Spark is not installed; install the extra [spark] of unmask (... install ... 'pyspark>=4'), or leave --spark out
     """
     return FailedError(
-        f"{what} is not installed; {describe_installation(name)}{f', or {otherwise}' if otherwise else ''}"
+        f"{feature} is not installed; {describe_installation(name)}{f', or {otherwise}' if otherwise else ''}"
     )
 
 

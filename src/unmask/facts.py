@@ -1,4 +1,4 @@
-"""What is counted about the columns of a table, beside what adversaries believe: values, none of which shows a cell."""
+"""Counts about the columns of a table, apart from the beliefs of adversaries: values, none of which shows a cell."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from unmask.data.column_names import Role
 
 Count = int | str
-"""How many, or words such as "fewer than 10" where a page does not tell."""
+"""A number, or words such as "fewer than 10" if a page suppresses it."""
 
 
 @dataclass(frozen=True)
 class Restored:
-    """How often the commonest value among *other* rows that look alike is the right one for a cell.
+    """Share of cells for which the most common value among *other* rows that look alike is right.
 
-    column   : what is guessed; by : the column beside it that is read
+    column   : what is guessed; by : the other column that is read
     cells    : cells guessed
     guessed  : share right without `by`
     restored : share right with it; a cell whose `by` no other row has is guessed without
@@ -62,11 +62,11 @@ class ColumnFacts:
 
 @dataclass(frozen=True)
 class Printed:
-    """What the cells of a quasi-identifier print of exact values: each belongs to somebody in the data.
+    """Exact values in the cells of a quasi-identifier: each belongs to a person in the data.
 
     values : distinct exact values among cells, members of sets and closed ends of intervals; where the original is
              given, those that it has
-    alone  : people of the original whose value is printed and shared with nobody else in it; None without the original
+    alone  : people of the original whose value is printed and shared with no other person; None without the original
     people : those of the original, or rows of the release without it
     """
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from unmask.results import Row
 
 PLACES: Final = ("file", "hierarchies", "control")
-"""Settings that are paths; beside each stands its digest, under its name with "_sha256"."""
+"""Settings that are paths; the digest of each has its name with "_sha256"."""
 
 NOTHING: Final = "none"
 """`use` of a protection that leaves everything as it is."""

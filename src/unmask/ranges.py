@@ -49,7 +49,7 @@ class Range:
 
 @dataclass(frozen=True)
 class Option:
-    """How a parameter is typed on a command line, where its name and its type do not say it.
+    """The form of a parameter on a command line, beyond its name and its type.
 
     heading : of the option in a help text
     flag    : name of the option

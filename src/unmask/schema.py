@@ -30,7 +30,7 @@ def parameters(source: str, *names: str) -> Hints:
     """Return the types of parameters of a function or of fields of a dataclass, as a document can hold them.
 
     source : "module:name", imported now
-    names : all parameters, unless some are named
+    names : the parameters, by default all
 
     >>> parameters("unmask.plan:Budget", "seconds")
     {'seconds': typing.Annotated[float, Range(low=0, high=inf, above=True, below=True)]}
@@ -204,7 +204,7 @@ def _list_parts(value: Any, hint: Any, place: str) -> Iterator[tuple[Any, Any, s
         for key in (key for key in value if key in hint.keys):
             yield value[key], hint.keys[key], f"{place}.{key}" if place else key
     elif get_origin(hint) is list and isinstance(value, list):
-        yield from ((item, get_args(hint)[0], f"{place}[{at}]") for at, item in enumerate(value, 1))
+        yield from ((item, get_args(hint)[0], f"{place}[{position}]") for position, item in enumerate(value, 1))
     elif get_origin(hint) is dict and isinstance(value, dict):
         yield from ((item, get_args(hint)[1], f"{place}.{key}") for key, item in value.items())
 
@@ -248,11 +248,11 @@ def structure(hint: Any, name: str = "document") -> Any:
 def _define_struct(table: Table, name: str) -> type[msgspec.Struct]:
     """Return the type of a table; its fields have numbers for names, since a key may be a word of Python."""
     fields: list[Any] = []
-    for at, (key, hint) in enumerate(table.keys.items()):
+    for i, (key, hint) in enumerate(table.keys.items()):
         kind = structure(hint, f"{name}.{key}")
         is_required = key in table.required
-        fields.append((f"_{at}", kind) if is_required else (f"_{at}", kind | msgspec.UnsetType, msgspec.UNSET))
-    rename = {f"_{at}": key for at, key in enumerate(table.keys)}
+        fields.append((f"_{i}", kind) if is_required else (f"_{i}", kind | msgspec.UnsetType, msgspec.UNSET))
+    rename = {f"_{i}": key for i, key in enumerate(table.keys)}
     return msgspec.defstruct(name, fields, rename=rename, forbid_unknown_fields=not table.is_open, kw_only=True)
 
 

@@ -139,11 +139,11 @@ def campaign_measures(attacker: Attacker, people: float | None = None) -> tuple[
     def success(belief: Posterior) -> NDArray[np.float64]:
         counts = count_people_per_target(belief, people)
         try:
-            most = campaign(replace(attacker, discount=1.0), belief, people=counts).most_success
+            most_success = campaign(replace(attacker, discount=1.0), belief, people=counts).most_success
         except UnmaskError:
             return np.where(belief.row_length > 0, 1.0 - belief.unlisted, belief.unlisted)
         success_of_row = np.zeros(belief.n_observations)
-        success_of_row[belief.observation] = most
+        success_of_row[belief.observation] = most_success
         return success_of_row
 
     return (_measure(measure_names.campaign_success, self_assessed=success),)
@@ -275,11 +275,11 @@ def select_measures(belief: Posterior) -> tuple[Measure, ...]:
 
 def _drop_leaked(belief: Posterior, truth: Truth) -> Posterior:
     """Return the belief about the targets that the adversary did not know before."""
-    rest = np.flatnonzero(~truth.leaked)
-    if not len(rest):
+    not_leaked = np.flatnonzero(~truth.leaked)
+    if not len(not_leaked):
         raise UnmaskError(f"all {len(truth)} targets were known before, expected some that are not")
-    weight = belief.weight[rest] / belief.weight[rest].sum()
-    return replace(belief, observation=belief.observation[rest], weight=weight)
+    weight = belief.weight[not_leaked] / belief.weight[not_leaked].sum()
+    return replace(belief, observation=belief.observation[not_leaked], weight=weight)
 
 
 def check_status(
@@ -334,9 +334,13 @@ def _count_excluded(belief: Posterior, truth: Truth) -> int:
     assert log_loss_bits.realized is not None
     if belief.candidate_label is not None:
         return 0
-    at = locate_truth(belief, truth)
-    impossible = np.isinf(log_loss_bits.realized(at.posterior, at.truth)) & (at.truth.candidate >= 0) & at.truth.judged
-    return int(at.n_targets[impossible].sum())
+    place = locate_truth(belief, truth)
+    impossible = (
+        np.isinf(log_loss_bits.realized(place.posterior, place.truth))
+        & (place.truth.candidate >= 0)
+        & place.truth.judged
+    )
+    return int(place.n_targets[impossible].sum())
 
 
 def _announced_and_realized(
@@ -348,13 +352,13 @@ def _announced_and_realized(
     """
     assert realized_success.of_positions is not None
     if person is None and picked is None:
-        at = locate_truth(belief, truth)
-        known = at.truth.judged
-        announced, realized = success_probability.per_target(at.posterior), realized_success.of_positions(at)
-        return announced[known], realized[known], at.posterior.weight[known], at.n_targets[known]
-    known, person = truth.judged, np.arange(len(truth)) if person is None else person
+        place = locate_truth(belief, truth)
+        rows = place.truth.judged
+        announced, realized = success_probability.per_target(place.posterior), realized_success.of_positions(place)
+        return announced[rows], realized[rows], place.posterior.weight[rows], place.n_targets[rows]
+    rows, person = truth.judged, np.arange(len(truth)) if person is None else person
     values = success_probability.per_target(belief), realized_success.per_target(picked or belief, truth)
     (announced, weight), (realized, _) = (
-        average_by_person(value[known], belief.weight[known], person[known]) for value in values
+        average_by_person(value[rows], belief.weight[rows], person[rows]) for value in values
     )
     return announced, realized, weight, np.ones(len(weight), dtype=np.int64)

@@ -66,8 +66,8 @@ def format_document(
     sections = [_format_lines(plain)] if plain else []
     for key, value in values.items():
         if isinstance(value, Mapping):
-            below = [f"# {visible(note)}" for note in (notes or {}).get(key, ())]
-            lines = [f"[{format_key(key)}]", _format_lines(value, (comments or {}).get(key, {})), *below]
+            notes_below = [f"# {visible(note)}" for note in (notes or {}).get(key, ())]
+            lines = [f"[{format_key(key)}]", _format_lines(value, (comments or {}).get(key, {})), *notes_below]
             sections.append("\n".join(filter(None, lines)))
         elif key not in plain:
             sections += (f"[[{format_key(key)}]]\n{_format_lines(entry)}" for entry in value)
@@ -150,11 +150,11 @@ def _add_comments(document: Any, comments: Comments) -> None:
 def _append(table: Any, key: str, value: Any) -> None:
     """Add a key above the comments at the end of a table: they are about the table below."""
     item, body = _parse_item(key, value, table), getattr(getattr(table, "value", None), "body", [])
-    below: list[Any] = []
+    deferred: list[Any] = []
     while body and body[-1][0] is None:
-        below.insert(0, body.pop())
+        deferred.insert(0, body.pop())
     table.append(key, item)
-    body.extend(below)
+    body.extend(deferred)
 
 
 def _update_entries(entries: Any, values: Sequence[Mapping[str, Any]]) -> None:

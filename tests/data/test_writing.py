@@ -63,7 +63,7 @@ def test_a_secret_file_is_its_owners_from_the_first_byte(tmp_path):  # R6
 @pytest.mark.parametrize(("folder", "warnings"), [(".", 1), ("safe", 0)])
 def test_a_secret_file_in_the_folder_of_the_release_draws_a_warning(tmp_path, capsys, folder, warnings):  # R6
     (tmp_path / "safe").mkdir()
-    print_secret_file(tmp_path / folder / "origin.csv", beside=tmp_path / "release.csv")
+    print_secret_file(tmp_path / folder / "origin.csv", public_file=tmp_path / "release.csv")
     lines = capsys.readouterr().err.splitlines()
     assert "is secret" in lines[0]
     assert len(lines) == 1 + warnings

@@ -149,20 +149,20 @@ def test_sets_are_sorted_and_quoted():
 
 @pytest.mark.parametrize("text", ["{b, a}", "{a,b}", "a,b", "a, b", "b|a", "a~b"])
 def test_notations_of_sets(text):
-    levels = parse_levels(["a", "b", "c", text], as_type="text", column="c", known=["a", "b", "c"])
+    levels = parse_levels(["a", "b", "c", text], as_type="text", column="c", known_labels=["a", "b", "c"])
     assert levels.labels[3] == "{a, b}"
     assert levels.members.toarray()[3].tolist() == [True, True, False]
 
 
 @pytest.mark.parametrize("known", [(), ("John", "Smith", "Smith, John")])
 def test_a_category_with_a_comma_is_itself_although_its_parts_are_values(known):  # T13
-    levels = parse_levels(["Smith", "John", "Smith, John"], as_type="text", column="c", known=known)
+    levels = parse_levels(["Smith", "John", "Smith, John"], as_type="text", column="c", known_labels=known)
     assert levels.labels == ("Smith", "John", "Smith, John")
     assert levels.atomic.all()
 
 
 def test_a_bare_set_is_one_where_its_parts_are_known_from_elsewhere():
-    levels = parse_levels(["a,b"], as_type="text", column="c", known=["a", "b"])
+    levels = parse_levels(["a,b"], as_type="text", column="c", known_labels=["a", "b"])
     assert (levels.labels, levels.domain) == (("{a, b}",), ("a", "b"))
 
 
@@ -275,7 +275,7 @@ def test_numeric_levels_ascend_and_merge():
 
 @given(st.permutations(["b", "{a, b}", "a", "*", None, "c|a", "c", "12*"]))
 def test_levels_do_not_depend_on_the_order_of_the_texts(cells):
-    levels, code = read_levels(cells, as_type="text", column="c", known=["a", "c"])
+    levels, code = read_levels(cells, as_type="text", column="c", known_labels=["a", "c"])
     assert levels.labels == ("a", "b", "c", "12*", "{a, b}", "{a, c}", "*", "")
     assert [levels.labels[at] for at in code] == [{"c|a": "{a, c}", None: ""}.get(cell, cell) for cell in cells]
 

@@ -70,7 +70,7 @@ def test_rows_are_asked_some_at_a_time_and_cells_of_scattered_values_hold_what_t
     assert next(matching([known], predicates)).tolist() == found.tolist()
     for each, n in zip(predicates, found.tolist(), strict=True):
         assert n == np.count_nonzero(
-            np.all([one.among(c)[c.codes] for one in each if (c := known.column(one.column))], 0)
+            np.all([one.fits_levels(c)[c.codes] for one in each if (c := known.column(one.column))], 0)
         )
     assert any("{" in one.label for each in predicates for one in each)
 
@@ -130,9 +130,9 @@ def test_members_are_singled_out_and_control_people_as_often_as_by_chance():
     predicates = SinglingOut()(members, rng=np.random.default_rng(0))
     found = judge_singling_out(SinglingTrial.of(predicates, members, control, reference, rng=np.random.default_rng(1)))
     assert (found.people, found.guesses + found.trivial) == (200, len(predicates))
-    assert found.whole == found.found == 1  # the original itself
+    assert found.share_of_all == found.share == 1  # the original itself
     assert found.control < 0.1
-    expected = difference(*((p, *wilson(p, found.guesses)) for p in (found.found, found.control)))
+    expected = difference(*((p, *wilson(p, found.guesses)) for p in (found.share, found.control)))
     assert (found.low, found.high) == pytest.approx(expected)
     assert found.baseline == found.of_all == pytest.approx(200 * (1 / 2000) * (1 - 1 / 2000) ** 199)
     assert found.guesses == sum(2000 * n <= 5400 for n in next(matching([reference], predicates)))
@@ -144,8 +144,8 @@ def test_fewer_control_people_make_a_sample_of_the_members():
     predicates = SinglingOut()(members, rng=np.random.default_rng(0))
     found = judge_singling_out(SinglingTrial.of(predicates, members, control, reference, rng=np.random.default_rng(1)))
     assert found.people == 50
-    assert found.whole == 1
-    assert found.found == pytest.approx(0.25, abs=0.05)  # each guess is about somebody, who is one of four
+    assert found.share_of_all == 1
+    assert found.share == pytest.approx(0.25, abs=0.05)  # each guess is about somebody, who is one of four
 
 
 def test_what_chance_reaches():
@@ -207,8 +207,8 @@ def test_keys_in_boxes_against_every_key(n_control):
         np.mean([literal_key(cells, *box, min(1, 14 / (n * len(cells)))) for box, n in zip(boxes, size, strict=True)])
         for cells in (sides[0], control)
     ]
-    assert (found.found, found.control) == pytest.approx(expected)
-    assert (found.guesses, found.whole) == (3, found.found)
+    assert (found.share, found.control) == pytest.approx(expected)
+    assert (found.guesses, found.share_of_all) == (3, found.share)
 
 
 def test_boxes_of_different_records_give_a_key_at_every_k():
@@ -219,7 +219,7 @@ def test_boxes_of_different_records_give_a_key_at_every_k():
             release, before, people(600, seed=1, ages=9000), rng=np.random.default_rng(0)
         )
         n = release.classes.sizes
-        assert found.found == pytest.approx(np.mean((1 - 1 / n) ** (n - 1)), abs=0.01)
+        assert found.share == pytest.approx(np.mean((1 - 1 / n) ** (n - 1)), abs=0.01)
 
 
 # --- in an audit ----------------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ QUESTIONS = {
     "loss": "Is a wrong answer just wrong (hamming), or nearer and farther (graded)?",
     "observations": "Do they see one observation, or many of a long sequence?",
 }
-"""What is asked when it is not given."""
+"""Questions about missing answers."""
 
 
 def _answer(name: str, question: str, kind: click.Choice[str]) -> str:
@@ -37,9 +37,9 @@ def _answer(name: str, question: str, kind: click.Choice[str]) -> str:
     dmax={},
     rank_by={},
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the advice as one JSON object; asks nothing.")
-def advise(as_json: bool, **given: Any) -> None:
-    r"""Say which measures of privacy answer your question, and why; ask for what is not given.
+@click.option("--json", "as_json", is_flag=True, help="Print the advice as one JSON object, without questions.")
+def advise(as_json: bool, **answers: Any) -> None:
+    r"""Advise which measures of privacy answer your question, and why. Questions fill in missing answers.
 
     \b
     unmask advise
@@ -47,13 +47,13 @@ def advise(as_json: bool, **given: Any) -> None:
     """
     from unmask.channels.criteria import advise as advise_on
 
-    kinds = {one.name: one.type for one in click.get_current_context().command.params}
+    kinds = {parameter.name: parameter.type for parameter in click.get_current_context().command.params}
     for name, question in QUESTIONS.items():
-        if given[name] is None and (name != "loss" or given["loss_known"]):
+        if answers[name] is None and (name != "loss" or answers["loss_known"]):
             kind = kinds[name]
             assert isinstance(kind, click.Choice)
-            given[name] = kind.choices[0] if as_json else _answer(name, question, kind)
-    advice = advise_on(**given)
+            answers[name] = kind.choices[0] if as_json else _answer(name, question, kind)
+    advice = advise_on(**answers)
     if as_json:
         print_json(results=[advice])
         return

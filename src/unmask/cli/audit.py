@@ -38,9 +38,9 @@ if TYPE_CHECKING:
     from unmask.results.change import Change
     from unmask.tables import Table
 
-ORIGINS = "CSV with the row of the original behind each record; repeat it for each release, in their order."
+ORIGINS = "CSV with the row of the original behind each record. Repeat it for each release, in their order."
 
-STEPS = "Try one step of generalization of each quasi-identifier (needs --origin); by default with --report."
+STEPS = "Try one step of generalization of each quasi-identifier (needs --origin). The default with --report."
 
 WITHOUT = "Standard adversary to leave out: all columns, insider, learner, order or several rows. Repeatable."
 
@@ -112,14 +112,14 @@ def audit(
     keywords = _pop_keywords(values)
     if keywords["steps"] is None:
         keywords["steps"] = output.report is not None
-    tables, known, warnings = _read(dict(zip(names, paths, strict=True)), original, origins, register, control, values)
+    tables, inputs, warnings = _read(dict(zip(names, paths, strict=True)), original, origins, register, control, values)
     watched = output.start_at_risk(f"row_of_{'release' if original is None else 'original'}_from_0")
-    made = _make_protections(protection, names)
-    result = _audit_tables()(tables, **known, **keywords, watched=watched, protection=made)
+    protections = _make_protections(protection, names)
+    result = _audit_tables()(tables, **inputs, **keywords, watched=watched, protection=protections)
     suggest = None
     if original is not None and len(tables) == 1 and not (keywords["synthetic"] or keywords["hold_back"]):
-        evidence = {**keywords, "register": known["register"], "control": known["control"], "steps": False}
-        suggest = partial(_suggest, known["original"], levels, evidence)
+        evidence = {**keywords, "register": inputs["register"], "control": inputs["control"], "steps": False}
+        suggest = partial(_suggest, inputs["original"], levels, evidence)
     rows = _count_rows(result, names)
     output.write(result, rows=rows, warnings=warnings, suggest=suggest, watched=watched, releases=paths)
 
@@ -174,27 +174,27 @@ def _read(
 ) -> tuple[dict[str, Table], dict[str, Any], list[str]]:
     """Read the releases, what the auditor and the adversary know, and warnings."""
     paths = tuple(files.values())
-    before = None if original is None else read_original(original, values, paths)
-    people = None if register is None else read_register(Path(register), {**values, "like": before})
-    reading = {**values, "like": people if before is None else before}  # a column has one type in all tables
-    if before is not None:
+    source = None if original is None else read_original(original, values, paths)
+    people = None if register is None else read_register(Path(register), {**values, "like": source})
+    reading = {**values, "like": people if source is None else source}  # a column has one type in all tables
+    if source is not None:
         reading |= {"identifiers": (), "person": None, "decimal": None}  # dropped by protect, which writes a point
     read = {name: read_released(path, reading) for name, path in files.items()}
     tables = {name: table for name, (table, _) in read.items()}
     rows = {
-        name: read_origin(path, tables[name].n_rows, before.n_rows)
+        name: read_origin(path, tables[name].n_rows, source.n_rows)
         for name, path in zip(tables, origins, strict=False)
-        if before is not None
+        if source is not None
     }
-    others = None if control is None else read_original(control, {**values, "like": before}, paths)
-    known = {"original": before, "origin": rows, "register": people, "control": others}
-    return tables, known, _warn_of_unused_columns({name for _, unused in read.values() for name in unused}, before)
+    controls = None if control is None else read_original(control, {**values, "like": source}, paths)
+    inputs = {"original": source, "origin": rows, "register": people, "control": controls}
+    return tables, inputs, _warn_of_unused_columns({name for _, unused in read.values() for name in unused}, source)
 
 
 def _warn_of_unused_columns(columns: set[str], original: Table | None) -> list[str]:
     """Return a warning of released columns without a role; an adversary knows those that the original has."""
-    known = columns if original is None else columns & set(original.names)
-    return [f"released columns without a role, taken as known: {', '.join(sorted(known))}"] * bool(known)
+    available = columns if original is None else columns & set(original.names)
+    return [f"released columns without a role, taken as known: {', '.join(sorted(available))}"] * bool(available)
 
 
 def _make_protections(specs: tuple[Spec, ...], releases: list[str]) -> dict[str, Any]:
@@ -216,6 +216,6 @@ def _suggest(
     print_line("not acceptable: trying other protections for the page", err=True)
     release = result.verdicts[0].release
     k = result.criteria[release]["k"]
-    known = {option: value for option, value in evidence.items() if value is not None}
-    tried = suggest(table, policies, k=k if isinstance(k, int) else 1, levels=levels, **known)
-    return (describe_release(result, release), *tried)
+    given_evidence = {option: value for option, value in evidence.items() if value is not None}
+    suggestions = suggest(table, policies, k=k if isinstance(k, int) else 1, levels=levels, **given_evidence)
+    return (describe_release(result, release), *suggestions)

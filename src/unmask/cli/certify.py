@@ -32,13 +32,13 @@ EXIT_DIFFERS = 1
 @click.option("--output", "-o", type=FILE, help="Write the certificate: JSON, and a page to sign next to it, as .html.")
 @click.option("--check", "earlier", type=FILE, help="Run the audit again and compare it with this certificate.")
 @click.option(
-    "--of", "word", metavar="AUDIT", help="Which audit of the document, such as graph; its only one if left out."
+    "--of", "word", metavar="AUDIT", help="Audit of the document, such as graph. The default is its only one."
 )
 @click.option("--force", is_flag=True, help="Overwrite the certificate and its page.")
 def certify(document: Path, output: Path | None, earlier: Path | None, word: str | None, force: bool) -> None:
-    r"""Run the audit of a document, and write what can be signed and checked; or check what was written.
+    r"""Run the audit of a document and write a certificate that can be signed, or check one.
 
-    The page shows the section [certificate] of the document; what it leaves out stays blank. A check exits with 1 if a
+    The page shows the section [certificate] of the document. Missing entries stay blank. A check exits with 1 if a
     digest, a condition, the version or a number differs, or if the page is not that of the certificate.
 
     \b
@@ -140,8 +140,8 @@ def _compare(place: str, earlier: Any, current: Any) -> Iterator[str]:
         if len(earlier) != len(current):
             yield f"{place}: {len(earlier):,} lines in the certificate, {len(current):,} now"
             return
-        for at, (left, right) in enumerate(zip(earlier, current, strict=True)):
-            yield from _compare(f"{place}, {_name_line(left, at)}", left, right)
+        for position, (earlier_line, current_line) in enumerate(zip(earlier, current, strict=True)):
+            yield from _compare(f"{place}, {_name_line(earlier_line, position)}", earlier_line, current_line)
     elif _is_number(earlier) and _is_number(current):
         is_close = math.isclose(earlier, current, rel_tol=CLOSE, abs_tol=CLOSE * CLOSE)
         yield "" if is_close else f"{place}: {earlier:.9g} in the certificate, {current:.9g} now"
@@ -154,10 +154,10 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, float) or (type(value) is int and abs(value) < 2**1000)  # fits a float
 
 
-def _name_line(line: Any, at: int) -> str:
+def _name_line(line: Any, position: int) -> str:
     """Return the name of a line of a table, or else its number."""
     names = [line[key] for key in NAMES if isinstance(line.get(key), str)] if isinstance(line, dict) else []
-    return ", ".join(filter(None, names)) or str(at)
+    return ", ".join(filter(None, names)) or str(position)
 
 
 def _describe_change(earlier: Any, current: Any) -> str:

@@ -1,4 +1,4 @@
-"""`unmask check`: whether somebody's own attack, protection or measure keeps the laws that ours keep."""
+"""`unmask check`: tests of an attack, protection or measure of yours against the laws that ours obey."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def _read_given_policies(values: tuple[str, ...]) -> tuple[Policy, ...]:
 @click.argument("run", type=FILE, shell_complete=first_argument)
 @click.option(
     "--policy", "policies", multiple=True, metavar=POLICY_METAVAR, callback=parse_with(_read_given_policies),
-    help=f"What a protection must keep: {POLICY_HELP} Repeatable. The policy of the study's document when left out.",
+    help=f"Policy that a protection must meet: {POLICY_HELP} Repeatable. The default is that of the study's document.",
 )  # fmt: skip
 @click.option("--maximize", default="utility", show_default=True, help="Measure that decides among those that pass.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
@@ -63,8 +63,8 @@ def choose(run: Path, policies: tuple[Policy, ...], maximize: str, as_json: bool
         if option.state == "met":
             chosen[option.dataset] = option.protection
     if as_json:
-        best = [{"dataset": dataset, "protection": protection} for dataset, protection in chosen.items()]
-        print_json(results=map(_as_record, options), tables={"chosen": best})
+        choices = [{"dataset": dataset, "protection": protection} for dataset, protection in chosen.items()]
+        print_json(results=map(_as_record, options), tables={"chosen": choices})
     else:
         _print_options(options, chosen, maximize)
     if not chosen or not all(chosen.values()):
@@ -122,20 +122,22 @@ def _print_options(options: Sequence[Option], chosen: Mapping[str, str | None], 
 def choose_columns(data: str, as_json: bool, **reading: Any) -> None:
     r"""Rank the quasi-identifiers of a table by what they give an adversary: drop or coarsen the first ones first.
 
-    The Shapley value is a column's share of all that they gain; "last" is what dropping it alone takes away from them.
-    Of more than 10 columns it is estimated from 64 orders, with the half-width of a 95 % interval.
+    The Shapley value is a column's share of all that they gain. "last" is the loss if that column alone is dropped.
+    With more than 10 columns it is estimated from 64 orders, with the half-width of a 95 % interval.
 
     \b
     unmask choose columns people.csv -q age,sex,zip -s diagnosis
     """
     from unmask.tables.criteria import contributions
 
-    found = contributions(read_table(Path(data), reading))
+    shares = contributions(read_table(Path(data), reading))
     if as_json:
-        print_json(results=found)
+        print_json(results=shares)
         return
-    for target in dict.fromkeys(one.target for one in found):
+    for target in dict.fromkeys(item.target for item in shares):
         print_line(f"{target}: {'Shapley':>24} {'alone':>8} {'last':>8}")
-        for one in (one for one in found if one.target == target):
-            within = f"  \u00b1{one.error:.4f}" if one.error else ""
-            print_line(f"  {one.column:{len(target) + 15}} {one.shapley:8.4f} {one.alone:8.4f} {one.last:8.4f}{within}")
+        for item in (item for item in shares if item.target == target):
+            interval = f"  \u00b1{item.error:.4f}" if item.error else ""
+            print_line(
+                f"  {item.column:{len(target) + 15}} {item.shapley:8.4f} {item.alone:8.4f} {item.last:8.4f}{interval}"
+            )

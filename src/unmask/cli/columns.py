@@ -42,7 +42,7 @@ def columns(file: Path, as_json: bool, **reading: Any) -> None:
     unmask columns people.csv
     unmask columns people.csv -q age,sex,zip -s diagnosis --json
 
-    Alone is the share of rows whose value no other row has; with -q, the share of rows that no other row is like in the
+    Alone is the share of rows whose value no other row has. With -q, it is the share of rows that are unique in the
     quasi-identifiers and this column.
     """
     from unmask.first_document import unit_of

@@ -21,12 +21,12 @@ def list_(as_json: bool) -> None:
     """Show what there is, plug-ins included: attacks, protections, datasets, measures, criteria, losses of utility."""
     from unmask.catalog import list_catalog
 
-    shown = list_catalog()
+    entries = list_catalog()
     if as_json:
-        kinds = ((heading.removesuffix("s"), *item) for heading, items in shown.items() for item in items.items())
+        kinds = ((heading.removesuffix("s"), *item) for heading, items in entries.items() for item in items.items())
         print_json(results=[{"kind": kind, "name": name, "text": text} for kind, name, text in kinds])
         return
-    for heading, items in shown.items():
+    for heading, items in entries.items():
         print_text(f"{heading}\n" + "\n".join(f"  {name:28} {text}" for name, text in items.items()))
 
 
@@ -52,20 +52,20 @@ def demo(report: Path, people: int, seed: int, force: bool) -> None:
 
     refuse_to_overwrite(report, force=force)
     rng = np.random.default_rng(seed)
-    columns, known = datasets.synthetic_census(people, rng=rng), ("age", "sex", "zip")
-    census = Table.read(columns, quasi_identifiers=known, sensitive="diagnosis", types={"zip": "number"})
+    columns, quasi_identifiers = datasets.synthetic_census(people, rng=rng), ("age", "sex", "zip")
+    census = Table.read(columns, quasi_identifiers=quasi_identifiers, sensitive="diagnosis", types={"zip": "number"})
     tables, origins = {}, {}
     for k in (3, 12, 50):
         tables[f"k={k}"], origins[f"k={k}"] = Mondrian(k=k)(census, rng=rng)
-    register = Register(columns=known, coverage=0.8)(census, origins["k=3"], rng=rng)
+    register = Register(columns=quasi_identifiers, coverage=0.8)(census, origins["k=3"], rng=rng)
     holder: dict[str, Any] = {"register": register.people, "register_origin": register.person, "coverage": 0.8}
-    found = ReportData.of(audit_tables(tables, original=census, origin=origins, seed=seed, **holder))
-    found = replace(
-        found.under(found.judged([read_policy("ema-0.09")])),
+    data = ReportData.of(audit_tables(tables, original=census, origin=origins, seed=seed, **holder))
+    data = replace(
+        data.under(data.judged([read_policy("ema-0.09")])),
         title="A generated census, released with k = 3, 12 and 50",
         reproduce=describe_version(),
     )
     with replace_files(report) as places:
-        write_text(places[report], render(found))
-        print_overview(found.without_small())
+        write_text(places[report], render(data))
+        print_overview(data.without_small())
     print_line(f"wrote {report} (seed {seed})", err=True)

@@ -31,7 +31,7 @@ CURVE_POINTS = 12
 @click.command("design", cls=Command)
 @click.option("--prior", required=True, type=FILE, help="CSV of secret and probability.")
 @options("unmask.channels.audit:audit", "loss", "coordinates")
-@click.option("--distortion", metavar="NAME|PATH", help="Loss of the user; that of the adversary when left out.")
+@click.option("--distortion", metavar="NAME|PATH", help="Loss of the user. The default is that of the adversary.")
 @options("unmask.channels:optimal_mechanism", "budget", "epsilon", "delta", "worst_case")
 @output_option("--output", "-o", required=True, type=FILE, help="CSV of the mechanism, as `audit channel` reads it.")
 @output_option("--curve", type=FILE, help="Write the trade-off: CSV of distortion, privacy, worst case, leakage.")
@@ -79,7 +79,7 @@ def design(
 
 
 def _loss_options(loss: str, distortion: str | None, coordinates: Path | None) -> Iterator[object]:
-    """Yield the options of the audit for the same losses; a named distortion is no option of the audit."""
+    """Yield the options of the audit for the same losses; the audit has no option for a named distortion."""
     from unmask.measures.losses import LOSS_NAMES
 
     options = {"--loss": loss if loss != "hamming" else None, "--coordinates": coordinates}
@@ -113,19 +113,19 @@ def _prior_error(p: NDArray[np.float64], model: LossModel) -> float:
     return bayes(Posterior.from_dense(p[None]), model.loss, coordinates=model.coordinates).average
 
 
-def _say_design(found: Design, prior_error: float, output: Path, *, as_json: bool) -> None:
+def _say_design(chosen: Design, prior_error: float, output: Path, *, as_json: bool) -> None:
     if as_json:
-        told = {name: getattr(found, name) for name in ("privacy", "worst", "distortion", "method", "gap")}
-        print_json(results=[{**told, "leakage_bits": found.leakage / math.log(2), "prior_error": prior_error}])
+        printed = {name: getattr(chosen, name) for name in ("privacy", "worst", "distortion", "method", "gap")}
+        print_json(results=[{**printed, "leakage_bits": chosen.leakage / math.log(2), "prior_error": prior_error}])
     print_line(
-        f"wrote {output}: privacy {found.privacy:.6g} of at most {prior_error:.6g}, worst case "
-        f"{found.worst:.6g}, distortion {found.distortion:.6g} ({found.method})",
+        f"wrote {output}: privacy {chosen.privacy:.6g} of at most {prior_error:.6g}, worst case "
+        f"{chosen.worst:.6g}, distortion {chosen.distortion:.6g} ({chosen.method})",
         err=True,
     )
 
 
 def _check_names(*outputs: Path | None) -> None:
-    """What is written is CSV, and a name says so or nothing."""
+    """Refuse output names with another suffix than CSV; a name may have none."""
     from unmask.data.source_files import SUFFIXES
 
     for path in outputs:
@@ -137,9 +137,9 @@ def _curve(solve: Any, budget: float, largest: float) -> str:
     """The trade-off about a budget as CSV; budgets that the constraints do not allow are left out."""
     import numpy as np
 
-    most = min(2 * budget, largest)  # what costs more than any output is not bounded at all
-    least = min(budget, most) / CURVE_POINTS
-    steps = np.linspace(least, most, CURVE_POINTS).tolist() if budget > 0 else [0.0]
+    max_budget = min(2 * budget, largest)  # what costs more than any output is not bounded at all
+    min_budget = min(budget, max_budget) / CURVE_POINTS
+    steps = np.linspace(min_budget, max_budget, CURVE_POINTS).tolist() if budget > 0 else [0.0]
     lines = ["distortion,privacy,worst,leakage_bits"]
     for step in steps:
         try:
@@ -156,8 +156,8 @@ def _curve(solve: Any, budget: float, largest: float) -> str:
 
 def _written(secrets: tuple[str, ...], outputs: tuple[str, ...], table: NDArray[np.float64]) -> str:
     """A channel as CSV."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow(["", *outputs])
     writer.writerows([name, *map(repr, row)] for name, row in zip(secrets, table.tolist(), strict=True))
-    return out.getvalue()
+    return buffer.getvalue()

@@ -58,7 +58,7 @@ class ReadsDocument(Command):
         files, options = self._read_document(path)
         ctx.default_map, ctx.meta[DOCUMENT] = options, str(path)
         try:
-            rest = super().parse_args(ctx, args)
+            remaining = super().parse_args(ctx, args)
         except click.MissingParameter as missing:
             if missing.param is None or missing.param.name != "quasi_identifiers":
                 raise
@@ -66,7 +66,7 @@ class ReadsDocument(Command):
             raise click.UsageError(f'{problem}: COLUMN = "quasi-identifier"', ctx) from None
         if files:
             ctx.params[str(argument.name)] = argument.process_value(ctx, files if argument.nargs < 0 else files[0])
-        return rest
+        return remaining
 
     @property
     def argument(self) -> click.Parameter:

@@ -65,18 +65,20 @@ def count_tables(
     with options.open(**{name: reading[name] for name in TEXT_OPTIONS}) as engine:
         counting: dict[str, Any] = {"counts_sensitive": counts_sensitive, "counts_records": counts_records}
         stored = {
-            name: StoredTable(engine, source, f"table{at}", **counting)
-            for at, (name, source) in enumerate(sources.items())
+            name: StoredTable(engine, source, f"table{position}", **counting)
+            for position, (name, source) in enumerate(sources.items())
         }
         readings = {name: derive(name, without_text, engine.names(source)) for name, source in sources.items()}
         sizes = {
-            name: estimate(stored[name], (*each["quasi_identifiers"], *(each["sensitive"] if counts_sensitive else ())))
-            for name, each in readings.items()
+            name: estimate(
+                stored[name], (*settings["quasi_identifiers"], *(settings["sensitive"] if counts_sensitive else ()))
+            )
+            for name, settings in readings.items()
         }
         for name, size in sizes.items():
             print_line(f"{name}: {size}, in {format_bytes(options.memory[1])} of arrays", err=True)
         check_memory(sizes, options.memory[1])
         read = {} if options.dry_run else readings
-        tables = {name: (stored[name], Table.read(stored[name], **each)) for name, each in read.items()}
+        tables = {name: (stored[name], Table.read(stored[name], **settings)) for name, settings in read.items()}
         print_notes((*engine.notes, *(note for _, table in tables.values() for note in table.notes)))
         yield tables

@@ -87,11 +87,11 @@ def suggest_command(*words: object) -> None:
         print_line(f"next: {shlex.join(['unmask', *map(str, words)])}", err=True)
 
 
-def list_role_options(without: str = "") -> list[str]:
+def list_role_options(excluded: str = "") -> list[str]:
     """Return the roles of columns of this command as options of another one; without : a quasi-identifier to omit"""
     params = click.get_current_context().params
-    known = [name for name in params["quasi_identifiers"] or () if name != without]
-    columns = (("-q", known), ("-s", params["sensitive"]))
+    quasi_identifiers = [name for name in params["quasi_identifiers"] or () if name != excluded]
+    columns = (("-q", quasi_identifiers), ("-s", params["sensitive"]))
     return [word for option, names in columns if names for word in (option, ",".join(names))]
 
 
@@ -123,10 +123,10 @@ def list_inputs(rows: Mapping[str, Sequence[Any]] | None = None) -> list[dict[st
 
 def _pair_with_rows(texts: Sequence[str], rows: Sequence[Any]) -> Iterator[tuple[Path, int | None]]:
     """Yield the files of each text; the rows are known of a text that names one file."""
-    for at, text in enumerate(texts):
+    for position, text in enumerate(texts):
         files = _list_files(text)
         for file in files:
-            yield file, rows[at] if len(files) == 1 and at < len(rows) else None
+            yield file, rows[position] if len(files) == 1 and position < len(rows) else None
 
 
 def locate_release(release: str) -> str:
@@ -159,7 +159,7 @@ def _list_files(text: str) -> list[Path]:
 def refuse_to_overwrite(
     *outputs: Path | None, force: bool, stream: Path | None = None, folder: Path | None = None
 ) -> None:
-    """Raise an error for a file that is named twice, exists without --force, or is an input, even with --force.
+    """Raise an error for a file that is given twice, exists without --force, or is an input, even with --force.
 
     A device, a pipe or a link (`/dev/stdout` is one) is refused, since a file that is written whole replaces it.
 
@@ -174,9 +174,9 @@ def refuse_to_overwrite(
     for path in paths:
         if path.is_symlink() or (path.exists() and not (path.is_file() or path.is_dir())):
             raise UnmaskError(f"{path} is a device, a pipe or a link, expected a plain file; name one")
-        above = next(above for above in path.absolute().parents if path != folder or above.exists())
-        if not above.is_dir() or not os.access(above, os.W_OK | os.X_OK):
-            reason = "is closed to you" if above.is_dir() else "does not exist"
+        parent = next(parent for parent in path.absolute().parents if path != folder or parent.exists())
+        if not parent.is_dir() or not os.access(parent, os.W_OK | os.X_OK):
+            reason = "is closed to you" if parent.is_dir() else "does not exist"
             raise FailedError(f"output {path.name!r} cannot be written: folder {path.parent} {reason}; name another")
         if path.exists() and not force:
             raise UnmaskError(f"{path} exists; choose another name or give --force")
@@ -212,7 +212,7 @@ def write_release(
         if show is not None:
             show()
     if origin is not None:
-        print_secret_file(origin, beside=output)
+        print_secret_file(origin, public_file=output)
 
 
 def write_texts(texts: Mapping[Path, str]) -> None:
@@ -222,8 +222,8 @@ def write_texts(texts: Mapping[Path, str]) -> None:
             writing.write_text(places[path], text)
 
 
-def print_secret_file(path: Path, *, beside: Path, why: str = UNDOES) -> None:
+def print_secret_file(path: Path, *, public_file: Path, reason: str = UNDOES) -> None:
     """Print a line for a file that must stay inside, and a warning if it is in the folder of a release."""
-    print_line(f"wrote {path}, which is secret: {why}", err=True)
-    if path.resolve().parent == beside.resolve().parent:
+    print_line(f"wrote {path}, which is secret: {reason}", err=True)
+    if path.resolve().parent == public_file.resolve().parent:
         print_line(f"warning: {path} lies in the folder of the release; move it before the folder is shared", err=True)

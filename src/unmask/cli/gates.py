@@ -123,5 +123,5 @@ def _list_measures(data: ReportData) -> str:
         "the targets": [row.target for row in rows],
         "the criteria": [item.measure for item in items if isinstance(item, Criterion)],
     }
-    listed = (f"{kind} {', '.join(dict.fromkeys(names))}" for kind, names in available.items() if names)
-    return f"the audit has {'; '.join(listed)}"
+    groups = (f"{kind} {', '.join(dict.fromkeys(names))}" for kind, names in available.items() if names)
+    return f"the audit has {'; '.join(groups)}"

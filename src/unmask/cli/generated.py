@@ -35,7 +35,7 @@ def options(source: str, *names: str, **settings: Mapping[str, Any]) -> Callable
     """Add the options of a dataclass or a function to a `Command`; nothing is imported before they are needed.
 
     source   : "module:name"
-    names    : of the fields; all whose type can be typed on a command line, unless some are named or have settings
+    names    : of the fields; all whose type can be typed on a command line, unless names or settings select some
     settings : field -> further arguments of `click.Option`; "flags" are the names on the command line, "name" is the
                argument of the command's function, "parse" converts the value that was typed
     """
@@ -94,8 +94,8 @@ class Command(click.Command):
     @property
     def params(self) -> list[click.Parameter]:
         """The arguments and options."""
-        made = (item.options() if isinstance(item, LazyOptions) else [item] for item in self.lazy_params)
-        self.lazy_params[:] = itertools.chain.from_iterable(list(made))
+        decorated = (item.options() if isinstance(item, LazyOptions) else [item] for item in self.lazy_params)
+        self.lazy_params[:] = itertools.chain.from_iterable(list(decorated))
         return self.lazy_params
 
     @params.setter
@@ -232,7 +232,7 @@ class Input(click.ParamType):  # type: ignore[type-arg]  # generic since click 8
     name = "path"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the path; for `-` that of a copy of the standard input."""
+        """Return the path, or for `-` the path of a copy of the standard input."""
         from unmask.data.resources import temporary_folder
 
         if value != "-" or ctx is None:

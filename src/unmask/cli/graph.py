@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 def _overlaps(texts: tuple[str, ...]) -> tuple[tuple[float, float], ...]:
     """NODES,EDGES, given any number of times."""
-    found: dict[str, tuple[float, float]] = {}
+    overlaps: dict[str, tuple[float, float]] = {}
     for text in texts:
         nodes, edges = _overlap(text)
-        if f"{nodes:g}/{edges:g}" in found:
+        if f"{nodes:g}/{edges:g}" in overlaps:
             raise UnmaskError(f"{text} is given twice, expected overlaps that differ within 6 digits")
-        found[f"{nodes:g}/{edges:g}"] = nodes, edges
-    return tuple(found.values())
+        overlaps[f"{nodes:g}/{edges:g}"] = nodes, edges
+    return tuple(overlaps.values())
 
 
 def _overlap(text: str) -> tuple[float, float]:
@@ -50,11 +50,11 @@ def _seeds(text: str | None) -> str | None:
     return text
 
 
-def _counts(found: tuple[tuple[str, ...], ...]) -> tuple[int, ...]:
+def _counts(values: tuple[tuple[str, ...], ...]) -> tuple[int, ...]:
     """Numbers of seeds, separated by commas."""
     from unmask.graphs.audit.attack_plan import is_count
 
-    texts = join_names(found)
+    texts = join_names(values)
     if not all(map(is_count, texts)):
         raise UnmaskError(f"expected whole numbers of seeds from 1, as in 5,25,100, given {','.join(texts)!r}")
     return tuple(sorted(set(map(int, texts))))
@@ -94,7 +94,7 @@ def audit_graph(
     protections: tuple[str, ...],
     attacks: tuple[str, ...],
     output: Output,
-    **asked: Any,
+    **settings: Any,
 ) -> None:
     r"""Attack a released network: how many people are re-identified by their edges alone.
 
@@ -114,24 +114,24 @@ def audit_graph(
     from unmask.graphs.audit.attack_plan import parse_attacks, parse_protection
 
     code = code_folder("protections")
-    asked["separation"] = tuple(parse_protection(text, code) for text in dict.fromkeys(protections))
+    settings["separation"] = tuple(parse_protection(text, code) for text in dict.fromkeys(protections))
     name = name_files((release,))[0]
-    reading = reading_options(asked)
-    choice = {key: asked[key] for key in ("overlaps", "separation", "truth_partial")}
+    reading = reading_options(settings)
+    choice = {key: settings[key] for key in ("overlaps", "separation", "truth_partial")}
     check_choice(auxiliary, truth, seeds_file, similarity, **choice)  # before they are read
-    asked["attacks"] = parse_attacks(attacks, code_folder("attacks")) if attacks else ()
+    settings["attacks"] = parse_attacks(attacks, code_folder("attacks")) if attacks else ()
     tables = {"truth": truth, "seeds_file": seeds_file, "similarity": similarity}
-    graph, known = _read(release, auxiliary, tables, **reading)
+    graph, known_evidence = _read(release, auxiliary, tables, **reading)
     watched = output.start_at_risk(f"id_in_{'release' if auxiliary is None else 'auxiliary'}")
-    found = audit({name: graph}, **{**asked, **known}, watched=watched, progress=_progress)
-    for what, why in found.not_run:
-        if why.startswith("failed: "):
-            print_line(f"Not run: {what}: {why.removeprefix('failed: ')}", err=True)
-    output.write(found, watched=watched, releases=(release,))
+    result = audit({name: graph}, **{**settings, **known_evidence}, watched=watched, progress=_progress)
+    for question, reason in result.not_run:
+        if reason.startswith("failed: "):
+            print_line(f"Not run: {question}: {reason.removeprefix('failed: ')}", err=True)
+    output.write(result, watched=watched, releases=(release,))
 
 
 def _progress(text: str) -> None:
-    """What is being run, on a terminal only."""
+    """Print the running step, on a terminal only."""
     if sys.stderr.isatty():
         print_line(text, err=True)
 
@@ -147,6 +147,6 @@ def _read(
         return graph, {}
     theirs = SocialGraph.read(auxiliary, **columns)
     readers: dict[str, Any] = {"truth": Pair, "seeds_file": SeedPairs, "similarity": Similarity}
-    found = {key: readers[key].read(theirs, graph, path) for key, path in tables.items() if path is not None}
-    seeds = {"seeds": found.pop("seeds_file")} if "seeds_file" in found else {}
-    return graph, {"auxiliary": theirs, **found, **seeds}
+    evidence = {key: readers[key].read(theirs, graph, path) for key, path in tables.items() if path is not None}
+    seeds = {"seeds": evidence.pop("seeds_file")} if "seeds_file" in evidence else {}
+    return graph, {"auxiliary": theirs, **evidence, **seeds}

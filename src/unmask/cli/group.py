@@ -189,7 +189,7 @@ def _set_quiet(ctx: click.Context, _parameter: click.Parameter, quiet: bool) -> 
 
 
 def _quiet_option() -> click.Option:
-    text = "Leave out notes, progress and what was written; errors and warnings stay."
+    text = "Do not print notes, progress and written files. Errors and warnings are printed."
     return click.Option(["--quiet"], is_flag=True, expose_value=False, callback=_set_quiet, help=text)
 
 

@@ -58,13 +58,13 @@ def init(file: Path, output: Path, force: bool, **reading: Any) -> None:
     table = read_every_column(file, reading, roles)
     facts = column_facts(table.written, roles=roles)
     place = os.path.relpath(file.resolve(), output.resolve().parent)
-    given = first_document(place, reading, facts)
-    why = reasons(facts)
+    document = first_document(place, reading, facts)
+    role_reasons = reasons(facts)
     unit = unit_of(facts)
     decided = [unit.question or f"Unit of counting: {unit.words}"] if reading["person"] is None else []
     notes = {"data": (*decided, *table.notes)}
     questions = "\n".join(f"# {line}".rstrip() for line in list_question_lines())
-    text = format_document(given, comments={"columns": why}, notes=notes)
+    text = format_document(document, comments={"columns": role_reasons}, notes=notes)
     write_texts({output: f"{text}\n{RELEASED}#\n{questions}\n"})
     if unit.question and reading["person"] is None:
         print_line(f"question: {unit.question}; or write person = ... below [data] in {output}", err=True)

@@ -22,8 +22,8 @@ NEEDED = ("starlette", "uvicorn", "python_multipart")
 def open_(file: str | None, port: int, browser: bool) -> None:
     r"""Open a table, or a document, in the browser: from the file to a release that is attacked, and signed.
 
-    Nothing leaves this machine. The first line that is printed is a file that leads a browser there, and that nobody
-    else can read. The work is in a private folder that is removed at the end: download what is to be kept. Ctrl-C ends
+    Nothing leaves this machine. The first line that is printed is a file that leads a browser there, and that only
+    you can read. The work is in a private folder that is removed at the end: download what is to be kept. Ctrl-C ends
     it.
 
     \b

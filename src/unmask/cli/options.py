@@ -98,7 +98,7 @@ def _refuse_seed(text: str | None) -> None:
 
 _BY_COLUMN: dict[str, Any] = {"multiple": True, "type": str, "metavar": "COLUMN=..."}
 
-HEADER = "Line 1 of a text file names the columns, or is a row; found when left out, and asked about if in doubt."
+HEADER = "Line 1 of a text file names the columns, or is a row. The default is found, or asked about if in doubt."
 
 
 def table_options(command: Any) -> Any:
@@ -153,7 +153,7 @@ def _parse_protection(value: str | list[Spec] | None) -> tuple[Spec, ...]:
 
 with_option = click.option(
     "--with", "protection", type=click.UNPROCESSED, callback=parse_with(_parse_protection), metavar="NAME:KEY=VALUE",
-    help="Protection of tables by its name in unmask list, parameters behind colons; Mondrian when left out.",
+    help="Protection of tables by its name in unmask list, parameters after colons. The default is Mondrian.",
 )  # fmt: skip
 
 without_seed = click.option("--seed", hidden=True, expose_value=False, callback=parse_with(_refuse_seed))

@@ -36,12 +36,12 @@ def read_origin(path: Path, n_released: int, n_original: int) -> NDArray[np.int6
             f"origin {path.name!r} has {len(digits)} numbers for {n_released} records, "
             "expected a heading and one row number a line"
         )
-    together = "".join(digits)
-    if not (together.isascii() and together.isdigit()):
-        at = next(at for at, text in enumerate(digits) if not (text.isascii() and text.isdigit()))
+    joined = "".join(digits)
+    if not (joined.isascii() and joined.isdigit()):
+        position = next(position for position, text in enumerate(digits) if not (text.isascii() and text.isdigit()))
         raise UnmaskError(
-            f"origin {path.name!r} has something else than a number in line {at + 2}, expected a heading and one row "
-            "number a line, counted from 0"
+            f"origin {path.name!r} has something else than a number in line {position + 2}, expected a heading and one "
+            "row number a line, counted from 0"
         )
     origin = np.fromstring(" ".join(digits), dtype=np.int64, sep=" ")
     beyond = max(map(len, digits)) > 18 or origin.max() >= n_original  # 64 bits hold no more digits

@@ -100,7 +100,7 @@ class Output(NamedTuple):
         if self.at_risk is not None and watched is not None:
             folder = self.at_risk.resolve().parent
             nearest = next((path for path in releases if path.resolve().parent == folder), releases[0])
-            print_secret_file(self.at_risk, beside=nearest, why="whoever has it knows whom to look for")
+            print_secret_file(self.at_risk, public_file=nearest, reason="whoever has it knows whom to look for")
         for warning in (*warnings, *data.cautions):
             print_line(f"warning: {warning}", err=True)
         for path in (self.report, self.sarif, self.export):
@@ -167,7 +167,7 @@ def _list_protect_options(change: Change, original: str) -> list[str]:
     extra = [*(["--keep", ",".join(keep)] if keep else []), *(["--l", str(change.l)] if change.l else [])]
     name = f"k{change.k}"
     files = ["-o", f"{name}.csv", "--origin", f"{name}-origin.csv"]
-    return ["protect", original, *list_role_options(without=change.without), "--k", str(change.k), *extra, *files]
+    return ["protect", original, *list_role_options(excluded=change.without), "--k", str(change.k), *extra, *files]
 
 
 at_risk_option = output_option(

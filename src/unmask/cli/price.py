@@ -30,7 +30,7 @@ def price(target: str, attacker: str | None, as_json: bool, **reading: Any) -> N
     r"""Price the attack on groups of candidates: TARGET is a list of sizes, or a release.
 
     Sizes are numbers and ranges, "1,2,5-20", one for each target. The sizes of a release are those of the equivalence
-    classes of its rows; numbers of fewer than 10 rows are suppressed. One attacker faces all targets: first one
+    classes of its rows. Numbers of fewer than 10 rows are suppressed. One attacker faces all targets: first one
     campaign against all of them, then the attack on each alone.
 
     \b
@@ -47,8 +47,8 @@ def price(target: str, attacker: str | None, as_json: bool, **reading: Any) -> N
     result = audit_sizes(source, sizes, is_exact=is_list)
     by_size, *tables = result.tables
     if as_json:
-        listed = {table.name: table.records() for table in tables}
-        print_json(results=by_size.records(), tables=listed, warnings=result.cautions)
+        records = {table.name: table.records() for table in tables}
+        print_json(results=by_size.records(), tables=records, warnings=result.cautions)
     else:
         for sentence in result.sentences():
             print_line(sentence)

@@ -50,12 +50,12 @@ HOLD_BACK = "Share of the people to hold back at random, as control people of th
 @allow_code_option
 @click.option("--relaxed", is_flag=True, help="Let rows equal to a cut go to either side.")
 @output_option("--output", "-o", required=True, type=FILE, help="File of the release: CSV, TSV (.gz) or Parquet.")
-@output_option("--origin", type=FILE, help="Write the row of DATA behind each record; keep it secret.")
+@output_option("--origin", type=FILE, help="Write the row of DATA behind each record. Keep it secret.")
 @output_option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
 @output_option("--force", is_flag=True, help="Overwrite existing files.")
 @output_option(
     "--formulas", type=click.Choice(["keep", "escape", "refuse"]), default="keep", show_default=True,
-    help="What to do about cells that a spreadsheet would run; escape puts an apostrophe before them.",
+    help="Treatment of cells that a spreadsheet would run. Escape puts an apostrophe before them.",
 )  # fmt: skip
 @without_seed
 @engine_options
@@ -72,10 +72,10 @@ def protect(
     formulas: Formulas,
     **values: Any,
 ) -> None:
-    r"""Generalize a table with Mondrian until every class has k people, l values and distance t; or as --with says.
+    r"""Generalize a table with Mondrian until every class has k people, l values and distance t, or use --with.
 
-    Quasi-identifiers are generalized, sensitive and kept columns leave unchanged, all others are dropped. Rows leave in
-    the order of their released cells, so the release is the same file whatever the order of DATA.
+    Quasi-identifiers are generalized, sensitive and kept columns are released unchanged, all others are dropped. Rows
+    are sorted by their released cells, so the release is the same file for any order of DATA.
 
     \b
     unmask protect people.csv -q age,sex,zip -s diagnosis --k 10 --l 3 --t 0.2 -o release.csv
@@ -143,7 +143,7 @@ def _protect_counted(
     start = time.perf_counter()
     check_output(output, force=force)
     needs = {"counts_sensitive": protection.reads_values, "counts_records": False}
-    with count_tables(engine, {source: source}, reading, lambda _name, each, _columns: each, **needs) as counted:
+    with count_tables(engine, {source: source}, reading, lambda _name, read, _columns: read, **needs) as counted:
         if not counted:
             return None
         stored, table = counted[source]

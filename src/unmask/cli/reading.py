@@ -32,8 +32,8 @@ def read_column_names(path: Path, reading: Reading) -> list[str]:
     """Return the names of the columns of a file."""
     from unmask.tables.reading import AS_TEXT, column_names
 
-    named = [name for option in ROLES for name in reading[option]]
-    return column_names(path, named=named, **{name: reading[name] for name in AS_TEXT if name in reading})
+    role_columns = [name for option in ROLES for name in reading[option]]
+    return column_names(path, role_columns=role_columns, **{name: reading[name] for name in AS_TEXT if name in reading})
 
 
 def list_columns_without_role(names: Sequence[str], reading: Reading) -> list[str]:
@@ -76,7 +76,7 @@ def read_every_column(path: Path, reading: Reading, roles: Mapping[str, str]) ->
 
     names = read_column_names(path, reading)
     person = [reading["person"]] if reading["person"] not in (None, ROW) else []
-    check_columns(names, [*roles, *person], where=f"file {path.name!r}")
+    check_columns(names, [*roles, *person], place=f"file {path.name!r}")
     without_roles = {**dict.fromkeys(ROLES, ()), "weight": None, "person": None}
     return read_table(path, {**reading, **without_roles, "quasi_identifiers": names})
 

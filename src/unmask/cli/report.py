@@ -40,23 +40,23 @@ def report(run: Path, output: Path | None, folder: Path | None, in_words: bool, 
     if as_json and in_words:
         raise click.UsageError("--json and --summary both say what is printed; leave one out")
     refuse_to_overwrite(output, force=force, folder=None if folder is None or folder.exists() else folder)
-    found = read_report(run)
+    data = read_report(run)
     with writing.replace_files(output) as places:  # which takes its name once all is exported
         if output is not None:
-            writing.write_text(places[output], render(found))
+            writing.write_text(places[output], render(data))
         if folder is not None:
             from unmask.reports.export import export
 
-            names = export(found, folder, force=force)
+            names = export(data, folder, force=force)
             print_line(f"wrote {len(names)} files in {folder}", err=True)
     if output is not None:
         print_line(f"wrote {output}", err=True)
     if as_json:
-        print_line(Result(found).to_json(command_name(), inputs=list_inputs()))
+        print_line(Result(data).to_json(command_name(), inputs=list_inputs()))
     elif in_words:
-        print_text(Result(found).summary())
+        print_text(Result(data).summary())
     else:
-        _say(found)
+        _say(data)
 
 
 def _say(data: ReportData) -> None:

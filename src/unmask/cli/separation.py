@@ -34,23 +34,23 @@ OF_SEPARATION = ("decoy", "adopters", "minimum_degree", *NOT_OF_DECOYS)
 def _adopters(text: str) -> float:
     """A share has a point, a number of people has none."""
     try:
-        found = int(text) if text.isdecimal() else float(text)
+        share = int(text) if text.isdecimal() else float(text)
     except ValueError:
-        found = -1.0
-    if not (found >= 0 and (isinstance(found, int) or found <= 1)):
+        share = -1.0
+    if not (share >= 0 and (isinstance(share, int) or share <= 1)):
         raise UnmaskError(f"expected a share from 0.0 to 1.0, or a whole number of people, given {text!r}")
-    return found
+    return share
 
 
 def _chances(text: str | None) -> tuple[float, ...]:
     """Probabilities, separated by commas."""
     try:
-        found = tuple(map(float, split_names(text)))
+        chances = tuple(map(float, split_names(text)))
     except ValueError:
-        found = (-1.0,)
-    if not all(0 <= chance <= 1 for chance in found) or (text is not None and not found):
+        chances = (-1.0,)
+    if not all(0 <= chance <= 1 for chance in chances) or (text is not None and not chances):
         raise UnmaskError(f"expected a probability from 0 to 1 for each identity, such as 0.3,0.1, given {text!r}")
-    return found
+    return chances
 
 
 # --- how a file of a network is read ----------------------------------------------------------------------------------
@@ -64,7 +64,7 @@ READING = (
 
 def column_options(command: Any) -> Any:
     """Add the options of files of networks."""
-    end = "Column of one end of an edge, by name or number from 1; recognized when left out."
+    end = "Column of one end of an edge, by name or number from 1. The default is recognized."
     read = options(
         "unmask.graphs:EdgeListOptions",
         delimiter={}, header={"flags": ("--header/--no-header",), "default": None}, skip_lines={}, comment={},
@@ -77,9 +77,9 @@ def column_options(command: Any) -> Any:
     return command
 
 
-def reading_options(asked: dict[str, Any]) -> dict[str, Any]:
+def reading_options(values: dict[str, Any]) -> dict[str, Any]:
     """Return the options of files of networks, taken out of all that were given."""
-    reading = pop_options(asked, READING)
+    reading = pop_options(values, READING)
     ends = _ends(reading.pop("source"), reading.pop("target"))
     return {**reading, "ends": ends}
 
@@ -90,18 +90,20 @@ def _ends(source: str | None, target: str | None) -> tuple[str, str] | None:
         return source, target
     if source is None and target is None:
         return None
-    given, other = ("--source", "--target") if target is None else ("--target", "--source")
-    raise UnmaskError(f"{given} was given without {other}, expected the columns of both ends of an edge")
+    given_option, missing_option = ("--source", "--target") if target is None else ("--target", "--source")
+    raise UnmaskError(
+        f"{given_option} was given without {missing_option}, expected the columns of both ends of an edge"
+    )
 
 
 # --- who separates, and how ------------------------------------------------------------------------------------------
 
 
 def separation_options(command: Any) -> Any:
-    """What says who takes several identities, and which."""
+    """Add the options that choose who takes several identities, and which."""
     decoy = "Give adopters a public identity to be found and a hidden one, in place of --model."
-    fewest = "Fewest contacts of an adopter drawn singly; 3, or 30 with --decoy."
-    made = options(
+    fewest = "Fewest contacts of an adopter drawn singly. The default is 3, or 30 with --decoy."
+    decorators = options(
         "unmask.graphs:IdentitySeparation",
         model={},
         identities={"type": click.IntRange(1, MOST)},
@@ -111,7 +113,7 @@ def separation_options(command: Any) -> Any:
         refuse_top={},
         minimum_degree={"default": None, "show_default": False, "help": fewest},
     )
-    return made(click.option("--decoy", is_flag=True, help=decoy)(command))
+    return decorators(click.option("--decoy", is_flag=True, help=decoy)(command))
 
 
 def _protection(
@@ -127,12 +129,12 @@ def _protection(
     return Decoy(**common)
 
 
-def _refuse(names: Iterable[str], beside: str) -> None:
+def _refuse(names: Iterable[str], option: str) -> None:
     """Refuse options that were typed beside one that has no use for them."""
     for name in names:
         if click.get_current_context().get_parameter_source(name) is not click.core.ParameterSource.DEFAULT:
             raise UnmaskError(
-                f"--{name.replace('_', '-')} was given with {beside}, which has no use for it; leave one out"
+                f"--{name.replace('_', '-')} was given with {option}, which has no use for it; leave one out"
             )
 
 
@@ -153,14 +155,16 @@ def _chosen(written: str | None, separation: dict[str, Any]) -> Any:
 @click.argument("graph", type=FILE)
 @click.option(
     "--with", "written", metavar="NAME:KEY=VALUE",
-    help="Protection of graphs by its name in unmask list, parameters behind colons; identity separation without.",
+    help="Protection of graphs by its name in unmask list, parameters after colons. The default is identity "
+         "separation.",
 )  # fmt: skip
 @separation_options
 @click.option(
     "--output", "-o", required=True, type=FILE,
-    help="File of the release: .txt, .tsv, .csv (.gz), .parquet; .net or .graphml keep nodes without a contact.",
+    help="File of the release: .txt, .tsv, .csv (.gz) or .parquet. In .net or .graphml, nodes without a contact are "
+         "kept.",
 )  # fmt: skip
-@output_option("--origin", type=FILE, help="Write who is behind each released node; keep it secret.")
+@output_option("--origin", type=FILE, help="Write the person behind each released node. Keep it secret.")
 @column_options
 @output_option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
 @output_option("--force", is_flag=True, help="Overwrite existing files.")
@@ -204,8 +208,8 @@ def protect_graph(
     seconds = time.perf_counter() - start
     release, nodes = _writable(separated, output)
     losses = lost(people, *separated)
-    found = {**_counts(people, separated, release), "seconds": round(seconds, 3), "utility": utility(losses), **losses}
-    show = partial(print_json, results=[found]) if as_json else None
+    facts = {**_counts(people, separated, release), "seconds": round(seconds, 3), "utility": utility(losses), **losses}
+    show = partial(print_json, results=[facts]) if as_json else None
     write_release(release, output, _origin_text(people, separated, nodes), origin, show=show)
     _say_left_out(separated.release.n_nodes - release.n_nodes)
     print_line(
@@ -213,7 +217,7 @@ def protect_graph(
         f"{people.n_edges:,}" + f"; {len(separated.adopters):,} of them separated" * (written is None),
         err=True,
     )
-    print_line(f"utility {percent(utility(losses))}: " + ", ".join(_loss(*one) for one in losses.items()), err=True)
+    print_line(f"utility {percent(utility(losses))}: " + ", ".join(_loss(*item) for item in losses.items()), err=True)
     if origin is not None and not as_json:
         suggest_command("audit", "graph", output, "--auxiliary", graph, "--truth", origin)
 
@@ -286,7 +290,7 @@ def advise_identity(
     graph: Path,
     node: str,
     as_json: bool,
-    **asked: Any,
+    **settings: Any,
 ) -> None:
     r"""Tell one person of a network whether several identities hide them, and where to put a secret.
 
@@ -301,8 +305,8 @@ def advise_identity(
     from unmask.graphs.audit.identity_advice import advise, sentences
     from unmask.graphs.graph import SocialGraph
 
-    network = SocialGraph.read(graph, **reading_options(asked))
-    advice = advise(network, _node(network, node, graph), **asked)
+    network = SocialGraph.read(graph, **reading_options(settings))
+    advice = advise(network, _node(network, node, graph), **settings)
     if as_json:
         print_json(results=[advice])
         return
@@ -315,9 +319,9 @@ def _node(graph: SocialGraph, name: str, path: Path) -> int:
     import numpy as np
 
     if graph.labels is None:
-        found = [int(name)] if name.isdecimal() and int(name) < graph.n_nodes else []
+        matches = [int(name)] if name.isdecimal() and int(name) < graph.n_nodes else []
     else:
-        found = np.flatnonzero(graph.labels.astype(str) == name).tolist()
-    if not found:
+        matches = np.flatnonzero(graph.labels.astype(str) == name).tolist()
+    if not matches:
         raise UnmaskError(f"the node given is not in {path.name!r}, expected an id that stands in it; check the id")
-    return int(found[0])
+    return int(matches[0])

@@ -24,20 +24,20 @@ if TYPE_CHECKING:
 EXIT_FAILED = 1
 
 REASONS = 5
-"""Reasons of failures that are told."""
+"""Number of reasons of failures that are printed."""
 
 
 @click.command("study")
 @click.argument("plan", type=FILE)
 @click.option(
     "--output", "-o", required=True, type=FILE,
-    help="Folder of the results; what it holds already is not run again.",
+    help="Folder of the results. Finished cells in it are not run again.",
 )  # fmt: skip
 @click.option("--workers", default=1, show_default=True, type=click.IntRange(min=1), help="Cells to run at once.")
 @click.option("--retry", is_flag=True, help="Run cells again that failed or took too long.")
 @allow_code_option
 @click.option("--spark", metavar="MASTER", help='Run the cells on a Spark cluster, such as "spark://host:7077".')
-@click.option("--dry-run", is_flag=True, help="Say what would be run and how long it may take; write nothing.")
+@click.option("--dry-run", is_flag=True, help="Print what would be run and how long it may take. Nothing is written.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
 def study(plan: Path, output: Path, workers: int, retry: bool, spark: str | None, dry_run: bool, as_json: bool) -> None:
     r"""Run every protection against every adversary of a plan, and go on where an earlier run stopped.
@@ -79,16 +79,16 @@ def study(plan: Path, output: Path, workers: int, retry: bool, spark: str | None
 
 
 def _say_outcome(outcome: Outcome, results: Path, *, as_json: bool) -> None:
-    """What came of the cells, and why some have no result."""
-    found = {**vars(outcome), "results": str(results)}
+    """Print the outcome of the cells, and why some have no result."""
+    facts = {**vars(outcome), "results": str(results)}
     if outcome.damaged:
         print_line(f"{outcome.damaged} damaged lines of the journal were dropped, their cells run again", err=True)
     if as_json:
-        print_json(results=[found])
+        print_json(results=[facts])
     else:
-        counts = {name: found[name] for name in ("done", "not_run", "failed", "timed_out", "skipped") if found[name]}
-        told = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in counts.items())
-        print_line(f"{outcome.cells:,} cells: {told}; results in {found['results']}")
+        counts = {name: facts[name] for name in ("done", "not_run", "failed", "timed_out", "skipped") if facts[name]}
+        totals = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in counts.items())
+        print_line(f"{outcome.cells:,} cells: {totals}; results in {facts['results']}")
     for reason, count in outcome.reasons[:REASONS]:
         print_line(f"{count:,} without a result: {reason}", err=True)
 
@@ -118,11 +118,11 @@ def _play(plan: Path, output: Path, *, allow_code: bool) -> None:
     from unmask.studies.game.sentences import describe_decision
 
     try:
-        found = write_game(plan, output, allow_code=allow_code, watch=print_price_progress)
+        outcome = write_game(plan, output, allow_code=allow_code, watch=print_price_progress)
     except UnmaskError as error:
         print_line(f"no game was played: {error}", err=True)
         return
-    _, answer, sentence = describe_decision(found)
+    _, answer, sentence = describe_decision(outcome)
     print_line(f"the publisher's game: {answer} {sentence}", err=True)
 
 
@@ -134,8 +134,8 @@ def _estimate(plan: Plan, output: Path, workers: int) -> dict[str, Any]:
 
     cells = plan.cells()
     results = Journal(output / JOURNAL).results if (output / JOURNAL).exists() else {}
-    known = [results[cell.key].seconds for cell in cells if cell.key in results]
-    each = sum(known) / len(known) if known else finished(cells[0]).seconds
+    measured = [results[cell.key].seconds for cell in cells if cell.key in results]
+    mean_seconds = sum(measured) / len(measured) if measured else finished(cells[0]).seconds
     return {
         "title": plan.title,
         "datasets": [part.name for part in plan.datasets],
@@ -143,22 +143,22 @@ def _estimate(plan: Plan, output: Path, workers: int) -> dict[str, Any]:
         "adversaries": [part.name for part in plan.adversaries],
         "seeds": list(plan.seeds),
         "cells": len(cells),
-        "done": len(known),
-        "seconds": round(each * (len(cells) - len(known)) / workers, 1),
-        "estimated_from": "the cells done" if known else "the first cell",
+        "done": len(measured),
+        "seconds": round(mean_seconds * (len(cells) - len(measured)) / workers, 1),
+        "estimated_from": "the cells done" if measured else "the first cell",
     }
 
 
-def _say(found: dict[str, Any], *, as_json: bool) -> None:
+def _say(facts: dict[str, Any], *, as_json: bool) -> None:
     if as_json:
-        print_json(results=[found])
+        print_json(results=[facts])
         return
     for name in ("datasets", "protections", "adversaries"):
-        print_line(f"{name:12} {', '.join(found[name])}")
-    print_line(f"{'seeds':12} {len(found['seeds'])}")
+        print_line(f"{name:12} {', '.join(facts[name])}")
+    print_line(f"{'seeds':12} {len(facts['seeds'])}")
     print_line(
-        f"{found['cells']:,} cells, {found['done']:,} done; about {_time(found['seconds'])} for the others, "
-        f"judged by {found['estimated_from']}"
+        f"{facts['cells']:,} cells, {facts['done']:,} done; about {_time(facts['seconds'])} for the others, "
+        f"judged by {facts['estimated_from']}"
     )
 
 

@@ -37,7 +37,9 @@ def print_table(table: Table) -> None:
     widths = [max(map(len, map(visible, cells))) for cells in zip(*lines, strict=True)]
     aligned = ["<" if column.kind == "text" else ">" for column in table.columns]
     for line in lines:
-        cells = (f"{visible(text):{at}{width}}" for text, at, width in zip(line, aligned, widths, strict=True))
+        cells = (
+            f"{visible(text):{alignment}{width}}" for text, alignment, width in zip(line, aligned, widths, strict=True)
+        )
         print_line("  ".join(cells).rstrip())
 
 

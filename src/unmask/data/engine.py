@@ -76,7 +76,7 @@ class Engine(Protocol):
 class EngineOptions:
     """The engine in which tables stay, and what it may use.
 
-    engine : leave tables in an engine; a table may then be a glob, a folder of Parquet, or DATABASE::TABLE
+    engine : keep tables in an engine, so that a table may be a glob, a folder of Parquet, or DATABASE::TABLE
     memory_limit : memory of the engine and of the arrays together, 4GiB by default (needs --engine)
     temp_directory : spill directory (needs --engine)
     dry_run : estimate the work, and do nothing else (needs --engine)

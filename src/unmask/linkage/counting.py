@@ -224,9 +224,9 @@ def _check_coverage(engine: Engine, guesses: Sequence[str], missing: Missing, un
     sums = (f"cast(coalesce(sum(case when {x} is not null then n end), 0) as bigint) as {a}" for a, x in terms.items())
     items = {name: int(value[0]) for name, value in engine.rows(f"select {', '.join(sums)} from coded").items()}
     for i, name in enumerate(guesses, 1):
-        both = items[f"both{i}"]
+        shared = items[f"both{i}"]
         guess = f"guess {name}: " if len(guesses) > 1 else ""
-        refuse_differences(both, items["c0"] - both, items[f"c{i}"] - both, missing, unlabeled, guess=guess)
+        refuse_differences(shared, items["c0"] - shared, items[f"c{i}"] - shared, missing, unlabeled, guess=guess)
     return [items["c0"] + items[f"c{i}"] - items[f"both{i}"] for i in numbers]
 
 

@@ -160,8 +160,8 @@ class Items:
         for feature in self.features:
             if feature.name == name:
                 return feature
-        known = ", ".join(feature.name for feature in self.features) or "none"
-        raise UnmaskError(f"feature {name!r} is not in the release; its features are {known}")
+        available = ", ".join(feature.name for feature in self.features) or "none"
+        raise UnmaskError(f"feature {name!r} is not in the release; its features are {available}")
 
     def select(self, names: Sequence[str] | str = ()) -> tuple[Feature, ...]:
         """Return the features of these names, by default all; refuse a release without features."""

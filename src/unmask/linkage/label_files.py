@@ -156,20 +156,20 @@ class LinkageFiles:
                 for cluster in self.clusters
                 for name in ([cluster] if cluster in names else fnmatch.filter(free, cluster) or [cluster])
             )
-            by = "partition" if "partition" in names else self.probability
-            view = {"chance": self.probability, "part": by} if self.probability in names else {}
+            key_column = "partition" if "partition" in names else self.probability
+            view = {"chance": self.probability, "part": key_column} if self.probability in names else {}
             for column in columns:
                 full_name = column if len(self.guesses) == 1 else f"{stem} {column}"
                 yield stem if len(columns) == 1 else full_name, LabelFile(path, self.item, column, self.noise, view)
 
     def read(
-        self, engine: Engine, own: Mapping[str, str]
+        self, engine: Engine, value_columns: Mapping[str, str]
     ) -> tuple[Partition, dict[str, NDArray[Any]], dict[str, Partition | View]]:
-        """Read the truth, the columns of its items that `own` names, and the guesses into memory."""
+        """Read the truth, the columns of its items that `value_columns` names, and the guesses into memory."""
         truth, guesses = self.locate(engine)
-        places = {f"own{i}": column for i, column in enumerate(own.values())}
+        places = {f"own{i}": column for i, column in enumerate(value_columns.values())}
         rows = self._read_rows(engine, replace(truth, further=places), is_truth=True)
-        values = {name: parse_shares(name, rows[place]) for name, place in zip(own, places, strict=True)}
+        values = {name: parse_shares(name, rows[place]) for name, place in zip(value_columns, places, strict=True)}
         solution = _make_partition(truth, rows)
         return solution, values, {name: self._read_guess(engine, guess) for name, guess in guesses.items()}
 

@@ -69,7 +69,7 @@ def people_of(knowledge: Background | None, attack: Attack) -> Table:
     return people
 
 
-def before(released: Column, population: Table | None) -> tuple[tuple[str, ...], NDArray[np.float64], str]:
+def prior_of(released: Column, population: Table | None) -> tuple[tuple[str, ...], NDArray[np.float64], str]:
     """Return the possible values of a column, their prior probabilities, and the source of these shares.
 
     The source is "population", or "release" without a population. The values are those of both columns, the released
@@ -96,9 +96,9 @@ def hidden_values(release: Table, released: Column, population: Table | None) ->
     n q - n_s rows, and half a row of each value that occurs. Without a population nothing is known to be hidden,
     and a missing cell is a value of its own.
 
-    Values as of `before`; none of them is to be missing.
+    Values as of `prior_of`; none of them is to be missing.
     """
-    labels, prior, _ = before(released, population)
+    labels, prior, _ = prior_of(released, population)
     gap = released.levels.missing
     if population is None or gap < 0:
         return 0.0, prior

@@ -31,19 +31,19 @@ def parse_levels(
     column: str,
     order: Sequence[str] | None = None,
     hierarchy: Hierarchy | None = None,
-    known: Sequence[str] = (),
+    known_labels: Sequence[str] = (),
 ) -> Levels:
     """Parse the distinct texts of a column, in the order given.
 
     as_type : the type of the column; texts are in its notation, see `types.recognized`.
     order : the atomic values of an ordinal column from lowest to highest.
-    known : values that are known from elsewhere to be values of this column, whatever they look like.
+    known_labels : values that are known from elsewhere to be values of this column, whatever they look like.
 
     None and "" are missing. Numbers, dates and moments are read by their scale: a value, a period such as `2024-03`,
     `[a, b]`, `[a, b)`, `(a, b]`, `[a, b[`, `]a, b]`, `a-b`, `a..b`, `<a`, `<=a`, `>a`, `>=a`, `a+` and `*`. The others
     are values, hierarchy nodes, `{a, b}`, masks such as `123**` (a star hides at most one character) and `*`; an
     ordinal column also reads `[a, b]` as all values from a to b. Some tools write `a,b`, `a|b` or `a~b` for a set.
-    It is read as one if an order, a hierarchy or `known` lists its parts but not the whole text; without these
+    It is read as one if an order, a hierarchy or `known_labels` lists its parts but not the whole text; without these
     `Smith, John` is a value, whoever else is called Smith. Texts of one meaning get one label.
 
     Raises UnmaskError with the column and the number of texts that cannot be read or are not in the hierarchy or order.
@@ -51,7 +51,7 @@ def parse_levels(
     >>> parse_levels(["b", "{a, b}", None], as_type="text", column="c").members.toarray().astype(int).tolist()
     [[0, 1], [1, 1], [0, 0]]
     """
-    return _assemble(as_type, *_meanings(texts, as_type, column, order, hierarchy, known))
+    return _assemble(as_type, *_meanings(texts, as_type, column, order, hierarchy, known_labels))
 
 
 def read_levels(
@@ -61,7 +61,7 @@ def read_levels(
     column: str,
     order: Sequence[str] | None = None,
     hierarchy: Hierarchy | None = None,
-    known: Sequence[str] = (),
+    known_labels: Sequence[str] = (),
 ) -> tuple[Levels, NDArray[np.int32]]:
     """Sorted, merged levels and the level of each text; the same arguments as `parse_levels`.
 
@@ -73,9 +73,9 @@ def read_levels(
     >>> levels.labels, code.tolist()
     (('20', '30'), [1, 0, 0])
     """
-    if order is None and hierarchy is None and (plain := _read_plain(texts, as_type, known)) is not None:
+    if order is None and hierarchy is None and (plain := _read_plain(texts, as_type, known_labels)) is not None:
         return plain
-    meanings, domain = _meanings(texts, as_type, column, order, hierarchy, known)
+    meanings, domain = _meanings(texts, as_type, column, order, hierarchy, known_labels)
     merged, place = dict(reversed(meanings)), {value: position for position, value in enumerate(domain)}
     labels = sorted(merged, key=lambda label: _sort_key(label, merged[label], as_type, place))
     rank = {label: position for position, label in enumerate(labels)}
@@ -196,9 +196,9 @@ def _meanings(
         return _numeric([_bounds(text, SCALES[as_type], hierarchy) for text in texts], as_type, column), ()
     ordinal = as_type == "ordinal"
     if order is not None or hierarchy is not None:
-        values = Vocabulary.given(column, order=order, hierarchy=hierarchy, ordinal=ordinal)
+        values = Vocabulary.declare(column, order=order, hierarchy=hierarchy, ordinal=ordinal)
     else:
-        values = Vocabulary.seen(column, texts=texts, ordinal=ordinal, known=known_values)
+        values = Vocabulary.infer(column, texts=texts, ordinal=ordinal, labels=known_values)
     meanings = [values.read(text) for text in texts]
     if unknown := meanings.count(None):
         place = "in its hierarchy" if values.hierarchy else "in its order"

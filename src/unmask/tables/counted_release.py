@@ -102,7 +102,7 @@ def generalize(table: Table, protection: Mondrian) -> Generalized:
 
 def write_release(
     stored: StoredTable,
-    made: Generalized,
+    generalized: Generalized,
     path: Path,
     *,
     formulas: Formulas = "keep",
@@ -118,7 +118,7 @@ def write_release(
     ----------
     stored : StoredTable
         The table that was read and generalized.
-    made : Generalized
+    generalized : Generalized
         Its release.
     path : Path
         A Parquet file.
@@ -134,17 +134,17 @@ def write_release(
     """
     check_output(path, force=force)
     engine, name = stored.engine, stored.name
-    known = [column.name for column in made.release.quasi_identifiers]
+    quasi_identifiers = [column.name for column in generalized.release.quasi_identifiers]
     columns = stored.shorts(stored.dictionary)
-    keep = [column for column in made.release.order if column not in stored.dictionary]
-    points, kept_columns = stored.shorts(known), unchanged_columns(keep)
+    keep = [column for column in generalized.release.order if column not in stored.dictionary]
+    points, kept_columns = stored.shorts(quasi_identifiers), unchanged_columns(keep)
     secret = {short: stored.dictionary[column] for short, column in columns.items() if short not in points}
     kinds = engine.table(f"{name}_rows", stored.source, {**columns, **kept_columns})
-    released = dict(zip(points, made.release.quasi_identifiers, strict=True))
-    codes = {short: np.ascontiguousarray(made.points[:, j]) for j, short in enumerate(points)}
-    engine.put(f"{name}_box", {**codes, "box": made.box})
+    released = dict(zip(points, generalized.release.quasi_identifiers, strict=True))
+    codes = {short: np.ascontiguousarray(generalized.points[:, j]) for j, short in enumerate(points)}
+    engine.put(f"{name}_box", {**codes, "box": generalized.box})
     cells = {short: _labels(column)[column.codes] for short, column in released.items()}
-    engine.put(f"{name}_label", {"box": np.arange(len(made.release.classes.sizes), dtype=np.int32), **cells})
+    engine.put(f"{name}_label", {"box": np.arange(len(generalized.release.classes.sizes), dtype=np.int32), **cells})
     labels = {}
     for short, column in secret.items():
         engine.put(f"{name}_{short}_label", {"code": column.codes, "label": _labels(column)})

@@ -119,7 +119,7 @@ class Days(Calendar):
         """Return the next day."""
         return value + 1
 
-    def before(self, value: float) -> float:
+    def previous_value(self, value: float) -> float:
         """Return the previous day."""
         return value - 1
 
@@ -142,7 +142,7 @@ class Moments(Calendar):
 
     def ends(self, first: int, last: int) -> Bounds:
         """From the first midnight to just before the last."""
-        return float(first * _DAY), self.before(float((last + 1) * _DAY))
+        return float(first * _DAY), self.previous_value(float((last + 1) * _DAY))
 
     def day(self, value: float) -> int:
         """Return the day of a moment."""
@@ -165,7 +165,7 @@ class Moments(Calendar):
 
     def interval(self, low: float, high: float) -> str:
         """Return an interval; an end next to a moment is written as open."""
-        from_, open_low = self._written(low, self.before)
+        from_, open_low = self._written(low, self.previous_value)
         to, open_high = self._written(high, self.after)
         if not (from_ and to):
             return f">{'' if open_low else '='}{from_}" if from_ else f"<{'' if open_high else '='}{to}"

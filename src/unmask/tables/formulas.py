@@ -38,22 +38,22 @@ def formula_cells(table: Table) -> dict[str, int]:
 def escaped(table: Table) -> Table:
     """Return the table with an apostrophe before every such cell and name."""
 
-    def of(column: Column) -> Column:
+    def escape_column(column: Column) -> Column:
         labels = tuple(map(escape_formula, column.levels.labels))
         return replace(column, name=escape_formula(column.name), levels=replace(column.levels, labels=labels))
 
     return replace(
         table,
-        quasi_identifiers=tuple(map(of, table.quasi_identifiers)),
-        sensitive=tuple(map(of, table.sensitive)),
-        kept=tuple(map(of, table.kept)),
+        quasi_identifiers=tuple(map(escape_column, table.quasi_identifiers)),
+        sensitive=tuple(map(escape_column, table.sensitive)),
+        kept=tuple(map(escape_column, table.kept)),
         order=tuple(map(escape_formula, table.order)),
     )
 
 
-def check_formulas(cells: Mapping[str, int], given: Formulas) -> None:
+def check_formulas(cells: Mapping[str, int], handling: Formulas) -> None:
     """Raise an error for a release with such cells if they are to be refused. cells : column -> number of cells."""
-    if cells and given == "refuse":
+    if cells and handling == "refuse":
         listing = ", ".join(f"{name} {n:,}" for name, n in cells.items())
         raise UnmaskError(
             f"cells that a spreadsheet would run as formulas, by column: {listing}; --formulas escape puts an "

@@ -223,13 +223,13 @@ def _check(leaves: Sequence[str], ancestor: Sequence[Sequence[str]]) -> None:
 
 
 def _check_labels(ancestor: Sequence[Sequence[str]]) -> None:
-    known: dict[str, frozenset[int]] = {}
+    label_sets: dict[str, frozenset[int]] = {}
     for level, labels in enumerate(ancestor):
         groups: dict[str, set[int]] = {}
         for leaf, label in enumerate(labels):
             groups.setdefault(label, set()).add(leaf)
         for label, group in groups.items():
-            if known.setdefault(label, frozenset(group)) != group:
+            if label_sets.setdefault(label, frozenset(group)) != group:
                 raise UnmaskError(
                     f"a label on level {level} of the hierarchy also names other leaves on a lower level; "
                     "give the two nodes different names"

@@ -43,7 +43,7 @@ class Known:
         return Background(self.people, self.population, self.population.take(is_other))
 
     @cached_property
-    def whose(self) -> NDArray[np.int64] | None:
+    def person_number(self) -> NDArray[np.int64] | None:
         """Return (n,) the person of each row, by numbers from 0; None if each row is a person."""
         person = self.population.person
         return None if person is None else np.unique(person[self.person], return_inverse=True)[1]
@@ -51,29 +51,31 @@ class Known:
     @property
     def n_people(self) -> int:
         """Return the number of different people among them."""
-        return len(self.person) if self.whose is None else int(self.whose.max(initial=-1)) + 1
+        return len(self.person) if self.person_number is None else int(self.person_number.max(initial=-1)) + 1
 
     def each_once(self, belief: Posterior) -> Posterior:
         """Return the belief about them in which each person counts once, by all of their rows alike."""
-        if self.whose is None:
+        if self.person_number is None:
             return belief
-        return replace(belief, weight=each_once(self.whose))
+        return replace(belief, weight=each_once(self.person_number))
 
-    def some(self, n: int, rng: np.random.Generator) -> Known:
+    def draw_people(self, n: int, rng: np.random.Generator) -> Known:
         """Draw at most n of them at random, in their order.
 
         Of people with several rows all rows are drawn, or none; of at least one person.
         """
-        if self.whose is None:
+        if self.person_number is None:
             return self.take(np.sort(rng.choice(len(self.person), min(n, len(self.person)), replace=False)))
         order = rng.permutation(self.n_people)
-        is_chosen = np.cumsum(np.bincount(self.whose)[order]) <= n
+        is_chosen = np.cumsum(np.bincount(self.person_number)[order]) <= n
         is_chosen[0] = True
-        return self.take(np.flatnonzero(np.isin(self.whose, order[is_chosen])))
+        return self.take(np.flatnonzero(np.isin(self.person_number, order[is_chosen])))
 
     def one_each(self) -> Known:
         """Return the first row of each person."""
-        return self if self.whose is None else self.take(np.sort(np.unique(self.whose, return_index=True)[1]))
+        if self.person_number is None:
+            return self
+        return self.take(np.sort(np.unique(self.person_number, return_index=True)[1]))
 
     def take(self, rows: NDArray[np.int64]) -> Known:
         """Select some of those drawn, by their place among them."""
@@ -161,13 +163,13 @@ class Knowledge:
         rows = drawn if person is None else inside[np.isin(person[inside], drawn)]
         return np.asarray(rng.permutation(rows), dtype=np.int64)
 
-    def _blur(self, column: Column, whole: Column, rng: np.random.Generator) -> Column:
+    def _blur(self, column: Column, population: Column, rng: np.random.Generator) -> Column:
         """Replace and hide cells.
 
         Numbers are drawn whatever the rates, so that one rate changes neither the targets nor the other blur.
         """
         n = len(column.codes)
-        redrawn, fresh, unknown = rng.random(n), rng.choice(whole.codes, n), rng.random(n)
+        redrawn, fresh, unknown = rng.random(n), rng.choice(population.codes, n), rng.random(n)
         codes = np.where(redrawn < self.error, fresh, column.codes).astype(np.int32)
         if self.missing == 0.0:
             return replace(column, codes=codes)

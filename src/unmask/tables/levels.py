@@ -184,6 +184,6 @@ def ends_of_sets(levels: Levels) -> tuple[NDArray[np.float64], NDArray[np.float6
     """
     first, last = np.full((2, len(levels)), -1.0)
     begin, end = levels.members.indptr[:-1], levels.members.indptr[1:]
-    stated = begin < end
-    first[stated], last[stated] = levels.members.indices[begin[stated]], levels.members.indices[end[stated] - 1]
+    full = begin < end
+    first[full], last[full] = levels.members.indices[begin[full]], levels.members.indices[end[full] - 1]
     return first, last

@@ -18,8 +18,8 @@ _BLOCK = 1 << 18
 """Pairs of levels whose common values are counted at once."""
 
 
-def compatible(known: Levels, released: Levels, *, missing: Missing) -> NDArray[np.bool_]:
-    """Return which levels of two columns may be the same person's, (len(known), len(released)).
+def compatible(target: Levels, released: Levels, *, missing: Missing) -> NDArray[np.bool_]:
+    """Return which levels of two columns may be the same person's, (len(target), len(released)).
 
     Stated levels meet if their sets intersect, and open ones (`Levels.open`) meet every level. Numeric levels intersect
     as intervals; the others by label of their atomic values, so that a value unknown to the other side meets open cells
@@ -34,21 +34,21 @@ def compatible(known: Levels, released: Levels, *, missing: Missing) -> NDArray[
     >>> compatible(known, released, missing="own").tolist()
     [[True, False], [False, True]]
     """
-    if known.kind == "numeric" and released.kind == "numeric":
-        known_levels, released_levels = known.on_scale_of(released), released.on_scale_of(known)
+    if target.kind == "numeric" and released.kind == "numeric":
+        known_levels, released_levels = target.on_scale_of(released), released.on_scale_of(target)
         match = known_levels.low[:, None] <= released_levels.high
         match &= released_levels.low <= known_levels.high[:, None]
-    elif known.kind == "numeric":
-        match = _intersect(_as_values(known, released.domain), released)
+    elif target.kind == "numeric":
+        match = _intersect(_as_values(target, released.domain), released)
     elif released.kind == "numeric":
-        match = _intersect(known, _as_values(released, known.domain))
+        match = _intersect(target, _as_values(released, target.domain))
     else:
-        match = _intersect(known, released)
-    return _with_states(match, known, released, missing)
+        match = _intersect(target, released)
+    return _with_states(match, target, released, missing)
 
 
-def contained(known: Levels, released: Levels, *, missing: Missing) -> NDArray[np.bool_]:
-    """Return which released levels hold every value of a known level, (len(known), len(released)); same type of both.
+def contained(target: Levels, released: Levels, *, missing: Missing) -> NDArray[np.bool_]:
+    """Return which released levels hold every value of a known level, (len(target), len(released)); same type of both.
 
     A person whose cell a release states has one of its values, and the adversary cannot know which one.
     Rows of a level that contains the cell fit them for certain; rows of one that only intersects it may not. Open and
@@ -59,11 +59,11 @@ def contained(known: Levels, released: Levels, *, missing: Missing) -> NDArray[n
     >>> contained(levels, levels, missing="own").astype(int).tolist()
     [[1, 0, 1], [0, 1, 1], [0, 0, 1]]
     """
-    if known.kind == "numeric":
-        match = (released.low <= known.low[:, None]) & (known.high[:, None] <= released.high)
+    if target.kind == "numeric":
+        match = (released.low <= target.low[:, None]) & (target.high[:, None] <= released.high)
     else:
-        match = _subsets(known, released)
-    return _with_states(match, known, released, missing)
+        match = _subsets(target, released)
+    return _with_states(match, target, released, missing)
 
 
 def are_disjoint(levels: Levels, *, missing: Missing) -> bool:
@@ -174,8 +174,8 @@ def _as_values(levels: Levels, domain: Sequence[str]) -> Levels:
     inside = (levels.low[:, None] <= low) & (high <= levels.high[:, None])
     level_of = {label: level for level, label in enumerate(levels.labels) if levels.low[level] == levels.high[level]}
     extra = [label for label in level_of if label not in set(domain)]
-    more = np.zeros((len(levels), len(extra)), dtype=np.bool_)
-    more[[level_of[label] for label in extra], np.arange(len(extra))] = True
-    members = sparse.csr_array(np.concatenate([inside, more], axis=1))
+    extra_values = np.zeros((len(levels), len(extra)), dtype=np.bool_)
+    extra_values[[level_of[label] for label in extra], np.arange(len(extra))] = True
+    members = sparse.csr_array(np.concatenate([inside, extra_values], axis=1))
     nothing = np.zeros(0, dtype=np.float64)
     return Levels(levels.labels, "text", nothing, nothing, (*domain, *extra), members, levels.missing)

@@ -46,7 +46,7 @@ class Meanings:
     ) -> tuple[dict[str, Column], tuple[str, ...]]:
         """Return columns by name, and notes on reading them. plain : names of columns kept as texts."""
         columns, notes = self.read({name: column for name, column in encoded.items() if name not in plain})
-        return columns | {name: _kept(name, encoded[name], self.na or ()) for name in plain}, notes
+        return columns | {name: _read_kept(name, encoded[name], self.na or ()) for name in plain}, notes
 
     def read(self, encoded: Mapping[str, Encoded]) -> tuple[dict[str, Column], tuple[str, ...]]:
         """Return columns by name, and notes on reading them."""
@@ -73,7 +73,7 @@ class Meanings:
             column=name,
             order=declared.order,
             hierarchy=declared.hierarchy,
-            known=known_values,
+            known_labels=known_values,
         )
         return Column(name, code[encoded.codes], levels, declared.hierarchy, encoded.stored, self.cells)
 
@@ -84,7 +84,7 @@ def _order(name: str, values: object) -> tuple[str, ...] | None:
     return None if values is None else tuple(normalize("NFC", str(value)) for value in values)
 
 
-def _kept(name: str, encoded: Encoded, na: Sequence[str]) -> Column:
+def _read_kept(name: str, encoded: Encoded, na: Sequence[str]) -> Column:
     levels, code = plain_levels([None if text in na else text for text in encoded.texts])
     return Column(name, code[encoded.codes], levels, None, encoded.stored)
 

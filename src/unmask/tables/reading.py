@@ -44,7 +44,7 @@ class Source:
 def read_encoded(
     source: object,
     *,
-    asked: Sequence[str] | None = None,
+    names: Sequence[str] | None = None,
     dropped: Sequence[str] = (),
     delimiter: str | None = None,
     header: Sequence[str] | bool | None = None,
@@ -52,29 +52,29 @@ def read_encoded(
 ) -> Source:
     """Read columns of a source in its column and row order.
 
-    asked : names that must be there, checked before any row is read; None for all columns.
+    names : names that must be there, checked before any row is read; None for all columns.
     dropped : names that must be there; they are looked at for values that rows share.
     delimiter : of a text file; None guesses it from the first lines.
     header : column names of a text file whose first line is already a row; or whether line 1 names the columns, which
         is found and asked about if it is in doubt when left out.
     encoding : of a text file that is not UTF-8; None guesses it, with a note.
 
-    >>> columns = read_encoded({"age": [30, 20, 30], "zip": [1, 2, 3]}, asked=["age"]).columns
+    >>> columns = read_encoded({"age": [30, 20, 30], "zip": [1, 2, 3]}, names=["age"]).columns
     >>> list(columns)
     ['age']
     >>> columns["age"].texts, columns["age"].codes.tolist()
     (('20', '30'), [1, 0, 1])
     """
     as_text = _AsText(delimiter, header, encoding)
-    return _read(source, asked, dropped, as_text)
+    return _read(source, names, dropped, as_text)
 
 
-def _read(source: object, asked: Sequence[str] | None, dropped: Sequence[str], as_text: _AsText) -> Source:
-    wanted = (*(asked or ()), *dropped)
+def _read(source: object, requested: Sequence[str] | None, dropped: Sequence[str], as_text: _AsText) -> Source:
+    wanted = (*(requested or ()), *dropped)
     notes: tuple[str, ...] = ()
 
     def is_read(name: str) -> bool:
-        return asked is None or name in wanted
+        return requested is None or name in wanted
 
     if isinstance(source, Mapping):
         encoded = _from_arrays(source, wanted, is_read)
@@ -95,13 +95,13 @@ AS_TEXT = ("delimiter", "header", "encoding")
 """Arguments of `Table.read` about text files."""
 
 
-def column_names(path: str | PathLike[str], *, named: Sequence[str] = (), **as_text: Any) -> list[str]:
+def column_names(path: str | PathLike[str], *, role_columns: Sequence[str] = (), **as_text: Any) -> list[str]:
     """Read the names of the columns of a file as `read_encoded` does, without rows.
 
     as_text : `delimiter`, `header`, `encoding`; named : columns of which one in line 1 makes it a header
     """
     with engine() as (connection, folder):
-        return _relation(connection, folder, path, (), _as_text(as_text), named).names
+        return _relation(connection, folder, path, (), _as_text(as_text), role_columns).names
 
 
 def first_rows(path: str | PathLike[str], n: int, **as_text: Any) -> Source:
@@ -127,21 +127,21 @@ def engine() -> Iterator[tuple[duckdb.DuckDBPyConnection, str]]:
             raise explain_failure(error, _reason(error)) from None  # the engine's own message quotes the row
 
 
-def check_columns(names: Sequence[str], wanted: Sequence[str], *, where: str, hint: str = "") -> None:
+def check_columns(names: Sequence[str], wanted: Sequence[str], *, place: str, hint: str = "") -> None:
     """Raise UnmaskError for a repeated or an unknown column name; suggest the nearest known one.
 
-    >>> check_columns(["age", "zip"], ["agee"], where="the table")
+    >>> check_columns(["age", "zip"], ["agee"], place="the table")
     Traceback (most recent call last):
     unmask.core.errors.UnmaskError: column 'agee' is not in the table; did you mean 'age'? Its columns are age, zip
     """
-    source_files.check_distinct_names(names, where)
+    source_files.check_distinct_names(names, place)
     unknown = next((name for name in wanted if name not in names), None)
     if unknown is None:
         return
     near = difflib.get_close_matches(unknown, names, n=1) or [n for n in names if n.lower() == unknown.lower()]
     guess = f"did you mean {near[0]!r}? Its" if near else "its"
     column_list = ", ".join(names[:_LISTED]) + (f" and {len(names) - _LISTED} more" if len(names) > _LISTED else "")
-    raise UnmaskError(f"column {unknown!r} is not in {where}; {hint}{guess} columns are {column_list}")
+    raise UnmaskError(f"column {unknown!r} is not in {place}; {hint}{guess} columns are {column_list}")
 
 
 # --- sources ------------------------------------------------------------------------------------------------------
@@ -203,7 +203,7 @@ def _relation(
             "a mapping of arrays, a DuckDB relation or a pair (connection, SQL)"
         )
     names = [str(name) for name in names]
-    check_columns(names, wanted, where=_described(source))
+    check_columns(names, wanted, place=_described(source))
     if hasattr(source, "iloc"):
         source = cast("Any", source).copy()  # DuckDB cannot scan a pandas frame of negative strides (reversed rows)
     connection.register("source_frame", source)
@@ -217,7 +217,7 @@ def _parquet(connection: duckdb.DuckDBPyConnection, path: Path, wanted: Sequence
     except duckdb.Error as error:
         raise explain_failure(error, f"{description} is no readable Parquet file; it may be truncated") from None
     names = [str(row[0]) for row in described]
-    check_columns(names, wanted, where=description)
+    check_columns(names, wanted, place=description)
     return _Rows(names, relation)
 
 
@@ -234,7 +234,7 @@ def _text_file(path: Path, wanted: Sequence[str], as_text: _AsText, description:
         )
     hint += "" if head.header or header is not None else "line 1 is taken for a row (--header reads it as names); "
     names = list(head.names) if given_names is None else [str(name) for name in given_names]
-    check_columns(names, wanted, where=description, hint=hint)
+    check_columns(names, wanted, place=description, hint=hint)
     note = f"{description} has no line of column names: line 1 is a row (--header changes that)"
     return _Rows(names, source_files.scan_text([path], head), () if head.header or header is not None else (note,))
 
@@ -246,7 +246,7 @@ def _fetch(connection: Any, sql: str) -> dict[str, list[object]]:
     cursor = connection.cursor()
     cursor.execute(sql)
     names = [entry[0] for entry in cursor.description or ()]
-    check_columns(names, (), where="the query")
+    check_columns(names, (), place="the query")
     columns = list(zip(*cursor.fetchall(), strict=True)) or [()] * len(names)
     cursor.close()
     return {name: list(column) for name, column in zip(names, columns, strict=True)}
@@ -256,7 +256,7 @@ def _from_arrays(
     source: Mapping[Any, Any], wanted: Sequence[str], is_read: Callable[[str], bool]
 ) -> dict[str, Encoded]:
     arrays = {str(name): np.ma.asarray(values) for name, values in source.items() if is_read(str(name))}
-    check_columns([str(name) for name in source], wanted, where=_described(source))
+    check_columns([str(name) for name in source], wanted, place=_described(source))
     lengths = {name: array.shape for name, array in arrays.items()}
     if any(len(shape) != 1 for shape in lengths.values()) or len(set(lengths.values())) > 1:
         raise UnmaskError(f"the arrays of the columns have shapes {lengths}; expected one dimension and equal lengths")

@@ -200,7 +200,7 @@ def _intervals(original: Levels, released: Levels) -> Iterator[tuple[str, Levels
     is_integer = bool((atoms == np.floor(atoms)).all())
     previous, after = (
         np.array([number + step if is_integer else move(number) for number in value.tolist()])
-        for step, move in ((-1, scale.before), (1, scale.after))
+        for step, move in ((-1, scale.previous_value), (1, scale.after))
     )
     middle = (value[:-1] + value[1:]) / 2
     to, from_ = (np.floor(middle), np.ceil(middle)) if is_integer else (middle, middle)
@@ -294,7 +294,7 @@ def read_renamed(original: Column, released: Column, origin: NDArray[np.int64]) 
     has_origin = origin >= 0
     counts = _Seen.of(original, released, original.codes[origin[has_origin]], released.codes[has_origin])
     is_chosen = counts.commonest(counts.renamed)
-    is_unchanged = counts.same & ~counts.new[counts.label]
+    is_unchanged = counts.is_value & ~counts.new[counts.label]
     if not counts.ruled(is_chosen | is_unchanged | counts.open[counts.label], counts.divided(original, is_chosen)):
         return None
     texts = [EVERYTHING if new else text for new, text in zip(counts.new, released.levels.labels, strict=True)]
@@ -318,7 +318,7 @@ class _Seen(NamedTuple):
     """Counts of labels for each value.
 
     value, label, n : of each pair that occurs
-    same            : whether the label of a pair is the value
+    is_value        : whether the label of a pair is the value
     renamed         : whether the label of a pair may be another name of the value
     open, new       : (L,) labels that may be any value, and those of which most rows have another value
     """
@@ -326,7 +326,7 @@ class _Seen(NamedTuple):
     value: NDArray[np.int64]
     label: NDArray[np.int64]
     n: NDArray[np.int64]
-    same: NDArray[np.bool_]
+    is_value: NDArray[np.bool_]
     renamed: NDArray[np.bool_]
     open: NDArray[np.bool_]
     new: NDArray[np.bool_]

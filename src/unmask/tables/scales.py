@@ -61,7 +61,7 @@ class Scale(ABC):
         """Return the next value; an infinite one stays."""
         return value if math.isinf(value) else math.nextafter(value, math.inf)
 
-    def before(self, value: float) -> float:
+    def previous_value(self, value: float) -> float:
         """Return the previous value."""
         return value if math.isinf(value) else math.nextafter(value, -math.inf)
 
@@ -85,11 +85,11 @@ class Scale(ABC):
         if match := self._brackets.fullmatch(text):
             from_, to = self._end(match[2]), self._end(match[3])
             first = from_[0] if match[1] == "[" else self.after(from_[1])
-            return first, to[1] if match[4] == "]" else self.before(to[0])
+            return first, to[1] if match[4] == "]" else self.previous_value(to[0])
         if match := self._one_sided.fullmatch(text):
             sign, (low, high) = match[1].lower(), self.value(match[2])
             if sign in ("<", "<=", "\u2264", "under"):
-                return -math.inf, self.before(low) if sign in ("<", "under") else high
+                return -math.inf, self.previous_value(low) if sign in ("<", "under") else high
             return self.after(high) if sign in (">", "over") else low, math.inf
         if match := self._and_more.fullmatch(text):
             return self.value(match[1])[0], math.inf

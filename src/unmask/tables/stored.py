@@ -82,7 +82,7 @@ class StoredTable:
 
     def check(self, names: Sequence[str]) -> None:
         """Raise an error for a column that the source does not have."""
-        check_columns(self.engine.names(self.source), names, where="the source")
+        check_columns(self.engine.names(self.source), names, place="the source")
 
     def shorts(self, names: Iterable[str]) -> dict[str, str]:
         """Return short name -> name, of columns that were read."""
@@ -164,18 +164,18 @@ class StoredTable:
         names = (person,) if person else identifiers
         if person == ROW or not names:
             return (stated_unit(ROW, shared=False) if names else ASSUMED).words
-        self.engine.table(f"{self.name}_keys", self.source, {f"i{at}": column for at, column in enumerate(names)})
-        counts = ", ".join(f"count(distinct i{at}) as d{at}, count(i{at}) as n{at}" for at in range(len(names)))
+        self.engine.table(f"{self.name}_keys", self.source, {f"i{i}": column for i, column in enumerate(names)})
+        counts = ", ".join(f"count(distinct i{i}) as d{i}, count(i{i}) as n{i}" for i in range(len(names)))
         counted = self.engine.rows(f"select count(*) as n, {counts} from {self.name}_keys")
         n = {key: int(cells[0]) for key, cells in counted.items()}
         keys = [
             Key(
                 name,
-                2 if person else key_rank(name, n[f"d{at}"], identifies=True),
-                n[f"d{at}"],
-                n["n"] - n[f"n{at}"],
+                2 if person else key_rank(name, n[f"d{i}"], identifies=True),
+                n[f"d{i}"],
+                n["n"] - n[f"n{i}"],
             )
-            for at, name in enumerate(names)
+            for i, name in enumerate(names)
         ]
         unit = counting_unit(keys, n["n"])
         if unit.question:

@@ -71,7 +71,7 @@ class Table:
             raise UnmaskError("0 quasi-identifiers given, expected at least 1; name what an adversary may know")
         if self.missing not in ("own", "wildcard", "excluded"):
             raise UnmaskError(f"missing is {self.missing!r}, expected 'own', 'wildcard' or 'excluded'")
-        check_columns(self.names, (), where="the table")
+        check_columns(self.names, (), place="the table")
         lengths = {column.codes.size for column in self.columns}
         lengths |= {array.size for array in (self.weight, self.person) if array is not None}
         if len(lengths) != 1:
@@ -265,7 +265,7 @@ class Table:
         Traceback (most recent call last):
         unmask.core.errors.UnmaskError: column 'zpi' is not in the table; did you mean 'zip'? Its columns are age, zip
         """
-        check_columns(self.names, [name], where="the table")
+        check_columns(self.names, [name], place="the table")
         return self.columns[self.names.index(name)]
 
     def take(self, rows: Rows) -> Table:
@@ -308,24 +308,24 @@ class Table:
             relation, or (connection, SQL). A `StoredTable` leaves its rows in an engine, which counts combinations.
         quasi_identifiers : columns that an adversary may know, separated by commas
         sensitive : columns that an adversary wants to learn, separated by commas
-        keep : columns released unchanged, on purpose; columns without a role are dropped
-        identifiers : columns that identify a person; they are dropped, but they have to be there
+        keep : columns released unchanged, on purpose (columns without a role are dropped)
+        identifiers : columns of the file that identify a person, and are dropped
         person : column whose equal values are rows of one person, or `row` if each row is another person. Needed if
             an identifier that numbers people has equal values
-        weight : column with the number of people that a row stands for, such as a survey weight; risks by weights need
-            numbers from 1 on
-        types : COLUMN=number|date|datetime|code|text|ordinal, found in the column and noted when left out; dates such
-            as 03/04/1970 are date:day-first or date:month-first. By column, see `types.recognized`
+        weight : column with the number of people that a row represents, such as a survey weight (risks by weights need
+            numbers of at least 1)
+        types : COLUMN=number|date|datetime|code|text|ordinal, for dates such as 03/04/1970 date:day-first or
+            date:month-first (default: found in the column and noted). By column, see `types.recognized`
         orders : COLUMN=LOWEST,...,HIGHEST: the values of an ordinal column in their order. By column
         hierarchies : COLUMN=FILE, generalization hierarchy. By column
         cells : cells of columns with a hierarchy in a release: any sets of its leaves, or its nodes alone
-        missing : what a missing quasi-identifier means: a value of its own, any value, or a row left out
-        na : texts that stand for a missing cell, besides an empty one; '' for none, and the usual ones (NA, n/a, NULL,
-            ? and the like) when left out. Among numbers and dates `-` and `unknown` do so, too, unless none does
-        decimal : mark before the decimals of numbers; found in each column when left out
-        delimiter : delimiter of a text file; guessed when left out
-        header : names of the columns of a text file, or whether its first line has them; found when left out
-        encoding : encoding of a text file that is not UTF-8; guessed when left out, which is noted
+        missing : meaning of a missing quasi-identifier: a value of its own, any value, or a row left out
+        na : texts for a missing cell, besides an empty one, '' for none (default: NA, n/a, NULL, ? and similar texts).
+            Among numbers and dates `-` and `unknown` do so, too, unless none does
+        decimal : mark before the decimals of numbers (default: found in each column)
+        delimiter : delimiter of a text file (default: guessed)
+        header : names of the columns of a text file, or whether its first line has them (default: found)
+        encoding : encoding of a text file that is not UTF-8 (default: guessed and noted)
         like : the original of a release, or its register: columns of the same name have its types where they fit.
 
         >>> Table.read({"age": ["20-29", "*"]}, quasi_identifiers="age").quasi_identifiers[0].levels.labels
@@ -352,7 +352,7 @@ class Table:
             return cls._of_stored(source, roles, meanings, missing, person)
         person_column = "" if person in (None, ROW) else person
         dropped = (*roles["identifiers"], *idle, *filter(None, {person_column}.difference(used, roles["identifiers"])))
-        read = read_encoded(source, asked=used, dropped=dropped, delimiter=delimiter, header=header, encoding=encoding)
+        read = read_encoded(source, names=used, dropped=dropped, delimiter=delimiter, header=header, encoding=encoding)
         if idle:
             raise UnmaskError(NO_ROLE.format(idle[0]))
         encoded = {name: column for name, column in read.columns.items() if name != weight}
@@ -400,19 +400,19 @@ class Table:
         person: str | None,
     ) -> Self:
         """Count the combinations of a table whose rows stay in an engine."""
-        known, sensitive, keep = roles["quasi_identifiers"], roles["sensitive"], roles["keep"]
+        quasi_identifiers, sensitive, keep = roles["quasi_identifiers"], roles["sensitive"], roles["keep"]
         unit = stored.unit(person, roles["identifiers"])
-        notes = stored.read_levels((*known, *sensitive), meanings)
+        notes = stored.read_levels((*quasi_identifiers, *sensitive), meanings)
         sensitive = sensitive if stored.counts_sensitive else ()
-        columns = stored.combinations((*known, *sensitive))
+        columns = stored.combinations((*quasi_identifiers, *sensitive))
         return cls(
-            tuple(columns[name] for name in known),
+            tuple(columns[name] for name in quasi_identifiers),
             tuple(columns[name] for name in sensitive),
             missing=missing,
             order=(*stored.dictionary, *keep),
             notes=notes,
             unit=unit,
-            record_sizes=stored.record_sizes(known, keep, missing),
+            record_sizes=stored.record_sizes(quasi_identifiers, keep, missing),
         )
 
     def write(self, path: str | PathLike[str], *, force: bool = False) -> None:

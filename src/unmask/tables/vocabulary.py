@@ -82,7 +82,7 @@ class Vocabulary:
     ordinal: bool = False
 
     @classmethod
-    def given(
+    def declare(
         cls, column: str, *, order: Sequence[str] | None, hierarchy: Hierarchy | None, ordinal: bool
     ) -> Vocabulary:
         """Return the values of an order, or of a hierarchy in file order; with both the hierarchy follows the order."""
@@ -93,12 +93,14 @@ class Vocabulary:
         return cls(domain, frozenset(tree.nodes if tree is not None else domain), tree, True, ordinal)
 
     @classmethod
-    def seen(cls, column: str, *, texts: Sequence[str | None], ordinal: bool, known: Sequence[str] = ()) -> Vocabulary:
+    def infer(
+        cls, column: str, *, texts: Sequence[str | None], ordinal: bool, labels: Sequence[str] = ()
+    ) -> Vocabulary:
         """Return the values of a column, alone or inside `{...}`; sorted, for an ordinal column as numbers.
 
-        known : values known from elsewhere; they may be parts of a set, and are no sets.
+        labels : values known from elsewhere; they may be parts of a set, and are no sets.
         """
-        present, parts = [text for text in texts if text], frozenset(known)
+        present, parts = [text for text in texts if text], frozenset(labels)
         sets = {
             text: parts_of_text for text in present if (parts_of_text := split_set(text) or _split_plain(text, parts))
         }
@@ -122,15 +124,15 @@ class Vocabulary:
         if not text:
             return MISSING, ()
         if self.hierarchy is not None and text in self.hierarchy.nodes:
-            return self._named(tuple(sorted(self.hierarchy.nodes[text])))
+            return self._name_set(tuple(sorted(self.hierarchy.nodes[text])))
         if text in self.index and not self._misread(text):
-            return self._named((self.index[text],))
+            return self._name_set((self.index[text],))
         if not text.strip(EVERYTHING):
             return EVERYTHING, None
         if MASK.fullmatch(text) and not self.closed:
             return text, self.masks.hidden(text)
         covered = self._covered(text)
-        return self._named(covered) if covered else None
+        return self._name_set(covered) if covered else None
 
     def _covered(self, text: str) -> tuple[int, ...]:
         """Return the values of a set, a masked text or an interval; () for other texts and unknown values."""
@@ -144,7 +146,7 @@ class Vocabulary:
             if len(ends) == 2 and 0 <= ends[0] <= ends[1]:
                 return tuple(range(ends[0], ends[1] + 1))
         if self.closed and (bounds := NUMBERS.read(text)):
-            return tuple(position for position, value in enumerate(self.domain) if _within(value, bounds))
+            return tuple(position for position, value in enumerate(self.domain) if _is_within(value, bounds))
         return ()
 
     def _union(self, parts: Iterable[str]) -> tuple[int, ...]:
@@ -156,7 +158,7 @@ class Vocabulary:
             covered |= inside if inside is not None else {self.index[part]}
         return tuple(sorted(covered))
 
-    def _named(self, covered: tuple[int, ...]) -> tuple[str, tuple[int, ...] | None]:
+    def _name_set(self, covered: tuple[int, ...]) -> tuple[str, tuple[int, ...] | None]:
         if len(covered) == 1:
             value = self.domain[covered[0]]
             return (format_set([value]) if self._misread(value) else value), covered
@@ -182,7 +184,7 @@ def _by_number(values: Iterable[str], column: str) -> tuple[str, ...]:
     return tuple(sorted(ends, key=lambda value: (ends[value] or (0.0, 0.0), value)))
 
 
-def _within(value: str, bounds: Bounds) -> bool:
+def _is_within(value: str, bounds: Bounds) -> bool:
     pair = NUMBERS.read(value)
     return pair is not None and bounds[0] <= pair[0] and pair[1] <= bounds[1]
 

@@ -71,7 +71,7 @@ def audit(
         loss: hamming, squared, absolute, euclidean, haversine, euclidean_medoid, haversine_medoid, or a CSV. Or an
         array, see `loss_model.read_loss_model`
     coordinates : path or array, optional
-        CSV of secret and coordinates; else the secrets are numbers. Or an array
+        CSV of secret and coordinates (default: the secrets are numbers). Or an array
     answers : tuple of str, optional
         names of the lines of a loss that is an array, by default the secrets
     distortion : path or array, optional

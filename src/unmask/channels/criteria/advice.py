@@ -133,16 +133,16 @@ def advise(
     what : {"identity", "attribute", "sender"}
         goal of the adversary: identity (the person of a record), attribute (a value) or sender (of a message)
     loss : {"hamming", "graded"}, optional
-        hamming if every wrong answer costs the same, graded if some are nearer; by default hamming, and graded if the
-        loss is unknown
+        hamming if every wrong answer costs the same, graded if some are nearer (default: hamming, or graded if the
+        loss is unknown)
     loss_known : bool
-        whether the loss is known
+        loss is known
     observations : {"one", "many"}
         one observation, or many of a long stationary sequence that the adversary wants as a whole
     dmax : float, optional
         largest loss, if the loss is unknown
     rank_by : str, optional
-        measure by which you want to rank releases; rejected, with the reason, if that is unsound. Entropies are
+        measure by which you want to rank releases (rejected, with the reason, if that is unsound). Entropies are
         rejected if a loss is given: two beliefs of one entropy may have any errors
 
     Returns

@@ -109,12 +109,12 @@ def advise(
 ) -> IdentityAdvice:
     """Advise one person whether several identities hide them, by discovery probabilities that are given or simulated.
 
-    identities : number of identities you would take; 5, or as many as in --discovery
+    identities : number of identities you would take (default: 5, or as many as in --discovery)
     discovery  : probability that each is found, such as 0.3,0.1
-    runs       : simulated attacks for each identity, from which --discovery is estimated; 0 for none
+    runs       : simulated attacks for each identity, from which --discovery is estimated (0: no simulation)
     attack     : attack to simulate (needs --runs)
-    leaked     : people whom it knows already
-    k          : people, you among them, whom no attack shall tell apart: what a new identity needs for that
+    leaked     : people that the adversary knows already
+    k          : number of people, including you, that no attack shall tell apart: what a new identity needs for that
     seed       : random seed of every draw
     """
     if discovery and runs:

@@ -59,20 +59,20 @@ def audit(
 
     truth         : table of who is who: id in AUXILIARY, id in RELEASE. A `Pair`, or an array as in it; without one
                     nothing can be checked
-    truth_partial : judge nobody who has no line in --truth: they may be in RELEASE
+    truth_partial : do not judge people without a line in --truth, who may be in RELEASE
     truth_sampled : people of a partial --truth are drawn at random, and stand for all
     auxiliary     : network of the adversary, in which they know the people
-    similarity    : table of who is alike (needs --auxiliary): id in AUXILIARY, id in RELEASE, larger weights for the
-                    more similar; Rematch and Climb use its order. A `Similarity`
-    overlaps      : shares of people and edges in common of two networks made from RELEASE; in place of --auxiliary
-    largest_component : cut both networks of --overlap to it, as papers do; people of all others are not judged
+    similarity    : table of similar people (needs --auxiliary): id in AUXILIARY, id in RELEASE, larger weights for the
+                    more similar, in an order that Rematch and Climb use. A `Similarity`
+    overlaps      : shares of people and edges in common of two networks made from RELEASE, in place of --auxiliary
+    largest_component : cut both networks of --overlap to it, as papers do, and judge only its people
     separation    : attack once more where some people have several identities (needs --overlap): keys are the options
                     of protect graph, such as model=best,identities=5,adopters=0.1 or decoy. Any protections
-    attacks       : attacks, separated by commas; parameters behind colons, as in Bumblebee:theta=0.5; all, and Rematch
-                    once forced, when left out. As they are written, or by name
-    seeds         : leaked identities: random, random.25, top, clique.4, betweenness.1 and more, drawn with the truth;
-                    match_profiles, match_top and match_cliques without. METHOD:COUNT, or whom the adversary has
-                    found; random.25 and 5 % of the people, 100 at most, when left out
+    attacks       : attacks, separated by commas, with parameters after colons, as in Bumblebee:theta=0.5 (default: all,
+                    and Rematch once forced). As they are written, or by name
+    seeds         : leaked identities: random, random.25, top, clique.4, betweenness.1 and more, drawn with the truth,
+                    or match_profiles, match_top and match_cliques without it. METHOD:COUNT, or people that the
+                    adversary has found; random.25 and 5 % of the people, 100 at most, when left out
     runs          : runs, each with other graphs or seeds
     transition    : other numbers of leaked identities to attack from, such as 5,25,100
     seed          : random seed of every draw

@@ -56,13 +56,13 @@ class EdgeListOptions:
     delimiter : str, optional
         delimiter of the ids: a character, or tab, bar, semicolon, comma or blank (any run of blanks)
     header : bool, optional
-        whether the first row names columns
+        first row names columns
     ends : pair of str or int, optional
         columns of the two ends of an edge, by name or by number from 1
     skip_lines : int
         lines to skip at the top
     comment : str, optional
-        mark of comments, also below the first row; none: no line is a comment
+        mark of comments, also below the first row (none: no line is a comment)
     encoding : str, optional
         encoding of a text file that is not UTF-8
     form : {"links", "adjacency", "matrix"}, optional
@@ -72,7 +72,7 @@ class EdgeListOptions:
     missing_ids : {"drop", "isolated", "keep"}, optional
         drop edges with a missing end, keep their other end as a person (isolated), or keep the word as an id
     two_mode : bool, optional
-        whether the ends are of two kinds, such as people and items
+        ends of two kinds, such as people and items
     """
 
     delimiter: str | None = None

@@ -84,11 +84,13 @@ def make_blocks(facts: LinkageFacts) -> tuple[Block, ...]:
 
 
 def _threshold_block(facts: LinkageFacts) -> Block:
-    others = findings(facts)[1:]
-    sentence = " ".join(others) or "How many subjects would be breached if another share of their items were the limit."
+    sentences = findings(facts)[1:]
+    sentence = (
+        " ".join(sentences) or "How many subjects would be breached if another share of their items were the limit."
+    )
     chosen = {f"\u03b2 {plain(facts.beta)}": facts.beta}
     if not facts.betas:
-        return Block("linkage", "Which items the adversary links", " ".join(others), open=True)
+        return Block("linkage", "Which items the adversary links", " ".join(sentences), open=True)
     chart = Chart(
         "lines", "linkage_thresholds", "threshold", "breached", by="guess", style="style", mark="mark",
         title="Subjects breached, by threshold", x_rules=chosen, x_max=1.0, where={"drawn": True},
@@ -167,8 +169,8 @@ def _merge_charts(values: str, facts: LinkageFacts, table: Table) -> Iterator[Ch
         yield chart
         return
     for subjects in (AVERAGE, WORST):
-        where = {"drawn": True, "subjects": subjects} | ({"comparable": True} if values == "mixed" else {})
-        if table.where(**where).rows:
+        chart_keys = {"drawn": True, "subjects": subjects} | ({"comparable": True} if values == "mixed" else {})
+        if table.where(**chart_keys).rows:
             name = f"{title}, {subjects}"
             yield Chart(
                 "lines",
@@ -180,7 +182,7 @@ def _merge_charts(values: str, facts: LinkageFacts, table: Table) -> Iterator[Ch
                 title=name,
                 rules=rules,
                 y_max=y_max,
-                where=where,
+                where=chart_keys,
             )
 
 
@@ -235,13 +237,13 @@ def _error_block(facts: LinkageFacts) -> Block | None:
     if len({error[:2] for error in errors}) < 2:
         return Block("errors", heading, f"{sentence} {_most_frequent(errors)}")
     drawn = [guess for guess, _ in drawn_guesses(facts)[:N_PANELS] if guess.miss_include]
-    shown = [error for guess in drawn for error in guess.miss_include]
+    drawn_errors = [error for guess in drawn for error in guess.miss_include]
     charts = tuple(
         Chart(
             "points", "linkage_errors", "misses", "includes", style="style", size="subjects", text="subjects", log="xy",
             title="Misses and includes" if len(facts.guesses) == 1 else guess.name,
             label=f"Misses against includes. {_most_frequent(guess.miss_include)}", where={"guess": guess.name},
-            x_max=max(error[0] for error in shown), y_max=max(error[1] for error in shown),
+            x_max=max(error[0] for error in drawn_errors), y_max=max(error[1] for error in drawn_errors),
         )
         for guess in drawn
     )  # fmt: skip
@@ -267,26 +269,26 @@ def _most_frequent(errors: list[tuple[int, int, int]] | tuple[tuple[int, int, in
 
 def describe_risk(facts: LinkageFacts) -> AtRisk:
     """Return how many subjects the strongest guess breaches; of a view one partition alone, if that is more."""
-    best = facts.strongest_first[0]
-    alone = best.one_by_one.get("breached", 0.0)
-    count = mark_people(round(max(alone, best.breached) * facts.counted))
-    by = " by one partition, on average" if alone > best.breached else ""
-    what = "their own share of the items is" if "beta" in facts.own else f"{threshold(facts.beta)} of each are"
-    sentence = f"of {facts.counted:,} subjects are breached{by}: {what} in one cluster"
-    return AtRisk(f"at most {count}" if best.at_least else count, sentence, tuple(_risk_facts(best)))
+    strongest = facts.strongest_first[0]
+    single_share = strongest.one_by_one.get("breached", 0.0)
+    count = mark_people(round(max(single_share, strongest.breached) * facts.counted))
+    suffix = " by one partition, on average" if single_share > strongest.breached else ""
+    limit = "their own share of the items is" if "beta" in facts.own else f"{threshold(facts.beta)} of each are"
+    sentence = f"of {facts.counted:,} subjects are breached{suffix}: {limit} in one cluster"
+    return AtRisk(f"at most {count}" if strongest.at_least else count, sentence, tuple(_risk_facts(strongest)))
 
 
-def _risk_facts(best: GuessFacts) -> Iterator[Fact]:
-    if best.one_by_one:
-        yield Fact("By all together", f"{percent(best.breached)}, by the share of items that they link on average")
-        alone = percent(best.one_by_one["clean"])
-        yield Fact("Alone", f"{alone} by one partition: in a cluster with no item of others")
+def _risk_facts(strongest: GuessFacts) -> Iterator[Fact]:
+    if strongest.one_by_one:
+        yield Fact("By all together", f"{percent(strongest.breached)}, by the share of items that they link on average")
+        clean_share = percent(strongest.one_by_one["clean"])
+        yield Fact("Alone", f"{clean_share} by one partition: in a cluster with no item of others")
     else:
-        yield Fact("Alone", f"{share_of(best, 'clean')}: in a cluster with no item of others")
-    if not math.isnan(best.recovered):
-        yield Fact("Wholly", f"{percent(best.recovered)}: all of their items, and nothing else")
-    if not math.isnan(best.one_away) and not best.one_by_one:  # of a view it is of all partitions together
-        yield Fact("Nearly", f"{percent(best.one_away)} more, once the adversary joins one more cluster")
+        yield Fact("Alone", f"{share_of(strongest, 'clean')}: in a cluster with no item of others")
+    if not math.isnan(strongest.recovered):
+        yield Fact("Wholly", f"{percent(strongest.recovered)}: all of their items, and nothing else")
+    if not math.isnan(strongest.one_away) and not strongest.one_by_one:  # of a view it is of all partitions together
+        yield Fact("Nearly", f"{percent(strongest.one_away)} more, once the adversary joins one more cluster")
 
 
 ADVICE = Advice(RENAME, '[[protections]]\nuse = "linkage.PerPeriod"\ngrid = { length = [0.25, 0.5] }')

@@ -182,9 +182,11 @@ class LinkageFacts:
     @property
     def far_guess(self) -> str | None:
         """Name of the guess that mixes in so much more that the curves of all others would be flat, if there is one."""
-        known = [guess for guess in self.guesses if guess.mixed_curve]
-        most = sorted(((largest([guess.mixed_curve, guess.worst_mixed]), guess.name) for guess in known), reverse=True)
-        return most[0][1] if len(most) > 2 and most[0][0] > FAR * most[1][0] else None
+        guesses = [guess for guess in self.guesses if guess.mixed_curve]
+        errors = sorted(
+            ((largest([guess.mixed_curve, guess.worst_mixed]), guess.name) for guess in guesses), reverse=True
+        )
+        return errors[0][1] if len(errors) > 2 and errors[0][0] > FAR * errors[1][0] else None
 
     @property
     def horizon(self) -> int:

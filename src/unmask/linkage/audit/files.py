@@ -96,7 +96,7 @@ def audit_files(
 
 
 def _count(
-    options: EngineOptions, files: LinkageFiles, settings: Sensitivity, own: Mapping[str, str], encoding: str | None
+    options: EngineOptions, files: LinkageFiles, settings: Sensitivity, columns: Mapping[str, str], encoding: str | None
 ) -> dict[str, Contingency] | None:
     """Count the items that truth and guesses share; None after a dry run.
 
@@ -105,9 +105,9 @@ def _count(
     with options.open(encoding=encoding) as engine:
         truth, guesses = files.locate(engine)
         view = next((guess for guess in guesses.values() if guess.further), None)
-        if options.engine is None and (own or view):
+        if options.engine is None and (columns or view):
             _note(engine.notes)
-            solution, values, partitions = files.read(engine, own)
+            solution, values, partitions = files.read(engine, columns)
             return compare_guesses(solution, partitions, settings, values)
         if view is not None:
             raise UnmaskError(

@@ -104,7 +104,7 @@ def compare_guesses(
     truth: Partition,
     guesses: Mapping[str, Partition | View],
     sensitivity: Sensitivity,
-    own: Mapping[str, ArrayLike] | None = None,
+    columns: Mapping[str, ArrayLike] | None = None,
 ) -> dict[str, Contingency]:
     """Return the items that every guess and the truth have in common.
 
@@ -118,7 +118,7 @@ def compare_guesses(
         Clusters of the items by name.
     sensitivity : Sensitivity
         Treatment of missing and unlabeled items.
-    own : mapping of arrays of shape (n,), optional
+    columns : mapping of arrays of shape (n,), optional
         Values of the truth's items: their "weight" in [0, 1], and of their subjects "alpha", "beta" and "wanted", one
         value for all items of a subject, in place of those of the sensitivity. Section 3.3 of the paper.
     """
@@ -127,7 +127,7 @@ def compare_guesses(
     if sensitivity.missing == "drop":  # from all of them what one lacks
         _, views = in_all(truth, views)
     options: dict[str, Any] = {"missing": sensitivity.missing, "unlabeled": sensitivity.unlabeled}
-    options |= {"weights": (own or {}).get("weight"), "own": _values_of_subjects(truth, own or {})}
+    options |= {"weights": (columns or {}).get("weight"), "own": _values_of_subjects(truth, columns or {})}
     contingencies = {}
     for name, view, n in zip(guesses, views, n_items, strict=True):
         try:
@@ -143,19 +143,19 @@ def _count_items(truth: Partition, view: View) -> int:
     return len(set().union(*(array.tolist() for array in ids))) if ids else len(truth)
 
 
-def _values_of_subjects(truth: Partition, own: Mapping[str, ArrayLike]) -> dict[str, NDArray[Any]]:
+def _values_of_subjects(truth: Partition, values_by_name: Mapping[str, ArrayLike]) -> dict[str, NDArray[Any]]:
     """Return the value of each subject, which all of its items must have."""
     values_of = {}
     first = np.unique(truth.code, return_index=True)[1]
-    for name, values in own.items():
+    for name, values in values_by_name.items():
         if name not in ("weight", *OWN):
             raise UnmaskError(f"items and subjects have no {name!r} of their own; expected weight, {', '.join(OWN)}")
-        each = np.asarray(values)
-        if each.shape != (len(truth),):
-            raise UnmaskError(f"there are {each.size} values of {name} for {len(truth)} items, expected one for each")
+        array = np.asarray(values)
+        if array.shape != (len(truth),):
+            raise UnmaskError(f"there are {array.size} values of {name} for {len(truth)} items, expected one for each")
         if name != "weight":
-            values_of[name] = each[first]
-            if np.any(values_of[name][truth.code] != each):
+            values_of[name] = array[first]
+            if np.any(values_of[name][truth.code] != array):
                 raise UnmaskError(f"{name} differs between items of a subject, expected one value for all of them")
     return values_of
 
@@ -197,8 +197,8 @@ class JudgedGuess:
                 self.contingency, alpha=sensitivity.alpha, beta=sensitivity.beta, min_size=sensitivity.min_size
             )
             return {rate.name: getattr(open_, rate.name)[:, self.counted] for rate in RATES if rate.bounded}
-        each = {rate.name: np.asarray(getattr(self.unlinkability, rate.name), dtype=np.float64) for rate in RATES}
-        return {name: np.stack([value[self.counted]] * 2) for name, value in each.items()}
+        by_rate = {rate.name: np.asarray(getattr(self.unlinkability, rate.name), dtype=np.float64) for rate in RATES}
+        return {name: np.stack([value[self.counted]] * 2) for name, value in by_rate.items()}
 
     @cached_property
     def shuffled_rates(self) -> dict[str, float]:
@@ -239,12 +239,12 @@ class JudgedGuess:
         subjects is smaller, their numbers.
         """
         size = self.contingency.tables[0].subject_size
-        judged, labeled = self.counted | (size == 1), int(size.sum())
+        is_judged, labeled = self.counted | (size == 1), int(size.sum())
         items, subjects = max(self.contingency.n_items, labeled), len(size)
-        if judged.mean() * items < size[judged].sum():
-            return {"n_people": subjects, "n_drawn": subjects, "n_judged": int(judged.sum())}
+        if is_judged.mean() * items < size[is_judged].sum():
+            return {"n_people": subjects, "n_drawn": subjects, "n_judged": int(is_judged.sum())}
         drawn = labeled if self.sensitivity.truth_sampled else items
-        return {"n_people": items, "n_drawn": drawn, "n_judged": int(size[judged].sum())}
+        return {"n_people": items, "n_drawn": drawn, "n_judged": int(size[is_judged].sum())}
 
     def _row(self, release: str, rate: Rate, values: Floats) -> Row:
         value, prior = rate.worst_case(values), self.shuffled_rates[rate.name]
@@ -270,18 +270,18 @@ class JudgedGuess:
         rate = {name: self.values[name].mean(axis=1).tolist() for name in ("breached", "clean_breach")}
         first = self.contingency.tables[int(np.argmax(self.contingency.probability))]
         decided = self.sensitivity.unlabeled != "unknown"
-        most = {"breached": rate["breached"][1], "clean": rate["clean_breach"][1]}
-        least = {"breached": rate["breached"][0], "clean": rate["clean_breach"][0]}
+        upper_bounds = {"breached": rate["breached"][1], "clean": rate["clean_breach"][1]}
+        lower_bounds = {"breached": rate["breached"][0], "clean": rate["clean_breach"][0]}
         return GuessFacts(
             name=self.name,
             clusters=len(first.cluster_size),
             partitions=len(self.contingency.tables),
             guessing=self.shuffled_rates["breached"],
-            whole=_whole(self.contingency),
+            whole=_score_partition(self.contingency),
             unlabeled=int(self.contingency.tables[0].n_unowned.sum()),
             one_by_one=self._one_by_one(),
-            **most,
-            **(self._of_merges() if decided else _NO_MERGES | {"at_least": least}),
+            **upper_bounds,
+            **(self._of_merges() if decided else _NO_MERGES | {"at_least": lower_bounds}),
         )
 
     def _one_by_one(self) -> dict[str, float]:
@@ -354,15 +354,15 @@ def _counts(miss: Floats, include: Floats) -> tuple[tuple[int, int, int], ...]:
 
 def _recovered(met: Contingency, keep: NDArray[np.bool_]) -> float:
     """Return the share of subjects recovered exactly, expected over the partitions of a view."""
-    each = []
+    shares = []
     for table in met.tables:
-        whole = table.shared == table.subject_size[table.subject]
-        whole &= table.shared == table.cluster_size[table.cluster]
-        each.append(float(np.isin(np.flatnonzero(keep), table.subject[whole]).mean()))
-    return float(met.probability @ each)
+        is_complete = table.shared == table.subject_size[table.subject]
+        is_complete &= table.shared == table.cluster_size[table.cluster]
+        shares.append(float(np.isin(np.flatnonzero(keep), table.subject[is_complete]).mean()))
+    return float(met.probability @ shares)
 
 
-def _whole(met: Contingency) -> dict[str, float]:
+def _score_partition(met: Contingency) -> dict[str, float]:
     """Return the scores of the whole partition over the labeled items; none for a view of several."""
     if len(met.tables) > 1:
         return {}

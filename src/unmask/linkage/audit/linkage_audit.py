@@ -67,23 +67,25 @@ def audit_contingencies(guesses: Mapping[str, Contingency], sensitivity: Sensiti
     """
     if not guesses:
         raise UnmaskError("0 guesses were given, expected at least 1 partition to evaluate")
-    judged = [JudgedGuess(name, contingency, sensitivity) for name, contingency in guesses.items()]
-    rows = tuple(row for guess in judged for row in guess.rows())
-    return describe(_measure(judged, sensitivity), rows, _not_run(judged, sensitivity, rows), sensitivity)
+    judged_guesses = [JudgedGuess(name, contingency, sensitivity) for name, contingency in guesses.items()]
+    rows = tuple(row for guess in judged_guesses for row in guess.rows())
+    return describe(
+        _measure(judged_guesses, sensitivity), rows, _not_run(judged_guesses, sensitivity, rows), sensitivity
+    )
 
 
-def _measure(judged: Sequence[JudgedGuess], sensitivity: Sensitivity) -> LinkageFacts:
-    contingency = judged[0].contingency
+def _measure(guesses: Sequence[JudgedGuess], sensitivity: Sensitivity) -> LinkageFacts:
+    contingency = guesses[0].contingency
     return LinkageFacts(
         items=int(contingency.tables[0].subject_size.sum()),
         subjects=len(contingency.subjects),
-        counted=int(judged[0].counted.sum()),
+        counted=int(guesses[0].counted.sum()),
         min_size=sensitivity.min_size,
         alpha=sensitivity.alpha,
         beta=sensitivity.beta,
         wanted=sensitivity.wanted,
         betas=() if sensitivity.unlabeled == "unknown" else BETAS,
-        guesses=tuple(guess.facts() for guess in judged),
+        guesses=tuple(guess.facts() for guess in guesses),
         unlabeled=sensitivity.unlabeled,
         own=(
             *(("weight",) if contingency.items is not None else ()),
@@ -118,9 +120,9 @@ def describe(
 
 
 def _setting(facts: LinkageFacts) -> str:
-    who = "An adversary says" if len(facts.guesses) == 1 else f"{len(facts.guesses)} adversaries say"
+    subject = "An adversary says" if len(facts.guesses) == 1 else f"{len(facts.guesses)} adversaries say"
     subjects = "1 subject" if facts.subjects == 1 else f"{facts.subjects:,} subjects"
-    return f"{who} which of {facts.items:,} items belong together; in truth they belong to {subjects}."
+    return f"{subject} which of {facts.items:,} items belong together; in truth they belong to {subjects}."
 
 
 def _assumptions(facts: LinkageFacts, sensitivity: Sensitivity) -> tuple[str, ...]:
@@ -152,14 +154,14 @@ _IF_UNLABELED: Final[Mapping[Unlabeled, tuple[str, ...]]] = {
 
 
 def _not_run(
-    judged: Sequence[JudgedGuess], sensitivity: Sensitivity, rows: Sequence[Row]
+    guesses: Sequence[JudgedGuess], sensitivity: Sensitivity, rows: Sequence[Row]
 ) -> tuple[tuple[str, str], ...]:
-    return tuple(_reasons(judged, sensitivity, {row.adversary for row in rows if row.measure == "foreign_subjects"}))
+    return tuple(_reasons(guesses, sensitivity, {row.adversary for row in rows if row.measure == "foreign_subjects"}))
 
 
-def _reasons(judged: Sequence[JudgedGuess], sensitivity: Sensitivity, counted: set[str]) -> Iterator[tuple[str, str]]:
+def _reasons(guesses: Sequence[JudgedGuess], sensitivity: Sensitivity, counted: set[str]) -> Iterator[tuple[str, str]]:
     """Yield what was not computed, and why; `counted` has the guesses whose foreign subjects were."""
-    views = [guess.name for guess in judged if len(guess.contingency.tables) > 1]
+    views = [guess.name for guess in guesses if len(guess.contingency.tables) > 1]
     if views:
         yield (
             f"Whole-partition scores of {', '.join(views)}",
@@ -170,7 +172,7 @@ def _reasons(judged: Sequence[JudgedGuess], sensitivity: Sensitivity, counted: s
             "Misses, includes, merges and risk slopes",
             "they depend on the whole order of merges, which unknown items leave open; foreign or drop decides it",
         )
-    uncounted = {guess.name for guess in judged} - counted
+    uncounted = {guess.name for guess in guesses} - counted
     if uncounted:
         yield (
             f"Subjects that the foreign items of {', '.join(sorted(uncounted))} come from",

@@ -36,9 +36,9 @@ def plain(share: float) -> str:
 
 def share_of(guess: GuessFacts, name: str) -> str:
     """Return the share "breached" or "clean"; from the least to the most if unlabeled items leave it open."""
-    most = percent(getattr(guess, name))
-    least = percent(guess.at_least.get(name, getattr(guess, name)))
-    return most if least == most else f"{least} to {most}"
+    upper_bound = percent(getattr(guess, name))
+    lower_bound = percent(guess.at_least.get(name, getattr(guess, name)))
+    return upper_bound if lower_bound == upper_bound else f"{lower_bound} to {upper_bound}"
 
 
 def name_guess(name: str) -> str:
@@ -73,17 +73,19 @@ def _find(guess: GuessFacts, facts: LinkageFacts, *, first: bool) -> Iterator[st
 
 
 def _breaches(name: str, guess: GuessFacts, facts: LinkageFacts, *, first: bool) -> str:
-    who, what, shuffled = "them", "as much", "shuffled labels"
+    subjects, threshold_text, shuffled = "them", "as much", "shuffled labels"
     if first:
-        who = f"{facts.counted:,} subject{'' if facts.counted == 1 else 's'}{_of_size(facts)}"
-        what = threshold(facts.beta) if "beta" not in facts.own else "its own share of the items"
-        what = what.replace("items", "labeled items") if facts.unlabeled == "unknown" else what
+        subjects = f"{facts.counted:,} subject{'' if facts.counted == 1 else 's'}{_of_size(facts)}"
+        threshold_text = threshold(facts.beta) if "beta" not in facts.own else "its own share of the items"
+        threshold_text = (
+            threshold_text.replace("items", "labeled items") if facts.unlabeled == "unknown" else threshold_text
+        )
         shuffled = "clusters of the same sizes with shuffled labels"
     guessing = percent(guess.guessing)
     if guess.breached == 0:
         link = f", as do {shuffled}" if guess.guessing == 0 else f"; {shuffled} link that of {guessing}"
-        return f"{name} breaches no subject: it links {what} of none of {who}{link}."
-    links = f"{name} links {what} of {share_of(guess, 'breached')} of {who}; {shuffled} link {guessing}"
+        return f"{name} breaches no subject: it links {threshold_text} of none of {subjects}{link}."
+    links = f"{name} links {threshold_text} of {share_of(guess, 'breached')} of {subjects}; {shuffled} link {guessing}"
     return f"{links} too: the adversary learned nothing." if guess.guessing >= guess.breached else f"{links}."
 
 
@@ -101,8 +103,8 @@ def each_partition(guess: GuessFacts) -> str:
 
 def nearness(guess: GuessFacts) -> str:
     """Return the share of clean breaches, and of subjects that one more merge would breach, in one sentence."""
-    some = percent(guess.one_away) if guess.one_away > 0 else "No subject"
-    near = f"{some} would be breached with one more cluster joined"
+    subjects = percent(guess.one_away) if guess.one_away > 0 else "No subject"
+    near = f"{subjects} would be breached with one more cluster joined"
     if guess.breached == 0 or guess.one_by_one:
         return "" if math.isnan(guess.one_away) else f"{near}."
     clean = f"{share_of(guess, 'clean')} are breached without a single item of others"
@@ -175,14 +177,14 @@ _UNLABELED = {
 
 def policy(facts: LinkageFacts) -> str:
     """Return the definition of a breach and of the most relevant cluster."""
-    alpha, rest = f"{facts.alpha:.3g}", f"{1 - facts.alpha:.3g}"
-    more = " Items of others are welcome to the subjects: they hide them." if facts.wanted else ""
+    alpha, complement = f"{facts.alpha:.3g}", f"{1 - facts.alpha:.3g}"
+    additions = " Items of others are welcome to the subjects: they hide them." if facts.wanted else ""
     if facts.own:
-        more += f" The truth has values of their own for items or subjects: {', '.join(facts.own)}."
+        additions += f" The truth has values of their own for items or subjects: {', '.join(facts.own)}."
     return (
         f"A subject is breached if its most relevant cluster holds {threshold(facts.beta)} of the subject. The most "
-        f"relevant cluster is that of least cost: {alpha} for each item of the subject that it lacks, {rest} for each "
-        f"item of others in it. Where less is linked, the adversary must join more clusters to it.{more}"
+        f"relevant cluster is that of least cost: {alpha} for each item of the subject that it lacks, {complement} for "
+        f"each item of others in it. Where less is linked, the adversary must join more clusters to it.{additions}"
     )
 
 
@@ -203,8 +205,8 @@ def breached_by_definition(facts: LinkageFacts) -> tuple[str, ...]:
 def single_partitions(facts: LinkageFacts) -> Iterator[str]:
     """Yield a caution for each view whose partitions breach more alone than together."""
     for guess in facts.guesses:
-        alone = guess.one_by_one.get("breached", 0.0)
-        if alone > guess.breached:
-            each, together = percent(alone), percent(guess.breached)
+        single_share = guess.one_by_one.get("breached", 0.0)
+        if single_share > guess.breached:
+            single_percent, joint_percent = percent(single_share), percent(guess.breached)
             act = f"An adversary may act on one partition of {guess.name}"
-            yield f"{act}: each alone breaches {each} on average, all together {together}."
+            yield f"{act}: each alone breaches {single_percent} on average, all together {joint_percent}."

@@ -64,22 +64,26 @@ def attack(cell: Cell, _population: Items | Released, released: Released, attack
     """Return the rows of the adversary's guess, over subjects, and the items that stay linked by a pseudonym."""
     items, solution = released
     name, sensitivity = cell.adversary.name, check(cell.adversary)
-    contingencies = compare_guesses(solution, {name: attack(items)}, sensitivity, _own(cell.dataset, solution))
+    contingencies = compare_guesses(
+        solution, {name: attack(items)}, sensitivity, _read_own_values(cell.dataset, solution)
+    )
     used, note = len(items) / max(items.partition.n_clusters, 1), "items that stay linked by a pseudonym"
     utility = cell.row("utility", "items", used, prior=1.0, n=len(items), note=note)
     return [*JudgedGuess(name, contingencies[name], sensitivity).rows(cell.protection.name), utility]
 
 
-def _own(dataset: Part, solution: Partition) -> dict[str, NDArray[Any]]:
+def _read_own_values(dataset: Part, solution: Partition) -> dict[str, NDArray[Any]]:
     """Return the values of items and subjects from the columns of the file that `own` names."""
-    own = dataset.settings.get("own", {})
-    if not own:
+    column_names = dataset.settings.get("own", {})
+    if not column_names:
         return {}
     if "file" not in dataset.settings:
         raise UnmaskError("own names columns of a file, and this dataset has none; leave it out")
     item = dataset.settings.get("item")
-    columns = read_columns(dataset.settings["file"], list(dict.fromkeys([*own.values(), *([item] if item else [])])))
+    columns = read_columns(
+        dataset.settings["file"], list(dict.fromkeys([*column_names.values(), *([item] if item else [])]))
+    )
     ids = columns[item].tolist() if item else range(len(next(iter(columns.values()))))
-    place = {one: at for at, one in enumerate(ids)}
-    rows = [place[one] for one in (range(len(solution)) if solution.items is None else solution.items.tolist())]
-    return {name: parse_shares(name, columns[column][rows]) for name, column in own.items()}
+    place = {item_id: position for position, item_id in enumerate(ids)}
+    rows = [place[item_id] for item_id in (range(len(solution)) if solution.items is None else solution.items.tolist())]
+    return {name: parse_shares(name, columns[column][rows]) for name, column in column_names.items()}

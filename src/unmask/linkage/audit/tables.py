@@ -105,13 +105,16 @@ def _guess_record(guess: GuessFacts) -> tuple[object, ...]:
         guess.at_least.get("clean"),
         guess.one_by_one.get("breached"),
         guess.one_by_one.get("clean"),
-        *map(_known, (guess.one_away, guess.median_merges, guess.most_merges, guess.gini, guess.jain, guess.recovered)),
+        *map(
+            _none_if_nan,
+            (guess.one_away, guess.median_merges, guess.most_merges, guess.gini, guess.jain, guess.recovered),
+        ),
         guess.unlabeled or None,
         guess.kind or None,
     )
 
 
-def _known(value: float) -> float | None:
+def _none_if_nan(value: float) -> float | None:
     return None if math.isnan(value) else value
 
 
@@ -124,8 +127,11 @@ def score_table(guesses: Iterable[GuessFacts]) -> Table:
         Column("value", "Value", "number", places=3),
     )
     scores = {guess.name: guess.scores for guess in guesses}
-    named = dict.fromkeys(name for values in scores.values() for name in values)
-    order = [*(name for name in PARTITION_SCORES if name in named), *(n for n in named if n not in PARTITION_SCORES)]
+    shown_names = dict.fromkeys(name for values in scores.values() for name in values)
+    order = [
+        *(name for name in PARTITION_SCORES if name in shown_names),
+        *(n for n in shown_names if n not in PARTITION_SCORES),
+    ]
     records = (
         (*_describe_score(name), guess, values[name])
         for name in order
@@ -136,8 +142,8 @@ def score_table(guesses: Iterable[GuessFacts]) -> Table:
 
 
 def _describe_score(name: str) -> tuple[str, str]:
-    known = PARTITION_SCORES.get(name)
-    return (name.replace("_", " "), "") if known is None else (known.label, known.meaning)
+    definition = PARTITION_SCORES.get(name)
+    return (name.replace("_", " "), "") if definition is None else (definition.label, definition.meaning)
 
 
 def _threshold_table(facts: LinkageFacts) -> Table:

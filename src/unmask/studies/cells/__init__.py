@@ -186,7 +186,7 @@ def _check_known(key: str, value: object, available: Sequence[str], source: str)
     from unmask.tables.reading import check_columns as check_names
 
     try:
-        check_names(available, _column_names(key, value), where=source)
+        check_names(available, _column_names(key, value), place=source)
     except UnmaskError as error:
         raise UnmaskError(f"{key}: {error}") from None
 

@@ -13,7 +13,7 @@ from unmask.core.inference import compose
 from unmask.core.posterior import Posterior, equal_weights, stored
 from unmask.tables.attacks.backoff import BackOff
 from unmask.tables.attacks.classes import ClassAttack
-from unmask.tables.background import Attack, Background, Rng, before, hidden_values
+from unmask.tables.background import Attack, Background, Rng, hidden_values, prior_of
 from unmask.tables.grouping import class_counts
 from unmask.tables.table import Table
 
@@ -93,7 +93,7 @@ class AttributeInference:
         of `outside` about the same people, where it is there, too.
         """
         column, background = release.column(self.sensitive), Background.of(knowledge)
-        labels, prior, source = before(column, background.population)
+        labels, prior, source = prior_of(column, background.population)
         provenance = {"attack": repr(self), "prior": source}
         record_values, means = self.values_of_records(release, background)
         if release.counts is not None:

@@ -21,7 +21,7 @@ from unmask.ranges import Range, check_ranges
 from unmask.tables.attacks.marginal_counts import bins_of, mutual_information, own_bins, shares
 from unmask.tables.attacks.pairing import shared_columns
 from unmask.tables.attacks.product_sums import multiply_columns
-from unmask.tables.background import Background, Rng, before, hidden_values
+from unmask.tables.background import Background, Rng, hidden_values, prior_of
 from unmask.tables.column import classes_of
 from unmask.tables.grouping import class_counts, first_of, group
 from unmask.tables.table import Table
@@ -98,7 +98,7 @@ class BackOff:
         if reason := self.refusal(release, knowledge):
             raise UnmaskError(reason)
         secret, population = release.column(self.sensitive), Background.of(knowledge).population
-        labels, prior, source = before(secret, population)
+        labels, prior, source = prior_of(secret, population)
         columns, counts = self._counted(release, knowledge, len(labels))
         observation, (p,) = _learned(_tallied(columns, [counts]), [counts], self._strengths(columns, [counts]))
         return Posterior.from_dense(
@@ -127,7 +127,7 @@ class BackOff:
     def tuned(self, release: Table, knowledge: Background | None = None) -> BackOff:
         """Return the same with the strengths of a release, for several calls about it."""
         secret = release.column(self.sensitive)
-        labels, _, _ = before(secret, Background.of(knowledge).population)
+        labels, _, _ = prior_of(secret, Background.of(knowledge).population)
         columns, counts = self._counted(release, knowledge, len(labels))
         return replace(self, strengths=tuple(strength for (strength,) in self._strengths(columns, [counts])))
 
@@ -142,7 +142,7 @@ class BackOff:
         this table; fold : (n_rows,) the fold of each.
         """
         secret = table.column(self.sensitive)
-        labels, prior, _ = before(secret, table)
+        labels, prior, _ = prior_of(secret, table)
         columns, of_row = _of_classes(list(_shared(table, table, table, self.bins)))
         first_row = first_of(of_row, len(columns[0].row))
         columns = [column._replace(people=column.people[first_row]) for column in columns]
@@ -185,7 +185,7 @@ class BackOff:
         background = Background.of(knowledge)
         sides = zip(*shared_columns(release if background.people is None else background.people, release), strict=True)
         differ = max(len(classes_of(side).sizes) for side in sides)
-        values = len(before(release.column(self.sensitive), background.population)[0])
+        values = len(prior_of(release.column(self.sensitive), background.population)[0])
         if differ * values <= MAX_PROBABILITIES:
             return ""
         return (

@@ -178,8 +178,8 @@ def _log_share(
     if not anything.any() or not is_stated.any():
         return share
     cells, share_of_any = np.where(anything, 0.0, cell.counts), np.zeros(len(is_stated))
-    stated, step = np.flatnonzero(is_stated), max(1, CHUNK // fits.shape[1])
-    blocks = (stated[start : start + step] for start in range(0, len(stated), step))
+    stated_rows, step = np.flatnonzero(is_stated), max(1, CHUNK // fits.shape[1])
+    blocks = (stated_rows[start : start + step] for start in range(0, len(stated_rows), step))
     shared = np.concatenate([(fits[block] * np.exp(-log_volume)) @ cells for block in blocks])
     share_of_any[is_stated] = _log_part(shared, cells)
     return np.where(anything[released_cell], share_of_any[known_cell], share)
@@ -252,8 +252,8 @@ class RegisterAttack:
         pairing = pair(release, people)
         row, klass = pairs_where(pairing, fits_of(pairing.columns, missing=release.missing))
         owned = owners(np.bincount(pairing.observation), pairing.sizes, row, klass, coverage=self.coverage)
-        likely = owned.each > LEAST
-        indptr, candidate, log_p = pairing.expand(row[likely], klass[likely], np.log(owned.each[likely]))
+        likely = owned.probability > LEAST
+        indptr, candidate, log_p = pairing.expand(row[likely], klass[likely], np.log(owned.probability[likely]))
         return Posterior(
             indptr=indptr,
             candidate=candidate.astype(np.int32),
@@ -341,7 +341,7 @@ def _pairs(release: Table, register: Table) -> tuple[Ints, Ints, Ints, Ints]:
 
 def _unequal_entries(owned: Owners, people: Ints, row: Ints, klass: Ints) -> Entries:
     entries = np.flatnonzero(owned.overlaps[row])
-    return row[entries], people[klass[entries]], owned.each[entries]
+    return row[entries], people[klass[entries]], owned.probability[entries]
 
 
 def _with_listed_candidates(

@@ -19,7 +19,7 @@ from unmask.ranges import Range, check_ranges
 from unmask.tables.attacks.backoff import BackOff
 from unmask.tables.attacks.marginal_counts import shares
 from unmask.tables.attacks.pairing import shared_columns
-from unmask.tables.background import Background, Rng, before
+from unmask.tables.background import Background, Rng, prior_of
 from unmask.tables.table import Table
 
 Floats = NDArray[np.float64]
@@ -80,12 +80,12 @@ class ModelAttribute:
             raise UnmaskError(reason)
         background, secret = Background.of(knowledge), release.column(self.sensitive)
         people = release if background.people is None else background.people
-        labels, prior, source = before(secret, background.population)
+        labels, prior, source = prior_of(secret, background.population)
         rng = secret_unless(rng or np.random.default_rng(0))  # always the same: the third digit moves with the draws
         rows, targets = _features(people, release, background.population, self.bins, rng)
         of_release = (np.bincount(secret.codes, minlength=len(labels)) + 0.5) / (len(rows) + 0.5 * len(labels))
         distinct, observation = np.unique(targets, axis=0, return_inverse=True)
-        p = len(rows) * _predicted(self._made(), rows, secret.codes, distinct, len(labels)) + of_release
+        p = len(rows) * _predicted(self._make_model(), rows, secret.codes, distinct, len(labels)) + of_release
         p *= prior / of_release
         return Posterior.from_dense(
             p / p.sum(axis=1, keepdims=True),
@@ -100,7 +100,7 @@ class ModelAttribute:
         """Return the reason why nothing can be learned about the people known; "" if something can."""
         return BackOff(self.sensitive).refusal(release, knowledge)
 
-    def _made(self) -> Any:
+    def _make_model(self) -> Any:
         """Return a copy of the estimator, not yet fitted."""
         model = _of_scikit_learn(self.estimator)() if isinstance(self.estimator, str) else deepcopy(self.estimator)
         if lacking := [verb for verb in ("fit", "predict_proba") if not hasattr(model, verb)]:

@@ -76,7 +76,7 @@ class Crossing:
         links = [ClassAttack().of_classes(table, Background(people)) for table in releases]
         observations, observed = np.unique(np.stack([link.observation for link in links]), axis=1, return_inverse=True)
         observed, values = observed.reshape(-1), _value_numbers(releases, self.by)
-        sides = [_Side.by(*arguments) for arguments in zip(links, values, observations, strict=True)]
+        sides = [_Side.from_link(*arguments) for arguments in zip(links, values, observations, strict=True)]
         share = np.bincount(np.concatenate(values)) / sum(map(len, values))
         way, n_o = _ways(sides, share), np.bincount(observed)
         f = _fitted(way, n_o, [side.sizes for side in sides])
@@ -109,22 +109,22 @@ class _Side(NamedTuple):
     """A release as it is crossed: its records in groups, alike for whoever is known and in what they say; group 0 is of
     the people without a record.
 
-    of, sizes : (n_rows,) the group of each record, from 1; (1 + G,) those of each group
-    seen      : (O,) what each o is to this release, an observation
+    group_of, sizes : (n_rows,) the group of each record, from 1; (1 + G,) those of each group
+    observation : (O,) what each o is to this release, an observation
     first     : (n_observations + 1,) those of observation y are entries first[y]:first[y + 1], by what they say
-    group, said, weight : (n_entries + 1,) a group, what it says, what is believed of a record of it; the last is empty
+    group, value, weight : (n_entries + 1,) a group, what it says, what is believed of a record of it; the last is empty
     """
 
-    of: Ints
+    group_of: Ints
     sizes: Ints
-    seen: Ints
+    observation: Ints
     first: Ints
     group: Ints
-    said: Ints
+    value: Ints
     weight: Floats
 
     @classmethod
-    def by(cls, link: Posterior, values: Ints, observations: Ints) -> Self:
+    def from_link(cls, link: Posterior, values: Ints, observations: Ints) -> Self:
         """Build from the belief about the release alone; values : (n_rows,) as of `_value_numbers`."""
         if link.n_candidates > link.n_targets:
             raise NotRunError(f"a release has {link.n_candidates:,} rows, and {link.n_targets:,} people are known")
@@ -136,12 +136,12 @@ class _Side(NamedTuple):
         fits, y = ranges(begin[link.candidate], count), np.repeat(link.row, count)
         order = np.lexsort((codes[fits, 1], y))
         return cls(
-            of=group_of_record.astype(np.int64) + 1,
+            group_of=group_of_record.astype(np.int64) + 1,
             sizes=np.append(link.n_targets - link.n_candidates, sizes),
-            seen=observations,
+            observation=observations,
             first=np.concatenate(([0], np.cumsum(np.bincount(y, minlength=link.n_observations)))),
             group=np.append(fits[order] + 1, 0),
-            said=np.append(codes[fits[order], 1], -1),
+            value=np.append(codes[fits[order], 1], -1),
             weight=np.append(np.repeat(np.exp(link.log_probability, dtype=np.float64), count)[order], 1.0),
         )
 
@@ -150,10 +150,10 @@ class _Side(NamedTuple):
 
         Each way may go on without a record if some people have none.
         """
-        n = max(int(self.said.max()), int(values.max(initial=0))) + 1
-        keys = np.repeat(np.arange(len(self.first) - 1), np.diff(self.first)) * n + self.said[:-1]
-        low = np.searchsorted(keys, self.seen[o] * n + np.maximum(values, 0))
-        high = np.searchsorted(keys, self.seen[o] * n + np.where(values < 0, n - 1, values), side="right")
+        n = max(int(self.value.max()), int(values.max(initial=0))) + 1
+        keys = np.repeat(np.arange(len(self.first) - 1), np.diff(self.first)) * n + self.value[:-1]
+        low = np.searchsorted(keys, self.observation[o] * n + np.maximum(values, 0))
+        high = np.searchsorted(keys, self.observation[o] * n + np.where(values < 0, n - 1, values), side="right")
         size = high - low
         _check_ways(int(size.sum()))
         entries = np.arange(len(o) if self.sizes[0] else 0)
@@ -171,14 +171,14 @@ class _Ways(NamedTuple):
 
 def _ways(sides: Sequence[_Side], share: Floats) -> _Ways:
     """Return all ways of all people; share : (n_said,) of the records that say each."""
-    fits = np.diff(sides[0].first)[sides[0].seen] + 1
+    fits = np.diff(sides[0].first)[sides[0].observation] + 1
     parts, n_ways = [], 0
     for start, stop in chunks(np.concatenate(([0], np.cumsum(fits))), RECORDS_AT_ONCE):
         o = np.arange(start, stop)
         value, weight, groups = np.full(len(o), -1), np.ones(len(o)), np.empty((0, len(o)), dtype=np.int64)
         for side in sides:
             row, entry = side.fitting(o, value)
-            o, weight, value = o[row], weight[row] * side.weight[entry], np.maximum(value[row], side.said[entry])
+            o, weight, value = o[row], weight[row] * side.weight[entry], np.maximum(value[row], side.value[entry])
             groups = np.vstack([groups[:, row], side.group[entry]])
         parts.append(_Ways(o, weight * np.append(share, 1.0)[value], groups))
         n_ways += len(o)
@@ -203,15 +203,15 @@ def _believed(side: _Side, way: _Ways, f: Floats, observation: Ints, *, provenan
     """Return the belief about the records of a release; observation : (n_people,) as which o each is known."""
     n_o, n_groups, is_listed = np.bincount(observation), len(side.sizes), (way.group[0] > 0) & (f > 0)
     lone = np.flatnonzero(np.bincount(way.o, weights=f, minlength=len(n_o)) == 0)
-    fits = np.diff(side.first)[side.seen[lone]]
-    entry = ranges(side.first[side.seen[lone]], fits)
+    fits = np.diff(side.first)[side.observation[lone]]
+    entry = ranges(side.first[side.observation[lone]], fits)
     key = np.concatenate([way.o[is_listed], np.repeat(lone, fits)]) * n_groups
     key += np.concatenate([way.group[0][is_listed], side.group[entry]])
     mass = side.weight[entry] * side.sizes[side.group[entry]]
     pairs, pair_of_way = np.unique(key, return_inverse=True)
     p = np.bincount(pair_of_way, np.concatenate([f[is_listed] / n_o[way.o[is_listed]], mass]), minlength=len(pairs))
     o, group_of_pair = np.divmod(pairs, n_groups)
-    first = np.append(-1, first_of((side.of - 1).astype(np.int32), n_groups - 1))  # who stands for each group
+    first = np.append(-1, first_of((side.group_of - 1).astype(np.int32), n_groups - 1))  # who stands for each group
     order = np.lexsort((first[group_of_pair], o))
     o, group_of_pair, p = o[order], group_of_pair[order], p[order]
     inside = np.bincount(o, weights=p, minlength=len(n_o))
@@ -223,11 +223,11 @@ def _believed(side: _Side, way: _Ways, f: Floats, observation: Ints, *, provenan
         n_unlisted=np.zeros(len(n_o), dtype=np.int64),
         observation=observation,
         weight=equal_weights(len(observation)),
-        n_candidates=len(side.of),
+        n_candidates=len(side.group_of),
         log_prior=-float(np.log(len(observation))),
         status="model",
         provenance=provenance,
-        representative=first[side.of].astype(np.int32),
+        representative=first[side.group_of].astype(np.int32),
     )
 
 

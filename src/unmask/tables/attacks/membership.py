@@ -225,12 +225,12 @@ class _Distances(NamedTuple):
     """Gower's distances of a column.
 
     table : (n_released, n_known) of the levels that occur
-    place : of each released level among them; known : (n_people,) of each person's
+    place : of each released level among them; known_code : (n_people,) of each person's
     """
 
     table: NDArray[np.float64]
     place: NDArray[np.int64]
-    known: NDArray[np.int64]
+    known_code: NDArray[np.int64]
 
     @classmethod
     def of(
@@ -244,11 +244,11 @@ class _Distances(NamedTuple):
 
     def __call__(self, cells: NDArray[np.int32], people: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return (n_cells, n_people) of some released levels and of some people."""
-        return np.asarray(self.table[:, self.known[people]][self.place[cells]])
+        return np.asarray(self.table[:, self.known_code[people]][self.place[cells]])
 
     def near(self, cells: NDArray[np.int32], people: NDArray[np.int64]) -> NDArray[np.uint8]:
         """Return the same on bits: which distances are 0."""
-        return np.packbits((self.table == 0)[:, self.known[people]], axis=1)[self.place[cells]]
+        return np.packbits((self.table == 0)[:, self.known_code[people]], axis=1)[self.place[cells]]
 
 
 def _used(column: Column, codes: NDArray[np.int32]) -> tuple[Column, NDArray[np.int64]]:

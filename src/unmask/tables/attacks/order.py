@@ -245,7 +245,9 @@ def _explanations(match: _Match) -> Iterator[_Explanation]:
             yield _Explanation("unshuffled", group_of_person, groups[1], log_ratio - np.log(len(orders)))
     if match.grouped:
         assert match.only_class is not None
-        by_person, by_row = (np.argsort(np.argsort(of, kind="stable")) for of in (match.only_class, match.klass))
+        by_person, by_row = (
+            np.argsort(np.argsort(classes, kind="stable")) for classes in (match.only_class, match.klass)
+        )
         yield _Explanation("grouped", by_person, by_row, match.log_grouped + np.log(0.5))
 
 

@@ -246,9 +246,9 @@ class Overlaps:
         """Return whether pairs of near sets have as many common values as `at_least` says of the first one."""
         common = np.ones(len(first), dtype=np.bool_)
         if self.members is not None:
-            asked = np.flatnonzero(near & (self.first[first] > 0) & (self.first[second] > 0))
-            for start in range(0, len(asked), BLOCK):
-                block = asked[start : start + BLOCK]
+            pairs_to_check = np.flatnonzero(near & (self.first[first] > 0) & (self.first[second] > 0))
+            for start in range(0, len(pairs_to_check), BLOCK):
+                block = pairs_to_check[start : start + BLOCK]
                 n_common = self.members[first[block]].multiply(self.members[second[block]]).sum(axis=1)
                 common[block] = n_common >= at_least[first[block]]
         return common
@@ -296,8 +296,8 @@ class Runs:
         n, joins = len(ours), stop - start > 1
         n_joining = np.cumsum(np.bincount(start[joins], minlength=n) - np.bincount(stop[joins] - 1, minlength=n))
         label = np.concatenate(([0], np.cumsum(n_joining[:-1] == 0)))
-        alone = label[-1] + 1 + np.arange(len(theirs))
-        of_candidate = np.where(stop > start, label[np.minimum(start, n - 1)], alone)
+        single_labels = label[-1] + 1 + np.arange(len(theirs))
+        of_candidate = np.where(stop > start, label[np.minimum(start, n - 1)], single_labels)
         return np.concatenate([label[i], of_candidate[j]])
 
 

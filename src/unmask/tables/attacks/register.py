@@ -47,12 +47,12 @@ MAX_TERMS = 1 << 22
 class Owners:
     """Belief of the holder of a register.
 
-    each    : (n_pairs,) probability that one given person of the class owns one given record of the observation
+    probability : (n_pairs,) probability that one given person of the class owns one given record of the observation
     inside  : (n_observations,) that the owner of a record is in the register: the sum of each over all who fit
     overlaps : (n_observations,) whether a person who fits a record fits records of other boxes, too
     """
 
-    each: Floats
+    probability: Floats
     inside: Floats
     overlaps: NDArray[np.bool_]
 

@@ -117,11 +117,11 @@ def _relate(table: Table) -> tuple[Relation | None, bool]:
     if len(row) == len(opened):
         return None, False
     for j, (column, fit) in enumerate(zip(columns, fits, strict=True)):
-        known, released = classes.levels[row, j], classes.levels[klass, j]
+        known_levels, released = classes.levels[row, j], classes.levels[klass, j]
         if isinstance(fit, Overlaps):
-            is_fitting = fit.contains(known, released)
+            is_fitting = fit.contains(known_levels, released)
         elif column.levels.sets.any():
-            is_fitting = contained(column.levels, column.levels, missing=missing)[known, released]
+            is_fitting = contained(column.levels, column.levels, missing=missing)[known_levels, released]
         else:
             continue
         row, klass = row[is_fitting], klass[is_fitting]

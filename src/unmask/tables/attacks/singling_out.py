@@ -37,7 +37,7 @@ class Condition:
     cells: Levels | None = field(default=None, compare=False, repr=False)
     at: int = field(default=0, compare=False, repr=False)
 
-    def among(self, column: Column) -> NDArray[np.bool_]:
+    def fits_levels(self, column: Column) -> NDArray[np.bool_]:
         """Return (n_levels,) which levels of a column satisfy it, all that they stand for."""
         levels = column.levels
         if self.relation == "is":
@@ -59,10 +59,10 @@ AT_A_TIME = 1 << 23
 def matching(tables: Iterable[Table], predicates: Sequence[Predicate]) -> Iterator[NDArray[np.int64]]:
     """Yield (n_predicates,) how many rows of each table satisfy each."""
     is_value = np.array([len(predicate) == 1 and predicate[0].relation == "is" for predicate in predicates], np.bool_)
-    others = [predicates[i] for i in np.flatnonzero(~is_value).tolist()]
-    number = {condition: i for i, condition in enumerate(dict.fromkeys(chain.from_iterable(others)))}
-    n_most = max(map(len, others), default=1)
-    rows = ([number[condition] for condition in predicate] for predicate in others)
+    remaining = [predicates[i] for i in np.flatnonzero(~is_value).tolist()]
+    number = {condition: i for i, condition in enumerate(dict.fromkeys(chain.from_iterable(remaining)))}
+    n_most = max(map(len, remaining), default=1)
+    rows = ([number[condition] for condition in predicate] for predicate in remaining)
     numbers = np.array([row + row[-1:] * (n_most - len(row)) for row in rows], dtype=np.int64).reshape(-1, n_most)
     for table in tables:
         counts = np.zeros(len(predicates), dtype=np.int64)
@@ -142,14 +142,14 @@ class _Runs(NamedTuple):
 
     def bits(self, codes: NDArray[np.int32]) -> NDArray[np.uint64]:
         """Return (n_conditions, n_words) which rows satisfy each, a bit each; codes : the level of each row"""
-        below = np.zeros((len(self.ends), -(-len(codes) // 64) * 8), dtype=np.uint8)
-        below[:, : -(-len(codes) // 8)] = np.packbits(codes < self.ends[:, None], axis=1)
-        return np.bitwise_xor.reduceat(below.view(np.uint64)[self.end_number], self.start, axis=0)
+        is_below = np.zeros((len(self.ends), -(-len(codes) // 64) * 8), dtype=np.uint8)
+        is_below[:, : -(-len(codes) // 8)] = np.packbits(codes < self.ends[:, None], axis=1)
+        return np.bitwise_xor.reduceat(is_below.view(np.uint64)[self.end_number], self.start, axis=0)
 
 
 def _fitting_levels(column: Column, conditions: Sequence[Condition | None]) -> NDArray[np.bool_]:
-    """Return (n_conditions, n_levels) which levels of a column satisfy conditions on it: `Condition.among`, of all
-    values and of all cells of a release at once.
+    """Return (n_conditions, n_levels) which levels of a column satisfy conditions on it, see `Condition.fits_levels`:
+    of all values and of all cells of a release at once.
     """
     level_of = {label: level for level, label in enumerate(column.levels.labels)}
     is_fitting = np.zeros((len(conditions), len(column.levels)), dtype=np.bool_)
@@ -160,7 +160,7 @@ def _fitting_levels(column: Column, conditions: Sequence[Condition | None]) -> N
         if condition.cells is not None:
             wide[position], cells = condition.at, condition.cells
         elif condition.relation != "is":
-            is_fitting[position] = condition.among(column)
+            is_fitting[position] = condition.fits_levels(column)
         elif condition.label in level_of:
             is_fitting[position, level_of[condition.label]] = True
     if wide:

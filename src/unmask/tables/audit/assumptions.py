@@ -22,8 +22,10 @@ def describe_adversaries(table: Table, knowledge: AuditorKnowledge) -> dict[str,
     original, register = knowledge.original, knowledge.register
     columns = listed([column.name for column in table.quasi_identifiers])
     neighbor = f"knows {columns} of people who are in the {'original' if knowledge.synthetic else 'table'}"
-    kept = table.uncounted or [c for c in table.kept if original is None or c.name in original.names]
-    known = f"knows all {len(kept) + len(table.quasi_identifiers)} released columns that are not sensitive"
+    unprotected = table.uncounted or [c for c in table.kept if original is None or c.name in original.names]
+    knowledge_text = (
+        f"knows all {len(unprotected) + len(table.quasi_identifiers)} released columns that are not sensitive"
+    )
     words = {
         PROSECUTOR: neighbor,
         RECORD: "knows every released column of people (sensitive ones, too)",
@@ -34,7 +36,7 @@ def describe_adversaries(table: Table, knowledge: AuditorKnowledge) -> dict[str,
         CROSSING: f"{neighbor}, and combines all the releases",
         NEAREST: f"{neighbor}, and all other columns that are not sensitive, and takes the nearest row",
         SEVERAL: f"has seen people {SEEN} times, with {columns} each time, and knows which rows are of one person",
-        COLUMNS: f"{known} of people who are in the table",
+        COLUMNS: f"{knowledge_text} of people who are in the table",
         INSIDER: "knows every released column, sensitive ones too, except the one they infer",
         ORDER: "has the original in its order and reads only the order of the rows",
     }
@@ -71,7 +73,7 @@ def list_assumptions(releases: Mapping[str, Table], knowledge: AuditorKnowledge,
         Whether an adversary combined the releases.
     """
     table, original = next(iter(releases.values())), knowledge.original
-    whole = table if original is None else original
+    population = table if original is None else original
     yield _MISSING[table.missing]
     if not knowledge.synthetic:
         yield "The prosecutor knows that the target is in the table. A generalized cell matches each value it contains."
@@ -80,12 +82,12 @@ def list_assumptions(releases: Mapping[str, Table], knowledge: AuditorKnowledge,
         yield _EXCHANGEABLE
     if original is not None and table.sensitive:
         yield _LEARNER
-        if knowledge.shift is not None and not knowledge.shift.apart:
+        if knowledge.shift is not None and not knowledge.shift.is_different:
             yield _LEARNER_CHECK
     if original is None:
         yield "Without the original, each row is attacked as a person of its class."
-    yield f"Unit of counting: {whole.unit}."
-    yield _EACH_ROW if whole.person is None else _EACH_PERSON
+    yield f"Unit of counting: {population.unit}."
+    yield _EACH_ROW if population.person is None else _EACH_PERSON
     yield from _unreleased(knowledge)
     if knowledge.register is not None:
         yield (
@@ -151,7 +153,7 @@ def _control_people(shift: Shift) -> Iterator[str]:
         f"The {len(shift.weight):,} control people are in no release and are attacked as if they were. "
         f"{describe_shift(shift)}."
     )
-    if not shift.alike and not shift.apart:
+    if not shift.alike and not shift.is_different:
         yield (
             f"Control people are weighted to resemble the people attacked; {shift.effective:,.0f} of them remain in "
             "effect. Weights correct differences in the known columns only."

@@ -144,5 +144,5 @@ class AttackRun:
             except UndefinedError:
                 continue
             compared = excess(measure, *sides)
-            more, low, high = compared.towards(measure.direction)
-            yield measure.name, {"control": compared.control, "excess": more, "excess_low": low, "excess_high": high}
+            gain, low, high = compared.towards(measure.direction)
+            yield measure.name, {"control": compared.control, "excess": gain, "excess_low": low, "excess_high": high}

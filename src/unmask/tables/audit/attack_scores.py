@@ -85,7 +85,7 @@ class Scorer:
         prices = price_measures(self.attacker.attacker) if is_priced and self.attacker is not None else ()
         audited = run.score((*STANDARD, *prices))
         scores.rows += audited.rows
-        scores.unmeasured += [(measure, f"{run.adversary}, {run.target}", why) for measure, why in audited.not_run]
+        scores.unmeasured += [(measure, f"{run.adversary}, {run.target}", note) for measure, note in audited.not_run]
         scores.distributions.append(distribute_success(run))
         reader = LEARNER if run.release in self.foreign else PROSECUTOR
         if not is_original and run.target != IDENTITY and run.adversary == reader:
@@ -116,24 +116,24 @@ class Scorer:
         """Price the attacks of a rational attacker with the strongest knowledge about identity."""
         if self.attacker is None:
             return None
-        priced = {one.release: one.priced for one in scores if one.priced is not None}
+        priced = {score.release: score.priced for score in scores if score.priced is not None}
         success = "realized_rational_success"
         return price_releases(
             self.attacker,
             self.priced_adversary,
             {name: belief for name, (belief, _) in priced.items()},
             people={name: people for name, (_, people) in priced.items() if people is not None},
-            realized={row.release: row.posterior for one in scores for row in one.rows if row.measure == success},
+            realized={row.release: row.posterior for score in scores for row in score.rows if row.measure == success},
         )
 
 
 def _with_common_baseline(rows: Sequence[Row]) -> Iterator[Row]:
     """Yield rows whose baseline is the best result on control people of all adversaries with the same knowledge."""
-    best: dict[tuple[str, str], float] = {}
+    bound: dict[tuple[str, str], float] = {}
     compared = [row.control is not None and row.adversary in (PROSECUTOR, LEARNER) for row in rows]
     for row, is_compared in zip(rows, compared, strict=True):
         if is_compared and row.control is not None:
             stronger = max if row.direction == "high" else min
-            best[row.target, row.measure] = stronger(best.get((row.target, row.measure), row.control), row.control)
+            bound[row.target, row.measure] = stronger(bound.get((row.target, row.measure), row.control), row.control)
     for row, is_compared in zip(rows, compared, strict=True):
-        yield replace(row, baseline=best[row.target, row.measure]) if is_compared else row
+        yield replace(row, baseline=bound[row.target, row.measure]) if is_compared else row

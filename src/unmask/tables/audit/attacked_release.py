@@ -129,7 +129,7 @@ class AttackedRelease:
     def person(self) -> NDArray[np.int64] | None:
         """The person of each target, as in `AttackRun`."""
         if self.known is not None:
-            return self.known.whose
+            return self.known.person_number
         return None if self.table.person is None else np.unique(self.table.person, return_inverse=True)[1]
 
     # ----- any attack
@@ -151,10 +151,10 @@ class AttackedRelease:
             return self.attack_register(adversary, attack, self.known.people, self.known.person)
         return self.identify(adversary, self._believe(attack, self.known))
 
-    def _believe(self, attack: Attack, known: Known | None) -> Posterior:
+    def _believe(self, attack: Attack, people: Known | None) -> Posterior:
         """Return the belief about people's records, class by class if the attack takes a class as a whole."""
         believe = attack.of_classes if isinstance(attack, ClassAttack) else attack
-        return believe(self.table, None if known is None else known.background)
+        return believe(self.table, None if people is None else people.background)
 
     def _judge(self, adversary: str, target: str, belief: Posterior, truth: Truth | None, note: str) -> AttackRun:
         person = self.person
@@ -239,7 +239,7 @@ class AttackedRelease:
         adversary: str,
         attack: AttributeInference,
         link: Posterior,
-        more: Sequence[Column] = (),
+        extra: Sequence[Column] = (),
         *,
         learned: Learned | None = None,
     ) -> AttackRun:
@@ -252,56 +252,56 @@ class AttackedRelease:
         attack : AttributeInference
             Attack on the value.
         link : Posterior
-            Belief about the records of the people known; it compares `more` columns.
-        more : sequence of Column
+            Belief about the records of the people known; it compares `extra` columns.
+        extra : sequence of Column
             Released columns that are known besides the quasi-identifiers.
         learned : callable, optional
             Belief about people without a matching record.
         """
-        table = self.table_to_learn(attack.sensitive, more) if more else self.table
+        table = self.table_to_learn(attack.sensitive, extra) if extra else self.table
 
-        def believe(known: Known | None) -> tuple[Posterior, NDArray[np.int64] | None]:
-            is_target = known is self.known
-            linked = link if is_target else self.link(more, known) if more else self._believe(attack.link, known)
-            background = self.background_of(attack.sensitive, known, more)
-            by_all = None if learned is None else learned(known)
+        def believe(people: Known | None) -> tuple[Posterior, NDArray[np.int64] | None]:
+            is_target = people is self.known
+            linked = link if is_target else self.link(extra, people) if extra else self._believe(attack.link, people)
+            background = self.background_of(attack.sensitive, people, extra)
+            by_all = None if learned is None else learned(people)
             clusters = cluster_targets(linked, offset=0 if is_target else link.n_observations)
             return attack.through(linked, table, background, learned=by_all), clusters
 
         is_guessed = bool(((link.row_length == 0) & (link.n_unlisted == 0)).any())
-        run = self._compare(adversary, attack.sensitive, believe, more)
+        run = self._compare(adversary, attack.sensitive, believe, extra)
         return replace(run, modeled=is_guessed or self._misses_people(link))
 
-    def learn(self, adversary: str, column: str, learned: Learned, more: Sequence[Column] = ()) -> AttackRun:
+    def learn(self, adversary: str, column: str, learned: Learned, extra: Sequence[Column] = ()) -> AttackRun:
         """Infer a sensitive value from all rows; control people calibrate the belief (`calibrate_by_control`)."""
-        run = self._compare(adversary, column, lambda known: (learned(known), None), more)
+        run = self._compare(adversary, column, lambda people: (learned(people), None), extra)
         if run.control is None or run.control.truth is None:
             return run
-        belief, other = calibrate_by_control(run.belief, run.control.belief, run.control.truth)
-        return replace(run, belief=belief, control=replace(run.control, belief=other))
+        belief, control = calibrate_by_control(run.belief, run.control.belief, run.control.truth)
+        return replace(run, belief=belief, control=replace(run.control, belief=control))
 
-    def prepare_learner(self, attack: Learner, more: Sequence[Column] = ()) -> Learned:
+    def prepare_learner(self, attack: Learner, extra: Sequence[Column] = ()) -> Learned:
         """Return a function that learns the values of people from all rows, once for the same people."""
-        table = self.table_to_learn(attack.sensitive, more)
-        return cache(lambda known: attack(table, self.background_of(attack.sensitive, known, more)))
+        table = self.table_to_learn(attack.sensitive, extra)
+        return cache(lambda people: attack(table, self.background_of(attack.sensitive, people, extra)))
 
-    def table_to_learn(self, column: str, more: Sequence[Column] = ()) -> Table:
+    def table_to_learn(self, column: str, extra: Sequence[Column] = ()) -> Table:
         """Return the release with a sensitive column and all columns that are compared."""
-        return replace(self._with_columns(more), sensitive=(self.table.column(column),))
+        return replace(self._with_columns(extra), sensitive=(self.table.column(column),))
 
-    def background_of(self, column: str, known: Known | None, more: Sequence[Column] = ()) -> Background | None:
+    def background_of(self, column: str, people: Known | None, extra: Sequence[Column] = ()) -> Background | None:
         """Return the knowledge about people, and about the population attacked, if it has the sensitive column."""
-        if known is None or self.known is None:
+        if people is None or self.known is None:
             return None
         population = self.known.population
-        return Background(_known_people(known, more), population if column in population.names else None)
+        return Background(_known_people(people, extra), population if column in population.names else None)
 
     def _compare(
         self,
         adversary: str,
         column: str,
         believe: Callable[[Known | None], tuple[Posterior, NDArray[np.int64] | None]],
-        more: Sequence[Column] = (),
+        extra: Sequence[Column] = (),
     ) -> AttackRun:
         """Judge beliefs about a value of the targets and, with a known truth, of control people with the same columns.
 
@@ -318,15 +318,17 @@ class AttackedRelease:
         if truth is None or self.control is None:
             return run
         available = self.control.population.names
-        lacking = [name for name in (column, *(known.name for known in more)) if name not in available]
+        lacking = [name for name in (column, *(extra_column.name for extra_column in extra)) if name not in available]
         if lacking:
             return replace(run, note=" ".join(filter(None, (note, LACKING.format(lacking[0])))))
-        other, other_clusters = believe(self.control)
-        other_truth = attribute_truth(self.control.population, self.control.person, other, column)
+        control_belief, control_clusters = believe(self.control)
+        control_truth = attribute_truth(self.control.population, self.control.person, control_belief, column)
         if self.weight is not None:
-            note = " ".join(filter(None, (note, WEIGHTED.format(percent(_mean_success(other, other_truth))))))
-            other = replace(other, weight=self.weight)
-        control = AttackRun(self.release, "control", column, other, other_truth, clusters=other_clusters)
+            note = " ".join(
+                filter(None, (note, WEIGHTED.format(percent(_mean_success(control_belief, control_truth)))))
+            )
+            control_belief = replace(control_belief, weight=self.weight)
+        control = AttackRun(self.release, "control", column, control_belief, control_truth, clusters=control_clusters)
         return replace(run, clusters=clusters, control=control, note=note)
 
     # ----- columns that are known besides the quasi-identifiers
@@ -343,26 +345,26 @@ class AttackedRelease:
         original = self.known.population
         return [column for column in comparable if not changed(original.column(column.name), column)]
 
-    def link(self, more: Sequence[Column] = (), known: Known | None = None) -> Posterior:
+    def link(self, extra: Sequence[Column] = (), people: Known | None = None) -> Posterior:
         """Return the belief about people's records by quasi-identifiers and the exact values of more columns.
 
-        `known` are the people to look for, by default the targets.
+        `people` are the people to look for, by default the targets.
         """
-        table = self._with_columns(more) if more else self.table
-        if self.known is None or not more:
+        table = self._with_columns(extra) if extra else self.table
+        if self.known is None or not extra:
             return ClassAttack().of_classes(table, self.background)
-        return ClassAttack().of_classes(table, Background(_known_people(known or self.known, more)))
+        return ClassAttack().of_classes(table, Background(_known_people(people or self.known, extra)))
 
-    def _with_columns(self, more: Sequence[Column]) -> Table:
+    def _with_columns(self, extra: Sequence[Column]) -> Table:
         """Return the release with more columns to compare.
 
         A hidden cell matches any value, and a cell that stands for several values matches each of them.
         """
         population = None if self.known is None else self.known.population
-        is_hidden = [hidden_values(self.table, column, population)[0] > 0 for column in more]
+        is_hidden = [hidden_values(self.table, column, population)[0] > 0 for column in extra]
         compared = (
             column if has_sets(column) else known_as_values(column, hidden)
-            for column, hidden in zip(more, is_hidden, strict=True)
+            for column, hidden in zip(extra, is_hidden, strict=True)
         )
         return add_quasi_identifiers(self.table, compared)
 
@@ -372,9 +374,9 @@ def _mean_success(belief: Posterior, truth: Truth) -> float:
     return float(people.weight @ people.value / people.weight.sum())
 
 
-def _known_people(known: Known, more: Sequence[Column]) -> Table:
+def _known_people(people: Known, extra: Sequence[Column]) -> Table:
     """Return people with more known columns."""
-    columns = ((released, known.population.column(released.name).take(known.person)) for released in more)
+    columns = ((released, people.population.column(released.name).take(people.person)) for released in extra)
     return add_quasi_identifiers(
-        known.people, (own if has_sets(released) else known_as_values(own) for released, own in columns)
+        people.people, (original if has_sets(released) else known_as_values(original) for released, original in columns)
     )

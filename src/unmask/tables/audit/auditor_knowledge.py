@@ -45,7 +45,7 @@ class AuditorKnowledge:
     parts : pair of tuples of str, optional
         two parts of columns, A,B:C,D, that an adversary has from two sources and tries to link
     targets : int, optional
-        number of people attacked, drawn from the original; by default all
+        number of people attacked, drawn from the original (default: all)
     seed : int
         random seed of every draw
     without : sequence of str
@@ -168,7 +168,7 @@ class AuditorKnowledge:
 
     def add_control(self, scene: AttackedRelease) -> AttackedRelease:
         """Return an attacked release with the control people, if they may stand for the people attacked."""
-        if self.shift is None or self.shift.apart:
+        if self.shift is None or self.shift.is_different:
             return scene
         return replace(scene, control=self.control_people, weight=None if self.shift.alike else self.shift.weight)
 

@@ -27,7 +27,7 @@ class CalibrationBin(NamedTuple):
     release, adversary, target : str
         Release, adversary, and "identity" or a sensitive column.
     announced, realized : float
-        Mean predicted success, and share of people about whom the adversary is right.
+        Mean predicted success, and share of people for which the adversary is right.
     low, high : float
         95 % interval of `realized` (Wilson), as if people were independent.
     people : int
@@ -51,18 +51,20 @@ def calibration_bins(run: AttackRun) -> Iterator[CalibrationBin]:
     assert realized_success.of_positions is not None
     locate = locate_truth if run.person is None else locate_each
     positions = locate(run.belief, run.truth)
-    known = np.flatnonzero(positions.truth.judged)
-    announced = success_probability.per_target(positions.posterior)[known]
-    realized = realized_success.of_positions(positions)[known]
+    judged_observations = np.flatnonzero(positions.truth.judged)
+    announced = success_probability.per_target(positions.posterior)[judged_observations]
+    realized = realized_success.of_positions(positions)[judged_observations]
     bins = np.maximum(np.searchsorted(BIN_ENDS, np.round(announced, 9), side="left") - 1, 0)
     names = run.release, run.adversary, run.target
-    weight, people = positions.posterior.weight[known], positions.n_targets[known]
+    weight, people = positions.posterior.weight[judged_observations], positions.n_targets[judged_observations]
     for number in np.unique(bins).tolist():
         inside = bins == number
         predicted, actual = (
             float(np.average(values[inside], weights=weight[inside])) for values in (announced, realized)
         )
-        n_people = int(people[inside].sum()) if run.person is None else len(np.unique(run.person[known[inside]]))
+        n_people = (
+            int(people[inside].sum()) if run.person is None else len(np.unique(run.person[judged_observations[inside]]))
+        )
         yield CalibrationBin(*names, predicted, actual, *wilson(actual, n_people), n_people)
 
 

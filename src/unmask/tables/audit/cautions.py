@@ -61,13 +61,13 @@ def _wrong_origins(releases: Mapping[str, Table], knowledge: AuditorKnowledge) -
     if knowledge.original is None:
         return
     for name, origin in knowledge.origins.items():
-        own = _share_that_fits(releases[name], knowledge.original, origin) if (origin >= 0).any() else 1.0
-        if own >= MIN_OWN_ROWS:
+        fit_share = _share_that_fits(releases[name], knowledge.original, origin) if (origin >= 0).any() else 1.0
+        if fit_share >= MIN_OWN_ROWS:
             continue
         possible = criteria.own_rows(releases[name], knowledge.original)
         if possible >= MIN_OWN_ROWS:
             yield (
-                f"{percent(own)} of the rows of {release_name(name)} fit the person of their origin, but "
+                f"{percent(fit_share)} of the rows of {release_name(name)} fit the person of their origin, but "
                 f"{percent(possible)} can be rows of different people: check that it is the origin of this release "
                 "and counts rows from 0, unless cells were exchanged between rows. Realized numbers depend on it"
             )
@@ -80,10 +80,10 @@ def _share_that_fits(table: Table, original: Table, origin: NDArray[np.int64]) -
     for column in table.columns:
         if column.name not in original.names or changed(original.column(column.name), column):
             continue
-        known = original.column(column.name)
-        if len(known.levels) * len(column.levels) <= MAX_LEVEL_PAIRS:
-            fits = compatible(known.levels, column.levels, missing="wildcard")
-            fit &= fits[known.codes[origin[traced]], column.codes[traced]]
+        original_column = original.column(column.name)
+        if len(original_column.levels) * len(column.levels) <= MAX_LEVEL_PAIRS:
+            fits = compatible(original_column.levels, column.levels, missing="wildcard")
+            fit &= fits[original_column.codes[origin[traced]], column.codes[traced]]
     return float(fit.mean())
 
 
@@ -159,16 +159,16 @@ def _several_rows(
     table: Table, knowledge: AuditorKnowledge, measured: Mapping[str, Mapping[str, Any]]
 ) -> Iterator[str]:
     """Yield that rows are not people if some people have several."""
-    whole = table if knowledge.original is None else knowledge.original
-    if whole.person is None:
+    population = table if knowledge.original is None else knowledge.original
+    if population.person is None:
         return
     shares = {name: values["person_share"] for name, values in measured.items() if "person_share" in values}
     released = {name: share for name, share in shares.items() if name != ORIGINAL} or shares
     largest = max(released, key=lambda name: released[name])
     yield (
-        f"{whole.n_rows:,} rows are of {whole.n_people:,} people, and up to {100 * shares[largest]:.0f} % of the rows "
-        f"of a class of {release_name(largest)} belong to one person. Any of these rows re-identifies them. k counts "
-        "rows; k_people and person_share count people"
+        f"{population.n_rows:,} rows are of {population.n_people:,} people, and up to {100 * shares[largest]:.0f} % of "
+        f"the rows of a class of {release_name(largest)} belong to one person. Any of these rows re-identifies them. "
+        "k counts rows; k_people and person_share count people"
     )
 
 

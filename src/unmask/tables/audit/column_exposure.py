@@ -99,9 +99,9 @@ def exposure_tables(exposure: ColumnExposure) -> Iterator[Table]:
 
 def _fact_table(name: str, columns: tuple[Column, ...], facts: Mapping[str, tuple[object, ...]]) -> Table:
     fields = [column.name for column in columns[1:]]
-    listed = [(release, fact) for release, items in facts.items() for fact in items]
+    release_facts = [(release, fact) for release, items in facts.items() for fact in items]
     return Table.from_records(
-        name, columns, ((release, *(getattr(fact, f) for f in fields)) for release, fact in listed)
+        name, columns, ((release, *(getattr(fact, f) for f in fields)) for release, fact in release_facts)
     )
 
 
@@ -131,8 +131,8 @@ def describe_unique(tables: Mapping[str, Table]) -> str:
     if share:
         return f"{name} alone makes {percent(share)} of the released rows unique."
     share, name = _largest_share(rows, "together")
-    others = f"; with the quasi-identifiers, {name} does for {percent(share)}" if share else ""
-    return f"No column alone makes a released row unique{others}."
+    addition = f"; with the quasi-identifiers, {name} does for {percent(share)}" if share else ""
+    return f"No column alone makes a released row unique{addition}."
 
 
 def _largest_share(rows: list[Row], count: str) -> tuple[float, str]:
@@ -152,8 +152,8 @@ def describe_restored(tables: Mapping[str, Table], release: str) -> str:
         f"({percent(row['guessed'])} by guessing)"
         for row in pairs[:N_NAMED]
     )
-    more = f"; {len(pairs) - N_NAMED} more are in the report" if len(pairs) > N_NAMED else ""
-    sentence = f"other columns undo part of the generalization: {texts}{more}."
+    remainder = f"; {len(pairs) - N_NAMED} more are in the report" if len(pairs) > N_NAMED else ""
+    sentence = f"other columns undo part of the generalization: {texts}{remainder}."
     return start_with_release(sentence, release, several=several)
 
 

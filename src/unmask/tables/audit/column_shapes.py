@@ -67,21 +67,23 @@ def column_bins(release: str, original: Table, table: Table, origin: NDArray[np.
     for column in original.quasi_identifiers:
         cells = Cells.of_rows(column, table.column(column.name), origin, lost)
         compared = cells.marginal()
-        bins = _ordered(cells) if cells.position is not None else _named(compared.original[:-1])
-        before, after = (_shares(side, bins, original.n_rows) for side in (compared.original, compared.released))
-        missing, gone = (float(side[-1]) / original.n_rows for side in (compared.original, compared.released))
-        for ends, share, released in zip(bins.ends(column.type), before, after, strict=True):
+        bins = _ordered(cells) if cells.position is not None else _bin_categories(compared.original[:-1])
+        original_shares, released_shares = (
+            _shares(side, bins, original.n_rows) for side in (compared.original, compared.released)
+        )
+        missing, suppressed = (float(side[-1]) / original.n_rows for side in (compared.original, compared.released))
+        for ends, share, released in zip(bins.ends(column.type), original_shares, released_shares, strict=True):
             names = release, column.name, column.type
-            yield ColumnBin(*names, *ends, share, released, missing, gone, original.n_rows)
+            yield ColumnBin(*names, *ends, share, released, missing, suppressed, original.n_rows)
 
 
 def _shares(rows: NDArray[np.float64], bins: _Bins, n_rows: int) -> tuple[float, ...]:
-    return tuple(map(float, np.bincount(bins.of, rows[:-1], bins.n) / n_rows))
+    return tuple(map(float, np.bincount(bins.bin_of_value, rows[:-1], bins.n) / n_rows))
 
 
 @dataclass(frozen=True, eq=False)
 class _Bins:
-    of: NDArray[np.int64]
+    bin_of_value: NDArray[np.int64]
     n: int
     edges: tuple[float, ...] = ()
 
@@ -104,17 +106,17 @@ def _ordered(cells: Cells) -> _Bins:
     step = round_step(high - low, BINS) if high > low else 1.0
     step = max(step, 1.0) if np.all(values == np.round(values)) else step
     start = np.floor(low / step) * step
-    of = np.floor((values - start) / step + 1e-9).astype(np.int64)
-    n = int(of[-1]) + 1
-    return _Bins(of, n, tuple(float(start + step * i) for i in range(n + 1)))
+    bin_numbers = np.floor((values - start) / step + 1e-9).astype(np.int64)
+    n = int(bin_numbers[-1]) + 1
+    return _Bins(bin_numbers, n, tuple(float(start + step * i) for i in range(n + 1)))
 
 
-def _named(before: NDArray[np.float64]) -> _Bins:
+def _bin_categories(weights: NDArray[np.float64]) -> _Bins:
     """The commonest values first; of many, as many values in each bin."""
-    n = min(len(before), BINS)
-    of = np.empty(len(before), dtype=np.int64)
-    of[np.argsort(-before, kind="stable")] = np.arange(len(before)) * n // max(len(before), 1)
-    return _Bins(of, n)
+    n = min(len(weights), BINS)
+    bin_numbers = np.empty(len(weights), dtype=np.int64)
+    bin_numbers[np.argsort(-weights, kind="stable")] = np.arange(len(weights)) * n // max(len(weights), 1)
+    return _Bins(bin_numbers, n)
 
 
 # --- findings --------------------------------------------------------------------------------------------------------
@@ -147,9 +149,9 @@ def shape_block(bins: Iterable[ColumnBin]) -> Block:
     for item in bins:
         columns.setdefault((item.release, item.column), []).append(item)
     several = len({release for release, _ in columns}) > 1
-    charts = tuple(_chart(own, several=several) for own in columns.values())
-    most = max(columns.values(), key=_share_moved)
-    sentence = f"{most[0].column} changed most: {_count_moved(most)}."
+    charts = tuple(_chart(items, several=several) for items in columns.values())
+    most_changed = max(columns.values(), key=_share_moved)
+    sentence = f"{most_changed[0].column} changed most: {_count_moved(most_changed)}."
     heading = "Before and after, column by column"
     return Block("shapes", heading, sentence, charts, introduction=EXPLANATION, is_finding=False)
 
@@ -160,8 +162,8 @@ def _chart(bins: list[ColumnBin], *, several: bool) -> Chart:
     title = f"{first.column}{order}{f', {first.release}' if several else ''}"
     label = f"{first.column}: people before and after. {_count_moved(bins)}{_count_missing(first)}"
     x = next(name for name in ("bin", "dates", "rank") if getattr(first, name) is not None)
-    where = {name: getattr(first, name) for name in SERIES}
-    return Chart("bars", "shapes", x, "after", title=title, label=label, baseline="before", where=where)
+    chart_keys = {name: getattr(first, name) for name in SERIES}
+    return Chart("bars", "shapes", x, "after", title=title, label=label, baseline="before", where=chart_keys)
 
 
 def _share_moved(bins: list[ColumnBin]) -> float:
@@ -177,5 +179,5 @@ def _count_moved(bins: list[ColumnBin]) -> str:
 def _count_missing(item: ColumnBin) -> str:
     if not item.missing and not item.gone:
         return ""
-    before, after = (mark_people(round(share * item.people)) for share in (item.missing, item.gone))
-    return f". Without a value: {before} before, {after} after"
+    n_original, n_released = (mark_people(round(share * item.people)) for share in (item.missing, item.gone))
+    return f". Without a value: {n_original} before, {n_released} after"

@@ -62,15 +62,17 @@ LINKED = (
 
 
 def control_blocks(heads: PreferredRows[Row], rows: Sequence[Row], words: Mapping[str, str]) -> Iterator[Block]:
-    """Yield the findings for each question that was asked; `words` complete "an adversary who ..."."""
+    """Yield the findings for each question of the audit; `words` complete "an adversary who ..."."""
     rows = [row for row in rows if row.release != ORIGINAL]
     several = len({row.release for row in rows}) > 1
-    own = [row for key, row in heads.items() if row.excess is not None and key[0] != ORIGINAL and key[2] != MEMBERSHIP]
+    own_rows = [
+        row for key, row in heads.items() if row.excess is not None and key[0] != ORIGINAL and key[2] != MEMBERSHIP
+    ]
     members = [row for key, row in heads.items() if key[2] == MEMBERSHIP and key[0] != ORIGINAL]
-    if own or members:
-        yield _person_block(_largest_excess(own), members, words, several=several)
-    if own:
-        yield _own_record_block(own)
+    if own_rows or members:
+        yield _person_block(_largest_excess(own_rows), members, words, several=several)
+    if own_rows:
+        yield _own_record_block(own_rows)
     if members:
         yield _membership_block(members, rows, words, several=several)
     singled, linked = ([row for row in rows if row.measure == measure] for measure in COMPARED)
@@ -98,10 +100,12 @@ def _subject(row: Row, words: Mapping[str, str]) -> str:
     return f"an adversary who {words.get(row.adversary, row.adversary)}"
 
 
-def _largest_excess(own: Sequence[Row]) -> list[Row]:
+def _largest_excess(own_rows: Sequence[Row]) -> list[Row]:
     """Return for each target the row with the largest excess."""
-    targets = dict.fromkeys(row.target for row in own)
-    return [max((row for row in own if row.target == target), key=lambda row: row.excess or 0.0) for target in targets]
+    targets = dict.fromkeys(row.target for row in own_rows)
+    return [
+        max((row for row in own_rows if row.target == target), key=lambda row: row.excess or 0.0) for target in targets
+    ]
 
 
 def _certainty(row: Row) -> tuple[float, float]:
@@ -113,12 +117,12 @@ def _certainty(row: Row) -> tuple[float, float]:
 INSIDE, EVERYBODY, OWN = "Who is inside?", "What is known of everybody?", "What did your own record add?"
 
 
-def _person_block(own: Sequence[Row], members: Sequence[Row], words: Mapping[str, str], *, several: bool) -> Block:
+def _person_block(own_rows: Sequence[Row], members: Sequence[Row], words: Mapping[str, str], *, several: bool) -> Block:
     """Return answers for one person, each about the release that reveals most."""
     member = max(members, key=lambda row: row.posterior, default=None)
     facts = [] if member is None else [Fact(INSIDE, _describe_inside(member, words, several=several))]
-    facts += [Fact(EVERYBODY, _describe_everybody(row, several=several)) for row in own]
-    facts += [Fact(OWN, _describe_own(row, several=several)) for row in own]
+    facts += [Fact(EVERYBODY, _describe_everybody(row, several=several)) for row in own_rows]
+    facts += [Fact(OWN, _describe_own(row, several=several)) for row in own_rows]
     sentence = "For people in the table, and for control people, who are like them but not in the release."
     return Block("person", "What it means for one person", sentence, facts=tuple(facts), open=True, is_finding=False)
 
@@ -144,8 +148,8 @@ def _describe_everybody(row: Row, *, several: bool) -> str:
 
 
 def _describe_own(row: Row, *, several: bool) -> str:
-    shown = row.excess_low is not None and row.excess_low > 0
-    added = f"{points(row)} on average" if shown else f"nothing that is shown ({points(row)})"
+    is_significant = row.excess_low is not None and row.excess_low > 0
+    added = f"{points(row)} on average" if is_significant else f"nothing that is shown ({points(row)})"
     rates = f"{row_estimate(row)} of people in the table, and for {percent(row.control or 0.0)} of others"
     text = f"{row.target} is inferred for {rates}: {added}."
     return start_with_release(text, row.release, several=several)
@@ -154,23 +158,25 @@ def _describe_own(row: Row, *, several: bool) -> str:
 # --- own records and membership --------------------------------------------------------------------------------------
 
 
-def _own_record_block(own: Sequence[Row]) -> Block:
-    best = max(own, key=lambda row: row.excess or 0.0)
-    several = len({row.release for row in own}) > 1
-    sentence = f"own records add {points(best)} to what is known of people's {best.target}."
-    if (best.excess_low or 0.0) <= 0:
-        sentence = f"people's own records are not shown to reveal their {best.target} ({points(best)})."
-    sentence = start_with_release(sentence, best.release, several=several)
-    charts = tuple(_compare(target, row.measure, target) for target, row in {row.target: row for row in own}.items())
+def _own_record_block(own_rows: Sequence[Row]) -> Block:
+    largest = max(own_rows, key=lambda row: row.excess or 0.0)
+    several = len({row.release for row in own_rows}) > 1
+    sentence = f"own records add {points(largest)} to what is known of people's {largest.target}."
+    if (largest.excess_low or 0.0) <= 0:
+        sentence = f"people's own records are not shown to reveal their {largest.target} ({points(largest)})."
+    sentence = start_with_release(sentence, largest.release, several=several)
+    charts = tuple(
+        _compare(target, row.measure, target) for target, row in {row.target: row for row in own_rows}.items()
+    )
     heading = "What people's own records added"
     return Block("added", heading, sentence, charts, introduction=OWN_RECORDS, is_finding=False)
 
 
 def _membership_block(members: Sequence[Row], rows: Sequence[Row], words: Mapping[str, str], *, several: bool) -> Block:
-    best = max(members, key=lambda row: row.posterior)
-    own = {row.measure: row for row in rows if (row.release, row.adversary, row.target) == _key(best)}
-    sentence = f"{_subject(best, words)} {did(best)}; {without(best)}."
-    rates = (own.get(f"true_positive_rate_at_{share}") for share in ("0.01", "0.1"))
+    best_row = max(members, key=lambda row: row.posterior)
+    by_measure = {row.measure: row for row in rows if (row.release, row.adversary, row.target) == _key(best_row)}
+    sentence = f"{_subject(best_row, words)} {did(best_row)}; {without(best_row)}."
+    rates = (by_measure.get(f"true_positive_rate_at_{share}") for share in ("0.01", "0.1"))
     if (row := next(filter(None, rates), None)) is not None:
         alarms = _alarms(row.measure)
         sentence += f" With {alarms} among other people, {row_estimate(row)} of the members are recognized."
@@ -184,7 +190,8 @@ def _membership_block(members: Sequence[Row], rows: Sequence[Row], words: Mappin
     if missing := [_alarms(name) for name in RATES if name not in measures]:
         notes.append(f"There are too few control people for {listed(missing)}.")
     return Block(
-        "membership", "Can they tell who is in the table?", start_with_release(sentence, best.release, several=several),
+        "membership", "Can they tell who is in the table?",
+        start_with_release(sentence, best_row.release, several=several),
         charts, _views(MEMBERSHIP, RARE), MEMBERS, tuple(notes),
     )  # fmt: skip
 
@@ -210,9 +217,11 @@ def _singling_out_block(
     boxes, guesses = ([row for row in singled if (row.adversary == BOX) == box] for box in (True, False))
     sentences = []
     if guesses:
-        best = max(guesses, key=_certainty)
-        whole = next((row for row in rows if row.measure == "singled_out" and row.adversary == best.adversary), best)
-        sentences.append(_describe_guesses(best, whole, words, several=several))
+        strongest = max(guesses, key=_certainty)
+        total = next(
+            (row for row in rows if row.measure == "singled_out" and row.adversary == strongest.adversary), strongest
+        )
+        sentences.append(_describe_guesses(strongest, total, words, several=several))
     if boxes:
         sentences.append(_describe_boxes(max(boxes, key=_certainty), words, several=several))
     chart = _compare(SINGLING, COMPARED[0], "Guesses that are right, of as many people")
@@ -221,9 +230,9 @@ def _singling_out_block(
     return Block("wp216", heading, " ".join(sentences), (chart,), _views(SINGLING), introduction)
 
 
-def _describe_guesses(row: Row, whole: Row, words: Mapping[str, str], *, several: bool) -> str:
+def _describe_guesses(row: Row, total: Row, words: Mapping[str, str], *, several: bool) -> str:
     text = (
-        f"{_subject(row, words)} is right with {row_estimate(whole)} of {whole.n:,} guesses. Among as many people of "
+        f"{_subject(row, words)} is right with {row_estimate(total)} of {total.n:,} guesses. Among as many people of "
         f"both kinds, {percent(row.posterior)} of the guesses single out a person in the table and "
         f"{percent(row.control or 0.0)} a control person: {_describe_cost(row)}."
     )

@@ -114,9 +114,9 @@ def _skyline(people: NDArray[np.int64]) -> Iterator[int]:
     >>> list(_skyline(np.array([1] * 50 + [3])))[-2:]
     [4, 50]
     """
-    largest, left = [0] * N_CLASSES, np.arange(len(people))
-    while len(left):
-        riskiest, limit = int(left[0]), largest[0]
+    largest, sizes = [0] * N_CLASSES, np.arange(len(people))
+    while len(sizes):
+        riskiest, limit = int(sizes[0]), largest[0]
         yield riskiest
         heapq.heapreplace(largest, int(people[riskiest]))
-        left = left[1:] if largest[0] == limit else left[1:][people[left[1:]] > largest[0]]
+        sizes = sizes[1:] if largest[0] == limit else sizes[1:][people[sizes[1:]] > largest[0]]

@@ -48,7 +48,7 @@ def try_steps(
         current = _Generalized(name, release, knowledge.origins[name][rows], knowledge)
         columns = [column.name for column in release.quasi_identifiers if np.count_nonzero(column.counts) > 1]
         parallel = two_at_once if release.n_rows >= MIN_ROWS else map
-        for steps in parallel(partial(current.step, before=success), columns if success else ()):
+        for steps in parallel(partial(current.step, earlier=success), columns if success else ()):
             yield from steps
 
 
@@ -69,7 +69,7 @@ class _Generalized:
     origin: NDArray[np.int64]
     knowledge: AuditorKnowledge
 
-    def step(self, column_name: str, before: Success) -> list[GeneralizationStep]:
+    def step(self, column_name: str, earlier: Success) -> list[GeneralizationStep]:
         """Generalize one column, and return the effect on each target."""
         level, after = self._generalize(column_name)
         column = self.release.column(column_name)
@@ -77,7 +77,7 @@ class _Generalized:
         losses = self.losses, {**self.losses, column_name: after.loss_of(column_name)}
         utility = [1.0 - float(np.mean([*loss.values()])) for loss in losses]
         steps = []
-        for target, (success, spread) in before.items():
+        for target, (success, spread) in earlier.items():
             new_success, new_spread = after.success[target]
             limit = LIMITS[IDENTITY if target == IDENTITY else "value"]
             at_risk = int(spread.above[limit]), int(new_spread.above[limit])
@@ -90,11 +90,11 @@ class _Generalized:
         level = next_level(self.release.column(column), self.knowledge.original.column(column))
         rng = np.random.default_rng(0)  # only for the order of equal rows
         try:
-            made, order = Generalize({column: level})(self.release, rng=rng)
+            release, order = Generalize({column: level})(self.release, rng=rng)
         except UnmaskError:  # a value that its hierarchy lacks
             level = EVERYTHING
-            made, order = Generalize({column: level})(self.release, rng=rng)
-        return level, _Generalized(self.name, made, self.origin[order], self.knowledge)
+            release, order = Generalize({column: level})(self.release, rng=rng)
+        return level, _Generalized(self.name, release, self.origin[order], self.knowledge)
 
     @cached_property
     def success(self) -> Success:
@@ -125,5 +125,5 @@ class _Generalized:
         assert self.knowledge.original is not None
         lost = np.ones(self.knowledge.original.n_rows, dtype=np.bool_)
         lost[self.origin] = False
-        before, after = self.knowledge.original.column(name), self.release.column(name)
-        return ColumnLoss.of(Cells.of_rows(before, after, self.origin, lost)).ncp
+        original, released = self.knowledge.original.column(name), self.release.column(name)
+        return ColumnLoss.of(Cells.of_rows(original, released, self.origin, lost)).ncp

@@ -1,4 +1,4 @@
-"""Sensitive values that adversaries infer: belief in each value, people for whom it is inferred, and correctness."""
+"""Sensitive values that adversaries infer: belief in each value, people with this inference, and correctness."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class ValueRisk(NamedTuple):
     prior, highest : float
         Probability before the release, and the highest probability for any person.
     people, n : int
-        People for whom the value is inferred (with more than one half), and all people.
+        People with this inferred value (with more than one half), and all people.
     secret : bool
         False for the most common value.
     believed, right : float, optional
@@ -87,8 +87,8 @@ def _views(secrets: Table) -> Iterator[View]:
     groups = [(row["release"], row["target"]) for row in secrets.rows]
     for release, target in dict.fromkeys(groups):
         n_values = groups.count((release, target))
-        most = f", {N_VALUES} of {n_values} values" if n_values > N_VALUES else ""
-        title = f"{target}{f', {release}' if several else ''}{most}"
+        limit_text = f", {N_VALUES} of {n_values} values" if n_values > N_VALUES else ""
+        title = f"{target}{f', {release}' if several else ''}{limit_text}"
         yield View("values", SHOWN, {"release": release, "target": target, "secret": True}, title, N_VALUES)
 
 

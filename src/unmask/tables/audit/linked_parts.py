@@ -75,19 +75,19 @@ def measure_linkability(
 
 def _link(scene: AttackedRelease, adversary: str, attack: Linkability, rng: np.random.Generator) -> Sequence[Row]:
     assert scene.known is not None
-    sides = [known.one_each() for known in (scene.known, scene.control) if known is not None]
-    n = min(MAX_TARGETS, *(len(known.person) for known in sides))
-    members, *control = (_link_people(scene, adversary, attack, known, n, rng) for known in sides)
+    sides = [people.one_each() for people in (scene.known, scene.control) if people is not None]
+    n = min(MAX_TARGETS, *(len(people.person) for people in sides))
+    members, *control = (_link_people(scene, adversary, attack, people, n, rng) for people in sides)
     run = replace(members, control=control[0] if control else None, drawn_from=scene.drawn_from)
     return run.score([parts_linked]).rows
 
 
 def _link_people(
-    scene: AttackedRelease, adversary: str, attack: Linkability, known: Known, n: int, rng: np.random.Generator
+    scene: AttackedRelease, adversary: str, attack: Linkability, people: Known, n: int, rng: np.random.Generator
 ) -> AttackRun:
     """Return the belief about the other parts of n people, in random order."""
-    rows, order = known.person[:n], rng.permutation(n)
-    part, other_part = (_known_by(known.population.take(rows), names) for names in attack.parts)
+    rows, order = people.person[:n], rng.permutation(n)
+    part, other_part = (_known_by(people.population.take(rows), names) for names in attack.parts)
     release = _known_by(scene.table, [*chain.from_iterable(attack.parts)])
     belief = attack(release, Parts(part, other=other_part.take(order)))
     return AttackRun(scene.release, adversary, PARTS, belief, Truth(np.argsort(order)))

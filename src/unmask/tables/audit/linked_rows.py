@@ -32,8 +32,8 @@ def attack_person(scene: AttackedRelease, adversary: str, attack: Any, rng: np.r
         run, column = scene.run(adversary, attack), linking_column(scene)
         if column is None:
             return run
-        known = f"the column {column.name} links rows of a person; tables.SeveralRows knows several, this attack one"
-        return replace(run, note="; ".join(filter(None, (run.note, known))))
+        reason = f"the column {column.name} links rows of a person; tables.SeveralRows knows several, this attack one"
+        return replace(run, note="; ".join(filter(None, (run.note, reason))))
     assert scene.known is not None
     linked = link_rows(scene, adversary, attack, rng, n_pseudonyms=scene.known.n_people)
     if linked is None:
@@ -61,7 +61,7 @@ def link_rows(
         belief = attack(scene.table, Traces(None, seen=row, pseudonym=pseudonym))
         return AttackRun(scene.release, adversary, "identity", belief, None, row[:, 0], drawn_from=n)
     rows, population = scene.origin[row], scene.known.population
-    columns = tuple(population.column(known.name) for known in scene.known.people.quasi_identifiers)
+    columns = tuple(population.column(known_column.name) for known_column in scene.known.people.quasi_identifiers)
     people = replace(population, quasi_identifiers=columns, sensitive=(), kept=(), weight=None).take(rows.ravel())
     belief = attack(scene.table, Traces(people, seen=np.arange(row.size).reshape(row.shape), pseudonym=pseudonym))
     return AttackRun(scene.release, adversary, "identity", belief, Truth(chosen), rows[:, 0], drawn_from=n)
@@ -87,19 +87,19 @@ def linking_column(scene: AttackedRelease) -> Column | None:
     return find_pseudonym(scene.table.kept, person[scene.origin])
 
 
-def find_pseudonym(kept: Iterable[Column], person: NDArray[np.int64] | None) -> Column | None:
+def find_pseudonym(columns: Iterable[Column], person: NDArray[np.int64] | None) -> Column | None:
     """Return the column whose values each belong to one person, some of several rows; the one with fewest values.
 
     Parameters
     ----------
-    kept : iterable of Column
+    columns : iterable of Column
         Released columns.
     person : (n_rows,) array, optional
         Person of each row; None if that is not known.
     """
     if person is None:
         return None
-    complete = [(column, column.counts) for column in kept if column.levels.missing < 0]
+    complete = [(column, column.counts) for column in columns if column.levels.missing < 0]
     linking = [(c, sizes) for c, sizes in complete if sizes.max(initial=0) > 1 and _is_of_one_person(c, person)]
     return min(linking, key=lambda candidate: np.count_nonzero(candidate[1]), default=(None, None))[0]
 
@@ -111,9 +111,9 @@ def _is_of_one_person(column: Column, person: NDArray[np.int64]) -> bool:
     return bool(np.array_equal(owner[column.codes], person))
 
 
-def find_repeated_keys(kept: Iterable[Column]) -> Iterator[Column]:
+def find_repeated_keys(columns: Iterable[Column]) -> Iterator[Column]:
     """Yield released columns that number people by their name, and that have a value twice."""
-    for column in kept:
+    for column in columns:
         identifies = find_role(column.name) == "identifier"
         if key_rank(column.name, len(column.levels), identifies=identifies) and column.counts.max(initial=0) > 1:
             yield column

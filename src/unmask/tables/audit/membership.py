@@ -71,15 +71,15 @@ QUESTION = "Who is in the table"
 
 def audit_membership(scene: AttackedRelease, knowledge: AuditorKnowledge) -> Audit:
     """Return the rows of adversaries who know quasi-identifiers, and of those who know whole records."""
-    original, others = knowledge.original, knowledge.control
-    if original is None or others is None:
+    original, control_people = knowledge.original, knowledge.control
+    if original is None or control_people is None:
         return Audit((), ((QUESTION, "needs the original and control people (--original, --control)"),))
-    inside, most = _member_rows(scene, original), knowledge.targets or MAX_MEMBERS
-    members, control = original.take(inside), others.take(others.complete_rows)
-    if min(members.n_people, control.n_people // 2, most) < MIN_MEMBERS:
+    inside, max_members = _member_rows(scene, original), knowledge.targets or MAX_MEMBERS
+    members, control = original.take(inside), control_people.take(control_people.complete_rows)
+    if min(members.n_people, control.n_people // 2, max_members) < MIN_MEMBERS:
         needed = f"needs {MIN_MEMBERS} members and {2 * MIN_MEMBERS} control people, half of whom are the reference"
         return Audit((), ((QUESTION, needed),))
-    sample = MembershipSample.of(members, control, max_members=most, rng=np.random.default_rng(knowledge.seed))
+    sample = MembershipSample.of(members, control, max_members=max_members, rng=np.random.default_rng(knowledge.seed))
     if len(sample.inside) < 2 * MIN_MEMBERS:
         twins = f"{sample.twins:,} people of the sample have the same record as a person of the other kind"
         return Audit((), ((QUESTION, twins),))
@@ -116,9 +116,11 @@ def _member_rows(scene: AttackedRelease, original: Table) -> NDArray[np.int64]:
 def _known_columns(table: Table, sample: MembershipSample) -> dict[str, list[str]]:
     """Return the released columns by which adversaries know people."""
     available = set(sample.people.names)
-    some = [column.name for column in table.quasi_identifiers if column.name in available]
-    every = [name for name in table.names if name in available]
-    return ({PROSECUTOR: some} if some else {}) | ({RECORD: every} if len(every) > len(some) else {})
+    quasi_identifiers = [column.name for column in table.quasi_identifiers if column.name in available]
+    columns = [name for name in table.names if name in available]
+    return ({PROSECUTOR: quasi_identifiers} if quasi_identifiers else {}) | (
+        {RECORD: columns} if len(columns) > len(quasi_identifiers) else {}
+    )
 
 
 def _describe_sample(row: Row, release: str, sample: MembershipSample) -> Row:

@@ -1,4 +1,4 @@
-"""What an audit did not run, and what each question needs."""
+"""Questions that an audit did not run, and the input that each needs."""
 
 from __future__ import annotations
 
@@ -62,11 +62,11 @@ def list_not_run(
     yield from (
         (f"The adversary {name!r}", "left out on request (--without)") for name in dict.fromkeys(knowledge.without)
     )
-    whole = (*releases.values(), *(() if original is None else (original,)))
-    n_rows = max((undefined_weights(table.weight) for table in whole), default=0)
+    all_tables = (*releases.values(), *(() if original is None else (original,)))
+    n_rows = max((undefined_weights(table.weight) for table in all_tables), default=0)
     if n_rows:
-        why = f"rows with a missing weight, or one below 1: {n_rows:,}; scale weights to numbers of people"
-        yield "Risk by survey weights", why
+        weight_reason = f"rows with a missing weight, or one below 1: {n_rows:,}; scale weights to numbers of people"
+        yield "Risk by survey weights", weight_reason
     if original is not None and knowledge.control is None and next(iter(releases.values())).sensitive:
         yield ADDED, "not separated from what holds for everybody: needs control people (--control, --hold-back)"
 
@@ -86,23 +86,23 @@ def _unclear_rows(releases: Mapping[str, Table], knowledge: AuditorKnowledge) ->
 
 
 def _missing_tables(knowledge: AuditorKnowledge, releases: Iterable[str]) -> Iterator[NotRun]:
-    without = ", ".join(name for name in releases if name not in knowledge.origins)
+    untraced = ", ".join(name for name in releases if name not in knowledge.origins)
     if knowledge.original is None:
         yield "Realized success", NEEDS_ORIGINAL
         yield "Inference from all rows", NEEDS_ORIGINAL
         yield "The order of the rows", NEEDS_ORIGINAL
-    if without:
-        yield f"Which generalized cells of {without} other columns restore", NEEDS_ORIGIN
-    if without and knowledge.original is not None:
-        yield f"Realized identity success and utility of {without}", NEEDS_ORIGIN
-    if without and knowledge.person is not None:
-        yield f"Whether columns of {without} say which rows are one person's", NEEDS_ORIGIN
+    if untraced:
+        yield f"Which generalized cells of {untraced} other columns restore", NEEDS_ORIGIN
+    if untraced and knowledge.original is not None:
+        yield f"Realized identity success and utility of {untraced}", NEEDS_ORIGIN
+    if untraced and knowledge.person is not None:
+        yield f"Whether columns of {untraced} say which rows are one person's", NEEDS_ORIGIN
     yield "Population uniqueness", "not part of this audit: unmask.tables.risk.population estimates it"
 
 
 def list_differing_control(knowledge: AuditorKnowledge) -> Iterator[NotRun]:
     """Yield that control people differ too much from the people attacked for any comparison."""
-    if knowledge.shift is not None and knowledge.shift.apart:
+    if knowledge.shift is not None and knowledge.shift.is_different:
         yield ADDED, f"{describe_shift(knowledge.shift)}; draw control people as the others were drawn"
 
 

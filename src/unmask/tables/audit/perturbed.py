@@ -110,7 +110,7 @@ def _probabilities(belief: Posterior) -> csr_array:
 
 
 def max_targets(n_rows: int) -> int:
-    """Return the number of people attacked row by row; half of them stay as others, by whom a row is judged."""
+    """Return the number of people attacked row by row; half of them are the others by which a row is judged."""
     return min(MAX_TARGETS, max(MAX_SIMULATED_PAIRS // n_rows, 100), max(n_rows // 2, 1))
 
 
@@ -118,13 +118,13 @@ def sample_people(scene: AttackedRelease, seed: int) -> AttackedRelease:
     """Return the release with a sample of its people, and of control people."""
     assert scene.known is not None
     rng, n = np.random.default_rng(seed), max_targets(scene.table.n_rows)
-    known = scene.known.some(n, rng)
+    people = scene.known.draw_people(n, rng)
     if scene.control is None:
-        return replace(scene, known=known)
+        return replace(scene, known=people)
     n_control = len(scene.control.person)
     drawn = np.sort(rng.choice(n_control, min(n_control, n), replace=False))
     weight = None if scene.weight is None else scene.weight[drawn] / scene.weight[drawn].sum()
-    return replace(scene, known=known, control=scene.control.take(drawn), weight=weight)
+    return replace(scene, known=people, control=scene.control.take(drawn), weight=weight)
 
 
 # ----- the nearest row
@@ -137,14 +137,14 @@ def attack_by_distance(scene: AttackedRelease, knowledge: AuditorKnowledge) -> I
     keeps matching rows only, and so misses people whose cells were perturbed, however little. The other half of the
     people shows how often the nearest row is right (`_calibrate_by_halves`).
     """
-    known, protection = scene.known, knowledge.protections.get(scene.release)
-    if known is None or not scene.traced or scene.foreign or (protection is not None and declares_rows(protection)):
+    targets, protection = scene.known, knowledge.protections.get(scene.release)
+    if targets is None or not scene.traced or scene.foreign or (protection is not None and declares_rows(protection)):
         return
     sample = _sample_compared(scene, knowledge.seed)
     assert sample.known is not None
-    more = sample.comparable_columns(sample.table.kept)
-    own = [sample.known.population.column(column.name).take(sample.known.person) for column in more]
-    people, release = _compared(sample.known.people, own), _compared(sample.table, more)
+    extra = sample.comparable_columns(sample.table.kept)
+    cells = [sample.known.population.column(column.name).take(sample.known.person) for column in extra]
+    people, release = _compared(sample.known.people, cells), _compared(sample.table, extra)
     truth = sample.known.truth_in(sample.origin)
     mismatches = _find_mismatches(people, release, truth)
     if not mismatches:
@@ -169,7 +169,7 @@ def _sample_compared(scene: AttackedRelease, seed: int) -> AttackedRelease:
     sample = sample_people(scene, seed)
     assert sample.known is not None
     n = max(MAX_COMPARED_PAIRS // max(scene.table.n_rows, 1), MIN_COMPARED)
-    return replace(sample, known=sample.known.some(n, np.random.default_rng(seed)))
+    return replace(sample, known=sample.known.draw_people(n, np.random.default_rng(seed)))
 
 
 def refuse_perturbed(scene: AttackedRelease, attack: Attack) -> None:
@@ -180,11 +180,13 @@ def refuse_perturbed(scene: AttackedRelease, attack: Attack) -> None:
     link = attack.link if isinstance(attack, AttributeInference) else attack
     if not isinstance(link, ClassAttack) or scene.known is None or not scene.traced or scene.foreign:
         return
-    known = scene.known.take(np.arange(min(len(scene.known.person), MAX_TARGETS)))
-    names = {column.name for column in known.people.quasi_identifiers}
-    own = tuple(column.take(known.person) for column in known.population.quasi_identifiers if column.name in names)
-    truth = known.truth_in(scene.origin)
-    people = replace(known.people, quasi_identifiers=own)
+    targets = scene.known.take(np.arange(min(len(scene.known.person), MAX_TARGETS)))
+    names = {column.name for column in targets.people.quasi_identifiers}
+    cells = tuple(
+        column.take(targets.person) for column in targets.population.quasi_identifiers if column.name in names
+    )
+    truth = targets.truth_in(scene.origin)
+    people = replace(targets.people, quasi_identifiers=cells)
     mismatches = _find_mismatches(people, scene.table, truth, hidden_matches=True)
     share = _share_of_mismatches(mismatches, truth) if mismatches else 0.0
     if share > TOLERATED:
@@ -199,8 +201,8 @@ def _share_of_mismatches(mismatches: dict[str, NDArray[np.bool_]], truth: Truth)
     return float(np.logical_or.reduce([*mismatches.values()])[truth.candidate >= 0].mean())
 
 
-def _compared(table: Table, more: Sequence[Column]) -> Table:
-    return replace(table, quasi_identifiers=(*table.quasi_identifiers, *more), sensitive=(), kept=(), weight=None)
+def _compared(table: Table, columns: Sequence[Column]) -> Table:
+    return replace(table, quasi_identifiers=(*table.quasi_identifiers, *columns), sensitive=(), kept=(), weight=None)
 
 
 def _drop_from_table(table: Table) -> Table:
@@ -228,10 +230,10 @@ def _find_mismatches(
     for column in people.quasi_identifiers:
         if column.name not in release.names:
             continue
-        own = drop_unused_levels(column.take(released_people))
+        cells = drop_unused_levels(column.take(released_people))
         released = drop_unused_levels(release.column(column.name).take(truth.candidate[released_people]))
-        is_match = compatible(own.levels, released.levels, missing=rule)[own.codes, released.codes]
-        is_match |= own.codes == own.levels.missing
+        is_match = compatible(cells.levels, released.levels, missing=rule)[cells.codes, released.codes]
+        is_match |= cells.codes == cells.levels.missing
         if hidden_matches:
             is_match |= released.codes == released.levels.missing
         if not is_match.all():
@@ -248,13 +250,13 @@ def _calibrate_by_halves(nearest: Posterior, truth: Truth, rng: np.random.Genera
     hit = realized_success.per_target(nearest, truth) > 0
     half = rng.permutation(nearest.n_observations) % 2
     side, weight = half[nearest.observation], nearest.weight * nearest.n_targets
-    others = [side != number for number in (0, 1)]
-    rate = np.array([(weight[other] @ hit[other] + 0.5) / (weight[other].sum() + 1) for other in others])
-    listed = np.where(nearest.row_length < nearest.n_candidates, rate[half], 1.0)
+    other_halves = [side != number for number in (0, 1)]
+    rate = np.array([(weight[mask] @ hit[mask] + 0.5) / (weight[mask].sum() + 1) for mask in other_halves])
+    success = np.where(nearest.row_length < nearest.n_candidates, rate[half], 1.0)
     return replace(
         nearest,
-        log_probability=stored(nearest.log_probability.astype(np.float64) + np.log(listed)[nearest.row]),
-        unlisted=1.0 - listed,
+        log_probability=stored(nearest.log_probability.astype(np.float64) + np.log(success)[nearest.row]),
+        unlisted=1.0 - success,
         n_unlisted=nearest.n_candidates - nearest.row_length,
         status="model",
     )

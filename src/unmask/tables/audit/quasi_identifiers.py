@@ -33,8 +33,8 @@ ESTIMATED = " With so many columns they are estimated from some of the orders; \
 def contribution_table(contributions: Mapping[str, Iterable[Contribution]]) -> Table:
     """Return the table of the contributions to each target, by release."""
     names = [column.name for column in CONTRIBUTION_COLUMNS[1:]]
-    listed = [(release, item) for release, items in contributions.items() for item in items]
-    records = ((release, *(getattr(item, name) for name in names)) for release, item in listed)
+    release_contributions = [(release, item) for release, items in contributions.items() for item in items]
+    records = ((release, *(getattr(item, name) for name in names)) for release, item in release_contributions)
     return Table.from_records("contributions", CONTRIBUTION_COLUMNS, records)
 
 
@@ -112,7 +112,7 @@ def column_risk_block(table: Table) -> Block:
         change = abs(row["success_with"] - row["success_without"])
         changes[row["target"]] = max(changes.get(row["target"], 0.0), change)
     names = tuple(column.name for column in table.columns if column.name != "target")
-    changed = [target for target, most in changes.items() if most >= NEGLIGIBLE]
+    changed = [target for target, largest_change in changes.items() if largest_change >= NEGLIGIBLE]
     unchanged = [what(target) for target in changes if target not in changed]
     views = tuple(View(table.name, names, {"target": target}, what(target)) for target in changed)
     notes = (f"{'; '.join(unchanged)}: {NO_CHANGE}",) if unchanged else ()

@@ -83,19 +83,19 @@ def _replicated(table: Table, original: Table) -> Iterator[tuple[str, Value]]:
 
 def _proximity(table: Table, original: Table | None) -> dict[str, Value]:
     """Return how near the classes of a table come to sensitive numbers."""
-    before = {} if original is None else {column.name: column for column in original.columns}
-    every = {
-        column.name: criteria.value_proximity(table, column, original=before.get(column.name))
+    originals = {} if original is None else {column.name: column for column in original.columns}
+    distances = {
+        column.name: criteria.value_proximity(table, column, original=originals.get(column.name))
         for column in table.sensitive
     }
-    measured = {name: proximity for name, proximity in every.items() if proximity is not None}
+    measured = {name: proximity for name, proximity in distances.items() if proximity is not None}
     if not measured:
         return {}
-    best = max(measured, key=lambda name: measured[name].average)
+    closest = max(measured, key=lambda name: measured[name].average)
     return {
-        "near_average": measured[best].average,
-        "near_prior": measured[best].prior,
-        "near_of": best,
+        "near_average": measured[closest].average,
+        "near_prior": measured[closest].prior,
+        "near_of": closest,
         "near_max": max(proximity.largest for proximity in measured.values()),
     }
 
@@ -106,12 +106,12 @@ def list_column_risks(measured: Criteria, name: str, table: Table, *, foreign: b
     if len(attacked.quasi_identifiers) < 2 or name == ORIGINAL or relation_of(attacked) is not None:
         return
     risks = {column: values.average_privacy_risk or 0.0 for column, values in measured.columns.items()}
-    right = {target: round(risk * measured.rows) for target, risk in risks.items()}
-    right = right if foreign else {"identity": measured.classes, **right}
+    n_successes = {target: round(risk * measured.rows) for target, risk in risks.items()}
+    n_successes = n_successes if foreign else {"identity": measured.classes, **n_successes}
     for column in attacked.quasi_identifiers:
-        without = attacked.count_successes_without(column.name)
-        for target, rows in right.items():
-            yield ColumnRisk(name, target, column.name, rows / measured.rows, without[target] / measured.rows)
+        risk_without = attacked.count_successes_without(column.name)
+        for target, rows in n_successes.items():
+            yield ColumnRisk(name, target, column.name, rows / measured.rows, risk_without[target] / measured.rows)
 
 
 def measure_contributions(

@@ -127,8 +127,8 @@ def make_blocks(rows: Sequence[Row], facts: TableFacts, tables: Mapping[str, Tab
     """Yield the findings in the order of the page."""
     if facts.calibration:
         yield calibration_block(tables["promises"])
-    known = {row.target for row in rows if needs_truth(row.measure) and row.status not in FAILURES}
-    if (values := value_block(tables["values"], known)) is not None:
+    judged_targets = {row.target for row in rows if needs_truth(row.measure) and row.status not in FAILURES}
+    if (values := value_block(tables["values"], judged_targets)) is not None:
         yield values
     if tables["contributions"].rows:
         yield contribution_block(tables["contributions"])

@@ -55,17 +55,19 @@ def _weigh_success(run: AttackRun) -> tuple[NDArray[np.float64], NDArray[np.floa
     success = np.round(probability(run.belief), 9)  # 1 / 10 by its logarithm is not below 0.1
     weight, unreleased = run.belief.observation_weight, run.is_unreleased
     if run.person is not None:
-        each, riskiest = success[run.belief.observation], np.zeros(run.n_people)
-        np.maximum.at(riskiest, run.person, each if unreleased is None else np.where(unreleased, 0.0, each))
+        row_success, riskiest = success[run.belief.observation], np.zeros(run.n_people)
+        np.maximum.at(
+            riskiest, run.person, row_success if unreleased is None else np.where(unreleased, 0.0, row_success)
+        )
         return riskiest, equal_weights(run.n_people)
     if unreleased is not None:
-        out = np.bincount(run.belief.observation, run.belief.weight * unreleased, len(weight))
-        success, weight = np.append(success, 0.0), np.append(weight - out, out.sum())
+        excluded_weight = np.bincount(run.belief.observation, run.belief.weight * unreleased, len(weight))
+        success, weight = np.append(success, 0.0), np.append(weight - excluded_weight, excluded_weight.sum())
     return success, weight
 
 
 def list_value_risks(run: AttackRun) -> tuple[ValueRisk, ...]:
-    """Return for each sensitive value its prior, the highest belief, and the people for whom it is inferred.
+    """Return for each sensitive value its prior, the highest belief, and the people with this inference.
 
     Values that rise most come first, the most common value last. Missing values and impossible ones are left out. A
     value has its rank before the release for a name: no cell is repeated in a report.
@@ -105,7 +107,7 @@ def list_value_risks(run: AttackRun) -> tuple[ValueRisk, ...]:
             run.n_people,
             secret=bool(is_sensitive[v]),
             believed=_ratio(inferred.believed[v], inferred.weight[v]),
-            right=None if run.truth is None else _ratio(inferred.right[v], inferred.judged[v]),
+            right=None if run.truth is None else _ratio(inferred.right_weight[v], inferred.judged_weight[v]),
         )
         for v in np.lexsort((prior - highest, ~is_sensitive)).tolist()
         if highest[v] > 0 and belief.candidate_label[v]
@@ -113,17 +115,17 @@ def list_value_risks(run: AttackRun) -> tuple[ValueRisk, ...]:
 
 
 class _Inferred(NamedTuple):
-    """People for whom each value is more likely than not, arrays of length n_values.
+    """People with each value as more likely than not, arrays of length n_values.
 
-    weight and believed are their weight and the sum of the beliefs; judged and right the weight of those with a known
-    truth, and of those who have the value.
+    weight and believed are their weight and the sum of the beliefs; judged_weight and right_weight are the
+    weight of those with a known truth, and of those who have the value.
     """
 
     people: NDArray[np.float64]
     weight: NDArray[np.float64]
     believed: NDArray[np.float64]
-    judged: NDArray[np.float64]
-    right: NDArray[np.float64]
+    judged_weight: NDArray[np.float64]
+    right_weight: NDArray[np.float64]
 
 
 def _count_inferred(
@@ -135,7 +137,7 @@ def _count_inferred(
     inferred[row[likely]], probability[row[likely]] = value[likely], p[likely]
     rows = np.flatnonzero(inferred >= 0)
     mass = belief.observation_weight[rows] * run.n_targets
-    weight, believed = (_sum_by_value(inferred[rows], each, n) for each in (mass, mass * probability[rows]))
+    weight, believed = (_sum_by_value(inferred[rows], values, n) for values in (mass, mass * probability[rows]))
     people, of_target = weight, inferred[belief.observation]
     if run.person is not None:
         targets = np.flatnonzero(of_target >= 0)
@@ -143,16 +145,16 @@ def _count_inferred(
         people = np.pad(counted, (0, n - len(counted))).astype(np.float64)
     if run.truth is None:
         return _Inferred(people, weight, believed, *np.zeros((2, n)))
-    known = np.flatnonzero((run.truth.candidate != UNKNOWN) & (of_target >= 0))
-    mass = belief.weight[known] * belief.n_targets
-    is_right = run.truth.candidate[known] == of_target[known]
-    judged, right = (_sum_by_value(of_target[known], each, n) for each in (mass, mass * is_right))
-    return _Inferred(people, weight, believed, judged, right)
+    judged_people = np.flatnonzero((run.truth.candidate != UNKNOWN) & (of_target >= 0))
+    mass = belief.weight[judged_people] * belief.n_targets
+    is_right = run.truth.candidate[judged_people] == of_target[judged_people]
+    n_judged, n_right = (_sum_by_value(of_target[judged_people], values, n) for values in (mass, mass * is_right))
+    return _Inferred(people, weight, believed, n_judged, n_right)
 
 
 def _sum_by_value(value: NDArray[np.int64], mass: NDArray[np.float64], n_values: int) -> NDArray[np.float64]:
     return np.bincount(value, mass, n_values).astype(np.float64)  # integers if there are no people
 
 
-def _ratio(part: float, whole: float) -> float | None:
-    return float(part / whole) if whole > 0 else None
+def _ratio(part: float, total: float) -> float | None:
+    return float(part / total) if total > 0 else None

@@ -62,14 +62,14 @@ def _among_alike(belief: Posterior, truth: Truth, likeliest: NDArray[np.bool_]) 
     size = belief.sum_candidates(likeliest.astype(np.float64))[lines.row[lines.start]]
     picked = lines.n_candidates * (lines.is_listed & likeliest[lines.entry])
     theirs = np.add.reduceat(picked, lines.start)
-    listed = theirs > 0
+    is_listed = theirs > 0
     return replace(
         belief,
-        indptr=np.concatenate(([0], np.cumsum(listed))),
-        candidate=first[listed].astype(np.int32),
-        log_probability=stored(np.log(theirs[listed] / size[listed])),
-        unlisted=np.where(listed, 1.0 - theirs / np.maximum(size, 1), 1.0),
-        n_unlisted=np.where(listed, np.ceil((size - theirs) / np.maximum(theirs, 1)), 0).astype(np.int64),
+        indptr=np.concatenate(([0], np.cumsum(is_listed))),
+        candidate=first[is_listed].astype(np.int32),
+        log_probability=stored(np.log(theirs[is_listed] / size[is_listed])),
+        unlisted=np.where(is_listed, 1.0 - theirs / np.maximum(size, 1), 1.0),
+        n_unlisted=np.where(is_listed, np.ceil((size - theirs) / np.maximum(theirs, 1)), 0).astype(np.int64),
         observation=lines.pair,
         representative=None,
     )
@@ -82,19 +82,19 @@ def _of_the_picked(belief: Posterior, person: NDArray[np.int64], likeliest: NDAr
     (sum over e in T of N_pe) (sum over all e of N_pe p(e)), divided by the number of records in T.
     """
     n, n_rows = belief.n_candidates, belief.n_observations
-    every, theirs = _records(belief, person)
+    all_records, person_records = _records(belief, person)
     place = belief.row[likeliest], belief.candidate[likeliest]
     picked = coo_array((np.ones(len(place[0])), place), shape=(n_rows, n)).tocsr()
     tied = belief.sum_candidates(likeliest.astype(np.float64))
-    attained = (picked @ theirs).multiply(every @ theirs).sum(axis=1) / np.maximum(tied, 1.0)
-    listed = np.diff(belief.indptr) > 0
+    attained = (picked @ person_records).multiply(all_records @ person_records).sum(axis=1) / np.maximum(tied, 1.0)
+    is_listed = np.diff(belief.indptr) > 0
     return replace(
         belief,
-        indptr=np.concatenate(([0], np.cumsum(listed))),
-        candidate=picked.indices[picked.indptr[:-1][listed]].astype(np.int32),
-        log_probability=stored(np.log(attained[listed])),
-        unlisted=np.where(listed, np.maximum(1.0 - attained, 0.0), belief.unlisted),
-        n_unlisted=np.where(listed, n - 1, belief.n_unlisted),
+        indptr=np.concatenate(([0], np.cumsum(is_listed))),
+        candidate=picked.indices[picked.indptr[:-1][is_listed]].astype(np.int32),
+        log_probability=stored(np.log(attained[is_listed])),
+        unlisted=np.where(is_listed, np.maximum(1.0 - attained, 0.0), belief.unlisted),
+        n_unlisted=np.where(is_listed, n - 1, belief.n_unlisted),
         representative=None,
         status="model" if belief.status == "exact" else belief.status,  # exact for rows, and people count alike
     )
@@ -125,16 +125,16 @@ def count_people_as_candidates(belief: Posterior, person: NDArray[np.int64]) -> 
     (array([0.25, 0.75]), 2)
     """
     numbers, number = np.unique(person, return_inverse=True)
-    every, theirs = _records(belief, number)
-    summed = csr_array(every @ theirs)
+    all_records, person_records = _records(belief, number)
+    summed = csr_array(all_records @ person_records)
     summed.sort_indices()
-    left = len(numbers) - np.diff(summed.indptr)
+    n_unlisted = len(numbers) - np.diff(summed.indptr)
     return replace(
         belief,
         indptr=summed.indptr.astype(np.int64),
         candidate=summed.indices.astype(np.int32),
         log_probability=stored(np.log(summed.data)),
-        n_unlisted=np.where(belief.n_unlisted > 0, np.minimum(left, belief.n_unlisted), belief.n_unlisted),
+        n_unlisted=np.where(belief.n_unlisted > 0, np.minimum(n_unlisted, belief.n_unlisted), belief.n_unlisted),
         n_candidates=len(numbers),
         log_prior=-float(np.log(len(numbers))),
         representative=None,

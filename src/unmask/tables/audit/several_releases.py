@@ -84,7 +84,7 @@ def _combine(
 ) -> Iterator[AttackRun]:
     """Yield the beliefs about one release of an adversary who knows the quasi-identifiers of everybody."""
     assert scene.known is not None
-    attack = Crossing(tuple(other.table for other in scenes if other is not scene), columns)
+    attack = Crossing(tuple(other_scene.table for other_scene in scenes if other_scene is not scene), columns)
     population, person = scene.known.population, scene.known.person
     everybody = attack(scene.table, Background(replace(population, sensitive=(), kept=(), weight=None)))
     belief = replace(everybody, observation=everybody.observation[person], weight=equal_weights(len(person)))

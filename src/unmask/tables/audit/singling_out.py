@@ -43,19 +43,19 @@ def audit_singling_out(scene: AttackedRelease, knowledge: AuditorKnowledge) -> A
     at random: one half shows for how many people a predicate holds in general, and predicates are tested on the other.
     If no class has one row, predicates about people within classes are tested, too.
     """
-    original, others = knowledge.original, knowledge.control
-    if original is None or others is None:
+    original, control_people = knowledge.original, knowledge.control
+    if original is None or control_people is None:
         needed = "the original table, on whose people guesses are tested (--original)"
         return Audit((), ((QUESTION, f"needs {needed}" if original is None else f"{NEEDS_CONTROL} (--control)"),))
     if knowledge.person is not None:
         return Audit((), ((QUESTION, SEVERAL_ROWS),))
-    tables = _share_columns(scene.table, original, others)
+    tables = _share_columns(scene.table, original, control_people)
     if reason := knowledge.explain_shift(tables[0].names):
         return Audit((), ((QUESTION, reason),))
     rng = np.random.default_rng(knowledge.seed)
     trials = list(_try_rows(*tables, rng))
     if scene.table.classes.sizes.min() > 1:
-        trials.append((BOX, partial(judge_singling_out_in_boxes, scene.table, original, others, rng=rng)))
+        trials.append((BOX, partial(judge_singling_out_in_boxes, scene.table, original, control_people, rng=rng)))
     rows: list[Row] = []
     not_run: list[tuple[str, str]] = []
     for kind, judge in trials:
@@ -79,7 +79,7 @@ def _try_rows(
 
 
 def _halve(control: Table, rng: np.random.Generator) -> tuple[Table, Table]:
-    """Return the control people on whom predicates are tested, and those who show their weight."""
+    """Return the control people that test the predicates, and those who show their weight."""
     order, half = rng.permutation(control.n_rows), control.n_rows // 2
     return control.take(order[:half]), control.take(order[half:])
 
@@ -117,9 +117,11 @@ def measure_singling_out(
 
 def _share_columns(release: Table, members: Table, control: Table) -> tuple[Table, Table, Table]:
     """Return the tables with the columns that all of them have, of the same kind."""
-    others = members, control
-    columns = [c for c in release.columns if all(c.name in other.names for other in others)]
-    names = [c.name for c in columns if all(other.column(c.name).levels.kind == c.levels.kind for other in others)]
+    people_tables = members, control
+    columns = [c for c in release.columns if all(c.name in people.names for people in people_tables)]
+    names = [
+        c.name for c in columns if all(people.column(c.name).levels.kind == c.levels.kind for people in people_tables)
+    ]
     if not names:
         raise UnmaskError(
             "no released column is in the original and the control people, too, with the same type; give tables with "
@@ -127,33 +129,33 @@ def _share_columns(release: Table, members: Table, control: Table) -> tuple[Tabl
         )
     shared = (
         replace(table, quasi_identifiers=tuple(map(table.column, names)), sensitive=(), kept=(), weight=None)
-        for table in (release, *others)
+        for table in (release, *people_tables)
     )
     return next(shared), next(shared), next(shared)
 
 
-def _make_rows(release: str, kind: str, judged: SingledOut) -> Iterator[Row]:
+def _make_rows(release: str, kind: str, trial: SingledOut) -> Iterator[Row]:
     """Yield a row for everybody in the table, and one for as many members as control people."""
 
     def row(measure: Quantity, prior: float, share: float, note: str) -> Row:
         return build_row(
             measure,
             (prior, share),
-            Interval(*wilson(share, judged.guesses), "guesses like these (Wilson)"),
+            Interval(*wilson(share, trial.guesses), "guesses like these (Wilson)"),
             (np.array([share]), np.ones(1)),
-            n=judged.guesses,
-            n_observations=judged.guesses,
+            n=trial.guesses,
+            n_observations=trial.guesses,
             worst=share,
             worst_observation=0,
             names=(release, kind, SINGLING, note),
         )
 
-    trivial = f"{judged.trivial:,} more guesses hold for too many people to count" if judged.trivial else ""
-    yield row(singled_out, judged.of_all, judged.whole, trivial)
+    trivial = f"{trial.trivial:,} more guesses hold for too many people to count" if trial.trivial else ""
+    yield row(singled_out, trial.of_all, trial.share_of_all, trivial)
     yield replace(
-        row(singled_out_of_as_many, judged.baseline, judged.found, f"{judged.people:,} people of either kind"),
-        control=judged.control,
-        excess=judged.found - judged.control,
-        excess_low=judged.low,
-        excess_high=judged.high,
+        row(singled_out_of_as_many, trial.baseline, trial.share, f"{trial.people:,} people of either kind"),
+        control=trial.control,
+        excess=trial.share - trial.control,
+        excess_low=trial.low,
+        excess_high=trial.high,
     )

@@ -15,24 +15,24 @@ from unmask.results.words import listed, start_with_release
 
 def special_blocks(heads: PreferredRows[Row], release: str, *, several: bool) -> Iterator[Block]:
     """Yield a sentence about each of these adversaries, on one release; none about an order that leads the findings."""
-    own = {key[1:]: row for key, row in heads.items() if key[0] == release}
-    order = own.get((ORDER, IDENTITY))
+    scored = {key[1:]: row for key, row in heads.items() if key[0] == release}
+    order = scored.get((ORDER, IDENTITY))
     if order is not None and (release, ORDER, IDENTITY) not in leading(heads):
         sentence = f"an adversary who has the original and reads only the row order {did(order)}; {without(order)}."
         yield Block("order", "The row order", start_with_release(sentence, release, several=several))
-    for sentence in _describe_insider(own):
+    for sentence in _describe_insider(scored):
         yield Block("insider", "The insider", start_with_release(sentence, release, several=several))
 
 
-def _describe_insider(own: Mapping[tuple[str, str], Row]) -> Iterator[str]:
+def _describe_insider(heads: Mapping[tuple[str, str], Row]) -> Iterator[str]:
     """Yield that sensitive columns are quasi-identifiers of each other for an adversary who knows one."""
-    row = own.get((INSIDER, IDENTITY))
+    row = heads.get((INSIDER, IDENTITY))
     if row is not None:
         yield f"an insider who also knows the sensitive values {did(row)}; {without(row)}."
     inferred = []
-    for (adversary, target), row in own.items():
-        others = [head.posterior for (name, what), head in own.items() if what == target and name not in APART]
-        if adversary == INSIDER and target != IDENTITY and row.posterior > max(others, default=1.0):
-            inferred.append(f"{target} for {row_estimate(row)} of people ({percent(max(others))} without them)")
+    for (adversary, target), row in heads.items():
+        scores = [head.posterior for (name, about), head in heads.items() if about == target and name not in APART]
+        if adversary == INSIDER and target != IDENTITY and row.posterior > max(scores, default=1.0):
+            inferred.append(f"{target} for {row_estimate(row)} of people ({percent(max(scores))} without them)")
     if inferred:
         yield f"an insider who knows the other sensitive values infers {listed(inferred)}."

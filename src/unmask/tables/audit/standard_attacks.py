@@ -85,13 +85,13 @@ def infer_value(scene: AttackedRelease, column: Column, link: Posterior) -> Iter
     yield scene.learn(LEARNER, column.name, learned)
 
 
-def _refuse_to_learn(scene: AttackedRelease, column: Column, more: Sequence[Column] = ()) -> list[Audit]:
+def _refuse_to_learn(scene: AttackedRelease, column: Column, extra: Sequence[Column] = ()) -> list[Audit]:
     """Return why a value is not learned from all rows, if it is not."""
     if scene.known is None:
         return []
-    background = scene.background_of(column.name, scene.known, more)
-    why = BackOff(column.name).refusal(scene.table_to_learn(column.name, more), background)
-    return [Audit((), ((f"Inference of {column.name} from all rows", why),))] if why else []
+    background = scene.background_of(column.name, scene.known, extra)
+    reason = BackOff(column.name).refusal(scene.table_to_learn(column.name, extra), background)
+    return [Audit((), ((f"Inference of {column.name} from all rows", reason),))] if reason else []
 
 
 def _attack_by_columns(scene: AttackedRelease) -> Iterator[AttackRun | Audit]:
@@ -100,29 +100,29 @@ def _attack_by_columns(scene: AttackedRelease) -> Iterator[AttackRun | Audit]:
     A value is inferred from every kept column; by the insider from the other sensitive ones, too. Without an original
     each person is known by their own row.
     """
-    kept, sensitive = scene.unchanged_columns(scene.table.kept), scene.unchanged_columns(scene.table.sensitive)
-    if kept:
-        link = scene.link(kept)
+    unprotected, sensitive = scene.unchanged_columns(scene.table.kept), scene.unchanged_columns(scene.table.sensitive)
+    if unprotected:
+        link = scene.link(unprotected)
         if not scene.foreign:
             yield scene.identify(COLUMNS, link)
         for column in scene.table.sensitive:
-            yield from _infer_by_columns(scene, COLUMNS, column, link, kept)
+            yield from _infer_by_columns(scene, COLUMNS, column, link, unprotected)
     if sensitive and not scene.foreign:
-        yield scene.identify(INSIDER, scene.link([*kept, *sensitive]))
+        yield scene.identify(INSIDER, scene.link([*unprotected, *sensitive]))
     for column in sensitive if len(sensitive) > 1 else ():
-        more = [*kept, *(other for other in sensitive if other is not column)]
-        yield from _infer_by_columns(scene, INSIDER, column, scene.link(more), more)
+        extra = [*unprotected, *(other_column for other_column in sensitive if other_column is not column)]
+        yield from _infer_by_columns(scene, INSIDER, column, scene.link(extra), extra)
 
 
 def _infer_by_columns(
-    scene: AttackedRelease, adversary: str, column: Column, link: Posterior, more: Sequence[Column]
+    scene: AttackedRelease, adversary: str, column: Column, link: Posterior, extra: Sequence[Column]
 ) -> Iterator[AttackRun | Audit]:
     if not scene.foreign:
-        yield scene.infer(adversary, AttributeInference(column.name), link, more)
-    elif refused := _refuse_to_learn(scene, column, more):
+        yield scene.infer(adversary, AttributeInference(column.name), link, extra)
+    elif refused := _refuse_to_learn(scene, column, extra):
         yield from refused
     else:
-        yield scene.learn(adversary, column.name, scene.prepare_learner(BackOff(column.name), more), more)
+        yield scene.learn(adversary, column.name, scene.prepare_learner(BackOff(column.name), extra), extra)
 
 
 def _attack_rows(scene: AttackedRelease, knowledge: AuditorKnowledge) -> Iterator[AttackRun]:

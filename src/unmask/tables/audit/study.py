@@ -140,8 +140,10 @@ def answers(adversary: Part, attack: Any) -> tuple[str, Sequence[str]]:
 def columns(dataset: Part) -> list[str]:
     """Return the columns of a table's file."""
     settings = dataset.settings
-    named = [name for role in COLUMNS[:4] for name in settings.get(role, ())]
-    return column_names(settings["file"], named=named, **{key: settings[key] for key in AS_TEXT if key in settings})
+    role_columns = [name for role in COLUMNS[:4] for name in settings.get(role, ())]
+    return column_names(
+        settings["file"], role_columns=role_columns, **{key: settings[key] for key in AS_TEXT if key in settings}
+    )
 
 
 def load(dataset: Part, made: Any) -> Sample:
@@ -171,20 +173,20 @@ def _keep_unchanged(table: Table, *, rng: np.random.Generator) -> tuple[Table, N
     return table, np.arange(table.n_rows)
 
 
-def attack(cell: Cell, population: Sample, made: Released, attack: Any) -> list[Row]:
+def attack(cell: Cell, population: Sample, released: Released, attack: Any) -> list[Row]:
     """Return the rows of the attack of a cell, and the remaining utility of the release."""
-    utility_rows = measure_utility(cell, population.members, made.release, _origin(cell, made))
-    return [*_attack(cell, population, made, attack), *utility_rows]
+    utility_rows = measure_utility(cell, population.members, released.release, _origin(cell, released))
+    return [*_attack(cell, population, released, attack), *utility_rows]
 
 
-def _attack(cell: Cell, population: Sample, made: Released, attack: Any) -> Iterable[Row]:
+def _attack(cell: Cell, population: Sample, released: Released, attack: Any) -> Iterable[Row]:
     rng, adversary = np.random.default_rng(cell.seed), cell.adversary.name
-    scene = AttackedRelease.of(cell.protection.name, made.release, _origin(cell, made))
-    attack = _with_protection(attack, made.protection)
+    scene = AttackedRelease.of(cell.protection.name, released.release, _origin(cell, released))
+    attack = _with_protection(attack, released.protection)
     if getattr(attack, "asks", "") == MEMBERSHIP:
         knowledge = _knowledge(cell.adversary)
         assert isinstance(knowledge, Knowledge)
-        sample = sample_members(population, made, knowledge, rng)
+        sample = sample_members(population, released, knowledge, rng)
         return measure_membership(scene, adversary, sample, attack, rng=rng)
     if isinstance(attack, SinglingOut):
         return measure_singling_out(scene, adversary, attack, population.members, population.control, rng=rng)
@@ -195,24 +197,24 @@ def _attack(cell: Cell, population: Sample, made: Released, attack: Any) -> Iter
     run = attack_person(scene, adversary, attack, rng)
     measures = [m for m in STANDARD + _prices(cell.adversary, run.drawn_from) if cell.wants(m.name)]
     measures += [MORE[name] for name in cell.measures if name in MORE]
-    return add_excluded_people(run.score(measures).rows, made.release)
+    return add_excluded_people(run.score(measures).rows, released.release)
 
 
-def _origin(cell: Cell, made: Released) -> NDArray[np.int64] | None:
+def _origin(cell: Cell, released: Released) -> NDArray[np.int64] | None:
     """Return the member behind each row; None if the release is synthetic."""
-    return None if cell.protection.settings.get("synthetic") else made.origin
+    return None if cell.protection.settings.get("synthetic") else released.origin
 
 
-def criteria(cell: Cell, population: Sample, made: Released) -> dict[str, float]:
+def criteria(cell: Cell, population: Sample, released: Released) -> dict[str, float]:
     """Return the criteria of the release that are numbers, as an audit with the same original and origin has them."""
-    origin, name = _origin(cell, made), cell.protection.name
+    origin, name = _origin(cell, released), cell.protection.name
     knowledge = AuditorKnowledge(population.members, {} if origin is None else {name: origin})
-    measured = evaluate_criteria(made.release, knowledge.complete.original)
-    values = list_criteria(measured, name, made.release, knowledge, foreign=origin is None)
+    measured = evaluate_criteria(released.release, knowledge.complete.original)
+    values = list_criteria(measured, name, released.release, knowledge, foreign=origin is None)
     return {name: float(value) for name, value in values.items() if isinstance(value, int | float)}
 
 
-def believed(cell: Cell, population: Sample, made: Released, attack: Any) -> tuple[Posterior, Truth | None, float]:
+def believed(cell: Cell, population: Sample, released: Released, attack: Any) -> tuple[Posterior, Truth | None, float]:
     """Return the belief of an adversary about people's records, the truth, and the utility of the release.
 
     An adversary of a game knows everybody, unless the plan has a number of targets: a campaign is against all.
@@ -223,22 +225,22 @@ def believed(cell: Cell, population: Sample, made: Released, attack: Any) -> tup
             f"a game counts each row as a person, and {members.n_rows:,} rows are of {members.n_people:,} people; keep "
             "one row of each, or price an audit (--attacker)"
         )
-    origin = _origin(cell, made)
+    origin = _origin(cell, released)
     if origin is None:
         raise UnmaskError(f"the rows of {cell.protection.name} are synthetic, so no person is re-identified by them")
     if cell.adversary.use != "tables.RegisterAttack":
         knows = {"targets": None, **cell.adversary.settings.get("knows", {})}
         settings = {**cell.adversary.settings, "knows": knows}
         cell = replace(cell, adversary=replace(cell.adversary, settings=settings))
-    scene = AttackedRelease.of(cell.protection.name, made.release, origin)
+    scene = AttackedRelease.of(cell.protection.name, released.release, origin)
     rng = np.random.default_rng(cell.seed)
-    scene, attack = _add_knowledge(cell, population, scene, _with_protection(attack, made.protection), rng)
+    scene, attack = _add_knowledge(cell, population, scene, _with_protection(attack, released.protection), rng)
     refuse_perturbed(scene, attack)
     is_other = isinstance(attack, SinglingOut | Linkability | SeveralRows)
     run = None if is_other else scene.run(cell.adversary.name, attack)
     if run is None or run.target != IDENTITY:
         raise UnmaskError(f"adversary {cell.adversary.name!r} does not look for people's records")
-    rows = measure_utility(cell, members, made.release, origin)
+    rows = measure_utility(cell, members, released.release, origin)
     return run.belief, run.truth, {row.measure: row.posterior for row in rows}["utility"]
 
 
@@ -258,8 +260,8 @@ def _add_knowledge(
     origin = locate_rows(scene.origin, rows) if scene.traced else scene.origin
     scene = replace(scene, foreign=not scene.traced, origin=origin)
     if isinstance(knowledge, Register):
-        known = knowledge(members.take(rows), scene.origin, rng=rng)
-        return replace(scene, known=known, drawn_from=math.inf), replace(attack, coverage=knowledge.coverage)
+        known_people = knowledge(members.take(rows), scene.origin, rng=rng)
+        return replace(scene, known=known_people, drawn_from=math.inf), replace(attack, coverage=knowledge.coverage)
     auditor = _auditor(members, population.control, knowledge, cell.seed).complete
     drawn_from = float(members.take(rows).n_people)
     return auditor.add_control(replace(scene, known=auditor.known, drawn_from=drawn_from)), attack

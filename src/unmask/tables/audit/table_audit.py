@@ -80,7 +80,7 @@ def audit(
     register_origin : (n_register,) array, optional
         row of the original that each person of the register is, below 0 for others
     hold_back : float
-        share of the original that was held back at random: held-back people in no release are control people
+        share of the original that was withheld at random: withheld people in no release are control people
     protection : object or mapping, optional
         protection that made the release, which another adversary knows. One for all, or by release
     attacker : str or Attacker, optional
@@ -109,9 +109,9 @@ def audit(
         knowledge = replace(knowledge, register_origin=rows)
     _check_knowledge(knowledge, releases)
     if hold_back and (knowledge.control is not None or len(origins) < len(releases)):
-        why = "a release has no origin" if knowledge.control is None else "control people were given, too"
+        reason = "a release has no origin" if knowledge.control is None else "control people were given, too"
         raise UnmaskError(
-            f"hold_back finds control people by the origin of the records, but {why}; give one of the two"
+            f"hold_back finds control people by the origin of the records, but {reason}; give one of the two"
         )
     knowledge, releases, readings = _harmonize(knowledge.without_unlinked_register(), releases)
     knowledge = knowledge.hold_back(hold_back) if hold_back else knowledge
@@ -134,14 +134,14 @@ def _check_knowledge(knowledge: AuditorKnowledge, releases: Mapping[str, Table])
     """Refuse settings that need others, or that contradict them."""
     original, origins = knowledge.original, knowledge.origins
     if original is None:
-        given = {"origin": bool(origins), "targets": knowledge.targets, "register_origin": knowledge.register_origin}
-        for name in (name for name, value in given.items() if value is not None and value is not False):
+        settings = {"origin": bool(origins), "targets": knowledge.targets, "register_origin": knowledge.register_origin}
+        for name in (name for name, value in settings.items() if value is not None and value is not False):
             raise UnmaskError(f"{name} is about rows of the original, and no original was given; give both")
         if knowledge.protections:
             raise UnmaskError("protection needs the original of the release, and no original was given; give both")
     if knowledge.synthetic and (original is None or origins):
-        why = "no original was given, whose people it may tell about" if original is None else "an origin says whose"
-        raise UnmaskError(f"synthetic says that no row is anybody's, but {why}; give the original and no origin")
+        reason = "no original was given, whose people it may tell about" if original is None else "an origin says whose"
+        raise UnmaskError(f"synthetic says that no row is anybody's, but {reason}; give the original and no origin")
     if knowledge.register is None and knowledge.coverage != 1:
         raise UnmaskError(f"coverage is {knowledge.coverage:g} of a register, and no register was given; give both")
     for name in knowledge.without:
@@ -150,7 +150,7 @@ def _check_knowledge(knowledge: AuditorKnowledge, releases: Mapping[str, Table])
     if knowledge.parts is not None:
         check_parts(knowledge.parts)
         for table in (*releases.values(), *(() if original is None else (original,))):
-            check_columns(table.names, [*knowledge.parts[0], *knowledge.parts[1]], where="the table")
+            check_columns(table.names, [*knowledge.parts[0], *knowledge.parts[1]], place="the table")
 
 
 def _harmonize(
@@ -163,9 +163,9 @@ def _harmonize(
     """
     original, control = knowledge.original, knowledge.control
     if original is not None:
-        others = [] if control is None else [control]
-        original, spelled = unify_spelling(original, [*others, *releases.values()])
-        control = spelled.pop(0) if others else None
+        control_tables = [] if control is None else [control]
+        original, spelled = unify_spelling(original, [*control_tables, *releases.values()])
+        control = spelled.pop(0) if control_tables else None
         releases = dict(zip(releases, spelled, strict=True))
         knowledge = replace(knowledge, original=original, control=control)
     people = knowledge.register if original is None else original

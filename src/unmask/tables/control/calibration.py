@@ -67,7 +67,7 @@ def calibrate_by_control(belief: Posterior, control: Posterior, truth: Truth) ->
     half[targets] = np.arange(len(targets)) % 2
     kinds, observation = _Kinds.of_rows(control), control.observation
     believed = kinds.p[observation, np.maximum(truth.candidate, 0)]
-    people = _People(kinds.of[observation], truth.candidate, believed, control.weight)
+    people = _People(kinds.kind_of_row[observation], truth.candidate, believed, control.weight)
     halves = [people.only(targets[half[targets] == number]) for number in (0, 1)]
     models, strength = (
         [_Calibration.fit(half_of_people, kinds) for half_of_people in halves],
@@ -87,11 +87,11 @@ class _Kinds(NamedTuple):
     """The rows of a belief by the value that is believed most, and by how much.
 
     p  : (n_rows, n_values)
-    of : (n_rows,) the kind of each; top, sure : (n_kinds,) both of each kind, ascending
+    kind_of_row : (n_rows,) the kind of each; top, sure : (n_kinds,) both of each kind, ascending
     """
 
     p: Floats
-    of: Numbers
+    kind_of_row: Numbers
     top: Numbers
     sure: Floats
 
@@ -116,12 +116,12 @@ class _People(NamedTuple):
 
     kind: Numbers
     value: Numbers
-    own: Floats
+    own_belief: Floats
     weight: Floats
 
     def only(self, rows: Numbers | NDArray[np.bool_]) -> Self:
         """Return some of them."""
-        return type(self)(self.kind[rows], self.value[rows], self.own[rows], self.weight[rows])
+        return type(self)(self.kind[rows], self.value[rows], self.own_belief[rows], self.weight[rows])
 
 
 class _Calibration(NamedTuple):
@@ -169,7 +169,7 @@ def _strength(people: _People, kinds: _Kinds) -> float:
         left_out = people.only(mine)
         has, n = _Calibration.fit(people.only(~mine), kinds).counts(kinds)
         has, n = has[left_out.kind, left_out.value], n[left_out.kind, 0]
-        probability = [(has + a * left_out.own) / (n + a) for a in STRENGTHS]
+        probability = [(has + a * left_out.own_belief) / (n + a) for a in STRENGTHS]
         likely += np.log(np.maximum(probability, 1e-300)) @ left_out.weight
     return STRENGTHS[-1 - int(np.argmax(likely[::-1]))]
 
@@ -188,7 +188,7 @@ def _believed(
     p = kinds.p
     counts = ((*model.counts(kinds), a) for model, a in zip(models[::-1], strength[::-1], strict=True))
     return Posterior.from_dense(
-        np.concatenate([(has[kinds.of] + a * p) / (n[kinds.of] + a) for has, n, a in counts]),
+        np.concatenate([(has[kinds.kind_of_row] + a * p) / (n[kinds.kind_of_row] + a) for has, n, a in counts]),
         prior=np.exp(np.broadcast_to(belief.log_prior, belief.n_candidates)),
         observation=belief.observation + half * len(p),
         weight=belief.weight,

@@ -71,7 +71,7 @@ class Shift:
         return self.interval.low is not None and self.interval.low > MAX_RECORD_AUC
 
     @property
-    def apart(self) -> bool:
+    def is_different(self) -> bool:
         """Return whether they may not, however they are weighted."""
         return not self.alike and (self.auc > MAX_WEIGHTED_AUC or self.effective < MIN_EFFECTIVE)
 

@@ -31,19 +31,19 @@ class SingledOut(NamedTuple):
 
     guesses  : those that count; trivial : others, which hold for too many people in general
     people   : N, the people of a trial: of the release, and control people
-    whole    : share of those that count that exactly one person of the release satisfies
-    found    : the same for N of these people; control : of N control people
+    share_of_all : share of those that count that exactly one person of the release satisfies
+    share    : the same for N of these people; control : of N control people
     baseline : the most that guesses of such weights reach without the release, of N people, see `most_by_chance`;
                of_all : of all people of the release
-    low, high : 95 % interval of found - control (Newcombe), of guesses as if each were about other people. Some are
+    low, high : 95 % interval of share - control (Newcombe), of guesses as if each were about other people. Some are
                 about the same: of 60 releases that had nothing to do with the members 88 to 95 % of them held 0.
     """
 
     guesses: int
     trivial: int
     people: int
-    whole: float
-    found: float
+    share_of_all: float
+    share: float
     control: float
     baseline: float
     of_all: float
@@ -117,8 +117,8 @@ def judge_singling_out(trial: SinglingTrial) -> SingledOut:
         guesses=guesses,
         trivial=len(counts) - guesses,
         people=trial.people,
-        whole=share_all,
-        found=share,
+        share_of_all=share_all,
+        share=share,
         control=control,
         baseline=most_by_chance(weight, trial.people),
         of_all=most_by_chance(weight, trial.members),

@@ -50,11 +50,11 @@ class Secret:
     overall: NDArray[np.int64]
     paths: NDArray[np.int32] | None
 
-    def moved(self, histogram: csr_array) -> csr_array:
+    def count_ranks(self, histogram: csr_array) -> csr_array:
         """Return counts of levels as counts of ranks."""
         return csr_array((histogram.data, self.place[histogram.indices], histogram.indptr), shape=histogram.shape)
 
-    def each(self, table: Table) -> csr_array:
+    def rank_rows(self, table: Table) -> csr_array:
         """Return the rank of every row as a histogram, (n_rows, L)."""
         codes = self.place[table.column(self.column.name).codes]
         n = codes.size
@@ -136,5 +136,5 @@ def satisfying(
     """
     good = table.class_people >= k
     for secret in secrets_of(table if reference is None else reference, demands):
-        good &= secret.allowed(secret.moved(table.histogram(table.column(secret.column.name))), demands)
+        good &= secret.allowed(secret.count_ranks(table.histogram(table.column(secret.column.name))), demands)
     return good

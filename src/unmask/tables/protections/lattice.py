@@ -17,7 +17,7 @@ from unmask.tables.protections.base import Released, evaluated_rows, format_call
 from unmask.tables.protections.bound_constraints import demands_of, satisfying
 from unmask.tables.protections.constraints import Constraint
 from unmask.tables.protections.lattice_levels import Level
-from unmask.tables.protections.lattice_search import Asked, Choice, in_rounds
+from unmask.tables.protections.lattice_search import Choice, SearchProblem, in_rounds
 from unmask.tables.protections.recoding import new_cells
 from unmask.tables.table import Table
 
@@ -116,7 +116,9 @@ class Lattice:
     def __post_init__(self) -> None:
         object.__setattr__(self, "constraints", tuple(self.constraints))
         object.__setattr__(self, "weights", dict(self.weights))
-        object.__setattr__(self, "levels", {name: _listed(name, given) for name, given in dict(self.levels).items()})
+        object.__setattr__(
+            self, "levels", {name: _list_levels(name, value) for name, value in dict(self.levels).items()}
+        )
         demands_of(self.k, self.l, self.t, self.constraints)
         names = ("suppression", "average_risk", "loss", "weights", "rounds")
         check_types(type(self), {name: getattr(self, name) for name in names})
@@ -174,7 +176,7 @@ class Lattice:
         """
         evaluated_rows(table)
         complete = table.complete
-        return in_rounds(Asked.of(self, complete), self.rounds)
+        return in_rounds(SearchProblem.of(self, complete), self.rounds)
 
 
 def _joined(table: Table, parts: Sequence[Released]) -> Released:
@@ -191,7 +193,7 @@ def _joined(table: Table, parts: Sequence[Released]) -> Released:
     return replace(table.take(rows), quasi_identifiers=tuple(columns)), rows
 
 
-def _listed(name: str, levels: object) -> tuple[Level, ...]:
+def _list_levels(name: str, levels: object) -> tuple[Level, ...]:
     """Return the levels of a column as a list."""
     if isinstance(levels, str | int | float):
         return (levels,)

@@ -39,30 +39,32 @@ class Ladder:
     code   : (H, L) the cell of each of the column's values at each level, by its number there
     cells  : (H,) how many cells there are
     lost   : (H, L) normalized certainty penalty of that cell, see `utility.evaluate`
-    gone   : certainty penalty of a row that is not released
+    row_penalty : certainty penalty of a row that is not released
     """
 
     levels: tuple[Level, ...]
     code: NDArray[np.int32]
     cells: NDArray[np.int64]
     lost: NDArray[np.float64]
-    gone: float
+    row_penalty: float
 
     @classmethod
     def of(cls, column: Column, levels: Sequence[Level] | None) -> Ladder:
         """Return the given levels, or all levels of the hierarchy, calendar or codes of a column."""
-        levels = _usual(column) if levels is None else tuple(levels)
+        levels = _default_levels(column) if levels is None else tuple(levels)
         if not levels:
             raise UnmaskError(f"0 levels of column {column.name!r} are given, expected at least 1")
-        recoded_columns = [_at(column, level) for level in levels]
+        recoded_columns = [_recode(column, level) for level in levels]
         code, lost = (
             np.stack(part)
             for part in zip(*((recoded.codes, _lost(column, recoded)) for recoded in recoded_columns), strict=True)
         )
         _check_nested(column, levels, code[:, np.flatnonzero(column.counts)])
-        return cls(levels, code, np.array([len(recoded.levels) for recoded in recoded_columns]), lost, _gone(column))
+        return cls(
+            levels, code, np.array([len(recoded.levels) for recoded in recoded_columns]), lost, _row_penalty(column)
+        )
 
-    def above(self, level: int) -> Ladder:
+    def from_level(self, level: int) -> Ladder:
         """Return the ladder from one of its levels on."""
         return replace(
             self, levels=self.levels[level:], code=self.code[level:], cells=self.cells[level:], lost=self.lost[level:]
@@ -79,7 +81,7 @@ def _check_nested(column: Column, levels: Sequence[Level], code: NDArray[np.int3
             )
 
 
-def _usual(column: Column) -> tuple[Level, ...]:
+def _default_levels(column: Column) -> tuple[Level, ...]:
     if column.hierarchy is not None:
         written = column.hierarchy.height < column.hierarchy.levels
         return (*range(column.hierarchy.levels), *(() if written else (EVERYTHING,)))
@@ -90,7 +92,7 @@ def _usual(column: Column) -> tuple[Level, ...]:
     return (0, EVERYTHING)
 
 
-def _at(column: Column, level: Level) -> Column:
+def _recode(column: Column, level: Level) -> Column:
     """Return the distinct values of a column at a level."""
     listed_levels = replace(column, codes=np.arange(len(column.levels), dtype=np.int32))
     if level == 0:
@@ -106,7 +108,7 @@ def _lost(column: Column, recoded: Column) -> NDArray[np.float64]:
     return np.where(loss.target.missing, 0.0, loss.penalty)[recoded.codes]
 
 
-def _gone(column: Column) -> float:
+def _row_penalty(column: Column) -> float:
     """Return the loss of a suppressed row: 1, or 0 if all rows are equal."""
     n = len(column.levels)
     pairs, suppressed_rows = csr_array((n, n), dtype=np.int64), np.ones(n, dtype=np.int64)
@@ -180,13 +182,13 @@ class Nodes:
     def counted(self, node: Node, finer: Counted | None = None) -> Counted:
         """Count the classes at a node from those at a finer one, or from those of the table."""
         finer = self.table if finer is None else finer
-        new_class, first_of_class = self.together(node, finer.first)
+        new_class, first_of_class = self.merge_classes(node, finer.first)
         sizes = np.bincount(new_class, weights=finer.sizes, minlength=len(first_of_class)).astype(np.int64)
         histograms = tuple(summed(histogram, new_class, len(first_of_class)) for histogram in finer.histograms)
         owners = None if finer.owners is None else summed(finer.owners, new_class, len(first_of_class))
         return Counted(finer.first[first_of_class], sizes, histograms, owners)
 
-    def together(self, node: Node, first: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    def merge_classes(self, node: Node, first: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """(J,) which classes have the same cells at a node; and the first of each kind."""
         from unmask.tables.protections._kernels import merged  # numba is imported where a kernel runs
 

@@ -49,27 +49,27 @@ class Choice:
     rest: Choice | None = None
 
 
-def in_rounds(asked: Asked, rounds: int) -> Choice:
+def in_rounds(problem: SearchProblem, rounds: int) -> Choice:
     """Return the best node for all rows, or one that leaves rows to further rounds if this loses less.
 
     The first of n rounds may leave all but an n-th of the rows, and is the best of these, a row that is left counted as
     dropped.
     """
-    choice = _Search(asked).best()
+    choice = _Search(problem).search()
     if rounds == 1:
         return choice
-    first = _Search(replace(asked, limit=asked.n_rows - math.ceil(asked.n_rows / rounds))).best()
+    first = _Search(replace(problem, limit=problem.n_rows - math.ceil(problem.n_rows / rounds))).search()
     choice = replace(choice, seen=choice.seen + first.seen)
     if not first.suppressed:
         return choice
-    rest = asked.rest(asked.node(first.levels))
+    remainder = problem.rest(problem.node(first.levels))
     try:
-        next_choice = in_rounds(rest, rounds - 1)
+        next_choice = in_rounds(remainder, rounds - 1)
     except FailedError:  # not even the top satisfies everything
         return choice
     joint_choice = replace(
         first,
-        loss=asked.joint_loss(first, next_choice, rest.n_rows),
+        loss=problem.joint_loss(first, next_choice, remainder.n_rows),
         suppressed=next_choice.suppressed,
         rest=next_choice,
     )
@@ -77,7 +77,7 @@ def in_rounds(asked: Asked, rounds: int) -> Choice:
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class SearchProblem:
     """Demands of a protection, bound to the table that it protects.
 
     protection : the `Lattice`
@@ -95,13 +95,13 @@ class Asked:
     weights: NDArray[np.float64]
 
     @classmethod
-    def of(cls, protection: Any, table: Table) -> Asked:
+    def of(cls, protection: Any, table: Table) -> SearchProblem:
         """Count the classes of the table, with the sensitive values that the constraints need."""
         for name in (*protection.levels, *protection.weights):
             column_position(table, name)
         k, demands = demands_of(protection.k, protection.l, protection.t, protection.constraints)
         secrets = secrets_of(table, demands)
-        nodes = Nodes.of(table, protection.levels, [column.moved(table.histogram(column.column)) for column in secrets])
+        nodes = Nodes.of(table, protection.levels, [item.count_ranks(table.histogram(item.column)) for item in secrets])
         limit = int(protection.suppression * table.n_rows + ROUNDING)
         return cls(protection, table, nodes, k, demands, tuple(secrets), limit, _weights(protection.weights, table))
 
@@ -136,40 +136,40 @@ class Asked:
         """Rows that are recoded."""
         return int(self.nodes.table.sizes.sum())
 
-    def rest(self, node: Node) -> Asked:
+    def rest(self, node: Node) -> SearchProblem:
         """Return the demands on the rows of violating classes at a node, over the nodes from there on."""
         nodes, table = self.nodes, self.nodes.table
-        class_of, _ = nodes.together(node, table.first)
+        class_of, _ = nodes.merge_classes(node, table.first)
         remaining = np.flatnonzero(self.violating(nodes.counted(node))[class_of])
-        ladders = tuple(ladder.above(level) for ladder, level in zip(nodes.ladders, node, strict=True))
+        ladders = tuple(ladder.from_level(level) for ladder, level in zip(nodes.ladders, node, strict=True))
         return replace(self, nodes=Nodes(ladders, nodes.levels[table.first[remaining]], table.take(remaining)))
 
     def node(self, levels: Mapping[str, Level]) -> Node:
         """Return the node of levels."""
-        return tuple(ladder.levels.index(levels[name]) for name, ladder in self._named())
+        return tuple(ladder.levels.index(levels[name]) for name, ladder in self._ladders_by_name())
 
     def levels(self, node: Node) -> dict[str, Level]:
         """Column -> its level at a node."""
-        return {name: ladder.levels[step] for step, (name, ladder) in zip(node, self._named(), strict=True)}
+        return {name: ladder.levels[step] for step, (name, ladder) in zip(node, self._ladders_by_name(), strict=True)}
 
-    def _named(self) -> Iterator[tuple[str, Ladder]]:
+    def _ladders_by_name(self) -> Iterator[tuple[str, Ladder]]:
         return zip((column.name for column in self.table.quasi_identifiers), self.nodes.ladders, strict=True)
 
     def added(self, node: Node, counted: Counted, bad: NDArray[np.bool_]) -> float:
         """Return the certainty penalty that dropping rows of classes adds to a node."""
-        penalty = self._gone - self.nodes.lost(node, counted.first[bad], self.weights)
+        penalty = self._row_penalty - self.nodes.lost(node, counted.first[bad], self.weights)
         return float(counted.sizes[bad] @ penalty) / self.n_rows
 
     def joint_loss(self, first: Choice, next_round: Choice, remaining: int) -> float:
         """Return the joint loss of a round and the next one, whose rows it counted as dropped."""
         if self.protection.loss == "discernibility":
             return first.loss - self.table.n_rows * float(remaining) + next_round.loss
-        return first.loss + (next_round.loss - self._gone) * remaining / self.n_rows
+        return first.loss + (next_round.loss - self._row_penalty) * remaining / self.n_rows
 
     @property
-    def _gone(self) -> float:
+    def _row_penalty(self) -> float:
         """Certainty penalty of a dropped row."""
-        return float(self.weights @ np.array([ladder.gone for ladder in self.nodes.ladders]))
+        return float(self.weights @ np.array([ladder.row_penalty for ladder in self.nodes.ladders]))
 
 
 @dataclass(eq=False)
@@ -179,33 +179,33 @@ class _Search:
     bound : of each node, what it loses at least; infinite once it is closed
     least : the same, closed or not
     seen  : nodes whose classes were counted
-    found : the best node so far
-    kept  : nodes whose classes others are counted from
+    best_choice : the best node so far
+    counted : nodes whose classes others are counted from
     """
 
-    asked: Asked
+    problem: SearchProblem
     seen: int = 0
-    found: Choice | None = None
-    kept: dict[Node, Counted] = field(default_factory=dict)
+    best_choice: Choice | None = None
+    counted: dict[Node, Counted] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        penalty = self.asked.protection.loss == "gcp"
-        nodes = self.asked.nodes
-        self.bound = nodes.least_lost(self.asked.weights) if penalty else np.zeros(nodes.shape)
+        penalty = self.problem.protection.loss == "gcp"
+        nodes = self.problem.nodes
+        self.bound = nodes.least_lost(self.problem.weights) if penalty else np.zeros(nodes.shape)
         self.least = self.bound.copy()
 
-    def best(self) -> Choice:
+    def search(self) -> Choice:
         """Go on from the least bound until no open node can be better than the best."""
         while np.isfinite(min_bound := self.bound.min()):
             node = np.unravel_index(int(self._first(min_bound)), self.bound.shape)
             self._bisect(self._path(tuple(int(level) for level in node)))
-        if self.found is None:
+        if self.best_choice is None:
             n = self.bound.size
             raise FailedError(
-                f"none of the {n:,} nodes of the lattice satisfies {self.asked.protection!r}; ask for less, or let "
+                f"none of the {n:,} nodes of the lattice satisfies {self.problem.protection!r}; ask for less, or let "
                 "more rows be dropped (suppression)"
             )
-        return replace(self.found, seen=self.seen)
+        return replace(self.best_choice, seen=self.seen)
 
     def _first(self, min_bound: float) -> int:
         """Return the finest of the open nodes with the least bound."""
@@ -242,19 +242,19 @@ class _Search:
         """Return True if a node satisfies all demands; for a closed one, if that is why no coarser one is better."""
         if np.isfinite(self.bound[node]):
             return self._look(node)
-        return self.found is not None and bool(self.least[node] >= self.found.loss)
+        return self.best_choice is not None and bool(self.least[node] >= self.best_choice.loss)
 
     def _look(self, node: Node) -> bool:
         """Count a node, close what that proves, keep it if it is the best; whether its classes satisfy all."""
-        counted, asked = self._counted(node), self.asked
-        bad = asked.violating(counted)
-        satisfied = asked.allowed(counted, bad)
+        counted, problem = self._counted(node), self.problem
+        bad = problem.violating(counted)
+        satisfied = problem.allowed(counted, bad)
         self.bound[node] = np.inf
-        if asked.lasting(counted) > asked.limit or (asked.inherited and not satisfied):
+        if problem.lasting(counted) > problem.limit or (problem.inherited and not satisfied):
             self.bound[tuple(slice(0, level + 1) for level in node)] = np.inf
         loss = self._loss(node, counted, bad)
-        if satisfied and (self.found is None or loss < self.found.loss):
-            self.found = Choice(asked.levels(node), loss, int(counted.sizes[bad].sum()), self.bound.size, 0)
+        if satisfied and (self.best_choice is None or loss < self.best_choice.loss):
+            self.best_choice = Choice(problem.levels(node), loss, int(counted.sizes[bad].sum()), self.bound.size, 0)
             self.bound[self.bound >= loss] = np.inf
         return satisfied
 
@@ -262,24 +262,24 @@ class _Search:
         """Count the classes at a node from the coarsest finer one in memory."""
         self.seen += 1
         finer = [
-            finer_counted for finer_node, finer_counted in self.kept.items() if all(np.less_equal(finer_node, node))
+            finer_counted for finer_node, finer_counted in self.counted.items() if all(np.less_equal(finer_node, node))
         ]
-        counted = self.asked.nodes.counted(
+        counted = self.problem.nodes.counted(
             node, min(finer, key=lambda finer_counted: len(finer_counted.sizes), default=None)
         )
-        if 2 * len(counted.sizes) <= len(self.asked.nodes.table.sizes) and len(self.kept) < MAX_KEPT:
-            self.kept[node] = counted
+        if 2 * len(counted.sizes) <= len(self.problem.nodes.table.sizes) and len(self.counted) < MAX_KEPT:
+            self.counted[node] = counted
         return counted
 
     def _loss(self, node: Node, counted: Counted, bad: NDArray[np.bool_]) -> float:
         """Return the loss of a node; squares of sizes are a bound of all coarser nodes."""
-        if self.asked.protection.loss == "gcp":
-            return float(self.least[node]) + self.asked.added(node, counted, bad)
+        if self.problem.protection.loss == "gcp":
+            return float(self.least[node]) + self.problem.added(node, counted, bad)
         squares = counted.sizes.astype(np.float64) ** 2
         coarser = tuple(slice(level, None) for level in node)
         for bound in (self.bound, self.least):
             bound[coarser] = np.maximum(bound[coarser], squares.sum())
-        return float(squares[~bad].sum()) + self.asked.table.n_rows * float(counted.sizes[bad].sum())
+        return float(squares[~bad].sum()) + self.problem.table.n_rows * float(counted.sizes[bad].sum())
 
 
 def _weights(given_weights: Mapping[str, float], table: Table) -> NDArray[np.float64]:

@@ -28,7 +28,7 @@ class Mondrian:
     whole table, ties in column order), as long as both halves hold k people and satisfy all constraints on every
     sensitive column; see `mondrian_cuts.mondrian`.
 
-    k : fewest people of a class; rows where every row is a person
+    k : fewest people of a class (rows, if every row is a person)
     l : fewest distinct values of a sensitive column in a class
     t : largest distance, of the equal ground, of a class's sensitive values from the whole table's
     constraints : further ones, from `unmask.tables.protections`
@@ -135,12 +135,12 @@ class Search:
 
     def boxes(self, table: Table) -> NDArray[np.int32]:
         """(J,) the box of every class, by cuts between values: of the whole table, or of a part that is one box."""
-        histograms = [secret.moved(table.histogram(secret.column)) for secret in self.secrets]
+        histograms = [secret.count_ranks(table.histogram(secret.column)) for secret in self.secrets]
         return self._cut(table.classes.levels, table.classes.sizes, histograms, table.people)
 
     def relaxed(self, table: Table, *, rng: np.random.Generator) -> NDArray[np.int32]:
         """(n_rows,) the box of every row, by cuts between equal values, too."""
-        histograms = [secret.each(table) for secret in self.secrets]
+        histograms = [secret.rank_rows(table) for secret in self.secrets]
         n, person = table.n_rows, table.person
         people = None if person is None else csr_array((np.ones(n, dtype=np.int32), person, np.arange(n + 1)))
         return self._cut(table.codes, np.ones(n, dtype=np.int64), histograms, people, rng=rng)

@@ -42,7 +42,7 @@ class _Boxes(NamedTuple):
     rows: NDArray[np.int64]  # (S,) rows inside
     widths: NDArray[np.float64]  # (S, d) normalized width
     preference: NDArray[np.intp]  # (S, d) columns, widest first
-    tried: NDArray[np.intp]  # (S,) how many of them had no allowable cut
+    n_tried: NDArray[np.intp]  # (S,) how many of them had no allowable cut
 
 
 def mondrian(
@@ -107,7 +107,7 @@ def mondrian(
     points_at_once = _TOGETHER if strict else n_points + 1  # the relaxed form shuffles all that may be cut at once
     waiting = _runs(_retire(boxes, _final(boxes, k=k, strict=strict), start_of), points_at_once)
     while waiting:
-        boxes, cuts, box_of_cut, left_rows = _best(points, waiting.pop(), tests, k=k, rng=None if strict else rng)
+        boxes, cuts, box_of_cut, left_rows = _best_cuts(points, waiting.pop(), tests, k=k, rng=None if strict else rng)
         boxes = _split(points, boxes, cuts, box_of_cut, left_rows, start_of, k=k, strict=strict)
         waiting += _runs(boxes, points_at_once)
     begins = np.zeros(n_points, dtype=np.bool_)
@@ -143,10 +143,10 @@ def _fresh(
 def _final(boxes: _Boxes, *, k: int, strict: bool) -> NDArray[np.bool_]:
     """Boxes that can have no further cut: too few rows, no column left, or (strict) only constant columns left."""
     d = boxes.preference.shape[1]
-    done: NDArray[np.bool_] = (boxes.tried >= d) | (boxes.rows < 2 * k)
+    done: NDArray[np.bool_] = (boxes.n_tried >= d) | (boxes.rows < 2 * k)
     if strict:
         box_numbers = np.arange(boxes.rows.size)
-        done |= boxes.widths[box_numbers, boxes.preference[box_numbers, np.minimum(boxes.tried, d - 1)]] <= 0
+        done |= boxes.widths[box_numbers, boxes.preference[box_numbers, np.minimum(boxes.n_tried, d - 1)]] <= 0
     return done
 
 
@@ -168,7 +168,7 @@ def _sort(points: Ranked, boxes: _Boxes, *, rng: np.random.Generator | None) -> 
     than sorting with an index.
     """
     n_points, n_boxes, n_items = points.counts.size, boxes.rows.size, boxes.items.size
-    column = boxes.preference[np.arange(n_boxes), boxes.tried]
+    column = boxes.preference[np.arange(n_boxes), boxes.n_tried]
     sizes = np.diff(boxes.starts)
     rank_bits = int(points.coordinate.size).bit_length()
     place_bits = n_items.bit_length()
@@ -187,7 +187,7 @@ def _sort(points: Ranked, boxes: _Boxes, *, rng: np.random.Generator | None) -> 
     return boxes._replace(items=items[place]), keys, rank_bits
 
 
-def _best(
+def _best_cuts(
     points: Ranked,
     boxes: _Boxes,
     tests: Sequence[Test],
@@ -234,7 +234,7 @@ def _between_children(
     box: NDArray[np.int64],
 ) -> NDArray[np.bool_]:
     """Return True for cuts that separate two children of the lowest common ancestor of all values in the box."""
-    first = points.first[boxes.preference[np.arange(boxes.rows.size), boxes.tried]]
+    first = points.first[boxes.preference[np.arange(boxes.rows.size), boxes.n_tried]]
     low, high = first + ranks[boxes.starts[:-1]], first + ranks[boxes.starts[1:] - 1]
     child_level = np.count_nonzero(ancestors[:, low] != ancestors[:, high], axis=0) - 1
     level, base = child_level[box], first[box]
@@ -270,7 +270,7 @@ def _split(
     cut = np.zeros(boxes.rows.size, dtype=np.bool_)
     cut[box] = True
     old, halves = _subset(boxes, ~cut), _subset(boxes, cut)
-    old = old._replace(tried=old.tried + 1)
+    old = old._replace(n_tried=old.n_tried + 1)
     n_left = cuts + 1 - boxes.starts[box]
     sizes = _alternate(n_left, np.diff(halves.starts) - n_left)
     offset = _alternate(halves.offset, halves.offset + n_left)

@@ -96,7 +96,7 @@ class PRAM:
     def row_kernel(self, true: Column, released: Column, *, rng: Rng) -> Kernel:  # noqa: ARG002 - stated, not simulated
         """K of a column; q is what was released."""
         if true.name in self.matrices:
-            return Kernel.of(self._stated(true.name, true.levels, released.levels))
+            return Kernel.of(self._probabilities(true.name, true.levels, released.levels))
         keep, q = self._keep(true.name), released.counts / released.counts.sum()
         return Kernel.of(keep * compatible(true.levels, released.levels, missing="own") + (1 - keep) * q)
 
@@ -110,10 +110,10 @@ class PRAM:
         new = (value for row in self.matrices[column.name].values() for value in row)
         labels = list(dict.fromkeys((*column.levels.labels, *new)))
         levels, _ = read_levels(labels, as_type=column.type, column=column.name, hierarchy=column.hierarchy)
-        upto = np.cumsum(self._stated(column.name, column.levels, levels), axis=1)[codes]
+        upto = np.cumsum(self._probabilities(column.name, column.levels, levels), axis=1)[codes]
         return levels, (upto <= rng.random((n, 1)) * upto[:, -1:]).sum(axis=1).astype(np.int32)
 
-    def _stated(self, name: str, true: Levels, released: Levels) -> Floats:
+    def _probabilities(self, name: str, true: Levels, released: Levels) -> Floats:
         place = {label: level for level, label in enumerate(released.labels)}
         table = np.zeros((len(true), len(released)))
         for level, label in enumerate(true.labels):

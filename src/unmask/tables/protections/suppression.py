@@ -173,10 +173,10 @@ def suppress_cells(
     weight = classes.sizes
 
     def regroup(columns: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        of, _, _ = group([np.ascontiguousarray(column) for column in columns.T], widths)
+        class_numbers, _, _ = group([np.ascontiguousarray(column) for column in columns.T], widths)
         if people is None:
-            return of, np.bincount(of, weights=weight).astype(np.int64)[of]
-        return of, np.diff(summed(people, of, int(of.max()) + 1).indptr)[of]
+            return class_numbers, np.bincount(class_numbers, weights=weight).astype(np.int64)[class_numbers]
+        return class_numbers, np.diff(summed(people, class_numbers, int(class_numbers.max()) + 1).indptr)[class_numbers]
 
     def suppressed(j: int, rows: NDArray[np.bool_]) -> NDArray[np.int32]:
         trial = codes.copy()
@@ -189,14 +189,14 @@ def suppress_cells(
     budget = int(rate * weight.sum() * len(places) + 1e-9)
     unused_columns = list(dict.fromkeys(places))
     while unused_columns and budget:
-        of, total = regroup(codes)
+        class_numbers, total = regroup(codes)
         small = total < k
         if not small.any():
             break
         chosen_column = min(unused_columns, key=lambda j: violating(suppressed(j, small)))
         unused_columns.remove(chosen_column)
         chosen = _within_budget(
-            of, total, np.where(codes[:, chosen_column] == stars[chosen_column], 0, weight), small, budget
+            class_numbers, total, np.where(codes[:, chosen_column] == stars[chosen_column], 0, weight), small, budget
         )
         budget = (
             budget - int(weight[chosen & (codes[:, chosen_column] != stars[chosen_column])].sum())
@@ -208,18 +208,18 @@ def suppress_cells(
 
 
 def _within_budget(
-    of: NDArray[np.int32],
+    class_numbers: NDArray[np.int32],
     total: NDArray[np.int64],
     cost: NDArray[np.int64],
     small: NDArray[np.bool_],
     budget: int,
 ) -> NDArray[np.bool_]:
     """Return the small classes, from the smallest upwards, whose cells together fit the budget."""
-    size = np.zeros(int(of.max()) + 1, dtype=np.int64)
-    size[of] = total
-    price = np.bincount(of, weights=cost).astype(np.int64)
-    candidates = np.unique(of[small])
+    size = np.zeros(int(class_numbers.max()) + 1, dtype=np.int64)
+    size[class_numbers] = total
+    price = np.bincount(class_numbers, weights=cost).astype(np.int64)
+    candidates = np.unique(class_numbers[small])
     order = candidates[np.argsort(size[candidates], kind="stable")]
     affordable = np.zeros(size.size, dtype=np.bool_)
     affordable[order[np.cumsum(price[order]) <= budget]] = True
-    return affordable[of]
+    return affordable[class_numbers]
