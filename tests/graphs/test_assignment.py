@@ -135,7 +135,7 @@ def test_a_step_multiplies_as_the_signed_matrices_do():
     source, target, _ = noisy_pair(rng, n_nodes=12, degree=4.0, kept=0.8)
     target = target.take(np.arange(9))
     seeds = np.arange(3)
-    here, there = Signed.of(source, seeds, 12), Signed.of(target, seeds, 12)
+    here, there = Signed.from_graph(source, seeds, 12), Signed.from_graph(target, seeds, 12)
     dense = []
     for one in (source, target):
         matrix = np.zeros((12, 12))

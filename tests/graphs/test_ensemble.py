@@ -65,7 +65,7 @@ def test_no_one_is_taken_for_the_image_of_a_seed_but_the_seed_itself():
     withheld = split_seeds(40, rng=np.random.default_rng(0))[2]
     kinds = ("named", "listed", "climb", "discounted", "irma", "dense")
     stage = Stage(pair.target, Auxiliary(pair.source, seeds), withheld)
-    found = run_round(stage, rematch(stage.release, stage.known), kinds)
+    found = run_round(stage, rematch(stage.release, stage.visible_knowledge), kinds)
     person, candidate = np.divmod(found.pair, pair.target.n_nodes)
     owner = dict(zip(seeds.target.tolist(), seeds.source.tolist(), strict=True))
     assert all(owner.get(c, u) == u for u, c in zip(person.tolist(), candidate.tolist(), strict=True))

@@ -68,7 +68,7 @@ def similarity_of(source, target, seeds, rng):
     every = np.indices((source.n_nodes, target.n_nodes)).reshape(2, -1)
     near = ratios.nearest(100)
     similar = {int(u): set(ratios.candidate[near & (ratios.row == u)].tolist()) for u in range(source.n_nodes)}
-    return known, (dict(zip(zip(*every.tolist(), strict=True), ratios.of(*every), strict=True)), similar)
+    return known, (dict(zip(zip(*every.tolist(), strict=True), ratios.look_up(*every), strict=True)), similar)
 
 
 def twin_of(problem, attack, alike=({}, {})):

@@ -39,8 +39,8 @@ def test_ratios_are_those_of_the_formula(table, seeds):
     found = table.ratios(5, 7, known)
     u, c = np.indices((5, 7)).reshape(2, -1)
     assert found.exponent == pytest.approx(a)
-    assert found.of(u, c) == pytest.approx(np.where(asked[u], np.log(a) + (a - 1) * np.log(rank[u, c]), 0))
-    assert found.value == pytest.approx(found.of(found.row, found.candidate))
+    assert found.look_up(u, c) == pytest.approx(np.where(asked[u], np.log(a) + (a - 1) * np.log(rank[u, c]), 0))
+    assert found.value == pytest.approx(found.look_up(found.row, found.candidate))
     for k in (1, 3, 7):
         near = {*zip(found.row[found.nearest(k)], found.candidate[found.nearest(k)], strict=True)}
         pairs = zip(table.source, table.target, strict=True)
@@ -182,7 +182,7 @@ def test_the_command_reads_a_table_of_three_columns_and_says_who_uses_it(network
 
 
 def test_no_similarity_tells_nothing_of_any_pair():
-    assert Ratios.nothing(3, 4).of(np.array([0, 2]), np.array([1, 3])).tolist() == [0.0, 0.0]
+    assert Ratios.nothing(3, 4).look_up(np.array([0, 2]), np.array([1, 3])).tolist() == [0.0, 0.0]
 
 
 @pytest.mark.parametrize(

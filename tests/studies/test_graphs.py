@@ -271,7 +271,7 @@ def test_g5_without_truth_nothing_is_called_right():
     graph = friends()
     seeds = SeedPairs(np.arange(20), np.arange(20))
     watched = Watched("id_in_release")
-    found = audit_networks({"r": GivenPair(graph, graph, given=seeds)}, plan(runs=3), watched=watched)
+    found = audit_networks({"r": GivenPair(graph, graph, leaked=seeds)}, plan(runs=3), watched=watched)
     assert not summary_of(found).truth_known
     assert summary_of(found).common is None
     assert facts(found)[0].n_seeds == 20  # all, whatever number is planned
@@ -313,7 +313,7 @@ def test_an_attack_that_refuses_is_told():
 @pytest.mark.parametrize("known", [True, False])
 def test_what_was_not_measured_of_an_attack_is_one_line_for_each_reason(known):
     graph, seeds = friends(100), SeedPairs(np.arange(15), np.arange(15))
-    scene = GivenPair(graph, graph, np.arange(100), seeds) if known else GivenPair(graph, graph, given=seeds)
+    scene = GivenPair(graph, graph, np.arange(100), seeds) if known else GivenPair(graph, graph, leaked=seeds)
     found = audit_networks({"r": scene}, plan(attacks={"Nar09": Nar09(), "again": Nar09()}))
     groups = {why: things for things, _, why in not_run_groups(found.not_run)}
     assert groups["the attack gives scores, not probabilities"] == ["what Nar09 expects", "what again expects"]
@@ -539,11 +539,11 @@ def test_a_checkpoint_without_rounds_to_keep_is_refused(tmp_path):
 def test_how_many_given_seeds_are_nobody_is_said_on_the_page():
     graph = replace(friends(), labels=np.arange(300))
     given = SeedPairs.from_labels(graph, graph, [*range(20), 300, 301], [*range(20), 300, 301])
-    scene = GivenPair(graph, graph, np.arange(graph.n_nodes), given=given)
+    scene = GivenPair(graph, graph, np.arange(graph.n_nodes), leaked=given)
     nobody = "2 of 22 rows have a person who is not in both networks, such as a person without an edge"
     said = f"Of the file of leaked identities, {nobody}, and are left out."
     assert audit_networks({"r": scene}, plan(runs=1)).cautions == (said,)
-    assert audit_networks({"r": replace(scene, given=SeedPairs(*given))}, plan(runs=1)).cautions == ()
+    assert audit_networks({"r": replace(scene, leaked=SeedPairs(*given))}, plan(runs=1)).cautions == ()
 
 
 def test_a_list_of_people_and_their_groups_is_not_taken_for_people_in_silence():
@@ -563,7 +563,7 @@ def test_how_many_given_seeds_are_wrong_by_the_truth_is_said_on_the_page():
     image[:3] = [1, 2, 0]
     truth = np.arange(graph.n_nodes)
     truth[19] = -1
-    scene = GivenPair(graph, graph, truth, given=SeedPairs(known, image))
+    scene = GivenPair(graph, graph, truth, leaked=SeedPairs(known, image))
     (said,) = audit_networks({"r": scene}, plan(runs=1)).cautions
     assert said.startswith("By the truth, 4 of 20 leaked identities are wrong;")
     (said,) = audit_networks({"r": replace(scene, truth_partial=True)}, plan(runs=1)).cautions
@@ -599,10 +599,10 @@ def test_the_notes_of_a_page_tell_counts_from_beliefs_and_whose_they_are():
 def test_that_given_seeds_are_taken_for_a_sample_is_said():
     graph = friends()
     known = np.arange(40)
-    scene = GivenPair(graph, graph, np.arange(graph.n_nodes), given=SeedPairs(known, known))
+    scene = GivenPair(graph, graph, np.arange(graph.n_nodes), leaked=SeedPairs(known, known))
     said = "takes the identities of the file for a random sample"
     for seeds_are, expected in {"sample": 1, "chosen": 0}.items():
         asked = plan(attacks={"Ensemble": Ensemble(seeds_are=seeds_are)})
         assert " ".join(scene.assumptions(asked)).count(said) == expected
     assert said not in " ".join(scene.assumptions(plan()))
-    assert said not in " ".join(replace(scene, given=None).assumptions(plan(attacks={"Ensemble": Ensemble()})))
+    assert said not in " ".join(replace(scene, leaked=None).assumptions(plan(attacks={"Ensemble": Ensemble()})))

@@ -126,7 +126,7 @@ def read_points(project: Project, trials: Trials) -> Tried:
 def _build_point(verdict: Option, parameters: Mapping[str, Any], results: Results, trials: Trials) -> Point:
     names = [item.name for item in trials.parameters]
     values = {name: parameters[name] for name in names if parameters.get(name) is not None}
-    rows = [item for item in results.of(verdict.dataset) if item.release == verdict.protection]
+    rows = [item for item in results.rows_of(verdict.dataset) if item.release == verdict.protection]
     ratio = (verdict.worst_ratio or MIN_RATIO) if verdict.assessments else math.nan
     losses = {
         UTILITIES[name].label.lower(): fmean(item.posterior for item in rows if item.measure == name)

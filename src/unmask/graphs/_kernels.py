@@ -94,7 +94,7 @@ def _step(
     other_marks: NDArray[np.int64],
     base: int,
 ) -> tuple[int, int, int, bool]:
-    """One whole level of a search: the new ends of the queue, the edges ahead, and whether it met the other search."""
+    """Search one whole level; return the new ends of the queue, the edges ahead, and whether both searches met."""
     min_value = value - value % (len(mark) + 1)
     tail, ahead, met = last, 0, False
     for position in range(first, last):
@@ -177,7 +177,10 @@ def neighborhood_edges(
 def dependencies(
     indptr: NDArray[np.int64], neighbor: NDArray[np.int32], sources: NDArray[np.int64], weight: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Brandes: per node v, the sum over s in sources and all t of weight(s) weight(t) (share of paths s-t by v)."""
+    """Return, per node v, the sum over s in sources and all t of weight(s) weight(t) (share of paths s-t by v).
+
+    The algorithm is that of Brandes.
+    """
     n = len(indptr) - 1
     total, paths, share = np.zeros(n), np.zeros(n), np.zeros(n)
     depth, queue = np.full(n, -1, dtype=np.int32), np.empty(n, dtype=np.int32)

@@ -135,7 +135,7 @@ class Ratios:
 
     @classmethod
     def nothing(cls, n_source: int, n_target: int) -> Ratios:
-        """Ratios of 0 for all pairs, none of which is listed."""
+        """Return ratios of 0 for all pairs, of which none is listed."""
         empty = np.zeros(0, dtype=np.int64)
         return cls(np.zeros(n_source + 1, dtype=np.int64), empty, np.zeros(0), empty, n_target)
 
@@ -150,17 +150,17 @@ class Ratios:
         return self._ratio(self.rank)
 
     @cached_property
-    def rest(self) -> NDArray[np.float64]:
+    def unlisted(self) -> NDArray[np.float64]:
         """Return (n_source,) the ratio of each source node with the targets that have no line with it."""
         n_listed = np.diff(self.indptr)
         return np.where(n_listed > 0, self._ratio(self._last_rank), 0.0)
 
-    def of(self, source: NDArray[np.integer], target: NDArray[np.integer]) -> NDArray[np.float64]:
+    def look_up(self, source: NDArray[np.integer], target: NDArray[np.integer]) -> NDArray[np.float64]:
         """Return the ratios of these pairs."""
         return np.where(np.diff(self.indptr)[source] > 0, self._ratio(self.rank_of(source, target)), 0.0)
 
     def rank_of(self, source: NDArray[np.integer], target: NDArray[np.integer]) -> NDArray[np.float64]:
-        """r of these pairs."""
+        """Return r of these pairs."""
         order, key = self._keys
         if not len(key):
             return np.asarray(self._last_rank[source])

@@ -58,9 +58,9 @@ def lost(original: SocialGraph, release: SocialGraph, origin: NDArray[np.int64])
     near = distances(original, sample), distances(release, np.flatnonzero(np.isin(origin, sample)))
     values = (
         edges_lost(original, release, origin),
-        apart(original.degree, release.degree),
+        kolmogorov_smirnov(original.degree, release.degree),
         abs(transitivity(original) - transitivity(release)),
-        apart(*near),
+        kolmogorov_smirnov(*near),
         abs(assortativity(original) - assortativity(release)) / 2,
         communities_lost(original, release, origin),
         ranks_lost(original, release, origin),
@@ -94,10 +94,10 @@ def edges_lost(original: SocialGraph, release: SocialGraph, origin: NDArray[np.i
     return 1.0 - n_both / either if either else 0.0
 
 
-def apart(first: NDArray[np.number], second: NDArray[np.number]) -> float:
+def kolmogorov_smirnov(first: NDArray[np.number], second: NDArray[np.number]) -> float:
     """Return the Kolmogorov-Smirnov distance: the largest difference of two distribution functions; inf is last.
 
-    >>> apart(np.array([1, 1, 2, 2]), np.array([1, 2, 2, math.inf]))
+    >>> kolmogorov_smirnov(np.array([1, 1, 2, 2]), np.array([1, 2, 2, math.inf]))
     0.25
     """
     if not len(first) or not len(second):

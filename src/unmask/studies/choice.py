@@ -96,7 +96,7 @@ def _rank(option: Option) -> tuple[bool, int, float, float]:
 
 
 def _judge_dataset(dataset: str, results: Results, policy: Policy, maximize: str) -> Iterator[Option]:
-    rows, gaps = results.of(dataset), [gap for gap in results.gaps if gap.dataset == dataset]
+    rows, gaps = results.rows_of(dataset), [gap for gap in results.gaps if gap.dataset == dataset]
     resolved = {requirement: _resolve(requirement.require, results) for requirement in policy.requirements}
     requirements = tuple(
         requirement

@@ -74,7 +74,7 @@ class Results:
     gaps: tuple[MissingCells, ...]
     criteria: tuple[StudyRow, ...] = ()
 
-    def of(self, dataset: str) -> tuple[StudyRow, ...]:
+    def rows_of(self, dataset: str) -> tuple[StudyRow, ...]:
         """Return the measures and the criteria of a dataset."""
         return tuple(row for row in (*self.rows, *self.criteria) if row.dataset == dataset)
 

@@ -44,7 +44,7 @@ class Outcome:
     reasons: tuple[tuple[str, int], ...] = ()
 
     @classmethod
-    def of(cls, keys: Sequence[str], journal: Journal, *, interrupted: bool) -> Outcome:
+    def count(cls, keys: Sequence[str], journal: Journal, *, interrupted: bool) -> Outcome:
         """Count the cells of these keys in a journal."""
         results = [journal.results[key] for key in keys if key in journal.results]
         status = Counter(result.status for result in results)
@@ -108,7 +108,7 @@ def run_study(
         report = None if watch is None else _progress(watch, len(cells), len(missing))
         interrupted = _file(results, journal, report, limit=plan.budget.seconds)
         write_results(plan, journal, folder / RESULTS)
-    return Outcome.of(list(cells), journal, interrupted=interrupted)
+    return Outcome.count(list(cells), journal, interrupted=interrupted)
 
 
 def _file(

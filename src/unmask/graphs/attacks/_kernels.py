@@ -136,7 +136,7 @@ def _find_winners(
     winner = np.empty(len(nodes), dtype=np.int32)
 
     def run(nodes: NDArray[np.int32], winner: NDArray[np.int32]) -> int:
-        return int(_loops.find_winners(nodes, source, target, rule, Scratch.of(source, target, rule), winner))
+        return int(_loops.find_winners(nodes, source, target, rule, Scratch.for_side(source, target, rule), winner))
 
     return winner, sum(_run_in_threads(run, threads, nodes, winner))
 
@@ -150,7 +150,7 @@ def rank_candidates(
     candidate, score = np.full((len(nodes), width), NONE, dtype=np.int32), np.zeros((len(nodes), width))
 
     def run(nodes: NDArray[np.int32], candidate: NDArray[np.int32], score: NDArray[np.float64]) -> int:
-        scratch = Scratch.of(source, target, rule)
+        scratch = Scratch.for_side(source, target, rule)
         return int(_loops.rank_candidates(nodes, source, target, rule, scratch, candidate, score))
 
     _run_in_threads(run, threads, nodes, candidate, score)

@@ -55,20 +55,20 @@ class Alike(NamedTuple):
 class Best(NamedTuple):
     """The best candidates of each node.
 
-    candidate : (n, width) int32, best first, -1 where there are fewer
-    value     : (n, width) their log-odds, -inf where there are fewer
-    own       : (n,) log-odds of the node's image, -inf where it has none
-    others    : (n,) log(1 + sum of the odds of all candidates but the image that have at least `low`), 1 being the
-                odds of none of them
+    candidate  : (n, width) int32, best first, -1 where there are fewer
+    value      : (n, width) their log-odds, -inf where there are fewer
+    image_odds : (n,) log-odds of the node's image, -inf where it has none
+    other_odds : (n,) log(1 + sum of the odds of all candidates but the image that have at least `low`), 1 being the
+                 odds of none of them
     """
 
     candidate: NDArray[np.int32]
     value: NDArray[np.float64]
-    own: NDArray[np.float64]
-    others: NDArray[np.float64]
+    image_odds: NDArray[np.float64]
+    other_odds: NDArray[np.float64]
 
     @classmethod
-    def of(cls, n: int, width: int) -> Best:
+    def empty(cls, n: int, width: int) -> Best:
         """Return empty results for so many nodes."""
         candidate = np.full((n, width), -1, dtype=np.int32)
         return cls(candidate, np.full((n, width), -np.inf), np.full(n, -np.inf), np.zeros(n))
@@ -92,7 +92,7 @@ class Scratch(NamedTuple):
     bonus: NDArray[np.float64]
 
     @classmethod
-    def of(cls, node: NDArray[np.float64]) -> Scratch:
+    def for_nodes(cls, node: NDArray[np.float64]) -> Scratch:
         """Return scratch for the target nodes of `Rows`."""
         n, cell = len(node), np.zeros((len(node), 4), dtype=np.int64)
         cell[:, MOST] = np.ceil(np.where(np.isnan(node[:, BASE]), NEVER / GRID, node[:, BASE]) * GRID)
@@ -156,7 +156,7 @@ def score_candidates(
         if image[u] >= 0:
             y = image[u]
             summed = cell[y, TOTAL] + _silent(u, y, last, target, weight, scratch.mark)
-            result.own[u] = _value(base, unmapped, y, node, summed, spread) + bonus[y]
+            result.image_odds[u] = _value(base, unmapped, y, node, summed, spread) + bonus[y]
         ceiling = base - 0.5 * np.log(2 * np.pi * spread * (unmapped + 1.0))
         top, max_log_odds, mass = -np.inf, 0.0, 1.0  # mass: of the odds, in units of exp(most)
         min_bound = max(
@@ -190,7 +190,7 @@ def score_candidates(
                     mass += np.exp(v - max_log_odds)
         for j in range(alike.indptr[u], alike.indptr[u + 1]):
             bonus[alike.candidate[j]] = 0.0
-        result.others[u] = max_log_odds + np.log(mass)
+        result.other_odds[u] = max_log_odds + np.log(mass)
     return visits
 
 

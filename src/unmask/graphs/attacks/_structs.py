@@ -88,7 +88,7 @@ class Scratch(NamedTuple):
     score: NDArray[np.float64]
 
     @classmethod
-    def of(cls, source: Side, target: Side, rule: Rule) -> Scratch:
+    def for_side(cls, source: Side, target: Side, rule: Rule) -> Scratch:
         """Return scratch for candidates in `target`: all if matches are revised, else the free ones."""
         n = len(target.image)
         total: NDArray[Any] = np.zeros(n, dtype=source.weight.dtype.type)
@@ -104,7 +104,7 @@ class Marks(NamedTuple):
     touched: NDArray[np.int32]
 
     @classmethod
-    def of(cls, n_target: int) -> Marks:
+    def empty(cls, n_target: int) -> Marks:
         """Return unmarked memory for so many target nodes."""
         return cls(np.zeros(n_target, dtype=np.int32), np.empty(n_target, dtype=np.int32))
 

@@ -135,7 +135,10 @@ class GraphMatching:
         seeds = np.flatnonzero(image[order] >= 0)
         target_seeds = np.argsort(target_order)[image[order[seeds]]]
         free, target_free = (np.setdiff1d(np.arange(n), nodes) for nodes in (seeds, target_seeds))
-        sides = Signed.of(source.take(order), seeds, n), Signed.of(target.take(target_order), target_seeds, n)
+        sides = (
+            Signed.from_graph(source.take(order), seeds, n),
+            Signed.from_graph(target.take(target_order), target_seeds, n),
+        )
         column = np.empty(n, dtype=np.int64)
         first = _complete_shares(shares[order][:, target_order], free, target_free)
         column[seeds], column[free] = target_seeds, target_free[best_places(*sides, self.steps, first)]
@@ -216,7 +219,7 @@ class Signed(NamedTuple):
     to: Floats
 
     @classmethod
-    def of(cls, graph: SocialGraph, seeds: Nodes, n: int) -> Signed:
+    def from_graph(cls, graph: SocialGraph, seeds: Nodes, n: int) -> Signed:
         """Return the free nodes in their order, padded to n nodes with the seeds."""
         free = np.setdiff1d(np.arange(graph.n_nodes), seeds)
         rows, k = graph.adjacency().astype(np.float64)[free], n - len(seeds)

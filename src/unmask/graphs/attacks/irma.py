@@ -183,7 +183,7 @@ def _list_marked(
     """Return all pairs (node, free target node) with enough marks: nodes, target nodes, marks; and the visits."""
     from unmask.graphs.attacks._percolation import list_marked_pairs
 
-    scratch, parts, total_visits = Marks.of(len(is_free)), [np.empty((3, 0), dtype=np.int32)], 0
+    scratch, parts, total_visits = Marks.empty(len(is_free)), [np.empty((3, 0), dtype=np.int32)], 0
     pairs = np.empty((3, 2**20 + len(is_free)), dtype=np.int32)
     while len(nodes):
         n_nodes, n_pairs, visits = list_marked_pairs(nodes, relation, is_free, min_marks, scratch, pairs)

@@ -188,7 +188,7 @@ def _combine_rounds(parts: list[_Part], images: NDArray[np.int32], *, attack: st
 
 
 def _entries(part: _Part) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
-    """Persons, candidates and probabilities of the rows of a part."""
+    """Return persons, candidates and probabilities of the rows of a part."""
     length = part.belief.row_length[part.node]
     position = _list_ranges(part.belief.indptr[part.node], length)
     mass = np.exp(part.belief.log_probability[position].astype(np.float64))

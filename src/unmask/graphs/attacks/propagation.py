@@ -201,7 +201,7 @@ def _propagate(
         if attack.synchronous:
             matches, visits = _match_mutual(nodes, side, other_side, rule, threads=attack.threads)
         else:
-            scratch = Scratch.of(side, other_side, rule), Scratch.of(other_side, side, rule)
+            scratch = Scratch.for_side(side, other_side, rule), Scratch.for_side(other_side, side, rule)
             matches, visits = sweep(nodes, side, other_side, rule, *scratch)
         sweeps.append(matches)
         total_visits += visits

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 TIE = 1e-3
 """Log-odds closer than this are tied, however small the margin: the grid may part what is equal by 1e-5 a witness."""
 
-_KEPT = (0.05, 0.95)  # a share read from a handful of pairs is 0 or 1 at times, which would settle all by one edge
+_PRESERVED = (0.05, 0.95)  # a share read from a handful of pairs is 0 or 1 at times, which would settle all by one edge
 _SPREAD = (0.1, 10.0)
 
 Assignment = Literal["mutual", "greedy"]
@@ -130,7 +130,7 @@ class Rematch:
     ) -> Matching:
         """Return the belief about each node of the adversary's graph."""
         images = seed_images(release, knowledge)
-        problem = _Problem.of(knowledge.graph, release, knowledge.ratios(release))
+        problem = _Problem.from_graphs(knowledge.graph, release, knowledge.ratios(release))
         seed = problem.inside(*images)
         earlier, previous, mapping = seed, seed, seed
         sweeps: list[int] = []
@@ -216,11 +216,11 @@ def log_odds(
     sure = np.full(len(mapped_to), -np.inf)
     mapped = np.flatnonzero(mapped_to >= 0)
     if len(mapped):
-        problem = _Problem.of(auxiliary, target)
+        problem = _Problem.from_graphs(auxiliary, target)
         complete = problem.inside(*seed_images(target, Auxiliary(auxiliary, (mapped, mapped_to[mapped]))))
         free = _Mapping(np.full_like(complete.image, -1), np.full_like(complete.inverse, -1))
         result, _ = _score_candidates(problem, free, complete, reach, width=1, low=-np.inf)
-        sure[problem.source.order] = result.own - result.others
+        sure[problem.source.order] = result.image_odds - result.other_odds
     return sure
 
 
@@ -243,7 +243,7 @@ class _Side(NamedTuple):
     neighbor: NDArray[np.int32]
 
     @classmethod
-    def of(cls, graph: SocialGraph) -> _Side:
+    def from_graph(cls, graph: SocialGraph) -> _Side:
         order = np.argsort(-graph.degree, kind="stable")
         number = np.empty_like(order)
         number[order] = np.arange(len(order))
@@ -263,18 +263,18 @@ class _Problem(NamedTuple):
     alike: Alike
 
     @classmethod
-    def of(cls, auxiliary: SocialGraph, release: SocialGraph, ratios: Ratios | None = None) -> _Problem:
+    def from_graphs(cls, auxiliary: SocialGraph, release: SocialGraph, ratios: Ratios | None = None) -> _Problem:
         from unmask.graphs.attacks._rematch import Alike
 
-        source, target = _Side.of(auxiliary), _Side.of(release)
+        source, target = _Side.from_graph(auxiliary), _Side.from_graph(release)
         ratios = Ratios.nothing(auxiliary.n_nodes, release.n_nodes) if ratios is None else ratios
         row = source.number[ratios.row]
         order = np.argsort(row, kind="stable")
         indptr = np.searchsorted(row[order], np.arange(auxiliary.n_nodes + 1))
         proposal = ratios.nearest(proposed(max(auxiliary.n_nodes, release.n_nodes)))
-        bonus = ratios.value - ratios.rest[ratios.row]
+        bonus = ratios.value - ratios.unlisted[ratios.row]
         alike = Alike(indptr, target.number[ratios.candidate[order]].astype(np.int32), bonus[order], proposal[order])
-        return cls(source, target, ratios.rest[source.order], alike)
+        return cls(source, target, ratios.unlisted[source.order], alike)
 
     def inside(self, image: NDArray[np.int32], inverse: NDArray[np.int32]) -> _Mapping:
         """Return the mapping in the numbers used inside."""
@@ -294,15 +294,15 @@ def _translate(image: NDArray[np.int32], side: _Side, other_side: _Side) -> NDAr
 class _Model(NamedTuple):
     """Parameters that the adversary estimates from the mapping, see `Rematch`: s, s', b and phi."""
 
-    kept: float
-    kept_back: float
+    preserved: float
+    preserved_back: float
     ratio: float
     spread: float
 
     @property
     def misses(self) -> tuple[float, float]:
         """Return log(1 - s) and log(1 - s'), the terms of a neighbor that is not a witness."""
-        return float(np.log1p(-self.kept)), float(np.log1p(-self.kept_back))
+        return float(np.log1p(-self.preserved)), float(np.log1p(-self.preserved_back))
 
 
 def _fit_model(
@@ -323,8 +323,8 @@ def _fit_model(
     ratio = (target_left.sum() + 1) / (n_left.sum() + 1)
     squares, expected = ((target_left - ratio * n_left) ** 2).sum(), (ratio * n_left + target_left + 1).sum()
     return _Model(
-        kept=float(np.clip((n_preserved + 1) / (n_known[x].sum() + 2), *_KEPT)),
-        kept_back=float(np.clip((n_preserved + 1) / (target_known[y].sum() + 2), *_KEPT)),
+        preserved=float(np.clip((n_preserved + 1) / (n_known[x].sum() + 2), *_PRESERVED)),
+        preserved_back=float(np.clip((n_preserved + 1) / (target_known[y].sum() + 2), *_PRESERVED)),
         ratio=float(ratio),
         spread=float(np.clip(squares / expected, *_SPREAD)),
     )
@@ -337,7 +337,7 @@ def _witness_weights(model: _Model, degree: NDArray[np.integer], n_ends: int) ->
     1 / GRID, rounded. n_ends : 2m, the links of the target counted at both ends.
     """
     miss, target_miss = model.misses
-    weight: NDArray[np.float64] = np.log(model.kept * max(n_ends, 1) / degree) - miss - target_miss
+    weight: NDArray[np.float64] = np.log(model.preserved * max(n_ends, 1) / degree) - miss - target_miss
     return np.rint(weight * GRID)
 
 
@@ -352,8 +352,8 @@ def _score_candidates(
     from unmask.graphs.attacks._rematch import Best, Scratch, score_candidates
 
     source, target, weight, spread = _scored_rows(problem, seed, mapping)
-    result = Best.of(len(mapping.image), width)
-    scratch = Scratch.of(target.node)
+    result = Best.empty(len(mapping.image), width)
+    scratch = Scratch.for_nodes(target.node)
     visits = score_candidates(source, target, problem.alike, mapping.image, weight, spread, reach, low, scratch, result)
     is_negligible = result.value < result.value[:, :1] - NEGLIGIBLE
     is_dropped = is_negligible | (result.value <= result.value[:, -1:] + TIE)
@@ -415,9 +415,13 @@ def _entries(
     is_alternative = candidate != mapping.image[row]
     seeds = np.flatnonzero(seed.image >= 0)
     mapped = np.flatnonzero((mapping.image >= 0) & (seed.image < 0))
-    total = np.logaddexp(result.own, result.others)
+    total = np.logaddexp(result.image_odds, result.other_odds)
     log_p = np.concatenate(
-        (value[is_alternative] - total[row[is_alternative]], result.own[mapped] - total[mapped], np.zeros(len(seeds)))
+        (
+            value[is_alternative] - total[row[is_alternative]],
+            result.image_odds[mapped] - total[mapped],
+            np.zeros(len(seeds)),
+        )
     )
     row = np.concatenate((row[is_alternative], mapped, seeds))
     candidate = np.concatenate((candidate[is_alternative], mapping.image[mapped], seed.image[seeds]))

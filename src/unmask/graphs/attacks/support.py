@@ -122,7 +122,7 @@ class Support:
         pair = distinct(u.astype(np.int64) * release.n_nodes + c)
         u, c = np.divmod(pair, release.n_nodes)
         indptr = np.searchsorted(u, np.arange(len(image) + 1))
-        ratio = None if ratios is None else ratios.of(u, c)
+        ratio = None if ratios is None else ratios.look_up(u, c)
         return cls(knowledge.graph, release, image, indptr, c.astype(np.int32), ratio)
 
 

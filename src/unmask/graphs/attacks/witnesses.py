@@ -86,7 +86,7 @@ class KorulaLattanzi:
         n_target = len(is_free)
         top_marks, owner = np.full(n_target, self.witnesses - 1, np.int32), np.full(n_target, -1, np.int32)
         winner = np.full(len(nodes), -1, np.int32)
-        relation, scratch = make_wedges(source, target), Marks.of(n_target)
+        relation, scratch = make_wedges(source, target), Marks.empty(n_target)
         visits = find_mutual_best(nodes, relation, is_free, self.witnesses, scratch, top_marks, owner, winner)
         matched = winner >= 0
         source.image[nodes[matched]], target.image[winner[matched]] = winner[matched], nodes[matched]

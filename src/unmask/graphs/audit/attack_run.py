@@ -81,7 +81,7 @@ class AttackRun:
         return np.isin(self.outcome, MATCHED)
 
     @property
-    def judged(self) -> Outcomes:
+    def judged_outcome(self) -> Outcomes:
         """(n_source,) outcomes; people with unknown truth are `ABSENT`."""
         return np.where(self.truth.judged | self.truth.leaked, self.outcome, Outcome.ABSENT).astype(np.int8)
 
@@ -92,7 +92,7 @@ class AttackRun:
 
     @property
     def precision_at_least(self) -> float | None:
-        """Share of right matches if nobody without a truth entry is in the release; None unless truth is partial."""
+        """Share of right matches if all people in the release have a truth entry; None unless truth is partial."""
         if not self.truth_known or "false_positives" in self.measures or not self.matched.any():
             return None
         return float(np.mean(self.outcome[self.matched] == Outcome.HIT))
@@ -315,7 +315,7 @@ def mean_of(values: Iterable[float | None]) -> float | None:
 
 def _degree_classes(runs: Sequence[AttackRun]) -> Iterator[DegreeClass]:
     """Yield degree classes over the people of all runs; `people` is their number in one run."""
-    degree, outcome = np.concatenate([run.degree for run in runs]), np.concatenate([run.judged for run in runs])
+    degree, outcome = np.concatenate([run.degree for run in runs]), np.concatenate([run.judged_outcome for run in runs])
     for item in by_degree(degree, outcome):
         if item.recall is not None:
             yield replace(item, people=round(item.people / len(runs)))
@@ -323,7 +323,7 @@ def _degree_classes(runs: Sequence[AttackRun]) -> Iterator[DegreeClass]:
 
 def score_bins(runs: Sequence[AttackRun]) -> Iterator[ScoreBin]:
     """Yield bins of the scores of judged matches over all runs; `matches` is their number in one run."""
-    score = np.concatenate([np.where(np.isin(run.judged, MATCHED), run.score, np.nan) for run in runs])
+    score = np.concatenate([np.where(np.isin(run.judged_outcome, MATCHED), run.score, np.nan) for run in runs])
     is_right = np.concatenate([run.outcome == Outcome.HIT for run in runs])
     is_right, score = is_right[np.isfinite(score)], score[np.isfinite(score)]
     place = np.clip(np.searchsorted(SCORE_EDGES, score, side="right") - 1, 0, len(SCORE_EDGES) - 2)

@@ -310,7 +310,7 @@ class AttackedNetworks:
     def _criterion_links(self, release: str) -> Iterator[CriterionLink]:
         """Yield criteria with their rank correlation with the share of attacks and runs that match a person rightly."""
         source, runs = self.pairs[release], [run for runs in self.runs_on(release).values() for run in runs]
-        outcomes, people = (run.judged for run in runs), (run.person for run in runs)
+        outcomes, people = (run.judged_outcome for run in runs), (run.person for run in runs)
         share = score(outcomes, people, n_people=source.people.n_nodes).hit_share
         values = source.criteria(VARIANTS.values())
         for name in CRITERIA:

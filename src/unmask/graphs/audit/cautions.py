@@ -60,11 +60,11 @@ def cautions(pair: NetworkPair) -> Iterator[str]:
 
 def _check_seeds(pair: GivenPair) -> Iterator[str]:
     """Yield how many given seeds are not in both networks, and how many are wrong by the truth."""
-    if isinstance(pair.given, Listed) and pair.given.said:
-        yield f"Of the file of leaked identities, {pair.given.said}."
-    if pair.given is None or pair.truth is None:
+    if isinstance(pair.leaked, Listed) and pair.leaked.said:
+        yield f"Of the file of leaked identities, {pair.leaked.said}."
+    if pair.leaked is None or pair.truth is None:
         return
-    truth, image = pair.truth[pair.given.source], pair.given.target
+    truth, image = pair.truth[pair.leaked.source], pair.leaked.target
     person = np.arange(pair.target.n_nodes) if pair.origin is None else pair.origin
     is_wrong = (truth >= 0) & (person[truth] != person[image])
     if not pair.truth_partial:

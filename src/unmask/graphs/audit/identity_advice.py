@@ -25,7 +25,7 @@ from unmask.measures.interval import wilson
 from unmask.ranges import Range
 
 CLIQUE: Final = 4
-"""Size of the groups by which seeding starts, all of whom know each other."""
+"""Size of the groups by which seeding starts, with an edge between any two of them."""
 
 BEST_KNOWN: Final = 0.015
 """Share of all nodes, those of the highest degree, that seeding may try to match: 1000 of 66,000 in the source."""
@@ -67,7 +67,7 @@ class IdentityAdvice:
     anonymity  : LTA_A, None without friends of friends; low is easily found
     rank       : 1 + how many people have a lower one
     in_clique  : whether the person is in a clique of 4 at all
-    tried      : how many of the highest degree the second kind of seeding takes
+    tried      : number of nodes of the highest degree in the second kind of seeding
     escapes    : for 2 to 5 identities, but never more than contacts
     discovery  : P_i, probability that each identity is found; None where that is not known
     runs       : of the simulation that says so, None where there was none

@@ -146,7 +146,7 @@ class GivenPair:
         Release, and network of the adversary; people are numbered by its nodes.
     truth : (auxiliary.n_nodes,) int array, optional
         Target node of each person, -1 for none; None if it is unknown.
-    given : SeedPairs, optional
+    leaked : SeedPairs, optional
         First matches of the adversary; None if they are to be chosen.
     origin : (target.n_nodes,) int array, optional
         Person of each target node, if some have several, see `Pair`.
@@ -159,7 +159,7 @@ class GivenPair:
     target: SocialGraph
     auxiliary: SocialGraph
     truth: NDArray[np.int64] | None = None
-    given: SeedPairs | None = None
+    leaked: SeedPairs | None = None
     origin: NDArray[np.int64] | None = None
     truth_partial: bool = False
     similarity: Similarity | None = None
@@ -188,28 +188,28 @@ class GivenPair:
 
     def runs(self, plan: Plan, n_seeds: int | None = None) -> int:
         """Return one run if networks and seeds leave nothing to chance; else the planned ones."""
-        is_ranked = self.given is None and plan.seeds.partition(".")[0] in RANKED
-        return 1 if is_ranked or (self.given is not None and n_seeds is None) else plan.runs
+        is_ranked = self.leaked is None and plan.seeds.partition(".")[0] in RANKED
+        return 1 if is_ranked or (self.leaked is not None and n_seeds is None) else plan.runs
 
     def seeds_name(self, plan: Plan) -> str:
         """Return the method that chooses seeds, or "given"."""
-        return plan.seeds if self.given is None else "given"
+        return plan.seeds if self.leaked is None else "given"
 
     def assumptions(self, plan: Plan) -> tuple[str, ...]:
         """Return where networks and seeds come from."""
         chosen = "are guessed from their surroundings, without the truth; some may be wrong"
-        if self.given is not None:
+        if self.leaked is not None:
             chosen = "are those of the file, and there is one run"
         elif plan.seeds not in GUESSED:
             chosen = "are right, and are drawn with the truth at hand"
             chosen += "" if self.origin is None else ", from people with one identity"
-        if self.given is None and self.runs(plan) > 1:
+        if self.leaked is None and self.runs(plan) > 1:
             chosen += f"; each of {plan.runs} runs has others"
-        elif self.given is None and plan.runs > 1:
+        elif self.leaked is None and plan.runs > 1:
             chosen += "; they are the first of a ranking, the same in every run, so there is one run only"
         return (
             f"Leaked identities {chosen}.",
-            *((SAMPLED,) if self.given is not None and any(map(_takes_sample, plan.attacks.values())) else ()),
+            *((SAMPLED,) if self.leaked is not None and any(map(_takes_sample, plan.attacks.values())) else ()),
             *(() if self.origin is None else (SEVERAL, OF_RELEASE)),
             "Nodes are numbered anew before each run, so that the order of the files reveals nothing.",
             *(() if self.similarity is None else (SIMILARITY,)),
@@ -224,7 +224,7 @@ class GivenPair:
         return pair if pair.origin is None else SeparatedPair.of_release(pair)
 
     def coverage(self, truth: Truth) -> dict[str, Any]:
-        """Return the people whom the adversary knows, and those whose truth is known, see `Row`."""
+        """Return the people of the adversary's network, and those whose truth is known, see `Row`."""
         n_people, n_judged = len(truth), int((truth.candidate != UNKNOWN).sum())
         return {
             "n_people": n_people,
@@ -234,13 +234,13 @@ class GivenPair:
 
     def seeds(self, pair: Pair, plan: Plan, n_seeds: int | None, rng: np.random.Generator) -> SeedPairs:
         """Return the given seeds, or as many of them at random; else those chosen from people with one identity."""
-        if self.given is not None:
-            n_given = len(self.given.source)
+        if self.leaked is not None:
+            n_given = len(self.leaked.source)
             if n_seeds is not None and n_seeds > n_given:
                 raise UnmaskError(f"{n_seeds} seeds are requested, but {n_given} are given; use fewer")
             chosen = rng.permutation(n_given)[:n_seeds]
-            nodes = places(pair.source)[self.given.source[chosen]], places(pair.target)[self.given.target[chosen]]
-            return type(self.given)(*nodes)
+            nodes = places(pair.source)[self.leaked.source[chosen]], places(pair.target)[self.leaked.target[chosen]]
+            return type(self.leaked)(*nodes)
         if self.truth is None and plan.seeds not in GUESSED:
             raise UnmaskError(
                 f"seeds by {plan.seeds!r} need the truth, and none was given; give --truth, --seeds-file, or "

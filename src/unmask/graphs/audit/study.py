@@ -30,7 +30,7 @@ from unmask.schema import Table, parameters
 
 @dataclass(frozen=True)
 class Knowledge:
-    """What an adversary of networks knows.
+    """Knowledge of an adversary of networks.
 
     node_overlap, edge_overlap : of the adversary's graph with the released one, see `unmask.graphs.split`; of no use
                                  for a dataset that is a pair already
@@ -59,7 +59,7 @@ class Knowledge:
 
 @dataclass(frozen=True)
 class Discovery:
-    """Whether each identity of some adopters is looked for by itself, see `unmask.graphs.disclosure.discovery`.
+    """Search for each identity of some adopters by itself, see `unmask.graphs.disclosure.discovery`.
 
     people : adopters, drawn at random; none where it is not asked for, as it takes `runs` attacks for each identity
     runs   : attacks
@@ -114,8 +114,8 @@ def protect(_population: SocialGraph | Pair, protection: Any, _rng: np.random.Ge
 class _FacedRelease:
     """Networks of a cell before and after the protection, and the seeds of the adversary."""
 
-    before: Pair
-    after: Pair
+    unprotected: Pair
+    protected: Pair
     separated: Separated | None
     seeds: SeedPairs
 
@@ -137,7 +137,7 @@ class _FacedRelease:
     @property
     def losses(self) -> dict[str, float]:
         """Losses of the release."""
-        return dict.fromkeys(LOSSES, 0.0) if self.separated is None else lost(self.before.target, *self.separated)
+        return dict.fromkeys(LOSSES, 0.0) if self.separated is None else lost(self.unprotected.target, *self.separated)
 
 
 def _split(cell: Cell, graph: SocialGraph, knowledge: Knowledge) -> Pair:
@@ -148,12 +148,12 @@ def _split(cell: Cell, graph: SocialGraph, knowledge: Knowledge) -> Pair:
 def attack(cell: Cell, population: SocialGraph | Pair, released: Any, attack: Attack) -> list[Row]:
     """Return rates over the people in both networks; with several identities, also what they disclose."""
     faced = _FacedRelease.draw(cell, population, released)
-    run, _ = run_attack(faced.after, attack, faced.seeds, only_rates=True)
+    run, _ = run_attack(faced.protected, attack, faced.seeds, only_rates=True)
     rows = average_rows([run], release=cell.protection.name, adversary=cell.adversary.name)
     if not isinstance(population, Pair):
         counts = DerivedPair(population, *_knowledge(cell.adversary).overlaps).coverage(run.truth)
         rows = [replace(row, **counts) for row in rows]
-    return [*rows, *_discovery_rows(cell, faced.after, attack), *_utility_rows(cell, faced)]
+    return [*rows, *_discovery_rows(cell, faced.protected, attack), *_utility_rows(cell, faced)]
 
 
 def believed(
@@ -162,9 +162,9 @@ def believed(
     """Return the belief about people who are not seeds, the truth, and the utility of the release."""
     knowledge = _knowledge(cell.adversary)
     faced = _FacedRelease.draw(cell, population, released)
-    ready = declare_seeds(attack, knowledge.seeds, faced.after, anybody=knowledge.who == "anybody")
-    belief = ready(faced.after.target, Auxiliary(faced.after.source, faced.seeds))
-    truth = faced.after.to_truth(faced.seeds)
+    ready = declare_seeds(attack, knowledge.seeds, faced.protected, anybody=knowledge.who == "anybody")
+    belief = ready(faced.protected.target, Auxiliary(faced.protected.source, faced.seeds))
+    truth = faced.protected.to_truth(faced.seeds)
     free = np.flatnonzero(~truth.leaked)
     belief = replace(belief, observation=belief.observation[free], weight=equal_weights(len(free)))
     return belief, Truth(truth.candidate[free]), utility(faced.losses)
@@ -197,7 +197,7 @@ def _utility_rows(cell: Cell, faced: _FacedRelease) -> Iterator[Row]:
     """Yield the losses of the release, and as `utility` what the greatest of them leaves."""
     if not any(map(cell.wants, ("utility", *LOSSES))):
         return
-    losses, n = faced.losses, max(faced.before.target.n_edges, 1)
+    losses, n = faced.losses, max(faced.unprotected.target.n_edges, 1)
     note = f"1 - the greatest of {len(losses)} losses of the release"
     yield cell.row("utility", "share", utility(losses), prior=1.0, n=n, note=note)
     for name, loss in losses.items():

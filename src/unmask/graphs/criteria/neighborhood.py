@@ -70,7 +70,7 @@ def neighborhood_anonymity(graph: SocialGraph) -> NeighborhoodAnonymity:
     from unmask.graphs._kernels import neighborhood_edges  # numba is imported where a kernel runs
 
     indptr, neighbor = neighborhood_edges(graph.indptr, graph.neighbor)
-    pieces = _Pieces.of(indptr, neighbor)
+    pieces = _Pieces.split(indptr, neighbor)
     rough = _combine(graph, pieces, pieces.kind)
     shared = np.bincount(rough)[rough] > 1
     needed = np.zeros(len(pieces.size), dtype=np.bool_)
@@ -103,7 +103,7 @@ class _Pieces:
     identified: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, indptr: NDArray[np.int64], neighbor: NDArray[np.int64]) -> _Pieces:
+    def split(cls, indptr: NDArray[np.int64], neighbor: NDArray[np.int64]) -> _Pieces:
         n = len(indptr) - 1
         color = refine(indptr, neighbor)
         ones = np.ones(len(neighbor), dtype=np.int8)

@@ -376,7 +376,7 @@ def _shares(probabilities: ArrayLike, model: Model) -> Floats:
 
 
 def _as_asked(values: Any) -> float | Floats:
-    """One number for one degree, an array for more."""
+    """Return one number for one degree, an array for more."""
     return float(values) if np.ndim(values) == 0 else np.asarray(values, dtype=np.float64)
 
 

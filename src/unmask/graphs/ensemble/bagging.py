@@ -94,7 +94,7 @@ class Stage(NamedTuple):
     walks: tuple[Walks, Walks] | None = None
 
     @property
-    def known(self) -> Auxiliary:
+    def visible_knowledge(self) -> Auxiliary:
         """Return the knowledge without the seeds that are withheld."""
         source, target = self.knowledge.seeds
         return replace(self.knowledge, seeds=(source[~self.withheld], target[~self.withheld]))
@@ -124,7 +124,7 @@ def _flat(
 
 def _votes(stage: Stage, forward: Matching, kinds: Sequence[str]) -> Votes:
     """Return the votes of all attacks. Other discounts leave out what has a small share in the first climb."""
-    release, knowledge = stage.release, stage.known
+    release, knowledge = stage.release, stage.visible_knowledge
     backward = rematch(knowledge.graph, knowledge.reversed(release))
     support = Support.of(release, knowledge, lists=(forward, backward), walks=stage.walks)
     share = Climb(0.25).shares(support)

@@ -235,7 +235,9 @@ class Ensemble:
             source, target = (side[withheld] for side in data.seeds)
             self._say(_so_far(Rematch.__name__, int((mapping[source] == target).sum()), len(source)).removeprefix("; "))
 
-        result = run_round(stage, rematch(stage.release, stage.known, report if first else None), data.kinds)
+        result = run_round(
+            stage, rematch(stage.release, stage.visible_knowledge, report if first else None), data.kinds
+        )
         if self.folder is not None:
             save_round(self.folder, stage, result)
         return result
@@ -247,7 +249,7 @@ class Ensemble:
     def _to_matching(
         self, data: VoteData, candidates: Candidates, rounds: Sequence[Round]
     ) -> tuple[Matching, NDArray[np.float64]]:
-        """Seeds for certain, and of each other person the likeliest candidates; and the probability of the first."""
+        """Return certain seeds with the likeliest candidates of each other person, and the probability of the first."""
         seed_source, seed_target = data.seeds
         mapping, first = data.image.astype(np.int32), candidates.first
         mapping[candidates.person[first]] = candidates.candidate[first]

@@ -111,7 +111,7 @@ def fit_weights(data: Choices, is_right: NDArray[np.bool_], n_kinds: int) -> NDA
 def loss(
     theta: NDArray[np.float64], data: Choices, is_right: NDArray[np.bool_], initial: NDArray[np.float64]
 ) -> tuple[float, NDArray[np.float64]]:
-    """Minus the penalized log-likelihood, which is convex, and its gradient."""
+    """Return minus the penalized log-likelihood, which is convex, and its gradient."""
     p, p_none = probabilities(theta, data)
     has_none = segment_sum(is_right.astype(np.float64), data.indptr) == 0
     value = -np.log(np.maximum(p[is_right], 1e-300)).sum() - np.log(np.maximum(p_none[has_none], 1e-300)).sum()

@@ -54,7 +54,7 @@ class VoteData:
 
     def choices(self, tally: Tally, people: Nodes) -> Choices:
         """Return the features of votes for some people."""
-        likeness = None if self.ratios is None else self.ratios.of(tally.person, tally.candidate)
+        likeness = None if self.ratios is None else self.ratios.look_up(tally.person, tally.candidate)
         return choices(tally, people, self.degrees, self.seeds, likeness)
 
     def tally(self, rounds: Sequence[Round]) -> Tally:

@@ -118,7 +118,7 @@ def how_many(
     raise UnmaskError(f"deviation {deviation} hardly ever leaves {total} as many contacts as there were; lower it")
 
 
-def which(
+def assign_contacts(
     degree: NDArray[np.int64],
     y: NDArray[np.int64],
     n_held: NDArray[np.int64],
@@ -135,7 +135,7 @@ def which(
                random order, and only then are copies made, to random identities with room that lack them: a contact is
                dropped only if there is no room for all
 
-    >>> identity, contact = which(
+    >>> identity, contact = assign_contacts(
     ...     np.array([3]), np.array([2]), np.array([2, 2]), spread=True, rng=np.random.default_rng(1)
     ... )
     >>> np.unique(contact), np.bincount(identity)

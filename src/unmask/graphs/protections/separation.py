@@ -13,7 +13,7 @@ from unmask.core.errors import UnmaskError, nearest
 from unmask.core.randomness import secret_unless
 from unmask.graphs.graph import SocialGraph
 from unmask.graphs.protections.adopters import Cooperation, check_adopters, choose_adopters
-from unmask.graphs.protections.contact_sorting import Sorting, Total, check_sorting, how_many, one_each, which
+from unmask.graphs.protections.contact_sorting import Sorting, Total, assign_contacts, check_sorting, how_many, one_each
 from unmask.graphs.protections.identities import Kept, Protection, Role, Separated, release_of, spans
 from unmask.ranges import Range
 
@@ -184,7 +184,7 @@ class IdentitySeparation:
             totals: dict[str, Total] = {"best": "at most", "worst": "at least"}
             total = totals.get(self.model, "any")
             sizes = how_many(degree, y, self.sorting, deviation=self.deviation, total=total, rng=rng)
-            identity, contact = which(degree, y, sizes, spread=self.model != "realistic", rng=rng)
+            identity, contact = assign_contacts(degree, y, sizes, spread=self.model != "realistic", rng=rng)
         owner = np.repeat(adopters, y)
         role = np.full(len(owner), Role.IDENTITY, dtype=np.int8)
         return Kept(adopters, owner, role, identity, graph.indptr[owner[identity]] + contact)
