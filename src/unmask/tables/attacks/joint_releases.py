@@ -90,7 +90,7 @@ def _value_numbers(releases: Sequence[Table], columns_by: Sequence[str] | None) 
         released_names = [[column.name for column in (*table.sensitive, *table.kept)] for table in releases]
         names = [name for name in released_names[0] if all(name in names_left for names_left in released_names[1:])]
     if not names:
-        raise NotRunError("no column is left as it is in all of the releases, by which records of one person are alike")
+        raise NotRunError("no column is unchanged in all releases, by which records of one person are alike")
     codes = []
     for name in names:
         columns = [table.column(name) for table in releases]
