@@ -254,7 +254,7 @@ def test_a_new_identity_hides_among_others_with_its_contacts(tmp_path):
     path.write_text("0 1\n0 2\n3 1\n3 2\n4 1\n4 5\n")
     assert told(path, "--one-mode", "--node", "0", "--k", "2")["hidden"] == {"2": 0}
     said = advise(path, "--one-mode", "--node", "0", "--k", "2").stdout
-    assert "the very contacts of 1 other, and no attack tells it from them, with contacts: 2 (0 new)." in said
+    assert "identity with 2 contacts (0 new) can have the contacts of 1 other, so that no attack tells them" in said
     assert "No identity with up to 5 contacts" in advise(path, "--one-mode", "--node", "0", "--k", "4").stdout
     assert told(path, "--one-mode", "--node", "0")["hidden"] is None
 

@@ -324,8 +324,8 @@ def _describe_hidden(new: Mapping[int, int], k: int) -> str:
     people = f"{k - 1} other{'s' * (k > 2)}"
     if not new:
         return f"No identity with up to {MOST_CONTACTS} contacts can have the same contacts as {people} near you."
-    needs = ", ".join(f"{contacts} ({n} new)" for contacts, n in new.items())
-    return f"An identity with these contacts has the same as {people}, and no attack tells them apart: {needs}."
+    contacts = " or ".join(f"{n_contacts} contacts ({n} new)" for n_contacts, n in new.items())
+    return f"A new identity with {contacts} can have the contacts of {people}, so that no attack tells them apart."
 
 
 def _describe_weak(advice: IdentityAdvice) -> Iterator[str]:
