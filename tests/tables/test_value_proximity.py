@@ -59,7 +59,7 @@ def test_a_release_that_tells_salaries_nearly_is_not_called_safe():
     assert success.posterior < 0.1  # exactly, nearly nobody
     assert found.data.criteria["release"]["near_average"] == 1
     assert found.data.verdicts[0].state == "not acceptable"
-    assert "guesses their pay within 10\N{NO-BREAK SPACE}% for 100\N{NO-BREAK SPACE}% of people" in found.to_html()
+    assert "tells their pay within 10\N{NO-BREAK SPACE}% for 100\N{NO-BREAK SPACE}% of people" in found.to_html()
 
 
 def test_of_several_numbers_the_one_told_best_is_said():

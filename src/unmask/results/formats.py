@@ -101,8 +101,10 @@ def format_value(column: Column, value: Any) -> str:
 
     >>> format_value(Column("risk", kind="share"), 0.04).replace(SPACE, " "), format_value(Column("k"), "fewer than 10")
     ('4.0 %', 'fewer than 10')
-    >>> format_value(Column("born", unit="date"), 366), format_value(Column("bin", kind="interval"), (0, 5))
-    ('1971-01', '0 to 5')
+    >>> format_value(Column("born", kind="number", unit="date"), 366)
+    '1971-01'
+    >>> format_value(Column("bin", kind="interval"), (0, 5))
+    '0 to 5'
     >>> format_value(Column("gain", kind="interval"), (12.0, 12.0))
     '12'
     """
