@@ -176,7 +176,7 @@ def test_one_change_fails_the_check(folder: Path, what: str) -> None:
         ([], TABLE, "give --output to write a certificate"),
         (["--check", "gone.json"], TABLE, "cannot be read"),
         (["--check", "people.csv"], TABLE, "is not JSON"),
-        (["-o", "people.csv", "--force"], TABLE, "people.csv is no name of a JSON file"),
+        (["-o", "people.csv", "--force"], TABLE, "people.csv is not a name of a JSON file"),
     ],
 )
 def test_what_cannot_be_certified_is_refused_in_a_sentence(folder: Path, words, text, said) -> None:

@@ -249,7 +249,10 @@ def test_leaked_identities_without_an_edge_are_left_out_and_counted(files, tmp_p
         (("--overlap", "0,0.5", "--seeds", "random:5"), "0 people to choose from"),
         (("--overlap", "0.5,0.5", "--transition", "5,many"), "whole numbers of seeds"),
         (("--overlap", "0.5,0.5", "--truth", "truth.csv"), "--truth was given with --overlap"),
-        (("--overlap", "0.5,0.5", "--with", f"{MANY}:modl=best"), "'modl=best' is no parameter of IdentitySeparation"),
+        (
+            ("--overlap", "0.5,0.5", "--with", f"{MANY}:modl=best"),
+            "'modl=best' is not a parameter of Identity",
+        ),
         (("--overlap", "0.5,0.5", "--with", f"{MANY}:model=bst"), "model is 'bst'"),
         (("--overlap", "0.5,0.5", "--with", f"{MANY}:adopters=1.5"), "a share from 0.0 to 1.0"),
         (("--overlap", "0.5,0.5", "--with", f"{MANY}:adopters=nan"), "a share from 0.0 to 1.0"),

@@ -328,7 +328,7 @@ def test_separation_by_name_is_separation_by_options(friends):
         (("--with", "KDegre"), "did you mean 'KDegree'"),
         (("--with", "KDegree:k=0"), "k is 0, expected a whole number at least 1"),
         (("--with", "KDegree:k=many"), "k of KDegree is 'many'"),
-        (("--with", "KDegree:l=3"), "is no parameter of KDegree, expected one of k"),
+        (("--with", "KDegree:l=3"), "is not a parameter of KDegree, expected one of k"),
         (("--with", "KDegree", "--model", "best"), "--model was given with --with"),
         (("--with", "Together"), "the protection 'Together' is unknown"),
     ],

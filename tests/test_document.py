@@ -399,7 +399,7 @@ def test_an_audit_attacks_by_the_protection_that_made_the_release(released: Path
         (("graphs.Decoy",), "protects graphs, expected a protection of tables"),
         (("tables.Nope",), "none of the protections"),
         (("tables.Mondrian:k",), "there is no module 'tables.Mondrian'"),
-        (("tables.Mondrian:k=2:l",), "'l' is no parameter of tables.Mondrian"),
+        (("tables.Mondrian:k=2:l",), "'l' is not a parameter of tables.Mondrian"),
         (("tables.Mondrian:z=2",), "with or grid of tables.Mondrian"),
         (("tables.Mondrian", "tables.PRAM"), "2 protections were given for 1 release"),
     ],

@@ -20,17 +20,17 @@ numba: Any = importlib.import_module("numba")  # it has no types
 
 
 def compiled(function: Function) -> Function:
-    """The function, compiled when it is first called; kept on disk for the next time where a folder is writable."""
+    """Compile a function at its first call; keep it on disk for the next time if a folder is writable."""
     return _compiled(function, nogil=True, no_cfunc_wrapper=True)
 
 
 def inner(function: Function) -> Function:
-    """The same for what only compiled functions call: without its door for Python, it compiles twice as fast."""
+    """Compile a function that only compiled functions call; without an entry for Python this takes half the time."""
     return _compiled(function, nogil=True, no_cfunc_wrapper=True, no_cpython_wrapper=True)
 
 
 def inlined(function: Function) -> Function:
-    """The same, copied into its callers: a call with structures of arrays takes as long as the verdict of a node."""
+    """Compile a function into its callers; a call with structures of arrays takes as long as a verdict of a node."""
     return _compiled(function, nogil=True, no_cfunc_wrapper=True, no_cpython_wrapper=True, forceinline=True)
 
 

@@ -125,7 +125,7 @@ def import_audit(domain: str) -> DomainAudit:
 
 
 def domain_of(kind: type) -> str:
-    """The domain that a class belongs to, or the first of its bases that belongs to one; "" for another's.
+    """Return the domain of a class, or of the first of its bases that has one; "" if there is none.
 
     >>> from unmask.core.partition import Partition
     >>> domain_of(Partition), domain_of(int)
@@ -145,7 +145,7 @@ def _home(kind: type) -> str:
 
 
 def audited_by(word: str) -> str:
-    """The domain whose audit is `unmask audit WORD`; that of tables has no word.
+    """Return the domain whose audit is `unmask audit WORD`; tables have no word.
 
     >>> audited_by("graph"), audited_by("")
     ('graphs', 'tables')

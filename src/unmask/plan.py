@@ -100,8 +100,9 @@ class Cell:
         return not self.measures or measure in self.measures
 
     def rng(self, *words: object) -> np.random.Generator:
-        """A generator for one purpose, from the dataset, the seed and the words: other cells that give the same words
-        draw the same numbers, so that protections are compared on the same people.
+        """Return a generator for one purpose, from the dataset, the seed and the words.
+
+        Other cells that give the same words draw the same numbers: protections are compared on the same people.
         """
         import numpy as np
 

@@ -36,7 +36,7 @@ class Spec:
         if parameters and "=" not in parameters[0]:
             name = f"{name}:{parameters.pop(0)}"
         if invalid := next((parameter for parameter in parameters if "=" not in parameter), None):
-            raise UnmaskError(f"{invalid!r} is no parameter of {name}, expected for example tables.Mondrian:k=10")
+            raise UnmaskError(f"{invalid!r} is not a parameter of {name}, expected for example tables.Mondrian:k=10")
         pairs = (parameter.partition("=") for parameter in parameters)
         return cls(name, {key: _parse_value(value) for key, _, value in pairs})
 

@@ -189,4 +189,4 @@ def as_numbers(name: str, values: ArrayLike) -> Floats:
     try:
         return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
-        raise UnmaskError(f"the {name} is no array of numbers; give one, or a file") from None
+        raise UnmaskError(f"the {name} is not an array of numbers; give one, or a file") from None

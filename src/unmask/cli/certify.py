@@ -48,7 +48,7 @@ def certify(document: Path, output: Path | None, earlier: Path | None, word: str
     if (output is None) == (earlier is None):
         raise click.UsageError("give --output to write a certificate, or --check to compare with one")
     if output is not None and output.suffix != ".json":
-        raise click.UsageError(f"{output} is no name of a JSON file; a certificate ends with .json")
+        raise click.UsageError(f"{output} is not a name of a JSON file; a certificate ends with .json")
     page = output and output.with_suffix(".html")
     refuse_to_overwrite(output, page, force=force)
     text = _run_audit(document, word)

@@ -134,7 +134,7 @@ def _check_names(*outputs: Path | None) -> None:
 
 
 def _curve(solve: Any, budget: float, largest: float) -> str:
-    """The trade-off about a budget as CSV; budgets that the constraints do not allow are left out."""
+    """Return the trade-off about a budget as CSV, without budgets that the constraints do not allow."""
     import numpy as np
 
     max_budget = min(2 * budget, largest)  # what costs more than any output is not bounded at all
@@ -155,7 +155,7 @@ def _curve(solve: Any, budget: float, largest: float) -> str:
 
 
 def _written(secrets: tuple[str, ...], outputs: tuple[str, ...], table: NDArray[np.float64]) -> str:
-    """A channel as CSV."""
+    """Return a channel as CSV."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow(["", *outputs])

@@ -139,7 +139,7 @@ def _progress(text: str) -> None:
 def _read(
     release: Path, auxiliary: Path | None, tables: dict[str, Path | None], **columns: Any
 ) -> tuple[SocialGraph, dict[str, Any]]:
-    """The released network, and what its auditor knows of it; tables are of pairs of people."""
+    """Read the released network and the tables of pairs of people that the auditor has."""
     from unmask.graphs import Pair, SeedPairs, Similarity, SocialGraph
 
     graph = SocialGraph.read(release, **columns)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def format_origin(rows: NDArray[np.int64]) -> str:
-    """A heading, and one number a line."""
+    """Return the text of a file with a heading and one number a line."""
     return "\n".join(["row", *map(str, rows.tolist()), ""])
 
 

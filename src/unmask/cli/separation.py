@@ -32,7 +32,7 @@ OF_SEPARATION = ("decoy", "adopters", "minimum_degree", *NOT_OF_DECOYS)
 
 
 def _adopters(text: str) -> float:
-    """A share has a point, a number of people has none."""
+    """Parse a share, which has a decimal point, or a number of people."""
     try:
         share = int(text) if text.isdecimal() else float(text)
     except ValueError:
@@ -139,7 +139,7 @@ def _refuse(names: Iterable[str], option: str) -> None:
 
 
 def _chosen(written: str | None, separation: dict[str, Any]) -> Any:
-    """The protection that is written, or else identity separation by its options."""
+    """Return the protection that is given by name, or identity separation from its options."""
     from unmask.graphs.audit.attack_plan import parse_protection
 
     if written is None:
@@ -250,7 +250,7 @@ def _counts(people: SocialGraph, separated: Separated, release: SocialGraph) -> 
 
 
 def _writable(separated: Separated, output: Path) -> tuple[SocialGraph, Any]:
-    """The release as the file can hold it, and which released nodes are in it."""
+    """Return the release as the file can hold it, and the released nodes in it."""
     import numpy as np
 
     release = separated.release
@@ -261,7 +261,7 @@ def _writable(separated: Separated, output: Path) -> tuple[SocialGraph, Any]:
 
 
 def _origin_text(people: SocialGraph, separated: Separated, nodes: Any) -> str:
-    """A line for each released node by its number: who is behind it, the number, and what it is to them."""
+    """Return a line for each released node: its person, its number, and its role for the person."""
     from unmask.graphs.protections import Role
 
     text = io.StringIO()
@@ -315,7 +315,7 @@ def advise_identity(
 
 
 def _node(graph: SocialGraph, name: str, path: Path) -> int:
-    """The node with this id."""
+    """Return the node with this id."""
     import numpy as np
 
     if graph.labels is None:

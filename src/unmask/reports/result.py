@@ -69,7 +69,7 @@ class Result:
         """
         tables = {MEASURES: self.results, **self.tables}
         if name not in tables:
-            raise UnmaskError(f"{name!r} is no table of this result; {nearest(name, tuple(tables))}")
+            raise UnmaskError(f"{name!r} is not a table of this result; {nearest(name, tuple(tables))}")
         return frame_of_rows(tables[name], library=library)
 
     def summary(self) -> str:
@@ -103,7 +103,7 @@ class Result:
         if len(fit) > 1:
             raise UnmaskError(f"{name!r} fits {len(fit)} charts of this result; take one of {', '.join(fit)}")
         if not fit:
-            raise UnmaskError(f"{name!r} is no chart of this result; {nearest(name, self.charts)}")
+            raise UnmaskError(f"{name!r} is not a chart of this result; {nearest(name, self.charts)}")
         return self._charts[fit[0]]
 
     def to_html(self) -> str:

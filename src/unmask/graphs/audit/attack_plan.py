@@ -149,7 +149,7 @@ def _parse_parameter(kind_name: str, text: str, kind: Any) -> tuple[str, Any]:
     name, equals, value = text.partition("=")
     if not equals or name not in defaults:
         raise UnmaskError(
-            f"{text!r} is no parameter of {kind_name}, expected one of {', '.join(defaults)} with = and a value"
+            f"{text!r} is not a parameter of {kind_name}, expected one of {', '.join(defaults)} with = and a value"
         )
     default = defaults[name]
     try:

@@ -114,7 +114,7 @@ def _read_truth(truth: Any) -> tuple[NDArray[np.int64] | None, NDArray[np.int64]
     if nodes is None:
         return None, origin
     if (nodes := np.asarray(nodes)).dtype.kind not in "iu":
-        raise UnmaskError("the truth is no array of node numbers; give one for each node of auxiliary, or a Pair")
+        raise UnmaskError("the truth is not an array of node numbers; give one for each node of auxiliary, or a Pair")
     return nodes, origin
 
 

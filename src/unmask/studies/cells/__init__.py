@@ -195,7 +195,7 @@ def _column_names(key: str, value: object) -> list[str]:
     """Return the names of a column, of a list of columns, or of a table by column."""
     names = [value] if isinstance(value, str) else value
     if not isinstance(names, list | tuple | dict) or not all(isinstance(name, str) for name in names):
-        raise UnmaskError(f"{key} is no name of a column and no list of names; expected for example {key} = [...]")
+        raise UnmaskError(f"{key} is not a name of a column and no list of names; expected for example {key} = [...]")
     return list(names)
 
 

@@ -112,7 +112,7 @@ def _ordered(cells: Cells) -> _Bins:
 
 
 def _bin_categories(weights: NDArray[np.float64]) -> _Bins:
-    """The commonest values first; of many, as many values in each bin."""
+    """Sort values by frequency; put as many of many values in each bin."""
     n = min(len(weights), BINS)
     bin_numbers = np.empty(len(weights), dtype=np.int64)
     bin_numbers[np.argsort(-weights, kind="stable")] = np.arange(len(weights)) * n // max(len(weights), 1)
