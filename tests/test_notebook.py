@@ -72,5 +72,5 @@ def test_a_chart_is_found_by_words_that_only_its_name_has(table):
     assert found.chart("success people re-identified").name == name
     with pytest.raises(unmask.UnmaskError, match=r"'people' fits \d+ charts of this result; take one of success-"):
         found.chart("people")
-    with pytest.raises(unmask.UnmaskError, match="'sucess-identity' is no chart"):
+    with pytest.raises(unmask.UnmaskError, match="'sucess-identity' is not a chart"):
         found.chart("sucess-identity")

@@ -431,8 +431,8 @@ def test_attacks_are_written_with_their_parameters():
     ("text", "said"),
     [
         ("nar9", "did you mean 'Nar09'"),
-        ("Nar09:thet=1", "no parameter of Nar09"),
-        ("Nar09:theta", "no parameter of Nar09"),
+        ("Nar09:thet=1", "not a parameter of Nar09"),
+        ("Nar09:theta", "not a parameter of Nar09"),
         ("Nar09:theta=low", "a value like 0.01"),
         ("Nar09:synchronous=2", "a value like True"),
         ("Nar09:theta=-1", "theta is -1"),
