@@ -191,7 +191,7 @@ def questions() -> Section:
         single = judge_singling_out(SinglingTrial.of(predicates, *parts, rng=rng))
         ends = f"{single.low:.4f} to {single.high:.4f}"
         rows.append((f"{name}: linkability", *_told(found)))
-        alone = (f"{single.found:.4f}", f"{single.control:.4f}", f"{single.found - single.control:.4f}", ends)
+        alone = (f"{single.share:.4f}", f"{single.control:.4f}", f"{single.share - single.control:.4f}", ends)
         rows.append((f"{name}: singling out, {single.guesses} guesses, baseline {single.baseline:.3f}", *alone))
         if table is release:
             holds = single.low <= 0 <= single.high

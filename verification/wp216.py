@@ -141,7 +141,7 @@ def scene() -> tuple[AttackedRelease, AuditorKnowledge]:
     parts = tuple(map(tuple, LINKED))
     evidence = AuditorKnowledge(original=members, control=control, synthetic=True, parts=parts)
     found = AttackedRelease.of("CTGAN", release, None, evidence.known)
-    return replace(found, foreign=True, control=evidence.aside), evidence
+    return replace(found, foreign=True, control=evidence.control_people), evidence
 
 
 def _excess_of(row: Row) -> Excess:
