@@ -1,7 +1,7 @@
 """Options generated from Python: the fields of a dataclass, or the keywords of a function.
 
 An option has the name, the default, and the type, choices and range of its field. Its help is the field's line in the
-docstring, `name : text`.
+docstring, `name : text`. `options_table` has those of our commands, so that help imports no domain.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ FILE = click.Path(path_type=Path)
 
 
 def options(source: str, *names: str, **settings: Mapping[str, Any]) -> Callable[[Function], Function]:
-    """Add the options of a dataclass or a function to a `Command`; nothing is imported before they are needed.
+    """Add the options of a dataclass or a function to a `Command`.
 
     source   : "module:name"
-    names    : of the fields; all whose type can be typed on a command line, unless names or settings select some
+    names    : of the fields
     settings : field -> further arguments of `click.Option`; "flags" are the names on the command line, "name" is the
                argument of the command's function, "parse" converts the value that was typed
     """
@@ -113,17 +113,13 @@ class LazyOptions:
     heading: str = "Options"
 
     def options(self) -> Iterator[click.Option]:
-        """Yield the options, in the order of the names, or of the fields."""
-        from unmask.schema import help_lines  # here: the start screen needs no schema
+        """Yield the options, in the order of the names, or of the settings."""
+        from unmask.cli.options_table import DECLARED  # here: its types are defined in this module
 
-        module, _, name = self.source.partition(":")
-        source = attrgetter(name)(import_module(module))
-        fields = inspect.signature(source).parameters
-        hints = get_type_hints(source, include_extras=True)
-        lines = help_lines(self.source)
-        for field in self.names or self.settings or [name for name in fields if convert_hint(hints.get(name))]:
-            declared = {**convert_default(fields[field].default), **convert_hint(hints.get(field))}
-            yield self._make_option(field, {"help": lines.get(field), **declared, **self.settings.get(field, {})})
+        fields, declared = tuple(self.names or self.settings), DECLARED.get(self.source, {})
+        declared = declared if declared.keys() >= {*fields} else declare_parameters(self.source)
+        for field in fields:
+            yield self._make_option(field, {**declared[field], **self.settings.get(field, {})})
 
     def _make_option(self, field: str, settings: dict[str, Any]) -> click.Option:
         if "parse" in settings:
@@ -133,6 +129,19 @@ class LazyOptions:
         option: Any = click.Option([settings.pop("name", field), *flags], **settings)
         option.heading = heading
         return cast(click.Option, option)
+
+
+def declare_parameters(source: str) -> dict[str, dict[str, Any]]:
+    """Return the settings of an option for each parameter of a function or a dataclass, which is imported now."""
+    from unmask.schema import help_lines  # here: help needs no schema
+
+    module, _, name = source.partition(":")
+    function = attrgetter(name)(import_module(module))
+    hints, lines = get_type_hints(function, include_extras=True), help_lines(source)
+    return {
+        item.name: {"help": lines.get(item.name), **convert_default(item.default), **convert_hint(hints.get(item.name))}
+        for item in inspect.signature(function).parameters.values()
+    }
 
 
 def convert_hint(hint: Any) -> dict[str, Any]:

@@ -1,0 +1,78 @@
+"""Program that writes `cli/options_table.py`, the options of commands: `python tests/render_options.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+from unmask.cli import main
+from unmask.cli.generated import FILE, Command, FileOrName, LazyOptions, declare_parameters
+
+TABLE = Path(__file__).parents[1] / "src/unmask/cli/options_table.py"
+
+HEAD = '''# fmt: off
+# ruff: noqa: E501
+"""Options of commands by the function or the dataclass that declares them. tests/render_options.py writes this file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+from unmask.cli.generated import FILE, FileOrName, check_number, parse_pairs
+
+DECLARED: Mapping[str, Mapping[str, Mapping[str, Any]]] = {'''
+
+
+def list_fields() -> dict[str, list[str]]:
+    """Return the parameters that become options of a command, by their function or dataclass."""
+    fields: dict[str, list[str]] = {}
+    for command in main.commands.values():
+        for item in command.lazy_params if isinstance(command, Command) else ():
+            if isinstance(item, LazyOptions):
+                fields.setdefault(item.source, []).extend(item.names or item.settings)
+    return {source: list(dict.fromkeys(fields[source])) for source in sorted(fields)}
+
+
+def render_table() -> str:
+    """Return the text of the module."""
+    return "\n".join([HEAD, *render_sources(), "}\n"])
+
+
+def render_sources() -> Iterator[str]:
+    """Yield the lines of the functions and dataclasses."""
+    for source, names in list_fields().items():
+        declared = declare_parameters(source)
+        yield f"    {render(source)}: {{"
+        for name in names:
+            settings = ", ".join(f"{render(key)}: {render(value)}" for key, value in declared[name].items())
+            yield f"        {render(name)}: {{{settings}}},"
+        yield "    },"
+
+
+def render(value: Any) -> str:
+    """Return a setting as Python writes it."""
+    if value is FILE:
+        return "FILE"
+    if isinstance(value, click.Choice):
+        return f"click.Choice({render(tuple(value.choices))})"
+    if isinstance(value, click.IntRange | click.FloatRange):
+        bounds = {"min_open": value.min_open, "max_open": value.max_open}
+        flags = "".join(f", {name}=True" for name, is_open in bounds.items() if is_open)
+        return f"click.{type(value).__name__}({render(value.min)}, {render(value.max)}{flags})"
+    if isinstance(value, FileOrName):
+        return f"FileOrName({render(value.names)})"
+    if callable(value):
+        return value.__name__
+    if isinstance(value, tuple):
+        return f"({', '.join(map(render, value))}{',' * (len(value) == 1)})"
+    return f'"{value}"' if isinstance(value, str) and not set('"\\\n') & {*value} else repr(value)
+
+
+if __name__ == "__main__":
+    TABLE.write_text(render_table(), encoding="utf-8")
