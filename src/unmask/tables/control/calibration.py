@@ -1,4 +1,4 @@
-"""Calibration of beliefs in values by control people, whose values are known."""
+"""Calibration of attribute inference with a control group, whose sensitive values are known."""
 
 from __future__ import annotations
 
@@ -18,165 +18,188 @@ from unmask.measures import realized_success, success_probability
 from unmask.tables.attacks.backoff import STRENGTHS
 
 MAX_ERROR = 0.03
-"""By how much announced success may be off."""
+"""Largest difference between announced and realized success of a calibrated belief."""
 
-N_PARTS = 5
-"""Parts of a half of the control people, each told by the others how much they count."""
+N_FOLDS = 5
+"""Folds of the cross-validation that chooses the strength of the calibration."""
 
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 
 
 def calibrate_by_control(belief: Posterior, control: Posterior, truth: Truth) -> tuple[Posterior, Posterior]:
-    """Return the beliefs about people and about control people, calibrated by control people whose values are known.
+    """Calibrate beliefs in sensitive values with a control group whose values are known.
 
-    Each person is calibrated by the half of the control people without them; others are halved by turns, too. So no
-    value has a part in the belief about its own person, and no member's value in any belief:
+    The calibrated belief is a weighted mean of the belief and of frequencies in the control group:
 
         p'(s | x) = (h_s + a p(s | x)) / (n + a)
 
-    with n the people of that half with the same likeliest value t, and about as much, and h_s those of them
-    who have s. "About as much" are the blocks of an isotonic regression (pool adjacent violators) of having t on
-    p(t | x). a, one of `STRENGTHS`, makes the values of that half likeliest, each told by four fifths of it. A p above
-    0 stays so.
+    n counts the people of a calibration half who have the same likeliest value t and a similar p(t | x); h_s counts
+    those of them whose value is s. People are similar if the isotonic regression of "has t" on p(t | x) puts them into
+    one block. The strength a, one of `STRENGTHS`, maximizes the likelihood of the half in five-fold cross-validation.
 
-    control : the same attack on control people, who count by their weights; truth : their values, of which those that
-              no person could have before carry no information
-    Where nothing told helps, as with few control people, or where p is right, a is 1e12 for either half, and both
-    beliefs are returned as they are. Else the first is `calibrated` if announcements about control people were right,
-    within 3 points, and they are at least 100; the check is in its `provenance["check"]`, both a in
-    `provenance["strength"]` of either.
+    The control group is split into halves. Each half is calibrated by the other, and attacked people alternate between
+    the halves. Therefore no person's value enters the belief about this person. Positive probabilities stay positive.
 
-    A release that remembers its people tells more of them than of control people. What is believed of them is then too
-    little, by their excess: no control person can tell an adversary that.
+    Parameters
+    ----------
+    belief : Posterior
+        Belief about the attacked people.
+    control : Posterior
+        Belief of the same attack about the control group, with a weight for each person.
+    truth : Truth
+        Values of the control group. Values with prior probability 0 are not used.
 
-    C. Gupta & A. Ramdas, "Top-label calibration and multiclass-to-binary reductions", ICLR 2022 (one value at a time);
-    B. Zadrozny & C. Elkan, "Transforming classifier scores into accurate multiclass probability estimates", KDD 2002
-    (isotonic regression); the form is that of `BackOff`, with a column more.
+    Returns
+    -------
+    tuple of two Posterior
+        Calibrated beliefs about the attacked people and about the control group. If calibration does not help, for
+        example because the group is small or p is right already, both beliefs are returned unchanged.
+        Otherwise the first has status `calibrated` if the control group has at least 100 people and their announced
+        success is right within 3 points. Its `provenance["check"]` has this check; `provenance["strength"]` has a for
+        each half.
 
-    >>> sure = Posterior.from_dense(np.tile([0.9, 0.1], (400, 1)), status="model")
-    >>> told, _ = calibrate_by_control(sure, sure, Truth(np.arange(400) // 240))
-    >>> told.to_dense()[0].round(2), told.status
+    Notes
+    -----
+    A release that memorizes its people reveals more about them than about a control group. The calibrated belief then
+    understates their risk by the excess: no control group can show it.
+
+    References
+    ----------
+    C. Gupta & A. Ramdas, "Top-label calibration and multiclass-to-binary reductions", ICLR 2022; B. Zadrozny & C.
+    Elkan, "Transforming classifier scores into accurate multiclass probability estimates", KDD 2002. The formula is
+    that of `BackOff`, with one more column.
+
+    Examples
+    --------
+    >>> confident = Posterior.from_dense(np.tile([0.9, 0.1], (400, 1)), status="model")
+    >>> calibrated, _ = calibrate_by_control(confident, confident, Truth(np.arange(400) // 240))
+    >>> calibrated.to_dense()[0].round(2), calibrated.status
     (array([0.6, 0.4]), 'calibrated')
     """
     possible = np.broadcast_to(np.isfinite(control.log_prior), control.n_candidates)
     targets = np.flatnonzero((truth.candidate >= 0) & possible[truth.candidate] & (control.weight > 0))
-    if len(targets) < 4:  # two in a half, one to tell the other
+    if len(targets) < 4:  # each half needs two people for cross-validation
         return belief, control
     half = np.zeros(control.n_targets, dtype=np.int64)
     half[targets] = np.arange(len(targets)) % 2
-    kinds, observation = _Kinds.of_rows(control), control.observation
-    believed = kinds.p[observation, np.maximum(truth.candidate, 0)]
-    people = _People(kinds.kind_of_row[observation], truth.candidate, believed, control.weight)
-    halves = [people.only(targets[half[targets] == number]) for number in (0, 1)]
-    models, strength = (
-        [_Calibration.fit(half_of_people, kinds) for half_of_people in halves],
-        tuple(_strength(half_of_people, kinds) for half_of_people in halves),
-    )
+    rows, observation = _Rows.of(control), control.observation
+    p_value = rows.probabilities[observation, np.maximum(truth.candidate, 0)]
+    people = _People(rows.group_of_row[observation], truth.candidate, p_value, control.weight)
+    halves = [people.take(targets[half[targets] == number]) for number in (0, 1)]
+    models = [_Calibration.fit(people, rows) for people in halves]
+    strength = tuple(_choose_strength(people, rows) for people in halves)
     if set(strength) == {STRENGTHS[-1]}:
         return belief, control
-    calibrated_control = _believed(control, kinds, half, models, strength, status=control.status)
+    calibrated_control = _calibrate(control, rows, half, models, strength, status=control.status)
     check = _check(calibrated_control, truth, targets)
     status: Status = belief.status if check.refuted or len(targets) < HELD_OUT else "calibrated"
-    turn = np.arange(belief.n_targets) % 2
-    calibrated = _believed(belief, _Kinds.of_rows(belief), turn, models, strength, status=status, check=str(check))
+    alternating = np.arange(belief.n_targets) % 2
+    calibrated = _calibrate(belief, _Rows.of(belief), alternating, models, strength, status=status, check=str(check))
     return calibrated, calibrated_control
 
 
-class _Kinds(NamedTuple):
-    """The rows of a belief by the value that is believed most, and by how much.
+class _Rows(NamedTuple):
+    """Rows of a belief, grouped by their likeliest value and its probability.
 
-    p  : (n_rows, n_values)
-    kind_of_row : (n_rows,) the kind of each; top, sure : (n_kinds,) both of each kind, ascending
+    probabilities : (n_rows, n_values)
+    group_of_row : (n_rows,) number of each row's group
+    top, confidence : (n_groups,) likeliest value and its probability, in ascending order
     """
 
-    p: Floats
-    kind_of_row: Numbers
+    probabilities: Floats
+    group_of_row: Numbers
     top: Numbers
-    sure: Floats
+    confidence: Floats
 
     @classmethod
-    def of_rows(cls, belief: Posterior) -> Self:
-        """Return the same for all rows, with or without a target."""
+    def of(cls, belief: Posterior) -> Self:
+        """Group all rows of a belief, including rows without a target."""
         n = belief.n_observations
         p = replace(belief, observation=np.arange(n), weight=equal_weights(n)).to_dense()
         top = p.argmax(axis=1)
-        sure = p[np.arange(len(p)), top]
-        kinds, kind_of_row = np.unique(np.stack([top, sure]), axis=1, return_inverse=True)
-        return cls(p, kind_of_row.reshape(-1), kinds[0].astype(np.int64), kinds[1])
+        confidence = p[np.arange(len(p)), top]
+        groups, group_of_row = np.unique(np.stack([top, confidence]), axis=1, return_inverse=True)
+        return cls(p, group_of_row.reshape(-1), groups[0].astype(np.int64), groups[1])
 
     @property
     def n_values(self) -> int:
         """Return the number of values."""
-        return int(self.p.shape[1])
+        return int(self.probabilities.shape[1])
 
 
 class _People(NamedTuple):
-    """The kind of belief about some people, the value that they have, how much it is believed, and what they weigh."""
+    """People of a control group.
 
-    kind: Numbers
+    group : group of the row of their belief, see `_Rows`
+    value : their sensitive value
+    p_value : probability of this value in the belief
+    weight : their weight
+    """
+
+    group: Numbers
     value: Numbers
-    own_belief: Floats
+    p_value: Floats
     weight: Floats
 
-    def only(self, rows: Numbers | NDArray[np.bool_]) -> Self:
-        """Return some of them."""
-        return type(self)(self.kind[rows], self.value[rows], self.own_belief[rows], self.weight[rows])
+    def take(self, rows: Numbers | NDArray[np.bool_]) -> Self:
+        """Return a selection of the people."""
+        return type(self)(self.group[rows], self.value[rows], self.p_value[rows], self.weight[rows])
 
 
 class _Calibration(NamedTuple):
-    """Calibration by some people: by value t, the p(t | x) at which blocks begin, and (n_blocks, n_values) who has
-    what.
+    """Isotonic regression for each likeliest value.
+
+    blocks : likeliest value t -> p(t | x) at which each block starts, and (n_blocks, n_values) counts of values
     """
 
     blocks: Mapping[int, tuple[Floats, Floats]]
 
     @classmethod
-    def fit(cls, people: _People, kinds: _Kinds) -> Self:
-        """Fit to the beliefs about people; their weights are scaled to the effective n."""
-        weight, cells = people.weight, (len(kinds.top), kinds.n_values)
+    def fit(cls, people: _People, rows: _Rows) -> Self:
+        """Fit the regressions, with weights scaled to the effective number of people."""
+        weight, shape = people.weight, (len(rows.top), rows.n_values)
         weight = weight * weight.sum() / (weight @ weight)
-        place = people.kind * kinds.n_values + people.value
-        counted = np.bincount(place, weights=weight, minlength=cells[0] * cells[1])
-        has: Floats = counted.astype(np.float64).reshape(cells)
-        kinds_present = np.flatnonzero(np.bincount(people.kind, minlength=cells[0]))
-        has, top, sure = has[kinds_present], kinds.top[kinds_present], kinds.sure[kinds_present]
+        cell = people.group * rows.n_values + people.value
+        counts: Floats = np.bincount(cell, weights=weight, minlength=shape[0] * shape[1]).astype(np.float64)
+        present = np.flatnonzero(np.bincount(people.group, minlength=shape[0]))
+        counts, top, confidence = counts.reshape(shape)[present], rows.top[present], rows.confidence[present]
         ends = [0, *(np.flatnonzero(np.diff(top)) + 1).tolist(), len(top)]
-        return cls({int(top[i]): _blocks(has[i:j], int(top[i]), sure[i:j]) for i, j in pairwise(ends)})
+        return cls({int(top[i]): _fit_blocks(counts[i:j], int(top[i]), confidence[i:j]) for i, j in pairwise(ends)})
 
-    def counts(self, kinds: _Kinds) -> tuple[Floats, Floats]:
-        """Return (n_kinds, n_values) h, and (n_kinds, 1) n; 0 for a likeliest value without people."""
-        has = np.zeros((len(kinds.top), kinds.n_values))
-        for t, (start, those) in self.blocks.items():
-            block = slice(*np.searchsorted(kinds.top, (t, t + 1)).tolist())
-            has[block] = those[np.maximum(np.searchsorted(start, kinds.sure[block], side="right") - 1, 0)]
-        return has, has.sum(axis=1, keepdims=True)
-
-
-def _blocks(has: Floats, t: int, sure: Floats) -> tuple[Floats, Floats]:
-    """Return the blocks of the isotonic regression of who has t on the belief in t, ascending."""
-    from scipy.optimize import isotonic_regression  # not at the top: half a second that only a calibration needs
-
-    people = has.sum(axis=1)
-    first = isotonic_regression(has[:, t] / people, weights=people).blocks[:-1]
-    return sure[first], np.add.reduceat(has, first)
+    def count_similar(self, rows: _Rows) -> tuple[Floats, Floats]:
+        """Return (n_groups, n_values) h and (n_groups, 1) n of similar people; 0 without such people."""
+        h = np.zeros((len(rows.top), rows.n_values))
+        for t, (start, counts) in self.blocks.items():
+            groups = slice(*np.searchsorted(rows.top, (t, t + 1)).tolist())
+            h[groups] = counts[np.maximum(np.searchsorted(start, rows.confidence[groups], side="right") - 1, 0)]
+        return h, h.sum(axis=1, keepdims=True)
 
 
-def _strength(people: _People, kinds: _Kinds) -> float:
-    """Return a: what makes the values of a half of the people likeliest, each told by four fifths of it."""
-    likely, turn = np.zeros(len(STRENGTHS)), np.arange(len(people.value)) % N_PARTS
-    for mine in (turn == number for number in range(min(N_PARTS, len(turn)))):
-        left_out = people.only(mine)
-        has, n = _Calibration.fit(people.only(~mine), kinds).counts(kinds)
-        has, n = has[left_out.kind, left_out.value], n[left_out.kind, 0]
-        probability = [(has + a * left_out.own_belief) / (n + a) for a in STRENGTHS]
-        likely += np.log(np.maximum(probability, 1e-300)) @ left_out.weight
-    return STRENGTHS[-1 - int(np.argmax(likely[::-1]))]
+def _fit_blocks(counts: Floats, t: int, confidence: Floats) -> tuple[Floats, Floats]:
+    """Return the start and the counts of each block of the isotonic regression of "has t" on p(t | x)."""
+    from scipy.optimize import isotonic_regression  # importing it takes half a second
+
+    people = counts.sum(axis=1)
+    first = isotonic_regression(counts[:, t] / people, weights=people).blocks[:-1]
+    return confidence[first], np.add.reduceat(counts, first)
 
 
-def _believed(
+def _choose_strength(people: _People, rows: _Rows) -> float:
+    """Return the a with the largest cross-validated likelihood; the largest a of equally good ones."""
+    likelihood, fold = np.zeros(len(STRENGTHS)), np.arange(len(people.value)) % N_FOLDS
+    for in_fold in (fold == number for number in range(min(N_FOLDS, len(fold)))):
+        test = people.take(in_fold)
+        h, n = _Calibration.fit(people.take(~in_fold), rows).count_similar(rows)
+        h, n = h[test.group, test.value], n[test.group, 0]
+        probability = [(h + a * test.p_value) / (n + a) for a in STRENGTHS]
+        likelihood += np.log(np.maximum(probability, 1e-300)) @ test.weight
+    return STRENGTHS[-1 - int(np.argmax(likelihood[::-1]))]
+
+
+def _calibrate(
     belief: Posterior,
-    kinds: _Kinds,
+    rows: _Rows,
     half: Numbers,
     models: Sequence[_Calibration],
     strength: tuple[float, ...],
@@ -184,11 +207,11 @@ def _believed(
     status: Status,
     **provenance: str,
 ) -> Posterior:
-    """Return the belief about either half, calibrated by the other; kinds : of its rows."""
-    p = kinds.p
-    counts = ((*model.counts(kinds), a) for model, a in zip(models[::-1], strength[::-1], strict=True))
+    """Return the belief about both halves, each calibrated by the model of the other half."""
+    p, group = rows.probabilities, rows.group_of_row
+    similar = ((*model.count_similar(rows), a) for model, a in zip(models[::-1], strength[::-1], strict=True))
     return Posterior.from_dense(
-        np.concatenate([(has[kinds.kind_of_row] + a * p) / (n[kinds.kind_of_row] + a) for has, n, a in counts]),
+        np.concatenate([(h[group] + a * p) / (n[group] + a) for h, n, a in similar]),
         prior=np.exp(np.broadcast_to(belief.log_prior, belief.n_candidates)),
         observation=belief.observation + half * len(p),
         weight=belief.weight,
@@ -199,7 +222,7 @@ def _believed(
 
 
 def _check(control: Posterior, truth: Truth, targets: Numbers) -> Check:
-    """Return whether announcements about control people were right."""
+    """Compare announced with realized success in the control group."""
     assert realized_success.realized is not None
     announced, realized = success_probability.per_target(control), realized_success.realized(control, truth)
     return Check.of(announced[targets], realized[targets], control.weight[targets], within=MAX_ERROR)
