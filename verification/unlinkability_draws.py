@@ -5,75 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
-from typing import Any, Literal, TypeVar, get_args, overload
+from typing import Any, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln, lambertw
 
 from unmask.core.errors import UnmaskError
 from unmask.core.partition import Partition, View, align
 
-Process = Literal["uniform", "coin"]
 Adversary = TypeVar("Adversary", Partition, View)
-
-REACH = 40.0
-"""Standard deviations around its mode outside of which the number of urns is taken to be impossible."""
-
-
-def random_partition(n: int, *, process: Process = "uniform", rng: np.random.Generator) -> Partition:
-    """A partition of n items, drawn at random; clusters are named 0, 1, 2, ...
-
-    process : "uniform", every one of the Bell(n) partitions is equally likely; or "coin": the first item founds a
-              cluster, every further one founds another with probability 1/2 and otherwise joins one of those that
-              exist, each equally likely.
-
-    In the coin process early items sit in large clusters, so two partitions drawn by it agree more often than by
-    chance; `shuffled` one of them where they should be independent. Linear in n.
-
-    >>> random_partition(8, rng=np.random.default_rng(1)).code
-    array([2, 3, 0, 0, 3, 3, 1, 1], dtype=int32)
-
-    Uniform: A. J. Stam, "Generation of a random partition of a finite set by an urn model", JCTA 1983. Coin:
-    A. Pashalidis, S. Schiffner, "Evaluating Adversarial Partitions", appendix A.
-    """
-    if n < 1:
-        raise UnmaskError(f"a random partition of {n} items is asked for, expected at least 1")
-    if process not in get_args(Process):
-        raise UnmaskError(f"process is {process!r}, expected one of {', '.join(map(repr, get_args(Process)))}")
-    return _numbered(_urns(n, rng) if process == "uniform" else _coin(n, rng), None)
-
-
-def _urns(n: int, rng: np.random.Generator) -> NDArray[np.int32]:
-    """Drop n items into M urns and forget the empty ones, which is uniform if P(M = m) is as in `urn_law`."""
-    m, p = urn_law(n)
-    return rng.integers(0, int(rng.choice(m, p=p)), n, dtype=np.int32)
-
-
-def urn_law(n: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Numbers of urns m and their probabilities m^n / (m! e Bell(n)), without those below about 1e-300 of the largest.
-
-    The logarithm is concave with its mode near m ln m = n, so a window around the mode holds all.
-
-    >>> m, p = urn_law(3)
-    >>> m[:4], p[:4].round(4)
-    (array([1, 2, 3, 4]), array([0.0736, 0.2943, 0.3311, 0.1962]))
-
-    Stam 1983; the normalization is Dobinski's formula for Bell(n).
-    """
-    mode = float(np.exp(lambertw(n).real))
-    width = REACH / np.sqrt(n / mode**2 + 1 / mode)
-    m = np.arange(max(1, int(mode - width)), int(mode + width) + 60)
-    log_weight = n * np.log(m) - gammaln(m + 1.0)
-    weight = np.exp(log_weight - log_weight.max())
-    return m, weight / weight.sum()
-
-
-def _coin(n: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    founds = rng.integers(0, 2, n, dtype=np.int8)
-    founds[0] = 1
-    known = np.cumsum(founds, dtype=np.int64)
-    return np.where(founds, known - 1, (rng.random(n) * known).astype(np.int64))
 
 
 def _numbered(labels: NDArray[Any], items: NDArray[Any] | None) -> Partition:

@@ -12,13 +12,14 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 from show import Section, Verdict
-from unlinkability_draws import Process, random_partition, shuffled
+from unlinkability_draws import shuffled
 
 from unmask.core.partition import Partition
 from unmask.measures.clustering import Contingency, Unlinkability, evaluate
 from unmask.measures.clustering.curves import overall_slope
 from unmask.measures.clustering.metrics import transfer_distance, variation_of_information
 from unmask.measures.clustering.overlap import overlap
+from unmask.measures.clustering.random_partitions import Process, random_partition
 
 Floats = NDArray[np.float64]
 

@@ -11,13 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import spearmanr
 from show import Section, Verdict
-from unlinkability_draws import random_partition, random_walk
+from unlinkability_draws import random_walk
 from unlinkability_random import overall_slopes
 
 from unmask.core.partition import Partition
 from unmask.measures.clustering import Contingency, Unlinkability, evaluate
 from unmask.measures.clustering.metrics import variation_of_information
 from unmask.measures.clustering.overlap import overlap
+from unmask.measures.clustering.random_partitions import random_partition
 
 Floats = NDArray[np.float64]
 Start = Literal["uniform", "one block"]

@@ -8,7 +8,9 @@ from scipy.stats import chisquare
 
 from unmask.core.errors import UnmaskError
 from unmask.core.partition import Partition, View
-from verification.unlinkability_draws import baseline, random_partition, random_walk, shuffled, urn_law
+from unmask.measures.clustering import Contingency, evaluate
+from unmask.measures.clustering.random_partitions import random_partition, urn_law
+from verification.unlinkability_draws import baseline, random_walk, shuffled
 
 BELL = (1, 1, 2, 5, 15, 52, 203)
 LEAST_P = 1e-4  # of a chi-square test with a fixed seed
@@ -250,3 +252,30 @@ def test_same_seed_same_draw():
     for process in ("uniform", "coin"):
         one, other = (random_partition(40, process=process, rng=np.random.default_rng(3)) for _ in range(2))
         assert one.code.tolist() == other.code.tolist()
+
+
+@pytest.mark.parametrize("process", ["uniform", "coin"])
+def test_a_random_guess_has_the_law_of_the_baseline(process):
+    """Breaches of random guesses agree with partitions that are drawn and measured one by one."""
+    rng = np.random.default_rng(8)
+    truth = Partition([0, 0, 0, 0, 1, 1, 1, 2, 2, 2])
+    met = Contingency.of(truth, Partition(range(10)))
+    drawn = [evaluate(met.at_random(rng=rng, law=process), beta=0.7).breach_rate for _ in range(1500)]
+    alone = [
+        evaluate(Contingency.of(truth, shuffled(random_partition(10, process=process, rng=rng), rng=rng)), beta=0.7)
+        for _ in range(1500)
+    ]
+    expected = np.array([result.breach_rate for result in alone])
+    error = np.sqrt((np.var(drawn) + np.var(expected)) / 1500)
+    assert abs(np.mean(drawn) - expected.mean()) < 4 * error
+
+
+def test_random_guesses_keep_the_weights_that_subjects_give_to_items():
+    """An item that weighs nothing for its subject weighs nothing in a random guess, too."""
+    truth = Partition(["ann"] * 3 + ["bob"] * 3, items=list("abcxyz"))
+    guess = Partition(list("pppqqq"), items=list("abcxyz"))
+    met = Contingency.of(truth, guess, overrides=[("ann", "a", 0.0), ("ann", "b", 0.0), ("ann", "c", 0.0)])
+    for seed in range(20):
+        linked = evaluate(met.at_random(rng=np.random.default_rng(seed))).linked_now
+        assert linked[0] == 1.0  # a subject without weight is linked
+        assert linked[1] in (2 / 3, 1.0)

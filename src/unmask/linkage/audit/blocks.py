@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from unmask.linkage.audit.facts import FLAT, GuessFacts, LinkageFacts, largest
+from unmask.linkage.audit.facts import BASELINES, FLAT, GuessFacts, LinkageFacts, largest
 from unmask.linkage.audit.sentences import (
     breached_by_definition,
     findings,
@@ -17,7 +17,7 @@ from unmask.linkage.audit.sentences import (
     share_of,
     threshold,
 )
-from unmask.linkage.audit.tables import AVERAGE, N_DRAWN, WORST, curve_table, drawn_guesses
+from unmask.linkage.audit.tables import AVERAGE, N_DRAWN, WORST, curve_table, drawn_guesses, guess_heading
 from unmask.results import Advice, AtRisk, Block, Chart, Fact, Table
 from unmask.results.formats import percent
 from unmask.results.suppression import FEWEST, mark_people
@@ -30,14 +30,14 @@ EVEN = 0.05
 """A chart whose lines all stay within this part of its scale is a sentence instead."""
 
 COLUMNS = (
-    "Breached, clean and one away are shares of subjects. Shuffled: breached by clusters of the same sizes with "
-    "shuffled labels, on average. Clean: breached by a cluster without a single item of others. One away: not "
-    "breached, and breached once one more cluster is joined. Merges: clusters to join until the threshold, 0 where it "
-    "is reached already. Gini (0 even, 1 uneven) and Jain (1 even) compare the risk of subjects. Kind: conservative "
-    "guesses miss more items than they include, liberal ones the other way round."
+    "Breached, clean and one away are shares of subjects. {guess}: breached by {clusters}, on average. Clean: breached "
+    "by a cluster without a single item of others. One away: not breached, and breached once one more cluster is "
+    "joined. Merges: clusters to join until the threshold, 0 where it is reached already. Gini (0 even, 1 uneven) and "
+    "Jain (1 even) compare the risk of subjects. Kind: conservative guesses miss more items than they include, liberal "
+    "ones the other way round."
 )
 
-ORDER_NOTE = "The guess that breaches most beyond shuffled labels comes first."
+ORDER_NOTE = "The guess that breaches most beyond random guesses comes first."
 
 VIEW_NOTE = (
     "A guess of several partitions is a view: its rates are expected over the partitions, and its clusters are those "
@@ -104,7 +104,7 @@ def _threshold_block(facts: LinkageFacts) -> Block:
         )
         for guess in sloping
     )  # fmt: skip
-    hollow = f"Hollow: breached by clusters of the same sizes with shuffled labels, at \u03b2 {plain(facts.beta)}."
+    hollow = f"Hollow: breached by {BASELINES[facts.baseline].clusters}, at \u03b2 {plain(facts.beta)}."
     notes = (hollow, *((SLOPE_NOTE,) if sloping else ()))
     return Block("linkage", "Which items the adversary links", sentence, (chart, *slopes), notes=notes, open=True)
 
@@ -114,7 +114,7 @@ def _panel_title(title: str, guess: GuessFacts, facts: LinkageFacts) -> str:
 
 
 def _guess_block(facts: LinkageFacts) -> Block:
-    notes = [COLUMNS]
+    notes = [COLUMNS.format(guess=guess_heading(facts.baseline), clusters=BASELINES[facts.baseline].clusters)]
     if len(facts.guesses) > 1:
         notes.append(ORDER_NOTE)
     if any(guess.partitions > 1 for guess in facts.guesses):

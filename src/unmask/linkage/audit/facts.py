@@ -17,6 +17,39 @@ ALIASES = {
 }
 """Other names of scores of a whole partition -> name in tables."""
 
+
+@dataclass(frozen=True)
+class BaselineWords:
+    """Words for a law of random guesses: its name, the clusters in a sentence, and how a guess is drawn."""
+
+    name: str
+    clusters: str
+    clusters_again: str
+    drawing: str
+
+
+BASELINES = {
+    "shuffled": BaselineWords(
+        "the same clusters with shuffled labels",
+        "clusters of the same sizes with shuffled labels",
+        "shuffled labels",
+        "A random guess is the same adversary with the labels of their clusters shuffled over the items.",
+    ),
+    "uniform": BaselineWords(
+        "uniformly random partitions",
+        "uniformly random clusters",
+        "uniformly random clusters",
+        "A random guess is a partition of the items, each equally likely.",
+    ),
+    "coin": BaselineWords(
+        "partitions by coin toss",
+        "clusters drawn by coin toss",
+        "clusters drawn by coin toss",
+        "A random guess takes the items in random order. Each opens a cluster or joins any open one, by coin toss.",
+    ),
+}
+"""Law of random guesses -> words for it."""
+
 FAR = 30.0
 """A guess that mixes in this many times as much as every other is left out of their chart."""
 
@@ -41,7 +74,7 @@ class GuessFacts:
     breached, clean : float
         Share of subjects breached, and breached by a cluster without foreign items.
     guessing : float
-        Share breached by clusters of the same sizes with shuffled labels, mean over repetitions.
+        Share breached by random guesses, mean over repetitions.
     one_away : float
         Share that is not breached and would be with one merge.
     median_merges, most_merges : float
@@ -101,7 +134,7 @@ class GuessFacts:
 
     @property
     def strength(self) -> tuple[float, float, float]:
-        """Order of guesses: breaches beyond those of shuffled labels, then clean ones, then those one merge away.
+        """Order of guesses: breaches beyond those of random guesses, then clean ones, then those one merge away.
 
         What shuffled labels breach, too, comes from the sizes of the clusters; one block would be first otherwise.
         """
@@ -143,6 +176,8 @@ class LinkageFacts:
         Meaning of items that the truth lacks, see `unmask.core.partition.Unlabeled`.
     own : tuple of str
         Which of weight, alpha, beta and wanted come from a column of the truth.
+    baseline : str
+        Law of the random guesses.
     """
 
     items: int
@@ -156,6 +191,7 @@ class LinkageFacts:
     guesses: tuple[GuessFacts, ...]
     unlabeled: str = "error"
     own: tuple[str, ...] = ()
+    baseline: str = "shuffled"
 
     def __post_init__(self) -> None:
         if self.beta <= 0:

@@ -1,4 +1,4 @@
-"""One guess compared with the truth: rates of its subjects, next to those of guesses with shuffled labels."""
+"""One guess compared with the truth: rates of its subjects, next to those of random guesses."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from unmask.core.arrays import Floats
 from unmask.core.errors import UnmaskError
 from unmask.core.partition import Missing, Partition, Unlabeled, View, in_all
 from unmask.core.tolerances import LINK_TIE
-from unmask.linkage.audit.facts import GuessFacts
+from unmask.linkage.audit.facts import BASELINES, GuessFacts
 from unmask.measures.base import build_row
 from unmask.measures.clustering import Contingency, Unlinkability, bounds, clustering_metrics, evaluate, fairness
-from unmask.measures.clustering.contingency import DRAWN_ITEMS, OWN
+from unmask.measures.clustering.contingency import DRAWN_ITEMS, OWN, Baseline
 from unmask.measures.clustering.curves import overall_slope
 from unmask.measures.clustering.unlinkability import RATES, Rate
 from unmask.measures.interval import Interval
@@ -28,7 +28,7 @@ from unmask.results.rows import BOUNDS, Row
 BETAS: Final = tuple(round(0.05 * i, 2) for i in range(1, 21))
 """Thresholds of the curves in the report."""
 
-ALPHAS: Final = (0.0, 0.25, 0.5, 0.75, 1.0)
+ALPHAS: Final = (0.0, 1 / 3, 0.5, 2 / 3, 1.0)
 """Weights of linking against mixing for which the risk slope is drawn."""
 
 LONGEST_CURVE: Final = 200
@@ -75,10 +75,13 @@ class Sensitivity:
         (drop). "foreign" needs a truth with every item of its subjects; "unknown" gives bounds
     truth_sampled : bool
         subjects of the truth are drawn at random, and stand for all
+    baseline : {"shuffled", "uniform", "coin"}
+        random guesses that the adversary is compared with: the same clusters with shuffled labels (shuffled), all
+        partitions equally likely (uniform), or clusters opened and joined by coin toss (coin)
     shuffles : int
-        shuffled guesses for the baseline. See `Contingency.at_random`; many items need fewer, see `SHUFFLED_ITEMS`
+        random guesses of the baseline. See `Contingency.at_random`; many items need fewer, see `SHUFFLED_ITEMS`
     seed : int
-        random seed of the shuffles
+        random seed of the baseline
     """
 
     alpha: Annotated[float, Range(0, 1)] = 0.5
@@ -88,6 +91,7 @@ class Sensitivity:
     missing: Missing = "error"
     unlabeled: Unlabeled = "error"
     truth_sampled: bool = False
+    baseline: Baseline = "shuffled"
     shuffles: Annotated[int, Range(1)] = 20
     seed: Annotated[int, Range(0)] = 0
 
@@ -201,17 +205,15 @@ class JudgedGuess:
         return {name: np.stack([value[self.counted]] * 2) for name, value in by_rate.items()}
 
     @cached_property
-    def shuffled_rates(self) -> dict[str, float]:
-        """Mean of each rate over the counted subjects, or a random sample of them, under shuffled labels."""
+    def random_rates(self) -> dict[str, float]:
+        """Mean of each rate over the counted subjects, or a random sample of them, under random guesses."""
         sensitivity, rng = self.sensitivity, np.random.default_rng(self.sensitivity.seed)
         handed_out = min(int(self.contingency.tables[0].subject_size.sum()), DRAWN_ITEMS)
-        sampled = (
-            {"max_items": EVERY_ITEM} if sensitivity.unlabeled == "unknown" else {}
-        )  # a sample takes owners from items
+        options: dict[str, Any] = {"law": sensitivity.baseline, "min_size": sensitivity.min_size}
+        if sensitivity.unlabeled == "unknown":  # a sample takes owners from items
+            options["max_items"] = EVERY_ITEM
         drawn = [
-            JudgedGuess(
-                self.name, self.contingency.at_random(rng=rng, min_size=sensitivity.min_size, **sampled), sensitivity
-            ).values
+            JudgedGuess(self.name, self.contingency.at_random(rng=rng, **options), sensitivity).values
             for _ in range(min(sensitivity.shuffles, max(2, SHUFFLED_ITEMS // handed_out)))
         ]
         if not drawn:
@@ -223,7 +225,7 @@ class JudgedGuess:
         }
 
     def rows(self, release: str = "items") -> Iterator[Row]:
-        """Yield each rate over the counted subjects, next to its mean under shuffled labels.
+        """Yield each rate over the counted subjects, next to its mean under random guesses.
 
         A rate that is undefined for some subject is left out. If items are unknown, the value is the one that the
         adversary prefers, between the bounds.
@@ -247,7 +249,7 @@ class JudgedGuess:
         return {"n_people": items, "n_drawn": drawn, "n_judged": int(size[is_judged].sum())}
 
     def _row(self, release: str, rate: Rate, values: Floats) -> Row:
-        value, prior = rate.worst_case(values), self.shuffled_rates[rate.name]
+        value, prior = rate.worst_case(values), self.random_rates[rate.name]
         interval = _between(values) if self.sensitivity.unlabeled == "unknown" else rate.interval(value)
         worst = int(np.argmax(value) if rate.direction == "high" else np.argmin(value))
         return build_row(
@@ -259,7 +261,7 @@ class JudgedGuess:
             n_observations=len(value),
             worst=float(value[worst]),
             worst_observation=int(np.flatnonzero(self.counted)[worst]),
-            names=(release, self.name, "linkage", "prior: the same clusters with shuffled labels"),
+            names=(release, self.name, "linkage", f"prior: {BASELINES[self.sensitivity.baseline].name}"),
         )
 
     def facts(self) -> GuessFacts:
@@ -276,7 +278,7 @@ class JudgedGuess:
             name=self.name,
             clusters=len(first.cluster_size),
             partitions=len(self.contingency.tables),
-            guessing=self.shuffled_rates["breached"],
+            guessing=self.random_rates["breached"],
             whole=_score_partition(self.contingency),
             unlabeled=int(self.contingency.tables[0].n_unowned.sum()),
             one_by_one=self._one_by_one(),

@@ -11,7 +11,7 @@ from unmask.core.errors import UnmaskError
 from unmask.core.partition import Missing, Partition, Unlabeled, View
 from unmask.core.signatures import with_parameters
 from unmask.linkage.audit.blocks import ADVICE, describe_risk, make_blocks
-from unmask.linkage.audit.facts import LinkageFacts
+from unmask.linkage.audit.facts import BASELINES, LinkageFacts
 from unmask.linkage.audit.judged_guess import BETAS, JudgedGuess, Sensitivity, compare_guesses
 from unmask.linkage.audit.sentences import findings, single_partitions
 from unmask.linkage.audit.tables import make_tables
@@ -87,6 +87,7 @@ def _measure(guesses: Sequence[JudgedGuess], sensitivity: Sensitivity) -> Linkag
         betas=() if sensitivity.unlabeled == "unknown" else BETAS,
         guesses=tuple(guess.facts() for guess in guesses),
         unlabeled=sensitivity.unlabeled,
+        baseline=sensitivity.baseline,
         own=(
             *(("weight",) if contingency.items is not None else ()),
             *(name for name in OWN if name in contingency.own),
@@ -134,7 +135,9 @@ def _assumptions(facts: LinkageFacts, sensitivity: Sensitivity) -> tuple[str, ..
         f"Rates are over the {facts.counted:,} of {facts.subjects:,} subjects with at least {facts.min_size} items.",
         "A subject with one item is always linked.",
         "Clusters are merged most relevant first, as an adversary does who learns which of them to merge.",
-        "Guessing is the same adversary with the labels of their clusters shuffled over the items.",
+        "Clusters of equal cost are merged in the order of fewer foreign items, then of more own items.",
+        "A breach counts as risk slope 1.",
+        BASELINES[facts.baseline].drawing,
         *(_IF_MISSING[sensitivity.missing] + _IF_UNLABELED[sensitivity.unlabeled]),
     )
 

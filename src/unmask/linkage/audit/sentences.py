@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from unmask.linkage.audit.facts import GuessFacts, LinkageFacts
+from unmask.linkage.audit.facts import BASELINES, GuessFacts, LinkageFacts
 from unmask.results.formats import number, percent
 from unmask.results.suppression import mark_people
 from unmask.results.words import release_name
@@ -73,19 +73,22 @@ def _find(guess: GuessFacts, facts: LinkageFacts, *, first: bool) -> Iterator[st
 
 
 def _breaches(name: str, guess: GuessFacts, facts: LinkageFacts, *, first: bool) -> str:
-    subjects, threshold_text, shuffled = "them", "as much", "shuffled labels"
+    baseline = BASELINES[facts.baseline]
+    subjects, threshold_text, random_guess = "them", "as much", baseline.clusters_again
     if first:
         subjects = f"{facts.counted:,} subject{'' if facts.counted == 1 else 's'}{_of_size(facts)}"
         threshold_text = threshold(facts.beta) if "beta" not in facts.own else "its own share of the items"
         threshold_text = (
             threshold_text.replace("items", "labeled items") if facts.unlabeled == "unknown" else threshold_text
         )
-        shuffled = "clusters of the same sizes with shuffled labels"
+        random_guess = baseline.clusters
     guessing = percent(guess.guessing)
     if guess.breached == 0:
-        link = f", as do {shuffled}" if guess.guessing == 0 else f"; {shuffled} link that of {guessing}"
+        link = f", as do {random_guess}" if guess.guessing == 0 else f"; {random_guess} link that of {guessing}"
         return f"{name} breaches no subject: it links {threshold_text} of none of {subjects}{link}."
-    links = f"{name} links {threshold_text} of {share_of(guess, 'breached')} of {subjects}; {shuffled} link {guessing}"
+    links = (
+        f"{name} links {threshold_text} of {share_of(guess, 'breached')} of {subjects}; {random_guess} link {guessing}"
+    )
     return f"{links} too: the adversary learned nothing." if guess.guessing >= guess.breached else f"{links}."
 
 

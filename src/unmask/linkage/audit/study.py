@@ -26,7 +26,7 @@ DATASET = {
 COLUMNS = ("pseudonym", "features", "kinds", "item", "time", "context")
 ROLES: Mapping[str, str] = {"features": "features", "tolerance": "features"}
 ADVERSARY = parameters(
-    "unmask.linkage.audit.judged_guess:Sensitivity", "alpha", "beta", "wanted", "min_size", "shuffles"
+    "unmask.linkage.audit.judged_guess:Sensitivity", "alpha", "beta", "wanted", "min_size", "baseline", "shuffles"
 )
 MEASURES = (*(rate.name for rate in RATES), "utility")
 

@@ -66,6 +66,11 @@ def _summary_table(facts: LinkageFacts) -> Table:
     return Table.from_records("linkage", columns, [record])
 
 
+def guess_heading(baseline: str) -> str:
+    """Return the heading of the breaches of random guesses."""
+    return "Shuffled" if baseline == "shuffled" else "Random"
+
+
 def guess_table(facts: LinkageFacts) -> Table:
     """Return breaches, merges and inequality of each guess, the strongest first."""
     columns = (
@@ -74,7 +79,7 @@ def guess_table(facts: LinkageFacts) -> Table:
         Column("partitions", "Partitions", "number"),
         Column("breached", "Breached", "share"),
         Column("breached_at_least", "Breached at least", "share"),
-        Column("guessing", "Shuffled", "share"),
+        Column("guessing", guess_heading(facts.baseline), "share"),
         Column("clean", "Clean", "share"),
         Column("clean_at_least", "Clean at least", "share"),
         Column("breached_alone", "Breached by one partition", "share"),
@@ -147,7 +152,7 @@ def _describe_score(name: str) -> tuple[str, str]:
 
 
 def _threshold_table(facts: LinkageFacts) -> Table:
-    """Return the share of subjects breached at each threshold, and by shuffled labels at the chosen one."""
+    """Return the share of subjects breached at each threshold, and by random guesses at the chosen one."""
     columns = (
         Column("guess", "Guess"),
         STYLE,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, cast
+from typing import Any, Final, Literal, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,17 +19,31 @@ from unmask.measures.clustering.overlap import (
     WeightedOverlap,
     as_fraction,
     check_weights,
+    find_overrides,
     overlap,
     sum_cells,
     weigh_equally,
     weigh_items,
 )
+from unmask.measures.clustering.random_partitions import random_partition
 
 OWN: Final = ("alpha", "beta", "wanted")
 """Parameters that a subject may have in place of the common ones."""
 
 DRAWN_ITEMS: Final = 1 << 20
 """Items of a random guess at most; if there are more, the subjects are a random sample."""
+
+Baseline = Literal["shuffled", "uniform", "coin"]
+"""Law of a random guess: the same clusters with shuffled labels, or see `random_partition`."""
+
+
+class WeightedItems(NamedTuple):
+    """The items of a truth and a view with their weights, and exceptions for single subjects."""
+
+    truth: Partition
+    view: View
+    weight: Floats
+    overrides: tuple[Override, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +65,7 @@ class Contingency:
         Label of each subject, or its number if labels are not known.
     own : mapping
         "alpha", "beta" or "wanted" -> (n_subjects,) parameters of the subjects, if they differ.
-    items : tuple, optional
+    items : WeightedItems, optional
         Truth, view and weights for `at_random`, if items have different weights.
     names : tuple of arrays
         Labels of the clusters of each partition, if they are known.
@@ -67,7 +81,7 @@ class Contingency:
     cluster: Integers
     subjects: NDArray[Any]
     own: Mapping[str, NDArray[Any]] = field(default_factory=dict)
-    items: tuple[Partition, View, Floats] | None = None
+    items: WeightedItems | None = None
     names: tuple[NDArray[Any], ...] = ()
     unknown: bool = False
     n_items: int = 0
@@ -104,6 +118,8 @@ class Contingency:
         guess = View([adversary]) if isinstance(adversary, Partition) else adversary
         aligned, view = align_view(solution, guess, missing=missing, unlabeled=unlabeled)
         is_kept = _mask_kept_items(solution, aligned)
+        if overrides and not is_kept.all():
+            overrides = _keep_overrides(solution, aligned, overrides)
         subjects = np.arange(solution.n_clusters) if is_kept.all() else np.unique(solution.code[is_kept])
         tables = [overlap(aligned, partition).take_subjects(len(subjects)) for partition in view.partitions]
         weight = None if weights is None else check_weights(weights, len(solution))[is_kept]
@@ -124,18 +140,25 @@ class Contingency:
             cluster=cluster,
             subjects=solution.names[subjects],
             own={name: _check_own(name, values, solution.n_clusters)[subjects] for name, values in (own or {}).items()},
-            items=None if weight is None else (aligned, view, weight),
+            items=WeightedItems(aligned, view, item_weight, tuple(overrides)) if has_weights else None,
             names=tuple(partition.names for partition in view.partitions),
             unknown=unlabeled == "unknown",
         )
 
-    def at_random(self, *, rng: np.random.Generator, min_size: int = 1, max_items: int = DRAWN_ITEMS) -> Contingency:
-        """Return the same clusters with their items dealt at random to subjects of the same sizes.
+    def at_random(
+        self,
+        *,
+        rng: np.random.Generator,
+        law: Baseline = "shuffled",
+        min_size: int = 1,
+        max_items: int = DRAWN_ITEMS,
+    ) -> Contingency:
+        """Return a random guess, whose items are dealt at random to subjects of the same sizes.
 
-        The law is the same as for a partition with shuffled labels: the table is drawn from the multivariate
-        hypergeometric law at the given margins. The draw starts from sorted margins, so that neither the order of items
-        nor labels matter; partitions of a view keep their agreement. If items have different weights, each keeps its
-        weight and its subject.
+        The law "shuffled" keeps the clusters, as a partition with shuffled labels does: the table is drawn from the
+        multivariate hypergeometric law at the given margins. The draw starts from sorted margins, so that neither the
+        order of items nor labels matter; partitions of a view keep their agreement. The other laws draw the clusters,
+        too. If items have different weights, each keeps its weights and its subject.
 
         min_size, max_items : if the subjects have more than `max_items` items, these are dealt to a random sample of
             the subjects with at least min_size items, which has about `max_items` items. A mean over such subjects
@@ -146,22 +169,35 @@ class Contingency:
         array([1, 1, 2])
         """
         if self.items is not None:
-            return replace(_shuffle_items(*self.items, rng), own=self.own, subjects=self.subjects)
+            return replace(_shuffle_items(self.items, law, rng), own=self.own, subjects=self.subjects)
+        block_size, clusters, probability = self.block_size, self.cluster, self.probability
+        if law != "shuffled":
+            block_size = random_partition(int(block_size.sum()), process=law, rng=rng).sizes
+            clusters, probability = np.arange(len(block_size))[None], np.ones(1)
         row = np.argsort(self.tables[0].subject_size, kind="stable")
         if int(self.tables[0].subject_size.sum()) > max_items:
             row = row[self.tables[0].subject_size[row] >= min_size]
             total = int(self.tables[0].subject_size[row].sum())
             row = rng.choice(row, max(len(row) * max_items // total, 1), replace=False) if total > max_items else row
         size = self.tables[0].subject_size[row]
-        ascending = np.lexsort((*self.cluster, self.block_size))
-        block = ascending[_deal_blocks(self.block_size[ascending], int(size.sum()), rng)]
+        ascending = np.lexsort((*clusters, block_size))
+        block = ascending[_deal_blocks(block_size[ascending], int(size.sum()), rng)]
         subject, ones = np.repeat(np.arange(len(size)), size), np.ones(len(block), dtype=np.int64)
-        tables = tuple(
-            sum_cells(subject, cluster[block], ones, subject_size=size, cluster_size=table.cluster_size)
-            for cluster, table in zip(self.cluster, self.tables, strict=True)
+        sizes = (np.bincount(cluster, block_size).astype(np.int64) for cluster in clusters)
+        tables = (
+            sum_cells(subject, cluster[block], ones, subject_size=size, cluster_size=cluster_size)
+            for cluster, cluster_size in zip(clusters, sizes, strict=True)
         )
-        own = {name: values[row] for name, values in self.own.items()}
-        return replace(self, weighed=tuple(map(weigh_equally, tables)), own=own, subjects=self.subjects[row])
+        return replace(
+            self,
+            weighed=tuple(map(weigh_equally, tables)),
+            probability=probability,
+            block_size=block_size,
+            cluster=clusters,
+            own={name: values[row] for name, values in self.own.items()},
+            subjects=self.subjects[row],
+            names=(),
+        )
 
 
 def _check_own(name: str, values: ArrayLike, n: int) -> NDArray[Any]:
@@ -188,6 +224,14 @@ def _mask_kept_items(solution: Partition, aligned: Partition) -> Booleans:
     return among(solution.items, aligned.items)
 
 
+def _keep_overrides(solution: Partition, aligned: Partition, overrides: Sequence[Override]) -> list[Override]:
+    """Return the overrides of items that were not dropped."""
+    find_overrides(solution, tuple(overrides))  # raises the errors
+    assert aligned.items is not None
+    subjects, items = set(aligned.names.tolist()), set(aligned.items.tolist())
+    return [override for override in overrides if override[0] in subjects and override[1] in items]
+
+
 def _find_blocks(view: View) -> tuple[Integers, Integers]:
     """Return size and clusters of the sets of items that no partition of the view divides."""
     first, *further = view.partitions
@@ -199,12 +243,27 @@ def _find_blocks(view: View) -> tuple[Integers, Integers]:
     return np.bincount(block), np.array([partition.code[item] for partition in view.partitions], dtype=np.int64)
 
 
-def _shuffle_items(solution: Partition, view: View, weight: Floats, rng: np.random.Generator) -> Contingency:
-    """Return the clusters dealt at random to items that keep their weight and their subject."""
-    item = np.lexsort((weight, solution.code))
-    dealt = np.lexsort([partition.code for partition in view.partitions])[rng.permutation(len(solution))]
+def _shuffle_items(items: WeightedItems, law: Baseline, rng: np.random.Generator) -> Contingency:
+    """Return clusters dealt at random to items that keep their weights and their subject."""
+    truth, view = items.truth, items.view
+    if law != "shuffled":
+        view = View([random_partition(len(truth), process=law, rng=rng)])
+    order = np.lexsort((items.weight, truth.code))
+    dealt = np.lexsort([partition.code for partition in view.partitions])[rng.permutation(len(truth))]
     guess = View([Partition(partition.code[dealt]) for partition in view.partitions], view.probability)
-    return Contingency.of(Partition(solution.code[item]), guess, weights=weight[item])
+    return Contingency.of(
+        Partition(truth.code[order]), guess, weights=items.weight[order], overrides=_number_overrides(items, order)
+    )
+
+
+def _number_overrides(items: WeightedItems, order: Integers) -> list[Override]:
+    """Return the overrides with the number of the subject and the position of the item in this order."""
+    if not items.overrides:
+        return []
+    subject, position = find_overrides(items.truth, items.overrides)
+    place = np.argsort(order)[position]
+    weights = [weight for _, _, weight in items.overrides]
+    return list(zip(subject.tolist(), place.tolist(), weights, strict=True))
 
 
 def _deal_blocks(size: Integers, k: int, rng: np.random.Generator) -> Integers:

@@ -186,7 +186,7 @@ def weigh_items(
     foreign = _sum_units(adversary.code, item_units, adversary.n_clusters)[table.cluster] - shared
     other_total = item_units.sum() - subject_total
     if overrides:
-        subject, position = _find_overrides(solution, overrides)
+        subject, position = find_overrides(solution, overrides)
         change = override_units - item_units[position]
         is_own = solution.code[position] == subject
         np.add.at(subject_total, subject[is_own], change[is_own])
@@ -228,7 +228,7 @@ def _choose_unit(weights: Floats, n: int) -> int:
     return int(2 ** math.floor(math.log2(room)))
 
 
-def _find_overrides(solution: Partition, overrides: tuple[Override, ...]) -> tuple[Integers, Integers]:
+def find_overrides(solution: Partition, overrides: tuple[Override, ...]) -> tuple[Integers, Integers]:
     """Return the number of the subject and the position of the item of each override."""
     subject_numbers = {label: i for i, label in enumerate(solution.names.tolist())}
     ids = range(len(solution)) if solution.items is None else solution.items.tolist()
