@@ -352,7 +352,7 @@ def unlike() -> Section:
         off = abs(weighed - whole)
         verdicts.append(Verdict(f"{name}: weighted", f"{whole:.4f} +- 0.02", f"{weighed:.4f}", off <= 0.02))
         verdicts.append(
-            Verdict(f"{name}: seen", str(auc != 0.497), str(not found.alike), found.alike == (auc == 0.497))
+            Verdict(f"{name}: seen", str(auc != 0.497), str(not found.is_similar), found.is_similar == (auc == 0.497))
         )
     head = ("control people", "AUC", "interval", "excess", "weighted", "effective")
     return Section(

@@ -218,7 +218,7 @@ def test_control_people_who_are_unlike_count_by_weight():
     }
     found = measure_shift(tables["many"], tables["few"])
     weight, share = found.weight * 4000, {who: one.mean() for who, one in old.items()}
-    assert not found.alike
+    assert not found.is_similar
     assert found.interval.low < 0.65 < found.interval.high + 0.02
     assert weight[old["few"]].mean() == pytest.approx(share["many"] / share["few"], rel=0.05)
     assert weight[~old["few"]].mean() == pytest.approx((1 - share["many"]) / (1 - share["few"]), rel=0.05)
@@ -255,5 +255,5 @@ def test_people_drawn_alike_are_found_alike():
     table, rng = Table.read(people(800, 0), **ROLES), np.random.default_rng(0)
     drawn = (rng.permutation(800) for _ in range(120))
     found = [measure_shift(table.take(those[:600]), table.take(those[600:])) for those in drawn]
-    assert np.mean([one.alike for one in found]) >= 0.99
+    assert np.mean([one.is_similar for one in found]) >= 0.99
     assert np.mean([one.interval.low <= 0.5 <= one.interval.high for one in found]) >= 0.93

@@ -223,10 +223,10 @@ def test_nobody_is_told_by_their_own_truth():
 def test_few_people_calibrate_nothing():
     inside = np.arange(120) < 60
     assert cross_fit(scored(np.where(inside, 1.0, 0.0)), inside).status == "scores"
-    with pytest.raises(UnmaskError, match="1 members and 4 control people, expected at least 2 of each"):
+    with pytest.raises(UnmaskError, match="1 members and a control group of 4, expected at least 2 people of each"):
         cross_fit(scored(np.zeros(5)), np.arange(5) < 1)
     two = [scored(np.arange(7.0)), scored(np.arange(7.0) % 3)]
-    with pytest.raises(UnmaskError, match="2 members and 5 control people, expected at least 3 of each"):
+    with pytest.raises(UnmaskError, match="2 members and a control group of 5, expected at least 3 people of each"):
         cross_fit(two, np.arange(7) < 2)
     for fewest, scores in ((2, two[:1]), (3, two)):
         assert cross_fit(scores, np.arange(7) < fewest).status == "scores"

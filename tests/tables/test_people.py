@@ -429,7 +429,7 @@ def test_control_people_are_set_beside_those_of_several_rows():
     found = unmask.audit(members, original=members, origin=np.arange(members.n_rows), control=others)
 
     assert len(evidence.shift.weight) == 400
-    assert evidence.shift.alike
+    assert evidence.shift.is_similar
     assert any("The 400 control people are in no release" in said for said in found.data.assumptions)
     (row,) = (
         row

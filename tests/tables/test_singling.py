@@ -166,7 +166,7 @@ def test_one_control_person_is_nobody_to_try_guesses_on():
     tried = SinglingTrial.of(
         SinglingOut()(table, rng=np.random.default_rng(0)), table, table.take([]), table, rng=np.random.default_rng(1)
     )
-    with pytest.raises(UnmaskError, match="no people were left to try guesses on"):
+    with pytest.raises(UnmaskError, match="no people are left to test guesses on"):
         judge_singling_out(tried)
 
 
@@ -300,7 +300,7 @@ def test_people_who_are_told_apart_without_a_release_are_not_guessed_about():
     assert said.startswith("without any release, members differ from control people by age, sex, city, job (AUC 1.00")
 
 
-@pytest.mark.parametrize(("name", "said"), [("size", "have none of the quasi-identifiers"), ("age", "written alike")])
+@pytest.mark.parametrize(("name", "said"), [("size", "has none of the quasi-identifiers"), ("age", "written alike")])
 def test_control_people_who_share_no_column_are_refused_in_words(name, said):
     before = people(40, quasi_identifiers="age")
     other = Table.read({name: list("pqrs") * 10}, quasi_identifiers=name)

@@ -153,7 +153,7 @@ def _control_people(shift: Shift) -> Iterator[str]:
         f"The {len(shift.weight):,} control people are in no release and are attacked as if they were. "
         f"{describe_shift(shift)}."
     )
-    if not shift.alike and not shift.is_different:
+    if not shift.is_similar and not shift.is_different:
         yield (
             f"Control people are weighted to resemble the people attacked; {shift.effective:,.0f} of them remain in "
             "effect. Weights correct differences in the known columns only."
@@ -164,7 +164,7 @@ def describe_shift(shift: Shift) -> str:
     """Return how well the known columns tell control people from the people attacked."""
     low, high = shift.interval.low, shift.interval.high
     interval = "" if low is None or high is None else f" [{low:.3f}, {high:.3f}]"
-    resemble = "resemble" if shift.alike else "differ from"
+    resemble = "resemble" if shift.is_similar else "differ from"
     return (
         f"They {resemble} the people attacked: known columns separate the two with an AUC of {shift.auc:.3f}{interval} "
         "(0.5 is chance)"

@@ -170,7 +170,7 @@ class AuditorKnowledge:
         """Return an attacked release with the control people, if they may stand for the people attacked."""
         if self.shift is None or self.shift.is_different:
             return scene
-        return replace(scene, control=self.control_people, weight=None if self.shift.alike else self.shift.weight)
+        return replace(scene, control=self.control_people, weight=None if self.shift.is_similar else self.shift.weight)
 
     @cached_property
     def _shifts(self) -> dict[frozenset[str], Shift]:
@@ -196,7 +196,7 @@ class AuditorKnowledge:
 
 def explain_shift(names: Collection[str], shift: Shift) -> str:
     """Return why members cannot be compared with control people; "" if they are alike enough."""
-    if not shift.unlike:
+    if not shift.differs_significantly:
         return ""
     return (
         f"without any release, members differ from control people by {', '.join(names)} (AUC {shift.auc:.2f}; 0.5 if "

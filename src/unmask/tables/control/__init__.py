@@ -1,1 +1,1 @@
-"""Control people, who are not in the release: what attacks on them say about attacks on its people."""
+"""Control groups: people outside the release, whose attack results separate memorization from general knowledge."""

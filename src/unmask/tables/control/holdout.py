@@ -1,4 +1,4 @@
-"""Control people: those of a population who are held back, at random, before the others are protected."""
+"""Holdback: people who are kept out of a release at random and serve as its control group."""
 
 from __future__ import annotations
 
@@ -17,10 +17,16 @@ Rows = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Some people of a population: members, who are released, and control people, who are not.
+    """Members of a release, and a control group of the same population.
 
-    control : None if no control people are known
-    member, held : the rows of the population that they are; None where that is another table
+    Parameters
+    ----------
+    members : Table
+        People who are released.
+    control : Table or None
+        Control group; None if there is no such group.
+    member, held : array of int or None
+        Rows of the population that are members and control group; None if these come from another table.
     """
 
     members: Table
@@ -30,50 +36,75 @@ class Sample:
 
 
 def hold_back(table: Table, share: float, *, rng: np.random.Generator | None = None) -> Sample:
-    """Hold people back: round(share n) of the n people, each with the same probability.
+    """Hold back round(share n) of n people, each with the same probability.
 
-    All rows of a person are held back together.
+    All rows of a person are held back together. People whom a protection suppresses, for example because of rare
+    values, are not a control group, because they are not drawn at random.
 
-    A protection drops further people by what they are, such as their rare values; those are no control people. `rng` is
-    for tests and studies: who was held back is as secret as the origin of a release.
+    Parameters
+    ----------
+    table : Table
+        The population.
+    share : float
+        Share of the people to hold back, between 0 and 1.
+    rng : numpy.random.Generator, optional
+        For tests and studies only. The list of held-back people is as secret as the origin of a release.
 
+    Raises
+    ------
+    UnmaskError
+        If the share leaves no members or no control group.
+
+    Examples
+    --------
     >>> table = Table.read({"age": range(10)}, quasi_identifiers="age")
     >>> people = hold_back(table, 0.2, rng=np.random.default_rng(0))
     >>> people.members.n_rows, people.held
     (8, array([6, 7]))
     """
-    able, person_of_row, people = _able(table)
-    drawn = secret_unless(rng).choice(people, size=_number(share, len(people)), replace=False)
-    return _parted(table, able[np.isin(person_of_row, drawn)])
+    rows, person_of_row, people = _complete(table)
+    drawn = secret_unless(rng).choice(people, size=_count(share, len(people)), replace=False)
+    return _split(table, rows[np.isin(person_of_row, drawn)])
 
 
 def find_held_back(table: Table, share: float, origins: Iterable[Rows]) -> Sample:
-    """Find the people who were held back: those of the table who are in no release.
+    """Return the people who were held back: people of the table who are in no release.
 
-    share : of the people who took part; where more are left out, a protection has dropped some, by what they are, and
-            those who were held back at random are unknown: an error
-    origins : of each release, the row of the table behind each of its records
+    Parameters
+    ----------
+    table : Table
+        The population.
+    share : float
+        Share of the people who were held back.
+    origins : iterable of array of int
+        Row of the table behind each record, for each release.
+
+    Raises
+    ------
+    UnmaskError
+        If another number of people is missing from the releases. A protection has then suppressed some of them, and
+        the people who were held back at random are unknown.
     """
-    able, person_of_row, people = _able(table)
+    rows, person_of_row, people = _complete(table)
     released = np.concatenate([np.zeros(0, dtype=np.int64), *origins])
     absent = np.setdiff1d(people, released if table.person is None else table.person[released])
-    wanted = _number(share, len(people))
-    if len(absent) != wanted:
+    expected = _count(share, len(people))
+    if len(absent) != expected:
         raise UnmaskError(
-            f"hold_back is {share:g}, which is {wanted:,} people, and {len(absent):,} are in no release; give the "
+            f"hold_back is {share:g}, which is {expected:,} people, and {len(absent):,} are in no release; give the "
             "share with which the release was made, or the table of those who were held back as control"
         )
-    return _parted(table, able[np.isin(person_of_row, absent)])
+    return _split(table, rows[np.isin(person_of_row, absent)])
 
 
-def _able(table: Table) -> tuple[Rows, Rows, Rows]:
-    """Return the usable rows, the person of each, and these people."""
-    able = table.complete_rows
-    person_of_row = able if table.person is None else table.person[able]
-    return able, person_of_row, np.unique(person_of_row)
+def _complete(table: Table) -> tuple[Rows, Rows, Rows]:
+    """Return the complete rows, the person of each of them, and all these people."""
+    rows = table.complete_rows
+    person_of_row = rows if table.person is None else table.person[rows]
+    return rows, person_of_row, np.unique(person_of_row)
 
 
-def _number(share: float, n: int) -> int:
+def _count(share: float, n: int) -> int:
     if not 0 < share < 1 or not 0 < round(share * n) < n:
         raise UnmaskError(
             f"hold_back is {share} of {n:,} people, expected a share between 0 and 1 that leaves some, and keeps some"
@@ -81,6 +112,6 @@ def _number(share: float, n: int) -> int:
     return round(share * n)
 
 
-def _parted(table: Table, held_rows: Rows) -> Sample:
+def _split(table: Table, held_rows: Rows) -> Sample:
     member = np.setdiff1d(np.arange(table.n_rows), held_rows)
     return Sample(table.take(member), table.take(held_rows), member, held_rows)

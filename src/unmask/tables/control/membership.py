@@ -1,4 +1,4 @@
-"""Calibration of membership scores by people whose membership is known."""
+"""Calibration of membership scores with people whose membership is known."""
 
 from __future__ import annotations
 
@@ -31,34 +31,46 @@ Floats = NDArray[np.float64]
 Among = NDArray[np.bool_]
 
 N_FOLDS = 5
-"""Parts of the people, each of which is calibrated by the others."""
+"""Folds of the cross-validated calibration."""
 
 MAX_ERROR = 0.03
-"""By how much announced success may be off."""
+"""Largest difference between announced and realized success of a calibrated belief."""
 
 
 def join_scores(beliefs: Sequence[Posterior], inside: NDArray[np.bool_]) -> Posterior:
-    """Return one score of several: which of them tells depends on how a release was made.
+    """Combine several membership scores into one, because the best score depends on the protection.
 
-    It is the log-odds of a logistic regression of membership on the log-odds of each score by `fit_isotonic`. Each
-    half of members and control people has it from the other half, so that no person has a part in their own.
+    The combined score is the log-odds of a logistic regression of membership. Its inputs are the log-odds of each score
+    after isotonic regression (`fit_isotonic`). The model for each half of the people is fitted to the other half, so
+    that no person's membership enters their own score.
 
-    inside : (n_targets,) who is a member
-    Its status is `scores`.
+    Parameters
+    ----------
+    beliefs : sequence of Posterior
+        Scores of the same people.
+    inside : (n_targets,) array of bool
+        True for members.
+
+    Returns
+    -------
+    Posterior
+        With status `scores`.
     """
-    inside = _who_is_in(inside, beliefs, fewest=2)
+    inside = _check_inside(inside, beliefs, fewest=2)
     scores, score = _scores(beliefs), np.empty(len(inside))
     for half in _folds(inside, n=2):
-        score[half] = _joining(scores, inside, ~half)(half)
+        score[half] = _fit_combination(scores, inside, ~half)(half)
     return belief_from_scores(score, np.arange(len(score)), attack_name=_attack_names(beliefs))
 
 
-def _who_is_in(inside: Among, beliefs: Sequence[Posterior], *, fewest: int) -> Among:
-    """Return who is a member, and raise an error for too few members or control people."""
+def _check_inside(inside: Among, beliefs: Sequence[Posterior], *, fewest: int) -> Among:
+    """Return the mask of members; raise an error if the members or the control group are too few."""
     inside = check_mask(inside, beliefs[0].n_targets)
     members, control = np.bincount(~inside, minlength=2).tolist()
     if min(members, control) < fewest:
-        raise UnmaskError(f"{members} members and {control} control people, expected at least {fewest} of each")
+        raise UnmaskError(
+            f"{members} members and a control group of {control}, expected at least {fewest} people of each"
+        )
     return inside
 
 
@@ -70,8 +82,8 @@ def _attack_names(beliefs: Sequence[Posterior]) -> str:
     return " and ".join(belief.provenance["attack"] for belief in beliefs)
 
 
-def _joining(scores: Sequence[Floats], inside: Among, people: Among) -> Callable[[Among], Floats]:
-    """Return the score of several that some people tell, of whomever."""
+def _fit_combination(scores: Sequence[Floats], inside: Among, people: Among) -> Callable[[Among], Floats]:
+    """Fit the combined score to some people, and return the function that computes it for a selection of people."""
     calibrations = [fit_isotonic(score[people], inside[people]) for score in scores]
 
     def log_odds_of(chosen: Among) -> Floats:
@@ -92,9 +104,7 @@ def _log_odds(p: Floats) -> Floats:
 
 
 def _folds(inside: Among, people: Among | None = None, n: int = N_FOLDS) -> list[Among]:
-    """Return parts of the people, or of some of them, each with as large a part of the members as of the others; fewer
-    than n where there are fewer of a kind.
-    """
+    """Split the people, or a selection, into n stratified folds; fewer than n if there are fewer members or others."""
     is_chosen = np.ones(len(inside), dtype=np.bool_) if people is None else people
     counts, fold = np.bincount(~inside[is_chosen], minlength=2), np.full(len(inside), -1)
     for is_kind in (inside & is_chosen, ~inside & is_chosen):
@@ -103,31 +113,39 @@ def _folds(inside: Among, people: Among | None = None, n: int = N_FOLDS) -> list
 
 
 def cross_fit(belief: Posterior | Sequence[Posterior], inside: NDArray[np.bool_]) -> Posterior:
-    """Return the belief that rises with the scores as they held on other people: each fifth of members and control
-    people is calibrated by the scores of the others, with even odds before.
+    """Calibrate membership scores by five-fold cross-validation, with even prior odds.
 
-    inside : (n_targets,) who is a member
-    The belief is `attacks.membership.fit_steps` of the others. Of several scores, joined as in `join_scores`, the
-    others are halved: either half joins the scores, and the other one tells what they are then worth; the belief is the
-    mean of the two. So the calibration is of the same score, and uses no person's own truth. (Joined by all and then
-    told by all, it was of a score joined otherwise: of Chow-Liu networks of 1,000 people, people who were believed to
-    be in with 30 to 40 % were 5 points oftener in; so they are 1.)
+    The belief about the people of a fold is `attacks.membership.fit_steps` of the people in the other folds.
 
-    Members weigh half of all, so that means are at even odds, too. The status is `calibrated` if what is announced of
-    people held out is right, within 3 points, of at least 100 of either kind; else it stays `scores`. The check is in
-    `provenance["check"]`.
+    Several scores are combined as in `join_scores`. The people of the other folds are halved for this: one half fits
+    the combination, the other half calibrates it, and then the halves change roles. The belief is the mean of the two.
+    A combination and a calibration fitted to the same people are biased: in Chow-Liu networks of 1,000 people,
+    probabilities of 30 to 40 % were 5 points too low; with halves they are 1 point too low.
+
+    Parameters
+    ----------
+    belief : Posterior or sequence of Posterior
+        One score, or several scores of the same people.
+    inside : (n_targets,) array of bool
+        True for members.
+
+    Returns
+    -------
+    Posterior
+        Members have half of the total weight, so that means are at even odds, too. The status is `calibrated` if
+        the success announced for held-out people is right within 3 points, and there are at least 100 members and 100
+        others; otherwise it stays `scores`. The check is in `provenance["check"]`.
     """
     beliefs = [belief] if isinstance(belief, Posterior) else list(belief)
-    inside = _who_is_in(inside, beliefs, fewest=2 if len(beliefs) == 1 else 3)  # one left out, and the rest halved
+    inside = _check_inside(inside, beliefs, fewest=2 if len(beliefs) == 1 else 3)  # one left out, and the rest halved
     scores, p = _scores(beliefs), np.empty(len(inside))
     for fold in _folds(inside):
-        p[fold] = (
-            _calibrated(scores[0], inside, ~fold, fold) if len(scores) == 1 else _joined(scores, inside, ~fold, fold)
-        )
-    counts, attack_names = (
-        np.bincount(~inside, minlength=2),
-        {"attack": _attack_names(beliefs)} if len(scores) > 1 else {},
-    )
+        if len(scores) == 1:
+            p[fold] = _calibrate(scores[0], inside, ~fold, fold)
+        else:
+            p[fold] = _combine_and_calibrate(scores, inside, ~fold, fold)
+    counts = np.bincount(~inside, minlength=2)
+    attack_names = {"attack": _attack_names(beliefs)} if len(scores) > 1 else {}
     weight = 0.5 / counts[np.where(inside, 0, 1)]
     is_right = np.where(p == 0.5, 0.5, (p > 0.5) == inside)
     check = Check.of(np.maximum(p, 1 - p), is_right, weight / weight.max(), within=MAX_ERROR)
@@ -140,33 +158,44 @@ def cross_fit(belief: Posterior | Sequence[Posterior], inside: NDArray[np.bool_]
     )
 
 
-def _calibrated(score: Floats, inside: Among, fitted_on: Among, targets: Among) -> Floats:
-    """Return the calibrated probabilities of some people from the scores of others."""
+def _calibrate(score: Floats, inside: Among, fitted_on: Among, targets: Among) -> Floats:
+    """Return the calibrated probabilities of the targets, fitted on other people."""
     steps, p = fit_steps(score[fitted_on], inside[fitted_on])
     return np.asarray(p[np.searchsorted(steps, score[targets])])
 
 
-def _joined(scores: Sequence[Floats], inside: Among, fitted_on: Among, targets: Among) -> Floats:
-    """Return the same for several scores, which either half joins for the other."""
+def _combine_and_calibrate(scores: Sequence[Floats], inside: Among, fitted_on: Among, targets: Among) -> Floats:
+    """Return the same for several scores: one half fits the combination, the other half calibrates it."""
     beliefs, halves = [], _folds(inside, fitted_on, n=2)
     for first_half, second_half in (halves, halves[::-1]):
-        score = _joining(scores, inside, first_half)(np.ones(len(inside), dtype=np.bool_))
-        beliefs.append(_calibrated(score, inside, second_half, targets))
+        score = _fit_combination(scores, inside, first_half)(np.ones(len(inside), dtype=np.bool_))
+        beliefs.append(_calibrate(score, inside, second_half, targets))
     return np.asarray(np.mean(beliefs, axis=0))
 
 
 @dataclass(frozen=True, eq=False)
 class MembershipSample:
-    """Sample of people for membership attacks: as many members as control people, and people in general.
+    """Sample of people for membership attacks: equal numbers of members and others, and a reference.
 
-    people : those who are judged, by what is known of them; inside : (n_people,) who is a member
-    reference : control people who are not judged
-    member : (n_people / 2,) the row of each member in the table of members, the first half of the people
-    twins : how many were left out, because a person of the other kind has the same record: they are neither in nor out
+    Parameters
+    ----------
+    people : Table
+        People whose membership is tested, with the columns that the adversary knows. Members come first.
+    inside : (n_people,) array of bool
+        True for members.
+    reference : Table
+        The rest of the control group, which is not tested.
+    member : (n_people / 2,) array of int
+        Row of each member in the table of members.
+    twins : int
+        Number of people who were left out because a person of the other group has the same record. Their membership
+        is undefined.
 
-    People who are alike in what an adversary knows, and not in all columns, stay: they share a score. Without them only
-    the rare would be judged, and rarer ones the more are drawn (Adult, five columns, k = 10: AUC 0.53 of 1,000 of
-    either kind, 0.57 of 8,000; with them 0.52 of either number).
+    Notes
+    -----
+    People who agree in the known columns only are kept, and share a score. Without them only rare records would be
+    tested, and the result would depend on the sample size (Adult, five columns, k = 10: AUC 0.53 for 1,000 members and
+    0.57 for 8,000; with them 0.52 for both).
     """
 
     people: Table
@@ -177,8 +206,9 @@ class MembershipSample:
 
     @classmethod
     def of(cls, members: Table, control: Table, *, max_members: int, rng: np.random.Generator) -> Self:
-        """Return half of the control people, at most so many, and as many members, by the columns that both tables
-        have; of people with several rows by one of these, drawn at random.
+        """Draw equal numbers of members and others: at most `max_members`, and at most half of the control group.
+
+        The sample has the columns that both tables have. If a person has several rows, one row is drawn.
         """
         names = [name for name in members.names if name in control.names]
         n = min(max_members, members.n_people, control.n_people // 2)
@@ -197,7 +227,7 @@ class MembershipSample:
         )
 
     def known_by(self, names: Sequence[str]) -> Self:
-        """Return the same people by some of their columns."""
+        """Return the same people with a selection of their columns."""
         tables = (
             replace(table, quasi_identifiers=tuple(map(table.column, names))) for table in (self.people, self.reference)
         )
@@ -206,20 +236,18 @@ class MembershipSample:
 
     @property
     def truth(self) -> Truth:
-        """Return the truth: "in" or "out" for each person."""
+        """Return the membership of each person, "in" or "out"."""
         return Truth(np.where(self.inside, IN, OUT))
 
 
 VULNERABLE_SHARE = 0.05
-"""Share of the people who are judged apart."""
+"""Share of the most vulnerable people, who are evaluated separately."""
 
 
 def find_twins(people: Table, inside: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return (n_people,) who is alike, cell for cell, with a person of the other kind: neither in nor out, to be left
-    out.
-    """
-    alike, inside = classes_of(people.quasi_identifiers), check_mask(inside, people.n_rows)
-    is_in_both = np.logical_and(
-        *(np.bincount(alike.of_row[is_kind], minlength=len(alike.sizes)) > 0 for is_kind in (inside, ~inside))
+    """Return a mask of people whose record a person of the other group has, too."""
+    classes, inside = classes_of(people.quasi_identifiers), check_mask(inside, people.n_rows)
+    has_members, has_others = (
+        np.bincount(classes.of_row[in_group], minlength=len(classes.sizes)) > 0 for in_group in (inside, ~inside)
     )
-    return np.asarray(is_in_both[alike.of_row])
+    return np.asarray((has_members & has_others)[classes.of_row])

@@ -1,4 +1,4 @@
-"""Trials of guesses that single people out: on the people of a release, and on as many control people."""
+"""Trials of singling out: predicates are tested on the people of a release and on a control group."""
 
 from __future__ import annotations
 
@@ -18,25 +18,33 @@ from unmask.tables.column import classes_of
 from unmask.tables.table import Table
 
 MIN_WEIGHT_RATIO = 10
-"""A predicate counts if it holds for at most one of this many times the people: its weight is at most 1 / (10 N)."""
+"""A predicate counts if its weight is at most 1 / (10 N): it holds for at most one of 10 N people in general."""
 
 Counts = NDArray[np.int64]
 
 MIN_GUESSES = 10
-"""Smallest number of guesses for which a share is reported."""
+"""Smallest number of predicates for which a share is reported."""
 
 
 class SingledOut(NamedTuple):
-    """Success of guesses that single people out.
+    """Success of predicates that single out people.
 
-    guesses  : those that count; trivial : others, which hold for too many people in general
-    people   : N, the people of a trial: of the release, and control people
-    share_of_all : share of those that count that exactly one person of the release satisfies
-    share    : the same for N of these people; control : of N control people
-    baseline : the most that guesses of such weights reach without the release, of N people, see `most_by_chance`;
-               of_all : of all people of the release
-    low, high : 95 % interval of share - control (Newcombe), of guesses as if each were about other people. Some are
-                about the same: of 60 releases that had nothing to do with the members 88 to 95 % of them held 0.
+    Parameters
+    ----------
+    guesses, trivial : int
+        Number of predicates that count, and of predicates that hold for too many people in general.
+    people : int
+        Number N of people on each side of the trial.
+    share_of_all : float
+        Share of the counted predicates that exactly one person of the release satisfies.
+    share, control : float
+        The same share for N people of the release, and for N people of the control group.
+    baseline, of_all : float
+        Largest share that predicates of this weight reach without the release, for N people and for all people of the
+        release, see `most_by_chance`.
+    low, high : float
+        95 % interval of share - control (Newcombe). It takes predicates as independent, although several may be about
+        one person: of 60 releases that were unrelated to the members, 88 to 95 % had intervals that contain 0.
     """
 
     guesses: int
@@ -52,16 +60,19 @@ class SingledOut(NamedTuple):
 
 
 class SinglingTrial(NamedTuple):
-    """Guesses that were tried on members and control people, as many of either. Further people are left out at random.
+    """Number of people who satisfy each predicate, in groups of equal size.
 
-    all_members, as_many_members, control : (n_guesses,) people of the release who satisfy each, of N of them, and of N
-        control people
-    general  : (n_guesses,) people in general who satisfy each, neither members nor control people
-    members, people, reference : how many people of the release there are, N, and people in general
+    Parameters
+    ----------
+    all_members, members_sample, control, general : (n_guesses,) array of int
+        People who satisfy each predicate: of the whole release, of N people of the release, of N people of the control
+        group, and of the reference, people in general who are in neither group.
+    members, people, reference : int
+        Number of people in the release, in each sample (N), and in the reference.
     """
 
     all_members: Counts
-    as_many_members: Counts
+    members_sample: Counts
     control: Counts
     general: Counts
     members: int
@@ -78,30 +89,36 @@ class SinglingTrial(NamedTuple):
         *,
         rng: np.random.Generator,
     ) -> Self:
-        """Return all guesses at once, of whatever kinds: each condition is looked up once."""
+        """Test all predicates at once, so that each condition is evaluated once."""
         n, order = min(members.n_rows, control.n_rows), rng.permutation(members.n_rows)
-        as_many, as_many_control = (members.take(order[:n]), control.take(rng.permutation(control.n_rows)[:n]))
-        in_members, in_further_members, in_control, general = matching(
-            (as_many, members.take(order[n:]), as_many_control, reference), predicates
+        control_sample = control.take(rng.permutation(control.n_rows)[:n])
+        in_sample, in_rest, in_control, general = matching(
+            (members.take(order[:n]), members.take(order[n:]), control_sample, reference), predicates
         )
-        return cls(
-            in_members + in_further_members, in_members, in_control, general, members.n_rows, n, reference.n_rows
-        )
+        return cls(in_sample + in_rest, in_sample, in_control, general, members.n_rows, n, reference.n_rows)
 
     def only(self, rows: slice) -> Self:
-        """Return some of the guesses."""
+        """Return a selection of the predicates."""
         return self._replace(
-            **{name: getattr(self, name)[rows] for name in ("all_members", "as_many_members", "control", "general")}
+            **{name: getattr(self, name)[rows] for name in ("all_members", "members_sample", "control", "general")}
         )
 
 
 def judge_singling_out(trial: SinglingTrial) -> SingledOut:
-    """Judge guesses that single people out. By people in general weights are measured: a predicate counts if it holds
-    for at most 1 of 10 N of them. Fewer people than that cannot tell such a weight from a larger one, and then
-    control people alone say what predicates reach without the release.
+    """Compare the share of predicates that single out a member with the share in the control group.
+
+    A predicate counts if it holds for at most one of 10 N people in general. With fewer people in the reference, such
+    a small weight cannot be measured, and only the control group shows what predicates reach without the release.
+
+    Raises
+    ------
+    UndefinedError
+        If no people are left, or if fewer than `MIN_GUESSES` predicates count.
     """
     if not trial.people:
-        raise UndefinedError("no people were left to try guesses on; give at least 2 control people, better 1,000")
+        raise UndefinedError(
+            "no people are left to test guesses on; give a control group of at least 2 people, better 1,000"
+        )
     weight = 1 / (MIN_WEIGHT_RATIO * trial.people)
     counts = trial.general * MIN_WEIGHT_RATIO * trial.people <= trial.reference
     if (guesses := int(counts.sum())) < MIN_GUESSES:
@@ -110,7 +127,7 @@ def judge_singling_out(trial: SinglingTrial) -> SingledOut:
             f"{MIN_WEIGHT_RATIO * trial.people:,} people; expected at least {MIN_GUESSES}"
         )
     share_all, share, control = (
-        float(np.mean(matches[counts] == 1)) for matches in (trial.all_members, trial.as_many_members, trial.control)
+        float(np.mean(matches[counts] == 1)) for matches in (trial.all_members, trial.members_sample, trial.control)
     )
     low, high = _excess_interval(share, control, guesses)
     return SingledOut(
@@ -128,8 +145,9 @@ def judge_singling_out(trial: SinglingTrial) -> SingledOut:
 
 
 def most_by_chance(weight: float, n: int) -> float:
-    """Return max over w up to `weight` of n w (1 - w)^(n - 1): how often a guess of such a weight, made without the
-    release, fits exactly one of n people. At most about 1 / e, at w = 1 / n.
+    """Return the largest probability that a predicate chosen without the release holds for exactly one of n people.
+
+    It is max n w (1 - w)^(n - 1) over all w up to `weight`. The maximum is about 1 / e, at w = 1 / n.
 
     >>> round(most_by_chance(1 / 1000, 100), 4), round(most_by_chance(1.0, 100), 4)
     (0.0906, 0.3697)
@@ -145,38 +163,43 @@ def _excess_interval(of_members: float, control: float, guesses: int) -> tuple[f
 def judge_singling_out_in_boxes(
     release: Table, members: Table, control: Table, *, rng: np.random.Generator
 ) -> SingledOut:
-    """Judge for each class of a release the guess that exactly one person is in its box, the values that its cells
-    stand for, and has a hash of the whole record that one of the n rows of the class has on average.
+    """Compare predicates made from the equivalence classes of a release: "in this class, and its record has hash h".
 
-    A random key makes the hash hold for each different record with probability p, independently, so that it holds for
-    exactly one of M people with probability u p (1 - p)^(d - 1), where d different records of theirs are in the box and
-    u of them are one person's. That is computed, not drawn: of N members with p = 1 / n, about 1 / e where all are
-    different; of M control people with p = N / (n M), which expects as many matches as N of them would have. More than
-    N of these are left out at random.
+    A random key selects each distinct record of the class with probability p, independently. Exactly one person is
+    selected with probability u p (1 - p)^(d - 1), where d is the number of distinct records of people whose values fit
+    the class, and u is the number of these records that belong to one person only. The probability is computed, not
+    simulated:
 
-    The guesses are of no limited weight: what they reach on control people is what such a weight is worth, and the
-    baseline.
+    * For N members, p = 1 / n with n rows in the class. The result is about 1 / e if all records differ.
+    * For a control group of M people, p = N / (n M), which has the expected number of matches of N people.
+      At most N people are used, drawn at random.
 
+    The weight of these predicates is not limited. The share in the control group is therefore also the baseline.
+
+    References
+    ----------
     A. Cohen & K. Nissim, "Towards formalizing the GDPR's notion of singling out", PNAS 2020: k-anonymity does not
-    prevent predicate singling out, where boxes hold few people but those in the release.
+    prevent predicate singling out.
     """
     control = control.take(rng.permutation(control.n_rows)[: members.n_rows])
-    of_members, of_control = (_by_key(release, people, n=members.n_rows) for people in (members, control))
-    share, control_share, boxes = float(of_members.mean()), float(of_control.mean()), len(of_members)
-    low, high = _excess_interval(share, control_share, boxes)
-    return SingledOut(boxes, 0, members.n_rows, share, share, control_share, control_share, control_share, low, high)
+    in_members, in_control = (_select_by_key(release, people, n=members.n_rows) for people in (members, control))
+    share, control_share, n_classes = float(in_members.mean()), float(in_control.mean()), len(in_members)
+    low, high = _excess_interval(share, control_share, n_classes)
+    return SingledOut(
+        n_classes, 0, members.n_rows, share, share, control_share, control_share, control_share, low, high
+    )
 
 
-def _by_key(release: Table, people: Table, *, n: int) -> NDArray[np.float64]:
-    """Return (n_classes,) probability that exactly one of some people is picked, who stand for n people."""
+def _select_by_key(release: Table, people: Table, *, n: int) -> NDArray[np.float64]:
+    """Return (n_classes,) probability that the key selects exactly one person, if the people represent n people."""
     pairing = pair(people, release)
     p = np.minimum(n / (people.n_rows * pairing.sizes), 1.0)
-    different, n_single = _records(pairing, people, release)
-    return np.asarray(n_single * p * (1 - p) ** np.maximum(different - 1, 0))
+    n_distinct, n_single = _count_records(pairing, people, release)
+    return np.asarray(n_single * p * (1 - p) ** np.maximum(n_distinct - 1, 0))
 
 
-def _records(pairing: Pairing, people: Table, release: Table) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return (n_classes,) different records of the people in the box of each class, and how many are one person's."""
+def _count_records(pairing: Pairing, people: Table, release: Table) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return (n_classes,) number of distinct records that fit each class, and of those that one person only has."""
     records = classes_of(people.columns)
     of_record, n = pairing.observation[records.first], len(pairing.observed)
     counts = (np.bincount(of_record, minlength=n), np.bincount(of_record[records.sizes == 1], minlength=n))
