@@ -189,7 +189,7 @@ def test_values_of_a_document_may_be_numbers_and_lists(folder: Path) -> None:
     (folder / "unmask.toml").write_text(text + "seeds = 5\n")
     code, told, said = run("audit", "graph", "unmask.toml")
     assert (code, told) == (2, "")
-    assert "expected METHOD:COUNT" in said
+    assert "line 6: graph.seeds is 5, expected a text" in said
     (folder / "unmask.toml").write_text('[data]\nfile = "people.csv"\nna = 5\n[columns]\nage = "quasi-identifier"\n')
     assert "data.na is 5, expected a text, or a list, each a text" in run("audit", "unmask.toml")[2]
 
@@ -208,7 +208,11 @@ def test_the_order_of_numbers_is_a_list_of_numbers(folder: Path) -> None:
         ("linkage", "own = 3", "linkage.own is 3, expected a text, or a list, each a text, or a table"),
         ("linkage", 'gates = ["breached>1"]', "has a key 'gates' that does not exist"),
         ("linkage", "quiet = true", "has a key 'quiet' that does not exist"),
-        ("graph", 'release = ["ring.txt", "people.csv"]', "release is a list, expected one value"),
+        ("graph", 'release = ["ring.txt", "people.csv"]', "line 2: graph.release is a list, expected a text"),
+        ("graph", 'runs = "x"', "line 2: graph.runs is a text, expected a whole number at least 1"),
+        ("graph", "truth_partial = 1", "line 2: graph.truth_partial is 1, expected true or false"),
+        ("graph", 'form = "list"', "line 2: graph.form is 'list', did you mean 'links'?"),
+        ("graph", 'watched = "x"', "line 2: graph has a key 'watched' that does not exist"),
     ],
 )
 def test_what_no_audit_takes_of_a_document_is_refused_in_a_sentence(

@@ -157,15 +157,10 @@ def list_domain_words() -> dict[str, str]:
 
 
 def _domain(word: str) -> Any:
-    """Return the type of the section of a domain: the parameters of its `audit_files`.
-
-    The command for graphs, which has none, checks its section itself.
-    """
+    """Return the type of the section of a domain: the parameters of its `audit_files` that TOML can hold."""
     domain = next(name for name, section in list_domain_words().items() if section == word)
-    if not hasattr(import_audit(domain), "audit_files"):
-        return dict_of(Any)
     hints = parameters(f"{DOMAINS[domain].audit}:audit_files")
-    return Table({name: _one_or_several(hint) for name, hint in hints.items()})
+    return Table({name: _one_or_several(hint) for name, hint in hints.items() if hint is not Any})
 
 
 def _one_or_several(kind: Any) -> Any:

@@ -61,7 +61,12 @@ DOMAINS: dict[str, Domain] = {
         "channel",
         "Attack channels of the same secrets: what the best adversary can still estimate.",
     ),
-    "graphs": Domain("unmask.graphs.audit", ("unmask.graphs",), "graph"),
+    "graphs": Domain(
+        "unmask.graphs.audit",
+        ("unmask.graphs",),
+        "graph",
+        "Attack a released network: how many people are re-identified by their edges alone.",
+    ),
 }
 """Name -> its modules; nothing of a domain is imported before its first use."""
 
@@ -72,7 +77,10 @@ class DomainAudit(Protocol):
     audit              : what adversaries learn from releases; keywords say what else the auditor has and asks.
                          `unmask.audit` is this function
     audit_files        : the same for releases in files, None after a dry run; `unmask audit WORD` and the section of a
-                         document are generated from its signature. Tables and graphs have a command of their own
+                         document are generated from its signature. A command passes `watched`, the list that
+                         --at-risk writes, `code`, the folder whose modules an option may run, and `progress`, a
+                         function that receives the running step, if they are parameters. Tables have a command of
+                         their own
     DATASET, ADVERSARY : other keys of them in a document, besides those of every part -> their types, see `schema`
     PROTECTION         : other keys of protections; may be missing
     MEASURES           : the measures that cells of a study may have

@@ -56,6 +56,7 @@ class Option:
     metavar : form of a value in a help text
     source  : the value is a file, a pattern of files, a table of an engine, or `-`, the standard input
     names   : values that name no file
+    commas  : a text may be several values, separated by commas
     """
 
     heading: str = ""
@@ -63,6 +64,7 @@ class Option:
     metavar: str = ""
     source: bool = False
     names: tuple[str, ...] = ()
+    commas: bool = False
 
 
 FINITE = Range(0, math.inf, above=True, below=True)

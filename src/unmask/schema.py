@@ -51,11 +51,14 @@ def defaults(source: str) -> Mapping[str, Any]:
 def help_lines(source: str) -> Mapping[str, str]:
     """Return the help line of each parameter of a function or a dataclass: the first sentence of its docstring.
 
+    A line that begins with "See" is that of a function whose parameters it has, see `unmask.core.signatures`.
+
     source : "module:name", imported now
     """
     function = _find(source)
-    documented = (function, *getattr(function, "documented_by", ()))  # see `unmask.core.signatures`
-    return ChainMap(*(parse_field_help(inspect.getdoc(item) or "") for item in reversed(documented)))
+    documented = (function, *getattr(function, "documented_by", ()))
+    lines = [parse_field_help(inspect.getdoc(item) or "") for item in documented]
+    return ChainMap(*({name: line for name, line in item.items() if not line.startswith("See ")} for item in lines))
 
 
 def parse_field_help(doc: str) -> dict[str, str]:

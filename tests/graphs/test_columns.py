@@ -83,7 +83,7 @@ def test_a_first_line_that_may_be_a_header_is_a_question(tmp_path):
     assert "ann" not in str(refused.value)
     assert SocialGraph.read(file, header=False).n_nodes == 5
     assert SocialGraph.read(file, header=True).n_nodes == 3
-    assert SocialGraph.read(written(tmp_path, lines, "c.txt"), ends=("ann", "bob")).n_nodes == 3
+    assert SocialGraph.read(written(tmp_path, lines, "c.txt"), source="ann", target="bob").n_nodes == 3
     assert SocialGraph.read(written(tmp_path, ["7 8", "1 2", "2 3"], "d.txt")).n_nodes == 5
 
 
@@ -104,18 +104,18 @@ def test_g1_what_is_not_plain_is_refused_and_can_be_said(tmp_path, network):
     counted = written(tmp_path, rows(network, "{i} {u} {v}"), "counted.txt")
     with pytest.raises(UnmaskError, match=r"readings that fit alike.*--source 2 --target 3"):
         SocialGraph.read(counted)
-    same(SocialGraph.read(counted, ends=("2", "3")), network)
+    same(SocialGraph.read(counted, source="2", target="3"), network)
     named = written(tmp_path, ["who,whom,where", *rows(network, "{u},{v},{i}")])
     same(SocialGraph.read(named), network)
-    same(SocialGraph.read(named, ends=("who", "whom")), network)
-    same(SocialGraph.read(named, ends=("Whom", "who")), network)
+    same(SocialGraph.read(named, source="who", target="whom"), network)
+    same(SocialGraph.read(named, source="Whom", target="who"), network)
     for ends, message in [
         (("who", "whose"), "column 'whose' is not in"),
         (("who", "who"), "twice"),
         (("1", "9"), "column '9' is not in"),
     ]:
         with pytest.raises(UnmaskError, match=message):
-            SocialGraph.read(named, ends=ends)
+            SocialGraph.read(named, source=ends[0], target=ends[1])
 
 
 def test_g1_parquet_goes_by_its_names_too(tmp_path, network):
@@ -126,7 +126,7 @@ def test_g1_parquet_goes_by_its_names_too(tmp_path, network):
     same(SocialGraph.read(tmp_path / "n.parquet"), network)
     pandas.DataFrame({"happened": time, "who": u, "whom": v}).to_parquet(tmp_path / "t.parquet")
     same(SocialGraph.read(tmp_path / "t.parquet"), network)
-    same(SocialGraph.read(tmp_path / "t.parquet", ends=("whom", "who")), network)
+    same(SocialGraph.read(tmp_path / "t.parquet", source="whom", target="who"), network)
 
 
 @pytest.mark.parametrize("head", [[], ["# adjacency", "# by somebody"]])

@@ -126,7 +126,7 @@ def test_comments_blank_lines_weights_and_both_directions(tmp_path, name, end):
     ]
     with pytest.raises(AmbiguousInput, match=r"line 7 .*3 such lines"):
         SocialGraph.read(written(tmp_path, end.join(lines), name))
-    options = {"form": "links", "delimiter": "blank", "ends": (0, 1), "comment": "#"}
+    options = {"form": "links", "delimiter": "blank", "source": 1, "target": 2, "comment": "#"}
     graph = SocialGraph.read(written(tmp_path, end.join(lines).replace("% 9", "# 9"), name), **options)
     assert graph.labels.tolist() == [5, 7, 30, 1412]
     assert named_edges(graph) == {frozenset({7, 30}), frozenset({7, 1412})}
@@ -140,7 +140,7 @@ def test_ids_stay_texts_unless_all_are_whole_numbers(tmp_path):
     graph = SocialGraph.read(written(tmp_path, "01 1\n1 2\n"), ids="text")
     assert graph.labels.tolist() == ["01", "1", "2"]
     assert SocialGraph.read(written(tmp_path, "01 1\n1 2\n"), ids="number").labels.tolist() == [1, 2]
-    graph = SocialGraph.read(written(tmp_path, "1.5 1\n1 2e3\n"), ends=(0, 1))
+    graph = SocialGraph.read(written(tmp_path, "1.5 1\n1 2e3\n"), source=1, target=2)
     assert graph.labels.tolist() == ["1", "1.5", "2e3"]
     graph = SocialGraph.read(written(tmp_path, "-3 99999999999\n99999999999 4\n"))
     assert graph.labels.tolist() == [-3, 4, 99999999999]

@@ -13,7 +13,6 @@ from unmask.cli.columns import columns
 from unmask.cli.demo import demo, list_
 from unmask.cli.design import design
 from unmask.cli.game import game
-from unmask.cli.graph import audit_graph
 from unmask.cli.group import UnmaskGroup
 from unmask.cli.init import init
 from unmask.cli.open import open_
@@ -37,7 +36,7 @@ def main() -> None:
 
 
 for command in (
-    init, advise, advise_identity, audit, audit_graph, certify, check, choose, choose_columns, columns, demo, design,
+    init, advise, advise_identity, audit, certify, check, choose, choose_columns, columns, demo, design,
     game, list_, open_, price, protect, protect_graph, report, study,
 ):  # fmt: skip
     main.add_command(command)

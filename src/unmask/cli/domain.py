@@ -3,39 +3,69 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
 from pathlib import Path
-from typing import Any, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, get_origin, get_type_hints
 
 import click
 
-from unmask.cli.documents import DomainCommand
-from unmask.cli.generated import FILE, grouped, options, parse_with
-from unmask.cli.output import Output, audit_output
+from unmask.cli.documents import DomainCommand, allow_code_option, code_folder
+from unmask.cli.generated import FILE, convert_hint, grouped, options, parse_with
+from unmask.cli.output import Output, at_risk_option, audit_output
+from unmask.cli.terminal import print_line
 from unmask.core.errors import UnmaskError
 from unmask.domains import DOMAINS, import_audit
+
+if TYPE_CHECKING:
+    from unmask.results import AuditResult
 
 
 def make_audit_command(domain: str) -> click.Command:
     """Return the command: its argument and its options are the parameters of `audit_files`."""
     audit_files = import_audit(domain).audit_files
-    parameters = inspect.signature(audit_files).parameters.values()
-    keywords = [item.name for item in parameters if item.kind is item.KEYWORD_ONLY]
-    positional = [item.name for item in parameters if item.kind is not item.KEYWORD_ONLY]
+    parameters, hints = inspect.signature(audit_files).parameters, get_type_hints(audit_files, include_extras=True)
+    positional = [name for name, item in parameters.items() if item.kind is not item.KEYWORD_ONLY]
+    keywords = [name for name in parameters if name not in positional and convert_hint(hints[name])]
     text = (inspect.getdoc(audit_files) or "").partition("\n\nParameters\n---")[0]
-    argument = _make_argument(positional, get_type_hints(audit_files))
 
     @click.command(f"audit {DOMAINS[domain].word or domain}", cls=DomainCommand, help=text)
-    @argument
+    @_make_argument(positional, hints)
     @grouped("Knowledge", options(f"{DOMAINS[domain].audit}:audit_files", *keywords))
+    @_add_options(*(option for name, option in SERVICES.items() if name in parameters))
     @audit_output
     def audit(output: Output, **values: Any) -> None:
-        files = [values.pop(name) for name in positional]
-        result = audit_files(*files, **values)
+        files, watched = [values.pop(name) for name in positional], output.start_at_risk()
+        services = {"watched": watched, "code": code_folder, "progress": _print_progress}
+        result = audit_files(*files, **values, **{name: services[name] for name in services.keys() & parameters.keys()})
         if result is not None:  # a dry run has none
-            output.write(result)
+            _print_failures(result)
+            output.write(result, watched=watched, releases=files)
 
     return audit
+
+
+SERVICES: Mapping[str, Callable[[Any], Any]] = {"code": allow_code_option, "watched": at_risk_option}
+"""Parameter of `audit_files` that a document cannot hold -> the option that it needs."""
+
+
+def _add_options(*decorators: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return the decorator that applies all of these."""
+    return lambda command: reduce(lambda inner, decorate: decorate(inner), decorators, command)
+
+
+def _print_progress(text: str) -> None:
+    """Print the running step, on a terminal only."""
+    if sys.stderr.isatty():
+        print_line(text, err=True)
+
+
+def _print_failures(result: AuditResult) -> None:
+    """Print what was requested and failed."""
+    for question, reason in result.not_run:
+        if reason.startswith("failed: "):
+            print_line(f"Not run: {question}: {reason.removeprefix('failed: ')}", err=True)
 
 
 def _make_argument(names: Sequence[str], hints: dict[str, Any]) -> Callable[[Any], Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -148,9 +149,11 @@ def _list_texts(value: object) -> list[str]:
 def _list_files(text: str) -> list[Path]:
     """Return the files that a text names: one, those in a folder that commands read, or the matches of a pattern."""
     path = Path(text.partition("::")[0] or text)
-    if path.is_dir():
-        return [file for kind in ("parquet", "jsonl", "toml") for file in path.rglob(f"*.{kind}")]
-    return [path] if path.is_file() else [Path(file) for file in glob(text)]  # noqa: PTH207  # it may be absolute
+    with suppress(OSError):  # a text may be too long for a name
+        if path.is_dir():
+            return [file for kind in ("parquet", "jsonl", "toml") for file in path.rglob(f"*.{kind}")]
+        return [path] if path.is_file() else [Path(file) for file in glob(text)]  # noqa: PTH207  # it may be absolute
+    return []
 
 
 # --- outputs ---

@@ -161,10 +161,11 @@ def convert_hint(hint: Any) -> dict[str, Any]:
         return {"type": click.Choice(get_args(hint))}
     if get_origin(hint) in (Union, types.UnionType):
         kinds = filter(None, (convert_hint(kind) for kind in get_args(hint) if kind is not type(None)))
-        return min(kinds, key=lambda kind: (kind.get("type") is not FILE, "multiple" in kind), default={})
+        settings = min(kinds, key=lambda kind: (kind.get("type") is not FILE, "multiple" in kind), default={})
+        return {**settings, "default": None} if "is_flag" in settings else settings
     if hint in (str, int, float):
         return {"type": hint}
-    if get_origin(hint) is Sequence and get_args(hint)[0] in (str, Path):
+    if get_origin(hint) is Sequence and get_args(hint)[0] in (str, Path, str | int):
         return {**convert_hint(get_args(hint)[0]), "multiple": True}
     if get_origin(hint) is Mapping:
         return {"type": str, "multiple": True, "parse": parse_pairs}
@@ -184,7 +185,7 @@ def _convert_option(option: Option) -> dict[str, Any]:
     kind = Input() if option.source else FileOrName(option.names) if option.names else None
     settings = {"heading": option.heading, "metavar": option.metavar, "type": kind}
     flags = {"flags": (option.flag,)} if option.flag else {}
-    return {name: value for name, value in settings.items() if value} | flags
+    return {name: value for name, value in settings.items() if value} | flags | (NAMES if option.commas else {})
 
 
 def convert_default(default: Any) -> dict[str, Any]:

@@ -66,7 +66,7 @@ class Output(NamedTuple):
             raise click.UsageError("--sarif writes conditions that are not met; give --policy")
         refuse_to_overwrite(self.report, self.at_risk, self.sarif, force=self.force, folder=self.export)
 
-    def start_at_risk(self, rows: str) -> Watched | None:
+    def start_at_risk(self, rows: str = "id") -> Watched | None:
         """Return the list that the audit fills with people at risk, if one is to be written. rows : its first column"""
         from unmask.reports.at_risk import Watched
 

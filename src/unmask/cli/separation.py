@@ -6,6 +6,7 @@ import csv
 import io
 import time
 from collections.abc import Iterable
+from dataclasses import fields
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from unmask.cli.files import print_json, refuse_to_overwrite, suggest_command, write_release
-from unmask.cli.generated import FILE, Command, grouped, options, output_option, pop_options, split_names
-from unmask.cli.options import parse_encoding, without_seed
+from unmask.cli.generated import FILE, Command, options, output_option, pop_options, split_names
+from unmask.cli.options import without_seed
 from unmask.cli.terminal import print_line
 from unmask.core.errors import UnmaskError
 from unmask.data.writing import STANDARD_OUTPUT
@@ -55,45 +56,14 @@ def _chances(text: str | None) -> tuple[float, ...]:
 
 # --- how a file of a network is read ----------------------------------------------------------------------------------
 
-READING = (
-    "delimiter", "header", "skip_lines", "comment", "encoding", "form", "ids", "missing_ids", "two_mode", "source",
-    "target",
-)  # fmt: skip
-"""Options of files of networks."""
+column_options = options("unmask.graphs:EdgeListOptions")
 
 
-def column_options(command: Any) -> Any:
-    """Add the options of files of networks."""
-    end = "Column of one end of an edge, by name or number from 1. The default is recognized."
-    read = options(
-        "unmask.graphs:EdgeListOptions",
-        delimiter={}, header={"flags": ("--header/--no-header",), "default": None}, skip_lines={}, comment={},
-        encoding={"parse": parse_encoding}, form={}, ids={}, missing_ids={},
-        two_mode={"flags": ("--two-mode/--one-mode",), "default": None},
-    )  # fmt: skip
-    target = click.option("--target", help="Column of the other end of an edge, see --source.")
-    for option in (read, target, click.option("--source", help=end)):
-        command = grouped("Input", option)(command)
-    return command
+def pop_columns(values: dict[str, Any]) -> dict[str, Any]:
+    """Remove the options of files of networks, and return them."""
+    from unmask.graphs import EdgeListOptions
 
-
-def reading_options(values: dict[str, Any]) -> dict[str, Any]:
-    """Return the options of files of networks, taken out of all that were given."""
-    reading = pop_options(values, READING)
-    ends = _ends(reading.pop("source"), reading.pop("target"))
-    return {**reading, "ends": ends}
-
-
-def _ends(source: str | None, target: str | None) -> tuple[str, str] | None:
-    """Both columns, or neither."""
-    if source is not None and target is not None:
-        return source, target
-    if source is None and target is None:
-        return None
-    given_option, missing_option = ("--source", "--target") if target is None else ("--target", "--source")
-    raise UnmaskError(
-        f"{given_option} was given without {missing_option}, expected the columns of both ends of an edge"
-    )
+    return pop_options(values, [field.name for field in fields(EdgeListOptions)])
 
 
 # --- who separates, and how ------------------------------------------------------------------------------------------
@@ -200,9 +170,9 @@ def protect_graph(
     refuse_to_overwrite(origin, force=force, stream=output)
     if output != STANDARD_OUTPUT:
         check_suffix(output.name)
-    reading = reading_options(separation)
+    columns = pop_columns(separation)
     protection = _chosen(written, separation)
-    people = SocialGraph.read(graph, **reading)
+    people = SocialGraph.read(graph, **columns)
     start = time.perf_counter()
     separated = protected(protection, people, rng=secret_unless(None))
     seconds = time.perf_counter() - start
@@ -305,7 +275,7 @@ def advise_identity(
     from unmask.graphs.audit.identity_advice import advise, sentences
     from unmask.graphs.graph import SocialGraph
 
-    network = SocialGraph.read(graph, **reading_options(settings))
+    network = SocialGraph.read(graph, **pop_columns(settings))
     advice = advise(network, _node(network, node, graph), **settings)
     if as_json:
         print_json(results=[advice])

@@ -12,7 +12,7 @@ Call = TypeVar("Call", bound=Callable[..., Any])
 def with_parameters(*sources: Callable[..., Any], only: tuple[str, ...] = ()) -> Callable[[Call], Call]:
     """Return a decorator that adds parameters of functions, or fields of dataclasses, to a signature, as keywords.
 
-    They take the place of `**keywords` and of parameters of the same name. The sources are kept as `documented_by`.
+    They take the place of `**keywords` and of parameters of the same name. `documented_by` lists the sources.
 
     only : names of the parameters to add; all by default
     """
@@ -30,7 +30,7 @@ def with_parameters(*sources: Callable[..., Any], only: tuple[str, ...] = ()) ->
         described: Any = function
         described.__signature__ = Signature([*kept, *added.values()])
         described.__annotations__ |= {name: parameter.annotation for name, parameter in added.items()}
-        described.documented_by = sources
+        described.documented_by = (*getattr(function, "documented_by", ()), *sources)
         return function
 
     return decorate

@@ -285,7 +285,7 @@ class SocialGraph:
         return cls(rows.indptr, rows.neighbor, names, Dropped.of(rows, len(ends[0])), way)
 
     @classmethod
-    def read(cls, source: object, **options: Any) -> Self:
+    def read(cls, source: object, /, **options: Any) -> Self:
         """Read a graph from a file, a matrix or a graph object, and log one line that accounts for the file.
 
         Parameters

@@ -124,7 +124,7 @@ def label_columns(
         and len(names) == 2
         and bool(max(side[0] for side in nodes_of(source, target, names[:1], names[1:])) == -1)
     )
-    links = read_links(path, EdgeListOptions(header=header, ends=(0, 1), ids="text", missing_ids="keep"))
+    links = read_links(path, EdgeListOptions(header=header, source=1, target=2, ids="text", missing_ids="keep"))
     labels = np.arange(links.n_nodes) if links.labels is None else links.labels
     first_column, second_column = (
         np.array(unify_ids(list(map(str, labels[side].tolist())))) for side in (links.u, links.v)

@@ -1,6 +1,7 @@
 """Audits and study cells of networks: an adversary re-identifies people of a released network by their edges."""
 
-from unmask.graphs.audit.network_audit import audit, audit_networks, check_choice
+from unmask.graphs.audit.files import audit_files
+from unmask.graphs.audit.network_audit import audit, audit_networks
 from unmask.graphs.audit.study import ADVERSARY as ADVERSARY
 from unmask.graphs.audit.study import COLUMNS as COLUMNS
 from unmask.graphs.audit.study import DATASET as DATASET
@@ -13,4 +14,4 @@ from unmask.graphs.audit.study import columns as columns
 from unmask.graphs.audit.study import load as load
 from unmask.graphs.audit.study import protect as protect
 
-__all__ = ["audit", "audit_networks", "check_choice"]
+__all__ = ["audit", "audit_files", "audit_networks"]

@@ -25,7 +25,7 @@ from unmask.graphs.audit.sentences import headline
 from unmask.graphs.audit.tables import make_tables
 from unmask.graphs.protections import adopted
 from unmask.policy.coverage import coverage_notes
-from unmask.ranges import Range
+from unmask.ranges import Option, Range
 from unmask.reports.at_risk import Watched
 from unmask.reports.properties import plane_table, utility_block, utility_table
 from unmask.results import AuditResult, Row
@@ -51,34 +51,53 @@ def audit(
     runs: Annotated[int, Range(1)] = 4,
     transition: Sequence[int] = (),
     seed: Annotated[int, Range(0)] = 0,
-    checkpoint: Path | None = None,
+    checkpoint: Annotated[Path | None, Option("Options", metavar="FOLDER")] = None,
     watched: Watched | None = None,
     progress: Callable[[str], None] = lambda _: None,
 ) -> AuditResult:
     """Attack a released network: how many people are re-identified by their edges alone.
 
-    truth         : table of who is who: id in AUXILIARY, id in RELEASE. A `Pair`, or an array as in it; without one
-                    nothing can be checked
-    truth_partial : do not judge people without a line in --truth, who may be in RELEASE
-    truth_sampled : people of a partial --truth are drawn at random, and stand for all
-    auxiliary     : network of the adversary, in which they know the people
-    similarity    : table of similar people (needs --auxiliary): id in AUXILIARY, id in RELEASE, larger weights for the
-                    more similar, in an order that Rematch and Climb use. A `Similarity`
-    overlaps      : shares of people and edges in common of two networks made from RELEASE, in place of --auxiliary
-    largest_component : cut both networks of --overlap to it, as papers do, and judge only its people
-    separation    : attack once more where some people have several identities (needs --overlap): keys are the options
-                    of protect graph, such as model=best,identities=5,adopters=0.1 or decoy. Any protections
-    attacks       : attacks, separated by commas, with parameters after colons, as in Bumblebee:theta=0.5 (default: all,
-                    and Rematch once forced). As they are written, or by name
-    seeds         : leaked identities: random, random.25, top, clique.4, betweenness.1 and more, drawn with the truth,
-                    or match_profiles, match_top and match_cliques without it. METHOD:COUNT, or people that the
-                    adversary has found; random.25 and 5 % of the people, 100 at most, when left out
-    runs          : runs, each with other graphs or seeds
-    transition    : other numbers of leaked identities to attack from, such as 5,25,100
-    seed          : random seed of every draw
-    checkpoint    : keep each round of Ensemble in a folder: after an interruption the same command goes on from there
-    watched       : takes down who is at risk, for the owner alone
-    progress      : is told what is about to be run
+    Parameters
+    ----------
+    release : SocialGraph or mapping of SocialGraph
+        Released network.
+    truth : Pair or (auxiliary.n_nodes,) int array, optional
+        Released node of each person of the adversary's network, see `Pair`; nothing can be checked without it.
+    truth_partial : bool
+        do not judge people without a line in --truth, who may be in RELEASE
+    truth_sampled : bool
+        people of a partial --truth are drawn at random, and stand for all
+    auxiliary : SocialGraph, optional
+        Network of the adversary, in which they know the people.
+    similarity : Similarity, optional
+        Similar people of both networks, in an order that Rematch and Climb use.
+    overlaps : sequence of pairs of float
+        Shares of people and edges in common of two networks made from the release, in place of `auxiliary`.
+    largest_component : bool
+        cut both networks of --overlap to it, as papers do, and judge only its people
+    separation : sequence of protections
+        Protections after each of which the network is attacked once more; they need `overlaps`.
+    attacks : sequence of str or mapping of Attack
+        Attacks as they are written, such as Bumblebee:theta=0.5, or by name; by default all, see `default_attacks`.
+    seeds : str or SeedPairs, optional
+        People that the adversary has found, or METHOD:COUNT, see `Plan`; by default see `default_seeds`.
+    runs : int
+        runs, each with other graphs or seeds
+    transition : sequence of int
+        Other numbers of leaked identities to attack from.
+    seed : int
+        random seed of every draw
+    checkpoint : path, optional
+        keep each round of Ensemble in a folder: after an interruption the same command goes on from there
+    watched : Watched, optional
+        List to fill with the people at risk, for the owner.
+    progress : callable
+        Function that receives what is run next.
+
+    Returns
+    -------
+    AuditResult
+        Rows, tables and findings.
     """
     leaked = seeds if isinstance(seeds, SeedPairs) else None
     check_choice(

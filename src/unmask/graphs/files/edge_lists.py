@@ -29,7 +29,7 @@ from unmask.graphs.compressed_rows import mark_nodes
 from unmask.graphs.files.end_columns import EndColumns, Ends, choose_ends, is_known, is_weight
 from unmask.graphs.files.formats import adjacency_dialect, matrix_dialect, read_adjacency, read_matrix
 from unmask.graphs.files.node_numbers import LinkList, number_ids
-from unmask.ranges import Range, check_type
+from unmask.ranges import Option, Range, check_type
 
 FORMATS = (
     "a list of edges or an adjacency list (.txt, .csv, .tsv), a matrix in such a file, Parquet, Pajek (.net), GraphML, "
@@ -53,12 +53,14 @@ class EdgeListOptions:
 
     Parameters
     ----------
+    source : str or int, optional
+        column of one end of an edge, by name or by number from 1
+    target : str or int, optional
+        column of the other end of an edge (needs --source)
     delimiter : str, optional
         delimiter of the ids: a character, or tab, bar, semicolon, comma or blank (any run of blanks)
     header : bool, optional
         first row names columns
-    ends : pair of str or int, optional
-        columns of the two ends of an edge, by name or by number from 1
     skip_lines : int
         lines to skip at the top
     comment : str, optional
@@ -75,16 +77,17 @@ class EdgeListOptions:
         ends of two kinds, such as people and items
     """
 
-    delimiter: str | None = None
-    header: bool | None = None
-    ends: Ends | None = None
-    skip_lines: Annotated[int, Range(0)] = 0
-    comment: str | None = None
-    encoding: str | None = None
-    form: Literal["links", "adjacency", "matrix"] | None = None
-    ids: Literal["text", "number"] | None = None
-    missing_ids: Literal["drop", "isolated", "keep"] | None = None
-    two_mode: bool | None = None
+    source: Annotated[str | int | None, Option("Input")] = None
+    target: Annotated[str | int | None, Option("Input")] = None
+    delimiter: Annotated[str | None, Option("Input")] = None
+    header: Annotated[bool | None, Option("Input", "--header/--no-header")] = None
+    skip_lines: Annotated[int, Range(0), Option("Input")] = 0
+    comment: Annotated[str | None, Option("Input")] = None
+    encoding: Annotated[str | None, Option("Input")] = None
+    form: Annotated[Literal["links", "adjacency", "matrix"] | None, Option("Input")] = None
+    ids: Annotated[Literal["text", "number"] | None, Option("Input")] = None
+    missing_ids: Annotated[Literal["drop", "isolated", "keep"] | None, Option("Input")] = None
+    two_mode: Annotated[bool | None, Option("Input", "--two-mode/--one-mode")] = None
 
     def __post_init__(self) -> None:
         marks = {**{name: mark for mark, name in DELIMITER_NAMES.items()}, "\\t": "\t"}
@@ -93,10 +96,16 @@ class EdgeListOptions:
             names = ", ".join(DELIMITER_NAMES.values())
             raise UnmaskError(f"the delimiter is unknown, expected one character or one of {names}")
         object.__setattr__(self, "delimiter", mark)
-        object.__setattr__(self, "ends", None if self.ends is None else tuple(self.ends))
+        if (self.source is None) != (self.target is None):
+            named, missing = ("source", "target") if self.target is None else ("target", "source")
+            raise UnmaskError(f"--{named} was given without --{missing}, expected the columns of both ends of an edge")
         for name, hint in get_type_hints(EdgeListOptions, include_extras=True).items():
-            if name != "ends" and getattr(self, name) is not None:
-                check_type(name, getattr(self, name), hint)
+            check_type(name, getattr(self, name), hint)
+
+    @property
+    def ends(self) -> Ends | None:
+        """The columns of the two ends, if they are named."""
+        return None if self.source is None else (str(self.source), str(self.target))
 
 
 def read_edge_list(

@@ -1,0 +1,144 @@
+"""Audits of networks in files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Annotated, Any
+
+from unmask.core.errors import UnmaskError
+from unmask.core.signatures import with_parameters
+from unmask.domains import name_files
+from unmask.graphs import EdgeListOptions, Pair, SeedPairs, Similarity, SocialGraph
+from unmask.graphs.audit.attack_plan import is_count, parse_attacks, parse_protection, parse_seeds
+from unmask.graphs.audit.network_audit import audit, check_choice
+from unmask.ranges import Option
+from unmask.results import AuditResult
+
+SHARED = (
+    "truth_partial", "truth_sampled", "largest_component", "runs", "seed", "checkpoint", "watched", "progress",
+)  # fmt: skip
+"""Parameters of `audit` that an audit of files has, too."""
+
+
+@with_parameters(EdgeListOptions)
+@with_parameters(audit, only=SHARED)
+def audit_files(
+    release: Path,
+    *,
+    auxiliary: Annotated[Path | None, Option("Input")] = None,
+    truth: Annotated[Path | None, Option("Input")] = None,
+    similarity: Annotated[Path | None, Option("Input")] = None,
+    seeds_file: Annotated[Path | None, Option("Input")] = None,
+    overlaps: Annotated[Sequence[str], Option(flag="--overlap", metavar="NODES,EDGES")] = (),
+    protections: Annotated[Sequence[str], Option(flag="--with", metavar="NAME:KEY=VALUE")] = (),
+    attacks: Annotated[Sequence[str], Option(flag="--attack", commas=True)] = (),
+    seeds: Annotated[str | None, Option(metavar="METHOD:COUNT")] = None,
+    transition: Annotated[Sequence[str | int], Option(commas=True)] = (),
+    code: Callable[[str], Path | None] = lambda _: None,
+    **further: Any,
+) -> AuditResult:
+    r"""Attack a released network: how many people are re-identified by their edges alone.
+
+    A network is a list of edges, an adjacency list or a matrix (.txt, .csv, .tsv, also compressed), Parquet, Pajek
+    (.net), GraphML, GEXF or node-link JSON. A file with two readings is refused with the options that decide. Without
+    --truth nothing can be checked: the report then says how many people are given a name. In that table a person may
+    have several lines, as protect graph --origin writes them: any of the identities is right.
+
+    \b
+    unmask audit graph network.txt.gz --overlap 0.5,0.75 --seeds random.25:1000 --report out.html
+    unmask audit graph network.txt.gz --overlap 0.5,0.75 --with KDegree:k=10 --with RandomWalk --report out.html
+    unmask audit graph network.txt.gz --overlap 0.5,0.75 --with IdentitySeparation:model=best:identities=5
+    unmask audit graph release.csv --auxiliary known.csv --truth truth.csv --attack Nar09,Rematch --transition 5,25
+    unmask audit graph release.csv --auxiliary known.csv --seeds-file found.csv --attack Rematch --json
+
+    Parameters
+    ----------
+    release : path
+        File of the released network.
+    auxiliary : path, optional
+        network of the adversary, in which they know the people
+    truth : path, optional
+        table of who is who: id in AUXILIARY, id in RELEASE
+    similarity : path, optional
+        table of similar people (needs --auxiliary): id in AUXILIARY, id in RELEASE, larger weights for the more
+        similar, in an order that Rematch and Climb use
+    seeds_file : path, optional
+        leaked identities: a table like --truth
+    overlaps : sequence of str
+        shares of people and edges in common of two networks made from RELEASE, in place of --auxiliary
+    protections : sequence of str
+        attack once more after this protection of unmask list, such as KDegree:k=10 (needs --overlap); repeatable
+    attacks : sequence of str
+        attacks, separated by commas, with parameters after colons, as in Bumblebee:theta=0.5 (default: all, and
+        Rematch once forced)
+    seeds : str, optional
+        leaked identities: random, random.25, top, clique.4, betweenness.1 and more, drawn with the truth, or
+        match_profiles, match_top and match_cliques without it
+    transition : sequence of str or int
+        other numbers of leaked identities to attack from, such as 5,25,100
+    code : callable
+        Function that returns the folder whose modules a parameter may run; None: none.
+    **further
+        See `audit`, and `EdgeListOptions` for both networks.
+    """
+    columns = {field.name: further.pop(field.name) for field in fields(EdgeListOptions) if field.name in further}
+    separation = tuple(parse_protection(text, code("protections")) for text in dict.fromkeys(protections))
+    choice = {"overlaps": _parse_overlaps(overlaps), "separation": separation}
+    check_choice(auxiliary, truth, seeds_file, similarity, **choice, truth_partial=further.get("truth_partial", False))
+    if seeds is not None:
+        parse_seeds(seeds)
+    plan = {
+        "attacks": parse_attacks(attacks, code("attacks")) if attacks else (),
+        "seeds": seeds,
+        "transition": _parse_counts(transition),
+    }
+    graph, evidence = _read(release, auxiliary, columns, truth=truth, similarity=similarity, seeds=seeds_file)
+    if (watched := further.get("watched")) is not None:
+        watched.rows = f"id_in_{'release' if auxiliary is None else 'auxiliary'}"
+    return audit({name_files((release,))[0]: graph}, **{**choice, **plan, **evidence, **further})
+
+
+def _read(
+    release: Path, auxiliary: Path | None, columns: Mapping[str, Any], **pairs: Path | None
+) -> tuple[SocialGraph, dict[str, Any]]:
+    """Return the released network, the adversary's network, and the tables of pairs of people that were given."""
+    graph = SocialGraph.read(release, **columns)
+    if auxiliary is None:
+        return graph, {}
+    known = SocialGraph.read(auxiliary, **columns)
+    kinds: dict[str, Any] = {"truth": Pair, "similarity": Similarity, "seeds": SeedPairs}
+    tables = {name: kinds[name].read(known, graph, path) for name, path in pairs.items() if path is not None}
+    return graph, {"auxiliary": known, **tables}
+
+
+def _parse_overlaps(texts: Iterable[str]) -> tuple[tuple[float, float], ...]:
+    """Return the shares of each text NODES,EDGES."""
+    overlaps: dict[str, tuple[float, float]] = {}
+    for text in texts:
+        nodes, edges = _parse_overlap(text)
+        if f"{nodes:g}/{edges:g}" in overlaps:
+            raise UnmaskError(f"--overlap {text} is given twice, expected overlaps that differ within 6 digits")
+        overlaps[f"{nodes:g}/{edges:g}"] = nodes, edges
+    return tuple(overlaps.values())
+
+
+def _parse_overlap(text: str) -> tuple[float, float]:
+    try:
+        nodes, edges = (float(part) for part in text.split(","))
+    except ValueError:
+        raise UnmaskError(f"--overlap is {text!r}, expected two shares NODES,EDGES such as 0.5,0.75") from None
+    if not (0 <= nodes <= 1 and 0 < edges <= 1):
+        raise UnmaskError(f"--overlap is {text!r}, expected shares from 0 to 1, that of edges above 0")
+    return nodes, edges
+
+
+def _parse_counts(values: Iterable[str | int]) -> tuple[int, ...]:
+    """Return numbers of seeds, each once, in ascending order."""
+    texts = list(map(str, values))
+    if not all(map(is_count, texts)):
+        raise UnmaskError(
+            f"--transition is {','.join(texts)!r}, expected whole numbers of seeds from 1, as in 5,25,100"
+        )
+    return tuple(sorted(set(map(int, texts))))
