@@ -189,7 +189,7 @@ def crowds() -> Section:
 def _crowd_verdicts(off: float, far: float, apart: float) -> tuple[Verdict, ...]:
     p = np.linspace(0.01, 0.99, 99)
     errors = np.array([Crowds(20, float(q)).estimation_error for q in p])
-    forwards = np.array([Crowds(20, float(q)).expected_forwards for q in p])
+    forwards = np.array([Crowds(20, float(q)).expected_delay for q in p])
     opposed = bool(np.all(np.diff(errors) < 0) and np.all(np.diff(forwards) < 0))
     both = bool(
         Crowds(100, 0.2).epsilon > Crowds(10, 0.2).epsilon

@@ -57,7 +57,7 @@ def test_crowds_as_simulated_agrees_with_the_closed_forms_within_its_standard_er
     right = (author == last).mean()
     expected = 1 - crowd.estimation_error
     assert abs(right - expected) <= 4 * np.sqrt(expected * (1 - expected) / messages)
-    assert abs(forwards.mean() - crowd.expected_forwards) <= 4 * forwards.std() / np.sqrt(messages)
+    assert abs(forwards.mean() - crowd.expected_delay) <= 4 * forwards.std() / np.sqrt(messages)
     joint = np.zeros((n, n))
     np.add.at(joint, (author, last), 1 / messages)
     p_xy = crowd.channel().joint()

@@ -15,6 +15,7 @@ from unmask.channels.attacks import (
     StatisticalDisclosure,
 )
 from unmask.channels.channel import Channel
+from unmask.channels.datasets import Crowds, PoolMix
 from unmask.channels.design import (
     Design,
     RateDistortion,
@@ -42,6 +43,7 @@ __all__ = [
     "Chain",
     "Channel",
     "Coin",
+    "Crowds",
     "Design",
     "FrequencyAttack",
     "Generalize",
@@ -52,6 +54,7 @@ __all__ = [
     "NearestNeighborAttack",
     "PlanarGaussian",
     "PlanarLaplace",
+    "PoolMix",
     "RandomizedResponse",
     "RateDistortion",
     "Round",

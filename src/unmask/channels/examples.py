@@ -12,6 +12,7 @@ PROTECTIONS = (
     channels.RandomizedResponse(1.0, 4), channels.Geometric(1.0, 4), channels.Coin(0.5),
     channels.Generalize(("low", "low", "high", "high")), channels.PlanarLaplace(0.001),
     channels.PlanarGaussian(1000.0), channels.Shrink(1000.0, 3000.0),
+    channels.Crowds(4, 0.5), channels.PoolMix(2, 1),
 )  # fmt: skip
 
 DATASETS = (

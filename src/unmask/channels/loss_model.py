@@ -147,7 +147,7 @@ def _read_points(
 ) -> Floats | None:
     """Return the places of the secrets: all columns of the coordinates, or the numbers in their names."""
     if isinstance(coordinates, str | os.PathLike):
-        return _read_coordinates(Path(coordinates), secrets or (), loss)
+        return read_places(Path(coordinates), secrets or (), loss)[1]
     if coordinates is not None or secrets is None:
         return None if coordinates is None else as_numbers("coordinates", coordinates)
     try:
@@ -156,9 +156,11 @@ def _read_points(
         raise UnmaskError(f"the loss {loss} needs numbers, and a secret is none; give --coordinates") from None
 
 
-def _read_coordinates(path: Path, secrets: tuple[str, ...], loss: str) -> Floats:
+def read_places(path: Path, secrets: tuple[str, ...] | None, loss: str) -> tuple[tuple[str, ...], Floats]:
+    """Return names and coordinates of secrets, in their order; of all lines of the file if no secrets are named."""
     columns, names, points, _ = read_matrix(path)
     row_of = {name: i for i, name in enumerate(names)}
+    secrets = names if secrets is None else secrets
     if not set(secrets) <= set(row_of):
         raise UnmaskError(f"{path.name} lacks coordinates of a secret, expected one line for each")
     ordered, degrees = points[[row_of[name] for name in secrets]], _columns_of_degrees(columns)
@@ -167,7 +169,7 @@ def _read_coordinates(path: Path, secrets: tuple[str, ...], loss: str) -> Floats
             f"{path.name} has latitudes and longitudes, which {loss} would take for lengths; give --loss haversine, or "
             "coordinates in meters"
         )
-    return ordered[:, degrees] if degrees else ordered
+    return secrets, ordered[:, degrees] if degrees else ordered
 
 
 def _columns_of_degrees(columns: tuple[str, ...]) -> list[int]:

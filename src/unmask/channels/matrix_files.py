@@ -2,42 +2,33 @@
 
 from __future__ import annotations
 
-import csv
-import logging
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple, cast
+from typing import NamedTuple
 
-import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
 from unmask.channels.channel import Channel
-from unmask.core.errors import FailedError, UnmaskError
-from unmask.data.databases import explain_failure, open_database
-from unmask.data.encodings import open_text
-from unmask.data.resources import temporary_folder
-from unmask.data.source_files import prepare_file, read_head, scan_parquet
-
-_log = logging.getLogger(__name__)
-
-MAX_ROUNDING = 1e-3
-"""Difference between 1 and the sum of rounded probabilities, which are divided by their sum, with a note."""
-
-PERCENT = 100
-"""Sum of percentages."""
-
-COUNT_NAMES = ("count", "counts", "n", "freq", "frequency", "runs")
-"""Names of a column that counts the runs of a secret and an output."""
-
-SECRET_NAMES = ("secret", "secrets", "input", "x", "name", "id")
-"""Headers of the column of secret names, in addition to an empty cell."""
+from unmask.channels.evidence.forms import (
+    COLUMNS,
+    MAX_ROUNDING,
+    PERCENT,
+    SECRET_NAMES,
+    Evidence,
+    Form,
+    check_secrets,
+    is_list,
+    recognize_form,
+)
+from unmask.channels.evidence.lines import Lines, check_widths, is_number, read_lines
+from unmask.core.errors import UnmaskError
 
 SAMPLE_FORM = "expected a line secret,output, then a line for each run; or secret,output,count"
 
-Evidence = Literal["auto", "channel", "counts", "samples"]
-"""Form of a file: probabilities, counts of runs by secret and output, or a line for each run."""
+CHANNEL_FORMS: tuple[Form, ...] = ("channel", "counts", "samples")
+"""Forms of files that are read as channels."""
 
 
 class Prior(NamedTuple):
@@ -69,11 +60,43 @@ def read_channels(
     notes = [] if chances is None else [chances.note]
     channels: list[Channel] = []
     for path in paths:
-        order = channels[0].x_labels if channels else None
-        channel, note = _read_channel(path, prior, chances, order, evidence)
+        lines = read_lines(path)
+        form = recognize_form(path, lines) if evidence == "auto" else evidence
+        channel, note = read_channel(path, lines, form, chances, channels[0].x_labels if channels else None)
         channels.append(channel)
         notes.append(note)
     return channels, [note for note in notes if note]
+
+
+def read_channel(
+    path: Path, lines: Lines, form: Form, prior: Prior | None, order: tuple[str, ...] | None
+) -> tuple[Channel, str]:
+    """Return the channel of a file of a form, and a note on how it was read.
+
+    Secrets are in this order, and outputs in the order of the secrets if their names are the same.
+    """
+    if form not in CHANNEL_FORMS:
+        raise UnmaskError(f"{path.name} has {form}, expected a channel, counts or samples; name such a file")
+    outputs, secrets, table, note = _read_evidence(path, lines, form)
+    if len(set(outputs)) < len(outputs):
+        raise UnmaskError(f"file {path.name!r} names a column twice, expected every output once")
+    if form == "channel":
+        table, note = _normalize(table, path, "rows")
+    if order is not None:
+        table, secrets = table[match_names(order, secrets, path, "secrets")], order
+    if set(outputs) == set(secrets):
+        table, outputs = table[:, match_names(secrets, outputs, path, "outputs")], secrets
+    if form != "channel" and prior is not None:
+        raise UnmaskError(f"{path.name} has counts, whose shares are the prior; leave --prior out")
+    try:
+        if form != "channel":
+            size = f"{table.sum():,.0f} {note}, of {len(secrets):,} secrets and {len(outputs):,} outputs"
+            note = f"{path.name} is read as {size}: what leaks is estimated."
+            return Channel.from_counts(table, x_labels=secrets, y_labels=outputs), note
+        probability = prior and prior.probability[match_names(secrets, prior.secrets, path, "secrets")]
+        return Channel(table, probability, x_labels=secrets, y_labels=outputs), note
+    except UnmaskError as error:
+        raise UnmaskError(f"{path.name}: {error}") from None
 
 
 def read_named(path: Path, secrets: tuple[str, ...], outputs: tuple[str, ...]) -> NDArray[np.float64]:
@@ -89,9 +112,8 @@ def read_prior(path: Path) -> Prior:
     if table.shape[1] != 1:
         raise UnmaskError(f"{path.name} has {table.shape[1]} columns of numbers, expected one: secret and probability")
     chance = table[:, 0]
-    if _is_number(columns[0]):
-        if corner in secrets:
-            raise UnmaskError(f"file {path.name!r} names a line twice, expected every name once")
+    if is_number(columns[0]):
+        check_secrets(path, (corner, *secrets))
         secrets, chance = (corner, *secrets), np.concatenate([[float(columns[0])], chance])
     table, note = _normalize(chance[None], path, "probabilities")
     return Prior(secrets, table[0], note)
@@ -99,7 +121,7 @@ def read_prior(path: Path) -> Prior:
 
 def read_matrix(path: Path) -> Matrix:
     """Read a file whose first line and first column are names, and all other cells numbers."""
-    return _parse_matrix(path, _read_lines(path))
+    return _parse_matrix(path, read_lines(path))
 
 
 def match_names(expected: tuple[str, ...], names: tuple[str, ...], path: Path, noun: str) -> NDArray[np.int64]:
@@ -113,79 +135,47 @@ def match_names(expected: tuple[str, ...], names: tuple[str, ...], path: Path, n
 # --- channels ---
 
 
-def _read_channel(
-    path: Path, prior: Path | None, chances: Prior | None, order: tuple[str, ...] | None, evidence: Evidence
-) -> tuple[Channel, str]:
-    """Return a channel with its secrets in this order, and outputs in the order of the secrets if they are the same."""
-    (outputs, secrets, table, corner), form = _read_evidence(path, evidence)
-    if len(set(outputs)) < len(outputs):
-        raise UnmaskError(f"file {path.name!r} names a column twice, expected every output once")
-    if corner and (_is_number(corner) or _lacks_names(secrets, table, corner, counted=bool(form))):
+def _read_evidence(path: Path, lines: Lines, form: Form) -> Matrix:
+    """Return the numbers of a channel, counts or samples; the noun of counts in the place of the corner."""
+    head = [cell.strip().casefold() for cell in lines[0][1]] if lines else []
+    if form == "samples" or (form == "counts" and (set(COLUMNS["counts"]) <= set(head) or is_list(head))):
+        return _count_samples(path, lines)
+    columns, secrets, table, corner = _parse_matrix(path, lines)
+    if corner and (is_number(corner) or _lacks_names(secrets, table, corner, counted=form == "counts")):
         raise UnmaskError(
             f"the first column of {path.name} is secret names or an output; begin the first line with an empty cell, "
             "and every other line with the name of a secret"
         )
-    table, note = (table, "") if form else _normalize(table, path, "rows")
-    if order is not None:
-        table, secrets = table[match_names(order, secrets, path, "secrets")], order
-    if set(outputs) == set(secrets):
-        table, outputs = table[:, match_names(secrets, outputs, path, "outputs")], secrets
-    if form and prior is not None:
-        raise UnmaskError(f"{path.name} has counts, whose shares are the prior; leave --prior out")
-    try:
-        if form:
-            size = f"{table.sum():,.0f} {form}, of {len(secrets):,} secrets and {len(outputs):,} outputs"
-            note = f"{path.name} is read as {size}: what leaks is estimated."
-            return Channel.from_counts(table, x_labels=secrets, y_labels=outputs), note
-        probability = (
-            chances and chances.probability[match_names(secrets, chances.secrets, cast(Path, prior), "secrets")]
-        )
-        return Channel(table, probability, x_labels=secrets, y_labels=outputs), note
-    except UnmaskError as error:
-        raise UnmaskError(f"{path.name}: {error}") from None
+    return Matrix(columns, secrets, table, "runs")
 
 
 def _lacks_names(secrets: tuple[str, ...], table: NDArray[np.float64], corner: str, *, counted: bool) -> bool:
     """Return whether the column of secret names may be the first output."""
-    if corner.lower() in SECRET_NAMES or not all(map(_is_number, secrets)):
+    if corner.lower() in SECRET_NAMES or not all(map(is_number, secrets)):
         return False
     total = np.array(secrets, dtype=np.float64) + table.sum(axis=1)
     return counted or bool(np.abs(total - 1).max() <= MAX_ROUNDING)
 
 
-def _read_evidence(path: Path, evidence: Evidence) -> tuple[Matrix, str]:
-    """Return a file as a matrix, and the noun for its counts; "" for probabilities."""
-    numbered = _read_lines(path)
-    lines = [[cell.strip() for cell in line] for _, line in numbered]
-    head, names = lines[0] if lines else [""], [line[0] for line in lines[1:]]
-    is_list = head[0] and (len(head) == 2 or (len(head) == 3 and head[2].lower() in COUNT_NAMES))
-    if evidence == "samples" or (evidence == "auto" and is_list and len(set(names)) < len(names)):
-        return _count_samples(path, lines)
-    matrix = _parse_matrix(path, numbered)
-    total, is_whole = matrix.table.sum(axis=1), np.array_equal(matrix.table, np.floor(matrix.table))
-    if evidence == "auto" and is_whole and np.all(total == PERCENT):
-        raise UnmaskError(
-            f"the lines of {path.name} sum to {PERCENT}: add --evidence counts if these are counts, or divide "
-            "percentages by 100"
-        )
-    counted = evidence == "counts" or (evidence == "auto" and is_whole and np.any(total != 1))
-    return matrix, "runs" if counted else ""
-
-
-def _count_samples(path: Path, lines: Sequence[Sequence[str]]) -> tuple[Matrix, str]:
+def _count_samples(path: Path, lines: Lines) -> Matrix:
     """Count lines secret, output, or secret, output, count, below a line of these names."""
-    width = {len(line) for line in lines}
-    if len(lines) < 2 or width not in ({2}, {3}) or not all(line[2].isdecimal() for line in lines[1:] if line[2:]):
+    head = [cell.strip() for cell in lines[0][1]] if lines else []
+    names = [name.casefold() for name in head]
+    place = [names.index(name) for name in COLUMNS["counts"] if name in names]
+    place = place if len(place) >= 2 else list(range(len(head)))
+    cells = [[line[i].strip() for i in place] for _, line in lines[1:] if len(line) == len(head)]
+    if not cells or len(cells) < len(lines) - 1 or len(place) not in (2, 3):
         raise UnmaskError(f"{path.name} does not contain samples; {SAMPLE_FORM}")
-    order = (1, 0) if [name.lower() for name in lines[0][:2]] == ["output", "secret"] else (0, 1)
-    (secrets, x), (outputs, y) = (np.unique([line[i] for line in lines[1:]], return_inverse=True) for i in order)
-    secret_name, output_name = (lines[0][i] for i in order)
+    if not all(line[2].isdecimal() for line in cells if line[2:]):
+        raise UnmaskError(f"{path.name} has a count that is not a whole number from 0 on; {SAMPLE_FORM}")
+    (secrets, x), (outputs, y) = (np.unique([line[i] for line in cells], return_inverse=True) for i in (0, 1))
+    secret_name, output_name = (head[place[i]] for i in (0, 1))
     if secret_name in secrets and output_name in outputs:
         raise UnmaskError(f"{path.name} has no line of column names; {SAMPLE_FORM}")
     table = np.zeros((len(secrets), len(outputs)))
-    np.add.at(table, (x, y), [float(line[2]) if line[2:] else 1.0 for line in lines[1:]])
+    np.add.at(table, (x, y), [float(line[2]) if line[2:] else 1.0 for line in cells])
     form = f"samples with the secret in column {secret_name!r} and the output in column {output_name!r}"
-    return Matrix(tuple(outputs.tolist()), tuple(secrets.tolist()), table, ""), form
+    return Matrix(tuple(outputs.tolist()), tuple(secrets.tolist()), table, form)
 
 
 def _normalize(table: NDArray[np.float64], path: Path, noun: str) -> tuple[NDArray[np.float64], str]:
@@ -215,25 +205,22 @@ def _advise(table: NDArray[np.float64], total: NDArray[np.float64]) -> str:
         return "its columns do; write secrets in lines and outputs in columns"
     if np.abs(total - PERCENT).max() <= PERCENT * MAX_ROUNDING:
         return "divide percentages by 100"
-    return "divide them by their sum" if len(table) == 1 else "give every output, or whole numbers, which are counts"
+    return "give every probability" if len(table) == 1 else "give every output, or whole numbers, which are counts"
 
 
-# --- lines of cells ---
+# --- cells ---
 
 
-def _parse_matrix(path: Path, numbered: Sequence[tuple[int, list[str]]]) -> Matrix:
+def _parse_matrix(path: Path, numbered: Lines) -> Matrix:
     """Return the matrix of lines, each with its number in the file."""
     if len(numbered) < 2 or len(numbered[0][1]) < 2:
         raise UnmaskError(
             f"file {path.name!r} has no numbers, expected a line of names and lines of a name and numbers"
         )
     head = numbered[0][1]
-    for number, line in numbered:
-        if len(line) != len(head):
-            raise UnmaskError(f"line {number} of {path.name} has {len(line)} cells, expected {len(head)}")
+    check_widths(path, numbered)
     names = tuple(line[0].strip() for _, line in numbered[1:])
-    if len(set(names)) < len(names):
-        raise UnmaskError(f"file {path.name!r} names a line twice, expected every name once")
+    check_secrets(path, names)
     table = np.empty((len(names), len(head) - 1))
     for i, (number, line) in enumerate(numbered[1:]):
         try:
@@ -241,46 +228,3 @@ def _parse_matrix(path: Path, numbered: Sequence[tuple[int, list[str]]]) -> Matr
         except ValueError:
             raise UnmaskError(f"line {number} of {path.name} has a cell that is no number, expected numbers") from None
     return Matrix(tuple(name.strip() for name in head[1:]), names, table, head[0].strip())
-
-
-def _read_lines(path: Path) -> list[tuple[int, list[str]]]:
-    """Read the lines of a text file, a workbook or a Parquet file as cells of text, with their numbers."""
-    with temporary_folder(None) as folder:
-        file = prepare_file(path, folder)
-        if file.note:
-            _log.warning("%s", file.note)
-        if file.kind == "parquet":
-            return list(enumerate(_read_parquet(file.path), start=1))
-        if not file.path.stat().st_size:
-            return []
-        delimiter = read_head(file.path).delimiter
-        try:
-            with open_text(file.path) as text:
-                reader = csv.reader(text, delimiter=delimiter)
-                numbered = [(reader.line_num, line) for line in reader if any(cell.strip() for cell in line)]
-        except csv.Error:
-            raise FailedError(f"file {path.name!r} is no CSV, or has an endless cell; check the file") from None
-    if delimiter == ";":  # then numbers may have decimal commas
-        return [(number, [line[0], *(cell.replace(",", ".") for cell in line[1:])]) for number, line in numbered]
-    return numbered
-
-
-def _read_parquet(path: Path) -> list[list[str]]:
-    """Return the names of the columns and the cells of a Parquet file, as texts."""
-    with open_database() as connection:
-        try:
-            result = connection.execute(f"select * from {scan_parquet([path])}")
-            names = [column[0] for column in result.description or ()]
-            return [names, *([str(cell) for cell in row] for row in result.fetchall())]
-        except duckdb.Error as error:  # whose message may quote a cell
-            raise explain_failure(
-                error, f"file {path.name!r} is no readable Parquet file; it may be truncated"
-            ) from None
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True

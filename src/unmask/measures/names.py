@@ -127,6 +127,30 @@ declare_all(
     needs_truth=True,
 )
 
+# --- anonymity systems and traces -------------------------------------------------------------------------------------
+
+declare_all(
+    Quantity("expected_delay", "Expected delay", "forwards, or rounds, that a message waits on average", "", "low"),
+    Quantity("entropy_rate_bits", "Entropy rate",
+             "uncertainty about the whole trace, for each step; before: without what was shown", "bits", "low",
+             source="T. M. Cover & J. A. Thomas, 'Elements of Information Theory', 2006, chapter 4"),
+    Quantity("edman_degree", "Edman's degree", "anonymity of a whole system by a permanent: 0 none, 1 the most", "",
+             "low", range=(0.0, 1.0), source="M. Edman et al., 'A combinatorial approach', 2007"),
+    Quantity("bagai_entropy_bits", "Entropy of matchings",
+             "uncertainty about which message that left is which one that entered", "bits", "low",
+             source="R. Bagai et al., 'An accurate system-wide anonymity metric', 2011"),
+    Quantity("gierlichs_degree", "Gierlichs' degree", "anonymity of who sent how many messages to whom", "", "low",
+             range=(0.0, 1.0), source="B. Gierlichs et al., 'Revisiting a combinatorial approach', 2008"),
+)  # fmt: skip
+
+declare_all(
+    _share("receivers_found", "Receivers found", "share of a sender's receivers among as many with the highest share"),
+    _share("path_success", "Whole traces right", "share of traces whose most likely path is right at every step"),
+    Quantity("rounds_needed", "Rounds needed", "rounds after which a sender's main receiver stands out, median",
+             "rounds", "low", source="G. Danezis, 'Statistical disclosure attacks', 2003"),
+    needs_truth=True,
+)  # fmt: skip
+
 # --- linkage of items -----------------------------------------------------------------------------------------------
 
 declare_all(

@@ -22,7 +22,7 @@ from unmask.core.posterior import Posterior
 from unmask.core.truth import Truth
 from unmask.measures import estimation_error, realized_error
 from unmask.measures.losses import LOSS_NAMES
-from unmask.ranges import Option
+from unmask.ranges import Option, Range
 from unmask.results import AuditResult, Row
 from unmask.scoring import REALIZED, SELF_ASSESSED, score
 
@@ -56,6 +56,7 @@ def audit(
     answers: tuple[str, ...] | None = None,
     distortion: os.PathLike[str] | ArrayLike | None = None,
     unit: str | None = None,
+    seed: Annotated[int, Range(0)] = 0,
     limit: bool = True,
     assumptions: Sequence[str] = (),
 ) -> AuditResult:
@@ -78,6 +79,8 @@ def audit(
         CSV of the user's cost of an output, by default the loss. Or an array, secrets x outputs
     unit : str, optional
         unit of the loss, such as m or km
+    seed : int
+        seed of the split of samples into halves
     limit : bool
         draw the limit that no mechanism passes, which may take minutes
     assumptions : sequence of str
@@ -99,7 +102,7 @@ def audit(
         model = replace(model, distortion=read_distortion(distortion, first), distortion_unit="cost")
     title = f"Audit of {', '.join(channels)}"
     if any(channel.samples is not None for channel in channels.values()):
-        return audit_samples(channels, model, score_belief, title=title, assumptions=assumptions)
+        return audit_samples(channels, model, score_belief, seed=seed, title=title, assumptions=assumptions)
     return audit_channels(channels, model, limit=limit, title=title, assumptions=assumptions)
 
 

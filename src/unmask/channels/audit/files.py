@@ -1,18 +1,24 @@
-"""Audits of channels in files."""
+"""Audits of channels and of evidence about systems in files."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 from unmask.channels.audit.channel_audit import UNIFORM, audit
-from unmask.channels.matrix_files import Evidence, read_channels
+from unmask.channels.audit.rows import make_row
+from unmask.channels.channel import Channel
+from unmask.channels.evidence.forms import Evidence, Form, recognize_form
+from unmask.channels.evidence.lines import Lines, read_lines
+from unmask.channels.matrix_files import read_channel, read_prior
+from unmask.channels.named_mechanisms import NamedMechanism, is_mechanism, make_channel, parse_mechanism
 from unmask.core.signatures import with_parameters
 from unmask.domains import name_files
-from unmask.ranges import Option
-from unmask.results import AuditResult
+from unmask.ranges import Option, Range
+from unmask.results import AuditResult, Row
 
 _log = logging.getLogger(__name__)
 
@@ -23,6 +29,7 @@ def audit_files(
     *,
     prior: Annotated[Path | None, Option("Input")] = None,
     evidence: Annotated[Evidence, Option("Input")] = "auto",
+    seed: Annotated[int, Range(0)] = 0,
     no_limit: bool = False,
     **stakes: Any,
 ) -> AuditResult:
@@ -30,27 +37,74 @@ def audit_files(
 
     A channel is a CSV: a line of output names behind an empty cell, then a line for each secret, its name and the
     probability of each output. From counts of runs (whole numbers) or samples (lines secret,output) the leakage is
-    estimated. A loss has answers in lines and secrets in columns.
+    estimated. A mechanism by name takes the place of a file. A loss has answers in lines and secrets in columns.
 
     \b
     unmask audit channel response.csv
+    unmask audit channel samples.csv --policy 'leakage_bits.high<=0.1'
+    unmask audit channel Crowds:n=20:submit=0.3:corrupted=2
     unmask audit channel a.csv b.csv --prior prior.csv --loss euclidean --coordinates places.csv --report out.html
 
     Parameters
     ----------
     channels : sequence of paths
-        Files of channels.
+        Files of channels or of evidence, or mechanisms NAME:KEY=VALUE.
     prior : path, optional
         CSV of secret and probability; uniform when left out
     evidence : {"auto", "channel", "counts", "samples"}
-        form of the files: probabilities, counts of runs, or a line secret,output for each run
+        form of the files; recognized by the names of their columns and their shape when left out
+    seed : int
+        seed of the split of samples into halves
     no_limit : bool
         leave out the limit that no mechanism passes, which may take minutes
     **stakes
         See `audit`.
     """
-    read, notes = read_channels(channels, prior, evidence=evidence)
-    is_uniform = prior is None and read[0].samples is None
+    mechanisms = {path: parse_mechanism(path) for path in channels if is_mechanism(path)}
+    files = {path: read_lines(path) for path in channels if path not in mechanisms}
+    forms: dict[Path, Form] = {
+        path: recognize_form(path, lines) if evidence == "auto" else evidence for path, lines in files.items()
+    }
+    names = _name_sources(channels, mechanisms)
+    read, notes = _read_channels(names, files, forms, mechanisms, prior, stakes.get("coordinates"))
+    is_uniform = prior is None and all(channel.samples is None for channel in read.values())
     for note in ([f"No prior was given. {UNIFORM}"] if is_uniform else []) + notes:
         _log.warning("note: %s", note)
-    return audit(dict(zip(name_files(channels), read, strict=True)), **stakes, limit=not no_limit, assumptions=notes)
+    result = audit(read, **stakes, seed=seed, limit=not no_limit, assumptions=notes)
+    delays = tuple(_delay_rows({names[path]: mechanism for path, mechanism in mechanisms.items()}))
+    return replace(result, rows=result.rows + delays)
+
+
+def _name_sources(sources: Sequence[Path], mechanisms: Mapping[Path, NamedMechanism]) -> dict[Path, str]:
+    """Return short names of files, and the texts of mechanisms."""
+    files = [path for path in sources if path not in mechanisms]
+    names = dict(zip(files, name_files(files), strict=True))
+    return {path: mechanisms[path].text if path in mechanisms else names[path] for path in sources}
+
+
+def _read_channels(
+    names: Mapping[Path, str],
+    files: Mapping[Path, Lines],
+    forms: Mapping[Path, Form],
+    mechanisms: Mapping[Path, NamedMechanism],
+    prior: Path | None,
+    coordinates: Path | None,
+) -> tuple[dict[str, Channel], list[str]]:
+    """Return channels by name, of the secrets of the first one, and notes on how they were read."""
+    chances = None if prior is None else read_prior(prior)
+    notes = [] if chances is None else [chances.note]
+    channels: dict[str, Channel] = {}
+    for path, name in names.items():
+        if path in mechanisms:
+            channels[name] = make_channel(mechanisms[path], chances, coordinates)
+            continue
+        order = next(iter(channels.values())).x_labels if channels else None
+        channels[name], note = read_channel(path, files[path], forms[path], chances, order)
+        notes.append(note)
+    return channels, [note for note in notes if note]
+
+
+def _delay_rows(mechanisms: Mapping[str, NamedMechanism]) -> Sequence[Row]:
+    """Return the expected delay of each mechanism that delays messages."""
+    delays = {name: mechanism.expected_delay for name, mechanism in mechanisms.items()}
+    return [make_row(name, "bayes", "expected_delay", delay) for name, delay in delays.items() if delay is not None]

@@ -57,7 +57,13 @@ ScoreBelief = Callable[..., tuple[Row, ...]]
 
 
 def audit_samples(
-    channels: Mapping[str, Channel], model: LossModel, score: ScoreBelief, *, title: str, assumptions: Sequence[str]
+    channels: Mapping[str, Channel],
+    model: LossModel,
+    score: ScoreBelief,
+    *,
+    seed: int,
+    title: str,
+    assumptions: Sequence[str],
 ) -> AuditResult:
     """Estimate what channels leak from samples of them.
 
@@ -68,8 +74,8 @@ def audit_samples(
     leakages: dict[str, CountedInformation] = {}
     for name, channel in channels.items():
         counts = _to_counts(name, channel)
-        leakages[name] = counted_information(counts, rng=np.random.default_rng(0))
-        for adversary, belief, truth in _attack_held_out(channel, counts):
+        leakages[name] = counted_information(counts, rng=np.random.default_rng(seed))
+        for adversary, belief, truth in _attack_held_out(channel, counts, seed):
             labels = {"release": name, "adversary": adversary, "truth": truth}
             rows += score(belief, model, wants=HELD_OUT_MEASURES.__contains__, **labels)
         rows.append(_leakage_row(rows[-1], leakages[name], channel.n_y))
@@ -124,9 +130,9 @@ def _to_counts(name: str, channel: Channel) -> NDArray[np.int64]:
     return np.rint(channel.dense() * channel.prior[:, None] * channel.samples).astype(np.int64)
 
 
-def _attack_held_out(channel: Channel, counts: NDArray[np.int64]) -> Iterator[tuple[str, Posterior, Truth]]:
+def _attack_held_out(channel: Channel, counts: NDArray[np.int64], seed: int) -> Iterator[tuple[str, Posterior, Truth]]:
     """Yield the belief of each adversary about the held-out samples, and their secrets."""
-    rng, half = np.random.default_rng(0), int(counts.sum()) // 2
+    rng, half = np.random.default_rng(seed), int(counts.sum()) // 2
     training = _draw(counts, min(half, MAX_LEARNED), rng)
     fresh = _draw(counts - training, min(half, MAX_LEARNED), rng)
     (x, y), (secret, output) = (

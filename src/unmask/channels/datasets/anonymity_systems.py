@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -11,15 +12,31 @@ from scipy.sparse import coo_array, csr_array
 from unmask.channels._matrices import Floats, Ints, Sparse
 from unmask.channels.channel import Channel
 from unmask.core.errors import UnmaskError
+from unmask.core.randomness import secret_unless
 from unmask.ranges import Range, check_ranges
+
+MAX_MESSAGES = 4_000
+"""Messages of the window of a pool mix up to which its channel is computed: 128 MB."""
+
+MAX_LEFT_INSIDE = 1e-9
+"""Probability that a message stays inside longer than the default window of a pool mix."""
 
 
 @dataclass(frozen=True)
 class Crowds:
     """A crowd of users who submit a message to the server with probability p, or forward it to a random user.
 
-    The server sees the last holder Y, not the author X: p(y given x) = p [y = x] + (1 - p) / n. All users are honest,
-    a user may forward to itself, and the first forward is not forced, unlike in the original Crowds.
+    The server sees the last holder Y, not the author X: p(y given x) = p [y = x] + (1 - p) / n. A user may forward to
+    itself, and the first forward is not forced, unlike in the original Crowds.
+
+    With c corrupted users the adversary is the corrupted users, who see from whom they get the message. Given that one
+    of them gets it, the predecessor is the author with probability 1 - (1 - p)(n - c - 1) / n, and each other honest
+    user with (1 - p) / n, in this variant and in the original one.
+
+    Assumes: a user who gets a message draws each user with the same probability, and the adversary sees one message.
+
+    Fails when: an author sends many messages that the adversary can link: the predecessor that occurs most often is
+    the author.
 
     Parameters
     ----------
@@ -27,6 +44,8 @@ class Crowds:
         Number of users.
     submit : float
         p, in (0, 1]: 1 - p_f for the probability p_f to forward of the original Crowds.
+    corrupted : int
+        c, number of corrupted users, below n. The authors and the outputs are the n - c honest ones.
 
     References
     ----------
@@ -39,38 +58,58 @@ class Crowds:
     array([0.625, 0.125, 0.125, 0.125])
     >>> float(np.exp(Crowds(4, 0.5).epsilon).round(6)), Crowds(4, 0.5).estimation_error
     (5.0, 0.375)
+    >>> Crowds(4, 0.5, corrupted=1).channel().p_y_given_x[0]
+    array([0.75 , 0.125, 0.125])
     """
 
     n: Annotated[int, Range(1)]
     submit: Annotated[float, Range(0, 1, above=True)]
+    corrupted: Annotated[int, Range(0)] = 0
 
     def __post_init__(self) -> None:
         check_ranges(self)
+        if self.corrupted >= self.n:
+            raise UnmaskError(f"corrupted is {self.corrupted} of {self.n} users, expected fewer than all")
+
+    @property
+    def n_honest(self) -> int:
+        """Return n - c, the number of possible authors."""
+        return self.n - self.corrupted
 
     def channel(self, prior: Floats | None = None) -> Channel:
-        """Return the channel from author to last holder; the prior is each user's share of the messages."""
-        table = np.full((self.n, self.n), (1.0 - self.submit) / self.n)
-        table[np.diag_indices(self.n)] += self.submit
+        """Return the channel from author to last holder; the prior is each user's share of the messages.
+
+        With corrupted users the output is the predecessor that they see, given that one of them gets the message.
+        """
+        other = (1.0 - self.submit) / self.n
+        table = np.full((self.n_honest, self.n_honest), other)
+        np.fill_diagonal(table, 1.0 - (self.n_honest - 1) * other)
         return Channel(table, prior)
+
+    def __call__(self, population: Ints, *, rng: np.random.Generator | None = None) -> Ints:
+        """Draw the user whom the adversary sees for each author, numbers from 0 to n - c - 1."""
+        return self.channel().sample(population, rng=secret_unless(rng))
 
     @property
     def epsilon(self) -> float:
-        """Return the largest log-ratio of two rows, ln(1 + p n / (1 - p)), in nats.
+        """Return the largest log-ratio of two rows, in nats: ln(1 + p n / (1 - p)) without corrupted users.
 
         It grows with n while the estimation error grows too: the two measures rank crowd sizes in opposite orders.
         """
-        if self.n == 1:
+        if self.n_honest == 1:
             return 0.0
-        return float("inf") if self.submit == 1.0 else float(np.log1p(self.submit * self.n / (1.0 - self.submit)))
+        if self.submit == 1.0:
+            return math.inf
+        return math.log(self.n / (1.0 - self.submit) - (self.n_honest - 1))
 
     @property
     def estimation_error(self) -> float:
-        """Return (1 - p)(1 - 1/n), the error of the best guess of the author under a uniform prior."""
-        return (1.0 - self.submit) * (1.0 - 1.0 / self.n)
+        """Return (1 - p)(n - c - 1) / n, the error of the best guess of the author under a uniform prior."""
+        return (1.0 - self.submit) * (self.n_honest - 1) / self.n
 
     @property
-    def expected_forwards(self) -> float:
-        """Return (1 - p) / p, the cost in forwards of a message."""
+    def expected_delay(self) -> float:
+        """Return (1 - p) / p, the expected number of forwards of a message."""
         return (1.0 - self.submit) / self.submit
 
 
@@ -172,6 +211,11 @@ class PoolMix:
     The first round waits for batch + pool messages. A message leaves in each round with probability b / (b + N): after
     N / b rounds on average. Without a pool it is a threshold mix: every message leaves in its round.
 
+    Assumes: each message of a round is from another sender, and none is a dummy.
+
+    Fails when: a sender fills rounds with own messages, or senders and receivers recur: a disclosure attack on many
+    rounds finds who writes to whom.
+
     Parameters
     ----------
     batch : int
@@ -206,6 +250,42 @@ class PoolMix:
         ratio = self.pool / self.batch
         inside = ratio * np.log2(self.pool) if self.pool else 0.0
         return float((1 + ratio) * np.log2(self.batch + self.pool) - inside)
+
+    @property
+    def expected_delay(self) -> float:
+        """Return N / b, the expected number of rounds that a message waits."""
+        return self.pool / self.batch
+
+    def channel(self, prior: Floats | None = None) -> Channel:
+        """Return the channel from messages that enter to messages that leave, in a window of whole rounds.
+
+        Message i enters in round i // b. With q = N / (b + N) it is each message that leaves k rounds later with
+        probability q^k / ((b + N) (1 - q^W)). The window is a ring of W rounds, so that a message near its end leaves
+        at its start. By default W is the least number of rounds with q^W below 1e-9.
+
+        >>> PoolMix(2, 2).channel(np.full(4, 0.25)).p_y_given_x[0].round(4)
+        array([0.3333, 0.3333, 0.1667, 0.1667])
+        """
+        stays = self.pool / (self.batch + self.pool)
+        rounds = self._default_rounds(stays) if prior is None else len(prior) / self.batch
+        if not float(rounds).is_integer() or not 1 <= rounds * self.batch <= MAX_MESSAGES:
+            raise UnmaskError(
+                f"the window has {rounds * self.batch:,.0f} messages, expected a multiple of the batch {self.batch} of "
+                f"at most {MAX_MESSAGES:,}; choose a smaller pool or other secrets"
+            )
+        entered = np.arange(int(rounds) * self.batch) // self.batch
+        lag = (entered[None, :] - entered[:, None]) % int(rounds)
+        table = stays**lag / ((self.batch + self.pool) * (1.0 - stays**rounds))
+        return Channel(table / table.sum(axis=1, keepdims=True), prior)
+
+    def _default_rounds(self, stays: float) -> int:
+        return math.floor(math.log(MAX_LEFT_INSIDE) / math.log(stays)) + 1 if stays else 1
+
+    def __call__(self, population: Ints, *, rng: np.random.Generator | None = None) -> Ints:
+        """Draw the message that leaves for each message that enters; the window ends with the last one."""
+        messages = np.asarray(population, dtype=np.int64)
+        n = self.batch * (int(messages.max(initial=0)) // self.batch + 1)
+        return self.channel(np.full(n, 1 / n)).sample(messages, rng=secret_unless(rng))
 
     def run(self, traffic: Traffic, *, rounds: int, rng: np.random.Generator) -> MixRun:
         """Simulate rounds; messages in the pool at the end have `exited` -1."""
