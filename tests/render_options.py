@@ -9,9 +9,23 @@ from typing import Any
 import click
 
 from unmask.cli import main
-from unmask.cli.generated import FILE, Command, FileOrName, LazyOptions, declare_parameters
+from unmask.cli.domain import AuditSignature
+from unmask.cli.generated import (
+    FILE,
+    Command,
+    FileOrName,
+    Input,
+    LazyOptions,
+    Names,
+    declare_parameters,
+    list_typed_parameters,
+)
+from unmask.domains import DOMAINS
 
 TABLE = Path(__file__).parents[1] / "src/unmask/cli/options_table.py"
+
+AUDITED = [f"{entry.audit}:audit_files" for entry in DOMAINS.values() if entry.word != ""]
+"""Functions from which a command is generated."""
 
 HEAD = '''# fmt: off
 # ruff: noqa: E501
@@ -24,24 +38,35 @@ from typing import Any
 
 import click
 
-from unmask.cli.generated import FILE, FileOrName, check_number, parse_pairs
+from unmask.cli.domain import AuditSignature
+from unmask.cli.generated import FILE, FileOrName, Input, Names, check_number, join_names, parse_pairs
 
 DECLARED: Mapping[str, Mapping[str, Mapping[str, Any]]] = {'''
 
 
 def list_fields() -> dict[str, list[str]]:
     """Return the parameters that become options of a command, by their function or dataclass."""
-    fields: dict[str, list[str]] = {}
+    fields = {source: list(AuditSignature.of(source).options) for source in AUDITED}
     for command in main.commands.values():
         for item in command.lazy_params if isinstance(command, Command) else ():
             if isinstance(item, LazyOptions):
-                fields.setdefault(item.source, []).extend(item.names or item.settings)
+                names = item.names or item.settings or list_typed_parameters(item.source)
+                fields.setdefault(item.source, []).extend(names)
     return {source: list(dict.fromkeys(fields[source])) for source in sorted(fields)}
 
 
 def render_table() -> str:
     """Return the text of the module."""
-    return "\n".join([HEAD, *render_sources(), "}\n"])
+    return "\n".join([HEAD, *render_sources(), "}\n", *render_audits(), "}\n"])
+
+
+def render_audits() -> Iterator[str]:
+    """Yield the lines of the commands that are generated from `audit_files`."""
+    yield "AUDITS: Mapping[str, AuditSignature] = {"
+    for source in AUDITED:
+        yield f"    {render(source)}: AuditSignature("
+        yield from (f"        {render(value)}," for value in AuditSignature.of(source))
+        yield "    ),"
 
 
 def render_sources() -> Iterator[str]:
@@ -65,6 +90,8 @@ def render(value: Any) -> str:
         bounds = {"min_open": value.min_open, "max_open": value.max_open}
         flags = "".join(f", {name}=True" for name, is_open in bounds.items() if is_open)
         return f"click.{type(value).__name__}({render(value.min)}, {render(value.max)}{flags})"
+    if isinstance(value, Input | Names):
+        return f"{type(value).__name__}()"
     if isinstance(value, FileOrName):
         return f"FileOrName({render(value.names)})"
     if callable(value):

@@ -27,6 +27,8 @@ def test_the_table_of_options_equals_the_declarations():
     assert TABLE.read_text() == rendered.stdout, "a parameter changed: run python tests/render_options.py"
 
 
-@pytest.mark.parametrize("command", ["audit", "audit graph", "choose columns", "protect", "study"])
+@pytest.mark.parametrize(
+    "command", ["audit", "audit channel", "audit graph", "audit linkage", "choose columns", "protect", "study"]
+)
 def test_help_of_a_command_imports_no_domain(command):
     subprocess.run([sys.executable, "-c", HELP.format(command=command)], check=True, stdout=subprocess.DEVNULL)

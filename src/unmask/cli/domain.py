@@ -7,12 +7,12 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, NamedTuple, get_origin, get_type_hints
 
 import click
 
 from unmask.cli.documents import DomainCommand, allow_code_option, code_folder
-from unmask.cli.generated import FILE, convert_hint, grouped, options, parse_with
+from unmask.cli.generated import FILE, grouped, import_source, list_typed_parameters, options, parse_with
 from unmask.cli.output import Output, at_risk_option, audit_output
 from unmask.cli.terminal import print_line
 from unmask.core.errors import UnmaskError
@@ -22,23 +22,64 @@ if TYPE_CHECKING:
     from unmask.results import AuditResult
 
 
+class AuditSignature(NamedTuple):
+    """Parameters of an `audit_files`, as its command needs them.
+
+    Parameters
+    ----------
+    text : str
+        Help of the command.
+    argument : str
+        Parameter of the released files; "" if all files are options.
+    n_files : int
+        Number of these files, -1 for any.
+    options : tuple of str
+        Parameters that are options.
+    services : tuple of str
+        Parameters that the command passes on.
+    """
+
+    text: str
+    argument: str
+    n_files: int
+    options: tuple[str, ...]
+    services: tuple[str, ...]
+
+    @classmethod
+    def of(cls, source: str) -> AuditSignature:
+        """Return the signature of a function, which is imported now."""
+        function, typed = import_source(source), list_typed_parameters(source)
+        parameters, hints = inspect.signature(function).parameters, get_type_hints(function)
+        keywords = [name for name, item in parameters.items() if item.kind is item.KEYWORD_ONLY]
+        argument = next((name for name in parameters if name not in keywords), "")
+        return cls(
+            (inspect.getdoc(function) or "").partition("\n\nParameters\n---")[0],
+            argument,
+            -1 if get_origin(hints.get(argument)) is Sequence else 1,
+            tuple(name for name in keywords if name in typed),
+            tuple(name for name in keywords if name in SERVICES),
+        )
+
+
 def make_audit_command(domain: str) -> click.Command:
     """Return the command: its argument and its options are the parameters of `audit_files`."""
-    audit_files = import_audit(domain).audit_files
-    parameters, hints = inspect.signature(audit_files).parameters, get_type_hints(audit_files, include_extras=True)
-    positional = [name for name, item in parameters.items() if item.kind is not item.KEYWORD_ONLY]
-    keywords = [name for name in parameters if name not in positional and convert_hint(hints[name])]
-    text = (inspect.getdoc(audit_files) or "").partition("\n\nParameters\n---")[0]
+    from unmask.cli.options_table import AUDITS  # here: its types are defined in this module
 
-    @click.command(f"audit {DOMAINS[domain].word or domain}", cls=DomainCommand, help=text)
-    @_make_argument(positional, hints)
-    @grouped("Knowledge", options(f"{DOMAINS[domain].audit}:audit_files", *keywords))
-    @_add_options(*(option for name, option in SERVICES.items() if name in parameters))
+    source = f"{DOMAINS[domain].audit}:audit_files"
+    signature = AUDITS.get(source) or AuditSignature.of(source)
+    further = (option for name, option in SERVICES.items() if option and name in signature.services)
+
+    @click.command(f"audit {DOMAINS[domain].word or domain}", cls=DomainCommand, help=signature.text)
+    @_make_argument(signature)
+    @grouped("Knowledge", options(source, *signature.options))
+    @_apply(*further)
     @audit_output
     def audit(output: Output, **values: Any) -> None:
-        files, watched = [values.pop(name) for name in positional], output.start_at_risk()
+        files = [values.pop(signature.argument)] if signature.argument else []
+        watched = output.start_at_risk()
         services = {"watched": watched, "code": code_folder, "progress": _print_progress}
-        result = audit_files(*files, **values, **{name: services[name] for name in services.keys() & parameters.keys()})
+        audit_files = import_audit(domain).audit_files
+        result = audit_files(*files, **values, **{name: services[name] for name in signature.services})
         if result is not None:  # a dry run has none
             _print_failures(result)
             output.write(result, watched=watched, releases=files)
@@ -46,11 +87,13 @@ def make_audit_command(domain: str) -> click.Command:
     return audit
 
 
-SERVICES: Mapping[str, Callable[[Any], Any]] = {"code": allow_code_option, "watched": at_risk_option}
-"""Parameter of `audit_files` that a document cannot hold -> the option that it needs."""
+SERVICES: Mapping[str, Callable[[Any], Any] | None] = {
+    "code": allow_code_option, "watched": at_risk_option, "progress": None,
+}  # fmt: skip
+"""Parameter of `audit_files` that the command passes on -> its option, if it has one."""
 
 
-def _add_options(*decorators: Callable[[Any], Any]) -> Callable[[Any], Any]:
+def _apply(*decorators: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """Return the decorator that applies all of these."""
     return lambda command: reduce(lambda inner, decorate: decorate(inner), decorators, command)
 
@@ -68,12 +111,11 @@ def _print_failures(result: AuditResult) -> None:
             print_line(f"Not run: {question}: {reason.removeprefix('failed: ')}", err=True)
 
 
-def _make_argument(names: Sequence[str], hints: dict[str, Any]) -> Callable[[Any], Any]:
+def _make_argument(signature: AuditSignature) -> Callable[[Any], Any]:
     """Return the argument for the files; a document takes its place."""
-    if not names:
+    if not signature.argument:
         return click.argument("document", required=False, expose_value=False, callback=parse_with(_check_document))
-    n_files = -1 if get_origin(hints[names[0]]) is Sequence else 1
-    return click.argument(names[0], nargs=n_files, required=True, type=FILE)
+    return click.argument(signature.argument, nargs=signature.n_files, required=True, type=FILE)
 
 
 def _check_document(text: str | None) -> str | None:

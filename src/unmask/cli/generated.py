@@ -35,7 +35,7 @@ def options(source: str, *names: str, **settings: Mapping[str, Any]) -> Callable
     """Add the options of a dataclass or a function to a `Command`.
 
     source   : "module:name"
-    names    : of the fields
+    names    : of the fields; all whose type can be typed on a command line, unless names or settings select some
     settings : field -> further arguments of `click.Option`; "flags" are the names on the command line, "name" is the
                argument of the command's function, "parse" converts the value that was typed
     """
@@ -116,7 +116,8 @@ class LazyOptions:
         """Yield the options, in the order of the names, or of the settings."""
         from unmask.cli.options_table import DECLARED  # here: its types are defined in this module
 
-        fields, declared = tuple(self.names or self.settings), DECLARED.get(self.source, {})
+        declared = DECLARED.get(self.source, {})
+        fields = tuple(self.names or self.settings or declared or list_typed_parameters(self.source))
         declared = declared if declared.keys() >= {*fields} else declare_parameters(self.source)
         for field in fields:
             yield self._make_option(field, {**declared[field], **self.settings.get(field, {})})
@@ -135,13 +136,25 @@ def declare_parameters(source: str) -> dict[str, dict[str, Any]]:
     """Return the settings of an option for each parameter of a function or a dataclass, which is imported now."""
     from unmask.schema import help_lines  # here: help needs no schema
 
-    module, _, name = source.partition(":")
-    function = attrgetter(name)(import_module(module))
+    function = import_source(source)
     hints, lines = get_type_hints(function, include_extras=True), help_lines(source)
     return {
         item.name: {"help": lines.get(item.name), **convert_default(item.default), **convert_hint(hints.get(item.name))}
         for item in inspect.signature(function).parameters.values()
     }
+
+
+def list_typed_parameters(source: str) -> list[str]:
+    """Return the parameters of a function or a dataclass whose types can be typed on a command line."""
+    function = import_source(source)
+    hints = get_type_hints(function, include_extras=True)
+    return [name for name in inspect.signature(function).parameters if convert_hint(hints.get(name))]
+
+
+def import_source(source: str) -> Any:
+    """Import a function or a dataclass by "module:name"."""
+    module, _, name = source.partition(":")
+    return attrgetter(name)(import_module(module))
 
 
 def convert_hint(hint: Any) -> dict[str, Any]:
