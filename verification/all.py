@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from show import aligned, tallied
+from show import align, read_tally
 
 HERE = Path(__file__).resolve().parent
 PAGE = HERE.parent / "docs" / "verification.md"
@@ -63,7 +63,7 @@ PROGRAMS: dict[str, tuple[str, ...]] = {
 QUICK: dict[str, tuple[str, ...]] = {
     "secrecy": (),
     "graphs_pairs": ("--quick",),
-    "unlinkability": ("--cases", "300"),
+    "unlinkability": (),
     "fuzz": ("--cases", "200", "--jobs", "1"),
     "kill": ("--kills", "12"),
     "network_files": ("--files", "300"),
@@ -138,7 +138,7 @@ def run_program(name: str, *, arguments: dict[str, tuple[str, ...]], folder: Pat
         environment = os.environ | {"PYTHONPATH": str(HERE.parent)}
         process = subprocess.run(command, stdout=output, stderr=subprocess.STDOUT, env=environment, check=False)
         output.seek(0)
-        outcome = Outcome(name, process.returncode, tallied(output.read()), (time.perf_counter() - start) / 60)
+        outcome = Outcome(name, process.returncode, read_tally(output.read()), (time.perf_counter() - start) / 60)
     print(*outcome.row, sep="  ", file=sys.stderr, flush=True)
     return outcome
 
@@ -174,7 +174,7 @@ def main() -> int:
     folder.mkdir(parents=True, exist_ok=True)
     with ThreadPoolExecutor(2) as pool:
         outcomes = list(pool.map(partial(run_program, arguments=arguments, folder=folder), names))
-    print(aligned(HEAD, [outcome.row for outcome in outcomes]), f"\noutputs: {folder}", sep="\n")
+    print(align(HEAD, [outcome.row for outcome in outcomes]), f"\noutputs: {folder}", sep="\n")
     if options.page or (set(names) == set(PROGRAMS) and not options.quick):
         PAGE.write_text(format_page(merge_rows(outcomes)))
     return int(any(outcome.fails for outcome in outcomes))

@@ -1,36 +1,24 @@
-"""Published results about unlinkability, reproduced: `python verification/unlinkability.py` (about two minutes).
+"""Published results about unlinkability, reproduced: `python verification/unlinkability.py` (about a minute).
 
 A. Pashalidis, S. Schiffner, "Evaluating Adversarial Partitions": every printed number and every claim of sections 1, 3,
-4, 5 and appendix A beside what was found, and a verdict; exit code 1 if a verdict that must hold fails.
-`--figures FOLDER` also draws our Figures 4 to 7 there, as SVG and PNG. No data are needed.
+4, 5 and appendix A. `evaluate` is compared with exact fractions in tests/measures/clustering/test_oracle.py.
 """
 
 from __future__ import annotations
 
-import argparse
 import sys
-from pathlib import Path
 
-from show import run
-from unlinkability_cross import cross_check
-from unlinkability_example import example
-from unlinkability_random import figure_5, figure_7
-from unlinkability_walks import figure_6
+from show import main
+from unlinkability_example import verify_example
+from unlinkability_random import verify_figure_5, verify_figure_7
+from unlinkability_walks import verify_figure_6
 
-
-def main() -> int:
-    """Run all parts in order; draw if asked to."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--figures", type=Path, help="folder for our Figures 4 to 7")
-    parser.add_argument("--cases", type=int, default=1400, help="random cases of the cross-check")
-    given = parser.parse_args()
-    code = run((example, lambda: cross_check(given.cases), figure_5, figure_6, figure_7))
-    if given.figures:
-        from unlinkability_figures import draw_all  # not at the top: a run without figures needs no drawing library
-
-        draw_all(given.figures)
-    return code
-
+PARTS = {
+    "example": verify_example,
+    "uniform": verify_figure_5,
+    "walks": verify_figure_6,
+    "random": verify_figure_7,
+}
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(__doc__, PARTS))

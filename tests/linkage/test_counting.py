@@ -11,6 +11,7 @@ from click.testing import CliRunner
 
 from tests.engines import QUIET, opened
 from tests.envelopes import parsed
+from tests.measures.clustering.walks import shuffled
 from unmask import FailedError, Partition, UnmaskError, View
 from unmask.cli import main
 from unmask.data.resources import divide_memory
@@ -18,7 +19,6 @@ from unmask.linkage.audit import JudgedGuess, Sensitivity, audit_contingencies, 
 from unmask.linkage.counting import count_contingencies, estimate_work
 from unmask.linkage.label_files import LinkageFiles
 from unmask.measures.clustering import Contingency, evaluate
-from verification.unlinkability_draws import shuffled
 
 pytestmark = [pytest.mark.filterwarnings(one) for one in QUIET]
 

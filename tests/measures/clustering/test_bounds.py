@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.measures.clustering import literal
 from unmask import UnmaskError
 from unmask.core.partition import Partition, View
 from unmask.measures.clustering import Contingency, bounds, evaluate, merge_lists
-from verification import unlinkability_literal as literal
 
 ALPHAS = [Fraction(0), Fraction(1, 3), Fraction(1, 2), Fraction(9, 10), Fraction(1)]
 BETAS = [Fraction(1, 2), Fraction(4, 5), Fraction(1)]

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
+from tests.measures.clustering.walks import random_walk, shuffled
 from unmask.core.errors import UnmaskError
 from unmask.core.partition import Partition, View
 from unmask.measures.clustering import Contingency, evaluate
 from unmask.measures.clustering.random_partitions import random_partition, urn_law
-from verification.unlinkability_draws import baseline, random_walk, shuffled
 
 BELL = (1, 1, 2, 5, 15, 52, 203)
 LEAST_P = 1e-4  # of a chi-square test with a fixed seed
@@ -200,52 +200,10 @@ def together(first, second):
     return Counter((first.code[x] == first.code[y], code[x] == code[y]) for x, y in pairs)
 
 
-def linked_pairs(solution, adversary):
-    same = solution.code[:, None] == solution.code
-    return float((same & (adversary.code[:, None] == adversary.code)).sum())
-
-
-def test_baseline_of_a_perfect_attack():
-    truth = Partition(np.repeat(np.arange(6), 3))
-    found = baseline(truth, truth, linked_pairs, repetitions=400, rng=np.random.default_rng(1))
-    assert found.value == 6 * 9
-    # 18 items with themselves; of the other 6 * 6 ordered pairs of the truth each is together with probability 2/17
-    assert found.guessing == pytest.approx(18 + 36 * 2 / 17, abs=0.6)
-    assert found.gain == found.value - found.guessing
-    assert 18 <= found.low <= found.guessing <= found.high < found.value
-    assert found.as_high == 1 / 401
-    assert found.as_low == 1.0
-
-
-def test_baseline_of_a_guess_is_itself():
-    truth, rng = Partition(np.repeat(np.arange(6), 3)), np.random.default_rng(2)
-    chances = [
-        baseline(truth, shuffled(truth, rng=rng), linked_pairs, repetitions=19, rng=rng).as_high for _ in range(200)
-    ]
-    assert np.mean(np.array(chances) <= 0.2) <= 0.2 + 4 * (0.2 * 0.8 / 200) ** 0.5  # valid p-value, 4 standard errors
-    assert np.mean(chances) == pytest.approx(0.6, abs=0.12)  # ties push it above 1/2
-
-
-def test_baseline_of_one_block_gains_nothing():
-    truth = Partition([0, 0, 1, 1])
-    found = baseline(truth, Partition([0, 0, 0, 0]), linked_pairs, repetitions=5, rng=np.random.default_rng(2))
-    assert (found.value, found.guessing, found.low, found.high, found.gain) == (8, 8, 8, 8, 0)
-    assert found.as_high == found.as_low == 1.0
-
-
-@pytest.mark.parametrize(
-    ("call", "words"),
-    [
-        (lambda rng: random_partition(0, rng=rng), "at least 1"),
-        (lambda rng: random_partition(3, process="urn", rng=rng), "'uniform', 'coin'"),
-        (lambda rng: random_walk(Partition([0]), -1, rng=rng), "0 or more"),
-        (lambda rng: baseline(Partition([0]), Partition([0]), linked_pairs, repetitions=0, rng=rng), "at least 1"),
-        (lambda rng: baseline(Partition([0]), Partition([0]), lambda *_: np.nan, repetitions=2, rng=rng), "3 of 3"),
-    ],
-)
-def test_wrong_use_is_said(call, words):
+@pytest.mark.parametrize(("options", "words"), [({"n": 0}, "at least 1"), ({"n": 3, "process": "urn"}, "'coin'")])
+def test_an_impossible_random_partition_is_refused(options, words):
     with pytest.raises(UnmaskError, match=words):
-        call(np.random.default_rng(0))
+        random_partition(**options, rng=np.random.default_rng(0))
 
 
 def test_same_seed_same_draw():

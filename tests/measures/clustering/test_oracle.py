@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.measures.clustering import literal
 from unmask.core.partition import Partition, View
 from unmask.measures.clustering import Contingency, evaluate, merge_lists
-from verification import unlinkability_literal as literal
 
 SHARES = [Fraction(0), Fraction(1, 10), Fraction(1, 3), Fraction(1, 2), Fraction(2, 3), Fraction(9, 10), Fraction(1)]
 quick = settings(max_examples=80, deadline=None, derandomize=True)
@@ -100,6 +100,32 @@ def test_subjects_with_parameters_of_their_own(pair, data, beta):
     short = {"subject_contamination_wanted": "wanted", "subject_alpha": "alpha", "subject_beta": "beta"}
     own = {short[name]: [value[subject] for subject in names] for name, value in told.items()}
     agree(solution, [(adversary, 1)], Fraction(1, 2), beta, ours={"own": own}, **told)
+
+
+@quick
+@given(views(), st.data(), shares)
+def test_weights_views_and_parameters_of_subjects_together(case, data, beta):
+    solution, view = case
+    names, grid = sorted(set(solution)), data.draw(st.sampled_from([1, 3, 8, 997]))
+    one = st.integers(0, grid).map(lambda k: Fraction(k, grid))
+    weights = data.draw(st.lists(one, min_size=len(solution), max_size=len(solution)))
+    alphas = data.draw(st.lists(shares, min_size=len(names), max_size=len(names)))
+    agree(
+        solution,
+        view,
+        Fraction(1, 2),
+        beta,
+        ours={"weights": [float(w) for w in weights], "own": {"alpha": alphas}},
+        weights=weights,
+        subject_alpha=dict(zip(names, alphas, strict=True)),
+        min_size=data.draw(st.integers(1, max(map(solution.count, names)))),
+    )
+
+
+@quick
+@given(pairs(largest=60), shares, shares)
+def test_larger_partitions(pair, alpha, beta):
+    agree(pair[0], [(pair[1], 1)], alpha, beta)
 
 
 @quick
