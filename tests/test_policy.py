@@ -52,7 +52,7 @@ def test_what_could_not_be_tested_is_no_pass_and_no_miss():
 @pytest.mark.parametrize(
     ("condition", "why"),
     [
-        ("rank >= 3", "this measure was not evaluated, place of the truth"),
+        ("rank >= 3", "this measure was not evaluated, rank of the truth"),
         ("sucess_probability <= 1", "did you mean 'success_probability'?"),
         ("burglar:success_probability <= 1", "'burglar' is neither an adversary nor a target"),
         ("success_probability.excess <= 0", "it needs control people, and none were given"),

@@ -97,7 +97,7 @@ def renyi_entropy(alpha: float) -> Measure:
         (
             f"renyi_entropy_{alpha:g}_bits",
             f"R\u00e9nyi entropy of order {alpha:g}",
-            "bits the adversary still lacks; the higher the order, the more the likeliest candidates count",
+            "remaining uncertainty in bits; higher orders give more weight to likely candidates",
         ),
     )
     return Measure(
@@ -120,9 +120,13 @@ def _check_order(alpha: float) -> None:
 
 
 _NAMED = {
-    0.0: ("hartley_entropy_bits", "Candidates left", "Hartley entropy: log2 of the candidates still possible, in bits"),
-    1.0: ("shannon_entropy_bits", "Uncertainty", "Shannon entropy: bits the adversary still lacks on average"),
-    np.inf: ("min_entropy_bits", "Min-entropy", "minus log2 of the best guess's probability"),
+    0.0: (
+        "hartley_entropy_bits",
+        "Candidates left",
+        "Hartley entropy: log2 of the number of possible candidates, in bits",
+    ),
+    1.0: ("shannon_entropy_bits", "Uncertainty", "Shannon entropy: remaining uncertainty on average, in bits"),
+    np.inf: ("min_entropy_bits", "Min-entropy", "minus log2 of the probability of the best guess, in bits"),
 }
 
 FAMILIES[r"renyi_entropy_(.+)_bits"] = renyi_entropy
@@ -145,7 +149,7 @@ min_entropy_bits = renyi_entropy(np.inf)
 """
 
 effective_set_size = Measure(
-    "effective_set_size", "Effective anonymity set", "how many equally likely candidates the uncertainty amounts to",
+    "effective_set_size", "Effective anonymity set", "number of equally likely candidates with the same uncertainty",
     "candidates", "low", (1.0, np.inf),
     source="A. Serjantov & G. Danezis, 'Towards an information theoretic metric for anonymity', 2002",
     of_rows=lambda rows: np.exp2(_shannon(rows)), needs_probabilities=True,
@@ -229,7 +233,7 @@ def _guesses(belief: Posterior) -> Floats:
 
 
 guessing_entropy = Measure(
-    "guessing_entropy", "Guesses expected", "guesses that the adversary expects to need, from most to least likely",
+    "guessing_entropy", "Guesses expected", "expected number of guesses, from the most to the least likely candidate",
     "guesses", "low", (1.0, np.inf), source="J. L. Massey, 'Guessing and entropy', 1994", self_assessed=_guesses,
     needs_probabilities=True,
 )  # fmt: skip
@@ -278,7 +282,7 @@ def confidence_set_size(level: float) -> Measure:
     return Measure(
         name=f"confidence_set_size_{level:g}",
         label=f"Candidates for {100 * level:g} % confidence",
-        meaning="fewest candidates that together have this probability",
+        meaning="smallest number of candidates that together reach this probability",
         unit="candidates",
         direction="low",
         range=(1.0, np.inf),

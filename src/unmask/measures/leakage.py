@@ -61,15 +61,14 @@ def _refutation(rows: Rows) -> Floats:
 information_gain_bits = Measure(
     "information_gain_bits", "Information gained",
     "bits the release adds to what was known before; the mean is the mutual information I(X; Y)", "bits", "high",
-    source=SOURCE + "2: the mean is I(X; Y), the worst-off observation is t read as a Kullback-Leibler divergence",
+    source=SOURCE + "2: the mean is I(X; Y), the largest value is t with the Kullback-Leibler divergence",
     of_rows=_information, needs_probabilities=True,
 )  # fmt: skip
-"""D(p(. given y) || prior) in bits. What is unlisted is compared as a whole, which is exact where its belief is
-proportional to the prior and a lower bound elsewhere. For identity over a uniform prior on n records it is log2 n -
-log2 k in a class of k.
+"""D(p(. given y) || prior) in bits. In a class of k, with a uniform prior on n records, it is log2 n - log2 k.
 
-The mean over targets is the mutual information I(X; Y) = H(X) - H(X given Y) where the prior is the mean of the rows,
-as it is for a belief that is exact.
+Unlisted candidates are compared as one. The value is exact if their belief is proportional to the prior, otherwise a
+lower bound. The mean over targets is the mutual information I(X; Y) = H(X) - H(X given Y) if the prior is the mean of
+the rows, as in an exact belief.
 
 >>> round(mutual_information(Posterior.from_dense(np.array([[0.75, 0.25], [0.25, 0.75]]))), 4)
 0.1887
@@ -83,30 +82,30 @@ total_variation = Measure(
     "probability", "high", (0.0, 1.0), source="N. Li et al., 't-Closeness', 2007, equal distance; " + SOURCE + "1",
     of_rows=_total_variation, needs_probabilities=True,
 )  # fmt: skip
-"""1/2 sum_x |p(x given y) - p(x)|: half of the largest bound on what the adversary can gain under any loss of range 1;
-its worst-off observation is t of t-closeness under the equal distance."""
+"""1/2 sum_x |p(x given y) - p(x)|. Twice this value bounds the gain of the adversary under any loss of range 1. The
+largest value over observations is t of t-closeness with the equal distance."""
 
 delta_up = Measure(
-    "delta_up", "Strongest confirmation", "log ratio by which the likeliest rise of a candidate grew, in nats", "nats",
+    "delta_up", "Strongest confirmation", "largest log increase of a candidate's probability, in nats", "nats",
     "high", source=SOURCE + "3, delta-disclosure, upward half", of_rows=_confirmation, needs_probabilities=True,
 )  # fmt: skip
-"""max_x log p(x given y) / p(x): how much surer of something the adversary gets; always finite."""
+"""max_x log p(x given y) / p(x), always finite."""
 
 delta_down = Measure(
-    "delta_down", "Strongest refutation", "log ratio by which a candidate became less likely, in nats", "nats", "high",
+    "delta_down", "Strongest refutation", "largest log decrease of a candidate's probability, in nats", "nats", "high",
     source=SOURCE + "3, delta-disclosure, downward half", of_rows=_refutation, needs_probabilities=True,
 )  # fmt: skip
-"""max_x log p(x) / p(x given y): how firmly they can rule something out; infinite once a possible value is missing
-from a class, as it always is for identity. delta of delta-disclosure is the larger of the two."""
+"""max_x log p(x) / p(x given y). It is infinite if a possible candidate is excluded, as always for identity. The
+delta of delta-disclosure is the larger of `delta_up` and `delta_down`."""
 
 epsilon_nats = Measure(
-    "epsilon_nats", "Epsilon", "log ratio by which the observation tells any two candidates apart, in nats", "nats",
-    "high", source="C. Dwork, 'Differential privacy', 2006; local form: J. Duchi et al., 2013",
+    "epsilon_nats", "Epsilon", "largest log ratio of the observation's probabilities under two candidates, in nats",
+    "nats", "high", source="C. Dwork, 'Differential privacy', 2006; local form: J. Duchi et al., 2013",
     of_rows=lambda rows: _confirmation(rows) + _refutation(rows), needs_probabilities=True,
 )  # fmt: skip
-"""max over x, x' of log p(y given x) / p(y given x') = delta_up + delta_down of the observation: what it says about
-any two candidates of positive prior. Its largest is the epsilon of the channel, delta <= epsilon <= 2 delta. Infinite
-where a possible candidate is excluded."""
+"""max over x, x' of log p(y given x) / p(y given x') = delta_up + delta_down of the observation, for candidates of
+positive prior. The largest value over observations is the epsilon of the channel, with delta <= epsilon <= 2 delta. It
+is infinite if a possible candidate is excluded."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -108,7 +108,8 @@ recall = _declare_rate(
 )  # fmt: skip
 
 spread = _declare_rate(
-    "spread", "Spread in", "share of the runs that went through the graph; recall is over all runs", "high",
+    "spread", "Spread in",
+    "share of runs in which the attack spread through the network; recall is over all runs", "high",
     lambda matches: _only(matches.is_present, np.full_like(matches.right, matches.has_spread)),
 )  # fmt: skip
 
@@ -123,7 +124,7 @@ named_wrongly = _declare_rate(
 )  # fmt: skip
 
 false_positives = _declare_rate(
-    "false_positives", "False positives", "share of all matches that are of people who are not in the release", "low",
+    "false_positives", "False positives", "share of all matches whose person is not in the release", "low",
     lambda matches: _only(matches.named > 0, np.where(matches.is_present, 0.0, 1.0)),
 )  # fmt: skip
 

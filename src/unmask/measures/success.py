@@ -257,7 +257,7 @@ def realized_success_at(k: int) -> Measure:
     meaning = f"probability that the truth is among the adversary's {k} likeliest candidates"
     if k == 1:
         name, label, realizes = "realized_success", "Success", "success_probability"
-        meaning = "share of the adversary's best guesses, one for each person, that are right"
+        meaning = "share of best guesses that are right, with one guess for each person"
     return Measure(
         name,
         label,
@@ -277,7 +277,7 @@ realized_success = realized_success_at(1)
 FAMILIES[r"realized_success_at_(\d+)"] = lambda k: realized_success_at(int(k))
 
 parts_linked = declare(Measure(
-    "parts_linked", "Parts linked", "share of people of whose record one part is linked to the right other part",
+    "parts_linked", "Parts linked", "share of people whose two parts of a record are linked correctly",
     "share", range=(0.0, 1.0),
     source='M. Giomi et al., "A unified framework for quantifying privacy risk in synthetic data", PoPETs 2023',
     of_positions=realized_success.of_positions, rate=True,
@@ -292,7 +292,7 @@ def _guesses_needed(positions: TruthPositions) -> Floats:
 
 
 rank = Measure(
-    "rank", "Guesses needed", "place of the truth among the candidates, from most to least likely", "guesses", "low",
+    "rank", "Guesses needed", "rank of the truth among the candidates, from most to least likely", "guesses", "low",
     (1.0, np.inf), source="J. L. Massey, 'Guessing and entropy', 1994: the guesses that are really needed",
     of_positions=_guesses_needed,
 )  # fmt: skip
