@@ -24,7 +24,7 @@ from unmask.economics import (
     tornado,
 )
 from unmask.economics.campaign import remove_discount
-from unmask.economics.deterrence import bisect, find_root
+from unmask.economics.search import bisect, find_root
 
 AMOUNTS = ("fine", "exploit_cost", "access_cost", "gain")
 VARIANTS = {

@@ -24,8 +24,8 @@ from unmask.economics import (
     Terms,
     read_attacker,
 )
-from unmask.economics.deterrence import find_breakpoints
 from unmask.economics.groups import merge_equal_targets
+from unmask.economics.search import find_breakpoints
 
 campaigns = importlib.import_module("unmask.economics.campaign")  # the module; the package has the function
 

@@ -3,22 +3,14 @@
 from unmask.economics.attacker import Attacker, one_shot
 from unmask.economics.best_response import BestCampaign, Bounds, Response
 from unmask.economics.campaign import Campaign, campaign
-from unmask.economics.deterrence import (
-    StoppingFine,
-    TornadoRow,
-    break_even,
-    deter,
-    risk_by_fine,
-    stopping_fine,
-    sweep,
-    tornado,
-)
+from unmask.economics.deterrence import StoppingFine, break_even, deter, find_safe_size, risk_by_fine, stopping_fine
 from unmask.economics.game import AttackerKind, Move, ProtectedRelease, Publisher, PublisherGame, Terms
 from unmask.economics.groups import count_people_per_target
 from unmask.economics.prices import ExploitationTable, Prices, Thresholds, exploitation_table
 from unmask.economics.profile import read_attacker, write_attacker
 from unmask.economics.records import play_out, price_posterior, price_records
 from unmask.economics.sensitivity import Range, Sensitivity, sensitivity
+from unmask.economics.variations import TornadoRow, sweep, tornado
 
 __all__ = [
     "Attacker",
@@ -44,6 +36,7 @@ __all__ = [
     "count_people_per_target",
     "deter",
     "exploitation_table",
+    "find_safe_size",
     "one_shot",
     "play_out",
     "price_posterior",

@@ -1,12 +1,12 @@
-"""Deterrence: the fine, price or gain that decides whether an attack pays, and the inputs that matter most."""
+"""Deterrence: the fine, price, gain or group size that decides whether an attack pays."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
+from bisect import bisect_left
+from dataclasses import replace
 from functools import cache
-from typing import Annotated, Any, Final, Literal, NamedTuple, get_args
+from typing import Annotated, Final, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,26 +16,16 @@ from unmask.economics.attacker import Attacker, Floats, as_amounts
 from unmask.economics.campaign import attack, remove_discount
 from unmask.economics.groups import TargetInput, Targets, group_targets
 from unmask.economics.plan import VALUE, CandidateGroups
-from unmask.economics.prices import Thresholds, exploitation_table, find_break_even, solve_linked_plans
+from unmask.economics.prices import find_break_even, solve_linked_plans
 from unmask.economics.records import price_records
+from unmask.economics.search import bisect
+from unmask.economics.variations import with_parameter
 from unmask.ranges import Range, check_type
 
 Amount = Literal["fine", "exploit_cost", "access_cost", "gain"]
 
-PRECISION: Final = 1e-7
-"""Relative width at which a bisection stops."""
-
-SMALLEST_AMOUNT: Final = 2.0**-60
-"""Least amount of a search that is not 0."""
-
-LARGEST_AMOUNT: Final = 2.0**60
-"""Largest fine or price of a search."""
-
-SLOPE_PRECISION: Final = 1e-10
-"""Share of the money at stake below which two plans are equally good."""
-
-MAX_BREAKPOINTS: Final = 100
-"""Largest number of breakpoints of one function."""
+LARGEST_SIZE: Final = 10**6
+"""Largest group size of a search, unless another one is given."""
 
 
 def break_even(attacker: Attacker, targets: TargetInput, amount: Amount = "fine") -> Floats:
@@ -91,6 +81,43 @@ def _break_even_gain(attacker: Attacker, groups: CandidateGroups) -> Floats:
     return np.where(hit > 0, find_break_even(attacker, groups, start, "gain"), math.inf)
 
 
+def find_safe_size(attacker: Attacker, *, at_hand: bool = False, largest: int = LARGEST_SIZE) -> float:
+    """Find the smallest size from which no group is worth an attack on one target.
+
+    The payoff falls with the size, so a bisection finds it.
+
+    Parameters
+    ----------
+    attacker : Attacker
+        The attacker.
+    at_hand : bool
+        True if the outside data are at hand, and their price is not due.
+    largest : int
+        Largest size of the search.
+
+    Returns
+    -------
+    float
+        The size, at least 1; inf if every size of the search is worth an attack.
+
+    Examples
+    --------
+    Without fines, the case study leaves groups of 721 alone, and groups of 736 even with the outside data at hand.
+
+    >>> from unmask.economics import read_attacker
+    >>> unfined = replace(read_attacker("case-study"), max_fines=0)
+    >>> find_safe_size(unfined), find_safe_size(unfined, at_hand=True)
+    (721, 736)
+    """
+
+    def is_safe(size: int) -> bool:
+        prices = price_records(attacker, [size])
+        return not (prices.sunk_success_probability if at_hand else prices.access)[0]
+
+    size = 1 + bisect_left(range(1, largest + 1), True, key=is_safe)
+    return size if size <= largest else math.inf
+
+
 def deter(
     attacker: Attacker,
     targets: TargetInput,
@@ -142,83 +169,6 @@ def deter(
         return float(attack(unfined.with_attacker(**{amount: value})).most_success @ losses) <= budget
 
     return bisect(meets, 1.0)[1]
-
-
-def bisect(holds: Callable[[float], bool], first: float, precision: float = PRECISION) -> tuple[float, float]:
-    """Return a narrow bracket: the condition fails at the first amount and holds at the second; probes double."""
-    if holds(0.0):
-        return 0.0, 0.0
-    low, high = 0.0, first
-    while not holds(high):
-        low, high = high, 2 * high
-        if high > LARGEST_AMOUNT:
-            return low, math.inf
-    while high - low > precision * max(high, SMALLEST_AMOUNT):
-        middle = (low + high) / 2
-        low, high = (low, middle) if holds(middle) else (middle, high)
-    return low, high
-
-
-def find_root(function: Callable[[float], float], first: float, precision: float = PRECISION) -> tuple[float, float]:
-    """Return the same bracket for function(amount) <= 0, with few probes if the function is about convex and falls.
-
-    The line through the last two amounts above 0 meets 0 earlier than such a function does, and at the root of a line:
-    probes are a little beyond and below that amount. If that halves the bracket less than once, its middle is probed.
-    """
-    low, excess, high, slope = 0.0, function(0.0), math.inf, 0.0
-    if excess <= 0:
-        return 0.0, 0.0
-
-    def probe(amount: float) -> None:
-        nonlocal low, excess, high, slope
-        value = function(amount)
-        if value <= 0:
-            high = min(high, amount)
-        elif amount > low:
-            slope, low, excess = (excess - value) / (amount - low), amount, value
-
-    def is_wide() -> bool:
-        return high == math.inf or high - low > precision * max(high, SMALLEST_AMOUNT)
-
-    probe(first)
-    while is_wide():
-        width = high - low
-        if slope > 0:
-            root = low + excess / slope
-            for amount in (root * (1 + precision / 3), root * (1 - precision / 3)):
-                if low < amount < high and is_wide():
-                    probe(amount)
-        if high == math.inf or high - low > width / 2:
-            probe(2 * low if high == math.inf else (low + high) / 2)
-        if low > LARGEST_AMOUNT:
-            return low, math.inf
-    return low, high
-
-
-def find_breakpoints(line: Callable[[float], tuple[float, float]], low: float, high: float) -> list[float]:
-    """Return the ascending amounts at which a convex piecewise linear function changes its slope.
-
-    line : amount -> value and slope; at most 2 calls for each breakpoint and 1 more, as the tangents of two amounts
-           meet at a breakpoint if the function is as low there as they are
-
-    M. Eisner and D. Severance, "Mathematical techniques for efficient record segmentation", 1976.
-
-    >>> find_breakpoints(lambda x: (max(0.0, 6 - 2 * x, 4 - x), -2.0 if x < 2 else -1.0 if x < 4 else 0.0), 0, 10)
-    [2.0, 4.0]
-    """
-    breakpoints: list[float] = []
-    spans = [((low, *line(low)), (high, *line(high)))]
-    while spans and len(breakpoints) < MAX_BREAKPOINTS:
-        (a, value_a, slope_a), (b, value_b, slope_b) = spans.pop()
-        if slope_b - slope_a <= SLOPE_PRECISION * abs(slope_a):
-            continue
-        meet = (value_a - slope_a * a - value_b + slope_b * b) / (slope_b - slope_a)
-        value, slope = line(meet)
-        if not a < meet < b or value <= value_a + slope_a * (meet - a) + SLOPE_PRECISION * abs(value_a):
-            breakpoints.append(min(max(meet, a), b))
-        else:
-            spans += [((a, value_a, slope_a), (meet, value, slope)), ((meet, value, slope), (b, value_b, slope_b))]
-    return sorted(breakpoints)
 
 
 class StoppingFine(NamedTuple):
@@ -300,108 +250,3 @@ def risk_by_fine(
     """
     unfined = Targets.of(remove_discount(attacker), targets, people)
     return np.stack([attack(unfined.with_attacker(fine=float(fine))).most_success for fine in np.asarray(fines)])
-
-
-def sweep(attacker: Attacker, parameter: str, values: Sequence[float], max_size: int) -> list[Thresholds]:
-    """Compute the sizes that escape at each value of one parameter of the attacker (Figure 10).
-
-    Parameters
-    ----------
-    attacker : Attacker
-        The attacker.
-    parameter : str
-        A field of `Attacker`, or "detection", see `tornado`.
-    values : sequence of float
-        Values of the parameter.
-    max_size : int
-        Largest group size.
-
-    Returns
-    -------
-    list of Thresholds
-        Thresholds at each value.
-    """
-    return [exploitation_table(with_parameter(attacker, parameter, value), max_size).thresholds for value in values]
-
-
-@dataclass(frozen=True)
-class TornadoRow:
-    """Payoff of one group with a lower and a higher parameter, all others as they are.
-
-    Parameters
-    ----------
-    parameter : str
-        Name of the parameter.
-    low, high : float
-        The two values.
-    payoff_low, payoff_high : float
-        Payoffs at these values.
-    """
-
-    parameter: str
-    low: float
-    high: float
-    payoff_low: float
-    payoff_high: float
-
-
-def tornado(attacker: Attacker, size: int, change: float = 0.1) -> list[TornadoRow]:
-    """Compute the payoff of a group with each parameter lower and higher by a share.
-
-    Parameters are the amounts, the prior, and "detection", the probability that the first try that can be detected is:
-    a schedule is scaled to it, of a sigmoid the base is moved. Each end is solved anew: a change of plan counts.
-
-    Parameters
-    ----------
-    attacker : Attacker
-        The attacker.
-    size : int
-        Size of the group.
-    change : float
-        Share between 0 and 1.
-
-    Returns
-    -------
-    list of TornadoRow
-        Parameters above 0, the widest swing first.
-    """
-    if not 0 < change < 1:
-        raise UnmaskError(f"the change is {change:g}, expected a share between 0 and 1")
-    rows = []
-    for parameter in ("gain", "access_cost", "link_cost", "exploit_cost", "fine", "prior", "detection"):
-        value = first_detection(attacker) if parameter == "detection" else getattr(attacker, parameter)
-        low, high = value * (1 - change), value * (1 + change)
-        if parameter in ("prior", "detection"):
-            high = min(high, 1.0)
-        if value > 0:
-            payoffs = [
-                float(price_records(with_parameter(attacker, parameter, end), [size]).payoff[0]) for end in (low, high)
-            ]
-            rows.append(TornadoRow(parameter, low, high, *payoffs))
-    return sorted(rows, key=lambda row: -abs(row.payoff_high - row.payoff_low))
-
-
-def with_parameter(attacker: Attacker, parameter: str, value: float) -> Attacker:
-    """Return the attacker with one parameter changed; "detection" as in `tornado`."""
-    if parameter != "detection":
-        if parameter not in (item.name for item in fields(Attacker)):
-            raise UnmaskError(f"{parameter!r} is not a parameter of an attacker; give one, such as fine or gain")
-        changes: dict[str, Any] = {parameter: value}
-        return replace(attacker, **changes)
-    first = first_detection(attacker)
-    if attacker.detection_prior is not None:
-        weight = sum(attacker.detection_prior)
-        return replace(attacker, detection_prior=(value * weight, (1 - value) * weight))
-    if attacker.detection is not None and first > 0:
-        return replace(attacker, detection=tuple(min(1.0, q * value / first) for q in attacker.detection))
-    if attacker.detection_base is None or attacker.detection_growth is None or not 0 < value < 1:
-        return replace(attacker, detection=(value,), detection_base=None, detection_growth=None)
-    base = math.log(value / (1 - value)) - attacker.detection_growth * (attacker.audit_every - 1)
-    return replace(attacker, detection_base=base)
-
-
-def first_detection(attacker: Attacker) -> float:
-    """Return the probability that the first try that can be detected is; 0 if none can."""
-    length = 1 if attacker.detection is None else len(attacker.detection)
-    chances = attacker.detection_at(length * attacker.audit_every)
-    return float(next((q for q in chances if q > 0), 0.0))

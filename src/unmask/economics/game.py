@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike
 from unmask.core.errors import UnmaskError
 from unmask.economics.attacker import LARGEST, Amount, Attacker, Share, Whole, check_fields
 from unmask.economics.best_response import ZERO, BestCampaign, Bounds, Response
-from unmask.economics.deterrence import find_breakpoints, find_root
 from unmask.economics.groups import TargetInput, merge_equal_targets
 from unmask.economics.plan import TIE
+from unmask.economics.search import find_breakpoints, find_root
 from unmask.ranges import Range, check_ranges
 
 WITHHELD: Final = "no release"

@@ -33,6 +33,9 @@ from unmask.ranges import Range, check_type
 FIRST_PROBE: Final = 64
 """Group sizes are solved up to this one at first, then twice as far, until the largest is worth nothing."""
 
+MAX_TABLE_SIZE: Final = 2000
+"""Largest group size of a table or a chart by size, unless another one is given."""
+
 NEWTON_STEPS: Final = 200
 """Largest number of Newton steps: the payoff is piecewise linear in an amount, each step leaves one piece."""
 
@@ -136,7 +139,7 @@ class ExploitationTable(Prices):
         return np.flatnonzero(np.diff(self.sunk_success_probability[1:]) > TIE) + 2
 
 
-def exploitation_table(attacker: Attacker, max_size: int) -> ExploitationTable:
+def exploitation_table(attacker: Attacker, max_size: int = MAX_TABLE_SIZE) -> ExploitationTable:
     """Compute the optimal attack on a group of every size that the attacker knows.
 
     The value falls with the size for any detection and any cap on fines, so the table stops at the first 0.

@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from unmask.core.errors import UnmaskError
 from unmask.economics.attacker import as_number
-from unmask.economics.deterrence import first_detection, with_parameter
 from unmask.economics.game import AttackerKind, Move, PublisherGame
+from unmask.economics.variations import first_detection, with_parameter
 
 PUBLISHER: Final = "publisher"
 """Owner of the inputs that belong to no attacker."""

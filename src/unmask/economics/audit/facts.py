@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, Self
 
@@ -17,14 +17,12 @@ from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
 from unmask.economics.attacker import Attacker
 from unmask.economics.campaign import campaign
-from unmask.economics.deterrence import TornadoRow, break_even, risk_by_fine, stopping_fine, tornado
+from unmask.economics.deterrence import break_even, risk_by_fine, stopping_fine
 from unmask.economics.groups import TargetInput, count_candidates, count_people_per_target
-from unmask.economics.prices import ExploitationTable, Prices, exploitation_table
-from unmask.economics.profile import EMBEDDED, read_attacker
+from unmask.economics.prices import MAX_TABLE_SIZE, ExploitationTable, Prices, exploitation_table
+from unmask.economics.profile import EMBEDDED, read_attacker, read_resources
 from unmask.economics.records import price_posterior, price_records
-
-MAX_CURVE_SIZE: Final = 2000
-"""Largest group size of a chart."""
+from unmask.economics.variations import TornadoRow, tornado
 
 N_FINES: Final = 20
 """Number of fines at which the share of re-identified people is computed."""
@@ -35,11 +33,22 @@ Bounds = tuple[float, float]
 
 @dataclass(frozen=True)
 class AttackerSource:
-    """An attacker, the name of the file that describes them, and True if the description is an unchecked assumption."""
+    """An attacker, the file that describes them, True if that is an unchecked assumption, and the resources."""
 
     attacker: Attacker
     name: str = "attacker"
     is_assumed: bool = False
+    resources: Mapping[str, Attacker] = field(default_factory=dict)
+
+    @property
+    def attackers(self) -> Mapping[str, Attacker]:
+        """The attacker with each resource, by its name; "" without a choice of resources."""
+        return self.resources or {"": self.attacker}
+
+    @property
+    def has_resources(self) -> bool:
+        """True if the attacker chooses one of several resources."""
+        return len(self.resources) > 0
 
     @classmethod
     def read(cls, attacker: Attacker | str | os.PathLike[str]) -> Self:
@@ -47,6 +56,13 @@ class AttackerSource:
         if isinstance(attacker, Attacker):
             return cls(attacker)
         return cls(read_attacker(str(attacker)), Path(attacker).name, attacker == EMBEDDED)
+
+    @classmethod
+    def read_resources(cls, path: str) -> Self:
+        """Return the attacker of a file or of the embedded profile, with each of the resources."""
+        attackers = read_resources(path)
+        resources = {} if "" in attackers else attackers
+        return cls(next(iter(attackers.values())), Path(path).name, path == EMBEDDED, resources)
 
 
 @dataclass(frozen=True)
@@ -305,8 +321,5 @@ def _typical_size(attacker: Attacker, beliefs: Iterable[Posterior]) -> int:
 
 def compute_curve(attacker: Attacker, attacked: Iterable[int]) -> ExploitationTable:
     """Compute attacks by group size, a little beyond the smallest that escapes with the outside data at hand."""
-    size = 64
-    while size < MAX_CURVE_SIZE and exploitation_table(attacker, size).thresholds.sunk is None:
-        size *= 2
-    end = exploitation_table(attacker, size).thresholds.sunk
-    return exploitation_table(attacker, min(MAX_CURVE_SIZE, max(10, round(1.15 * (end or size)), *attacked)))
+    end = exploitation_table(attacker, MAX_TABLE_SIZE).thresholds.sunk or MAX_TABLE_SIZE
+    return exploitation_table(attacker, min(MAX_TABLE_SIZE, max(10, round(1.15 * end), *attacked)))

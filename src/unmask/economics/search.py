@@ -1,0 +1,99 @@
+"""Searches for the amount, or the group size, at which a decision changes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Final
+
+PRECISION: Final = 1e-7
+"""Relative width at which a bisection stops."""
+
+SMALLEST_AMOUNT: Final = 2.0**-60
+"""Least amount of a search that is not 0."""
+
+LARGEST_AMOUNT: Final = 2.0**60
+"""Largest fine or price of a search."""
+
+SLOPE_PRECISION: Final = 1e-10
+"""Share of the money at stake below which two plans are equally good."""
+
+MAX_BREAKPOINTS: Final = 100
+"""Largest number of breakpoints of one function."""
+
+
+def bisect(holds: Callable[[float], bool], first: float, precision: float = PRECISION) -> tuple[float, float]:
+    """Return a narrow bracket: the condition fails at the first amount and holds at the second; probes double."""
+    if holds(0.0):
+        return 0.0, 0.0
+    low, high = 0.0, first
+    while not holds(high):
+        low, high = high, 2 * high
+        if high > LARGEST_AMOUNT:
+            return low, math.inf
+    while high - low > precision * max(high, SMALLEST_AMOUNT):
+        middle = (low + high) / 2
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return low, high
+
+
+def find_root(function: Callable[[float], float], first: float, precision: float = PRECISION) -> tuple[float, float]:
+    """Return the same bracket for function(amount) <= 0, with few probes if the function is about convex and falls.
+
+    The line through the last two amounts above 0 meets 0 earlier than such a function does, and at the root of a line:
+    probes are a little beyond and below that amount. If that halves the bracket less than once, its middle is probed.
+    """
+    low, excess, high, slope = 0.0, function(0.0), math.inf, 0.0
+    if excess <= 0:
+        return 0.0, 0.0
+
+    def probe(amount: float) -> None:
+        nonlocal low, excess, high, slope
+        value = function(amount)
+        if value <= 0:
+            high = min(high, amount)
+        elif amount > low:
+            slope, low, excess = (excess - value) / (amount - low), amount, value
+
+    def is_wide() -> bool:
+        return high == math.inf or high - low > precision * max(high, SMALLEST_AMOUNT)
+
+    probe(first)
+    while is_wide():
+        width = high - low
+        if slope > 0:
+            root = low + excess / slope
+            for amount in (root * (1 + precision / 3), root * (1 - precision / 3)):
+                if low < amount < high and is_wide():
+                    probe(amount)
+        if high == math.inf or high - low > width / 2:
+            probe(2 * low if high == math.inf else (low + high) / 2)
+        if low > LARGEST_AMOUNT:
+            return low, math.inf
+    return low, high
+
+
+def find_breakpoints(line: Callable[[float], tuple[float, float]], low: float, high: float) -> list[float]:
+    """Return the ascending amounts at which a convex piecewise linear function changes its slope.
+
+    line : amount -> value and slope; at most 2 calls for each breakpoint and 1 more, as the tangents of two amounts
+           meet at a breakpoint if the function is as low there as they are
+
+    M. Eisner and D. Severance, "Mathematical techniques for efficient record segmentation", 1976.
+
+    >>> find_breakpoints(lambda x: (max(0.0, 6 - 2 * x, 4 - x), -2.0 if x < 2 else -1.0 if x < 4 else 0.0), 0, 10)
+    [2.0, 4.0]
+    """
+    breakpoints: list[float] = []
+    spans = [((low, *line(low)), (high, *line(high)))]
+    while spans and len(breakpoints) < MAX_BREAKPOINTS:
+        (a, value_a, slope_a), (b, value_b, slope_b) = spans.pop()
+        if slope_b - slope_a <= SLOPE_PRECISION * abs(slope_a):
+            continue
+        meet = (value_a - slope_a * a - value_b + slope_b * b) / (slope_b - slope_a)
+        value, slope = line(meet)
+        if not a < meet < b or value <= value_a + slope_a * (meet - a) + SLOPE_PRECISION * abs(value_a):
+            breakpoints.append(min(max(meet, a), b))
+        else:
+            spans += [((a, value_a, slope_a), (meet, value, slope)), ((meet, value, slope), (b, value_b, slope_b))]
+    return sorted(breakpoints)
