@@ -117,7 +117,7 @@ def test_e15_the_thresholds_are_printed_and_their_sizes_are_in_the_table():
     shown = {int(line.split()[0]) for line in said.splitlines() if line.strip()[:1].isdigit()}
     assert {13, 14, 47, 48, 76, 77} <= shown
     told = parsed(unmask("price", "60", "--json").stdout)
-    assert told["tables"]["thresholds"][0] == {"exhausted": 14, "attacked": 48, "sunk": 77}
+    assert told["tables"]["thresholds"][0] == {"exhausted": 14, "attacked": 48, "sunk": 77, "unfined": 736}
 
 
 def test_a_campaign_too_large_is_bounded_and_with_an_arrest_not_reckoned(monkeypatch, tmp_path):
@@ -236,3 +236,49 @@ def test_an_attacker_who_takes_ties_is_given_no_campaign_of_one_who_leaves_them(
     assert "Alone, groups up to 75 are worth an attack" in said
     told = parsed(unmask("price", "75", "--attacker", tied, "--json").stdout)
     assert told["results"][0]["success_probability"] == pytest.approx(1 / 75)
+
+
+def test_vary_prints_the_thresholds_at_each_value_and_the_page_draws_them(tmp_path):
+    page = tmp_path / "price.html"
+    done = unmask("price", "1-100", "--vary", "fine=0:50000:6", "--vary", "access_cost=0:900:4", "-o", page)
+    assert "10,000     48            77              14" in done.stdout
+    text = page.read_text()
+    assert "Smallest group that escapes: fine" in text
+    assert "Smallest group that escapes: price of the outside data" in text
+    told = parsed(unmask("price", "1-100", "--vary", "fine=0:50000:6", "--json").stdout)["tables"]
+    assert told["sweep"][0] == {"parameter": "fine", "value": 0, "exhausted": 736, "attacked": 721, "sunk": 736}
+    assert "sweep_lines" not in told
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--vary", "fine"), "expected NAME=LOW:HIGH:NUMBER"),
+        (("--vary", "fines=0:1:2"), "is not a parameter of an attacker"),
+        (("--vary", "prior=0:1:2"), "prior is 0"),
+        (("--vary", "ties=0:1:2"), "ties is"),
+        (("--cell-probability", "0.1"), "give --population too"),
+        (("--population", "10", "--cell-probability", "nothing.txt"), "nothing.txt"),
+        (("--population", "10", "--cell-probability", "2"), "expected numbers from 0 to 1"),
+        (("--population", "0"), "--population"),
+    ],
+)
+def test_bad_options_of_a_price_are_one_sentence_and_write_nothing(tmp_path, options, said):
+    page = tmp_path / "price.html"
+    done = unmask("price", "1-5", *options, "-o", page)
+    assert done.exit_code != 0
+    assert said in done.stderr
+    assert done.stdout == ""
+    assert not page.exists()
+
+
+def test_cell_probabilities_of_a_file_are_one_for_each_record(tmp_path):
+    path = tmp_path / "cells.txt"
+    path.write_text("0.00001\n0.000008\n")
+    told = parsed(unmask("price", "40,50", "--population", "6000000", "--cell-probability", path, "--json").stdout)
+    assert [row["cell_probability"] for row in told["tables"]["unknown_sizes"]] == [1e-5, 8e-6]
+    path.write_text("often\n")
+    assert (
+        "expected a file with one number"
+        in unmask("price", "4", "--population", "9", "--cell-probability", path).stderr
+    )

@@ -7,8 +7,9 @@ from pathlib import Path
 import click
 
 from unmask.cli.documents import CODE, allow_code_option
-from unmask.cli.files import print_json, refuse_to_overwrite, write_texts
+from unmask.cli.files import print_json, refuse_to_overwrite
 from unmask.cli.generated import FILE, Command, options
+from unmask.cli.output import write_page
 from unmask.cli.terminal import print_line, print_table
 
 
@@ -38,10 +39,7 @@ def game(document: Path, study: Path | None, output: Path | None, as_json: bool,
     allow_code = bool(click.get_current_context().meta[CODE])
     result = make_result(play(document, study=study, allow_code=allow_code, watch=print_price_progress))
     if output is not None:
-        from unmask.reports import ReportData, render
-
-        write_texts({output: render(ReportData.of(result))})
-        print_line(f"wrote {output}", err=True)
+        write_page(result, output)
     if as_json:
         offers, *tables = list_program_tables(result)
         print_json(results=offers.records(), tables={table.name: table.records() for table in tables})

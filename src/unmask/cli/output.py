@@ -154,6 +154,14 @@ class Output(NamedTuple):
         return [] if self.report else ["audit", params["releases"][0], *list_role_options(), "--report", "report.html"]
 
 
+def write_page(result: AuditResult, path: Path) -> None:
+    """Write the page of a result without a policy."""
+    from unmask.reports import ReportData, render
+
+    write_texts({path: render(ReportData.of(result))})
+    print_line(f"wrote {path}", err=True)
+
+
 def describe_version() -> dict[str, object]:
     """Return how a page was made: no path, no seed and no digest, which could confirm a guess of the data."""
     from unmask.version import __version__

@@ -32,6 +32,9 @@ TAIL: Final = 12.0
 BLOCK_GROUPS: Final = 2**14
 """Largest number of groups in memory at once."""
 
+EQUAL_RISKS: Final = 1e-9
+"""Difference below which two probabilities are the same."""
+
 ROUNDING: Final = 1e-12
 """Sums of rounded chances that fall short of 1 by less are 1."""
 

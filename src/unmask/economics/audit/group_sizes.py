@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -12,16 +13,28 @@ from numpy.typing import ArrayLike, NDArray
 from unmask.core.errors import UnmaskError
 from unmask.economics.attacker import Attacker
 from unmask.economics.audit.facts import AttackerSource, CampaignPrice, compute_curve, price_campaign
-from unmask.economics.audit.sentences import describe_attacked, describe_campaign, describe_thresholds
-from unmask.economics.deterrence import break_even
+from unmask.economics.audit.sentences import (
+    describe_attacked,
+    describe_campaign,
+    describe_thresholds,
+    describe_unfined,
+)
+from unmask.economics.audit.sweeps import Sweep, make_sweep_blocks, make_sweep_tables
+from unmask.economics.audit.unknown_sizes import make_unknown_block, make_unknown_table
+from unmask.economics.deterrence import break_even, find_safe_size
 from unmask.economics.prices import Prices
 from unmask.economics.records import price_records
-from unmask.results import AuditResult, Block, Column, Table
+from unmask.economics.resources import ASSUMPTION as RESOURCE_ASSUMPTION
+from unmask.economics.resources import choose_resources, merge_thresholds, name_choices
+from unmask.results import AuditResult, Block, Column, Decision, Table, View
 from unmask.results.formats import percent
 from unmask.results.suppression import FEWEST
 
 MAX_SIZES: Final = 10_000_000
 """Largest number of groups that a list may name."""
+
+LARGEST_POPULATION: Final = 10**10
+"""Largest group of a search: more people than there are."""
 
 N_SHOWN: Final = 12
 """Sizes in the short table for people; `sizes` has them all."""
@@ -35,6 +48,8 @@ SHOWN: Final = (
     Column("break_even_fine", "fine that stops it", "number", rounds_up=True),
 )
 """Columns of the short table for people."""
+
+SHOWN_NAMES: Final = tuple(column.name for column in SHOWN)
 
 SETTING = "A rational attacker faces targets who have the given numbers of candidates."
 
@@ -59,7 +74,15 @@ def _parse_range(part: str) -> tuple[int, int]:
     return low, high
 
 
-def audit_sizes(source: AttackerSource, sizes: ArrayLike, *, is_exact: bool = True) -> AuditResult:
+def audit_sizes(
+    source: AttackerSource,
+    sizes: ArrayLike,
+    *,
+    is_exact: bool = True,
+    sweeps: Sequence[Sweep] = (),
+    population: int | None = None,
+    cell_probability: ArrayLike | None = None,
+) -> AuditResult:
     """Price the attack on targets in groups of given sizes: in one campaign, one by one, and by size.
 
     Parameters
@@ -70,11 +93,17 @@ def audit_sizes(source: AttackerSource, sizes: ArrayLike, *, is_exact: bool = Tr
         Number of candidates of each target.
     is_exact : bool
         False if the targets are people of a release: numbers of fewer than 10 people are then suppressed.
+    sweeps : sequence of (str, tuple of float)
+        Parameters and their values, at which the sizes that escape are computed.
+    population : int, optional
+        Number of people in the outside data: adds the risk if the attacker pays before they know the sizes.
+    cell_probability : array_like, optional
+        Probability that one of these people fits; by default the size divided by the population.
 
     Returns
     -------
     AuditResult
-        Tables "sizes", "about", "campaign", "one_by_one" and "thresholds", and a finding about each.
+        Tables "sizes", "about", "campaign", "one_by_one", "thresholds", and those of the options; a finding about each.
 
     Examples
     --------
@@ -83,59 +112,121 @@ def audit_sizes(source: AttackerSource, sizes: ArrayLike, *, is_exact: bool = Tr
     >>> result.table("one_by_one").rows[0]["attacked"]
     0.0
     """
-    attacker, sizes = source.attacker, np.asarray(sizes, dtype=np.int64)
-    prices = price_records(attacker, sizes)
-    joint = price_campaign(attacker, sizes, lambda values: float(values.mean()))
-    by_size = _size_table(attacker, prices, sizes)
+    attackers, sizes = list(source.attackers.values()), np.asarray(sizes, dtype=np.int64)
+    campaigns = [price_campaign(attacker, sizes, lambda values: float(values.mean())) for attacker in attackers]
+    joint = _choose_campaign(campaigns)
+    by_size, prices = _size_table(source, sizes)
     largest = max((row["size"] for row in by_size.rows if row["access"]), default=1)
-    thresholds = compute_curve(attacker, [largest]).thresholds
+    thresholds = merge_thresholds([compute_curve(attacker, [largest]).thresholds for attacker in attackers])
     single = {
         "attacked": float(prices.access.mean()),
         "success_probability": float(prices.success_probability.mean()),
         "payoff": float(prices.payoff.sum()),
         "stopping_fine": max(by_size.values("break_even_fine")),
     }
-    targets = f"all {len(sizes):,} records" if len(sizes) > 1 else "1 record"
-    sentences = (
-        describe_campaign(joint, targets, attacker),
-        describe_attacked(single["attacked"], percent(single["success_probability"])),
-        describe_thresholds(thresholds),
+    unfined = _find_unfined_size(attackers)
+    sweep_tables = make_sweep_tables(attackers, sweeps) if sweeps else ()
+    unknown = () if population is None else (make_unknown_table(attackers, sizes, population, cell_probability),)
+    tables = (
+        by_size,
+        _table("about", {"attacker": source.name, "assumed": source.is_assumed, "records": len(sizes)}),
+        _table("campaign", _campaign_record(joint)),
+        _table("one_by_one", single),
+        _table("thresholds", {**thresholds._asdict(), "unfined": unfined}),
+        *([_resource_table(source, campaigns, prices, sizes)] if source.has_resources else []),
+        *sweep_tables,
+        *unknown,
     )
-    return AuditResult(
+    targets = f"all {len(sizes):,} records" if len(sizes) > 1 else "1 record"
+    headline = describe_campaign(joint, targets, attackers[0])
+    single_sentence = describe_attacked(single["attacked"], percent(single["success_probability"]))
+    by_size_sentence = f"{describe_thresholds(thresholds)} {describe_unfined(unfined)}".rstrip()
+    blocks = (
+        Block("one_by_one", "One by one", single_sentence, tables=("resources",) if source.has_resources else ()),
+        Block("thresholds", "By size", by_size_sentence, tables=(View("sizes", limit=N_SHOWN, columns=SHOWN_NAMES),)),
+        *(block for table in sweep_tables[:1] for block in make_sweep_blocks(attackers[0], table)),
+        *map(make_unknown_block, unknown),
+    )
+    result = AuditResult(
         title="Prices of group sizes",
         kind="Price",
         command="price",
         setting=SETTING,
-        headline=sentences[0],
+        headline=headline,
         rows=(),
-        tables=(
-            by_size if is_exact else by_size.without_small(FEWEST),
-            _table("about", {"attacker": source.name, "assumed": source.is_assumed, "records": len(sizes)}),
-            _table("campaign", _campaign_record(joint)),
-            _table("one_by_one", single),
-            _table("thresholds", thresholds._asdict()),
-        ),
-        blocks=tuple(map(Block, ("one_by_one", "thresholds"), ("One by one", "By size"), sentences[1:])),
-        cautions=attacker.warnings,
+        tables=tables,
+        blocks=blocks,
+        decision=_make_decision(joint),
+        assumptions=(RESOURCE_ASSUMPTION,) if source.has_resources else (),
+        cautions=attackers[0].warnings,
     )
+    return result.without_small(1 if is_exact else FEWEST)
+
+
+def _choose_campaign(campaigns: Sequence[CampaignPrice]) -> CampaignPrice:
+    """Return the campaign with the largest payoff, or one that was not computed, and the fine that stops all."""
+    chosen = max(campaigns, key=lambda campaign: (bool(campaign.not_run), campaign.payoff))
+    pays, stops = (max(campaign.fines[end] for campaign in campaigns) for end in (0, 1))
+    return chosen if chosen.not_run else replace(chosen, fines=(pays, stops))
+
+
+def _make_decision(joint: CampaignPrice) -> Decision:
+    """Return the first words of the page: whether an attack on all records pays."""
+    answers = {True: ("met", "No attack pays."), False: ("missed", "An attack pays.")}
+    state, answer = answers[joint.payoff[1] == 0] if not joint.not_run else ("untested", "Not computed.")
+    return Decision(state, answer, "", question="")
+
+
+def _find_unfined_size(attackers: Sequence[Attacker]) -> float | None:
+    """Return the size from which no fine is needed, with the data at hand; None for an attacker without closed form."""
+    if any(attacker.is_uncertain for attacker in attackers):
+        return None
+    unfined = (replace(attacker, fine=0.0, max_fines=0, arrest=False) for attacker in attackers)
+    return max(find_safe_size(attacker, at_hand=True, largest=LARGEST_POPULATION) for attacker in unfined)
 
 
 def _table(name: str, record: dict[str, Any]) -> Table:
     return Table.from_records(name, map(Column, record), [record.values()])
 
 
-def _size_table(attacker: Attacker, prices: Prices, sizes: NDArray[np.int64]) -> Table:
-    """Return the number of records and the price of each size."""
-    groups, first, counts = np.unique(sizes, return_index=True, return_counts=True)
+def _size_table(source: AttackerSource, sizes: NDArray[np.int64]) -> tuple[Table, Prices]:
+    """Return the number of records and the price of each size, and the prices of all records."""
+    attackers = list(source.attackers.values())
+    groups, of_record, counts = np.unique(sizes, return_inverse=True, return_counts=True)
+    prices, choice = choose_resources([price_records(attacker, groups) for attacker in attackers])
     values = {
         "size": groups.tolist(),
         "records": counts.tolist(),
-        **{name: values.tolist() for name, values in vars(prices.take(first)).items()},
-        "break_even_fine": break_even(attacker, groups).tolist(),
+        **{name: values.tolist() for name, values in vars(prices).items()},
+        "break_even_fine": np.max([break_even(attacker, groups) for attacker in attackers], axis=0).tolist(),
+        **({"resource": name_choices(choice, source.attackers)} if source.has_resources else {}),
     }
     columns_by_name = {column.name: column for column in SHOWN}
     columns = (columns_by_name.get(name, Column(name)) for name in values)
-    return Table.from_records("sizes", columns, zip(*values.values(), strict=True))
+    return Table.from_records("sizes", columns, zip(*values.values(), strict=True)), prices.take(of_record)
+
+
+def _resource_table(
+    source: AttackerSource, campaigns: Sequence[CampaignPrice], prices: Prices, sizes: NDArray[np.int64]
+) -> Table:
+    """Return the price of each resource, the share of records attacked with it, and a campaign with it alone."""
+    alone = [price_records(attacker, sizes) for attacker in source.attackers.values()]
+    _, choice = choose_resources(alone)
+    columns = (
+        Column("resource"), Column("access_cost", "price of access", "number"),
+        Column("link_cost", "cost of linking", "number"), Column("prior", "person is in it", "share"),
+        Column("attacked", "attacked with it", "share"), Column("campaign_payoff", "campaign gains", "interval"),
+        Column("campaign_fines", "fine that stops it", "interval", rounds_up=True),
+    )  # fmt: skip
+    records = (
+        (
+            name, attacker.access_cost, attacker.link_cost, attacker.prior,
+            float((prices.access & (choice == position)).mean()),
+            *((None, None) if joint.not_run else (joint.payoff, joint.fines)),
+        )
+        for position, ((name, attacker), joint) in enumerate(zip(source.attackers.items(), campaigns, strict=True))
+    )  # fmt: skip
+    return Table.from_records("resources", columns, records)
 
 
 def _campaign_record(joint: CampaignPrice) -> dict[str, Any]:
@@ -151,4 +242,5 @@ def shorten(result: AuditResult) -> Table:
     step = max(1, -(-len(by_size) // N_SHOWN))
     edges = {size for limit in thresholds.values() if limit is not None for size in (limit - 1, limit)}
     rows = (row for i, row in enumerate(by_size.rows) if i % step == 0 or row["size"] in edges)
-    return replace(by_size, rows=tuple(rows)).select(column.name for column in SHOWN)
+    has_resource = any(column.name == "resource" for column in by_size.columns)
+    return replace(by_size, rows=tuple(rows)).select([*SHOWN_NAMES, *(["resource"] if has_resource else [])])

@@ -126,6 +126,19 @@ def describe_thresholds(thresholds: Thresholds) -> str:
     return f"Alone, {_up_to(attacked)} are worth an attack{at_hand}. Every candidate is tried in {_up_to(fully_tried)}."
 
 
+def describe_unfined(size: float | None) -> str:
+    """Return the size from which no fine is needed; "" if it is unknown.
+
+    >>> describe_unfined(736)
+    'No fine is needed for groups of 736 or more, even with the outside data at hand.'
+    """
+    if size is None:
+        return ""
+    if size == math.inf:
+        return "Without a fine, groups of any size are worth a try."
+    return f"No fine is needed for groups of {size:,.0f} or more, even with the outside data at hand."
+
+
 def _up_to(threshold: int | None) -> str:
     if threshold is None:
         return "groups of every size shown"

@@ -32,6 +32,7 @@ from unmask.economics.attacker import Attacker, list_parameters
 from unmask.economics.campaign import remove_discount
 from unmask.economics.game import WITHHELD
 from unmask.economics.groups import compute_inside_probability, count_candidates, find_uniform_rows
+from unmask.economics.records import EQUAL_RISKS
 from unmask.plan import NOTHING, Cell, Plan
 from unmask.studies.beliefs import Faced, faced
 from unmask.studies.game.document import GameDocument, parse_game
@@ -50,9 +51,6 @@ from unmask.version import __version__
 
 SIZE_DRAWS = 16
 """Number of draws of all group sizes for a campaign that does not know them when it pays for the data."""
-
-EQUAL_RISKS = 1e-9
-"""Difference below which two probabilities are the same."""
 
 Releases = Mapping[str, Mapping[str, Faced]]
 """Protection -> adversary -> the release as the adversary sees it."""
