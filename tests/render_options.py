@@ -9,17 +9,9 @@ from typing import Any
 import click
 
 from unmask.cli import main
-from unmask.cli.domain import AuditSignature
-from unmask.cli.generated import (
-    FILE,
-    Command,
-    FileOrName,
-    Input,
-    LazyOptions,
-    Names,
-    declare_parameters,
-    list_typed_parameters,
-)
+from unmask.cli.domain import read_signature
+from unmask.cli.generated import Command, LazyOptions, declare_parameters, list_typed_parameters
+from unmask.cli.option_types import FILE, FileOrName, Input, Names
 from unmask.domains import DOMAINS
 
 TABLE = Path(__file__).parents[1] / "src/unmask/cli/options_table.py"
@@ -38,15 +30,23 @@ from typing import Any
 
 import click
 
-from unmask.cli.domain import AuditSignature
-from unmask.cli.generated import FILE, FileOrName, Input, Names, check_number, join_names, parse_pairs
+from unmask.cli.option_types import (
+    FILE,
+    AuditSignature,
+    FileOrName,
+    Input,
+    Names,
+    check_number,
+    join_names,
+    parse_pairs,
+)
 
 DECLARED: Mapping[str, Mapping[str, Mapping[str, Any]]] = {'''
 
 
 def list_fields() -> dict[str, list[str]]:
     """Return the parameters that become options of a command, by their function or dataclass."""
-    fields = {source: list(AuditSignature.of(source).options) for source in AUDITED}
+    fields = {source: list(read_signature(source).options) for source in AUDITED}
     for command in main.commands.values():
         for item in command.lazy_params if isinstance(command, Command) else ():
             if isinstance(item, LazyOptions):
@@ -65,7 +65,7 @@ def render_audits() -> Iterator[str]:
     yield "AUDITS: Mapping[str, AuditSignature] = {"
     for source in AUDITED:
         yield f"    {render(source)}: AuditSignature("
-        yield from (f"        {render(value)}," for value in AuditSignature.of(source))
+        yield from (f"        {render(value)}," for value in read_signature(source))
         yield "    ),"
 
 

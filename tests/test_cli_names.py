@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from unmask.cli import main
-from unmask.cli.generated import Names
+from unmask.cli.option_types import Names
 
 
 def _run(*words):

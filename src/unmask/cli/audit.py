@@ -12,8 +12,9 @@ import click
 
 from unmask.cli.documents import WritesDocument, allow_code_option
 from unmask.cli.engine import count_tables, engine_options, pop_engine_options
-from unmask.cli.generated import FILE, Input, grouped, options, output_option, pop_options
+from unmask.cli.generated import grouped, options, output_option, pop_options
 from unmask.cli.group import first_argument
+from unmask.cli.option_types import FILE, Input
 from unmask.cli.options import level_option, make_protection, parse_parts, table_options
 from unmask.cli.origins import read_origin
 from unmask.cli.output import Output, at_risk_option, audit_output

@@ -11,8 +11,9 @@ import click
 from unmask.cli.documents import ReadsDocument
 from unmask.cli.files import print_json
 from unmask.cli.gates import POLICY_HELP, POLICY_METAVAR, warn_of_reversed_conditions
-from unmask.cli.generated import FILE, Input, parse_with
+from unmask.cli.generated import parse_with
 from unmask.cli.group import first_argument
+from unmask.cli.option_types import FILE, Input
 from unmask.cli.options import table_options
 from unmask.cli.reading import read_table
 from unmask.cli.terminal import print_line

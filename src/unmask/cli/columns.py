@@ -12,7 +12,7 @@ import click
 
 from unmask.cli.documents import ReadsDocument
 from unmask.cli.files import print_json
-from unmask.cli.generated import FILE
+from unmask.cli.option_types import FILE
 from unmask.cli.options import optional_table_options
 from unmask.cli.reading import ROLES, read_every_column
 from unmask.cli.terminal import print_line

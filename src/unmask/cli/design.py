@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from unmask.cli.files import print_json, refuse_to_overwrite, suggest_command, write_texts
-from unmask.cli.generated import FILE, Command, options, output_option
+from unmask.cli.generated import Command, options, output_option
+from unmask.cli.option_types import FILE
 from unmask.cli.terminal import print_line, print_notes
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.data.writing import STANDARD_OUTPUT

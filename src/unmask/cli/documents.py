@@ -8,7 +8,8 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from unmask.cli.generated import Command, Names, join_names, split_names
+from unmask.cli.generated import Command
+from unmask.cli.option_types import Names, join_names, split_names
 from unmask.cli.terminal import print_line, print_text
 from unmask.core.errors import UnmaskError
 from unmask.toml_text import DOCUMENT

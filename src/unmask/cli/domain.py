@@ -7,12 +7,14 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, get_origin, get_type_hints
 
 import click
 
 from unmask.cli.documents import DomainCommand, allow_code_option, code_folder
-from unmask.cli.generated import FILE, grouped, import_source, list_typed_parameters, options, parse_with
+from unmask.cli.generated import grouped, import_source, list_typed_parameters, options, parse_with
+from unmask.cli.option_types import FILE, AuditSignature
+from unmask.cli.options_table import AUDITS
 from unmask.cli.output import Output, at_risk_option, audit_output
 from unmask.cli.terminal import print_line
 from unmask.core.errors import UnmaskError
@@ -22,51 +24,25 @@ if TYPE_CHECKING:
     from unmask.results import AuditResult
 
 
-class AuditSignature(NamedTuple):
-    """Parameters of an `audit_files`, as its command needs them.
-
-    Parameters
-    ----------
-    text : str
-        Help of the command.
-    argument : str
-        Parameter of the released files; "" if all files are options.
-    n_files : int
-        Number of these files, -1 for any.
-    options : tuple of str
-        Parameters that are options.
-    services : tuple of str
-        Parameters that the command passes on.
-    """
-
-    text: str
-    argument: str
-    n_files: int
-    options: tuple[str, ...]
-    services: tuple[str, ...]
-
-    @classmethod
-    def of(cls, source: str) -> AuditSignature:
-        """Return the signature of a function, which is imported now."""
-        function, typed = import_source(source), list_typed_parameters(source)
-        parameters, hints = inspect.signature(function).parameters, get_type_hints(function)
-        keywords = [name for name, item in parameters.items() if item.kind is item.KEYWORD_ONLY]
-        argument = next((name for name in parameters if name not in keywords), "")
-        return cls(
-            (inspect.getdoc(function) or "").partition("\n\nParameters\n---")[0],
-            argument,
-            -1 if get_origin(hints.get(argument)) is Sequence else 1,
-            tuple(name for name in keywords if name in typed),
-            tuple(name for name in keywords if name in SERVICES),
-        )
+def read_signature(source: str) -> AuditSignature:
+    """Return the signature of a function, which is imported now."""
+    function, typed = import_source(source), list_typed_parameters(source)
+    parameters, hints = inspect.signature(function).parameters, get_type_hints(function)
+    keywords = [name for name, item in parameters.items() if item.kind is item.KEYWORD_ONLY]
+    argument = next((name for name in parameters if name not in keywords), "")
+    return AuditSignature(
+        (inspect.getdoc(function) or "").partition("\n\nParameters\n---")[0],
+        argument,
+        -1 if get_origin(hints.get(argument)) is Sequence else 1,
+        tuple(name for name in keywords if name in typed),
+        tuple(name for name in keywords if name in SERVICES),
+    )
 
 
 def make_audit_command(domain: str) -> click.Command:
     """Return the command: its argument and its options are the parameters of `audit_files`."""
-    from unmask.cli.options_table import AUDITS  # here: its types are defined in this module
-
     source = f"{DOMAINS[domain].audit}:audit_files"
-    signature = AUDITS.get(source) or AuditSignature.of(source)
+    signature = AUDITS.get(source) or read_signature(source)
     further = (option for name, option in SERVICES.items() if option and name in signature.services)
 
     @click.command(f"audit {DOMAINS[domain].word or domain}", cls=DomainCommand, help=signature.text)

@@ -8,9 +8,6 @@ from __future__ import annotations
 
 import inspect
 import itertools
-import math
-import shutil
-import sys
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,14 +18,13 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 import click
-from click.core import ParameterSource
 
+from unmask.cli.option_types import FILE, NAMES, FileOrName, Input, check_number, parse_pairs
+from unmask.cli.options_table import DECLARED
 from unmask.core.errors import UnmaskError
 from unmask.ranges import Option, Range
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-
-FILE = click.Path(path_type=Path)
 
 
 def options(source: str, *names: str, **settings: Mapping[str, Any]) -> Callable[[Function], Function]:
@@ -114,8 +110,6 @@ class LazyOptions:
 
     def options(self) -> Iterator[click.Option]:
         """Yield the options, in the order of the names, or of the settings."""
-        from unmask.cli.options_table import DECLARED  # here: its types are defined in this module
-
         declared = DECLARED.get(self.source, {})
         fields = tuple(self.names or self.settings or declared or list_typed_parameters(self.source))
         declared = declared if declared.keys() >= {*fields} else declare_parameters(self.source)
@@ -224,79 +218,3 @@ def parse_with(parse: Callable[[Any], Any]) -> Callable[[click.Context, click.Pa
             raise click.BadParameter(str(error), ctx, parameter) from None
 
     return callback
-
-
-def split_names(text: str | list[str] | None) -> tuple[str, ...]:
-    """Return names that are separated by commas, or listed in a document."""
-    if not isinstance(text, str | list | None):
-        raise UnmaskError(f"expected names, separated by commas or in a list, given {text!r}")
-    names = text if isinstance(text, list) else (text or "").split(",")
-    return tuple(str(name).strip() for name in names if str(name).strip())
-
-
-class Names(click.ParamType):  # type: ignore[type-arg]  # generic since click 8.4
-    """Names separated by commas; a document lists them, and a listed name may hold a comma."""
-
-    name = "text"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
-        """Return the names of one of several options."""
-        source = None if ctx is None or param is None else ctx.get_parameter_source(str(param.name))
-        return split_names([value] if source is ParameterSource.DEFAULT_MAP else value)
-
-
-PIPED = f"{__name__}.piped"
-"""Key of the context of a command that reads the standard input."""
-
-
-class Input(click.ParamType):  # type: ignore[type-arg]  # generic since click 8.4
-    """A file to read; `-` is the standard input, kept in a private folder while the command runs."""
-
-    name = "path"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the path, or for `-` the path of a copy of the standard input."""
-        from unmask.data.resources import temporary_folder
-
-        if value != "-" or ctx is None:
-            return str(value)
-        if ctx.meta.setdefault(PIPED, False):
-            self.fail("the standard input (-) can be read once; name a file for the other", param, ctx)
-        ctx.meta[PIPED] = True
-        path = Path(ctx.find_root().with_resource(temporary_folder(None))) / "stdin.csv"
-        with path.open("wb") as file:
-            shutil.copyfileobj(sys.stdin.buffer, file)
-        return str(path)
-
-
-class FileOrName(click.ParamType):  # type: ignore[type-arg]  # generic since click 8.4
-    """A file, or one of several names."""
-
-    name = "path"
-
-    def __init__(self, names: Sequence[str]) -> None:
-        self.names = names
-
-
-def parse_pairs(texts: Iterable[str] | None) -> dict[str, str]:
-    """Return the values of a repeated option COLUMN=VALUE by column."""
-    items = list(texts or ())
-    if not all("=" in item for item in items):
-        raise UnmaskError("expected COLUMN=VALUE")
-    return dict(item.split("=", 1) for item in items)
-
-
-def join_names(names: Iterable[tuple[str, ...]] | None) -> tuple[str, ...]:
-    """Return the names of a repeated option."""
-    return tuple(itertools.chain.from_iterable(names or ()))
-
-
-NAMES: dict[str, Any] = {"parse": join_names, "type": Names(), "multiple": True}
-"""Names, typed or from a document's list; a repeated option adds names."""
-
-
-def check_number(value: float | None) -> float | None:
-    """Raise an error for nan, which click's range accepts."""
-    if value is not None and math.isnan(value):
-        raise UnmaskError("expected a number, given nan")
-    return value

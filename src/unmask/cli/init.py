@@ -9,7 +9,8 @@ from typing import Any
 import click
 
 from unmask.cli.files import refuse_to_overwrite, write_texts
-from unmask.cli.generated import FILE, Command
+from unmask.cli.generated import Command
+from unmask.cli.option_types import FILE
 from unmask.cli.options import optional_table_options
 from unmask.cli.reading import ROLES, read_every_column
 from unmask.cli.terminal import print_line

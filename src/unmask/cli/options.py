@@ -11,16 +11,8 @@ import click
 from click.core import ParameterSource
 
 from unmask.cli.documents import code_folder
-from unmask.cli.generated import (
-    NAMES,
-    Names,
-    grouped,
-    join_names,
-    options,
-    parse_pairs,
-    parse_with,
-    split_names,
-)
+from unmask.cli.generated import grouped, options, parse_with
+from unmask.cli.option_types import NAMES, Names, join_names, parse_pairs, split_names
 from unmask.core.errors import UnmaskError
 
 if TYPE_CHECKING:

@@ -9,8 +9,16 @@ from typing import Any
 
 import click
 
-from unmask.cli.domain import AuditSignature
-from unmask.cli.generated import FILE, FileOrName, Input, Names, check_number, join_names, parse_pairs
+from unmask.cli.option_types import (
+    FILE,
+    AuditSignature,
+    FileOrName,
+    Input,
+    Names,
+    check_number,
+    join_names,
+    parse_pairs,
+)
 
 DECLARED: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
     "unmask.channels.audit:audit": {
@@ -19,7 +27,8 @@ DECLARED: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
     },
     "unmask.channels.audit:audit_files": {
         "prior": {"help": "CSV of secret and probability; uniform when left out.", "type": FILE, "heading": "Input"},
-        "evidence": {"help": "Form of the files: probabilities, counts of runs, or a line secret,output for each run.", "default": "auto", "show_default": True, "type": click.Choice(("auto", "channel", "counts", "samples")), "heading": "Input"},
+        "evidence": {"help": "Form of the files; recognized by the names of their columns and their shape when left out.", "default": "auto", "show_default": True, "type": click.Choice(("auto", "channel", "counts", "samples")), "heading": "Input"},
+        "seed": {"help": "Seed of the split of samples into halves.", "default": 0, "show_default": True, "type": click.IntRange(0, None), "parse": check_number},
         "no_limit": {"help": "Leave out the limit that no mechanism passes, which may take minutes.", "default": False, "show_default": True, "is_flag": True},
         "loss": {"help": "Loss: hamming, squared, absolute, euclidean, haversine, euclidean_medoid, haversine_medoid, or a CSV.", "default": "hamming", "show_default": True, "type": FileOrName(("hamming", "squared", "absolute", "euclidean", "haversine", "euclidean_medoid", "haversine_medoid")), "metavar": "NAME|PATH"},
         "coordinates": {"help": "CSV of secret and coordinates (default: the secrets are numbers).", "type": FILE},
@@ -184,10 +193,10 @@ AUDITS: Mapping[str, AuditSignature] = {
         (),
     ),
     "unmask.channels.audit:audit_files": AuditSignature(
-        'Attack channels of the same secrets: what the best adversary can still estimate.\n\nA channel is a CSV: a line of output names behind an empty cell, then a line for each secret, its name and the\nprobability of each output. From counts of runs (whole numbers) or samples (lines secret,output) the leakage is\nestimated. A loss has answers in lines and secrets in columns.\n\n\\b\nunmask audit channel response.csv\nunmask audit channel a.csv b.csv --prior prior.csv --loss euclidean --coordinates places.csv --report out.html',
+        "Attack channels of the same secrets: what the best adversary can still estimate.\n\nA channel is a CSV: a line of output names behind an empty cell, then a line for each secret, its name and the\nprobability of each output. From counts of runs (whole numbers) or samples (lines secret,output) the leakage is\nestimated. A mechanism by name takes the place of a file. A loss has answers in lines and secrets in columns.\n\n\\b\nunmask audit channel response.csv\nunmask audit channel samples.csv --policy 'leakage_bits.high<=0.1'\nunmask audit channel Crowds:n=20:submit=0.3:corrupted=2\nunmask audit channel a.csv b.csv --prior prior.csv --loss euclidean --coordinates places.csv --report out.html",
         "channels",
         -1,
-        ("prior", "evidence", "no_limit", "loss", "coordinates", "distortion", "unit"),
+        ("prior", "evidence", "seed", "no_limit", "loss", "coordinates", "distortion", "unit"),
         (),
     ),
     "unmask.graphs.audit:audit_files": AuditSignature(

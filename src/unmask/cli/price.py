@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from unmask.cli.files import print_json, refuse_to_overwrite
-from unmask.cli.generated import FILE, Command, Input, input_option, output_option, parse_with
+from unmask.cli.generated import Command, input_option, output_option, parse_with
+from unmask.cli.option_types import FILE, Input
 from unmask.cli.options import attacker_option, optional_table_options
 from unmask.cli.output import write_page
 from unmask.cli.reading import read_table

@@ -12,8 +12,9 @@ import click
 from unmask.cli.documents import WritesDocument, allow_code_option
 from unmask.cli.engine import count_tables, engine_options, pop_engine_options
 from unmask.cli.files import list_role_options, print_json, refuse_to_overwrite, suggest_command, write_release
-from unmask.cli.generated import FILE, Input, options, output_option, parse_with, pop_options
+from unmask.cli.generated import options, output_option, parse_with, pop_options
 from unmask.cli.group import first_argument
+from unmask.cli.option_types import FILE, Input
 from unmask.cli.options import (
     choose_protection,
     level_option,

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from unmask.cli.files import print_json, refuse_to_overwrite, suggest_command, write_release
-from unmask.cli.generated import FILE, Command, options, output_option, pop_options, split_names
+from unmask.cli.generated import Command, options, output_option, pop_options
+from unmask.cli.option_types import FILE, split_names
 from unmask.cli.options import without_seed
 from unmask.cli.terminal import print_line
 from unmask.core.errors import UnmaskError

@@ -13,7 +13,7 @@ import click
 from unmask.cli.documents import CODE, allow_code_option
 from unmask.cli.files import print_json, suggest_command
 from unmask.cli.game import print_price_progress
-from unmask.cli.generated import FILE
+from unmask.cli.option_types import FILE
 from unmask.cli.terminal import print_line, rewrite_line
 from unmask.core.errors import UnmaskError
 
