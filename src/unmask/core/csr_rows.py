@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from unmask.core.arrays import Floats, Integers
 
@@ -92,7 +92,7 @@ def by_class(class_of: NDArray[np.int32], n_classes: int) -> NDArray[np.int32]:
     array([1, 0, 2], dtype=int32)
     """
     n = len(class_of)
-    membership = csr_array(
+    membership = scipy.sparse.csr_array(
         (np.ones(n, dtype=np.int8), class_of, np.arange(n + 1, dtype=np.int32)), shape=(n, n_classes)
     )
     return np.asarray(membership.tocsc().indices, dtype=np.int32)  # membership entry in each row, read by columns

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import coo_array, csr_array, eye_array
 
 from unmask.core.arrays import Floats, Integers
 from unmask.core.csr_rows import by_class, segment_max, segment_sum
@@ -156,7 +156,7 @@ def compose(
     value_of_candidate: NDArray[np.int32],
     *,
     labels: tuple[str, ...],
-    means: csr_array | None = None,
+    means: scipy.sparse.csr_array | None = None,
     prior: Floats | None = None,
     outside: Floats | None = None,
     provenance: Mapping[str, Any] | None = None,
@@ -177,16 +177,16 @@ def compose(
     array([0.5, 0.5])
     """
     m = len(labels)
-    means = csr_array(eye_array(m)) if means is None else means
+    means = scipy.sparse.csr_array(scipy.sparse.eye_array(m)) if means is None else means
     statements = _count_statements(link, value_of_candidate, means.shape[0])
     released = statements.sum(axis=0) @ means
     prior = released / link.n_candidates if prior is None else prior
     p = np.exp(link.log_probability.astype(np.float64))
-    through = csr_array((p, link.candidate, link.indptr), shape=(link.n_observations, link.n_candidates))
-    values = csr_array((through @ statements) @ means)
+    through = scipy.sparse.csr_array((p, link.candidate, link.indptr), shape=(link.n_observations, link.n_candidates))
+    values = scipy.sparse.csr_array((through @ statements) @ means)
     if link.unlisted.any():
         absent_prior = prior if outside is None else outside
-        values = csr_array(values + _unlisted_values(link, statements, means, released, absent_prior))
+        values = scipy.sparse.csr_array(values + _unlisted_values(link, statements, means, released, absent_prior))
     values.sort_indices()
     with np.errstate(divide="ignore"):
         log_prior = np.log(prior)
@@ -209,15 +209,17 @@ def compose(
     )
 
 
-def _count_statements(link: Posterior, statement: NDArray[np.int32], n_statements: int) -> csr_array:
+def _count_statements(link: Posterior, statement: NDArray[np.int32], n_statements: int) -> scipy.sparse.csr_array:
     """Return the number of candidates of each entry that make each statement, (n_candidates, n_statements)."""
     n = link.n_candidates
-    return csr_array(coo_array((np.ones(n), (link.representatives, statement)), shape=(n, n_statements)))
+    return scipy.sparse.csr_array(
+        scipy.sparse.coo_array((np.ones(n), (link.representatives, statement)), shape=(n, n_statements))
+    )
 
 
 def _unlisted_values(
-    link: Posterior, statements: csr_array, means: csr_array, released: Floats, prior: Floats
-) -> csr_array:
+    link: Posterior, statements: scipy.sparse.csr_array, means: scipy.sparse.csr_array, released: Floats, prior: Floats
+) -> scipy.sparse.csr_array:
     """Return the unlisted part of the belief in values, (n_observations, n_values).
 
     The other candidates share it if their number is known; otherwise it is spread like the prior, which may differ by
@@ -225,11 +227,13 @@ def _unlisted_values(
     statements : as of `_count_statements`; means : as in `compose`; released : (n_values,) candidates of each value
     """
     rows, shape = np.flatnonzero(link.unlisted), (link.n_observations, link.n_candidates)
-    ones = csr_array((np.ones(len(link.candidate)), link.candidate, link.indptr), shape=shape)
+    ones = scipy.sparse.csr_array((np.ones(len(link.candidate)), link.candidate, link.indptr), shape=shape)
     is_counted, unlisted = link.n_unlisted[rows] > 0, link.unlisted[rows]
     share = np.where(is_counted, unlisted / np.maximum(link.n_unlisted[rows], 1), 0.0)
     lump = np.where(is_counted, 0.0, unlisted)
     values = share[:, None] * (released - ((ones[rows] @ statements) @ means).toarray())
     values += lump[:, None] * (prior if prior.ndim == 1 else prior[rows])
-    place = csr_array((np.ones(len(rows)), (rows, np.arange(len(rows)))), shape=(link.n_observations, len(rows)))
-    return csr_array(place @ csr_array(values))
+    place = scipy.sparse.csr_array(
+        (np.ones(len(rows)), (rows, np.arange(len(rows)))), shape=(link.n_observations, len(rows))
+    )
+    return scipy.sparse.csr_array(place @ scipy.sparse.csr_array(values))

@@ -10,8 +10,8 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
 
 from unmask.core.arrays import Booleans, Integers
 from unmask.core.distinct_rows import cache_on_posterior, distinct_rows, take_rows
@@ -151,7 +151,7 @@ def find_person_entries(belief: Posterior, candidate: Integers, person: Integers
     row, owner = np.divmod(key, no_person + 1)
     representatives = belief.representatives
     ones = np.ones(len(representatives), np.int64)
-    records = coo_array((ones, (person, representatives)), (no_person + 1, belief.n_candidates)).tocsr()
+    records = scipy.sparse.coo_array((ones, (person, representatives)), (no_person + 1, belief.n_candidates)).tocsr()
     row_slices, person_slices = (belief.candidate, belief.indptr, row), (records.indices, records.indptr, owner)
     if np.diff(belief.indptr)[row].sum() < np.diff(records.indptr)[owner].sum():
         line, entry, record = _intersect_slices(row_slices, person_slices)

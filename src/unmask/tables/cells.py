@@ -12,8 +12,8 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, eye_array
 
 from unmask.core.errors import UnmaskError
 from unmask.tables.hierarchy import Hierarchy
@@ -170,17 +170,17 @@ def _assemble(as_type: Type, meanings: Sequence[_Meaning], domain: tuple[str, ..
     return Levels(labels, as_type, nothing, nothing, domain, members_of(covered, len(domain)), missing)
 
 
-def members_of(sets: Sequence[tuple[int, ...] | None], n_values: int) -> csr_array[Any, Any]:
+def members_of(sets: Sequence[tuple[int, ...] | None], n_values: int) -> scipy.sparse.csr_array[Any, Any]:
     """Return (n_levels, n_values) CSR of the values that each level covers, ascending; None covers all."""
     rows = [range(n_values) if covered is None else covered for covered in sets]
     ends = np.concatenate([[0], np.cumsum(list(map(len, rows)))]).astype(np.int32)
     values = np.fromiter(chain.from_iterable(rows), dtype=np.int32, count=int(ends[-1]))
-    return csr_array((np.ones(len(values), dtype=np.bool_), values, ends), shape=(len(sets), n_values))
+    return scipy.sparse.csr_array((np.ones(len(values), dtype=np.bool_), values, ends), shape=(len(sets), n_values))
 
 
-def identity(n_levels: int, n_values: int) -> csr_array[Any, Any]:
+def identity(n_levels: int, n_values: int) -> scipy.sparse.csr_array[Any, Any]:
     """Return (n_levels, n_values) CSR: each of the first levels covers one value."""
-    return csr_array(eye_array(n_levels, n_values, dtype=np.bool_, format="csr"))
+    return scipy.sparse.csr_array(scipy.sparse.eye_array(n_levels, n_values, dtype=np.bool_, format="csr"))
 
 
 def _meanings(

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from unmask.core.errors import UnmaskError
 from unmask.data import sql
@@ -92,7 +92,9 @@ def generalize(table: Table, protection: Mondrian) -> Generalized:
     lost = {}
     for j, (column, released, (_, code)) in enumerate(zip(table.quasi_identifiers, columns, recoded, strict=True)):
         n_levels = len(column.levels)
-        pairs = csr_array((classes.sizes, (classes.levels[:, j], code)), shape=(n_levels, len(released.levels)))
+        pairs = scipy.sparse.csr_array(
+            (classes.sizes, (classes.levels[:, j], code)), shape=(n_levels, len(released.levels))
+        )
         suppressed_rows = table.count_rows(column.codes, n_levels) - rows_of_levels[j]
         lost[column.name] = ColumnLoss.of(Loss.of(column, released, pairs, suppressed_rows))
     suppressed = table.n_rows - release.n_rows

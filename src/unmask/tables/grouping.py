@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 from unmask.core.errors import UnmaskError
 
@@ -73,7 +73,7 @@ def class_counts(
     n_levels: int,
     *,
     weight: NDArray[np.int64] | None = None,
-) -> sparse.csr_array[Any, Any]:
+) -> scipy.sparse.csr_array[Any, Any]:
     """Count matrix n_cs: how many rows of class c carry sensitive value s.
 
     of_row, codes : (n_rows,) class and value of each row. weight : (n_rows,) how often each row occurs.
@@ -91,19 +91,21 @@ def class_counts(
     rows, columns = np.divmod(pairs, max(n_levels, 1))
     indptr = np.zeros(n_classes + 1, dtype=np.int64)
     np.cumsum(np.bincount(rows, minlength=n_classes), out=indptr[1:])
-    return sparse.csr_array((data, columns, indptr), shape=(n_classes, n_levels))
+    return scipy.sparse.csr_array((data, columns, indptr), shape=(n_classes, n_levels))
 
 
-def summed(histogram: sparse.csr_array[Any, Any], group: NDArray[np.integer], n: int) -> sparse.csr_array[Any, Any]:
+def summed(
+    histogram: scipy.sparse.csr_array[Any, Any], group: NDArray[np.integer], n: int
+) -> scipy.sparse.csr_array[Any, Any]:
     """(n, L) the rows of a histogram that go together, added up; group : (J,) where each goes.
 
-    >>> summed(sparse.csr_array(np.array([[1, 0], [2, 1], [0, 3]])), np.array([0, 0, 1]), 2).toarray()
+    >>> summed(scipy.sparse.csr_array(np.array([[1, 0], [2, 1], [0, 3]])), np.array([0, 0, 1]), 2).toarray()
     array([[3, 1], [0, 3]])
     """
-    gather = sparse.csr_array(
+    gather = scipy.sparse.csr_array(
         (np.ones(len(group), dtype=np.int64), (group, np.arange(len(group)))), shape=(n, len(group))
     )
-    return sparse.csr_array(gather @ histogram)
+    return scipy.sparse.csr_array(gather @ histogram)
 
 
 def rank(key: NDArray[np.int64], space: int) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:

@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import Annotated
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, vstack
 
 from unmask.core.posterior import Posterior, each_once
 from unmask.core.truth import ABSENT, UNKNOWN, Truth
@@ -181,14 +181,14 @@ class Knowledge:
 
 def _with_unknown(levels: Levels) -> Levels:
     """Return the levels and, last, one for a cell that the adversary does not know."""
-    nothing = csr_array((1, levels.members.shape[1]), dtype=np.bool_)
+    nothing = scipy.sparse.csr_array((1, levels.members.shape[1]), dtype=np.bool_)
     bound = [np.nan] if levels.kind == "numeric" else []
     return replace(
         levels,
         labels=(*levels.labels, NOT_KNOWN),
         low=np.append(levels.low, bound),
         high=np.append(levels.high, bound),
-        members=csr_array(vstack([levels.members, nothing], format="csr")),
+        members=scipy.sparse.csr_array(scipy.sparse.vstack([levels.members, nothing], format="csr")),
     )
 
 

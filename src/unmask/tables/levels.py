@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from unmask.tables.dates import DAYS, MOMENTS
 from unmask.tables.notation import EVERYTHING, MASK, UNKNOWN
@@ -68,7 +68,7 @@ class Levels:
     low: NDArray[np.float64]
     high: NDArray[np.float64]
     domain: tuple[str, ...]
-    members: csr_array[Any, Any]
+    members: scipy.sparse.csr_array[Any, Any]
     missing: int
 
     def __len__(self) -> int:

@@ -7,8 +7,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
 from unmask.tables.levels import Levels, Missing
 from unmask.tables.notation import EVERYTHING, overlap
@@ -90,7 +90,7 @@ def _with_states(
     return match
 
 
-def covered(values: tuple[str, ...], levels: Levels) -> sparse.csr_array:
+def covered(values: tuple[str, ...], levels: Levels) -> scipy.sparse.csr_array:
     """Return which values each level covers, (len(levels), len(values)), like `compatible` for exact values.
 
     A missing cell covers none.
@@ -107,7 +107,7 @@ def covered(values: tuple[str, ...], levels: Levels) -> sparse.csr_array:
     row = np.concatenate([covering.row, np.repeat(suppressed, len(values))])
     column = np.concatenate([covering.col, np.tile(np.arange(len(values)), suppressed.size)])
     shape = (len(levels), len(values))
-    return sparse.csr_array((np.ones(row.size, dtype=np.int32), (row, column)), shape=shape).astype(np.bool_)
+    return scipy.sparse.csr_array((np.ones(row.size, dtype=np.int32), (row, column)), shape=shape).astype(np.bool_)
 
 
 def _intersect(known_levels: Levels, released: Levels) -> NDArray[np.bool_]:
@@ -153,7 +153,7 @@ def _overlapping(known_masks: Mapping[int, str], released_masks: Mapping[int, st
                     yield (other_position, position) if turned else (position, other_position)
 
 
-def _incidence(levels: Levels, joint: Mapping[str, int]) -> sparse.csr_array:
+def _incidence(levels: Levels, joint: Mapping[str, int]) -> scipy.sparse.csr_array:
     """Return which joint values a level covers; `*` is left out, since it also covers values of the other side."""
     spot = np.fromiter((joint[value] for value in levels.domain), dtype=np.int64, count=len(levels.domain))
     exact = np.flatnonzero(levels.place >= 0)
@@ -162,7 +162,7 @@ def _incidence(levels: Levels, joint: Mapping[str, int]) -> sparse.csr_array:
     mask_of, hidden = Masks(tuple(joint)).hidden_by(list(levels.masks.values()))
     rows = np.concatenate([exact, wide[row], np.array(list(levels.masks), dtype=np.int64)[mask_of]])
     columns = np.concatenate([spot[levels.place[exact]], spot[value], hidden])
-    incidence = sparse.csr_array((np.ones(rows.size, np.int32), (rows, columns)), shape=(len(levels), len(joint)))
+    incidence = scipy.sparse.csr_array((np.ones(rows.size, np.int32), (rows, columns)), shape=(len(levels), len(joint)))
     incidence.data[:] = 1  # a mask has values of its own column twice
     return incidence
 
@@ -176,6 +176,6 @@ def _as_values(levels: Levels, domain: Sequence[str]) -> Levels:
     extra = [label for label in level_of if label not in set(domain)]
     extra_values = np.zeros((len(levels), len(extra)), dtype=np.bool_)
     extra_values[[level_of[label] for label in extra], np.arange(len(extra))] = True
-    members = sparse.csr_array(np.concatenate([inside, extra_values], axis=1))
+    members = scipy.sparse.csr_array(np.concatenate([inside, extra_values], axis=1))
     nothing = np.zeros(0, dtype=np.float64)
     return Levels(levels.labels, "text", nothing, nothing, (*domain, *extra), members, levels.missing)

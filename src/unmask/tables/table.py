@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from unmask.core.errors import UnmaskError, visible
 from unmask.core.notebook import SHOWN, html_table
@@ -216,7 +216,7 @@ class Table:
         return rng.permutation(rows[np.unique(self.person[rows], return_index=True)[1]])
 
     @cached_property
-    def people(self) -> csr_array[Any, Any] | None:
+    def people(self) -> scipy.sparse.csr_array[Any, Any] | None:
         """(J, P) rows of each person in each class, CSR; None if every row is a person."""
         if self.person is None:
             return None
@@ -236,7 +236,7 @@ class Table:
         """Count the rows in each of n groups, (n,), given the group of each entry of the columns."""
         return np.bincount(group_of, self.counts, n).astype(np.int64)
 
-    def histogram(self, column: Column) -> csr_array[Any, Any]:
+    def histogram(self, column: Column) -> scipy.sparse.csr_array[Any, Any]:
         """Count the rows of each class with each level of a column of the table, (J, L) CSR."""
         return self.classes.counts(column)
 

@@ -80,9 +80,9 @@ def make_blocks(facts: PriceFacts) -> tuple[Block, ...]:
     return tuple(make_block(facts) for make_block in (*of_releases, _attacker_block))
 
 
-def list_not_run(facts: PriceFacts | None) -> Iterator[tuple[str, str]]:
+def list_not_run(facts: PriceFacts) -> Iterator[tuple[str, str]]:
     """Yield the releases with a campaign that was too large, and the next step."""
-    names = [price.release for price in facts.releases if price.campaign.not_run] if facts else []
+    names = [price.release for price in facts.releases if price.campaign.not_run]
     if names:
         yield f"A campaign against {', '.join(names)}", "too many tries and fines; give the attacker max_tries"
 

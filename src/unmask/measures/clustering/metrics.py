@@ -9,7 +9,6 @@ from functools import cached_property
 import numpy as np
 import scipy
 from numpy.typing import NDArray
-from scipy.sparse import coo_array, csr_array
 
 from unmask.core.arrays import Booleans, Floats, Integers
 from unmask.measures.clustering.overlap import Overlap
@@ -415,7 +414,7 @@ def _components(cells: _Cells) -> list[_Cells]:
     columns, column = np.unique(cells.column, return_inverse=True)
     n_rows, n_columns = len(rows), len(columns)
     shape = (n_rows + n_columns, n_rows + n_columns)
-    graph = coo_array((np.ones(len(cells), dtype=np.int8), (row, column + n_rows)), shape=shape)
+    graph = scipy.sparse.coo_array((np.ones(len(cells), dtype=np.int8), (row, column + n_rows)), shape=shape)
     n_components, label = scipy.sparse.csgraph.connected_components(graph, directed=False)
     local = _Cells(_rank(label[:n_rows])[row], _rank(label[n_rows:])[column], cells.x, cells.index)
     component = label[row]
@@ -445,7 +444,9 @@ def _assign(cells: _Cells) -> Booleans:
         partner = np.empty(n_rows, dtype=np.int64)
         partner[rows] = columns
     elif cells.x.min() == cells.x.max():  # then the most cells are the best: no costs to weigh, and far faster
-        graph = csr_array((np.ones(len(cells), dtype=np.int8), (cells.row, cells.column)), shape=(n_rows, n_columns))
+        graph = scipy.sparse.csr_array(
+            (np.ones(len(cells), dtype=np.int8), (cells.row, cells.column)), shape=(n_rows, n_columns)
+        )
         partner = scipy.sparse.csgraph.maximum_bipartite_matching(graph, perm_type="column").astype(np.int64)
     else:
         partner = _assign_sparse(cells, n_rows, n_columns)
@@ -461,7 +462,7 @@ def _assign_sparse(cells: _Cells, n_rows: int, n_columns: int) -> Integers:
     max_cost = float(cells.x.max()) + 1
     cost = np.concatenate([max_cost - cells.x, np.full(n_rows, max_cost)])
     row, column = np.concatenate([cells.row, dummy]), np.concatenate([cells.column, n_columns + dummy])
-    matrix = csr_array((cost, (row, column)), shape=(n_rows, n_columns + n_rows))
+    matrix = scipy.sparse.csr_array((cost, (row, column)), shape=(n_rows, n_columns + n_rows))
     rows, columns = scipy.sparse.csgraph.min_weight_full_bipartite_matching(matrix)
     partner = np.empty(n_rows, dtype=np.int64)
     partner[rows] = columns

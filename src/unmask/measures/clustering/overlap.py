@@ -10,8 +10,8 @@ from numbers import Real
 from typing import Any, Final
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import coo_array
 
 from unmask.core.arrays import Floats, Integers
 from unmask.core.errors import UnmaskError
@@ -128,7 +128,7 @@ def sum_cells(
     ... ).shared
     array([3])
     """
-    table = coo_array((shared, (subject, cluster)), shape=(len(subject_size), len(cluster_size))).tocsr()
+    table = scipy.sparse.coo_array((shared, (subject, cluster)), shape=(len(subject_size), len(cluster_size))).tocsr()
     table.sum_duplicates()
     indptr = table.indptr.astype(np.int64)
     return Overlap(

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, eye_array, vstack
 
 from unmask.core.inference import compose
 from unmask.core.posterior import Posterior, equal_weights, stored
@@ -106,7 +106,9 @@ class AttributeInference:
             )
         return belief if means is None or belief.status != "exact" else replace(belief, status="model")
 
-    def values_of_records(self, release: Table, background: Background) -> tuple[NDArray[np.int32], csr_array | None]:
+    def values_of_records(
+        self, release: Table, background: Background
+    ) -> tuple[NDArray[np.int32], scipy.sparse.csr_array | None]:
         """Return (n_rows,) what each row says of the sensitive value, of a combination those rows that hide theirs; and
         what that means, see `compose`, None if no row hides its value.
         """
@@ -118,7 +120,9 @@ class AttributeInference:
         belief_of_row, p = beliefs or (np.zeros(len(column.codes), dtype=np.int64), hidden[None])
         m, missing = len(hidden), np.zeros_like(hidden)
         missing[column.levels.missing] = 1 - share
-        means = csr_array(vstack([eye_array(m), csr_array(missing + share * p)]))
+        means = scipy.sparse.csr_array(
+            scipy.sparse.vstack([scipy.sparse.eye_array(m), scipy.sparse.csr_array(missing + share * p)])
+        )
         record_values = (m + belief_of_row).astype(np.int32)
         return np.where(column.codes == column.levels.missing, record_values, column.codes), means
 
@@ -152,7 +156,7 @@ class AttributeInference:
 def _from_histograms(
     release: Table,
     values_of_records: NDArray[np.int32],
-    means: csr_array | None,
+    means: scipy.sparse.csr_array | None,
     prior: NDArray[np.float64],
     **parts: Any,
 ) -> Posterior:
@@ -166,7 +170,7 @@ def _from_histograms(
     n, n_stated = len(sizes), len(prior) if means is None else means.shape[0]
     histogram = class_counts(of_row, n, values_of_records, n_stated, weight=release.counts)
     if means is not None:
-        histogram = csr_array(histogram @ means).sorted_indices()
+        histogram = scipy.sparse.csr_array(histogram @ means).sorted_indices()
     with np.errstate(divide="ignore"):
         log_prior = np.log(prior)
     return Posterior(

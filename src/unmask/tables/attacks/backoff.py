@@ -11,8 +11,8 @@ from itertools import tee
 from typing import Annotated, NamedTuple, Self
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import csc_array, csr_array, hstack
 
 from unmask.core.csr_rows import CHUNK
 from unmask.core.errors import UnmaskError
@@ -131,7 +131,9 @@ class BackOff:
         columns, counts = self._counted(release, knowledge, len(labels))
         return replace(self, strengths=tuple(strength for (strength,) in self._strengths(columns, [counts])))
 
-    def _strengths(self, columns: Sequence[Shared], counts: Sequence[csr_array]) -> Iterable[Sequence[float]]:
+    def _strengths(
+        self, columns: Sequence[Shared], counts: Sequence[scipy.sparse.csr_array]
+    ) -> Iterable[Sequence[float]]:
         """Return a_j of each column, by each of some counts."""
         if self.strengths:
             return ([item] * len(counts) for item in self.strengths)
@@ -164,7 +166,9 @@ class BackOff:
                 probability[mine] = _shifted(p, prior, counts_of_others)[observation[of_row[mine]]]
         return labels, probability
 
-    def _counted(self, release: Table, knowledge: Background | None, n_values: int) -> tuple[list[Shared], csr_array]:
+    def _counted(
+        self, release: Table, knowledge: Background | None, n_values: int
+    ) -> tuple[list[Shared], scipy.sparse.csr_array]:
         """Return the columns, those that say most of the secret first, with classes of rows in the place of rows; and
         (n_classes, n_values) the rows of each, without missing cells where some of them hide a value.
         """
@@ -202,9 +206,9 @@ class Shared(NamedTuple):
     """
 
     row: Codes
-    share: csr_array
+    share: scipy.sparse.csr_array
     people: Codes
-    holds: csr_array
+    holds: scipy.sparse.csr_array
 
     @property
     def itself(self) -> Shared:
@@ -231,7 +235,7 @@ def _shared(release: Table, people: Table, population: Table | None, bins: int) 
             yield Shared(released.codes, share, bins_of(own_share)[known_column.codes], own_bins(share.shape[1]))
         else:
             holds = own_share.toarray() > 0
-            yield Shared(released.codes, share, known_column.codes, csr_array(holds.astype(np.float64)))
+            yield Shared(released.codes, share, known_column.codes, scipy.sparse.csr_array(holds.astype(np.float64)))
 
 
 def _of_classes(columns: Sequence[Shared]) -> tuple[list[Shared], NDArray[np.int32]]:
@@ -242,7 +246,7 @@ def _of_classes(columns: Sequence[Shared]) -> tuple[list[Shared], NDArray[np.int
     return [column._replace(row=levels[:, j]) for j, column in enumerate(columns)], rows
 
 
-def _order(columns: Sequence[Shared], counts: csr_array) -> tuple[int, ...]:
+def _order(columns: Sequence[Shared], counts: scipy.sparse.csr_array) -> tuple[int, ...]:
     """Return the places of the columns, with the released rows for people, those that say most of the secret first."""
     row, value = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr)), counts.indices.astype(np.int64)
     information = [
@@ -251,18 +255,18 @@ def _order(columns: Sequence[Shared], counts: csr_array) -> tuple[int, ...]:
     return tuple(np.argsort(-np.array(information), kind="stable").tolist())
 
 
-def _rows_of(counts: csr_array) -> NDArray[np.int64]:
+def _rows_of(counts: scipy.sparse.csr_array) -> NDArray[np.int64]:
     """Return (n_values,) rows of each value, which the sum of a sparse matrix takes four times as long to tell."""
     return np.bincount(counts.indices, counts.data, minlength=counts.shape[1]).astype(np.int64)
 
 
-def _overall(counts: csr_array) -> Floats:
+def _overall(counts: scipy.sparse.csr_array) -> Floats:
     """Return p_0, of the rows of classes."""
     n = _rows_of(counts) + 0.5
     return np.asarray(n / n.sum())
 
 
-def _shifted(p: Floats, shares: Floats, counts: csr_array) -> Floats:
+def _shifted(p: Floats, shares: Floats, counts: scipy.sparse.csr_array) -> Floats:
     """Return beliefs p that the rows of classes give, moved to other shares of the values."""
     nobodys = 0.5 / (_rows_of(counts) + 0.5)
     shifted = ((1 - nobodys) * p / _overall(counts) + nobodys) * shares
@@ -270,7 +274,7 @@ def _shifted(p: Floats, shares: Floats, counts: csr_array) -> Floats:
 
 
 def _learned(
-    tallied: Iterable[Tallied], counts: Sequence[csr_array], strengths: Iterable[Sequence[float]]
+    tallied: Iterable[Tallied], counts: Sequence[scipy.sparse.csr_array], strengths: Iterable[Sequence[float]]
 ) -> tuple[NDArray[np.int64], list[Floats]]:
     """Return (n_people,) the observation that each person is, and (n_observations, n_values) what is believed of it by
     each of some counts. tallied, strengths : of each column, one strength for each of the counts
@@ -292,32 +296,34 @@ class Step(NamedTuple):
 
     observation: NDArray[np.int64]
     shorter: Codes
-    agree: csc_array
+    agree: scipy.sparse.csc_array
 
 
 Tallied = tuple[Step, Sequence[Floats]]
 """A step, and by each of some counts (n_alike, n_values) the rows that agree."""
 
 
-def _tallied(columns: Sequence[Shared], counts: Sequence[csr_array]) -> Iterator[Tallied]:
-    all_counts = csr_array(hstack(counts))
+def _tallied(columns: Sequence[Shared], counts: Sequence[scipy.sparse.csr_array]) -> Iterator[Tallied]:
+    all_counts = scipy.sparse.csr_array(scipy.sparse.hstack(counts))
     for step in _steps(columns):
         yield step, np.hsplit((step.agree.T @ all_counts).toarray(), len(counts))
 
 
 def _steps(columns: Sequence[Shared]) -> Iterator[Step]:
     observation = np.zeros(len(columns[0].people), dtype=np.int32)
-    agree = csc_array(np.ones((len(columns[0].row), 1)))
+    agree = scipy.sparse.csc_array(np.ones((len(columns[0].row), 1)))
     for column in columns:
         observation, _, pairs = group(
             [observation, column.people.astype(np.int32)], [agree.shape[1], column.holds.shape[0]]
         )
-        agree = multiply_columns(agree, pairs[:, 0], csr_array(column.share @ column.holds.T), column.row, pairs[:, 1])
+        agree = multiply_columns(
+            agree, pairs[:, 0], scipy.sparse.csr_array(column.share @ column.holds.T), column.row, pairs[:, 1]
+        )
         yield Step(observation.astype(np.int64), pairs[:, 0], agree)
 
 
 def _strengths(
-    columns: Sequence[Shared], counts: Sequence[csr_array], tallied: Iterable[Tallied]
+    columns: Sequence[Shared], counts: Sequence[scipy.sparse.csr_array], tallied: Iterable[Tallied]
 ) -> Iterator[Sequence[float]]:
     """Yield a_j of one column after the other, by each of some counts: what makes the values of all rows likeliest,
     each given the others. tallied : of the columns with the released rows for people
@@ -341,7 +347,7 @@ class _ValueModel(NamedTuple):
     p: Floats
 
     @classmethod
-    def of(cls, counts: csr_array) -> Self:
+    def of(cls, counts: scipy.sparse.csr_array) -> Self:
         row = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
         return cls(row, counts.indices, counts.data.astype(np.float64), _overall(counts)[counts.indices])
 

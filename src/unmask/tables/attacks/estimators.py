@@ -9,8 +9,8 @@ from importlib import import_module
 from typing import Annotated, Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
@@ -139,7 +139,7 @@ def _features(
     return np.concatenate(rows, axis=1), np.concatenate(targets, axis=1)
 
 
-def _drawn(share: csr_array, codes: NDArray[np.int32], rng: np.random.Generator) -> NDArray[np.int64]:
+def _drawn(share: scipy.sparse.csr_array, codes: NDArray[np.int32], rng: np.random.Generator) -> NDArray[np.int64]:
     """Return (n_rows,) a bin of each row, drawn by the shares of its level."""
     reached = np.cumsum(share.toarray(), axis=1)
     reached[:, -1] = np.inf

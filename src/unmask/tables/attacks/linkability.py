@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior, equal_weights, stored
@@ -95,7 +95,7 @@ class Linkability:
         people, candidates = knowledge.people, knowledge.other
         first, second = (self.link(release, Background(part), rng=rng) for part in (people, candidates))
         rows = [_rows(belief) for belief in (first, second)]
-        shared = csr_array(rows[0] @ rows[1].T)[:, second.observation]
+        shared = scipy.sparse.csr_array(rows[0] @ rows[1].T)[:, second.observation]
         shared.sort_indices()
         mass = np.asarray(shared.sum(axis=1))
         nothing, n = mass == 0, candidates.n_rows
@@ -114,7 +114,9 @@ class Linkability:
         )
 
 
-def _rows(belief: Posterior) -> csr_array:
+def _rows(belief: Posterior) -> scipy.sparse.csr_array:
     """Return (n_observations, n_released_rows) the listed probabilities."""
     p: NDArray[np.float64] = np.exp(belief.log_probability, dtype=np.float64)
-    return csr_array((p, belief.candidate, belief.indptr), shape=(belief.n_observations, belief.n_candidates))
+    return scipy.sparse.csr_array(
+        (p, belief.candidate, belief.indptr), shape=(belief.n_observations, belief.n_candidates)
+    )

@@ -9,8 +9,8 @@ from math import prod
 from typing import NamedTuple, Self
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from unmask.tables.column import Column, classes_of
 from unmask.tables.grouping import distinct
@@ -26,7 +26,7 @@ Subset = tuple[int, ...]
 
 def shares(
     reference: Column, other_columns: Sequence[Column], *, bins: int, missing: Missing = "own"
-) -> list[csr_array]:
+) -> list[scipy.sparse.csr_array]:
     """Return (n_levels, n_bins) shares of each level in each bin, for the reference and each other column.
 
     Numbers are cut at the reference's quantiles into at most `bins`; of others, each value is a bin. A cell that holds
@@ -38,7 +38,7 @@ def shares(
     parts = _by_size(reference, columns, bins, missing) if numeric else _by_value(reference, columns, missing)
     width = 1 + max(int(bin_.max(initial=0)) for _, bin_, _ in parts)
     shares_of_level = {
-        column: _normalized(csr_array((weight, (level, bin_)), shape=(len(column.levels), width)))
+        column: _normalized(scipy.sparse.csr_array((weight, (level, bin_)), shape=(len(column.levels), width)))
         for column, (level, bin_, weight) in zip(columns, parts, strict=True)
     }
     return [shares_of_level[column] for column in (reference, *other_columns)]
@@ -93,7 +93,7 @@ def _by_value(reference: Column, columns: Sequence[Column], missing: Missing) ->
     return entries
 
 
-def _normalized(share: csr_array) -> csr_array:
+def _normalized(share: scipy.sparse.csr_array) -> scipy.sparse.csr_array:
     """Return rows that sum to 1."""
     share.sort_indices()
     share.data /= np.repeat(share.sum(axis=1), np.diff(share.indptr))
@@ -110,7 +110,7 @@ class Margins:
     """
 
     general: Sequence[Column]
-    share: Sequence[csr_array]
+    share: Sequence[scipy.sparse.csr_array]
     bins: NDArray[np.int64]
     of_row: NDArray[np.integer]
     tables: Sequence[_Rows]
@@ -165,7 +165,7 @@ class _Rows(NamedTuple):
     n: int
 
     @classmethod
-    def of(cls, columns: Sequence[Column], share: Sequence[csr_array]) -> Self:
+    def of(cls, columns: Sequence[Column], share: Sequence[scipy.sparse.csr_array]) -> Self:
         alike = classes_of(columns)
         binned_columns = [_BinnedColumn.of(*pair) for pair in zip(alike.levels.T, share, strict=True)]
         return cls(binned_columns, alike.sizes, len(columns[0].codes))
@@ -184,10 +184,10 @@ class _BinnedColumn(NamedTuple):
     code: NDArray[np.int64]
     size: int
     bins: int
-    spread: csr_array | None
+    spread: scipy.sparse.csr_array | None
 
     @classmethod
-    def of(cls, codes: NDArray[np.int32], share: csr_array) -> _BinnedColumn:
+    def of(cls, codes: NDArray[np.int32], share: scipy.sparse.csr_array) -> _BinnedColumn:
         levels, bins = share.shape
         if np.all(np.diff(share.indptr) == 1):
             return cls(bins_of(share)[codes], bins, bins, None)
@@ -207,22 +207,24 @@ def _agreeing(
         n_rest = cells // column.size
         level, rest_key = np.divmod(key, n_rest)
         if column.spread is not None:
-            spread = (column.spread @ csr_array((weight, (level, rest_key)), shape=(column.size, n_rest))).tocoo()
+            spread = (
+                column.spread @ scipy.sparse.csr_array((weight, (level, rest_key)), shape=(column.size, n_rest))
+            ).tocoo()
             level, rest_key, weight = spread.row.astype(np.int64), spread.col.astype(np.int64), spread.data
         key, cells = rest_key * column.bins + level, n_rest * column.bins
     return _equal(key, weight, _key(bins[list(subset)], [column.bins for column in chosen]), cells)
 
 
-def bins_of(share: csr_array) -> NDArray[np.int64]:
+def bins_of(share: scipy.sparse.csr_array) -> NDArray[np.int64]:
     """Return (n_levels,) the bin that has most of each level."""
     if np.all(np.diff(share.indptr) == 1):  # as is usual, and scipy would walk from level to level
         return share.indices.astype(np.int64)
     return np.asarray(share.argmax(axis=1), dtype=np.int64).reshape(-1)
 
 
-def own_bins(n: int) -> csr_array:
+def own_bins(n: int) -> scipy.sparse.csr_array:
     """Return the shares of n levels each of which is a bin."""
-    return csr_array((np.ones(n), np.arange(n), np.arange(n + 1)), shape=(n, n))
+    return scipy.sparse.csr_array((np.ones(n), np.arange(n), np.arange(n + 1)), shape=(n, n))
 
 
 def _key(codes: Sequence[NDArray[np.int64]] | NDArray[np.int64], sizes: Sequence[int]) -> NDArray[np.int64]:
@@ -244,7 +246,9 @@ def _equal(
     return np.asarray(upto[np.searchsorted(key, wanted, side="right")] - upto[np.searchsorted(key, wanted)])
 
 
-def subsets(columns: Sequence[Column], share: Sequence[csr_array], *, largest: int, max_subsets: int) -> list[Subset]:
+def subsets(
+    columns: Sequence[Column], share: Sequence[scipy.sparse.csr_array], *, largest: int, max_subsets: int
+) -> list[Subset]:
     """Return all sets of 1 to `largest` columns; of more than `most`, those with the pairs that say most of one
     another.
     """

@@ -10,7 +10,6 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 import scipy
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
 
 from unmask.core.csr_rows import by_class, ranges
 from unmask.core.posterior import Posterior, equal_weights, stored
@@ -90,7 +89,9 @@ class OrderAttack:
         likeliest_kind = max(likely, key=lambda pair: pair[1])[0].kind
         pairs = [_linked_pairs(explanation, weight) for explanation, weight in likely]
         person, record, probability = (np.concatenate(arrays) for arrays in zip(*pairs, strict=True))
-        linked = coo_array((probability, (match.people[person], record)), shape=(source.n_rows, release.n_rows))
+        linked = scipy.sparse.coo_array(
+            (probability, (match.people[person], record)), shape=(source.n_rows, release.n_rows)
+        )
         return self._belief(release, source, likeliest_kind, linked.tocsr(), match.people)
 
     def _belief(

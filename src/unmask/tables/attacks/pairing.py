@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from unmask.core.csr_rows import by_class, expanded, ranges
 from unmask.core.errors import UnmaskError
@@ -216,7 +215,7 @@ class Overlaps:
 
     first: NDArray[np.int32]
     last: NDArray[np.int32]
-    members: csr_array | None
+    members: scipy.sparse.csr_array | None
 
     @classmethod
     def of(cls, levels: Levels, *, missing: Missing) -> Overlaps:
@@ -571,7 +570,7 @@ def _components(
     candidates = len(ours) + np.concatenate([first + 1, np.zeros_like(outermost), continued + 1])
     links = np.concatenate([linked, outermost, len(ours) + continued]), candidates
     n = len(ours) + len(theirs)
-    graph = csr_array((np.ones(len(links[0]), np.int8), links), shape=(n, n))
+    graph = scipy.sparse.csr_array((np.ones(len(links[0]), np.int8), links), shape=(n, n))
     label = scipy.sparse.csgraph.connected_components(graph, directed=False)[1]
     return np.concatenate([label[i], label[len(ours) + j]])
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import NamedTuple, Self
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import csc_array, csr_array, hstack
 
 from unmask.tables.attacks.pairing import sums_of_columns
 from unmask.tables.grouping import group
@@ -117,7 +117,7 @@ class _Parting:
 
     def density(self, weight: Floats) -> Floats:
         shape = (len(self.a.true), len(self.b.true))
-        weights = csr_array((weight, (self.a.of_true, self.b.of_true)), shape=shape)
+        weights = scipy.sparse.csr_array((weight, (self.a.of_true, self.b.of_true)), shape=shape)
         sums = np.empty(len(self.a.of_released))
         order = np.argsort(self.a.of_released, kind="stable")
         step = max(1, CHUNK // max(shape))
@@ -210,8 +210,8 @@ def _depths(log_mass: Floats) -> tuple[NDArray[np.int64], Floats]:
 
 
 def multiply_columns(
-    agree: csc_array, left_column: Integers, table: csr_array, row: Integers, to: Integers
-) -> csc_array:
+    agree: scipy.sparse.csc_array, left_column: Integers, table: scipy.sparse.csr_array, row: Integers, to: Integers
+) -> scipy.sparse.csc_array:
     """Return some columns of one matrix times columns `to` of another, whose rows are rows of a table; no zeros; pairs
     ascend.
 
@@ -219,20 +219,22 @@ def multiply_columns(
     """
     if np.diff(table.indptr).max(initial=0) <= 1:
         return _divided(agree, left_column, table, row, to)
-    fits = csc_array(table[row])
+    fits = scipy.sparse.csc_array(table[row])
     length, n_fitting, parts = np.diff(agree.indptr)[left_column], np.diff(fits.indptr)[to], []
     for pair in np.split(np.arange(len(to)), np.flatnonzero(np.diff(np.cumsum(length) // ENTRIES)) + 1):
-        part = csc_array(agree[:, left_column[pair]])
+        part = scipy.sparse.csc_array(agree[:, left_column[pair]])
         if 0 < LOOKUP * part.nnz <= n_fitting[pair].sum():
             part.data *= np.asarray(table[row[part.indices], np.repeat(to[pair], length[pair])]).reshape(-1)
             part.eliminate_zeros()
         else:
             part = part.multiply(fits[:, to[pair]])
         parts.append(part)
-    return csc_array(hstack(parts))
+    return scipy.sparse.csc_array(scipy.sparse.hstack(parts))
 
 
-def _divided(agree: csc_array, left_column: Integers, table: csr_array, row: Integers, to: Integers) -> csc_array:
+def _divided(
+    agree: scipy.sparse.csc_array, left_column: Integers, table: scipy.sparse.csr_array, row: Integers, to: Integers
+) -> scipy.sparse.csc_array:
     """Return the same if each row of the table has at most one entry."""
     width, level = table.shape[1], row[agree.indices]
     says = np.diff(table.indptr)[level] > 0
@@ -243,4 +245,4 @@ def _divided(agree: csc_array, left_column: Integers, table: csr_array, row: Int
     column = np.minimum(np.searchsorted(wanted, key), len(wanted) - 1)
     met = wanted[column] == key
     data = agree.data[entry[met]] * table.data[first[met]]
-    return csc_array((data, (agree.indices[entry[met]], column[met])), shape=(agree.shape[0], len(wanted)))
+    return scipy.sparse.csc_array((data, (agree.indices[entry[met]], column[met])), shape=(agree.shape[0], len(wanted)))

@@ -19,7 +19,6 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import block_array, csr_array
 
 from unmask.core.csr_rows import ranges, segment_max, segment_sum
 from unmask.core.errors import UnmaskError
@@ -76,7 +75,7 @@ def owners(records: Ints, people: Ints, row: Ints, klass: Ints, *, coverage: flo
     array([0.5])
     """
     n_rows = len(records)
-    fits = csr_array((np.ones(len(row)), (row, klass)), shape=(n_rows, len(people)))
+    fits = scipy.sparse.csr_array((np.ones(len(row)), (row, klass)), shape=(n_rows, len(people)))
     fitting = np.asarray(fits @ people.astype(np.float64))
     several = np.bincount(klass, minlength=len(people)) > 1
     overlaps = np.bincount(row, several[klass], minlength=n_rows) > 0
@@ -187,7 +186,7 @@ def _components(row: Ints, klass: Ints) -> Iterator[Ints]:
     rows, row = np.unique(row, return_inverse=True)
     classes, klass = np.unique(klass, return_inverse=True)
     size = len(rows) + len(classes)
-    graph = csr_array((np.ones(len(row)), (row, len(rows) + klass)), shape=(size, size))
+    graph = scipy.sparse.csr_array((np.ones(len(row)), (row, len(rows) + klass)), shape=(size, size))
     label = scipy.sparse.csgraph.connected_components(graph, directed=False)[1][row]
     order = np.argsort(label, kind="stable")
     yield from np.split(order, np.flatnonzero(np.diff(label[order])) + 1)
@@ -298,14 +297,14 @@ def _max_matching(records: Ints, people: Ints, row: Ints, klass: Ints) -> int:
     rows, row = np.unique(row, return_inverse=True)
     classes, klass = np.unique(klass, return_inverse=True)
     n, n_people = records[rows], np.minimum(people[classes], MAX_FLOW - 1)
-    pairs = csr_array((np.minimum(n[row], n_people[klass]), (row, klass)), shape=(len(n), len(n_people)))
+    pairs = scipy.sparse.csr_array((np.minimum(n[row], n_people[klass]), (row, klass)), shape=(len(n), len(n_people)))
     blocks = [
-        [csr_array((1, 1), dtype=np.int64), csr_array(n[None, :]), None, None],
+        [scipy.sparse.csr_array((1, 1), dtype=np.int64), scipy.sparse.csr_array(n[None, :]), None, None],
         [None, None, pairs, None],
-        [None, None, None, csr_array(n_people[:, None])],
-        [None, None, None, csr_array((1, 1), dtype=np.int64)],
+        [None, None, None, scipy.sparse.csr_array(n_people[:, None])],
+        [None, None, None, scipy.sparse.csr_array((1, 1), dtype=np.int64)],
     ]
     if n.sum() >= MAX_FLOW:
         raise UnmaskError(f"{n.sum():,} records of boxes that overlap are too many, expected below {MAX_FLOW:,}")
-    graph = block_array(blocks, format="csr").astype(np.int32)
+    graph = scipy.sparse.block_array(blocks, format="csr").astype(np.int32)
     return int(scipy.sparse.csgraph.maximum_flow(graph, 0, graph.shape[0] - 1).flow_value)

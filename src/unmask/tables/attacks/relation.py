@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from scipy.sparse import csr_array, vstack
+import scipy
 
 from unmask.tables.attacks.pairing import Overlaps, fits_within, pair_classes, pairs_where
 from unmask.tables.column import Column
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from unmask.tables.table import Table
 
-    Counts = csr_array[Any, Any]
+    Counts = scipy.sparse.csr_array[Any, Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,14 +41,14 @@ class Relation:
     def sums(self, counts: Counts) -> Counts:
         """Return (J, m) counts, summed for each class over the classes that it meets."""
         if self.pairs is not None:
-            return csr_array(self.pairs @ counts)
+            return scipy.sparse.csr_array(self.pairs @ counts)
         patterns, of_class = np.unique(self.opened, axis=0, return_inverse=True)
         members = [np.flatnonzero(of_class.ravel() == i) for i in range(len(patterns))]
         groups = list(zip(patterns, members, strict=True))
         blocks: list[Any] = [
             sum(self._sum(mine, theirs, ~(a | b), counts) for b, theirs in groups) for a, mine in groups
         ]
-        return csr_array(vstack(blocks).tocsr()[np.argsort(np.concatenate(members))])
+        return scipy.sparse.csr_array(scipy.sparse.vstack(blocks).tocsr()[np.argsort(np.concatenate(members))])
 
     def _sum(
         self, mine: NDArray[np.int64], theirs: NDArray[np.int64], shared: NDArray[np.bool_], counts: Counts
@@ -59,8 +59,10 @@ class Relation:
         if len(columns):
             key, _, _ = group([stacked[:, j].copy() for j in columns], (stacked[:, columns].max(axis=0) + 1).tolist())
         place = key[len(mine) :], np.arange(len(theirs))
-        gather = csr_array((np.ones(len(theirs), np.int64), place), shape=(int(key.max()) + 1, len(theirs)))
-        return csr_array((gather @ counts[theirs])[key[: len(mine)]])
+        gather = scipy.sparse.csr_array(
+            (np.ones(len(theirs), np.int64), place), shape=(int(key.max()) + 1, len(theirs))
+        )
+        return scipy.sparse.csr_array((gather @ counts[theirs])[key[: len(mine)]])
 
 
 _RELATIONS: WeakKeyDictionary[Table, tuple[Relation | None, bool]] = WeakKeyDictionary()
@@ -109,7 +111,7 @@ def _relate(table: Table) -> tuple[Relation | None, bool]:
     opened = np.stack([column.levels.open(missing)[classes.levels[:, j]] for j, column in enumerate(columns)], axis=1)
     if all(are_disjoint(column.levels.select(column.stated(missing)), missing=missing) for column in columns):
         relation = Relation(classes.levels, opened, None)
-        several = relation.sums(csr_array(np.ones((len(opened), 1), dtype=np.int64))).max() > 1
+        several = relation.sums(scipy.sparse.csr_array(np.ones((len(opened), 1), dtype=np.int64))).max() > 1
         return (relation, True) if several else (None, False)
     pairing = pair_classes(table, table)
     fits = fits_within(columns, missing=missing)
@@ -127,7 +129,7 @@ def _relate(table: Table) -> tuple[Relation | None, bool]:
         row, klass = row[is_fitting], klass[is_fitting]
     if len(row) == len(opened):
         return None, True
-    pairs = csr_array((np.ones(len(row), dtype=np.int64), (row, klass)), shape=(len(opened),) * 2)
+    pairs = scipy.sparse.csr_array((np.ones(len(row), dtype=np.int64), (row, klass)), shape=(len(opened),) * 2)
     return Relation(classes.levels, opened, pairs), True
 
 

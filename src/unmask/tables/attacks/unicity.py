@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import coo_array, csr_array, vstack
 
 from unmask.core.errors import UnmaskError
 from unmask.core.inference import from_likelihood
@@ -125,7 +125,7 @@ def of_pseudonyms(
     """
     rows = _of_rows(link, pseudonym, n_pseudonyms)
     size = np.bincount(pseudonym, minlength=n_pseudonyms)
-    belief = vstack(list(_products(rows, link.observation[rows_seen])), format="csr")
+    belief = scipy.sparse.vstack(list(_products(rows, link.observation[rows_seen])), format="csr")
     belief.sort_indices()
     return from_likelihood(
         belief.indptr.astype(np.int64),
@@ -138,15 +138,17 @@ def of_pseudonyms(
     )
 
 
-def _of_rows(link: Posterior, pseudonym: NDArray[np.int64], n: int) -> csr_array:
+def _of_rows(link: Posterior, pseudonym: NDArray[np.int64], n: int) -> scipy.sparse.csr_array:
     """Return (n_observations, n) the belief about all rows of each pseudonym together, by observation."""
     pairs = link.representatives, pseudonym
-    theirs = coo_array((np.ones(link.n_candidates), pairs), shape=(link.n_candidates, n)).tocsr()
+    theirs = scipy.sparse.coo_array((np.ones(link.n_candidates), pairs), shape=(link.n_candidates, n)).tocsr()
     entries = np.exp(link.log_probability.astype(np.float64)), link.candidate, link.indptr
-    return csr_array(csr_array(entries, shape=(link.n_observations, link.n_candidates)) @ theirs)
+    return scipy.sparse.csr_array(
+        scipy.sparse.csr_array(entries, shape=(link.n_observations, link.n_candidates)) @ theirs
+    )
 
 
-def _products(rows: csr_array, observation: NDArray[np.int64]) -> Iterator[csr_array]:
+def _products(rows: scipy.sparse.csr_array, observation: NDArray[np.int64]) -> Iterator[scipy.sparse.csr_array]:
     """Yield the product of the rows that each person's observations name, some people at a time."""
     people = max(AT_ONCE // rows.shape[1], 1)
     for start in range(0, len(observation), people):

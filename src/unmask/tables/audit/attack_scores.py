@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from unmask.core.posterior import Posterior
-from unmask.economics.audit import AttackerSource, PriceFacts, price_releases
 from unmask.reports.data import APART, ORIGINAL
 from unmask.reports.words import IDENTITY
 from unmask.results import Row
@@ -22,6 +22,9 @@ from unmask.tables.audit.not_run import NotRun
 from unmask.tables.audit.risk_facts import distribute_success, list_value_risks
 from unmask.tables.audit.riskiest_classes import ClassRisk
 from unmask.tables.table import Table
+
+if TYPE_CHECKING:
+    from unmask.economics.audit import AttackerSource, PriceFacts
 
 
 @dataclass(eq=False)
@@ -116,6 +119,8 @@ class Scorer:
         """Price the attacks of a rational attacker with the strongest knowledge about identity."""
         if self.attacker is None:
             return None
+        from unmask.economics.audit import price_releases  # here: most audits price nothing
+
         priced = {score.release: score.priced for score in scores if score.priced is not None}
         success = "realized_rational_success"
         return price_releases(

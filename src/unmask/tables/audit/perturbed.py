@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from unmask.core.errors import NotRunError, UnmaskError
 from unmask.core.posterior import Posterior, stored
@@ -102,11 +102,11 @@ def _adds_nothing(protection: Any, scene: AttackedRelease) -> bool:
     return difference.max() <= ROUNDING and is_same
 
 
-def _probabilities(belief: Posterior) -> csr_array:
+def _probabilities(belief: Posterior) -> scipy.sparse.csr_array:
     """Return (n_observations, n_candidates) the listed probabilities."""
     shape = (belief.n_observations, belief.n_candidates)
     probability = np.exp(belief.log_probability, dtype=np.float64)
-    return csr_array((probability, belief.candidate, belief.indptr), shape=shape)
+    return scipy.sparse.csr_array((probability, belief.candidate, belief.indptr), shape=shape)
 
 
 def max_targets(n_rows: int) -> int:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
-from unmask.economics.audit import PriceFacts
-from unmask.economics.audit import make_blocks as make_price_blocks
-from unmask.economics.audit import make_tables as make_price_tables
 from unmask.facts import Contribution
 from unmask.measures.registry import needs_truth
 from unmask.reports.data import ORIGINAL
@@ -40,6 +38,9 @@ from unmask.tables.audit.quasi_identifiers import (
 )
 from unmask.tables.audit.riskiest_classes import ClassRisk, class_block, class_table
 from unmask.tables.audit.special_adversaries import special_blocks
+
+if TYPE_CHECKING:
+    from unmask.economics.audit import PriceFacts
 
 
 @dataclass(frozen=True)
@@ -118,7 +119,7 @@ def make_tables(rows: Sequence[Row], facts: TableFacts) -> dict[str, Table]:
         calibration_table(facts.calibration),
         bin_table(facts.bins),
         *exposure_tables(facts.exposure),
-        *(() if facts.price is None else make_price_tables(facts.price)),
+        *_price_tables(facts.price),
     )
     return {table.name: table for table in tables}
 
@@ -141,12 +142,27 @@ def make_blocks(rows: Sequence[Row], facts: TableFacts, tables: Mapping[str, Tab
     riskiest, several = riskiest_release(rows), len({row.release for row in rows} - {ORIGINAL}) > 1
     yield from special_blocks(_heads(rows), riskiest, several=several)
     yield from exposure_blocks(facts.exposure, riskiest)
-    if facts.price is not None:
-        yield from make_price_blocks(facts.price)
+    yield from _price_blocks(facts.price)
     if facts.utility:
         yield utility_block(tables["risk_utility"])
     if facts.criteria:
         yield criteria_block(tables["criteria"])
+
+
+def _price_tables(price: PriceFacts | None) -> Sequence[Table]:
+    if price is None:
+        return ()
+    from unmask.economics.audit import make_tables  # here: most audits price nothing
+
+    return make_tables(price)
+
+
+def _price_blocks(price: PriceFacts | None) -> Iterable[Block]:
+    if price is None:
+        return ()
+    from unmask.economics.audit import make_blocks
+
+    return make_blocks(price)
 
 
 def _heads(rows: Iterable[Row]) -> PreferredRows[Row]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import coo_array, csr_array
 
 from unmask.core.csr_rows import segment_max
 from unmask.core.posterior import Posterior, stored
@@ -84,7 +84,7 @@ def _of_the_picked(belief: Posterior, person: NDArray[np.int64], likeliest: NDAr
     n, n_rows = belief.n_candidates, belief.n_observations
     all_records, person_records = _records(belief, person)
     place = belief.row[likeliest], belief.candidate[likeliest]
-    picked = coo_array((np.ones(len(place[0])), place), shape=(n_rows, n)).tocsr()
+    picked = scipy.sparse.coo_array((np.ones(len(place[0])), place), shape=(n_rows, n)).tocsr()
     tied = belief.sum_candidates(likeliest.astype(np.float64))
     attained = (picked @ person_records).multiply(all_records @ person_records).sum(axis=1) / np.maximum(tied, 1.0)
     is_listed = np.diff(belief.indptr) > 0
@@ -100,11 +100,13 @@ def _of_the_picked(belief: Posterior, person: NDArray[np.int64], likeliest: NDAr
     )
 
 
-def _records(belief: Posterior, person: NDArray[np.int64]) -> tuple[csr_array, csr_array]:
+def _records(belief: Posterior, person: NDArray[np.int64]) -> tuple[scipy.sparse.csr_array, scipy.sparse.csr_array]:
     """Return (n_observations, n) the probability of each record, and (n, n_people) the records of each person."""
     n, p = belief.n_candidates, np.exp(belief.log_probability.astype(np.float64))
-    theirs = coo_array((np.ones(n), (belief.representatives, person)), shape=(n, int(person.max()) + 1)).tocsr()
-    return csr_array((p, belief.candidate, belief.indptr), shape=(belief.n_observations, n)), theirs
+    theirs = scipy.sparse.coo_array(
+        (np.ones(n), (belief.representatives, person)), shape=(n, int(person.max()) + 1)
+    ).tocsr()
+    return scipy.sparse.csr_array((p, belief.candidate, belief.indptr), shape=(belief.n_observations, n)), theirs
 
 
 def count_people_as_candidates(belief: Posterior, person: NDArray[np.int64]) -> Posterior:
@@ -126,7 +128,7 @@ def count_people_as_candidates(belief: Posterior, person: NDArray[np.int64]) -> 
     """
     numbers, number = np.unique(person, return_inverse=True)
     all_records, person_records = _records(belief, number)
-    summed = csr_array(all_records @ person_records)
+    summed = scipy.sparse.csr_array(all_records @ person_records)
     summed.sort_indices()
     n_unlisted = len(numbers) - np.diff(summed.indptr)
     return replace(

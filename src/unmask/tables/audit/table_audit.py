@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from numpy.typing import ArrayLike
 
+import unmask
 from unmask.core.errors import UnmaskError, nearest
 from unmask.core.signatures import with_parameters
 from unmask.domains import name_releases
-from unmask.economics import Attacker
-from unmask.economics.audit import AttackerSource
-from unmask.economics.audit import list_not_run as list_not_priced
 from unmask.policy.coverage import coverage_notes
 from unmask.ranges import Range
 from unmask.reports import ORIGINAL
@@ -48,6 +46,9 @@ from unmask.tables.reinterpret import read_coarse, unify_spelling, with_readings
 from unmask.tables.sensitive_bands import band_sensitive_values
 from unmask.tables.table import Table
 
+if TYPE_CHECKING:
+    from unmask.economics.audit import AttackerSource, PriceFacts
+
 
 @with_parameters(
     AuditorKnowledge,
@@ -62,7 +63,7 @@ def audit(
     register_origin: ArrayLike | None = None,
     hold_back: Annotated[float, Range(0, 1, below=True)] = 0.0,
     protection: Any = None,
-    attacker: str | Attacker | None = None,
+    attacker: str | unmask.economics.Attacker | None = None,
     steps: bool = False,
     **settings: Any,
 ) -> AuditResult:
@@ -115,7 +116,7 @@ def audit(
         )
     knowledge, releases, readings = _harmonize(knowledge.without_unlinked_register(), releases)
     knowledge = knowledge.hold_back(hold_back) if hold_back else knowledge
-    source = None if attacker is None else AttackerSource.read(attacker)
+    source = None if attacker is None else _read_attacker(attacker)
     result = audit_tables(releases, knowledge, title=f"Audit of {', '.join(releases)}", attacker=source)
     result = replace(result, cautions=(*result.cautions, *readings))
     return add_steps(result, try_steps(result, releases, knowledge)) if steps else result
@@ -274,7 +275,7 @@ def audit_tables(
             *unmeasured,
             *dict.fromkeys(_join(scores, "not_run")),
             *group_by_reason(_join(scores, "unmeasured")),
-            *list_not_priced(price),
+            *_list_not_priced(price),
         ),
         adversaries={name: text for name, text in words.items() if name in adversaries},
     )
@@ -293,6 +294,20 @@ def _check(releases: Mapping[str, Table], knowledge: AuditorKnowledge) -> None:
         raise UnmaskError("control people were given, and no original to compare them with; give both")
     if n_counted < len(releases) and knowledge.register is not None and knowledge.register.counts is not None:
         raise UnmaskError("the register is counted, and a release in memory is linked row by row; read the register")
+
+
+def _read_attacker(attacker: str | unmask.economics.Attacker) -> AttackerSource:
+    from unmask.economics.audit import AttackerSource  # here: most audits price nothing
+
+    return AttackerSource.read(attacker)
+
+
+def _list_not_priced(price: PriceFacts | None) -> Iterable[tuple[str, str]]:
+    if price is None:
+        return ()
+    from unmask.economics.audit import list_not_run
+
+    return list_not_run(price)
 
 
 def _with_prior(source: AttackerSource | None, knowledge: AuditorKnowledge) -> AttackerSource | None:

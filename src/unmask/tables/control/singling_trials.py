@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import NamedTuple, Self
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from unmask.measures.base import UndefinedError
 from unmask.measures.excess import difference
@@ -205,5 +205,5 @@ def _count_records(pairing: Pairing, people: Table, release: Table) -> tuple[NDA
     counts = (np.bincount(of_record, minlength=n), np.bincount(of_record[records.sizes == 1], minlength=n))
     fits = fits_of(pairing.columns, missing=release.missing)
     row, box = (np.concatenate(chunks) for chunks in zip(*chunks_where(pairing, fits), strict=True))
-    inside = csr_array((np.ones(len(row), dtype=np.int64), (box, row)), shape=(len(pairing.sizes), n))
+    inside = scipy.sparse.csr_array((np.ones(len(row), dtype=np.int64), (box, row)), shape=(len(pairing.sizes), n))
     return np.asarray(inside @ counts[0]), np.asarray(inside @ counts[1])

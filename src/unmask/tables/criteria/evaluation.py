@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 from unmask.core.errors import UnmaskError
 from unmask.tables.attacks.relation import relation_of
@@ -301,14 +301,14 @@ class Frame:
     def summed(self, counts: NDArray[Any]) -> NDArray[Any]:
         """Return (J,) counts, summed for each class over the classes that it meets."""
         relation = relation_of(self.table)
-        return counts if relation is None else relation.sums(sparse.csr_array(counts[:, None])).toarray()[:, 0]
+        return counts if relation is None else relation.sums(scipy.sparse.csr_array(counts[:, None])).toarray()[:, 0]
 
     def histograms(self, column: Column, place: NDArray[np.int32], overall: NDArray[np.int64]) -> Histograms:
         """Return counts of a sensitive column in each of these classes, its levels at the places (L,); overall : by
         place.
         """
         counts, relation = self.table.histogram(column), relation_of(self.table)
-        reordered = sparse.csr_array(
+        reordered = scipy.sparse.csr_array(
             (counts.data, place[counts.indices], counts.indptr), shape=(len(self.rows), len(overall))
         )
         return Histograms.of(reordered if relation is None else relation.sums(reordered), overall=overall)

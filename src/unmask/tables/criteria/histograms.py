@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import Any, TypeAlias, cast
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
 from unmask.core.errors import UnmaskError
 
@@ -21,19 +21,19 @@ class Histograms:
 
     Parameters
     ----------
-    matrix : sparse.csr_array[Any, Any]
+    matrix : scipy.sparse.csr_array[Any, Any]
         (J, m) rows of each class with each value.
     overall : NDArray[np.int64]
         (m,) rows of the whole table with each value.
     """
 
-    matrix: sparse.csr_array[Any, Any]
+    matrix: scipy.sparse.csr_array[Any, Any]
     overall: NDArray[np.int64]
 
     @classmethod
     def of(
         cls,
-        counts: NDArray[np.int64] | sparse.csr_array[Any, Any] | Histograms,
+        counts: NDArray[np.int64] | scipy.sparse.csr_array[Any, Any] | Histograms,
         *,
         overall: NDArray[np.int64] | None = None,
     ) -> Histograms:
@@ -43,7 +43,7 @@ class Histograms:
         """
         if isinstance(counts, Histograms):
             return counts
-        matrix: Any = sparse.csr_array(cast("Any", counts), dtype=cast("Any", np.int64))
+        matrix: Any = scipy.sparse.csr_array(cast("Any", counts), dtype=cast("Any", np.int64))
         if matrix.nnz and matrix.data.min() < 0:
             raise UnmaskError("the count matrix has a negative entry, expected numbers of rows")
         matrix.eliminate_zeros()
@@ -121,11 +121,11 @@ class Histograms:
         return Histograms.of(self.matrix @ _to_nodes(nodes), overall=np.bincount(nodes, self.overall).astype(np.int64))
 
 
-def _to_nodes(nodes: NDArray[np.int32]) -> sparse.csr_array[Any, Any]:
+def _to_nodes(nodes: NDArray[np.int32]) -> scipy.sparse.csr_array[Any, Any]:
     ones = np.ones(len(nodes), dtype=np.int64)
-    return sparse.csr_array((ones, (np.arange(len(nodes)), nodes)), (len(nodes), int(nodes.max()) + 1))
+    return scipy.sparse.csr_array((ones, (np.arange(len(nodes)), nodes)), (len(nodes), int(nodes.max()) + 1))
 
 
-Counts: TypeAlias = "NDArray[np.int64] | sparse.csr_array[Any, Any]"
+Counts: TypeAlias = "NDArray[np.int64] | scipy.sparse.csr_array[Any, Any]"
 CountMatrix: TypeAlias = "Counts | Histograms"
 """(n_classes, n_values) rows of each value in each class: dense, sparse, or read already."""

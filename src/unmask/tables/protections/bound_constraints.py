@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.tables.column import Column
@@ -50,21 +50,23 @@ class Secret:
     overall: NDArray[np.int64]
     paths: NDArray[np.int32] | None
 
-    def count_ranks(self, histogram: csr_array) -> csr_array:
+    def count_ranks(self, histogram: scipy.sparse.csr_array) -> scipy.sparse.csr_array:
         """Return counts of levels as counts of ranks."""
-        return csr_array((histogram.data, self.place[histogram.indices], histogram.indptr), shape=histogram.shape)
+        return scipy.sparse.csr_array(
+            (histogram.data, self.place[histogram.indices], histogram.indptr), shape=histogram.shape
+        )
 
-    def rank_rows(self, table: Table) -> csr_array:
+    def rank_rows(self, table: Table) -> scipy.sparse.csr_array:
         """Return the rank of every row as a histogram, (n_rows, L)."""
         codes = self.place[table.column(self.column.name).codes]
         n = codes.size
-        return csr_array((np.ones(n, dtype=np.int32), codes, np.arange(n + 1)), shape=(n, self.place.size))
+        return scipy.sparse.csr_array((np.ones(n, dtype=np.int32), codes, np.arange(n + 1)), shape=(n, self.place.size))
 
     def allows(self, demands: Sequence[Constraint]) -> Callable[[NDArray[Any]], NDArray[np.bool_]]:
         """Return the test of histograms of this column, (P, L) to (P,): all demands at once."""
         return lambda histogram: all_allow(demands, histogram, self.overall, paths=self.paths)
 
-    def allowed(self, counts: csr_array, demands: Sequence[Constraint]) -> NDArray[np.bool_]:
+    def allowed(self, counts: scipy.sparse.csr_array, demands: Sequence[Constraint]) -> NDArray[np.bool_]:
         """Return (J,) True for classes that satisfy the demands on this column; counts : (J, L) rows of each rank."""
         block = max(1, _CELLS // self.overall.size)
         starts = range(0, counts.shape[0], block)

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 Allows = Callable[[NDArray[np.float64]], NDArray[np.bool_]]
 
@@ -37,12 +37,12 @@ Test = Callable[[Halves], NDArray[np.bool_]]
 """From cuts to which of them it allows, (Q,)."""
 
 
-def have_people(rows: csr_array, k: int, halves: Halves) -> NDArray[np.bool_]:
+def have_people(rows: scipy.sparse.csr_array, k: int, halves: Halves) -> NDArray[np.bool_]:
     """Return True for cuts with rows of k people in both halves; a person may have rows in both.
 
     rows : (C, P) rows of each person at each point.
 
-    >>> three = csr_array(np.array([[1, 1, 0], [0, 1, 0], [0, 0, 1]]))
+    >>> three = scipy.sparse.csr_array(np.array([[1, 1, 0], [0, 1, 0], [0, 0, 1]]))
     >>> have_people(three, 2, Halves(np.arange(3), np.array([0, 3]), np.array([0, 1])))
     array([ True, False])
     """
@@ -63,7 +63,7 @@ def _until(places: NDArray[np.intp], n: int) -> NDArray[np.int64]:
     return np.append(0, np.cumsum(np.bincount(places, minlength=n)))
 
 
-def all_pass(table: csr_array, allow: Allows, halves: Halves) -> NDArray[np.bool_]:
+def all_pass(table: scipy.sparse.csr_array, allow: Allows, halves: Halves) -> NDArray[np.bool_]:
     """Return True for cuts with allowed sensitive histograms in both halves.
 
     table : (C, m) the histogram of each point. Boxes are taken in groups and their cuts in blocks, so that no dense
@@ -92,7 +92,7 @@ def all_pass(table: csr_array, allow: Allows, halves: Halves) -> NDArray[np.bool
     return passing
 
 
-def _sums(rows: csr_array, marks: NDArray[np.intp]) -> NDArray[np.float64]:
+def _sums(rows: scipy.sparse.csr_array, marks: NDArray[np.intp]) -> NDArray[np.float64]:
     """Histograms of the row ranges between consecutive marks, (len(marks) - 1, m); counts are exact below 2^53."""
     m, pointers = rows.shape[1], rows.indptr[marks].astype(np.intp)
     inside = slice(pointers[0], pointers[-1])

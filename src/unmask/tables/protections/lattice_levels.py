@@ -12,8 +12,8 @@ from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from unmask.core.errors import UnmaskError
 from unmask.tables.column import Column
@@ -103,7 +103,7 @@ def _recode(column: Column, level: Level) -> Column:
 
 def _lost(column: Column, recoded: Column) -> NDArray[np.float64]:
     """(L,) penalty of the cell of each value; a missing cell that stays missing loses nothing."""
-    nothing = csr_array((len(column.levels), len(recoded.levels)), dtype=np.int64)
+    nothing = scipy.sparse.csr_array((len(column.levels), len(recoded.levels)), dtype=np.int64)
     loss = Loss.of(column, recoded, nothing, np.zeros(len(column.levels), dtype=np.int64))
     return np.where(loss.target.missing, 0.0, loss.penalty)[recoded.codes]
 
@@ -111,7 +111,7 @@ def _lost(column: Column, recoded: Column) -> NDArray[np.float64]:
 def _row_penalty(column: Column) -> float:
     """Return the loss of a suppressed row: 1, or 0 if all rows are equal."""
     n = len(column.levels)
-    pairs, suppressed_rows = csr_array((n, n), dtype=np.int64), np.ones(n, dtype=np.int64)
+    pairs, suppressed_rows = scipy.sparse.csr_array((n, n), dtype=np.int64), np.ones(n, dtype=np.int64)
     return Loss.of(column, column, pairs, suppressed_rows).ncp()
 
 
@@ -127,8 +127,8 @@ class Counted:
 
     first: NDArray[np.int64]
     sizes: NDArray[np.int64]
-    histograms: tuple[csr_array, ...] = ()
-    owners: csr_array | None = None
+    histograms: tuple[scipy.sparse.csr_array, ...] = ()
+    owners: scipy.sparse.csr_array | None = None
 
     @property
     def class_people(self) -> NDArray[np.int64]:
@@ -156,7 +156,9 @@ class Nodes:
     table: Counted
 
     @classmethod
-    def of(cls, table: Table, levels: Mapping[str, Sequence[Level]], histograms: Sequence[csr_array] = ()) -> Nodes:
+    def of(
+        cls, table: Table, levels: Mapping[str, Sequence[Level]], histograms: Sequence[scipy.sparse.csr_array] = ()
+    ) -> Nodes:
         """Return the lattice over the given levels, or all levels of a column.
 
         >>> table = Table.read({"age": [30, 31, 50], "sex": list("ffm")}, quasi_identifiers=["age", "sex"])

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from unmask.core.randomness import secret_unless
 from unmask.tables.column import Column
@@ -142,15 +142,17 @@ class Search:
         """(n_rows,) the box of every row, by cuts between equal values, too."""
         histograms = [secret.rank_rows(table) for secret in self.secrets]
         n, person = table.n_rows, table.person
-        people = None if person is None else csr_array((np.ones(n, dtype=np.int32), person, np.arange(n + 1)))
+        people = (
+            None if person is None else scipy.sparse.csr_array((np.ones(n, dtype=np.int32), person, np.arange(n + 1)))
+        )
         return self._cut(table.codes, np.ones(n, dtype=np.int64), histograms, people, rng=rng)
 
     def _cut(
         self,
         levels: NDArray[np.int32],
         rows: NDArray[np.int64],
-        histograms: Sequence[csr_array],
-        people: csr_array | None,
+        histograms: Sequence[scipy.sparse.csr_array],
+        people: scipy.sparse.csr_array | None,
         *,
         rng: np.random.Generator | None = None,
     ) -> NDArray[np.int32]:

@@ -12,8 +12,8 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from unmask.tables.protections.cut_tests import Allows, Halves, Test, all_pass, have_people
 
@@ -51,9 +51,9 @@ def mondrian(
     *,
     k: int,
     span: NDArray[np.float64] | None = None,
-    histograms: Sequence[NDArray[Any] | csr_array] = (),
+    histograms: Sequence[NDArray[Any] | scipy.sparse.csr_array] = (),
     allows: Sequence[Allows] = (),
-    people: csr_array | None = None,
+    people: scipy.sparse.csr_array | None = None,
     trees: Sequence[NDArray[np.int64] | None] = (),
     strict: bool = True,
     rng: np.random.Generator | None = None,
@@ -116,8 +116,11 @@ def mondrian(
     return number[start_of]
 
 
-def _tests(histograms: Sequence[NDArray[Any] | csr_array], allows: Sequence[Allows]) -> list[Test]:
-    return [partial(all_pass, csr_array(histogram), allow) for histogram, allow in zip(histograms, allows, strict=True)]
+def _tests(histograms: Sequence[NDArray[Any] | scipy.sparse.csr_array], allows: Sequence[Allows]) -> list[Test]:
+    return [
+        partial(all_pass, scipy.sparse.csr_array(histogram), allow)
+        for histogram, allow in zip(histograms, allows, strict=True)
+    ]
 
 
 def _fresh(

@@ -7,8 +7,8 @@ from functools import cached_property
 from itertools import combinations
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from unmask.facts import Restored
 from unmask.tables.column import Column
@@ -25,14 +25,14 @@ MIN_DIFFERENCE = 0.01
 """Smallest difference of two shares of cells that is reported, besides four standard errors of the smaller one."""
 
 
-def right_by_others(counts: csr_array) -> NDArray[np.float64]:
+def right_by_others(counts: scipy.sparse.csr_array) -> NDArray[np.float64]:
     """Return chance that the commonest value among the *other* rows of its class is a row's own; equally common ones
     share it.
 
     counts : (J, L) rows of class j that hold value s. Returns one number for each stored count, nan for a row that is
     its whole class. Leaving the row itself out keeps a class of one from "guessing" its own value.
 
-    >>> right_by_others(csr_array(np.array([[3, 1], [1, 1], [1, 0]])))
+    >>> right_by_others(scipy.sparse.csr_array(np.array([[3, 1], [1, 1], [1, 0]])))
     array([ 1.,  0.,  0.,  0., nan])
     """
     size, first = counts.data, counts.indptr[:-1][np.diff(counts.indptr) > 0]
@@ -65,7 +65,10 @@ def dependencies(columns: Sequence[Column]) -> tuple[Restored, ...]:
     restored = []
     for first, second in combinations(varied, 2):
         counts = class_counts(first.column.codes, first.n_levels, second.column.codes, second.n_levels)
-        restored += [_dependence(first, second, counts), _dependence(second, first, csr_array(counts.T.tocsr()))]
+        restored += [
+            _dependence(first, second, counts),
+            _dependence(second, first, scipy.sparse.csr_array(counts.T.tocsr())),
+        ]
     return tuple(first for first in restored if first is not None)
 
 
@@ -74,7 +77,7 @@ class _Side:
 
     def __init__(self, column: Column) -> None:
         self.column, self.n_levels, self.sizes = column, len(column.levels), column.counts
-        counts = csr_array(self.sizes[None, :])
+        counts = scipy.sparse.csr_array(self.sizes[None, :])
         self.right = np.zeros(self.n_levels)
         self.right[counts.indices] = np.nan_to_num(right_by_others(counts))
         self.guessed = float(self.sizes @ self.right) / len(column.codes)
@@ -95,7 +98,7 @@ class _Side:
         return bool(np.count_nonzero(self.sizes) > 1)
 
 
-def _dependence(source: _Side, target: _Side, counts: csr_array) -> Restored | None:
+def _dependence(source: _Side, target: _Side, counts: scipy.sparse.csr_array) -> Restored | None:
     exact = bool(np.diff(counts.indptr).max() == 1 and source.shared >= MIN_SHARED)
     n, enough = len(source.column.codes), target.enough
     n_commonest = np.maximum.reduceat(counts.data, counts.indptr[:-1][np.diff(counts.indptr) > 0]).sum()
@@ -140,7 +143,7 @@ def _restored(true: Column, cell: Column, other_columns: Sequence[Column]) -> It
     cell_of_row, sizes, _ = group([cell.codes[changed]], [len(cell.levels)])
     by_cell = class_counts(cell_of_row, len(sizes), value, n_levels)
     chances = np.nan_to_num(right_by_others(by_cell))
-    right_by_cell = csr_array((chances, by_cell.indices, by_cell.indptr), shape=by_cell.shape)
+    right_by_cell = scipy.sparse.csr_array((chances, by_cell.indices, by_cell.indptr), shape=by_cell.shape)
     guessed = float(by_cell.data @ right_by_cell.data) / len(changed)
     noise = max(MIN_DIFFERENCE, 4 * np.sqrt(guessed * (1 - guessed) / len(changed)))
     for column in other_columns:

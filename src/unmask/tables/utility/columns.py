@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 from unmask.core.csr_rows import ranges
 from unmask.tables.grouping import class_counts
@@ -48,13 +48,13 @@ class Loss:
     penalty: Floats
     width: Floats
     full_width: float
-    pairs: sparse.csr_array[Any, Any]
+    pairs: scipy.sparse.csr_array[Any, Any]
     suppressed_rows: Ints
     levels: Levels
     hierarchy: Hierarchy | None
 
     @classmethod
-    def of(cls, original: Column, released: Column, pairs: sparse.csr_array[Any, Any], suppressed: Ints) -> Loss:
+    def of(cls, original: Column, released: Column, pairs: scipy.sparse.csr_array[Any, Any], suppressed: Ints) -> Loss:
         """Put the cells of both columns on common atoms."""
         counts = np.bincount(original.codes, minlength=len(original.levels))
         if original.levels.kind == "numeric":
@@ -172,7 +172,9 @@ class Loss:
         return self.mean(loss, total / self.n_lost if self.n_lost else 0.0)
 
     def _everything(self) -> Sets:
-        members = None if self.position is not None else sparse.csr_array(np.ones((1, self.n_atoms), dtype=np.bool_))
+        members = (
+            None if self.position is not None else scipy.sparse.csr_array(np.ones((1, self.n_atoms), dtype=np.bool_))
+        )
         return Sets(np.array([0]), np.array([self.n_atoms]), members, np.array([False]))
 
     def _distance(self, first: Sets, first_level: Ints, second: Sets, to: Ints) -> Floats:
@@ -237,14 +239,14 @@ class Cells(Loss):
         """Return bins of the distributions, the one for missing cells included."""
         return len(self.edges) if self.pool is None else int(self.pool.max()) + 2
 
-    def shares(self, sets: Sets) -> sparse.csr_array[Any, Any]:
+    def shares(self, sets: Sets) -> scipy.sparse.csr_array[Any, Any]:
         """Return (L, n_bins) share of each level in each bin, spread uniformly over its atoms; rows sum to 1."""
         row, column, value = self._runs(sets) if self.pool is None else self._pooled(sets)
         missing = np.flatnonzero(sets.missing)
         row = np.concatenate((row, missing))
         column = np.concatenate((column, np.full(len(missing), self.n_bins - 1)))
         value = np.concatenate((value, np.ones(len(missing))))
-        return sparse.csr_array((value, (row, column)), shape=(len(sets.missing), self.n_bins))
+        return scipy.sparse.csr_array((value, (row, column)), shape=(len(sets.missing), self.n_bins))
 
     def _runs(self, sets: Sets) -> tuple[Ints, Ints, Floats]:
         level = np.flatnonzero(~sets.missing)
@@ -295,11 +297,11 @@ class Side(NamedTuple):
     """
 
     codes: NDArray[np.int32]
-    shares: sparse.csr_array[Any, Any]
+    shares: scipy.sparse.csr_array[Any, Any]
     dense: Floats | None
 
     @classmethod
-    def of(cls, codes: NDArray[np.int32], shares: sparse.csr_array[Any, Any]) -> Side:
+    def of(cls, codes: NDArray[np.int32], shares: scipy.sparse.csr_array[Any, Any]) -> Side:
         """Keep few shares as an array."""
         return cls(codes, shares, shares.toarray() if max(shares.shape) <= _FEW else None)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
 from unmask.tables.cells import identity
 from unmask.tables.levels import Levels
@@ -22,7 +22,7 @@ class Sets(NamedTuple):
 
     begin: Ints
     end: Ints
-    members: sparse.csr_array[Any, Any] | None
+    members: scipy.sparse.csr_array[Any, Any] | None
     missing: NDArray[np.bool_]
 
     def size(self) -> Ints:
@@ -133,7 +133,7 @@ def categorical(original: Levels, released: Levels) -> Sides:
         row, column = covers.nonzero()
         row = np.concatenate((row, levels_outside))
         column = np.concatenate((column, np.array([extra[levels.labels[i]] for i in levels_outside], dtype=np.int64)))
-        members = sparse.csr_array((np.ones(len(row), np.bool_), (row, column)), shape=(len(levels), n_atoms))
+        members = scipy.sparse.csr_array((np.ones(len(row), np.bool_), (row, column)), shape=(len(levels), n_atoms))
         empty = np.zeros(0, dtype=np.int64)
         sets.append(Sets(empty, empty, members, levels.gaps))
     size = sets[1].size()
