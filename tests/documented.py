@@ -248,6 +248,17 @@ def same(*columns: str, n: int = N) -> Callable[[Path], None]:
     return lambda path: frame(dict.fromkeys(columns, np.arange(n)), path)
 
 
+def scored_links(path: Path) -> None:
+    """Links of the items of `clusters`, with scores."""
+    items = [f"r{n}" for n in range(60)]
+    frame({"item_l": items[:-1], "item_r": items[1:], "score": [0.5 + 0.008 * n for n in range(59)]}, path)
+
+
+def own_weights(path: Path) -> None:
+    """The weight that a subject gives to an item of `clusters`."""
+    frame({"subject": [0], "item": ["r0"], "weight": [0.5]}, path)
+
+
 NETWORK = links("source", "target", first=4650)
 TABLE = {
     "data.csv": census(), "people.csv": census(), "others.csv": census(1), "synthetic.csv": census(2),
@@ -263,7 +274,7 @@ TABLE = {
 LINKED = {
     "truth.csv": clusters("item", "record", subject=6, person=6, sensitivity=0.5, a=0.4, b=0.6),
     "guess.csv": clusters(cluster=3), "truth/*.parquet": clusters(subject=4),
-    "guess/*.parquet": clusters(cluster=3),
+    "guess/*.parquet": clusters(cluster=3), "links.csv": scored_links, "weights.csv": own_weights,
 }  # fmt: skip
 
 DESIGNED = {

@@ -60,8 +60,8 @@ def given(truth, guesses, **said):
 
 
 def in_memory(engine, truth, guesses, asked):
-    solution, _, named = given(truth, guesses, missing=asked.missing, unlabeled=asked.unlabeled).read(engine, {})
-    return audit_contingencies(compare_guesses(solution, named, asked), asked)
+    data = given(truth, guesses, missing=asked.missing, unlabeled=asked.unlabeled).read(engine, {})
+    return audit_contingencies(compare_guesses(data.truth, data.guesses, asked), asked)
 
 
 @pytest.mark.parametrize("unlabeled", ["foreign", "unknown", "drop"])

@@ -6,7 +6,7 @@ import fnmatch
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,8 @@ from unmask.data.columns import check_names
 from unmask.data.engine import Engine
 from unmask.data.source_files import detect_kind
 from unmask.data.sql import Arrays, Kind, quote_text
+from unmask.linkage.link_files import LinkFile, LinkThreshold, find_ends, find_score, name_clusters
+from unmask.measures.clustering.overlap import Override
 
 NOISE_LABELS = ("-1", "-1.0", "noise", "outlier", "outliers", "unclustered")
 """Labels that programs give to items in no cluster."""
@@ -99,6 +101,16 @@ class LabelFile:
             )
 
 
+class LinkageData(NamedTuple):
+    """A truth, values of its items, guesses by name, and the thresholds of those that are links."""
+
+    truth: Partition
+    values: dict[str, NDArray[Any]]
+    overrides: list[Override]
+    guesses: dict[str, Partition | View]
+    thresholds: dict[str, LinkThreshold]
+
+
 @dataclass(frozen=True)
 class LinkageFiles:
     """The files of a truth and of guesses, and the roles of their columns.
@@ -125,6 +137,8 @@ class LinkageFiles:
         Treatment of items that the truth lacks.
     noise : str or None
         Label of items in no cluster, see `LabelFile`.
+    thresholds : sequence of float
+        Least scores of accepted links, see `LinkFile`.
     """
 
     truth: str
@@ -137,18 +151,28 @@ class LinkageFiles:
     missing: Missing = "error"
     unlabeled: Unlabeled = "error"
     noise: str | None = None
+    thresholds: Sequence[float] = ()
 
-    def locate(self, engine: Engine) -> tuple[LabelFile, dict[str, LabelFile]]:
+    def locate(self, engine: Engine) -> tuple[LabelFile, dict[str, LabelFile | LinkFile]]:
         """Return the files of the truth and of the guesses; those of views have two further columns."""
-        return LabelFile(self.truth, self.item, self.subject), dict(self._name_guesses(engine))
+        truth, guesses = LabelFile(self.truth, self.item, self.subject), dict(self._name_guesses(engine))
+        scored = [guess for guess in guesses.values() if isinstance(guess, LinkFile) and guess.score]
+        if self.thresholds and not scored:
+            raise UnmaskError(
+                "a threshold was given, and no guess has scored links; give a file with item_l, item_r and score"
+            )
+        return truth, guesses
 
-    def _name_guesses(self, engine: Engine) -> Iterator[tuple[str, LabelFile]]:
+    def _name_guesses(self, engine: Engine) -> Iterator[tuple[str, LabelFile | LinkFile]]:
         """Yield the name of each guess and its file.
 
         A guess has the name of its file. If several columns are guesses, it has that of the column, or both names.
         """
         for stem, path in zip(self.stems, self.guesses, strict=True):
             names = engine.names(path)
+            if self.item not in names and (ends := find_ends(names, self.item)) is not None:
+                yield stem, LinkFile(path, ends, find_score(names), tuple(self.thresholds))
+                continue
             reserved = (self.item, self.subject, self.probability, "partition")
             free = [name for name in names if name not in reserved]
             columns = dict.fromkeys(
@@ -162,16 +186,37 @@ class LinkageFiles:
                 full_name = column if len(self.guesses) == 1 else f"{stem} {column}"
                 yield stem if len(columns) == 1 else full_name, LabelFile(path, self.item, column, self.noise, view)
 
-    def read(
-        self, engine: Engine, value_columns: Mapping[str, str]
-    ) -> tuple[Partition, dict[str, NDArray[Any]], dict[str, Partition | View]]:
-        """Read the truth, the columns of its items that `value_columns` names, and the guesses into memory."""
+    def read(self, engine: Engine, own: Mapping[str, str]) -> LinkageData:
+        """Read the truth, what `own` names, and the guesses into memory.
+
+        own : name -> column of the truth; the weight may also be a file with the weights of single subjects
+        """
         truth, guesses = self.locate(engine)
-        places = {f"own{i}": column for i, column in enumerate(value_columns.values())}
+        weights = _find_file(own.get("weight", ""), self.truth, engine.names(self.truth))
+        columns = {name: column for name, column in own.items() if name != "weight" or weights is None}
+        places = {f"own{i}": column for i, column in enumerate(columns.values())}
         rows = self._read_rows(engine, replace(truth, further=places), is_truth=True)
-        values = {name: parse_shares(name, rows[place]) for name, place in zip(value_columns, places, strict=True)}
+        values = {name: parse_shares(name, rows[place]) for name, place in zip(columns, places, strict=True)}
         solution = _make_partition(truth, rows)
-        return solution, values, {name: self._read_guess(engine, guess) for name, guess in guesses.items()}
+        overrides = [] if weights is None else self._read_overrides(engine, weights)
+        data = LinkageData(solution, values, overrides, {}, {})
+        for name, guess in guesses.items():
+            if isinstance(guess, LabelFile):
+                data.guesses[name] = self._read_guess(engine, guess)
+                continue
+            clusters, thresholds = name_clusters(name, guess.read(engine, solution), alone=len(guesses) == 1)
+            data.guesses.update(clusters)
+            data.thresholds.update(thresholds)
+        return data
+
+    def _read_overrides(self, engine: Engine, path: Path) -> list[Override]:
+        """Read the weights that single subjects give to items: a line subject,item,weight for each."""
+        columns = {"subject": self.subject, "item": self.item, "weight": "weight"}
+        check_names(list(columns.values()), engine.names(str(path)), f"file {path.name!r}")
+        engine.table("weights", str(path), columns, ids=("item",))
+        rows = engine.rows("select * from weights where subject is not null and item is not null")
+        weights = parse_shares("weight", rows["weight"])
+        return list(zip(rows["subject"].tolist(), rows["item"].tolist(), weights.tolist(), strict=True))
 
     def _read_guess(self, engine: Engine, file: LabelFile) -> Partition | View:
         """Read a partition; or a view, if there is a column of probabilities."""
@@ -201,6 +246,13 @@ class LinkageFiles:
             raise UnmaskError(f"file {file.name!r} has no rows, expected at least 1 with a value of {file.label!r}")
         # in one order: files of equal items are then aligned at once
         return engine.rows("select * from labels where label is not null order by item")
+
+
+def _find_file(name: str, truth: str, columns: Sequence[str]) -> Path | None:
+    """Return the file of this name, here or next to the truth; None for a column of the truth, or without a file."""
+    if not name or name in columns:
+        return None
+    return next((path for path in (Path(name), Path(truth).parent / name) if path.is_file()), None)
 
 
 def _make_partition(file: LabelFile, rows: Arrays) -> Partition:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator
 
 from unmask.linkage.audit.facts import BASELINES, FLAT, GuessFacts, LinkageFacts, largest
@@ -35,6 +36,12 @@ COLUMNS = (
     "joined. Merges: clusters to join until the threshold, 0 where it is reached already. Gini (0 even, 1 uneven) and "
     "Jain (1 even) compare the risk of subjects. Kind: conservative guesses miss more items than they include, liberal "
     "ones the other way round."
+)
+
+LINK_NOTE = (
+    "Each threshold is an adversary who accepts the links with at least this score; chains of links are clusters. At "
+    "\u03b1 1, never fewer subjects are breached at a lower threshold. At a smaller \u03b1 it may be fewer: a cluster "
+    "that takes in many items of others is no longer the most relevant one."
 )
 
 ORDER_NOTE = "The guess that breaches most beyond random guesses comes first."
@@ -75,6 +82,7 @@ def make_blocks(facts: LinkageFacts) -> tuple[Block, ...]:
     """Return the findings of an audit of linkage after the headline, in the order of the page."""
     blocks = (
         _threshold_block(facts),
+        _link_block(facts),
         _guess_block(facts),
         _score_block(facts),
         _merge_block(facts),
@@ -111,6 +119,26 @@ def _threshold_block(facts: LinkageFacts) -> Block:
 
 def _panel_title(title: str, guess: GuessFacts, facts: LinkageFacts) -> str:
     return f"{title}, by threshold" if len(facts.guesses) == 1 else f"{title}: {guess.name}"
+
+
+def _link_block(facts: LinkageFacts) -> Block | None:
+    """Return the breaches over the threshold of scored links, a chart for each file."""
+    files = Counter(guess.links for guess in facts.guesses if guess.links)
+    if not files:
+        return None
+    charts = tuple(
+        Chart(
+            "lines", "linkage_links", "score", "share", by="subjects", y_max=1.0, where={"links": name},
+            title="Breached by threshold" if len(files) == 1 else f"Breached by threshold: {name}",
+        )
+        for name, n_thresholds in files.items() if n_thresholds > 1
+    )  # fmt: skip
+    strongest = max((guess for guess in facts.guesses if guess.links), key=lambda guess: guess.strength)
+    sentence = (
+        f"The threshold {strongest.score:.4g} is the most dangerous one: {share_of(strongest, 'breached')} of subjects "
+        f"are breached, {share_of(strongest, 'clean')} without a single item of others."
+    )
+    return Block("thresholds", "Breached by threshold", sentence, charts, notes=(LINK_NOTE,))
 
 
 def _guess_block(facts: LinkageFacts) -> Block:

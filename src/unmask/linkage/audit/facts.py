@@ -105,6 +105,12 @@ class GuessFacts:
     one_by_one : dict of str to float
         "breached" and "clean" of a single partition of a view, on average by probability; the fields of these names
         are about the shares that the partitions link together.
+    largest : float
+        Share of the items in the largest cluster.
+    links : str
+        Name of the file, if the guess consists of scored links.
+    score : float
+        Least score of an accepted link.
     """
 
     name: str
@@ -131,6 +137,9 @@ class GuessFacts:
     unlabeled: int = 0
     at_least: dict[str, float] = field(default_factory=dict)
     one_by_one: dict[str, float] = field(default_factory=dict)
+    largest: float = 0.0
+    links: str = ""
+    score: float = math.nan
 
     @property
     def strength(self) -> tuple[float, float, float]:

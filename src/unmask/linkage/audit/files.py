@@ -14,7 +14,8 @@ from unmask.domains import name_files
 from unmask.linkage.audit.judged_guess import Sensitivity, compare_guesses
 from unmask.linkage.audit.linkage_audit import audit_contingencies
 from unmask.linkage.counting import count_contingencies, estimate_work
-from unmask.linkage.label_files import LinkageFiles
+from unmask.linkage.label_files import LabelFile, LinkageFiles
+from unmask.linkage.link_files import LinkThreshold, parse_thresholds
 from unmask.measures.clustering import Contingency
 from unmask.ranges import Option
 from unmask.results import AuditResult
@@ -31,8 +32,9 @@ def audit_files(
     subject: Annotated[str, Option("Input")] = "subject",
     clusters: Annotated[Sequence[str], Option("Input", "--cluster", metavar="NAME")] = ("cluster",),
     probability: Annotated[str, Option("Input")] = "probability",
+    thresholds: Annotated[Sequence[str], Option("Input", "--threshold", metavar="SCORE,...")] = (),
     noise: Annotated[str | int | None, Option("Input", metavar="LABEL")] = None,
-    own: Annotated[Mapping[str, str] | None, Option("Knowledge", metavar="NAME=COLUMN")] = None,
+    own: Annotated[Mapping[str, str] | None, Option("Knowledge", metavar="NAME=COLUMN|FILE")] = None,
     encoding: Annotated[str | None, Option("Input")] = None,
     engine: str | None = None,
     memory_limit: str | None = None,
@@ -43,13 +45,15 @@ def audit_files(
     r"""Evaluate which items an adversary links: who is breached, who is one merge away.
 
     A guess with a probability column is a view: its rows with one probability, or of one value in a column `partition`,
-    are one partition. With --engine only counts of items are taken into memory, and a guess is no view.
+    are one partition. A guess of links has item_l, item_r and a score: each threshold of the score is an adversary.
+    With --engine only counts of items are taken into memory, and a guess is neither a view nor links.
 
     \b
     unmask audit linkage --truth truth.csv --guess guess.csv --beta 0.8 --report out.html
     unmask audit linkage --truth truth.csv --guess a.csv --guess b.csv --item record --subject person --json
     unmask audit linkage --truth wide.parquet --subject true --guess wide.parquet --cluster 'pred_*' \
         --missing drop --unlabeled foreign
+    unmask audit linkage --truth truth.csv --guess links.csv --threshold 0.8,0.9,0.99
     unmask audit linkage --truth 'truth/*.parquet' --guess 'guess/*.parquet' --engine duckdb --memory-limit 8GiB
 
     Parameters
@@ -57,7 +61,8 @@ def audit_files(
     truth : str
         table of items and their subjects
     guesses : sequence of str
-        table of items and the clusters an adversary puts them in; given again for another adversary
+        table of items and the clusters an adversary puts them in, or of links: item_l, item_r and a score (also
+        unique_id_l, unique_id_r, match_probability); given again for another adversary
     item : str
         column of the item's id, in every file
     subject : str
@@ -66,11 +71,13 @@ def audit_files(
         column of the cluster, in a guess; given again, or a pattern such as 'pred_*', each column is a guess
     probability : str
         column that makes a guess a view
+    thresholds : sequence of str
+        least scores of accepted links, such as 0.8,0.9; by default 20 quantiles of the scores
     noise : str or int, optional
         label of items in no cluster, such as -1: each is alone; empty for none
     own : mapping of str, optional
         column of the truth with the weight of each item, or the alpha, beta or wanted of each subject, in place of one
-        value for all: weight=w, alpha=a
+        value for all: weight=w, alpha=a. Or weight=FILE, a line subject,item,weight for each weight of a single subject
     encoding : str, optional
         encoding of a text file that is not UTF-8; by default recognized, with a note
     engine, memory_limit, temp_directory, dry_run
@@ -90,25 +97,31 @@ def audit_files(
     columns = (item, subject, clusters, probability)
     names = name_files(tuple(map(Path, guesses)))
     label = None if noise is None else str(noise)
-    files = LinkageFiles(truth, guesses, names, *columns, settings.missing, settings.unlabeled, label)
-    contingencies = _count(options, files, settings, own or {}, encoding)
-    return None if contingencies is None else audit_contingencies(contingencies, settings)
+    accepted = parse_thresholds(thresholds) if thresholds else ()
+    files = LinkageFiles(truth, guesses, names, *columns, settings.missing, settings.unlabeled, label, accepted)
+    counted = _count(options, files, settings, own or {}, encoding)
+    return None if counted is None else audit_contingencies(counted[0], settings, counted[1])
 
 
 def _count(
     options: EngineOptions, files: LinkageFiles, settings: Sensitivity, columns: Mapping[str, str], encoding: str | None
-) -> dict[str, Contingency] | None:
-    """Count the items that truth and guesses share; None after a dry run.
+) -> tuple[dict[str, Contingency], dict[str, LinkThreshold]] | None:
+    """Count the items that truth and guesses share; None after a dry run. The thresholds are those of links.
 
-    Items of a view, and items with weights or parameters of their own, are taken into memory.
+    Links, items of a view, and items with weights or parameters of their own, are taken into memory.
     """
     with options.open(encoding=encoding) as engine:
         truth, guesses = files.locate(engine)
-        view = next((guess for guess in guesses.values() if guess.further), None)
-        if options.engine is None and (columns or view):
+        labels = {name: guess for name, guess in guesses.items() if isinstance(guess, LabelFile)}
+        view = next((guess for guess in labels.values() if guess.further), None)
+        has_links = len(labels) < len(guesses)
+        if options.engine is None and (columns or view or has_links):
             _note(engine.notes)
-            solution, values, partitions = files.read(engine, columns)
-            return compare_guesses(solution, partitions, settings, values)
+            data = files.read(engine, columns)
+            compared = compare_guesses(data.truth, data.guesses, settings, data.values, data.overrides)
+            return compared, data.thresholds
+        if has_links:
+            raise UnmaskError("links need the items in memory; leave --engine out")
         if view is not None:
             raise UnmaskError(
                 f"{view.name} has a column {files.probability!r}: a view needs the items in memory; leave --engine "
@@ -117,11 +130,11 @@ def _count(
         treatment: dict[str, Any] = {"missing": files.missing, "unlabeled": files.unlabeled}
         if options.engine is not None:
             limits: dict[str, Any] = {"shares": options.memory, "temp_directory": options.temp_directory}
-            _log.warning("%s", estimate_work(engine, truth, guesses, **limits, **treatment))
+            _log.warning("%s", estimate_work(engine, truth, labels, **limits, **treatment))
         _note(engine.notes)
         if options.dry_run:
             return None
-        return count_contingencies(engine, truth, guesses, array_bytes=options.memory[1], **treatment)
+        return count_contingencies(engine, truth, labels, array_bytes=options.memory[1], **treatment), {}
 
 
 def _note(notes: Sequence[str]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import attrgetter
@@ -16,10 +16,12 @@ from unmask.core.errors import UnmaskError
 from unmask.core.partition import Missing, Partition, Unlabeled, View, in_all
 from unmask.core.tolerances import LINK_TIE
 from unmask.linkage.audit.facts import BASELINES, GuessFacts
+from unmask.linkage.link_files import LinkThreshold
 from unmask.measures.base import build_row
 from unmask.measures.clustering import Contingency, Unlinkability, bounds, clustering_metrics, evaluate, fairness
 from unmask.measures.clustering.contingency import DRAWN_ITEMS, OWN, Baseline
 from unmask.measures.clustering.curves import overall_slope
+from unmask.measures.clustering.overlap import Override
 from unmask.measures.clustering.unlinkability import RATES, Rate
 from unmask.measures.interval import Interval
 from unmask.ranges import Option, Range, check_ranges
@@ -109,6 +111,7 @@ def compare_guesses(
     guesses: Mapping[str, Partition | View],
     sensitivity: Sensitivity,
     columns: Mapping[str, ArrayLike] | None = None,
+    overrides: Sequence[Override] = (),
 ) -> dict[str, Contingency]:
     """Return the items that every guess and the truth have in common.
 
@@ -125,6 +128,8 @@ def compare_guesses(
     columns : mapping of arrays of shape (n,), optional
         Values of the truth's items: their "weight" in [0, 1], and of their subjects "alpha", "beta" and "wanted", one
         value for all items of a subject, in place of those of the sensitivity. Section 3.3 of the paper.
+    overrides : sequence of (subject, item, weight), optional
+        Weights of items for single subjects.
     """
     views = [View([guess]) if isinstance(guess, Partition) else guess for guess in guesses.values()]
     n_items = [_count_items(truth, view) for view in views]
@@ -132,6 +137,7 @@ def compare_guesses(
         _, views = in_all(truth, views)
     options: dict[str, Any] = {"missing": sensitivity.missing, "unlabeled": sensitivity.unlabeled}
     options |= {"weights": (columns or {}).get("weight"), "own": _values_of_subjects(truth, columns or {})}
+    options["overrides"] = overrides
     contingencies = {}
     for name, view, n in zip(guesses, views, n_items, strict=True):
         try:
@@ -176,11 +182,14 @@ class JudgedGuess:
         Items that subjects and clusters share.
     sensitivity : Sensitivity
         Definition of a breach.
+    threshold : LinkThreshold, optional
+        Links that the adversary accepts, if the guess consists of scored links.
     """
 
     name: str
     contingency: Contingency
     sensitivity: Sensitivity
+    threshold: LinkThreshold | None = None
 
     @cached_property
     def unlinkability(self) -> Unlinkability:
@@ -282,6 +291,8 @@ class JudgedGuess:
             whole=_score_partition(self.contingency),
             unlabeled=int(self.contingency.tables[0].n_unowned.sum()),
             one_by_one=self._one_by_one(),
+            largest=float(first.cluster_size.max() / first.cluster_size.sum()),
+            **({} if self.threshold is None else self.threshold._asdict()),
             **upper_bounds,
             **(self._of_merges() if decided else _NO_MERGES | {"at_least": lower_bounds}),
         )

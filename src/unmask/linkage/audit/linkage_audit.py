@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -13,8 +14,9 @@ from unmask.core.signatures import with_parameters
 from unmask.linkage.audit.blocks import ADVICE, describe_risk, make_blocks
 from unmask.linkage.audit.facts import BASELINES, LinkageFacts
 from unmask.linkage.audit.judged_guess import BETAS, JudgedGuess, Sensitivity, compare_guesses
-from unmask.linkage.audit.sentences import findings, single_partitions
+from unmask.linkage.audit.sentences import findings, giant_clusters, single_partitions
 from unmask.linkage.audit.tables import make_tables
+from unmask.linkage.link_files import LinkThreshold
 from unmask.measures.clustering import Contingency
 from unmask.measures.clustering.contingency import OWN
 from unmask.policy.coverage import coverage_notes
@@ -27,6 +29,7 @@ def audit(
     *,
     truth: Partition | None = None,
     own: Mapping[str, ArrayLike] | None = None,
+    overrides: Sequence[tuple[Any, Any, float]] = (),
     **sensitivity: Any,
 ) -> AuditResult:
     """Evaluate which items an adversary links: who is breached, who is one merge away.
@@ -39,6 +42,8 @@ def audit(
         Subjects of the items.
     own : mapping of arrays, optional
         Weights of items and values of subjects, see `compare_guesses`.
+    overrides : sequence of (subject, item, weight), optional
+        Weights of items for single subjects.
     **sensitivity
         Fields of `Sensitivity`.
 
@@ -51,10 +56,14 @@ def audit(
     if truth is None or not all(isinstance(guess, Partition | View) for guess in guesses.values()):
         raise UnmaskError("clusters are judged against the subjects of the items; give them as truth, a Partition")
     settings = Sensitivity(**sensitivity)
-    return audit_contingencies(compare_guesses(truth, guesses, settings, own), settings)
+    return audit_contingencies(compare_guesses(truth, guesses, settings, own, overrides), settings)
 
 
-def audit_contingencies(guesses: Mapping[str, Contingency], sensitivity: Sensitivity) -> AuditResult:
+def audit_contingencies(
+    guesses: Mapping[str, Contingency],
+    sensitivity: Sensitivity,
+    thresholds: Mapping[str, LinkThreshold] | None = None,
+) -> AuditResult:
     """Compare every guess with the truth, subject by subject, and with guesses of the same shape.
 
     Parameters
@@ -64,10 +73,15 @@ def audit_contingencies(guesses: Mapping[str, Contingency], sensitivity: Sensiti
         a file does not matter.
     sensitivity : Sensitivity
         Definition of a breach.
+    thresholds : mapping of LinkThreshold, optional
+        Accepted links of the guesses that consist of scored links.
     """
     if not guesses:
         raise UnmaskError("0 guesses were given, expected at least 1 partition to evaluate")
-    judged_guesses = [JudgedGuess(name, contingency, sensitivity) for name, contingency in guesses.items()]
+    judged_guesses = [
+        JudgedGuess(name, contingency, sensitivity, (thresholds or {}).get(name))
+        for name, contingency in guesses.items()
+    ]
     rows = tuple(row for guess in judged_guesses for row in guess.rows())
     return describe(
         _measure(judged_guesses, sensitivity), rows, _not_run(judged_guesses, sensitivity, rows), sensitivity
@@ -103,7 +117,7 @@ def describe(
 ) -> AuditResult:
     """Return the result of facts about guesses: tables, findings and what to do next."""
     return AuditResult(
-        title=f"Linkage by {', '.join(guess.name for guess in facts.guesses)}",
+        title=f"Linkage by {', '.join(_name_adversaries(facts))}",
         kind="Linkage audit",
         command="audit linkage",
         setting=_setting(facts),
@@ -115,9 +129,16 @@ def describe(
         advice=ADVICE,
         sample_condition="breached <= 0.1",
         assumptions=_assumptions(facts, sensitivity or Sensitivity()),
-        cautions=(*coverage_notes(rows, noun="items"), *single_partitions(facts)),
+        cautions=(*coverage_notes(rows, noun="items"), *single_partitions(facts), *giant_clusters(facts)),
         not_run=tuple(not_run),
     )
+
+
+def _name_adversaries(facts: LinkageFacts) -> list[str]:
+    """Return the names of the guesses; one name for all thresholds of a file of links."""
+    counts = Counter(guess.links for guess in facts.guesses if guess.links)
+    names = dict.fromkeys(guess.links if counts[guess.links] > 1 else guess.name for guess in facts.guesses)
+    return [f"{name} at {counts[name]} thresholds" if name in counts else name for name in names]
 
 
 def _setting(facts: LinkageFacts) -> str:

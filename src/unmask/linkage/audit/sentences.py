@@ -16,6 +16,9 @@ N_FINDINGS = 3
 MANY = 0.5
 """Share of breached subjects from which on the finding says how many are recovered exactly."""
 
+MAX_CLUSTER_SHARE = 0.5
+"""Share of the items in one cluster above which links probably chain subjects."""
+
 HIGH_ARI = 0.9
 """Adjusted Rand index from which on a reader would take the guess to be right."""
 
@@ -213,3 +216,15 @@ def single_partitions(facts: LinkageFacts) -> Iterator[str]:
             single_percent, joint_percent = percent(single_share), percent(guess.breached)
             act = f"An adversary may act on one partition of {guess.name}"
             yield f"{act}: each alone breaches {single_percent} on average, all together {joint_percent}."
+
+
+def giant_clusters(facts: LinkageFacts) -> Iterator[str]:
+    """Yield a caution for each file of links that a threshold connects to one giant cluster."""
+    giants: dict[str, GuessFacts] = {}
+    for guess in facts.guesses:
+        if guess.links and guess.largest > MAX_CLUSTER_SHARE:
+            strictest = giants.setdefault(guess.links, guess)
+            giants[guess.links] = max(strictest, guess, key=lambda giant: giant.score)
+    for guess in giants.values():
+        share = percent(guess.largest)
+        yield f"{guess.name} connects {share} of the items to one cluster: chains of links join subjects."

@@ -20,6 +20,8 @@ Error = tuple[int, int, int]
 
 AVERAGE, WORST = "average subject", "worst-off tenth"
 
+BREACHED, CLEAN, RANDOM = "breached", "breached, no items of others", "breached by random guesses"
+
 STYLE = Column("style", "Style", "number")
 
 
@@ -29,6 +31,7 @@ def make_tables(facts: LinkageFacts) -> tuple[Table, ...]:
         _summary_table(facts),
         guess_table(facts),
         score_table(facts.guesses),
+        link_table(facts),
         _threshold_table(facts),
         _slope_table(facts),
         curve_table(facts),
@@ -149,6 +152,25 @@ def score_table(guesses: Iterable[GuessFacts]) -> Table:
 def _describe_score(name: str) -> tuple[str, str]:
     definition = PARTITION_SCORES.get(name)
     return (name.replace("_", " "), "") if definition is None else (definition.label, definition.meaning)
+
+
+def link_table(facts: LinkageFacts) -> Table:
+    """Return the breaches at each threshold of scored links."""
+    columns = (
+        Column("links", "Links"),
+        Column("subjects", "Subjects"),
+        Column("score", "Threshold: least score of a link", "number"),
+        Column("share", "Share of subjects", "share"),
+        Column("largest", "Largest cluster, share of items", "share"),
+        Column("clusters", "Clusters", "number"),
+    )
+    scored = sorted((guess for guess in facts.guesses if guess.links), key=lambda guess: (guess.links, guess.score))
+    records = [
+        (guess.links, line, guess.score, share, guess.largest, guess.clusters)
+        for guess in scored
+        for line, share in ((BREACHED, guess.breached), (CLEAN, guess.clean), (RANDOM, guess.guessing))
+    ]
+    return Table.from_records("linkage_links", columns, records)
 
 
 def _threshold_table(facts: LinkageFacts) -> Table:

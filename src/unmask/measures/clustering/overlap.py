@@ -237,9 +237,11 @@ def find_overrides(solution: Partition, overrides: tuple[Override, ...]) -> tupl
         subject = np.array([subject_numbers[label] for label, _, _ in overrides], dtype=np.int64)
         position = np.array([positions[item] for _, item, _ in overrides], dtype=np.int64)
     except KeyError:
-        raise UnmaskError("an override names a subject or an item that the solution does not have; check it") from None
+        raise UnmaskError(
+            "a weight of a single subject names a subject or item that the truth lacks; check it"
+        ) from None
     if len(set(zip(subject.tolist(), position.tolist(), strict=True))) < len(overrides):
-        raise UnmaskError("an item is overridden twice for one subject, expected one weight")
+        raise UnmaskError("a subject has two weights for one item, expected one")
     return subject, position
 
 

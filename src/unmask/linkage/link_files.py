@@ -1,0 +1,203 @@
+"""Files of scored links between items: each threshold of the score is an adversary of its own."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.core.errors import UnmaskError
+from unmask.core.partition import Partition
+from unmask.data.engine import Engine
+from unmask.linkage.attacks.pairs import connect
+
+SCORES = ("score", "match_probability")
+"""Names of the column of scores."""
+
+N_THRESHOLDS = 20
+"""Thresholds by default: quantiles of the distinct scores."""
+
+MAX_THRESHOLDS = 100
+"""Thresholds that one audit evaluates at most: each is an adversary."""
+
+
+class LinkThreshold(NamedTuple):
+    """An adversary who accepts the links of a file from a score on: name of the file, and least score."""
+
+    links: str
+    score: float
+
+
+@dataclass(frozen=True)
+class LinkFile:
+    """A file of links between two items, with a score or without.
+
+    Parameters
+    ----------
+    source : str
+        Path, pattern or table that an engine reads.
+    ends : tuple of str
+        Columns of the two items.
+    score : str or None
+        Column of the score; without it every link is accepted.
+    thresholds : tuple of float
+        Least scores of accepted links, one adversary for each; by default quantiles of the scores.
+    """
+
+    source: str
+    ends: tuple[str, str]
+    score: str | None
+    thresholds: tuple[float, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """Return the name of the file without its folder."""
+        return Path(self.source.rpartition("::")[2] if "::" in self.source else self.source).name
+
+    def read(self, engine: Engine, truth: Partition) -> dict[float | None, Partition]:
+        """Return the clusters of each threshold, the highest first: connected components of the accepted links.
+
+        All items of the truth take part; one without a link is alone. If two lines link the same items, both count.
+        """
+        first, second, score = self._read_links(engine)
+        items, place = _number_items(truth, np.concatenate([first, second]), self.name)
+        ends = place[: len(first)], place[len(first) :]
+        if score is None:
+            return {None: Partition(connect(*ends, len(items)), items=items)}
+        accepted = {threshold: score >= threshold for threshold in self.thresholds or choose_thresholds(score)}
+        return {
+            threshold: Partition(connect(ends[0][links], ends[1][links], len(items)), items=items)
+            for threshold, links in sorted(accepted.items(), reverse=True)
+        }
+
+    def _read_links(self, engine: Engine) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.float64] | None]:
+        columns = {"first": self.ends[0], "second": self.ends[1]} | ({"score": self.score} if self.score else {})
+        engine.table("links", self.source, columns, ids=("first", "second"))
+        rows = engine.rows("select * from links")
+        if not len(rows["first"]):
+            raise UnmaskError(f"{self.name} has no rows, expected at least 1 link of two items")
+        missing = sum(int(n) for n in engine.rows(_COUNT_MISSING)["n"])
+        if missing:
+            raise UnmaskError(f"{self.name}: {missing:,} links lack an item, expected two items in every line")
+        n_loops = int(np.count_nonzero(rows["first"] == rows["second"]))
+        if n_loops:
+            raise UnmaskError(
+                f"{self.name}: {n_loops:,} links join an item with itself, expected two different items; remove them"
+            )
+        return rows["first"], rows["second"], self._parse_scores(rows["score"]) if self.score else None
+
+    def _parse_scores(self, cells: NDArray[Any]) -> NDArray[np.float64]:
+        try:
+            score = np.asarray(cells, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise UnmaskError(f"{self.name}: a score is not a number, expected one for every link") from None
+        if not np.all(np.isfinite(score)):
+            raise UnmaskError(f"{self.name}: a score is missing or infinite, expected a number for every link")
+        return score
+
+
+_COUNT_MISSING = "select count(*) as n from links where first is null or second is null"
+
+
+def find_ends(names: Sequence[str], item: str) -> tuple[str, str] | None:
+    """Return the columns of the two items of a link; None in a file without them.
+
+    Names are compared without regard to case.
+
+    >>> find_ends(["match_probability", "unique_id_l", "unique_id_r"], "item")
+    ('unique_id_l', 'unique_id_r')
+    """
+    column = {name.casefold(): name for name in names}
+    for stem in dict.fromkeys((item.casefold(), "item", "unique_id")):
+        ends = [column.get(f"{stem}_{side}") for side in "lr"]
+        if all(ends):
+            return str(ends[0]), str(ends[1])
+        if any(ends):
+            present, lacking = ("l", "r") if ends[0] else ("r", "l")
+            raise UnmaskError(
+                f"a guess has a column {stem}_{present} and none {stem}_{lacking}; links need both ends, a guess of "
+                "clusters needs item and cluster"
+            )
+    return None
+
+
+def find_score(names: Sequence[str]) -> str | None:
+    """Return the column of scores; None in a file without one.
+
+    >>> find_score(["item_l", "item_r", "Score"])
+    'Score'
+    """
+    columns = [name for name in names if name.casefold() in SCORES]
+    if len(columns) > 1:
+        raise UnmaskError(f"links have the columns {' and '.join(columns)}, expected one score; remove the other")
+    return columns[0] if columns else None
+
+
+def parse_thresholds(texts: Sequence[str]) -> tuple[float, ...]:
+    """Return thresholds of scores, each once.
+
+    >>> parse_thresholds(["0.8,0.9", "1"])
+    (0.8, 0.9, 1.0)
+    """
+    cells = [cell.strip() for text in ([texts] if isinstance(texts, str) else texts) for cell in str(text).split(",")]
+    try:
+        thresholds = tuple(dict.fromkeys(float(cell) for cell in cells))
+    except ValueError:
+        thresholds = (math.nan,)
+    if not all(map(math.isfinite, thresholds)):
+        raise UnmaskError("a threshold is not a finite number, expected numbers such as 0.8,0.9 (--threshold)")
+    if len(thresholds) > MAX_THRESHOLDS:
+        raise UnmaskError(
+            f"{len(thresholds)} thresholds were given, expected at most {MAX_THRESHOLDS}: each is an adversary"
+        )
+    return thresholds
+
+
+def choose_thresholds(score: NDArray[np.float64]) -> tuple[float, ...]:
+    """Return all distinct scores; if they are many, quantiles of them, with the smallest and the largest.
+
+    >>> choose_thresholds(np.array([0.5, 0.9, 0.5]))
+    (0.5, 0.9)
+    """
+    scores = np.unique(score)
+    places = np.rint(np.linspace(0, len(scores) - 1, min(N_THRESHOLDS, len(scores)))).astype(np.int64)
+    return tuple(scores[places].tolist())
+
+
+def name_clusters(
+    links: str, clusters: Mapping[float | None, Partition], *, alone: bool
+) -> tuple[dict[str, Partition], dict[str, LinkThreshold]]:
+    """Return the clusters by the names of the adversaries, and the thresholds of these.
+
+    alone : there is no other guess that the names must be told apart from
+    """
+    scores = [score for score in clusters if score is not None]
+    if not scores:
+        return dict.fromkeys([links], *clusters.values()), {}
+    texts = [f"{score:.6g}" for score in scores]
+    texts = texts if len(set(texts)) == len(texts) else list(map(repr, scores))
+    names = [f"links >= {text}" if alone else f"{links} links >= {text}" for text in texts]
+    thresholds = [LinkThreshold(links, score) for score in scores]
+    return dict(zip(names, clusters.values(), strict=True)), dict(zip(names, thresholds, strict=True))
+
+
+def _number_items(truth: Partition, ends: NDArray[Any], name: str) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Return the items of the truth, then all others that are linked; and the place of each end of a link."""
+    assert truth.items is not None
+    n = len(truth)
+    numbered = Partition(np.concatenate([truth.items, ends]))
+    place = np.full(numbered.n_clusters, -1)
+    place[numbered.code[:n]] = np.arange(n)
+    extra = np.flatnonzero(place < 0)
+    if not (place[numbered.code[n:]] >= 0).any():
+        raise UnmaskError(
+            f"{name}: none of the linked items is in the truth; write their ids alike in both, or name the column that "
+            "has them in the truth with item (--item)"
+        )
+    place[extra] = n + np.arange(len(extra))
+    return np.concatenate([truth.items, numbered.names[extra]]), place[numbered.code[n:]]
