@@ -17,7 +17,7 @@ from unmask.measures import realized_success, success_probability
 from unmask.policy import Condition, Policy, Requirement
 from unmask.reports.findings.rows import sentences
 from unmask.tables import ClassAttack, Mondrian, RankSwap, Suppress, Table
-from unmask.tables.attacks.joint_releases import Crossing
+from unmask.tables.attacks.intersection import IntersectionAttack
 from unmask.tables.background import Background
 from unmask.tables.knowledge import found_in
 
@@ -62,7 +62,7 @@ def test_beliefs_are_near_the_shares_of_all_worlds():
     for seed in range(40):
         columns, (one, other), known = _planted(seed)
         world = _by_every_world(*columns)
-        belief = _value(one, Crossing((other,))(one, known)).to_dense()
+        belief = _value(one, IntersectionAttack((other,))(one, known)).to_dense()
 
         off.append(np.abs(belief - world).mean())
         expected.append(world.max(axis=1).mean())
@@ -79,7 +79,7 @@ def test_whose_value_only_both_releases_tell_is_certain():
     one, other = _table(a=a, ill=[0, 1, 2, 3]), _table(b=b, ill=[0, 1, 2, 3])
     known = Background(_table(a=a, b=b))
 
-    belief = Crossing((other,))(one, known)
+    belief = IntersectionAttack((other,))(one, known)
 
     assert belief.to_dense() == pytest.approx(np.eye(4), abs=0.01)
     assert ClassAttack()(one, known).to_dense()[0] == pytest.approx([0.5, 0.5, 0, 0])
@@ -89,7 +89,7 @@ def test_whose_value_only_both_releases_tell_is_certain():
 def test_a_release_beside_itself_tells_no_more(seed):
     _, (one, _), known = _planted(seed, n=30)
 
-    crossed, alone = Crossing((one,))(one, known), ClassAttack()(one, known)
+    crossed, alone = IntersectionAttack((one,))(one, known), ClassAttack()(one, known)
 
     assert crossed.to_dense() == pytest.approx(alone.to_dense(), abs=1e-9)
 
@@ -98,7 +98,7 @@ def test_people_may_be_told_as_one_of_the_releases():
     _, (_, other), _ = _planted(0, n=30)
     alike = Table.read({"b": other["b"], "ill": other["ill"]}, quasi_identifiers="b", sensitive="ill")
 
-    belief = Crossing((alike,))(other, Background(other))
+    belief = IntersectionAttack((alike,))(other, Background(other))
 
     assert belief.to_dense() == pytest.approx(ClassAttack()(other, Background(other)).to_dense(), abs=1e-9)
 
@@ -109,8 +109,8 @@ def test_the_order_of_rows_tells_nothing(seed):
     rng = np.random.default_rng(seed)
     turn, back = rng.permutation(40), rng.permutation(40)
 
-    plain = Crossing((other,))(one, known).to_dense()
-    turned = Crossing((other.take(back),))(one.take(turn), known).to_dense()
+    plain = IntersectionAttack((other,))(one, known).to_dense()
+    turned = IntersectionAttack((other.take(back),))(one.take(turn), known).to_dense()
 
     assert turned == pytest.approx(plain[:, turn], abs=1e-6)
 
@@ -152,7 +152,7 @@ def test_what_is_announced_comes_true(n_releases):
         made = [_only(table, "age", 10, seed), _only(table, "zip", 10, seed), Mondrian(k=20)(table)][:n_releases]
         (release, origin), others = made[0], tuple(one for one, _ in made[1:])
         known = Background(replace(table, sensitive=()))
-        found.append(list(_told(release, origin, Crossing(others)(release, known), table)))
+        found.append(list(_told(release, origin, IntersectionAttack(others)(release, known), table)))
         alone.append(list(_told(release, origin, ClassAttack()(release, known), table)))
     announced, realized, value, came_true = np.mean(found, axis=0)
 
@@ -167,7 +167,7 @@ def test_who_has_no_record_is_not_believed_to_have_one():
     rng, dropped = np.random.default_rng(0), 200
     (one, origin), (other, _) = _only(table, "age", 10, 0), _only(table, "zip", 10, 0)
     kept = np.sort(rng.permutation(table.n_rows)[dropped:])
-    belief = Crossing((other,))(one.take(kept), Background(replace(table, sensitive=())))
+    belief = IntersectionAttack((other,))(one.take(kept), Background(replace(table, sensitive=())))
 
     assert (belief.unlisted[belief.observation]).sum() == pytest.approx(dropped, rel=0.01)
     truth = found_in(np.arange(table.n_rows), origin[kept])
@@ -231,7 +231,7 @@ def test_a_policy_judges_who_crosses():
 
 
 def _why(data):
-    return dict(data.not_run).get("Crossing the releases", "")
+    return dict(data.not_run).get("Combining the releases", "")
 
 
 def test_why_nobody_crosses():
@@ -263,9 +263,9 @@ def test_releases_that_are_compared_are_attacked_alone():
 def test_columns_that_are_not_the_same_in_all_releases_are_refused():
     _, (one, other), known = _planted(0)
     with pytest.raises(NotRunError, match="no column is unchanged in all releases"):
-        Crossing((replace(other, sensitive=()),))(one, known)
+        IntersectionAttack((replace(other, sensitive=()),))(one, known)
     with pytest.raises(NotRunError, match="7 rows, and 6 people are known"):
-        Crossing((other,))(one, Background(known.people.take(np.arange(6))))
+        IntersectionAttack((other,))(one, Background(known.people.take(np.arange(6))))
 
 
 def test_people_whose_class_was_suppressed_are_asked_about():

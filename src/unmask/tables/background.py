@@ -16,13 +16,20 @@ from unmask.tables.table import Table
 
 @dataclass(frozen=True, eq=False)
 class Background:
-    """Background knowledge of the adversary, without the release.
+    """Background knowledge of an adversary, without the release.
 
-    people     : those they look for, a row each with what is known of them: targets, the people of a register, the
-                 source in its order. None: everybody of the release itself, each known by their own cells.
-    population : whose values say what is believed of anybody before the release; None: the release itself.
-    others     : those of the population who are not looked for, where these are of it, too; None: all of it.
+    Parameters
+    ----------
+    people : Table or None
+        Targets, one row for each, with the values that the adversary knows. None: the people of the release, known by
+        their released cells.
+    population : Table or None
+        Table whose distributions are the prior beliefs. None: the release.
+    others : Table or None
+        People of the population who are not targets, if the targets belong to it. None: the whole population.
 
+    Examples
+    --------
     >>> from unmask.tables import ClassAttack
     >>> release = Table.read({"age": ["20-29", "20-29"]}, quasi_identifiers="age")
     >>> ClassAttack()(release, Background(Table.read({"age": [25]}, quasi_identifiers="age"))).candidate
@@ -35,13 +42,13 @@ class Background:
 
     @property
     def in_general(self) -> Table | None:
-        """Return the population without the targets; None if no such people are known."""
+        """Return the population without the targets; None without such people."""
         population = self.population if self.others is None else self.others
         return None if population is None or not population.n_rows else population
 
     @classmethod
     def of(cls, knowledge: object) -> Background:
-        """Return the background knowledge of an attack, empty for None; reject a table alone as ambiguous."""
+        """Return the knowledge, empty for None; raise an error for a bare table, which is ambiguous."""
         if knowledge is None:
             return cls()
         if not isinstance(knowledge, Background):
@@ -50,7 +57,7 @@ class Background:
 
 
 class Attack(Protocol):
-    """From a release and what is known to a belief about each target. rng : of an attack that draws; none here does."""
+    """Attack: maps a release and background knowledge to a belief about each target. `rng` is for attacks that draw."""
 
     def __call__(
         self, release: Table, knowledge: Background | None = None, *, rng: np.random.Generator | None = None
@@ -62,7 +69,7 @@ Rng = np.random.Generator | None
 
 
 def people_of(knowledge: Background | None, attack: Attack) -> Table:
-    """Return the people that an attack needs; raise without them."""
+    """Return the targets; raise an error without them."""
     people = Background.of(knowledge).people
     if people is None:
         raise UnmaskError(f"{attack!r} needs people; give Background(people), or use ClassAttack")
@@ -70,10 +77,10 @@ def people_of(knowledge: Background | None, attack: Attack) -> Table:
 
 
 def prior_of(released: Column, population: Table | None) -> tuple[tuple[str, ...], NDArray[np.float64], str]:
-    """Return the possible values of a column, their prior probabilities, and the source of these shares.
+    """Return the possible values of a column, their prior probabilities, and the source of the prior.
 
-    The source is "population", or "release" without a population. The values are those of both columns, the released
-    ones first. A released value that the population lacks weighs half a person.
+    The source is "population" or, without one, "release". Released values come first, then values that occur in the
+    population only. A released value that does not occur in the population counts as half a person.
     """
     if population is None:
         return released.levels.labels, released.counts / released.n_rows, "release"
@@ -88,31 +95,42 @@ def prior_of(released: Column, population: Table | None) -> tuple[tuple[str, ...
 
 
 def hidden_values(release: Table, released: Column, population: Table | None) -> tuple[float, NDArray[np.float64]]:
-    """Return the share of a column's missing cells that hide a value, and (n_values,) the shares of values among them.
+    """Estimate the share of a column's missing cells that were suppressed, and the distribution of their values.
 
-    A population that misses the column with share m explains n m of n released rows, and three standard errors of n
-    draws more, 3 sqrt(n m (1 - m)): rows may be some of its people, or made to be like them. If more are missing, those
-    beyond n m hide what is stated too seldom: with q the population's share of a value and n_s the rows that state it,
-    n q - n_s rows, and half a row of each value that occurs. Without a population nothing is known to be hidden,
-    and a missing cell is a value of its own.
+    If a share m of the population's cells is missing, n m missing cells are expected in n released rows, with a
+    standard error of sqrt(n m (1 - m)). Missing cells count as suppressed if they exceed the expected number by more
+    than three standard errors. The excess is distributed over the values that are released too rarely: in proportion
+    to n q - n_s + 1/2 for a value with share q in the population and n_s released rows.
 
-    Values as of `prior_of`; none of them is to be missing.
+    Parameters
+    ----------
+    release : Table
+        The release.
+    released : Column
+        Column of the release.
+    population : Table or None
+        Without a population, no cell counts as suppressed.
+
+    Returns
+    -------
+    share : float
+        Share of the missing cells that were suppressed.
+    distribution : (n_values,) array
+        Probabilities of their values, in the order of `prior_of`; 0 for "missing".
     """
     labels, prior, _ = prior_of(released, population)
-    gap = released.levels.missing
-    if population is None or gap < 0:
+    missing = released.levels.missing
+    if population is None or missing < 0:
         return 0.0, prior
     counts = release.totals_of(released)
     population_column, n = population.column(released.name), int(counts.sum())
-    people, gaps = (
-        population_column.n_rows,
-        int(population_column.counts[population_column.levels.missing]) if population_column.levels.missing >= 0 else 0,
-    )
-    hidden = (int(counts[gap]) * people - gaps * n) / people  # exactly 0 where both miss the same share
-    chance = n * gaps * (people - gaps) / people**2
-    if hidden <= 0 or hidden**2 <= 9 * chance:
+    people, population_missing = population_column.n_rows, population_column.levels.missing
+    n_missing = int(population_column.counts[population_missing]) if population_missing >= 0 else 0
+    excess = (int(counts[missing]) * people - n_missing * n) / people  # exactly 0 if both shares are equal
+    variance = n * n_missing * (people - n_missing) / people**2
+    if excess <= 0 or excess**2 <= 9 * variance:
         return 0.0, prior
-    stated_rows = np.append(counts, np.zeros(len(labels) - len(counts)))
-    short = np.where(prior > 0, np.maximum(n * prior - stated_rows, 0.0) + 0.5, 0.0)
-    short[gap] = 0.0
-    return float(hidden / counts[gap]), short / short.sum()
+    released_counts = np.append(counts, np.zeros(len(labels) - len(counts)))
+    deficit = np.where(prior > 0, np.maximum(n * prior - released_counts, 0.0) + 0.5, 0.0)
+    deficit[missing] = 0.0
+    return float(excess / counts[missing]), deficit / deficit.sum()

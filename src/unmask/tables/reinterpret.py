@@ -1,5 +1,6 @@
-"""Released cells that stand for several values and are written as one, or as missing: rounded and top-coded numbers,
-cut codes, suppressed cells.
+"""Reinterpretation of released cells that are written as one value, or as missing, and represent several values.
+
+Examples are rounded and top-coded numbers, truncated codes, renamed categories, and suppressed cells.
 """
 
 from __future__ import annotations
@@ -26,19 +27,19 @@ from unmask.tables.sensitive_bands import PAIRS, TOLERATED, has_sets, without_sh
 from unmask.tables.table import Table
 
 FITS, EXPLAINED = 0.99, 0.8
-"""Share of rows that a reading must fit, and part of those that fit no person as written that it must explain.
+"""Share of rows that a reading must fit, and share of the otherwise unmatched rows that it must explain.
 
-Noise that happens to have fewer values than the original misses both: its counts are those of no rule.
+Noise with fewer values than the original reaches neither, because its counts follow no rule.
 """
 
 
 class Reading(NamedTuple):
-    """Reading of a column of a release.
+    """Interpretation of a released column.
 
-    how    : how its cells came about, "" where they mean what they say
-    column : the column with what they stand for
-    misfit : share of its rows that fit no person as written
-    hidden : share of its rows whose cell is missing and was suppressed
+    rule   : rule that produced the cells, "" if they are to be taken literally
+    column : column whose cells are the sets of values that they represent
+    misfit : share of rows that match no person literally
+    hidden : share of rows whose cell is missing because it was suppressed
     """
 
     rule: str
@@ -48,23 +49,35 @@ class Reading(NamedTuple):
 
 
 def read_coarse(original: Table, release: Table, origin: NDArray[np.int64] | None) -> dict[str, Reading]:
-    """Return columns of a release whose cells are single values that fit few people of the original, and stand for
-    several.
+    """Find released columns whose cells are written as single values and represent several.
 
-    An age of 30 that means 30 to 39, 90 for everybody above, the first day of a month, and 010 for all zip codes that
-    begin so, are read by an adversary as what they stand for. As written they fit no person: the release would
-    look as if its rows were made up. A reading is taken where it fits 99 % of the rows, and explains four fifths of
-    those that fit no person. The rules are those that anybody would try: numbers and dates were rounded down, up or to
-    the nearest of the released values, of which the first and the last have an open end; codes were cut, their end was
-    masked, or they lost the zeros in front. origin : (n_rows,) row of the original behind each, -1 for none, or None:
-    then the counts of the values must fit.
+    Examples are an age of 30 for 30 to 39, 90 for 90 and above, the first day for a month, and 010 for all zip codes
+    with this beginning. An adversary understands them. Taken literally, such cells match few people, and the release
+    would seem to consist of invented rows.
 
-    With the origin, quasi-identifiers and sensitive columns are read whose labels are others, too: `read_renamed`.
+    The rules tried are: numbers and dates rounded down, up, or to the nearest released value, with open intervals at
+    both ends; codes truncated, masked at the end, or without leading zeros. With an origin, renamed and grouped labels
+    are recognized, too (`read_renamed`). A rule is accepted if it fits 99 % of the rows and explains four fifths of the
+    rows that match no person literally.
 
-    A missing cell of a quasi-identifier is a value of its own, but where more of them are missing than the original and
-    chance explain (`hidden_values`) cells were suppressed: each may be any value, as under "wildcard". A sensitive cell
-    that may be any value hides it, as a missing one does, unless people have that cell in the original, too.
+    Missing cells of a quasi-identifier count as suppressed if there are more than the original and chance explain
+    (`hidden_values`). A suppressed cell may be any value, as with "wildcard". A sensitive cell that covers all values
+    counts as missing, unless it occurs in the original.
 
+    Parameters
+    ----------
+    original, release : Table
+        Table before protection, and the release.
+    origin : (n_rows,) array of int or None
+        Row of the original behind each released row, -1 for none. Without it, only the counts of values are compared.
+
+    Returns
+    -------
+    dict of str to Reading
+        Readings of the columns that are not to be taken literally.
+
+    Examples
+    --------
     >>> people = Table.read({"age": [20, 21, 27, 29, 30, 36]}, quasi_identifiers="age")
     >>> release = Table.read({"age": [20, 20, 20, 20, 30, 30]}, quasi_identifiers="age")
     >>> read = read_coarse(people, release, None)["age"]
@@ -77,7 +90,7 @@ def read_coarse(original: Table, release: Table, origin: NDArray[np.int64] | Non
             continue
         original_column, released_column, hidden = original.column(column.name), column, 0.0
         if column in release.quasi_identifiers:
-            released_column, hidden = _unsuppressed(original, release, column)
+            released_column, hidden = _read_suppressed(original, release, column)
         elif column in release.sensitive and not _labels(column) <= _labels(original_column):
             released_column = without_stars(column)
         read = _reading(original_column, released_column, origin)
@@ -91,12 +104,12 @@ def read_coarse(original: Table, release: Table, origin: NDArray[np.int64] | Non
 
 
 def _labels(column: Column) -> set[str]:
-    """Return the cells that rows have, as they are written."""
+    """Return the labels that occur in the rows."""
     return {column.levels.labels[level] for level in np.flatnonzero(column.counts)}
 
 
-def _unsuppressed(original: Table, release: Table, column: Column) -> tuple[Column, float]:
-    """Return the column with `*` for its missing cells, where some hide a value, and the share of its rows that do."""
+def _read_suppressed(original: Table, release: Table, column: Column) -> tuple[Column, float]:
+    """Return the column with `*` for missing cells if some were suppressed, and the share of rows with such a cell."""
     share, gap = hidden_values(release, column, original)[0], column.levels.missing
     if release.missing != "own" or not share:
         return column, 0.0
@@ -107,7 +120,7 @@ def _unsuppressed(original: Table, release: Table, column: Column) -> tuple[Colu
 
 
 def with_readings(release: Table, readings: dict[str, Reading]) -> Table:
-    """Return the release, whose columns are read so."""
+    """Return the release with reinterpreted columns."""
     if not readings:
         return release
     quasi, kept_columns, sensitive = (
@@ -123,18 +136,18 @@ def _reading(original: Column, released: Column, origin: NDArray[np.int64] | Non
     share_unfit = misfit(original, released)
     if share_unfit <= 1 - FITS or len(original.levels) * len(released.levels) > PAIRS:
         return None
-    if origin is None and _by_chance(original, released):
+    if origin is None and _fits_by_chance(original, released):
         return None
-    rules_of = _intervals if original.levels.kind == "numeric" else _beginnings
+    rules_of = _intervals if original.levels.kind == "numeric" else _prefixes
     rules = rules_of(original.levels, released.levels)
     readings = [Reading(rule, replace(released, levels=levels), share_unfit) for rule, levels in rules]
-    shares = [_fitting(original, reading.column, origin) for reading in readings]
+    shares = [_share_fitting(original, reading.column, origin) for reading in readings]
     chosen = int(np.argmax(shares))
     return readings[chosen] if shares[chosen] >= max(FITS, 1 - (1 - EXPLAINED) * share_unfit) else None
 
 
 def _renamed(original: Column, released: Column, origin: NDArray[np.int64]) -> Reading | None:
-    """Read labels that the original does not have by the rows behind them (`read_renamed`)."""
+    """Return the reading of labels that do not occur in the original, by the rows behind them (`read_renamed`)."""
     if has_sets(original) or has_sets(released) or len(original.levels) * len(released.levels) > PAIRS:
         return None
     rows = np.flatnonzero(origin >= 0)
@@ -146,30 +159,29 @@ def _renamed(original: Column, released: Column, origin: NDArray[np.int64]) -> R
 
 
 def misfit(original: Column, released: Column) -> float:
-    """Return share of released cells that are no person's as written, by how many people have each value, 0 to 1.
+    """Return the share of released cells that cannot belong to a person if they are taken literally.
 
-    sum_v max(r_v - N_v, 0) / n, of r_v cells and N_v people with value v. A cell that may be any value is left out.
+    It is sum_v max(r_v - N_v, 0) / n, with r_v released cells and N_v people of value v. Missing and suppressed cells
+    are not counted.
     """
     if original.levels.labels == released.levels.labels:
-        theirs = original.counts
+        n_people = original.counts
     else:
         people = dict(zip(original.levels.labels, original.counts.tolist(), strict=True))
-        theirs = np.array([people.get(label, 0) for label in released.levels.labels], dtype=np.int64)
+        n_people = np.array([people.get(label, 0) for label in released.levels.labels], dtype=np.int64)
     any_value = released.levels.gaps | released.levels.suppressed
-    n_unfit = np.where(any_value, 0, np.maximum(released.counts - theirs, 0))
+    n_unfit = np.where(any_value, 0, np.maximum(released.counts - n_people, 0))
     return float(n_unfit.sum() / max(len(released.codes), 1))
 
 
-def changed(original: Column, released: Column) -> float:
-    """Return `misfit` where it is more than `TOLERATED`, else 0. Cells that stand for several values were read so that
-    they fit.
-    """
+def share_changed(original: Column, released: Column) -> float:
+    """Return `misfit` if it exceeds `TOLERATED`, otherwise 0, as for columns that were reinterpreted."""
     share = 0.0 if has_sets(released) else misfit(original, released)
     return share if share > TOLERATED else 0.0
 
 
-def strange(original: Column, released: Column) -> float:
-    """Return share of released cells that hold no value of the original, 0 to 1; of numbers 0, which may be moved."""
+def share_unknown(original: Column, released: Column) -> float:
+    """Return the share of released cells with a value that does not occur in the original; 0 for numbers."""
     new = np.flatnonzero((same_labels(original, released) < 0) & ~released.levels.gaps & (released.counts > 0))
     if original.levels.kind == released.levels.kind == "numeric" or len(original.levels) * len(new) > PAIRS:
         return 0.0
@@ -177,13 +189,13 @@ def strange(original: Column, released: Column) -> float:
     return float(released.counts[new[~is_covered]].sum() / max(len(released.codes), 1))
 
 
-def _by_chance(original: Column, released: Column) -> bool:
-    """Return whether any rule may fit: few rows, each with a value of its own, find a person among many."""
+def _fits_by_chance(original: Column, released: Column) -> bool:
+    """Return True if every rule may fit: few rows with distinct values find matches among many people."""
     return len(released.codes) < min(2 * len(released.levels), len(original.codes) / 10)
 
 
-def _fitting(original: Column, released: Column, origin: NDArray[np.int64] | None) -> float:
-    """Return the share of released rows that fit their own people, or can fit different ones without an origin."""
+def _share_fitting(original: Column, released: Column, origin: NDArray[np.int64] | None) -> float:
+    """Return the share of released rows that fit the person behind them; without an origin, that can fit people."""
     fits = compatible(original.levels, released.levels, missing="wildcard")
     if origin is not None:
         rows = np.flatnonzero(origin >= 0)
@@ -193,7 +205,7 @@ def _fitting(original: Column, released: Column, origin: NDArray[np.int64] | Non
 
 
 def _intervals(original: Levels, released: Levels) -> Iterator[tuple[str, Levels]]:
-    """Yield rounding down, up, and to the nearest released value: between a value and the next one."""
+    """Yield the levels for values rounded down, rounded to the nearest, and rounded up."""
     levels = np.flatnonzero(np.isfinite(released.low))
     value, scale = released.low[levels], released.scale
     atoms = np.concatenate([original.low[np.isfinite(original.low)], value])
@@ -218,26 +230,26 @@ def _bounded(levels: Levels, exact: NDArray[np.intp], first: NDArray[np.float64]
 
 
 MASKS = "xX#_-?.0"
-"""What people write in the place of characters that they took away."""
+"""Characters that mask others."""
 
 
-def _beginnings(original: Levels, released: Levels) -> Iterator[tuple[str, Levels]]:
-    """Yield values that were cut, masked at the end, or lost the zeros in front."""
+def _prefixes(original: Levels, released: Levels) -> Iterator[tuple[str, Levels]]:
+    """Yield the levels for codes that were truncated, masked at the end, or lost leading zeros."""
     values = sorted(original.domain)
-    cut = {label: _beginning(values, label) for label in released.labels}
-    yield "cut", _standing_for(original, released, cut)
+    cut = {label: _with_prefix(values, label) for label in released.labels}
+    yield "cut", _with_values(original, released, cut)
     stem = _without_masks(released.labels, frozenset(values))
-    masked = {text: [value for value in _beginning(values, stem[text]) if len(value) == len(text)] for text in stem}
-    yield "masked", _standing_for(original, released, masked)
+    masked = {text: [value for value in _with_prefix(values, stem[text]) if len(value) == len(text)] for text in stem}
+    yield "masked", _with_values(original, released, masked)
     bare: dict[str, list[str]] = {}
     for value in values:
         bare.setdefault(value.lstrip("0"), []).append(value)
     unpadded = {label: bare.get(label.lstrip("0"), []) for label in released.labels}
-    yield "without the zeros in front", _standing_for(original, released, unpadded)
+    yield "without leading zeros", _with_values(original, released, unpadded)
 
 
 def _without_masks(labels: Sequence[str], values: Collection[str]) -> dict[str, str]:
-    """Return each label without the mask at its end: as many equal characters as end all labels that are no values."""
+    """Return each label without its mask, whose length is the shortest run of mask characters that ends a label."""
     runs = [
         len(text) - len(text.rstrip(text[-1:])) for text in labels if text and text not in values and text[-1] in MASKS
     ]
@@ -246,13 +258,13 @@ def _without_masks(labels: Sequence[str], values: Collection[str]) -> dict[str, 
     return {label: label[:-n] if n and label[-n:] in ends else label for label in labels}
 
 
-def _beginning(values: list[str], text: str) -> list[str]:
-    """Return those of sorted values that begin so; a text of nothing begins none."""
+def _with_prefix(values: list[str], text: str) -> list[str]:
+    """Return the sorted values that start with a text; none for the empty text."""
     return values[bisect_left(values, text) : bisect_left(values, text + "\U0010ffff")] if text else []
 
 
-def _standing_for(original: Levels, released: Levels, values: dict[str, list[str]]) -> Levels:
-    """Return the released levels over the values of the original that each stands for."""
+def _with_values(original: Levels, released: Levels, values: dict[str, list[str]]) -> Levels:
+    """Return the released levels as sets of values of the original; values : label -> the values it represents."""
     place = {value: level for level, value in enumerate(original.domain)}
     covered: list[tuple[int, ...] | None] = [()] * len(released)
     labels = list(released.labels)
@@ -266,23 +278,26 @@ def _standing_for(original: Levels, released: Levels, values: dict[str, list[str
     return replace(released, labels=tuple(labels), domain=original.domain, members=members)
 
 
-TRUE = 0.99
-"""Share of the rows that must be as the rule says: a value has its own label, or the one other that stands for it."""
+MIN_RULE_SHARE = 0.99
+"""Share of rows that must follow the rule of `read_renamed`."""
 
 
 def read_renamed(original: Column, released: Column, origin: NDArray[np.int64]) -> Column | None:
-    """Return the released column with the values of the original that its new labels stand for; None where that is no
-    rule.
+    """Return the released column with the original values that its new labels represent, or None without a clear rule.
 
-    `m` and `w` that leave as `male` and `female`, occupations grouped by words, and rare regions under `other` are read
-    by anybody; as written they fit no person. The rows behind them tell what they stand for. A label is new where most
-    of its rows have another value. A value is renamed by such a label, or where most of its rows have another label; of
-    these labels the commonest stands for it, besides for the value that it names itself. In 99 of 100 rows of values
-    that occur twice or more, a value must have its own label or that one; so nothing is read into labels that were
-    drawn at random, such as a pseudonym in each row. Half of the rows with other labels must be of such values, or the
-    values be numbers that the labels divide in intervals, two rows or more in each on average. Numbers stand for the
-    interval from the least to the greatest.
+    Examples are `m` and `w` released as `male` and `female`, grouped occupations, and rare regions under `other`.
 
+    A label is new if most of its rows have another value in the original. A value is renamed if it has a new label, or
+    if most of its rows have another label. The most common of these labels then represents the value. A label of
+    numbers represents the interval from the smallest to the largest of them.
+
+    The rule is accepted if, among values that occur at least twice, 99 % of the rows have the value itself or the label
+    that represents it. In addition, half of the rows with other labels must belong to such values, or the labels must
+    divide the numbers into intervals with at least two rows on average. Therefore random labels, such as pseudonyms,
+    are not interpreted.
+
+    Examples
+    --------
     >>> from unmask.tables.table import Table
     >>> people, release = (
     ...     Table.read({"sex": texts}, quasi_identifiers="sex").column("sex")
@@ -292,14 +307,15 @@ def read_renamed(original: Column, released: Column, origin: NDArray[np.int64]) 
     ('m', '{d, w}')
     """
     has_origin = origin >= 0
-    counts = _Seen.of(original, released, original.codes[origin[has_origin]], released.codes[has_origin])
-    is_chosen = counts.commonest(counts.renamed)
+    counts = _LabelCounts.of(original, released, original.codes[origin[has_origin]], released.codes[has_origin])
+    is_chosen = counts.most_common(counts.renamed)
     is_unchanged = counts.is_value & ~counts.new[counts.label]
-    if not counts.ruled(is_chosen | is_unchanged | counts.open[counts.label], counts.divided(original, is_chosen)):
+    follows_rule = is_chosen | is_unchanged | counts.open[counts.label]
+    if not counts.has_rule(follows_rule, has_intervals=counts.has_intervals(original, is_chosen)):
         return None
     texts = [EVERYTHING if new else text for new, text in zip(counts.new, released.levels.labels, strict=True)]
     for label in np.unique(counts.label[is_chosen]).tolist():
-        texts[label] = _new_names(
+        texts[label] = _write_values(
             original, np.unique(counts.value[(is_chosen | is_unchanged) & (counts.label == label)])
         )
     levels, code = new_cells(original, texts)
@@ -307,20 +323,21 @@ def read_renamed(original: Column, released: Column, origin: NDArray[np.int64]) 
 
 
 def same_labels(original: Column, released: Column) -> NDArray[np.int64]:
-    """Return (L,) the level of the original that has the label of a released level, -1 for none."""
+    """Return (n_levels,) the original level with the label of each released level, -1 for none."""
     if original.levels.labels == released.levels.labels:
         return np.arange(len(original.levels))
     place = {text: level for level, text in enumerate(original.levels.labels)}
     return np.array([place.get(text, -1) for text in released.levels.labels], dtype=np.int64)
 
 
-class _Seen(NamedTuple):
-    """Counts of labels for each value.
+class _LabelCounts(NamedTuple):
+    """Rows of each pair of original value and released label.
 
-    value, label, n : of each pair that occurs
-    is_value        : whether the label of a pair is the value
-    renamed         : whether the label of a pair may be another name of the value
-    open, new       : (L,) labels that may be any value, and those of which most rows have another value
+    value, label, n : (n_pairs,) value, label and number of rows
+    is_value : (n_pairs,) True if the label is the value itself
+    renamed : (n_pairs,) True if the label may be another name of the value
+    open : (n_labels,) True if the label may be any value
+    new : (n_labels,) True if most rows of the label have another value
     """
 
     value: NDArray[np.int64]
@@ -332,45 +349,48 @@ class _Seen(NamedTuple):
     new: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, original: Column, released: Column, values: NDArray[np.int32], labels: NDArray[np.int32]) -> _Seen:
-        """Return values, labels : (n_rows,) codes of both columns."""
+    def of(
+        cls, original: Column, released: Column, values: NDArray[np.int32], labels: NDArray[np.int32]
+    ) -> _LabelCounts:
+        """Count the pairs of (n_rows,) codes of both columns."""
         width = len(released.levels)
         pair, n = np.unique(values.astype(np.int64) * width + labels, return_counts=True)
         value, label = np.divmod(pair, width)
         is_same = same_labels(original, released)[label] == value
-        rows, true = (np.bincount(label, weights=w, minlength=width) for w in (n, n * is_same))
-        anything = released.levels.gaps | released.levels.suppressed
-        new = ~anything & (rows > 2 * true)
+        n_rows, n_same = (np.bincount(label, weights=w, minlength=width) for w in (n, n * is_same))
+        is_open = released.levels.gaps | released.levels.suppressed
+        new = ~is_open & (n_rows > 2 * n_same)
         is_moved = np.bincount(value, weights=n * np.where(is_same, -1, 1))[value] > 0
-        return cls(value, label, n, is_same, new[label] | (is_moved & ~is_same & ~anything[label]), anything, new)
+        renamed = new[label] | (is_moved & ~is_same & ~is_open[label])
+        return cls(value, label, n, is_same, renamed, is_open, new)
 
-    def ruled(self, is_right: NDArray[np.bool_], divided: bool) -> bool:
-        """Return whether pairs are as the rule says, as far as values tell that occur more than once; divided : see
-        there.
-        """
-        n_decided = self.n * (np.bincount(self.value, weights=self.n)[self.value] > 1)
-        enough = divided or 2 * n_decided[self.renamed].sum() >= self.n[self.renamed].sum()
-        return bool(self.renamed.any() and enough and n_decided[is_right].sum() >= TRUE * n_decided.sum())
+    def has_rule(self, follows_rule: NDArray[np.bool_], *, has_intervals: bool) -> bool:
+        """Return True if enough rows, of values that occur at least twice, follow the rule."""
+        n_repeated = self.n * (np.bincount(self.value, weights=self.n)[self.value] > 1)
+        is_enough = has_intervals or 2 * n_repeated[self.renamed].sum() >= self.n[self.renamed].sum()
+        return bool(
+            self.renamed.any() and is_enough and n_repeated[follows_rule].sum() >= MIN_RULE_SHARE * n_repeated.sum()
+        )
 
-    def divided(self, original: Column, is_chosen: NDArray[np.bool_]) -> bool:
-        """Return whether new labels divide numbers in intervals that do not overlap, of two rows or more on average."""
+    def has_intervals(self, original: Column, is_chosen: NDArray[np.bool_]) -> bool:
+        """Return True if the new labels divide numbers into disjoint intervals with at least two rows on average."""
         if original.levels.kind != "numeric" or self.n[is_chosen].sum() < 2 * np.count_nonzero(self.new):
             return False
         order = np.argsort(original.levels.low[self.value[is_chosen]], kind="stable")
         label = self.label[is_chosen][order]
         return bool(np.count_nonzero(np.diff(label)) == len(np.unique(label)) - 1)
 
-    def commonest(self, candidates: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Return the pairs that are the most frequent of their value; the first of several."""
+    def most_common(self, candidates: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Return a mask of the most common pair of each value among the candidates; the first of several."""
         order = np.lexsort((-self.n, self.value))
         order = order[candidates[order]]
-        is_commonest = np.zeros(len(self.n), dtype=np.bool_)
-        is_commonest[order[np.unique(self.value[order], return_index=True)[1]]] = True
-        return is_commonest
+        is_most_common = np.zeros(len(self.n), dtype=np.bool_)
+        is_most_common[order[np.unique(self.value[order], return_index=True)[1]]] = True
+        return is_most_common
 
 
-def _new_names(original: Column, values: NDArray[np.int64]) -> str:
-    """Return the text of a cell that holds these levels of the original."""
+def _write_values(original: Column, values: NDArray[np.int64]) -> str:
+    """Return the text of a cell that represents these levels of the original."""
     levels = original.levels
     values = values[values != levels.missing]
     if values.size == np.count_nonzero(original.counts) - (levels.missing >= 0):
@@ -383,18 +403,19 @@ def _new_names(original: Column, values: NDArray[np.int64]) -> str:
 
 
 def unify_spelling(original: Table, releases: Sequence[Table]) -> tuple[Table, list[Table]]:
-    """Return the tables with one spelling of the kept columns that the original shares with others.
+    """Return the tables with equal spelling of the kept columns.
 
-    A kept column leaves as it is, so that its cells are texts, compared letter by letter. A release that another
-    program wrote has 7.5 for 7.50, or 2024-03-05 for 05.03.2024, and no person would fit it. So where it
-    has a cell that the original has not, the column of all tables is read by its type, that of the original. One that
-    can be read in two ways stays as it is.
+    Kept columns are released unchanged, and their cells are compared as texts. Another program may have written 7.5 for
+    7.50, or 2024-03-05 for 05.03.2024. If a release has a cell that does not occur in the original, the column is
+    therefore read by its type in all tables. A column with an ambiguous type is not changed.
 
-    >>> one, other = (
+    Examples
+    --------
+    >>> original, release = (
     ...     Table.read({"q": [1, 1], "x": texts}, quasi_identifiers="q", keep="x")
     ...     for texts in (["7.50", "12.00"], ["7.5", "12"])
     ... )
-    >>> one["x"].tolist(), unify_spelling(one, [other])[0]["x"].tolist()
+    >>> original["x"].tolist(), unify_spelling(original, [release])[0]["x"].tolist()
     (['7.50', '12.00'], ['7.5', '12'])
     """
     read, read_others = original, list(releases)
@@ -411,7 +432,7 @@ def unify_spelling(original: Table, releases: Sequence[Table]) -> tuple[Table, l
             theirs = {number: _by_type(column_read, like=typed) for number, column_read in sharing.items()}
         except UnmaskError:
             continue
-        if typed.type == "text":  # which is compared letter by letter
+        if typed.type == "text":
             continue
         read = _with(read, typed)
         for number, column_read in theirs.items():

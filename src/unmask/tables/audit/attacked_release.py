@@ -28,7 +28,7 @@ from unmask.tables.background import Attack, Background, hidden_values
 from unmask.tables.column import Column
 from unmask.tables.control.calibration import calibrate_by_control
 from unmask.tables.knowledge import Known, attribute_truth, found_in
-from unmask.tables.reinterpret import changed
+from unmask.tables.reinterpret import share_changed
 from unmask.tables.risk import known_as_values
 from unmask.tables.sensitive_bands import has_sets
 from unmask.tables.table import Table
@@ -343,7 +343,7 @@ class AttackedRelease:
         if self.known is None:
             return comparable
         original = self.known.population
-        return [column for column in comparable if not changed(original.column(column.name), column)]
+        return [column for column in comparable if not share_changed(original.column(column.name), column)]
 
     def link(self, extra: Sequence[Column] = (), people: Known | None = None) -> Posterior:
         """Return the belief about people's records by quasi-identifiers and the exact values of more columns.

@@ -18,7 +18,7 @@ from unmask.tables.audit.linked_rows import find_pseudonym, find_repeated_keys
 from unmask.tables.audit.not_run import FOREIGN
 from unmask.tables.audit.release_facts import MIN_OWN_ROWS
 from unmask.tables.matching import compatible
-from unmask.tables.reinterpret import Reading, changed, strange
+from unmask.tables.reinterpret import Reading, share_changed, share_unknown
 from unmask.tables.sensitive_bands import TOLERATED
 from unmask.tables.table import Table
 
@@ -78,7 +78,7 @@ def _share_that_fits(table: Table, original: Table, origin: NDArray[np.int64]) -
     traced = np.flatnonzero(origin >= 0)
     fit = np.ones(len(traced), dtype=np.bool_)
     for column in table.columns:
-        if column.name not in original.names or changed(original.column(column.name), column):
+        if column.name not in original.names or share_changed(original.column(column.name), column):
             continue
         original_column = original.column(column.name)
         if len(original_column.levels) * len(column.levels) <= MAX_LEVEL_PAIRS:
@@ -109,7 +109,7 @@ def _unread_columns(name: str, table: Table, knowledge: AuditorKnowledge) -> Ite
     people = knowledge.register if original is None else original
     for column in table.quasi_identifiers:
         is_known = people is not None and column.name in people.names
-        share = strange(people.column(column.name), column) if is_known and people is not None else 0.0
+        share = share_unknown(people.column(column.name), column) if is_known and people is not None else 0.0
         if share > TOLERATED:
             yield (
                 f"{percent(share)} of the {column.name} cells in {release} have a value that no person of the "
@@ -127,7 +127,7 @@ def _unread_columns(name: str, table: Table, knowledge: AuditorKnowledge) -> Ite
         )
     for sensitive, columns in ((False, table.kept), (True, table.sensitive)):
         for column in columns:
-            if column.name in original.names and (share := changed(original.column(column.name), column)):
+            if column.name in original.names and (share := share_changed(original.column(column.name), column)):
                 yield f"{column.name} was changed in {release}: {percent(share)} of its cells have a value that no " + (
                     "person has, so right guesses may count as wrong. Add --origin if values were renamed or grouped"
                     if sensitive

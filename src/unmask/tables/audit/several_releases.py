@@ -13,7 +13,7 @@ from unmask.reports.data import CROSSING
 from unmask.results.words import release_name
 from unmask.scoring import Audit
 from unmask.tables.attacks import AttributeInference, ClassAttack
-from unmask.tables.attacks.joint_releases import Crossing
+from unmask.tables.attacks.intersection import IntersectionAttack
 from unmask.tables.audit.attack_run import AttackRun
 from unmask.tables.audit.attacked_release import AttackedRelease
 from unmask.tables.audit.auditor_knowledge import AuditorKnowledge
@@ -42,7 +42,7 @@ def attack_together(
         columns = _find_unchanged_columns(scenes)
         runs = [(scene.release, list(_combine(scene, scenes, columns))) for scene in scenes]
     except NotRunError as error:
-        runs = [(next(iter(releases)), [Audit((), (("Crossing the releases", str(error)),))])]
+        runs = [(next(iter(releases)), [Audit((), (("Combining the releases", str(error)),))])]
     yield from runs
 
 
@@ -63,7 +63,7 @@ def _find_unchanged_columns(scenes: Sequence[AttackedRelease]) -> tuple[str, ...
     unchanged = [_unchanged_names(scene) for scene in scenes]
     columns = tuple(name for name in unchanged[0] if all(name in names for names in unchanged))
     if not columns:
-        raise NotRunError("no column is unchanged in all releases, by which the records of a person are alike")
+        raise NotRunError("no column is unchanged in all releases, so that records of one person cannot be recognized")
     return columns
 
 
@@ -84,7 +84,7 @@ def _combine(
 ) -> Iterator[AttackRun]:
     """Yield the beliefs about one release of an adversary who knows the quasi-identifiers of everybody."""
     assert scene.known is not None
-    attack = Crossing(tuple(other_scene.table for other_scene in scenes if other_scene is not scene), columns)
+    attack = IntersectionAttack(tuple(other_scene.table for other_scene in scenes if other_scene is not scene), columns)
     population, person = scene.known.population, scene.known.person
     everybody = attack(scene.table, Background(replace(population, sensitive=(), kept=(), weight=None)))
     belief = replace(everybody, observation=everybody.observation[person], weight=equal_weights(len(person)))

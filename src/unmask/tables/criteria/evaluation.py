@@ -54,23 +54,23 @@ class IdentityCriteria:
     classes : int
         Distinct combinations of quasi-identifiers.
     k : int
-        Fewest candidates of any row.
+        Smallest number of candidates of a row.
     unique_rows : int
         Rows with one candidate.
     prosecutor_average : float
         Probability of re-identifying a row, mean over rows.
     prosecutor_max : float
-        Probability of the worst row.
+        Largest probability of a row.
     journalist_average : float | None
         Mean risk from a journalist; None without a population.
     journalist_max : float | None
-        Probability of the worst row.
+        Largest probability of a row.
     marketer : float | None
         Share that a marketer re-identifies; None without a population.
     sample_weight_average : float | None
         Mean risk by survey weights; None without weights.
     sample_weight_max : float | None
-        Probability of the worst class.
+        Largest risk of a class.
     """
 
     rows: int
@@ -88,13 +88,10 @@ class IdentityCriteria:
 
 @dataclass(frozen=True)
 class Disclosure:
-    """Criteria of one sensitive column, each of the weakest class; None without a sensitive column.
+    """Criteria of one sensitive column, for the class that discloses most. All are None without a sensitive column.
 
-    l_* and p_sensitive, map_error: lower is weaker; the others: higher is weaker. A column without an order, or
-    with a missing sensitive cell (it has no rank), has t_ordered None. A column without a hierarchy has t_hierarchical
-    None. average_privacy_risk is the mean over rows of max_s p_s, that is 1 - map_error, and prior_error the same error
-    without the release, 1 - max_s q_s. information_bits is the mean over rows of D(p||q): for disjoint classes the
-    mutual information of class and value.
+    Lower values of l_*, p_sensitive and map_error disclose more, higher values of all others. In formulas, p_s is the
+    share of value s in a class, and q_s its share in the reference.
 
     Parameters
     ----------
@@ -107,7 +104,7 @@ class Disclosure:
     t_equal : float | None
         T-closeness, equal distance.
     t_ordered : float | None
-        T-closeness, ordered distance; None for values without an order.
+        T-closeness, ordered distance; None for values without an order, and if a sensitive cell is missing.
     t_kl : float | None
         Kullback-Leibler divergence, in nats.
     t_hierarchical : float | None
@@ -115,7 +112,7 @@ class Disclosure:
     delta_disclosure : float | None
         Delta-disclosure privacy.
     delta_up : float | None
-        Largest logarithmic rise of a share.
+        Largest logarithmic increase of a share.
     beta_likeness : float | None
         Enhanced beta-likeness.
     beta_basic : float | None
@@ -125,13 +122,13 @@ class Disclosure:
     p_sensitive : int | None
         P of p-sensitive k-anonymity.
     map_error : float | None
-        Share of rows that are guessed wrong by the commonest value of their class.
+        Share of rows whose value is not the most common one of their class.
     average_privacy_risk : float | None
-        1 - `map_error`.
+        1 - `map_error`, the mean over rows of max_s p_s.
     prior_error : float | None
-        The same error without the release.
+        Error of guessing without the release, 1 - max_s q_s.
     information_bits : float | None
-        Mutual information of class and value, in bits.
+        Mean over rows of D(p||q) in bits. For disjoint classes it is the mutual information of class and value.
     """
 
     l_distinct: int | None
@@ -155,7 +152,7 @@ class Disclosure:
 
 @dataclass(frozen=True)
 class Criteria(Disclosure, IdentityCriteria):
-    """Criteria of one release; those of `Disclosure` are of the weakest sensitive column.
+    """Criteria of one release. Criteria of `Disclosure` refer to the sensitive column that discloses most.
 
     Parameters
     ----------
@@ -172,7 +169,7 @@ class Criteria(Disclosure, IdentityCriteria):
     map_error, average_privacy_risk, prior_error, information_bits : float | None
         See `Disclosure`.
     reference : Literal["original", "release"]
-        Table whose sensitive values are q: "original", before protection, or "release".
+        Table with the reference distribution q: "original" (before protection) or "release".
     missing : Missing
         Rule for missing quasi-identifiers.
     rows_missing : int
@@ -180,7 +177,7 @@ class Criteria(Disclosure, IdentityCriteria):
     rows_excluded : int
         Rows that are left out by the rule.
     columns : Mapping[str, Disclosure]
-        Name of each sensitive column -> its criteria.
+        Criteria of each sensitive column, by name.
     """
 
     reference: Literal["original", "release"]
@@ -200,38 +197,42 @@ def evaluate(
 ) -> Criteria:
     """Compute all criteria of a release in one pass over its rows.
 
-    The class of a row is the set of rows whose cells contain its own (`matching.contained`), as these fit each person
-    who may be meant; `*` meets every cell. Missing cells follow `table.missing`. "own": a missing cell meets missing
-    cells and `*`. "excluded": such rows are left out, and counted. "wildcard": a missing cell meets every cell. Where
-    classes overlap, sizes f and the sensitive counts are taken over that set, and averages run over rows.
+    The class of a row is the set of rows whose cells contain the row's cells (`matching.contained`). Such rows fit
+    every person whom the row fits. `*` contains every cell. `table.missing` decides about missing cells:
 
-    Time and memory grow with the rows and the distinct pairs of class and value, never with classes times values.
+    * "own": a missing cell is contained in missing cells and in `*`.
+    * "excluded": rows with missing cells are left out and counted.
+    * "wildcard": a missing cell matches every cell.
+
+    If classes overlap, class sizes and sensitive counts refer to these sets, and averages run over rows.
+
+    Time and memory grow with the rows and with the distinct pairs of class and value, not with classes times values.
 
     Parameters
     ----------
     table : Table
-        Release to judge.
+        The release.
     sensitive : str | Sequence[str] | None, optional
-        Columns to judge, all sensitive columns of the table unless given.
+        Names of sensitive columns. The default is all of them.
     population : Table | None, optional
-        A table of everybody who could be in the release, with the same quasi-identifiers; a person belongs to a class
-        when each of their cells is compatible with it (an age with an interval). For journalist and marketer.
+        Everybody who could be in the release, with the same quasi-identifiers, for journalist and marketer risk. A
+        person belongs to a class if all their cells are compatible with it, as an age with an interval.
     reference : Table | None, optional
-        The table before protection. Its sensitive values are q, with which classes are compared: those of a release
-        move with what was suppressed. Where a released value is not among them, q is the release's own, and
-        `Criteria.reference` says so, as it does without a reference.
+        The table before protection, whose distribution of sensitive values is q. (Suppression changes the distribution
+        in a release.) If a released value does not occur in it, q is the distribution in the release, as without a
+        reference; `Criteria.reference` has the table that was used.
     weight : Floats | None, optional
-        (n_rows,) survey weights, the table's own unless given; used for the sample-weight risk only.
+        (n_rows,) survey weights for the sample risk. The default is the weight column of the table.
 
     Returns
     -------
     Criteria
-        Each field is the weakest over sensitive columns.
+        Each criterion of the sensitive column that discloses most.
 
     Raises
     ------
     UnmaskError
-        The table has no row, or all rows are excluded.
+        If the table has no rows, or if all rows are excluded.
     """
     if table.n_rows == 0:
         raise UnmaskError("the table has 0 rows, expected at least 1")
@@ -267,11 +268,11 @@ def evaluate(
 
 
 LOWER_IS_WEAKER = frozenset({"l_distinct", "l_entropy", "p_sensitive", "map_error", "prior_error"})
-"""The numbers of `Disclosure` that fall where a class discloses more."""
+"""Criteria of `Disclosure` whose lower values disclose more."""
 
 
 def weakest(name: str, columns: Mapping[str, Disclosure]) -> float | None:
-    """Return a number of the column where it is weakest; None where no column has it."""
+    """Return a criterion of the column that discloses most; None if no column has it."""
     values: list[float | None] = [getattr(column, name) for column in columns.values()]
     defined = [value for value in values if value is not None]
     if not defined:
@@ -281,7 +282,12 @@ def weakest(name: str, columns: Mapping[str, Disclosure]) -> float | None:
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """Classes of the evaluated rows: rows in each, and candidates of each, the rows of all that it meets."""
+    """Classes of the evaluated rows.
+
+    rows : (n_classes,) rows of each class
+    sizes : (n_classes,) candidates of each class: rows of all classes that it matches
+    rows_missing : rows with a missing quasi-identifier
+    """
 
     table: Table
     rows: NDArray[np.int64]
@@ -290,23 +296,21 @@ class Frame:
 
     @classmethod
     def of(cls, table: Table) -> Frame:
-        """Return the classes of the rows that the table's rule for missing cells leaves."""
+        """Return the classes of a table, without rows that its rule for missing cells excludes."""
         table = table.complete
-        classes, gap = table.classes, np.array([c.levels.missing for c in table.quasi_identifiers])
-        with_gap = ((classes.levels == gap) & (gap >= 0)).any(axis=1)
+        classes, missing = table.classes, np.array([c.levels.missing for c in table.quasi_identifiers])
+        has_missing = ((classes.levels == missing) & (missing >= 0)).any(axis=1)
         rows = np.asarray(classes.sizes, dtype=np.int64)
-        frame = cls(table, rows, rows, int(rows[with_gap].sum()))
-        return replace(frame, sizes=frame.summed(rows))
+        frame = cls(table, rows, rows, int(rows[has_missing].sum()))
+        return replace(frame, sizes=frame.sum_matching(rows))
 
-    def summed(self, counts: NDArray[Any]) -> NDArray[Any]:
-        """Return (J,) counts, summed for each class over the classes that it meets."""
+    def sum_matching(self, counts: NDArray[Any]) -> NDArray[Any]:
+        """Return (n_classes,) sums of counts over the classes that each class matches."""
         relation = relation_of(self.table)
         return counts if relation is None else relation.sums(scipy.sparse.csr_array(counts[:, None])).toarray()[:, 0]
 
     def histograms(self, column: Column, place: NDArray[np.int32], overall: NDArray[np.int64]) -> Histograms:
-        """Return counts of a sensitive column in each of these classes, its levels at the places (L,); overall : by
-        place.
-        """
+        """Count a sensitive column in each class; place : (n_levels,) position of each level; overall : by position."""
         counts, relation = self.table.histogram(column), relation_of(self.table)
         reordered = scipy.sparse.csr_array(
             (counts.data, place[counts.indices], counts.indptr), shape=(len(self.rows), len(overall))
@@ -314,14 +318,14 @@ class Frame:
         return Histograms.of(reordered if relation is None else relation.sums(reordered), overall=overall)
 
     def survey_risk(self, weight: Floats) -> Risk:
-        """Return risk of a sample whose rows, by (n_rows,) weights, stand for people of the population."""
+        """Return the risk of a sample with (n_rows,) survey weights."""
         of_row = self.table.classes.of_row
-        risk = sample_weight_risk(self.sizes, self.summed(np.bincount(of_row, weight, len(self.rows))))
+        risk = sample_weight_risk(self.sizes, self.sum_matching(np.bincount(of_row, weight, len(self.rows))))
         return Risk(float(risk.max()), float(np.sum(risk * self.rows) / self.rows.sum()))
 
 
 def _reference_columns(columns: Sequence[Column], reference: Table | None) -> dict[str, Column]:
-    """Return the columns of the reference by name, if they know every released value; else none."""
+    """Return the reference columns by name if they contain every released value, otherwise an empty dict."""
     by_name = {} if reference is None else {column.name: column for column in reference.columns}
     is_complete = all(column.name in by_name and _values(column) <= _values(by_name[column.name]) for column in columns)
     return by_name if is_complete else {}
@@ -332,7 +336,7 @@ def _values(column: Column) -> set[str]:
 
 
 def disclosure(column: Column, frame: Frame, original: Column | None = None) -> Disclosure:
-    """Return what classes disclose about one sensitive column; original : the column before protection."""
+    """Compute the criteria of one sensitive column; original : the column before protection."""
     domain_column = column if original is None else original
     rank, n = rank_order(domain_column), len(domain_column.levels)
     place = np.arange(n, dtype=np.int32) if rank is None else rank
@@ -341,7 +345,7 @@ def disclosure(column: Column, frame: Frame, original: Column | None = None) -> 
     overall[place] = rows
     if original is not None:
         code = {label: number for number, label in enumerate(original.levels.labels)}
-        place = place[[code.get(label, 0) for label in column.levels.labels]]  # 0 where no row has it
+        place = place[[code.get(label, 0) for label in column.levels.labels]]  # 0 if no row has it
     view = frame.histograms(column, place, overall)
     paths = hierarchy_paths(domain_column, rank=rank)
     error = map_error(view, rows=frame.rows)
