@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from graphs_runs import MAIN, STAND_IN, Overlap, Run, percent, perturbed, seeded
+from graphs_runs import MAIN, STAND_IN, Overlap, Run, percent, perturb, seeded
 from graphs_table import Cells
 from show import Section, Verdict
 
@@ -25,7 +25,7 @@ Links = dict[tuple[str, Overlap], tuple[float, dict[str, float]]]
 
 def _link(name: str, overlap: Overlap, runs: list[Run], number: int) -> tuple[float, dict[str, float]]:
     """Score (3.6) of the people who could be found in some run, against the criteria in the source."""
-    source = perturbed(name, *overlap, number).source
+    source = perturb(name, *overlap, number).source
     findable = np.any([run.free & run.common for run in runs], axis=0)
     score = np.sum([run.hit.astype(np.int64) - (run.wrong & run.common) for run in runs], axis=0)
     found = {v: spearman(score[findable], local_anonymity(source, v)[findable]) for v in VARIANTS}
@@ -83,7 +83,7 @@ def grasshopper() -> Section:
     links: Links = {}
     for name in MAIN:
         for overlap in GRASSHOPPER:
-            pair = perturbed(name, *overlap, 0)
+            pair = perturb(name, *overlap, 0)
             runs = [
                 Run.of(pair, Grasshopper(), seeded(pair, "random.25", 100, name, overlap, "grasshopper", i))
                 for i in range(2)

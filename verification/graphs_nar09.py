@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from graphs_runs import MAIN, STAND_IN, Run, percent, perturbed, seeded
+from graphs_runs import MAIN, STAND_IN, Run, percent, perturb, seeded
 from graphs_table import SEEDS, Cells
 from show import Section, Verdict
 
@@ -31,7 +31,7 @@ MANY = 10
 
 
 def _nar09(name: str, n: int, seed_set: int, *, theta: float = 0.01, perturbation: int = 0) -> Run:
-    pair = perturbed(name, *OVERLAP, perturbation)
+    pair = perturb(name, *OVERLAP, perturbation)
     return Run.of(pair, Nar09(theta), seeded(pair, "random.25", n, name, OVERLAP, perturbation, seed_set))
 
 

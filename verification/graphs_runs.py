@@ -29,7 +29,7 @@ def rng_of(*names: object) -> np.random.Generator:
     return np.random.default_rng(zlib.crc32("/".join(map(str, names)).encode()))
 
 
-def perturbed(name: str, node_overlap: float, edge_overlap: float, number: int) -> Pair:
+def perturb(name: str, node_overlap: float, edge_overlap: float, number: int) -> Pair:
     """A perturbation of a network."""
     return split(
         network(name),

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 
 import numpy as np
-from graphs_runs import MAIN, Run, network, percent, perturbed, rng_of, seeded
+from graphs_runs import MAIN, Run, network, percent, perturb, rng_of, seeded
 from show import Section, Verdict
 
 from unmask.core.errors import UnmaskError
@@ -54,7 +54,7 @@ def _runs(name: str, method: str, n: int, runs: int) -> list[Run]:
     """Runs of Nar09; none where there are too few seeds of the kind."""
     found = []
     for number in range(runs):
-        pair = perturbed(name, *OVERLAP, number)
+        pair = perturb(name, *OVERLAP, number)
         try:
             seeds = _seeds(pair, name, method, n, number)
         except UnmaskError:
@@ -76,7 +76,7 @@ def _seeds(pair: Pair, name: str, method: str, n: int, number: int) -> SeedPairs
 @cache
 def _central(name: str, number: int) -> np.ndarray:
     """The top tenth of the people in both graphs by degree, the most central of them first."""
-    pair = perturbed(name, *OVERLAP, number)
+    pair = perturb(name, *OVERLAP, number)
     by_degree = pair.common[np.argsort(-pair.source.degree[pair.common], kind="stable")]
     pool = by_degree[: math.ceil(0.1 * len(by_degree))]
     return pool[np.argsort(-betweenness(pair.source.take(pool), rng=rng_of(name, number)), kind="stable")]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from graphs_runs import MAIN, STAND_IN, Overlap, Run, percent, perturbed, seeded, span
+from graphs_runs import MAIN, STAND_IN, Overlap, Run, percent, perturb, seeded, span
 from show import Section, Verdict
 
 from unmask.graphs import Nar09
@@ -97,7 +97,7 @@ def bistable(cells: Cells, *, more: int = 28) -> Section:
 
 
 def _run(name: str, overlap: Overlap, number: int, seed_set: int) -> Run:
-    pair = perturbed(name, *overlap, number)
+    pair = perturb(name, *overlap, number)
     seeds = seeded(pair, METHOD, SEEDS, name, overlap, number, seed_set)
     return Run.of(pair, Nar09(), seeds)
 

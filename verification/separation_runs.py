@@ -1,160 +1,152 @@
-"""Runs of an attack on networks whose people separate their identities; random numbers by name."""
+"""Attacks on networks whose people separate their identities, and claims about them; random numbers by name."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields
 from functools import cache, lru_cache
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
-from graphs_runs import Attack, percent, rng_of
-from graphs_runs import perturbed as perturbed_anew
-from show import Verdict
+from graphs_runs import perturb, rng_of
+from show import Section, Verdict, percent
 
-from unmask.graphs import Auxiliary, Bumblebee, Grasshopper, Nar09, Pair, SeedPairs, select_seeds
-from unmask.graphs.attacks.rematch import Rematch
+from unmask.graphs import Attack, Auxiliary, Bumblebee, Grasshopper, Nar09, Pair, Rematch, SeedPairs, select_seeds
 from unmask.graphs.disclosure import Disclosure, disclosure, seed_pair
 from unmask.graphs.knowledge import betweenness
 from unmask.graphs.protections import Decoy, EgoPatterns, IdentitySeparation, Separated, Together
 
 OVERLAP: Final = (0.5, 0.75)
 
-NAR09: Final = "Nar09"
-
 ATTACKS: Mapping[str, tuple[Attack, int]] = {
-    NAR09: (Nar09(), 1000),
+    "Nar09": (Nar09(), 1000),
     "Grasshopper": (Grasshopper(), 100),
     "Bumblebee": (Bumblebee(theta=0.5), 100),
     "Rematch": (Rematch(), 100),
 }
-"""Attacks, and the seeds that each is given: random.25."""
+"""Attacks, and the number of their seeds: random.25."""
 
 STOPPED: Final = 0.05
 """Recall below which an attack is stopped: Figure 5.17 reads "drops below 5%"."""
 
 NOISE: Final = 0.01
-"""What is no difference: section 3.4.1 reads "only minor deviations [...], usually less than a percent"."""
+"""Largest difference due to chance: section 3.4.1 reads "only minor deviations [...], usually less than a percent"."""
 
 Protection = IdentitySeparation | Decoy | EgoPatterns | Together
 
 
-def basic(adopters: float, y: int = 2, **other: object) -> IdentitySeparation:
-    """The basic model."""
-    return IdentitySeparation("basic", y, adopters=adopters, **other)  # type: ignore[arg-type]
+def basic(adopters: float, y: Any = 2, **options: Any) -> IdentitySeparation:
+    """Return the basic model."""
+    return IdentitySeparation("basic", y, adopters=adopters, **options)
 
 
-def best(adopters: float, y: int = 5, **other: object) -> IdentitySeparation:
-    """The best model."""
-    return IdentitySeparation("best", y, adopters=adopters, **other)  # type: ignore[arg-type]
+def best_model(adopters: float, y: int = 5, **options: Any) -> IdentitySeparation:
+    """Return the best model."""
+    return IdentitySeparation("best", y, adopters=adopters, **options)
+
+
+MODELS: Mapping[str, Callable[..., IdentitySeparation]] = {"basic, Y = 2": basic, "best, Y = 5": best_model}
 
 
 @dataclass(frozen=True, eq=False)
-class Protected:
-    """A perturbation of a network in which some have separated their identities."""
+class ProtectedPair:
+    """A perturbation of a network in which some people have separated their identities."""
 
     pair: Pair
     separated: Separated | None
     names: tuple[object, ...]
 
-    def seeds(self, method: str, n: int, who: str, number: int) -> SeedPairs:
-        """Seeds among the people who have not adopted the protection; mixed: half of them adopters.
+    def select_seeds(self, method: str, n: int, group: str, number: int) -> SeedPairs:
+        """Return n seeds, or all if there are fewer, from a group: "whole", "adopters", or "mixed" for half of each.
 
-        As many as there are, where they are fewer than n.
+        "whole" are the people who have not adopted the protection.
         """
-        if who == "mixed":
-            halves = [self._seeds(method, n // 2, part, number) for part in ("whole", "adopters")]
+        if group == "mixed":
+            halves = [self.select_seeds(method, n // 2, half, number) for half in ("whole", "adopters")]
             return SeedPairs(*(np.concatenate(side) for side in zip(*halves, strict=True)))
-        return self._seeds(method, n, who, number)
-
-    def _seeds(self, method: str, n: int, who: str, number: int) -> SeedPairs:
-        open_to_seeds = self.pair if self.separated is None else seed_pair(self.pair, self.separated, who)  # type: ignore[arg-type]
+        pair = self.pair if self.separated is None else seed_pair(self.pair, self.separated, group)  # type: ignore[arg-type]
         if method == "betwc.1":
-            return _central(open_to_seeds, n, rng_of(method, *self.names))
-        most = {
-            "random.25": 0.25,
-            "random.1": 0.1,
-        }.get(method, 1.0) * len(open_to_seeds.common)
-        return select_seeds(open_to_seeds, method, min(n, int(most)), rng_of(method, n, who, *self.names, number))
+            return _select_central(pair, n, rng_of(method, *self.names))
+        limit = {"random.25": 0.25, "random.1": 0.1}.get(method, 1.0) * len(pair.common)
+        return select_seeds(pair, method, min(n, int(limit)), rng_of(method, n, group, *self.names, number))
 
 
-def _central(pair: Pair, n: int, rng: np.random.Generator) -> SeedPairs:
-    """The n most central of the best known tenth, in the graph of that tenth: so the source's program does betwc.1."""
-    by_degree = pair.common[np.argsort(-pair.source.degree[pair.common], kind="stable")]
-    pool = by_degree[: math.ceil(0.1 * len(by_degree))]
-    chosen = pool[np.argsort(-betweenness(pair.source.take(pool), rng=rng), kind="stable")][:n]
+def _select_central(pair: Pair, n: int, rng: np.random.Generator) -> SeedPairs:
+    chosen = rank_by_betweenness(pair, rng)[:n]
     return SeedPairs(chosen, pair.truth[chosen])
 
 
-@lru_cache(maxsize=4)
-def perturbed(name: str, number: int) -> Pair:
-    """A perturbation of a network, at the overlaps of the figures."""
-    return perturbed_anew(name, *OVERLAP, number)
+def rank_by_betweenness(pair: Pair, rng: np.random.Generator) -> np.ndarray:
+    """Return the tenth of the common people with most contacts, the most central in the graph of that tenth first.
+
+    The source's program computes betwc.1 in this way.
+    """
+    by_degree = pair.common[np.argsort(-pair.source.degree[pair.common], kind="stable")]
+    pool = by_degree[: math.ceil(0.1 * len(by_degree))]
+    return pool[np.argsort(-betweenness(pair.source.take(pool), rng=rng), kind="stable")]
 
 
 @lru_cache(maxsize=4)
-def protected(name: str, protection: Protection | None, perturbation: int = 0) -> Protected:
-    """A network whose people in both graphs may adopt the protection."""
-    pair = perturbed(name, perturbation)
+def perturb_network(name: str, number: int) -> Pair:
+    """Return a perturbation of a network, at the overlaps of the figures."""
+    return perturb(name, *OVERLAP, number)
+
+
+@lru_cache(maxsize=4)
+def protect(name: str, protection: Protection | None, perturbation: int = 0) -> ProtectedPair:
+    """Return a network in which people in both graphs may adopt the protection."""
+    pair = perturb_network(name, perturbation)
     if protection is None:
-        return Protected(pair, None, (name, perturbation))
+        return ProtectedPair(pair, None, (name, perturbation))
     eligible = np.unique(pair.truth[pair.common])
     separated = protection(pair.target, rng=rng_of("separation", name, perturbation), eligible=eligible)
-    return Protected(pair, separated, (name, perturbation))
+    return ProtectedPair(pair, separated, (name, perturbation))
 
 
 @dataclass(frozen=True)
-class Found:
-    """What an attack found.
+class Rates:
+    """Rates of an attack.
 
-    recall    : people found, seeds out, of all in both graphs: what the figures have
-    own       : the same of the people who separated their identities, seeds out of both
-    rate      : disclosure rate, equation (3.5)
-    precision : names that are right, of all that are given
-    error     : people in both graphs who are named wrongly, of all of them
-    exposed   : of those with decoys, whose hidden node is found; decoyed: whose public one is
+    recall         : people found, seeds left out, of all in both graphs, as in the figures
+    adopter_recall : the same of people who separated their identities, seeds left out of both
+    disclosure     : disclosure rate, equation (3.5)
+    error          : people in both graphs who are matched wrongly, of all of them
+    exposed        : people with decoys whose hidden node is found, of all of them
+    decoyed        : people with decoys whose public node is found, of all of them
     """
 
     recall: float
-    own: float
-    rate: float
-    precision: float
+    adopter_recall: float
+    disclosure: float
     error: float
     exposed: float
     decoyed: float
 
     @classmethod
-    def of(cls, found: Disclosure) -> Found:
-        """What is shown of a disclosure; 0 where there is nobody to have it of."""
-        everybody = found.everybody
-        return cls(
-            everybody.recall_of_all or 0.0,
-            found.adopters.recall or 0.0,
-            found.rate or 0.0,
-            1.0 if everybody.precision is None else everybody.precision,
-            everybody.error or 0.0,
-            found.exposed or 0.0,
-            found.decoyed or 0.0,
-        )
+    def of(cls, result: Disclosure) -> Rates:
+        """Return the rates of a disclosure; 0 if nobody is in the denominator."""
+        everybody = result.everybody
+        rates = (everybody.recall_of_all, result.adopters.recall, result.rate, everybody.error)
+        return cls(*(rate or 0.0 for rate in (*rates, result.exposed, result.decoyed)))
 
-    def both(self) -> str:
-        """Recall / disclosure, in per cent."""
-        return f"{percent(self.recall)} / {percent(self.rate)}"
+    def __str__(self) -> str:
+        """Return recall / disclosure, in percent."""
+        return f"{percent(self.recall)} / {percent(self.disclosure)}"
 
 
-def disclosed(
-    name: str, protection: Protection | None, attacker: str, method: str, n: int, who: str, number: int
+def run_attack(
+    name: str, protection: Protection | None, attacker: str, method: str, n: int, group: str, number: int
 ) -> Disclosure:
-    """One run. Without a protection, of a release that nobody has changed."""
-    scene = protected(name, protection, number)
-    seeds = scene.seeds(method, n, who, number)
-    separated = scene.separated or _unchanged(scene.pair)
-    belief = ATTACKS[attacker][0](separated.release, Auxiliary(scene.pair.source, seeds))
-    return disclosure(scene.pair, separated, belief.mapping, seeds.source)
+    """Run an attack once; without a protection, on an unchanged release."""
+    protected = protect(name, protection, number)
+    seeds = protected.select_seeds(method, n, group, number)
+    separated = protected.separated or _separate_nobody(protected.pair)
+    belief = ATTACKS[attacker][0](separated.release, Auxiliary(protected.pair.source, seeds))
+    return disclosure(protected.pair, separated, belief.mapping, seeds.source)
 
 
-def _unchanged(pair: Pair) -> Separated:
+def _separate_nobody(pair: Pair) -> Separated:
     n = pair.target.n_nodes
     return Separated(pair.target, np.arange(n), np.zeros(n, np.int8), np.zeros(0, np.int64))
 
@@ -163,32 +155,54 @@ def _unchanged(pair: Pair) -> Separated:
 def attack(
     name: str,
     protection: Protection | None = None,
-    attacker: str = NAR09,
+    attacker: str = "Nar09",
     *,
     method: str = "random.25",
     n: int | None = None,
-    who: str = "whole",
+    group: str = "whole",
     runs: int = 1,
-) -> Found:
-    """Means over runs, each on a perturbation of its own with a seed set of its own."""
+) -> Rates:
+    """Return mean rates over runs, each on another perturbation with another seed set."""
     count = ATTACKS[attacker][1] if n is None else n
-    each = [Found.of(disclosed(name, protection, attacker, method, count, who, number)) for number in range(runs)]
-    return Found(*np.mean([list(vars(one).values()) for one in each], axis=0).tolist())
+    results = [Rates.of(run_attack(name, protection, attacker, method, count, group, number)) for number in range(runs)]
+    return Rates(*(float(np.mean([getattr(rates, field.name) for rates in results])) for field in fields(Rates)))
 
 
-# --- what is shown --------------------------------------------------------------------------------------------------
+# --- tables and claims ----------------------------------------------------------------------------------------------
+
+Curves = Mapping[tuple[str, ...], Mapping[float, Rates]]
+"""Rates by network and names of the setting, and by share of adopters."""
 
 
-def given(*shares: float, **named: float) -> str:
-    """Shares in per cent, some with their names."""
-    return ", ".join((*map(percent, shares), *(f"{name} {percent(share)}" for name, share in named.items())))
+def recalls(curve: Mapping[float, Rates]) -> list[float]:
+    """Return the recall at each share."""
+    return [rates.recall for rates in curve.values()]
 
 
-def yes(claim: str, published: str, ours: str, holds: bool, *, why: str = "", refutes: bool = False) -> Verdict:
-    """A verdict beside what the source reads.
+def make_table(
+    title: str, curves: Curves, verdicts: Iterator[Verdict], *notes: str, names: tuple[str, ...] = ("who", "how")
+) -> Section:
+    """Return a section with a row for each network and setting, a column for each share: recall / disclosure."""
+    shares = list(next(iter(curves.values())))
+    header = ("network", *names[: len(next(iter(curves))) - 1], *(f"{share:g}" for share in shares))
+    rows = ((*key, *curve.values()) for key, curve in curves.items())
+    return Section(f"{title}; recall / disclosure, percent", header, rows, notes, verdicts)
 
-    why     : the reason where it does not hold: what was measured, or that the data are others than the source's
-    refutes : whether it contradicts the source where it does not hold, see `Verdict`; then `why` is what is known
+
+def compare(claim: str, reading: str, ours: str, holds: bool, *, why: str = "", refutes: bool = False) -> Verdict:
+    """Return a verdict next to the source's reading.
+
+    why     : the reason if it does not hold: a measurement, or that the data are not the source's
+    refutes : True if it contradicts the source when it does not hold, see `Verdict`
     """
-    told = ours if holds or not why else f"{ours}: {why}"
-    return Verdict(claim, published, told, bool(holds), required=not why, refutes=refutes)
+    text = ours if holds or not why else f"{ours}: {why}"
+    return Verdict(claim, reading, text, bool(holds), required=not why, refutes=refutes)
+
+
+def claims_about(name: str) -> Callable[..., Verdict]:
+    """Return `compare` for claims about a network: the reading is a quotation, the claim ends with the name."""
+
+    def check(claim: str, reading: str, ours: str, holds: bool, **options: Any) -> Verdict:
+        return compare(f"{claim}, {name}", f"reads {reading}" if reading else "not tried", ours, holds, **options)
+
+    return check
