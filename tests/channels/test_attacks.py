@@ -37,10 +37,10 @@ def random_channel(seed: int, n_x: int = 5, n_y: int = 4, *, holes: bool = False
 @pytest.mark.parametrize("sparse", [False, True])
 def test_bayes_attack_is_bayes_rule(sparse):
     channel = random_channel(0, holes=True)
-    given = Channel(csr_array(channel.dense()), channel.prior) if sparse else channel
+    channel_form = Channel(csr_array(channel.dense()), channel.prior) if sparse else channel
     joint = channel.prior[:, None] * channel.dense()
     y = np.array([2, 0, 2, 3])
-    belief = BayesChannelAttack()(y, given)
+    belief = BayesChannelAttack()(y, channel_form)
     np.testing.assert_allclose(table(belief), (joint / joint.sum(axis=0)).T[y], atol=1e-6)
     assert belief.status == "exact"
     np.testing.assert_allclose(belief.weight, 0.25)
@@ -50,12 +50,12 @@ def test_bayes_attack_is_bayes_rule(sparse):
 @pytest.mark.parametrize("holes", [False, True])
 def test_many_observations_multiply_likelihoods(sparse, holes):
     channel = random_channel(3, holes=holes)
-    given = Channel(csr_array(channel.dense()), channel.prior) if sparse else channel
-    seen = np.array([[0, 0, 1], [1, 0, 0], [2, 2, 2]])
-    joint = channel.prior * np.prod(channel.dense()[:, seen], axis=2).T
+    channel_form = Channel(csr_array(channel.dense()), channel.prior) if sparse else channel
+    observed = np.array([[0, 0, 1], [1, 0, 0], [2, 2, 2]])
+    joint = channel.prior * np.prod(channel.dense()[:, observed], axis=2).T
     if np.any(joint.sum(axis=1) == 0):
         pytest.fail("the example must be possible")
-    belief = BayesChannelAttack()(seen, given)
+    belief = BayesChannelAttack()(observed, channel_form)
     np.testing.assert_allclose(table(belief), joint / joint.sum(axis=1, keepdims=True), atol=1e-6)
     assert belief.n_observations == 2  # the order of the observations is no information
 
@@ -115,8 +115,8 @@ def test_forward_backward_against_all_paths(seed, sparse):
             expected = np.bincount(paths[:, t], weights=p, minlength=3) / p.sum()
             np.testing.assert_allclose(belief[user, t], expected, atol=1e-6)
         assert chain.log_likelihood(y)[user] == pytest.approx(np.log(p.sum()), abs=1e-12)
-        best = most_likely_path(y, chain, rng=np.random.default_rng(seed))[user]
-        assert every_path(A, pi, B, y[user])[1].max() == pytest.approx(p[np.all(paths == best, axis=1)].item())
+        path_of_user = most_likely_path(y, chain, rng=np.random.default_rng(seed))[user]
+        assert every_path(A, pi, B, y[user])[1].max() == pytest.approx(p[np.all(paths == path_of_user, axis=1)].item())
 
 
 def test_filtering_is_smoothing_of_the_trace_so_far():
@@ -144,9 +144,9 @@ def test_users_and_chunks_do_not_influence_each_other(monkeypatch):
     A, pi, B = model(4)
     y = np.random.default_rng(4).integers(0, 3, (7, 20))
     chain = Chain(A, Channel(B), pi)
-    whole, path = table(HiddenMarkovAttack()(y, chain)), most_likely_path(y, chain, rng=np.random.default_rng(0))
+    beliefs, path = table(HiddenMarkovAttack()(y, chain)), most_likely_path(y, chain, rng=np.random.default_rng(0))
     monkeypatch.setattr("unmask.channels.hidden_markov.BLOCK", 120)
-    np.testing.assert_allclose(table(HiddenMarkovAttack()(y, chain)), whole, atol=1e-7)
+    np.testing.assert_allclose(table(HiddenMarkovAttack()(y, chain)), beliefs, atol=1e-7)
     np.testing.assert_array_equal(most_likely_path(y, chain, rng=np.random.default_rng(0)), path)
 
 
@@ -192,8 +192,8 @@ def test_path_of_likeliest_states_may_be_impossible_and_viterbi_is_not():
 def test_ties_between_paths_are_not_broken_by_number():
     chain = Chain(np.ones((3, 3)) / 3, Channel(np.ones((3, 1))))
     y = np.zeros((1, 4), dtype=int)
-    found = {tuple(most_likely_path(y, chain, rng=np.random.default_rng(seed))[0]) for seed in range(30)}
-    assert len({path[0] for path in found}) == 3
+    result = {tuple(most_likely_path(y, chain, rng=np.random.default_rng(seed))[0]) for seed in range(30)}
+    assert len({path[0] for path in result}) == 3
 
 
 @pytest.mark.parametrize("online", [False, True])
@@ -237,11 +237,11 @@ def test_entropy_rate_of_a_chain_that_is_shown_openly():
     rng = np.random.default_rng(3)
     _, y = simulate(A, np.eye(2), pi, 50, 2000, rng)
     chain = Chain(A, Channel(np.eye(2)), pi)
-    many, one = chain.entropy_rate(y), chain.entropy_rate(y[:1])
-    assert many.standard_error < 0.01
-    assert abs(many.bits_per_step - 0.5575) < 4 * many.standard_error
-    assert abs(one.bits_per_step - 0.5575) < 4 * one.standard_error
-    assert many.bits_per_step + 4 * many.standard_error < 0.650
+    rate, rate_of_one = chain.entropy_rate(y), chain.entropy_rate(y[:1])
+    assert rate.standard_error < 0.01
+    assert abs(rate.bits_per_step - 0.5575) < 4 * rate.standard_error
+    assert abs(rate_of_one.bits_per_step - 0.5575) < 4 * rate_of_one.standard_error
+    assert rate.bits_per_step + 4 * rate.standard_error < 0.650
 
 
 def test_smoothing_is_calibrated_and_better_than_looking_at_each_step_alone():
@@ -250,10 +250,10 @@ def test_smoothing_is_calibrated_and_better_than_looking_at_each_step_alone():
     pi = np.array([0.5, 0.5])
     x, y = simulate(A, B, pi, 100, 200, np.random.default_rng(5))
     belief = table(HiddenMarkovAttack()(y, Chain(A, Channel(B), pi)))
-    right = belief[np.arange(x.size), x.ravel()]
+    probability_of_truth = belief[np.arange(x.size), x.ravel()]
     expected = (belief**2).sum(axis=1)
     # 100 independent users of 200 correlated steps: the mean over users has a standard error of about 0.006
-    assert right.mean() == pytest.approx(expected.mean(), abs=0.025)
+    assert probability_of_truth.mean() == pytest.approx(expected.mean(), abs=0.025)
     assert np.mean(belief.argmax(axis=1) == x.ravel()) > np.mean(y == x) + 0.1
 
 
@@ -275,9 +275,9 @@ def test_same_numbers_in_another_order_of_states():
     ],
 )
 def test_wrong_models_are_refused(change, message):
-    given = {"transition": np.eye(3), "mechanism": Channel(np.eye(3)), **change}
+    parameters = {"transition": np.eye(3), "mechanism": Channel(np.eye(3)), **change}
     with pytest.raises(UnmaskError, match=message):
-        Chain(**given)
+        Chain(**parameters)
 
 
 def test_wrong_traces_are_refused():

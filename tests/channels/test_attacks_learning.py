@@ -29,13 +29,13 @@ def test_too_few_samples_resubstitution_below_the_truth_below_held_out():
     channel = wide_channel(rng)
     risk = bayes_risk(channel)
     attack, trained, fresh = FrequencyAttack(), sampled(channel, 1000, rng), sampled(channel, 4000, rng)
-    few, again = learned_risk(attack, trained, fresh), learned_risk(attack, trained, trained).held_out
+    few_samples, again = learned_risk(attack, trained, fresh), learned_risk(attack, trained, trained).held_out
     assert again < risk - 0.1
-    assert few.low > risk + 0.05  # the interval is about this attack: it does not contain R*
-    assert 0.1 < few.unseen < 0.6
+    assert few_samples.low > risk + 0.05  # the interval is about this attack: it does not contain R*
+    assert 0.1 < few_samples.unseen < 0.6
     trained = sampled(channel, 50_000, rng)
-    many = learned_risk(attack, trained, fresh)
-    assert risk - 0.03 < many.held_out < few.held_out
+    many_samples = learned_risk(attack, trained, fresh)
+    assert risk - 0.03 < many_samples.held_out < few_samples.held_out
     assert abs(learned_risk(attack, trained, trained).held_out - risk) < abs(again - risk)
 
 
@@ -43,12 +43,12 @@ def test_interval_is_wilson_s():
     # 40 wrong of 200: Wilson 95 % [0.1503, 0.2608] (E. B. Wilson 1927, computed by hand)
     x = np.repeat([0, 1], [160, 40])
     trained = Samples(np.array([0]), np.array([0]), n_x=2, n_y=1)
-    found = learned_risk(FrequencyAttack(), trained, Samples(x, np.zeros(200, dtype=int), n_x=2))
+    risk = learned_risk(FrequencyAttack(), trained, Samples(x, np.zeros(200, dtype=int), n_x=2))
     z = 1.959963984540054
     center, half = 0.2 + z * z / 400, z * np.sqrt(0.2 * 0.8 / 200 + z * z / 160_000)
-    assert found.held_out == pytest.approx(0.2)
-    assert found.low == pytest.approx((center - half) / (1 + z * z / 200), abs=1e-9)
-    assert found.high == pytest.approx((center + half) / (1 + z * z / 200), abs=1e-9)
+    assert risk.held_out == pytest.approx(0.2)
+    assert risk.low == pytest.approx((center - half) / (1 + z * z / 200), abs=1e-9)
+    assert risk.high == pytest.approx((center + half) / (1 + z * z / 200), abs=1e-9)
 
 
 def test_interval_covers_the_error_of_the_attack():
@@ -63,8 +63,8 @@ def test_interval_covers_the_error_of_the_attack():
     true_error = 1 - joint[p.argmax(axis=1), np.arange(8)].sum()
     inside = 0
     for _ in range(200):
-        found = learned_risk(attack, trained, sampled(channel, 300, rng))
-        inside += found.low <= true_error <= found.high
+        risk = learned_risk(attack, trained, sampled(channel, 300, rng))
+        inside += risk.low <= true_error <= risk.high
     assert 180 <= inside <= 199  # 95 % of 200 is 190, standard deviation 3.1
 
 
@@ -81,28 +81,28 @@ def test_frequencies_are_counts_and_unseen_outputs_get_the_mix():
 def test_ties_share_their_chance():
     # both secrets equally often behind the only output: the rule is right half of the time whatever their numbers
     trained, fresh = np.array([0, 1]), np.zeros(10, dtype=int)
-    found = learned_risk(FrequencyAttack(), Samples(trained, 0 * trained, 2, 1), Samples(fresh, fresh, 2))
-    assert found.held_out == pytest.approx(0.5)
+    risk = learned_risk(FrequencyAttack(), Samples(trained, 0 * trained, 2, 1), Samples(fresh, fresh, 2))
+    assert risk.held_out == pytest.approx(0.5)
 
 
 def test_order_of_samples_is_no_information():
     rng = np.random.default_rng(2)
     x, y = rng.integers(0, 3, 60), rng.integers(0, 4, 60).astype(float)
     order = rng.permutation(60)
-    seen = np.array([0.0, 1.4, 3.0])
-    a = NearestNeighborAttack(k=7)(seen, Samples(x, y, n_x=3))
-    b = NearestNeighborAttack(k=7)(seen, Samples(x[order], y[order], n_x=3))
+    points = np.array([0.0, 1.4, 3.0])
+    a = NearestNeighborAttack(k=7)(points, Samples(x, y, n_x=3))
+    b = NearestNeighborAttack(k=7)(points, Samples(x[order], y[order], n_x=3))
     np.testing.assert_array_equal(a.candidate, b.candidate)
     np.testing.assert_allclose(a.log_probability, b.log_probability, atol=1e-6)
 
 
 def test_neighbors_against_a_plain_loop():
     rng = np.random.default_rng(3)
-    x, y, seen = rng.integers(0, 4, 50), rng.normal(size=(50, 2)), rng.normal(size=(6, 2))
-    belief = NearestNeighborAttack(k=5)(seen, Samples(x, y, n_x=4))
+    x, y, points = rng.integers(0, 4, 50), rng.normal(size=(50, 2)), rng.normal(size=(6, 2))
+    belief = NearestNeighborAttack(k=5)(points, Samples(x, y, n_x=4))
     p = np.zeros((6, 4))
     p[np.repeat(np.arange(6), belief.row_length), belief.candidate] = np.exp(belief.log_probability)
-    for row, point in enumerate(seen):
+    for row, point in enumerate(points):
         nearest = np.argsort(((y - point) ** 2).sum(axis=1))[:5]
         np.testing.assert_allclose(p[row], np.bincount(x[nearest], minlength=4) / 5, atol=1e-6)
 
@@ -110,11 +110,11 @@ def test_neighbors_against_a_plain_loop():
 @pytest.mark.parametrize("k", [1, 3, 10, 60])
 def test_c11_ties_on_a_lattice_against_a_plain_loop(k):
     rng = np.random.default_rng(6)
-    x, y, seen = rng.integers(0, 3, 60), rng.integers(0, 5, (60, 2)).astype(float), rng.integers(0, 5, (9, 2)) * 1.0
-    belief = NearestNeighborAttack(k=k)(seen, Samples(x, y, n_x=3))
+    x, y, points = rng.integers(0, 3, 60), rng.integers(0, 5, (60, 2)).astype(float), rng.integers(0, 5, (9, 2)) * 1.0
+    belief = NearestNeighborAttack(k=k)(points, Samples(x, y, n_x=3))
     p = np.zeros((9, 3))
     p[np.repeat(np.arange(9), belief.row_length), belief.candidate] = np.exp(belief.log_probability)
-    for row, point in enumerate(seen):
+    for row, point in enumerate(points):
         away = np.sqrt(((y - point) ** 2).sum(axis=1))
         last = np.sort(away)[k - 1]
         nearer, tied = away < last, away == last
@@ -132,12 +132,12 @@ def test_neighbors_approach_bayes_for_gaussian_outputs():
 
     train, fresh = draw(3000), draw(3000)
     wide = learned_risk(NearestNeighborAttack(k=75), train, fresh)
-    one = learned_risk(NearestNeighborAttack(k=1), train, fresh)
+    risk = learned_risk(NearestNeighborAttack(k=1), train, fresh)
     assert wide.low < 0.15866 < wide.high + 0.01
-    assert one.held_out > wide.high
-    own = learned_risk(NearestNeighborAttack(k=1), train, train)
-    assert own.held_out == 0.0  # each sample is its own nearest neighbor
-    assert 0.08 < one.cover_hart < 0.15866
+    assert risk.held_out > wide.high
+    in_sample = learned_risk(NearestNeighborAttack(k=1), train, train)
+    assert in_sample.held_out == 0.0  # each sample is its own nearest neighbor
+    assert 0.08 < risk.cover_hart < 0.15866
     assert wide.cover_hart == 0.0
 
 

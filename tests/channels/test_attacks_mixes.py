@@ -50,19 +50,19 @@ def test_exact_marginals_are_those_of_all_matchings(shape):
     W[np.arange(shape[0]), np.arange(shape[0])] += 0.1
     per, p, _ = enumerate_matchings(W)
     assert log_permanent(W) == pytest.approx(log(per), abs=1e-10)
-    found = MatchingAttack().marginals(W)
-    assert found.method == "exact"
-    assert found.warning == ""
-    np.testing.assert_allclose(found.probability, p, atol=1e-12)
+    result = MatchingAttack().marginals(W)
+    assert result.method == "exact"
+    assert result.warning == ""
+    np.testing.assert_allclose(result.probability, p, atol=1e-12)
 
 
 @pytest.mark.parametrize("method", ["exact", "belief propagation", "sinkhorn"])
 def test_marginals_of_square_weights_are_doubly_stochastic(method):
     W = np.exp(2 * np.random.default_rng(1).normal(size=(9, 9)))
-    found = MatchingAttack(method=method).marginals(W)
-    assert found.converged
-    np.testing.assert_allclose(found.probability.sum(axis=0), 1.0, atol=1e-6)
-    np.testing.assert_allclose(found.probability.sum(axis=1), 1.0, atol=1e-6)
+    result = MatchingAttack(method=method).marginals(W)
+    assert result.converged
+    np.testing.assert_allclose(result.probability.sum(axis=0), 1.0, atol=1e-6)
+    np.testing.assert_allclose(result.probability.sum(axis=1), 1.0, atol=1e-6)
 
 
 @pytest.mark.parametrize("method", ["exact", "belief propagation", "sinkhorn"])
@@ -97,16 +97,16 @@ def test_belief_propagation_is_exact_without_cycles():
     # a comb: the pairs form a tree, on which the messages are exact
     W = np.zeros((3, 4))
     W[[0, 0, 1, 1, 2, 2], [0, 1, 1, 2, 2, 3]] = [1.0, 2.0, 0.5, 1.0, 3.0, 1.0]
-    found = MatchingAttack(method="belief propagation").marginals(W)
-    np.testing.assert_allclose(found.probability, enumerate_matchings(W)[1], atol=1e-7)
+    result = MatchingAttack(method="belief propagation").marginals(W)
+    np.testing.assert_allclose(result.probability, enumerate_matchings(W)[1], atol=1e-7)
 
 
 def test_belief_propagation_settles_at_a_thousand_and_says_when_not():
     W = np.random.default_rng(4).random((300, 300)) ** 8
-    found = MatchingAttack().marginals(W)
-    assert found.method == "belief propagation"
-    assert found.converged
-    assert found.gap < 1e-6
+    result = MatchingAttack().marginals(W)
+    assert result.method == "belief propagation"
+    assert result.converged
+    assert result.gap < 1e-6
     hasty = MatchingAttack(iterations=2).marginals(np.exp(5 * np.random.default_rng(4).normal(size=(30, 30))))
     assert not hasty.converged
     assert "did not settle" in hasty.warning
@@ -115,17 +115,17 @@ def test_belief_propagation_settles_at_a_thousand_and_says_when_not():
 
 def test_status_and_warning_follow_the_method():
     W = np.random.default_rng(5).random((4, 4))
-    channel, seen = Channel(W / W.sum(axis=1, keepdims=True)), np.arange(4)
-    found = {m: MatchingAttack(m)(seen, channel) for m in ("exact", "belief propagation", "sinkhorn", "rows")}
-    status = {m: belief.status for m, belief in found.items()}
+    channel, observed = Channel(W / W.sum(axis=1, keepdims=True)), np.arange(4)
+    result = {m: MatchingAttack(m)(observed, channel) for m in ("exact", "belief propagation", "sinkhorn", "rows")}
+    status = {m: belief.status for m, belief in result.items()}
     assert status == {"exact": "model", "belief propagation": "model", "sinkhorn": "scores", "rows": "scores"}
-    assert "overstates privacy" in found["rows"].provenance["warning"]
+    assert "overstates privacy" in result["rows"].provenance["warning"]
 
 
 def test_the_attack_takes_the_marginals_of_the_likelihoods():
-    channel, seen = Channel(np.random.default_rng(6).dirichlet(np.ones(3), 5), x_labels=tuple("abcde")), [2, 0, 2]
-    belief = MatchingAttack()(np.array(seen), channel)
-    exact = enumerate_matchings(channel.dense().T[seen])[1]
+    channel, observed = Channel(np.random.default_rng(6).dirichlet(np.ones(3), 5), x_labels=tuple("abcde")), [2, 0, 2]
+    belief = MatchingAttack()(np.array(observed), channel)
+    exact = enumerate_matchings(channel.dense().T[observed])[1]
     np.testing.assert_allclose(np.exp(belief.log_probability).reshape(3, 5), exact, atol=1e-9)
     assert belief.candidate_label == tuple("abcde")
 
@@ -173,12 +173,12 @@ def test_edman_and_bagai_disagree_on_the_same_system():
 
 
 def test_degrees_are_one_for_no_information_and_zero_for_full():
-    uniform, known = np.full((5, 5), 0.2), np.eye(5)
+    uniform, certain = np.full((5, 5), 0.2), np.eye(5)
     for kind in ("possible", "stochastic"):
         assert edman_degree(uniform, kind=kind) == pytest.approx(1.0)
-        assert edman_degree(known, kind=kind) == 0.0
+        assert edman_degree(certain, kind=kind) == 0.0
     assert bagai_entropy(uniform).degree == pytest.approx(1.0)
-    assert bagai_entropy(known).degree == 0.0
+    assert bagai_entropy(certain).degree == 0.0
     assert edman_degree(np.eye(1), kind="possible") == 0.0
 
 
@@ -198,17 +198,17 @@ def test_stochastic_degree_refuses_other_weights():
 def test_bagai_entropy_is_that_of_all_matchings(n):
     W = np.exp(2 * np.random.default_rng(n).normal(size=(n, n)))
     nats = enumerate_matchings(W)[2]
-    found = bagai_entropy(W)
-    assert found.entropy_bits == pytest.approx(nats / np.log(2), abs=1e-9)
-    assert found.degree == pytest.approx(nats / log(factorial(n)), abs=1e-9)
+    result = bagai_entropy(W)
+    assert result.entropy_bits == pytest.approx(nats / np.log(2), abs=1e-9)
+    assert result.degree == pytest.approx(nats / log(factorial(n)), abs=1e-9)
 
 
 def test_matchings_collapse_to_patterns():
     # specs section 4: several messages per user, 6 matchings collapse to 2 patterns
     two = gierlichs_degree(np.ones((3, 3)), sender=np.array([4, 4, 9]), receiver=np.array([1, 1, 0]))
     assert two.entropy_bits == pytest.approx(-(1 / 3) * np.log2(1 / 3) - (2 / 3) * np.log2(2 / 3))
-    alone = gierlichs_degree(SYSTEM, sender=np.arange(3), receiver=np.arange(3))
-    assert alone.entropy_bits == pytest.approx(bagai_entropy(SYSTEM).entropy_bits)
+    degrees = gierlichs_degree(SYSTEM, sender=np.arange(3), receiver=np.arange(3))
+    assert degrees.entropy_bits == pytest.approx(bagai_entropy(SYSTEM).entropy_bits)
 
 
 def test_patterns_against_enumeration():
@@ -221,11 +221,11 @@ def test_patterns_against_enumeration():
         key = tuple(flow.ravel())
         mass[key] = mass.get(key, 0.0) + np.prod(W[range(6), columns])
     p = np.array(list(mass.values())) / sum(mass.values())
-    found = gierlichs_degree(W, sender=sender, receiver=receiver)
-    assert found.entropy_bits == pytest.approx(-(p * np.log2(p)).sum(), abs=1e-9)
+    result = gierlichs_degree(W, sender=sender, receiver=receiver)
+    assert result.entropy_bits == pytest.approx(-(p * np.log2(p)).sum(), abs=1e-9)
     shuffle = rng.permutation(6)
     again = gierlichs_degree(W[shuffle], sender=sender[shuffle], receiver=receiver)
-    assert again.entropy_bits == pytest.approx(found.entropy_bits)
+    assert again.entropy_bits == pytest.approx(result.entropy_bits)
 
 
 # statistical disclosure
@@ -241,8 +241,8 @@ def mix(rng, *, rounds=400, batch=10, n_senders=30, n_receivers=20, share=0.5, t
     present = rng.random(rounds) < share
     sent[present, target] = 1
     for t in range(rounds):
-        others = rng.integers(1, n_senders, batch - int(present[t]))
-        sent[t] += np.bincount(others, minlength=n_senders)
+        other_senders = rng.integers(1, n_senders, batch - int(present[t]))
+        sent[t] += np.bincount(other_senders, minlength=n_senders)
     received = np.zeros((rounds, n_receivers))
     for sender in range(n_senders):
         received += rng.multinomial(sent[:, sender].astype(int), V[sender])
@@ -254,8 +254,8 @@ def test_disclosure_is_unbiased_in_units_of_its_own_standard_error(attack):
     z = []
     for seed in range(60):
         rounds, V = mix(np.random.default_rng(seed))
-        found = attack.estimate(rounds)
-        z.append((found.estimate[0] - V[0]) / found.standard_error[0])
+        estimate = attack.estimate(rounds)
+        z.append((estimate.estimate[0] - V[0]) / estimate.standard_error[0])
     z = np.array(z)
     # the mean of 60 standard normals is beyond 4 / sqrt(60) for any of 20 receivers with chance 0.1 %
     assert np.abs(z.mean(axis=0)).max() < 4 / np.sqrt(60)
@@ -276,13 +276,13 @@ def test_the_textbook_formula():
     # one message a round, constant batch, known background: v = mean O - (b - 1) u, var = [v(1-v) + (b-1) u(1-u)] / T
     rounds, _ = mix(np.random.default_rng(1), share=1.0)
     u = rounds.received.sum(axis=0) / rounds.received.sum()
-    found = StatisticalDisclosure(senders=(0,)).estimate(rounds, u)
+    actual = StatisticalDisclosure(senders=(0,)).estimate(rounds, u)
     v = rounds.received.mean(axis=0) - 9 * u
-    np.testing.assert_allclose(found.estimate[0], v, atol=1e-12)
+    np.testing.assert_allclose(actual.estimate[0], v, atol=1e-12)
     inside = np.clip(v, 0, 1)
     expected = np.sqrt((inside * (1 - inside) + 9 * u * (1 - u)) / 400)
-    np.testing.assert_allclose(found.standard_error[0], expected)
-    assert found.estimate.sum() == pytest.approx(1.0)
+    np.testing.assert_allclose(actual.standard_error[0], expected)
+    assert actual.estimate.sum() == pytest.approx(1.0)
 
 
 def test_sums_are_divided_by_rounds_and_not_by_receivers():
@@ -292,8 +292,8 @@ def test_sums_are_divided_by_rounds_and_not_by_receivers():
     assert estimate.sum() == pytest.approx(1.0)
     inside = rounds.sent[:, 0] > 0
     u = rounds.received[~inside].sum(axis=0) / rounds.received[~inside].sum()
-    wrong = rounds.received[inside].sum(axis=0) / rounds.received.shape[1] - 9 * u
-    assert wrong.sum() > 100
+    profile = rounds.received[inside].sum(axis=0) / rounds.received.shape[1] - 9 * u
+    assert profile.sum() > 100
     again, _ = mix(np.random.default_rng(2), rounds=4000, share=0.5)
     assert np.abs(StatisticalDisclosure(senders=(0,)).estimate(again).estimate[0] - estimate).max() < 0.2
 
@@ -323,11 +323,11 @@ def test_estimates_are_not_clipped_before_averaging():
 
 def test_disclosure_of_all_senders_finds_their_favorites():
     rounds, V = mix(np.random.default_rng(5), rounds=5000)
-    found = LeastSquaresDisclosure().estimate(rounds)
-    assert found.estimate.shape == V.shape
+    result = LeastSquaresDisclosure().estimate(rounds)
+    assert result.estimate.shape == V.shape
     strong = V.max(axis=1) > 0.3
     assert strong.sum() > 2
-    np.testing.assert_array_equal(found.estimate.argmax(axis=1)[strong], V.argmax(axis=1)[strong])
+    np.testing.assert_array_equal(result.estimate.argmax(axis=1)[strong], V.argmax(axis=1)[strong])
     assert LeastSquaresDisclosure()(rounds).n_targets == 30
 
 
@@ -339,8 +339,8 @@ def test_least_squares_refuses_what_cannot_be_identified():
         StatisticalDisclosure(senders=(0,)).estimate(always)
     # rounds without him cure it
     sometimes, V = mix(np.random.default_rng(0), share=0.9, rounds=2000)
-    found = LeastSquaresDisclosure(senders=(0,)).estimate(sometimes)
-    assert np.abs(found.estimate[0] - V[0]).max() < 0.25
+    result = LeastSquaresDisclosure(senders=(0,)).estimate(sometimes)
+    assert np.abs(result.estimate[0] - V[0]).max() < 0.25
 
 
 def test_sparse_rounds_are_the_same_rounds():
@@ -365,9 +365,9 @@ def test_a_pool_mix_is_attacked_through_what_leaves_on_average():
         received[t] = np.bincount((inside[:batch] + 1) % 8, minlength=8)
         inside = inside[batch:]
     rounds = Rounds(expected_leaving(sent, received.sum(axis=1)), received)
-    found = LeastSquaresDisclosure().estimate(rounds).estimate
+    result = LeastSquaresDisclosure().estimate(rounds).estimate
     naive = LeastSquaresDisclosure().estimate(Rounds(sent[1:], received[1:])).estimate
-    assert np.abs(found - V).max() < 0.2
+    assert np.abs(result - V).max() < 0.2
     assert np.abs(naive - V).max() > 0.3
     with pytest.raises(UnmaskError, match="round 0 lets out 7 messages with 6 inside"):
         expected_leaving(np.full((1, 2), 3.0), np.array([7.0]))

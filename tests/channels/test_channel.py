@@ -74,9 +74,9 @@ def test_prior_is_uniform_when_left_out():
     ],
 )
 def test_the_first_wrong_row_is_named(table, words, sparse):
-    given = csr_array(np.array(table)) if sparse else np.array(table)
+    matrix = csr_array(np.array(table)) if sparse else np.array(table)
     with pytest.raises(UnmaskError, match=words):
-        Channel(given)
+        Channel(matrix)
 
 
 @pytest.mark.parametrize(
@@ -104,13 +104,13 @@ def test_wrong_shapes_and_labels_are_refused():
 
 
 def test_a_channel_cannot_be_written_to_and_leaves_its_source_writable():
-    given = np.eye(2)
-    channel = Channel(given)
+    matrix = np.eye(2)
+    channel = Channel(matrix)
     with pytest.raises(ValueError, match="read-only"):
         channel.dense()[0, 0] = 0.5
     with pytest.raises(ValueError, match="read-only"):
         channel.prior[0] = 1.0
-    given[0, 0] = 0.5
+    matrix[0, 0] = 0.5
     assert channel.dense()[0, 0] == 1.0
 
 
@@ -126,11 +126,16 @@ def test_c9_counts_are_no_exact_channel():
     channel = Channel.from_counts(counts)
     np.testing.assert_allclose(channel.prior, [0.4, 0.4, 0.2])
     np.testing.assert_allclose(channel.joint(), counts / 10)
-    known = Channel.from_joint(counts / 10)
-    assert (channel.samples, known.samples) == (10, None)
-    assert (channel.posterior().status, known.posterior().status) == ("model", "exact")
-    for made in (channel.with_prior(None), channel.then(np.eye(2)), channel.parallel(known), known.parallel(channel)):
-        assert made.posterior().status == "model"
+    joint_channel = Channel.from_joint(counts / 10)
+    assert (channel.samples, joint_channel.samples) == (10, None)
+    assert (channel.posterior().status, joint_channel.posterior().status) == ("model", "exact")
+    for built in (
+        channel.with_prior(None),
+        channel.then(np.eye(2)),
+        channel.parallel(joint_channel),
+        joint_channel.parallel(channel),
+    ):
+        assert built.posterior().status == "model"
     for make in (Channel.from_joint, Channel.from_counts):
         with pytest.raises(UnmaskError, match="row 1 of the joint table is empty"):
             make(np.array([[1.0], [0.0]]))
@@ -161,7 +166,7 @@ def test_the_posterior_is_bayes_rule_and_a_martingale(seed, n_x, n_y, zeros):
 @given(seeds, st.integers(1, 8), st.integers(1, 8), st.sampled_from([0.0, 0.5, 0.9]))
 def test_sparse_equals_dense(seed, n_x, n_y, zeros):
     rng = np.random.default_rng(seed)
-    dense, other = (random_channel(rng, n_x, n, zeros=zeros) for n in (n_y, 3))
+    dense, second = (random_channel(rng, n_x, n, zeros=zeros) for n in (n_y, 3))
     sparse = Channel(csr_array(dense.dense()), dense.prior)
     np.testing.assert_allclose(sparse.p_y, dense.p_y, rtol=1e-14)
     a, b = sparse.posterior(), dense.posterior()
@@ -171,7 +176,7 @@ def test_sparse_equals_dense(seed, n_x, n_y, zeros):
     np.testing.assert_allclose(sparse.joint().toarray(), dense.joint(), rtol=1e-14)
     after = random_channel(rng, n_y, 4, zeros=zeros)
     np.testing.assert_allclose(sparse.then(after).dense(), dense.then(after).dense(), rtol=1e-12)
-    np.testing.assert_allclose(sparse.parallel(other).dense(), dense.parallel(other).dense(), rtol=1e-12)
+    np.testing.assert_allclose(sparse.parallel(second).dense(), dense.parallel(second).dense(), rtol=1e-12)
 
 
 def test_a_secret_of_prior_zero_and_an_output_nobody_gives_are_left_out():
@@ -207,12 +212,12 @@ def test_a_block_of_columns_at_a_time_changes_nothing(monkeypatch):
     rng = np.random.default_rng(3)
     for zeros in (0.0, 0.5):
         channel = random_channel(rng, 9, 11, zeros=zeros)
-        whole = channel.posterior()
+        posterior = channel.posterior()
         monkeypatch.setattr("unmask.channels._beliefs.LOG_BLOCK_ENTRIES", 20)
         pieces = channel.posterior()
         monkeypatch.undo()
-        np.testing.assert_array_equal(whole.candidate, pieces.candidate)
-        np.testing.assert_array_equal(whole.log_probability, pieces.log_probability)
+        np.testing.assert_array_equal(posterior.candidate, pieces.candidate)
+        np.testing.assert_array_equal(posterior.log_probability, pieces.log_probability)
 
 
 # --- composition -----------------------------------------------------------------------------------------------------
@@ -233,12 +238,12 @@ def test_a_cascade_is_the_product_of_the_matrices(seed):
 def test_side_by_side_outputs_multiply_and_are_numbered_by_the_first():
     a = Channel(np.array([[0.5, 0.5], [1.0, 0.0]]), np.array([0.3, 0.7]), y_labels=("u", "v"))
     b = Channel(np.array([[0.1, 0.2, 0.7], [0.0, 1.0, 0.0]]), y_labels=("1", "2", "3"))
-    for other in (b, Channel(csr_array(b.dense()), y_labels=b.y_labels)):
-        both = a.parallel(other)
-        assert both.dense()[0, 1 * 3 + 2] == pytest.approx(0.5 * 0.7)
-        assert both.dense()[1].tolist() == [0, 1, 0, 0, 0, 0]
-        assert both.y_labels[5] == "v | 3"
-        np.testing.assert_array_equal(both.prior, a.prior)
+    for second_form in (b, Channel(csr_array(b.dense()), y_labels=b.y_labels)):
+        parallel = a.parallel(second_form)
+        assert parallel.dense()[0, 1 * 3 + 2] == pytest.approx(0.5 * 0.7)
+        assert parallel.dense()[1].tolist() == [0, 1, 0, 0, 0, 0]
+        assert parallel.y_labels[5] == "v | 3"
+        np.testing.assert_array_equal(parallel.prior, a.prior)
     with pytest.raises(UnmaskError, match="2 and 3 secrets"):
         a.parallel(Channel(np.eye(3)))
 
@@ -254,11 +259,11 @@ def test_two_large_dense_channels_are_not_multiplied_out(monkeypatch):
 def test_seeing_both_outputs_is_seeing_one_after_the_other(seed):
     rng = np.random.default_rng(seed)
     a, b = random_channel(rng, 4, 3), random_channel(rng, 4, 5)
-    both = dense_posterior(a.parallel(b))
+    beliefs = dense_posterior(a.parallel(b))
     first = dense_posterior(a)
     for y in range(3):
         again = dense_posterior(b.with_prior(first[y] / first[y].sum()))
-        np.testing.assert_allclose(both[5 * y : 5 * y + 5], again, rtol=1e-5, atol=1e-9)
+        np.testing.assert_allclose(beliefs[5 * y : 5 * y + 5], again, rtol=1e-5, atol=1e-9)
 
 
 # --- refinement ------------------------------------------------------------------------------------------------------
@@ -270,8 +275,8 @@ def test_a_processed_channel_is_refined_by_its_source(seed, shape):
     fine, after = random_channel(rng, *shape), random_channel(rng, shape[1], 3, zeros=0.4)
     coarse = fine.then(after)
     assert degradation(fine, coarse) is not None
-    found = degradation(fine, coarse)
-    np.testing.assert_allclose(fine.then(found).dense(), coarse.dense(), atol=1e-9)
+    result = degradation(fine, coarse)
+    np.testing.assert_allclose(fine.then(result).dense(), coarse.dense(), atol=1e-9)
 
 
 def test_refinement_has_negative_cases():
@@ -280,10 +285,10 @@ def test_refinement_has_negative_cases():
     assert degradation(clear, noisy) is not None
     assert degradation(noisy, clear) is None
     # and two that do not compare: each tells one pair of secrets apart that the other does not
-    left = Channel(np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]]))
-    right = Channel(np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]))
-    assert degradation(left, right) is None
-    assert degradation(right, left) is None
+    left_channel = Channel(np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]]))
+    right_channel = Channel(np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]))
+    assert degradation(left_channel, right_channel) is None
+    assert degradation(right_channel, left_channel) is None
 
 
 def test_refinement_is_decided_near_the_border():

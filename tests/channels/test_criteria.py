@@ -39,24 +39,24 @@ def h(p):
 @pytest.mark.parametrize("name", ["k_anonymity", "l_diversity"])
 def test_classes_held_alike(name):
     # section V-A1: P = 1 - 1/k
-    found = error_of(name, 5)
-    assert found[:3] == (0.8, 0.8, 0.0)  # nothing is left of it with background knowledge
+    result = error_of(name, 5)
+    assert result[:3] == (0.8, 0.8, 0.0)  # nothing is left of it with background knowledge
     assert error_of("hartley_entropy", np.log2(5)).low == pytest.approx(0.8)
 
 
 def test_min_entropy_is_the_error():
     p = np.array([0.6, 0.3, 0.1])
-    found = error_of("min_entropy", -np.log2(p.max()))
-    assert found.low == found.high == pytest.approx(0.4)
-    assert found.without_it == found.low
+    result = error_of("min_entropy", -np.log2(p.max()))
+    assert result.low == result.high == pytest.approx(0.4)
+    assert result.without_it == result.low
 
 
 @settings(max_examples=200, deadline=None)
 @given(st.lists(st.floats(0.0, 1.0), min_size=2, max_size=8).filter(lambda v: sum(v) > 0.01))
 def test_error_lies_in_the_range_of_its_shannon_entropy(values):
     p = np.array(values) / sum(values)
-    found = error_of("shannon_entropy", min(h(p), np.log2(len(p))), n=len(p))
-    assert found.low - FLAT <= 1 - p.max() <= found.high + FLAT
+    result = error_of("shannon_entropy", min(h(p), np.log2(len(p))), n=len(p))
+    assert result.low - FLAT <= 1 - p.max() <= result.high + FLAT
 
 
 @pytest.mark.parametrize("n", [2, 3, 10])
@@ -70,10 +70,10 @@ def test_both_ends_of_the_entropy_range_are_attained(n, error):
 
 def test_average_entropy_allows_larger_errors_than_one_belief():
     # mixing a certain output and a uniform one over two: H = 1/2, error 1/4 = H/2 (Hellman & Raviv); one belief: less
-    average, one = error_of("conditional_entropy", 0.5, n=2), error_of("shannon_entropy", 0.5, n=2)
+    average, single = error_of("conditional_entropy", 0.5, n=2), error_of("shannon_entropy", 0.5, n=2)
     assert average.high == pytest.approx(0.25)
-    assert one.high == pytest.approx(0.11, abs=1e-3)  # h^-1(1/2) = 0.1100
-    assert average.low == one.low
+    assert single.high == pytest.approx(0.11, abs=1e-3)  # h^-1(1/2) = 0.1100
+    assert average.low == single.low
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -82,8 +82,8 @@ def test_average_error_lies_in_the_range_of_the_conditional_entropy(seed):
     channel = Channel(rng.dirichlet(np.full(6, 0.4), 4), rng.dirichlet(np.ones(4)))
     joint = channel.prior[:, None] * channel.dense()
     error = 1 - joint.max(axis=0).sum()
-    found = error_of("conditional_entropy", conditional_entropy(channel), n=4)
-    assert found.low - SLACK <= error <= found.high + SLACK
+    result = error_of("conditional_entropy", conditional_entropy(channel), n=4)
+    assert result.low - SLACK <= error <= result.high + SLACK
 
 
 def channel_facts(seed):
@@ -126,10 +126,10 @@ def test_bounds_on_what_is_lost_hold_for_every_output_and_loss(seed, name):
 @pytest.mark.parametrize("seed", range(30))
 def test_mutual_information_bounds_the_average(seed):
     facts = channel_facts(seed)
-    found = error_of(
+    result = error_of(
         "mutual_information", facts["mutual_information"], prior_error=facts["R0"], dmax=facts["dmax"], graded=True
     )
-    assert found.low - SLACK <= facts["p_y"] @ facts["P"] <= found.high + SLACK
+    assert result.low - SLACK <= facts["p_y"] @ facts["P"] <= result.high + SLACK
 
 
 def test_bounds_are_attained():
@@ -177,9 +177,9 @@ def test_every_criterion_has_an_error_and_an_assumption():
     for entry in CRITERIA:
         extra = {"n": 4} if entry.needs == "n" else {}
         extra |= {"prior_error": 0.5} if entry.needs == "prior_error" else {}
-        found = error_of(entry.name, 1.0, **extra)
-        assert 0.0 <= found.low <= found.high <= 1.0
-        assert found.without_it <= found.low
+        result = error_of(entry.name, 1.0, **extra)
+        assert 0.0 <= result.low <= result.high <= 1.0
+        assert result.without_it <= result.low
         assert entry.assumption
 
 
@@ -213,8 +213,8 @@ def test_stationary_of_a_ring_and_of_two_parts():
 
 def test_typical_set_of_fifty_tosses_holds_little_more_than_half():
     # specs section 4: Bernoulli 0.3, k = 50, e = 0.05: P(T) = 0.56; the most likely sequence is not typical, for any k
-    found = typical_set(np.array([0.3, 0.7]), k=50, epsilon=0.05)
-    assert found.probability == pytest.approx(0.56, abs=5e-3)
+    result = typical_set(np.array([0.3, 0.7]), k=50, epsilon=0.05)
+    assert result.probability == pytest.approx(0.56, abs=5e-3)
     assert not any(typical_set(np.array([0.3, 0.7]), k=k, epsilon=0.05).holds_most_likely for k in (1, 10, 100, 1000))
     long = typical_set(np.array([0.3, 0.7]), k=2000, epsilon=0.05)
     assert long.probability > 0.95
@@ -227,23 +227,23 @@ def test_typical_set_against_all_sequences(p):
     sequences = np.array(list(product(range(len(p)), repeat=k)))
     probability = np.prod(p[sequences], axis=1)
     typical = np.abs(-np.log2(probability) / k - h(p)) <= epsilon
-    found = typical_set(p, k=k, epsilon=epsilon)
-    assert found.probability == pytest.approx(probability[typical].sum())
-    assert 2**found.log2_size == pytest.approx(typical.sum())
-    assert found.holds_most_likely == typical[probability.argmax()]
-    assert found.log2_size <= found.log2_high + SLACK
+    result = typical_set(p, k=k, epsilon=epsilon)
+    assert result.probability == pytest.approx(probability[typical].sum())
+    assert 2**result.log2_size == pytest.approx(typical.sum())
+    assert result.holds_most_likely == typical[probability.argmax()]
+    assert result.log2_size <= result.log2_high + SLACK
 
 
 def test_uniform_symbols_are_all_typical():
-    found = typical_set(np.full(4, 0.25), k=10, epsilon=0.01)
-    assert found.probability == pytest.approx(1.0)
-    assert found.log2_size == pytest.approx(20.0)
+    result = typical_set(np.full(4, 0.25), k=10, epsilon=0.01)
+    assert result.probability == pytest.approx(1.0)
+    assert result.log2_size == pytest.approx(20.0)
 
 
 def test_empty_typical_set():
-    found = typical_set(np.array([0.3, 0.7]), k=1, epsilon=0.05)
-    assert found.probability == 0.0
-    assert found.log2_size == -np.inf
+    result = typical_set(np.array([0.3, 0.7]), k=1, epsilon=0.05)
+    assert result.probability == 0.0
+    assert result.log2_size == -np.inf
 
 
 def test_too_many_types_are_refused():
@@ -261,13 +261,13 @@ def test_conditional_typical_set_needs_two_epsilons():
     x = np.array(list(product(range(2), repeat=k)))
     near = lambda p, entropy_: np.abs(-np.log2(p).sum(axis=-1) / k - entropy_) <= epsilon  # noqa: E731
     typical_x = near(channel.prior[x], h(channel.prior))
-    most = 0
+    largest = 0
     for ones in range(k + 1):  # which y: only how many ones it has matters
         y = np.repeat([1, 0], [ones, k - ones])
         if near(channel.p_y[y], h(channel.p_y)):
-            most = max(most, int((typical_x & near(joint[x, y], h(joint.ravel()))).sum()))
-    assert most > 1
-    assert np.log2(most) <= conditional_typical_log2_size(channel, k=k, epsilon=epsilon)
+            largest = max(largest, int((typical_x & near(joint[x, y], h(joint.ravel()))).sum()))
+    assert largest > 1
+    assert np.log2(largest) <= conditional_typical_log2_size(channel, k=k, epsilon=epsilon)
     assert conditional_typical_log2_size(channel, k=k, epsilon=epsilon) == pytest.approx(k * (H + 2 * epsilon))
 
 
@@ -275,7 +275,7 @@ def test_conditional_typical_set_needs_two_epsilons():
 
 
 @pytest.mark.parametrize(
-    ("what", "measures"),
+    ("question", "measures"),
     [
         # specs 3.2
         ("identity", ("min_entropy_bits", "shannon_entropy_bits", "k")),
@@ -283,15 +283,15 @@ def test_conditional_typical_set_needs_two_epsilons():
         ("attribute", ("min_entropy_bits", "shannon_entropy_bits", "l_distinct")),
     ],
 )
-def test_one_guess_is_answered_by_the_renyi_family(what, measures):
-    found = advise(what=what)
-    assert (found.worst, found.average, found.best) == measures
-    assert found.bounds == ()
+def test_one_guess_is_answered_by_the_renyi_family(question, measures):
+    advice = advise(what=question)
+    assert (advice.worst, advice.average, advice.best) == measures
+    assert advice.bounds == ()
 
 
 def test_c8_sequences_are_answered_by_the_rate_that_is_computed():
-    found = advise(what="sender", observations="many")
-    assert (found.worst, found.average, found.best) == (None, "entropy_rate", None)
+    advice = advise(what="sender", observations="many")
+    assert (advice.worst, advice.average, advice.best) == (None, "entropy_rate", None)
     assert hasattr(Chain, "entropy_rate")
 
 
@@ -301,21 +301,23 @@ def test_c8_every_answer_is_used():
         "loss": ("hamming", "graded"),
         "observations": ("one", "many"),
     }
-    for known in ({}, {"loss_known": False, "dmax": 2.0}):
-        found = {
-            given: advise(**dict(zip(answers, given, strict=True)), **known)
-            for given in product(*answers.values())
-            if not known or given[1] == "graded"
+    for options in ({}, {"loss_known": False, "dmax": 2.0}):
+        result = {
+            answers_chosen: advise(**dict(zip(answers, answers_chosen, strict=True)), **options)
+            for answers_chosen in product(*answers.values())
+            if not options or answers_chosen[1] == "graded"
         }
-        one = {given[:2]: advice for given, advice in found.items() if given[2] == "one"}
-        many = {given[:2]: advice for given, advice in found.items() if given[2] == "many"}
-        assert all(one[key] != many[key] for key in one)
-        assert len({advice.command for (_, loss), advice in one.items() if loss == "hamming"}) == (0 if known else 3)
+        single_observation = {key[:2]: advice for key, advice in result.items() if key[2] == "one"}
+        many_observations = {key[:2]: advice for key, advice in result.items() if key[2] == "many"}
+        assert all(single_observation[key] != many_observations[key] for key in single_observation)
+        assert len({advice.command for (_, loss), advice in single_observation.items() if loss == "hamming"}) == (
+            0 if options else 3
+        )
 
 
 def test_a_known_loss_leaves_no_entropy():
-    found = advise(what="attribute", loss="graded")
-    assert (found.worst, found.average, found.best, found.bounds) == (
+    advice = advise(what="attribute", loss="graded")
+    assert (advice.worst, advice.average, advice.best, advice.bounds) == (
         "estimation_error.worst",
         "estimation_error",
         None,
@@ -324,14 +326,14 @@ def test_a_known_loss_leaves_no_entropy():
     for measure in ("shannon_entropy_bits", "min_entropy_bits", "entropy_rate", "information_gain_bits"):
         with pytest.raises(UnmaskError, match=f"cannot be ranked by {measure}"):
             advise(what="attribute", loss="graded", rank_by=measure)
-    assert advise(what="attribute", loss="graded", rank_by="estimation_error") == found
+    assert advise(what="attribute", loss="graded", rank_by="estimation_error") == advice
 
 
 def test_an_unknown_loss_leaves_bounds_and_no_ranking():
-    found = advise(what="attribute", loss="graded", loss_known=False, dmax=2.0)
-    assert (found.worst, found.average, found.best, found.rank_by) == (None, None, None, ())
-    assert found.bounds[0] == "total_variation.worst"
-    assert "2 dmax TV" in found.why
+    advice = advise(what="attribute", loss="graded", loss_known=False, dmax=2.0)
+    assert (advice.worst, advice.average, advice.best, advice.rank_by) == (None, None, None, ())
+    assert advice.bounds[0] == "total_variation.worst"
+    assert "2 dmax TV" in advice.why
     with pytest.raises(UnmaskError, match="cannot be ranked by t_closeness"):
         advise(what="attribute", loss="graded", loss_known=False, dmax=2.0, rank_by="t_closeness")
     with pytest.raises(UnmaskError, match="give dmax"):
@@ -349,9 +351,9 @@ def test_shannon_entropy_does_not_rank_single_guesses():
 
 
 def test_words_that_are_not_known_are_refused():
-    for wrong in ({"what": "key"}, {"what": "identity", "loss": "l2"}, {"what": "identity", "observations": "two"}):
+    for question in ({"what": "key"}, {"what": "identity", "loss": "l2"}, {"what": "identity", "observations": "two"}):
         with pytest.raises(UnmaskError, match="expected one of"):
-            advise(**wrong)
+            advise(**question)
     with pytest.raises(UnmaskError, match="hamming, which is a known loss"):
         advise(what="identity", loss="hamming", loss_known=False)
 

@@ -30,8 +30,8 @@ def test_crowds_closed_forms(n, p):
     crowd = Crowds(n, p)
     channel = crowd.channel()
     belief = channel.posterior()
-    own = np.exp(belief.log_probability[belief.candidate == np.repeat(np.arange(n), n)])
-    np.testing.assert_allclose(own, p + (1 - p) / n, rtol=1e-6)
+    own_probability = np.exp(belief.log_probability[belief.candidate == np.repeat(np.arange(n), n)])
+    np.testing.assert_allclose(own_probability, p + (1 - p) / n, rtol=1e-6)
     assert error_of(channel) == pytest.approx((1 - p) * (1 - 1 / n), abs=1e-6)
     assert crowd.estimation_error == pytest.approx((1 - p) * (1 - 1 / n))
     log_p = np.log(channel.dense())
@@ -54,9 +54,9 @@ def test_crowds_as_simulated_agrees_with_the_closed_forms_within_its_standard_er
     n, p, messages = 8, 0.3, 200_000
     crowd = Crowds(n, p)
     author, last, forwards = simulate_crowd(crowd.channel(), p, messages, np.random.default_rng(11))
-    right = (author == last).mean()
+    share_right = (author == last).mean()
     expected = 1 - crowd.estimation_error
-    assert abs(right - expected) <= 4 * np.sqrt(expected * (1 - expected) / messages)
+    assert abs(share_right - expected) <= 4 * np.sqrt(expected * (1 - expected) / messages)
     assert abs(forwards.mean() - crowd.expected_delay) <= 4 * forwards.std() / np.sqrt(messages)
     joint = np.zeros((n, n))
     np.add.at(joint, (author, last), 1 / messages)
@@ -110,9 +110,9 @@ def test_a_mix_conserves_messages(name):
     assert came.sum() == len(run.sender)
     assert came.sum() - went.sum() == (run.exited < 0).sum() == inside[-1]
     assert inside.min() >= 0
-    out = run.exited >= 0
-    assert np.all(run.exited[out] >= run.entered[out])
-    assert run.truth().sum() == out.sum() == run.outputs().sum()
+    has_exited = run.exited >= 0
+    assert np.all(run.exited[has_exited] >= run.entered[has_exited])
+    assert run.truth().sum() == has_exited.sum() == run.outputs().sum()
     np.testing.assert_array_equal(run.truth().sum(axis=0), run.outputs().sum(axis=0))
 
 
@@ -217,8 +217,8 @@ def test_gowalla_on_a_grid():
     assert len(visits.user) == 38_000
     assert len(visits.users) == 357
     assert np.all(np.diff(visits.user) >= 0)
-    same = visits.user[1:] == visits.user[:-1]
-    assert np.all(np.diff(visits.time)[same] >= 0)
+    same_user = visits.user[1:] == visits.user[:-1]
+    assert np.all(np.diff(visits.time)[same_user] >= 0)
     prior = visits.prior()
     assert prior.sum() == pytest.approx(1)
     assert (prior > 0).sum() == 191
@@ -231,9 +231,9 @@ def test_gowalla_transitions_count_each_step_of_each_user_once():
     assert everybody.sum() == len(visits.user) - len(visits.users)
     users = visits.users[:20]
     for user in users:
-        own = visits.cell[visits.user == user]
+        cells = visits.cell[visits.user == user]
         by_hand = np.zeros((64, 64))
-        np.add.at(by_hand, (own[:-1], own[1:]), 1)
+        np.add.at(by_hand, (cells[:-1], cells[1:]), 1)
         np.testing.assert_array_equal(visits.transitions(user=int(user)).toarray(), by_hand)
     assert 0 < visits.transitions(max_seconds=3_600.0).sum() < everybody.sum()
     with pytest.raises(UnmaskError, match="no visit on this grid"):

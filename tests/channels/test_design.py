@@ -58,21 +58,21 @@ def spent(prior, distortion, channel):
 @pytest.mark.parametrize("target", [1e-6, 0.01, 0.1, 0.25])
 def test_bernoulli_hamming_is_the_textbook_curve(p, target):
     # Cover and Thomas, "Elements of information theory", theorem 10.3.1: R(D) = h(p) - h(D)
-    found = rate_distortion([p, 1 - p], hamming(2), distortion=target)
-    assert found.rate[0] == pytest.approx(binary_entropy(p) - binary_entropy(target), abs=1e-6)
-    assert found.distortion[0] == pytest.approx(target, abs=1e-12)
-    assert 0 <= found.gap[0] <= 1e-6
+    curve = rate_distortion([p, 1 - p], hamming(2), distortion=target)
+    assert curve.rate[0] == pytest.approx(binary_entropy(p) - binary_entropy(target), abs=1e-6)
+    assert curve.distortion[0] == pytest.approx(target, abs=1e-12)
+    assert 0 <= curve.gap[0] <= 1e-6
 
 
 @pytest.mark.parametrize("n", [2, 3, 7])
 def test_slopes_of_a_uniform_source_under_hamming(n):
     # R(D) = ln n - h(D) - D ln(n - 1) has slope -s at D = (n - 1) / (n - 1 + e^s)
     slopes = np.array([0.5, 1.0, 3.0])
-    found = rate_distortion(np.full(n, 1 / n), hamming(n), slopes=slopes, gap=1e-10)
+    curve = rate_distortion(np.full(n, 1 / n), hamming(n), slopes=slopes, gap=1e-10)
     expected = (n - 1) / (n - 1 + np.exp(slopes))
-    np.testing.assert_allclose(found.distortion, expected, atol=1e-9)
+    np.testing.assert_allclose(curve.distortion, expected, atol=1e-9)
     rate = [np.log(n) - binary_entropy(d) - d * np.log(n - 1) for d in expected]
-    np.testing.assert_allclose(found.rate, rate, atol=1e-9)
+    np.testing.assert_allclose(curve.rate, rate, atol=1e-9)
 
 
 def test_gaussian_source_with_squared_error():
@@ -81,17 +81,17 @@ def test_gaussian_source_with_squared_error():
     p = np.exp(-(x**2) / 2)
     p /= p.sum()
     targets = np.array([0.1, 0.3, 0.7])
-    found = rate_distortion(p, (x[:, None] - x) ** 2, distortion=targets)
-    np.testing.assert_allclose(found.rate, -np.log(targets) / 2, atol=5e-4)
-    assert np.all(found.gap <= 1e-6)
+    curve = rate_distortion(p, (x[:, None] - x) ** 2, distortion=targets)
+    np.testing.assert_allclose(curve.rate, -np.log(targets) / 2, atol=5e-4)
+    assert np.all(curve.gap <= 1e-6)
 
 
 def test_a_gap_is_an_upper_bound_of_what_is_missing():
     rng = np.random.default_rng(1)
     for n, m in ((6, 4), (15, 30), (40, 40)):
         p, d, slopes = rng.dirichlet(np.ones(n)), rng.random((n, m)), [0.3, 3.0, 30.0]
-        best = rate_distortion(p, d, slopes=slopes, gap=1e-11)
-        exact = best.rate + slopes * best.distortion
+        optimum = rate_distortion(p, d, slopes=slopes, gap=1e-11)
+        exact = optimum.rate + slopes * optimum.distortion
         for gap in (1e-1, 1e-2, 1e-4, 1e-7):
             rough = rate_distortion(p, d, slopes=slopes, gap=gap)
             missing = rough.rate + slopes * rough.distortion - exact
@@ -104,34 +104,34 @@ def test_a_gap_is_an_upper_bound_of_what_is_missing():
 def test_a_gap_at_a_distortion_bounds_it_too():
     rng = np.random.default_rng(2)
     p, d = rng.dirichlet(np.ones(12)), rng.random((12, 12))
-    least = float(p @ d.min(axis=1))
-    targets = least + (float((p @ d).min()) - least) * np.array([0.0, 0.01, 0.4, 0.9])
-    rough, best = (rate_distortion(p, d, distortion=targets, gap=gap) for gap in (1e-3, 1e-10))
-    np.testing.assert_allclose(best.distortion, targets, atol=1e-12)
-    assert np.all(rough.rate - best.rate <= rough.gap + 1e-10)
-    assert np.all(best.gap <= 1e-10)
+    least_distortion = float(p @ d.min(axis=1))
+    targets = least_distortion + (float((p @ d).min()) - least_distortion) * np.array([0.0, 0.01, 0.4, 0.9])
+    rough, exact = (rate_distortion(p, d, distortion=targets, gap=gap) for gap in (1e-3, 1e-10))
+    np.testing.assert_allclose(exact.distortion, targets, atol=1e-12)
+    assert np.all(rough.rate - exact.rate <= rough.gap + 1e-10)
+    assert np.all(exact.gap <= 1e-10)
 
 
 def test_the_numbers_are_those_of_the_channel():
     rng = np.random.default_rng(3)
     p, d = rng.dirichlet(np.ones(9)), rng.random((9, 5))
-    found = rate_distortion(p, d, slopes=4.0)
-    assert found.rate[0] == pytest.approx(information(found.rules[0].joint()), abs=1e-12)
-    assert found.distortion[0] == pytest.approx(spent(p, d, found.rules[0]), abs=1e-12)
+    curve = rate_distortion(p, d, slopes=4.0)
+    assert curve.rate[0] == pytest.approx(information(curve.rules[0].joint()), abs=1e-12)
+    assert curve.distortion[0] == pytest.approx(spent(p, d, curve.rules[0]), abs=1e-12)
 
 
 def test_the_ends_of_the_curve():
     p, d = np.array([0.2, 0.5, 0.3]), hamming(3)
-    found = rate_distortion(p, d, distortion=[0.0, 0.5, 2.0])
-    np.testing.assert_allclose(found.rate, [entropy(p), 0.0, 0.0], atol=1e-12)
-    assert found.distortion[2] <= 0.5  # no more than a constant needs
+    curve = rate_distortion(p, d, distortion=[0.0, 0.5, 2.0])
+    np.testing.assert_allclose(curve.rate, [entropy(p), 0.0, 0.0], atol=1e-12)
+    assert curve.distortion[2] <= 0.5  # no more than a constant needs
 
 
 def test_a_secret_of_prior_0_and_an_output_nobody_wants():
     d = np.array([[0.0, 1.0, 9.0], [1.0, 0.0, 9.0], [5.0, 0.0, 9.0]])
-    found = rate_distortion([0.5, 0.5, 0.0], d, distortion=0.1)
-    assert found.rate[0] == pytest.approx(np.log(2) - binary_entropy(0.1), abs=1e-6)
-    assert found.rules[0].p_y[2] < 1e-6
+    curve = rate_distortion([0.5, 0.5, 0.0], d, distortion=0.1)
+    assert curve.rate[0] == pytest.approx(np.log(2) - binary_entropy(0.1), abs=1e-6)
+    assert curve.rules[0].p_y[2] < 1e-6
 
 
 # --- problem (9) -------------------------------------------------------------------------------------------
@@ -142,11 +142,11 @@ def test_a_secret_of_prior_0_and_an_output_nobody_wants():
 def test_binary_secret_behind_a_symmetric_channel(flip, target):
     # closed form: I = ln 2 - h(a * D), a * D = a (1 - D) + D (1 - a)
     joint = np.array([[1 - flip, flip], [flip, 1 - flip]]) / 2
-    found = private_rate_distortion(joint, hamming(2), distortion=target)
+    curve = private_rate_distortion(joint, hamming(2), distortion=target)
     star = flip * (1 - target) + target * (1 - flip)
-    assert found.rate[0] == pytest.approx(np.log(2) - binary_entropy(star), abs=1e-6)
-    assert found.distortion[0] <= target + 1e-12
-    assert found.gap[0] <= 1e-6
+    assert curve.rate[0] == pytest.approx(np.log(2) - binary_entropy(star), abs=1e-6)
+    assert curve.distortion[0] <= target + 1e-12
+    assert curve.gap[0] <= 1e-6
 
 
 def test_gaussian_secret_that_correlates_with_what_is_released():
@@ -155,9 +155,9 @@ def test_gaussian_secret_that_correlates_with_what_is_released():
     joint = np.exp(-(x[:, None] ** 2 - 2 * rho * x[:, None] * x + x**2) / (2 * (1 - rho**2)))
     joint /= joint.sum()
     variance = float(joint.sum(axis=0) @ x**2)
-    found = private_rate_distortion(joint, (x[:, None] - x) ** 2, distortion=target * variance, gap=1e-4)
-    assert found.rate[0] == pytest.approx(-np.log(1 - rho**2 * (1 - target)) / 2, abs=3e-3)
-    assert found.gap[0] <= 1e-4
+    curve = private_rate_distortion(joint, (x[:, None] - x) ** 2, distortion=target * variance, gap=1e-4)
+    assert curve.rate[0] == pytest.approx(-np.log(1 - rho**2 * (1 - target)) / 2, abs=3e-3)
+    assert curve.gap[0] <= 1e-4
 
 
 def test_perturbing_the_secret_itself_is_rate_distortion():
@@ -172,10 +172,10 @@ def test_perturbing_the_secret_itself_is_rate_distortion():
 def test_private_gaps_bound_what_is_missing():
     rng = np.random.default_rng(5)
     joint, d, slopes = rng.dirichlet(np.ones(120)).reshape(12, 10), rng.random((10, 8)), np.array([0.1, 0.5, 2.0])
-    best = private_rate_distortion(joint, d, slopes=slopes, gap=1e-9)
+    optimum = private_rate_distortion(joint, d, slopes=slopes, gap=1e-9)
     for gap in (1e-2, 1e-4, 1e-6):
         rough = private_rate_distortion(joint, d, slopes=slopes, gap=gap)
-        missing = rough.rate + slopes * rough.distortion - best.rate - slopes * best.distortion
+        missing = rough.rate + slopes * rough.distortion - optimum.rate - slopes * optimum.distortion
         assert np.all(missing >= -1e-9)
         assert np.all(missing <= rough.gap + 1e-9)
         assert np.all(rough.gap <= gap)
@@ -184,30 +184,30 @@ def test_private_gaps_bound_what_is_missing():
 def test_the_leak_is_the_rule_after_the_joint():
     rng = np.random.default_rng(6)
     joint, d = rng.dirichlet(np.ones(20)).reshape(4, 5), rng.random((5, 5))
-    found = private_rate_distortion(joint, d, slopes=1.0)
-    assert found.rate[0] == pytest.approx(information(joint @ found.rules[0].dense()), abs=1e-12)
-    assert found.rate[0] == pytest.approx(information(found.leaks[0].joint()), abs=1e-12)
-    assert found.distortion[0] == pytest.approx(spent(joint.sum(axis=0), d, found.rules[0]), abs=1e-12)
+    curve = private_rate_distortion(joint, d, slopes=1.0)
+    assert curve.rate[0] == pytest.approx(information(joint @ curve.rules[0].dense()), abs=1e-12)
+    assert curve.rate[0] == pytest.approx(information(curve.leaks[0].joint()), abs=1e-12)
+    assert curve.distortion[0] == pytest.approx(spent(joint.sum(axis=0), d, curve.rules[0]), abs=1e-12)
 
 
 def test_rate_distortion_on_what_is_released_leaks_more():
     rng = np.random.default_rng(7)
     joint, d = rng.dirichlet(np.full(120, 0.3)).reshape(12, 10), hamming(10)
     naive = rate_distortion(joint.sum(axis=0), d, distortion=0.4)
-    right = private_rate_distortion(joint, d, distortion=0.4)
-    assert information(joint @ naive.rules[0].dense()) > 1.1 * right.rate[0]
+    right_curve = private_rate_distortion(joint, d, distortion=0.4)
+    assert information(joint @ naive.rules[0].dense()) > 1.1 * right_curve.rate[0]
 
 
 def test_a_publisher_who_sees_the_secret_does_no_worse():
     rng = np.random.default_rng(8)
     joint, d = rng.dirichlet(np.ones(20)).reshape(4, 5), hamming(5)
-    one = private_rate_distortion(joint, d, distortion=0.1)
-    both = private_rate_distortion(joint, d, distortion=0.1, sees="both")
-    assert both.rate[0] < 0.9 * one.rate[0]
-    assert both.rules[0].n_x == 20
-    pairs = joint.ravel()[:, None] * both.rules[0].dense()
+    seen_by_one = private_rate_distortion(joint, d, distortion=0.1)
+    seen_by_both = private_rate_distortion(joint, d, distortion=0.1, sees="both")
+    assert seen_by_both.rate[0] < 0.9 * seen_by_one.rate[0]
+    assert seen_by_both.rules[0].n_x == 20
+    pairs = joint.ravel()[:, None] * seen_by_both.rules[0].dense()
     assert float((pairs * np.tile(d, (4, 1))).sum()) == pytest.approx(0.1, abs=1e-9)
-    assert information(pairs.reshape(4, 5, 5).sum(axis=1)) == pytest.approx(both.rate[0], abs=1e-12)
+    assert information(pairs.reshape(4, 5, 5).sum(axis=1)) == pytest.approx(seen_by_both.rate[0], abs=1e-12)
 
 
 def test_an_adversary_who_sees_the_output_through_noise():
@@ -215,18 +215,18 @@ def test_an_adversary_who_sees_the_output_through_noise():
     a, b, target = 0.1, 0.2, 0.15
     joint = np.array([[1 - a, a], [a, 1 - a]]) / 2
     noise = np.array([[1 - b, b], [b, 1 - b]])
-    found = private_rate_distortion(joint, hamming(2), distortion=target, observation=noise)
+    curve = private_rate_distortion(joint, hamming(2), distortion=target, observation=noise)
     star = a * (1 - target) + target * (1 - a)
     star = star * (1 - b) + b * (1 - star)
-    assert found.rate[0] == pytest.approx(np.log(2) - binary_entropy(star), abs=1e-6)
+    assert curve.rate[0] == pytest.approx(np.log(2) - binary_entropy(star), abs=1e-6)
 
 
 def test_a_released_value_that_decides_the_secret():
     # X = parity of X' in 0..3, d = 0 within {0, 1} and {2, 3}: hiding the parity costs nothing
     joint = np.array([[1, 0, 1, 0], [0, 1, 0, 1]]) / 4
     d = np.kron(1 - np.eye(2), np.ones((2, 2)))
-    found = private_rate_distortion(joint, d, distortion=[0.0, 0.2])
-    np.testing.assert_allclose(found.rate, 0.0, atol=1e-6)
+    curve = private_rate_distortion(joint, d, distortion=[0.0, 0.2])
+    np.testing.assert_allclose(curve.rate, 0.0, atol=1e-6)
 
 
 @pytest.mark.skipif(importlib.util.find_spec("cvxpy") is None, reason="needs cvxpy, the conic oracle")
@@ -307,10 +307,10 @@ def test_matched_losses_by_linear_program(kind, method):
     }[kind]
     for share in (0.3, 0.8, 1.2):
         budget = float(share * (loss @ prior).min())
-        found = optimal_mechanism(prior, loss, loss.T, budget, method=method)
+        mechanism = optimal_mechanism(prior, loss, loss.T, budget, method=method)
         optimum = matched_optimum(prior, loss, budget)
-        assert found.privacy == pytest.approx(optimum, abs=1e-8)
-        assert found.worst == pytest.approx(optimum, abs=2e-6)
+        assert mechanism.privacy == pytest.approx(optimum, abs=1e-8)
+        assert mechanism.worst == pytest.approx(optimum, abs=2e-6)
         assert optimal_mechanism(prior, loss, loss.T, budget).method == "closed form"
 
 
@@ -335,11 +335,11 @@ CONSTRAINTS = [
 @pytest.mark.parametrize("constraints", CONSTRAINTS, ids=str)
 def test_cuts_find_what_the_whole_program_finds(constraints):
     problem = mismatched(14, seed=13, share=0.35)
-    whole, cut = (optimal_mechanism(*problem, method=method, **constraints) for method in ("full", "cuts"))
-    assert (whole.method, cut.method) == ("full", "cuts")
-    assert cut.privacy == pytest.approx(whole.privacy, abs=1e-8)
-    assert cut.worst == pytest.approx(whole.worst, abs=3e-6)
-    assert max(whole.gap, cut.gap) <= 1e-8
+    full, cut = (optimal_mechanism(*problem, method=method, **constraints) for method in ("full", "cuts"))
+    assert (full.method, cut.method) == ("full", "cuts")
+    assert cut.privacy == pytest.approx(full.privacy, abs=1e-8)
+    assert cut.worst == pytest.approx(full.worst, abs=3e-6)
+    assert max(full.gap, cut.gap) <= 1e-8
 
 
 @pytest.mark.parametrize("method", ["full", "cuts"])
@@ -347,19 +347,19 @@ def test_cuts_find_what_the_whole_program_finds(constraints):
 @pytest.mark.parametrize("constraints", CONSTRAINTS, ids=str)
 def test_constraints_hold_in_the_channel(constraints, objective, method):
     prior, loss, distortion, budget = problem = mismatched(14, seed=13, share=0.35)
-    found = optimal_mechanism(*problem, objective=objective, method=method, **constraints)
-    at_output, p_y = risks(prior, loss, found.channel)
-    used = found.channel.dense()[:, found.channel.p_y > 0]
-    assert spent(prior, distortion, found.channel) <= budget + 1e-9
+    mechanism = optimal_mechanism(*problem, objective=objective, method=method, **constraints)
+    at_output, p_y = risks(prior, loss, mechanism.channel)
+    used = mechanism.channel.dense()[:, mechanism.channel.p_y > 0]
+    assert spent(prior, distortion, mechanism.channel) <= budget + 1e-9
     assert at_output.min() >= constraints.get("worst_case", 0.0) - 1e-9
     if "epsilon" in constraints:
         assert np.log(used.max(axis=0) / used.min(axis=0)).max() <= constraints["epsilon"] + 1e-9
     if "delta" in constraints:
         assert np.abs(np.log(used / p_y)).max() <= constraints["delta"] + 1e-9
-    assert found.privacy == pytest.approx(at_output @ p_y, abs=1e-12)
-    assert found.worst == pytest.approx(at_output.min(), abs=1e-12)
-    assert found.distortion == pytest.approx(spent(prior, distortion, found.channel), abs=1e-12)
-    assert found.leakage == pytest.approx(information(found.channel.joint()), abs=1e-10)
+    assert mechanism.privacy == pytest.approx(at_output @ p_y, abs=1e-12)
+    assert mechanism.worst == pytest.approx(at_output.min(), abs=1e-12)
+    assert mechanism.distortion == pytest.approx(spent(prior, distortion, mechanism.channel), abs=1e-12)
+    assert mechanism.leakage == pytest.approx(information(mechanism.channel.joint()), abs=1e-10)
 
 
 def test_constraints_cost_something():
@@ -393,35 +393,35 @@ def test_more_budget_never_hurts_and_enough_gives_the_prior_risk():
 def test_randomized_response_is_the_cheapest_private_channel(method):
     # Kairouz, Oh and Viswanath, "Extremal mechanisms for local differential privacy", 2016: uniform prior, Hamming
     n, epsilon = 5, 1.3
-    wrong = (n - 1) / (n - 1 + np.exp(epsilon))
+    error_rate = (n - 1) / (n - 1 + np.exp(epsilon))
     prior, loss = np.full(n, 1 / n), hamming(n)
-    found = optimal_mechanism(prior, loss, loss, wrong, epsilon=epsilon, method=method)
-    response = np.where(np.eye(n) > 0, 1 - wrong, wrong / (n - 1))
-    np.testing.assert_allclose(found.channel.dense(), response, atol=1e-7)
-    assert found.privacy == pytest.approx(wrong, abs=1e-8)
-    with pytest.raises(UnmaskError, match=f"expected at least {wrong:.6f}"):
-        optimal_mechanism(prior, loss, loss, wrong - 1e-3, epsilon=epsilon, method=method)
+    mechanism = optimal_mechanism(prior, loss, loss, error_rate, epsilon=epsilon, method=method)
+    response = np.where(np.eye(n) > 0, 1 - error_rate, error_rate / (n - 1))
+    np.testing.assert_allclose(mechanism.channel.dense(), response, atol=1e-7)
+    assert mechanism.privacy == pytest.approx(error_rate, abs=1e-8)
+    with pytest.raises(UnmaskError, match=f"expected at least {error_rate:.6f}"):
+        optimal_mechanism(prior, loss, loss, error_rate - 1e-3, epsilon=epsilon, method=method)
 
 
 def test_alphabets_of_three_sizes():
     rng = np.random.default_rng(15)
     prior, loss, distortion = rng.dirichlet(np.ones(6)), rng.random((4, 6)), rng.random((6, 9))
     budget = float(0.5 * (prior @ distortion.min(axis=1)) + 0.5 * (prior @ distortion).min())
-    whole, cut = (optimal_mechanism(prior, loss, distortion, budget, method=method) for method in ("full", "cuts"))
-    assert whole.channel.dense().shape == (6, 9)
-    assert cut.privacy == pytest.approx(whole.privacy, abs=1e-8)
+    full, cut = (optimal_mechanism(prior, loss, distortion, budget, method=method) for method in ("full", "cuts"))
+    assert full.channel.dense().shape == (6, 9)
+    assert cut.privacy == pytest.approx(full.privacy, abs=1e-8)
 
 
 def test_a_bound_from_the_optimum_is_not_passed_by_chance():
     prior, loss, distortion, budget = mismatched(8, seed=16)
-    found = optimal_mechanism(prior, loss, distortion, budget)
-    rng, best = np.random.default_rng(17), 0.0
+    mechanism = optimal_mechanism(prior, loss, distortion, budget)
+    rng, highest = np.random.default_rng(17), 0.0
     for _ in range(2000):
         rule = np.exp(-rng.uniform(5, 60) * distortion * rng.uniform(0.5, 2.0, distortion.shape))
         rule /= rule.sum(axis=1, keepdims=True)
         if (prior[:, None] * rule * distortion).sum() <= budget:
-            best = max(best, float((loss @ (prior[:, None] * rule)).min(axis=0).sum()))
-    assert 0.5 * found.privacy < best <= found.privacy + found.gap
+            highest = max(highest, float((loss @ (prior[:, None] * rule)).min(axis=0).sum()))
+    assert 0.5 * mechanism.privacy < highest <= mechanism.privacy + mechanism.gap
 
 
 # --- refusals ----------------------------------------------------------------------------------------------

@@ -36,33 +36,37 @@ def test_matched_designs_have_the_same_risk_at_every_output(loss):
     places = grid(8, 8, 250.0)
     prior = np.random.default_rng(2).dirichlet(np.full(64, 0.7))
     table = as_matrix(loss, 64, coordinates=places.points)
-    before = bayes(Channel(np.ones((64, 1)), prior).posterior(), loss, coordinates=places.points).average
-    found = optimal_mechanism(prior, loss, table.T, 0.5 * before, coordinates=places.points)
-    true = bayes(found.channel.posterior(), loss, coordinates=places.points)
-    for value in (found.privacy, found.worst, found.distortion, true.average, true.worst):
-        assert value == pytest.approx(0.5 * before, rel=1e-6)  # no more can be had: the answer may be what is shown
+    prior_error = bayes(Channel(np.ones((64, 1)), prior).posterior(), loss, coordinates=places.points).average
+    mechanism = optimal_mechanism(prior, loss, table.T, 0.5 * prior_error, coordinates=places.points)
+    true = bayes(mechanism.channel.posterior(), loss, coordinates=places.points)
+    for value in (mechanism.privacy, mechanism.worst, mechanism.distortion, true.average, true.worst):
+        assert value == pytest.approx(
+            0.5 * prior_error, rel=1e-6
+        )  # no more can be had: the answer may be what is shown
 
 
 def test_a_matched_design_where_no_output_can_be_believed():
     x = np.array([0.0, 10.0])
     table = as_matrix("squared", 2, coordinates=x)
-    found = optimal_mechanism([0.5, 0.5], "squared", table.T, 20.0, coordinates=x)
+    mechanism = optimal_mechanism([0.5, 0.5], "squared", table.T, 20.0, coordinates=x)
     # the variance of a coin of 0.2, in units of 100
-    assert found.privacy == pytest.approx(16.0, abs=1e-4)
+    assert mechanism.privacy == pytest.approx(16.0, abs=1e-4)
 
 
 def test_a_budget_that_pays_for_showing_nothing_at_all():
     places = grid(7, 7, 1.0)
     prior = np.random.default_rng(3).dirichlet(np.ones(49))
     table = as_matrix("squared", 49, coordinates=places.points)
-    before = bayes(Channel(np.ones((49, 1)), prior).posterior(), "squared", coordinates=places.points).average
-    found = optimal_mechanism(prior, "squared", table.T, 2 * float((table @ prior).min()), coordinates=places.points)
-    assert (found.privacy, found.leakage) == pytest.approx((before, 0.0), abs=1e-9)
+    prior_error = bayes(Channel(np.ones((49, 1)), prior).posterior(), "squared", coordinates=places.points).average
+    mechanism = optimal_mechanism(
+        prior, "squared", table.T, 2 * float((table @ prior).min()), coordinates=places.points
+    )
+    assert (mechanism.privacy, mechanism.leakage) == pytest.approx((prior_error, 0.0), abs=1e-9)
 
 
 def test_budget_that_protects_nobody_is_not_spent():
-    found = optimal_mechanism([0.6, 0.3, 0.1], hamming(3), hamming(3), 0.5, delta=0.3)
-    assert (found.privacy, found.distortion, found.leakage) == pytest.approx((0.4, 0.4, 0.0), abs=1e-9)
+    mechanism = optimal_mechanism([0.6, 0.3, 0.1], hamming(3), hamming(3), 0.5, delta=0.3)
+    assert (mechanism.privacy, mechanism.distortion, mechanism.leakage) == pytest.approx((0.4, 0.4, 0.0), abs=1e-9)
 
 
 @pytest.mark.parametrize("unit", [1e-9, 1e9])
@@ -70,8 +74,8 @@ def test_optimal_mechanisms_do_not_depend_on_the_units(unit):
     rng = np.random.default_rng(5)
     prior, loss, cost = rng.dirichlet(np.ones(5)), rng.random((5, 5)), rng.random((5, 5))
     budget = float(0.5 * (prior @ cost.min(axis=1)) + 0.5 * (prior @ cost).min())
-    one = optimal_mechanism(prior, loss, cost, budget)
-    other = optimal_mechanism(prior, loss * unit, cost / unit, budget / unit)
-    assert other.privacy / unit == pytest.approx(one.privacy, rel=1e-8)
-    assert other.distortion * unit == pytest.approx(one.distortion, rel=1e-8)
-    assert other.gap <= 1e-8 * unit
+    mechanism = optimal_mechanism(prior, loss, cost, budget)
+    scaled = optimal_mechanism(prior, loss * unit, cost / unit, budget / unit)
+    assert scaled.privacy / unit == pytest.approx(mechanism.privacy, rel=1e-8)
+    assert scaled.distortion * unit == pytest.approx(mechanism.distortion, rel=1e-8)
+    assert scaled.gap <= 1e-8 * unit

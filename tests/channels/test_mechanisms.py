@@ -161,10 +161,10 @@ def test_planar_laplace_own_cell_and_far_cells_are_resolved(monkeypatch):
 @pytest.mark.parametrize("protection", [PlanarLaplace(0.01), PlanarGaussian(90.0), Shrink(90.0, 150.0, (20.0, 10.0))])
 def test_the_channel_on_a_grid_is_the_noisy_point_put_in_its_nearest_cell(protection):
     x, n = 6, 100_000
-    shown = protection(np.tile(GRID.points[x], (n, 1)), rng=np.random.default_rng(8))
+    outputs = protection(np.tile(GRID.points[x], (n, 1)), rng=np.random.default_rng(8))
     low = np.array([GRID.east_edges[0], GRID.north_edges[0]])
     high = np.array([GRID.east_edges[-1], GRID.north_edges[-1]]) - 1e-9
-    share = np.bincount(GRID.cell_of(np.clip(shown, low, high)), minlength=20) / n
+    share = np.bincount(GRID.cell_of(np.clip(outputs, low, high)), minlength=20) / n
     p = protection.channel(GRID).dense()[x]
     assert np.all(np.abs(share - p) <= 4.5 * np.sqrt(p * (1 - p) / n))
 
@@ -231,8 +231,8 @@ def test_the_shrunk_point_on_a_fine_grid_has_the_closed_form_error():
 def test_perturbed_values_have_the_frequencies_of_the_channel(protection):
     table, n = protection.channel().dense(), 40_000
     for x in (0, 3):
-        shown = protection(np.full(n, x), rng=np.random.default_rng(x))
-        share = np.bincount(shown, minlength=5) / n
+        outputs = protection(np.full(n, x), rng=np.random.default_rng(x))
+        share = np.bincount(outputs, minlength=5) / n
         assert np.all(np.abs(share - table[x]) <= 4.5 * np.sqrt(table[x] * (1 - table[x]) / n))
 
 
@@ -242,11 +242,11 @@ def test_the_coin_costs_what_the_adversary_errs_for_any_loss(seed, keep):
     prior, loss = rng.dirichlet(np.ones(6)), rng.random((6, 6))  # answers x truths, not symmetric
     np.fill_diagonal(loss, 0.0)
     for d, used in ((1.0 - np.eye(6), None), (loss, loss)):
-        before = (d @ prior).min()
+        prior_loss = (d @ prior).min()
         channel = Coin(keep).channel(prior, loss=used)
         distortion = float(np.sum(channel.joint() * d.T))
-        assert distortion == pytest.approx((1 - keep) * before, abs=1e-12)
-        assert error_of(channel, d) == pytest.approx((1 - keep) * before, abs=1e-6)
+        assert distortion == pytest.approx((1 - keep) * prior_loss, abs=1e-12)
+        assert error_of(channel, d) == pytest.approx((1 - keep) * prior_loss, abs=1e-6)
 
 
 def test_equally_good_guesses_of_the_coin_share_their_chance():

@@ -13,7 +13,7 @@ from unmask.channels.matrix_files import read_channels
 from unmask.cli import main
 
 
-def told(path, *options):
+def run_audit(path, *options):
     done = CliRunner().invoke(main, ["audit", "channel", str(path), *map(str, options), "--json"])
     assert done.stdout, done.stderr
     return json.loads(done.stdout)
@@ -41,22 +41,22 @@ def test_counts_and_samples_and_tallied_samples_are_the_same_evidence(tmp_path):
         written(tmp_path / "swapped.csv", "Output,Secret\n" + "".join(f"{line[2]},{line[0]}\n" for line in lines)),
         written(tmp_path / "tallied.csv", "secret,output,count\nx,a,30\ny,b,30\nx,b,10\ny,a,10\n"),
     )  # fmt: skip
-    found = [read_channels([path], None)[0][0] for path in files]
-    for channel in found:
+    channels = [read_channels([path], None)[0][0] for path in files]
+    for channel in channels:
         assert channel.samples == 80
         assert np.allclose(channel.dense(), [[0.75, 0.25], [0.25, 0.75]])
         assert (channel.x_labels, channel.y_labels) == (("x", "y"), ("a", "b"))
 
 
 def test_leakage_of_counts_is_corrected_and_no_row_is_exact(tmp_path):
-    found = told(written(tmp_path / "counts.csv", COUNTS), "--policy", "leakage_bits <= 1")
-    row = next(row for row in found["results"] if row["measure"] == "leakage_bits")
+    result = run_audit(written(tmp_path / "counts.csv", COUNTS), "--policy", "leakage_bits <= 1")
+    row = next(row for row in result["results"] if row["measure"] == "leakage_bits")
     h = -(0.25 * np.log2(0.25) + 0.75 * np.log2(0.75))
     assert 0 < row["posterior"] < 1 - h < row["high"]
-    assert {one["status"] for one in found["results"]} <= {"model", "refuted"}
-    assert not {one["measure"] for one in found["results"]} & {"epsilon_nats", "delta_up", "delta_down"}
-    assert found["tables"]["verdicts"][0]["state"] == "met"
-    assert found["tables"]["samples_leakages"][0]["counted"] == pytest.approx(1 - h)
+    assert {result["status"] for result in result["results"]} <= {"model", "refuted"}
+    assert not {result["measure"] for result in result["results"]} & {"epsilon_nats", "delta_up", "delta_down"}
+    assert result["tables"]["verdicts"][0]["state"] == "met"
+    assert result["tables"]["samples_leakages"][0]["counted"] == pytest.approx(1 - h)
 
 
 def test_equally_many_runs_of_a_system_that_leaks_nothing_show_no_leakage(tmp_path):
@@ -66,11 +66,11 @@ def test_equally_many_runs_of_a_system_that_leaks_nothing_show_no_leakage(tmp_pa
     path = written(
         tmp_path / "c.csv", "\n".join([head, *(f"s{i}," + ",".join(map(str, row)) for i, row in enumerate(table))])
     )
-    found = told(path)
-    row = next(row for row in found["results"] if row["measure"] == "leakage_bits")
+    result = run_audit(path)
+    row = next(row for row in result["results"] if row["measure"] == "leakage_bits")
     assert row["posterior"] < 0.05
     assert row["low"] == 0
-    assert found["tables"]["samples_leakages"][0]["p_value"] > 0.05
+    assert result["tables"]["samples_leakages"][0]["p_value"] > 0.05
 
 
 @pytest.mark.parametrize(
@@ -87,8 +87,8 @@ def test_the_interval_of_the_leakage_covers_the_truth(joint):
     rng, inside = np.random.default_rng(7), 0
     for _ in range(100):
         counts = rng.multinomial(150, joint.ravel()).reshape(joint.shape)
-        found = counted_information(counts, rng=rng, permutations=49)
-        inside += found.low - 1e-9 <= bits_of(joint) <= found.high + 1e-9
+        result = counted_information(counts, rng=rng, permutations=49)
+        inside += result.low - 1e-9 <= bits_of(joint) <= result.high + 1e-9
     assert inside >= 90
 
 
@@ -96,9 +96,9 @@ def test_learned_adversaries_are_judged_on_samples_that_they_did_not_learn_from(
     # 40 outputs, each seen once: by resubstitution every secret is known, held out none is
     counts = np.kron(np.eye(4, dtype=int), np.ones((1, 10), dtype=int))
     rows = unmask.audit(Channel.from_counts(counts)).rows
-    found = next(row for row in rows if row.adversary == "frequencies" and row.measure == "realized_success")
-    assert found.n == 20
-    assert found.posterior < 0.6
+    result = next(row for row in rows if row.adversary == "frequencies" and row.measure == "realized_success")
+    assert result.n == 20
+    assert result.posterior < 0.6
 
 
 def test_a_hundred_million_samples_take_no_more_memory_than_their_table():
@@ -113,8 +113,8 @@ def test_a_hundred_million_samples_take_no_more_memory_than_their_table():
 def test_numeric_outputs_are_learned_by_the_nearest_neighbor(tmp_path):
     rng = np.random.default_rng(3)
     lines = "".join(f"s{i % 2},{5 * (i % 2) + rng.normal():.6f}\n" for i in range(200))
-    found = told(written(tmp_path / "times.csv", f"secret,output\n{lines}"))
-    success = {r["adversary"]: r["posterior"] for r in found["results"] if r["measure"] == "realized_success"}
+    result = run_audit(written(tmp_path / "times.csv", f"secret,output\n{lines}"))
+    success = {r["adversary"]: r["posterior"] for r in result["results"] if r["measure"] == "realized_success"}
     assert success["nearest neighbor"] > 0.9
     assert success["frequencies"] < 0.7
 
@@ -151,8 +151,8 @@ def test_a_channel_of_whole_numbers_is_exact(tmp_path):
 
 
 def test_a_loss_may_be_an_array():
-    found = unmask.audit(
+    result = unmask.audit(
         Channel(np.array([[0.75, 0.25], [0.25, 0.75]])), loss=np.array([[0, 1.0], [1, 0]]), limit=False
     )
-    row = next(row for row in found.rows if row.measure == "estimation_error")
+    row = next(row for row in result.rows if row.measure == "estimation_error")
     assert row.posterior == pytest.approx(0.25)

@@ -10,11 +10,11 @@ from unmask.channels.criteria import counted_information
 def test_c9_independent_samples_do_not_leak():
     rng = np.random.default_rng(0)
     counts = np.bincount(rng.integers(2500, size=5000), minlength=2500).reshape(50, 50)
-    found = counted_information(counts, rng=rng)
-    assert found.counted > 0.35  # what the shares of the counts say
-    assert found.counted == pytest.approx(Channel.from_counts(counts).mutual_information(), abs=1e-9)
-    assert found.corrected < 0.02
-    assert found.p_value > 0.05
+    result = counted_information(counts, rng=rng)
+    assert result.counted > 0.35  # what the shares of the counts say
+    assert result.counted == pytest.approx(Channel.from_counts(counts).mutual_information(), abs=1e-9)
+    assert result.corrected < 0.02
+    assert result.p_value > 0.05
 
 
 def test_c9_the_test_that_nothing_leaks_keeps_its_level_and_finds_what_leaks():

@@ -34,12 +34,12 @@ GIVEN = {
 @pytest.mark.parametrize("name", [name for name in ATTACKS if name.startswith("channels.")])
 def test_every_attack_takes_a_release_and_knowledge_and_leaves_them_alone(name):
     attack, (release, knowledge) = ATTACKS[name], GIVEN[name]
-    before = deepcopy(release)
+    initial = deepcopy(release)
     belief = attack(release, knowledge, rng=np.random.default_rng(1))
     again = attack(release, knowledge)
     assert belief.log_probability.tolist() == again.log_probability.tolist()
     assert belief.candidate.tolist() == again.candidate.tolist()
-    assert repr(release) == repr(before)
+    assert repr(release) == repr(initial)
     assert eval(repr(attack), vars(channels)) == attack
     assert len(type(attack).__doc__.split()) > 30
 
@@ -49,13 +49,13 @@ def test_every_protection_takes_a_population_and_draws_from_its_channel(name):
     protection = PROTECTIONS[name]
     planar = isinstance(protection, channels.PlanarLaplace | channels.PlanarGaussian | channels.Shrink)
     population = RNG.normal(size=(400, 2)) if planar else np.arange(4).repeat(100)
-    before = population.copy()
-    shown = protection(population, rng=np.random.default_rng(2))
-    assert shown.tolist() == protection(population, rng=np.random.default_rng(2)).tolist()
-    assert shown.shape == population.shape
-    assert population.tolist() == before.tolist()
+    initial = population.copy()
+    released = protection(population, rng=np.random.default_rng(2))
+    assert released.tolist() == protection(population, rng=np.random.default_rng(2)).tolist()
+    assert released.shape == population.shape
+    assert population.tolist() == initial.tolist()
     assert eval(repr(protection), vars(channels)) == protection
     if not planar:
         channel = protection.channel(np.full(4, 0.25))
-        share = np.stack([np.bincount(shown[population == x], minlength=channel.n_y) / 100 for x in range(4)])
+        share = np.stack([np.bincount(released[population == x], minlength=channel.n_y) / 100 for x in range(4)])
         np.testing.assert_allclose(share, channel.dense(), atol=0.16)

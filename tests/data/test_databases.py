@@ -37,7 +37,7 @@ def test_the_next_user_finds_nothing_of_the_one_before(tmp_path):
         first.execute("create temp view v as select 2 as a")
         first.register("r", {"a": np.array([3])})
         assert first.execute(ASKED).fetchall() == [(str(tmp_path / "a"), "1.0 GiB", False)]
-    (kept,) = idle()
+    (database,) = idle()
     with lend_database(str(tmp_path / "b"), memory_limit=2 * ROOM) as second:
         assert idle() == []
         assert second.execute(ASKED).fetchall() == [(str(tmp_path / "b"), "2.0 GiB", True)]
@@ -45,7 +45,7 @@ def test_the_next_user_finds_nothing_of_the_one_before(tmp_path):
         for name in "tvr":
             with pytest.raises(duckdb.CatalogException):
                 second.execute(f"select * from {name}")
-    assert idle() == [kept]
+    assert idle() == [database]
 
 
 def test_two_at_a_time_have_one_each(tmp_path):
@@ -59,11 +59,11 @@ def test_two_at_a_time_have_one_each(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "left", ["create table t as select 1 as a", "create view v as select 1 as a", "attach ':memory:' as other"]
+    "leftover", ["create table t as select 1 as a", "create view v as select 1 as a", "attach ':memory:' as other"]
 )
-def test_what_a_user_leaves_behind_is_met_by_nobody(tmp_path, left):
+def test_what_a_user_leaves_behind_is_met_by_nobody(tmp_path, leftover):
     with lend_database(str(tmp_path), memory_limit=ROOM) as connection:
-        connection.execute(left)
+        connection.execute(leftover)
     assert idle() == []
 
 

@@ -23,10 +23,10 @@ TEXT = "straße;zip\nGoethestraße;01234\nKöln – Süd;50667\nplain;1\n"
 CELLS = ("Goethestraße", "Köln – Süd", "plain")
 
 
-def texts(path, **more):
-    found = read_encoded(path, **more)
-    column = found.columns["straße"]
-    return tuple(column.texts[code] for code in column.codes), found.notes
+def texts(path, **options):
+    result = read_encoded(path, **options)
+    column = result.columns["straße"]
+    return tuple(column.texts[code] for code in column.codes), result.notes
 
 
 def texts_in_engine(path, encoding=None):
@@ -37,7 +37,7 @@ def texts_in_engine(path, encoding=None):
 
 @pytest.mark.parametrize("suffix", [".csv", ".csv.gz"])
 @pytest.mark.parametrize(
-    ("encoding", "told"),
+    ("encoding", "encoding_name"),
     [
         ("utf-8", ()),
         ("utf-8-sig", ()),
@@ -46,15 +46,15 @@ def texts_in_engine(path, encoding=None):
         ("cp1252", ("is not UTF-8; it was read as cp1252; it may be",)),
     ],
 )
-def test_an_encoding_is_seen_or_guessed_and_said(tmp_path, encoding, told, suffix):  # T23, U5
+def test_an_encoding_is_seen_or_guessed_and_said(tmp_path, encoding, encoding_name, suffix):  # T23, U5
     path = tmp_path / f"street{suffix}"
     content = TEXT.encode(encoding)
     path.write_bytes(gzip.compress(content) if suffix.endswith("gz") else content)
-    for cells, every in (texts(path), texts_in_engine(path)):
-        notes = [note for note in every if note.startswith("the file")]
+    for cells, all_cells in (texts(path), texts_in_engine(path)):
+        notes = [note for note in all_cells if note.startswith("the file")]
         assert sorted(cells) == sorted(CELLS)
-        assert len(notes) == len(told)
-        assert all(text in note for text, note in zip(told, notes, strict=True))
+        assert len(notes) == len(encoding_name)
+        assert all(text in note for text, note in zip(encoding_name, notes, strict=True))
     assert column_names(path) == ["straße", "zip"]
     assert set(texts(path)[1]) <= set(Table.read(path, quasi_identifiers=["zip", "straße"]).notes)
 
@@ -176,8 +176,8 @@ SHEET = [
 @pytest.mark.parametrize("name", ["book.xlsx", "book.csv"])
 def test_a_workbook_is_read_with_the_types_of_its_columns(tmp_path, name):  # U5
     write_workbook(tmp_path / name, People=SHEET, Other=[["a"], [1]])
-    found = read_encoded(tmp_path / name)
-    cells = {key: [column.texts[code] for code in column.codes] for key, column in found.columns.items()}
+    result = read_encoded(tmp_path / name)
+    cells = {key: [column.texts[code] for code in column.codes] for key, column in result.columns.items()}
     assert cells == {
         "id": ["1", "2", None],
         "when": ["2020-04-11", None, "1980-05-11"],
@@ -186,15 +186,15 @@ def test_a_workbook_is_read_with_the_types_of_its_columns(tmp_path, name):  # U5
         "straße": ["Köln", None, "007"],
         "mixed": ["7", "x", "2000-01-02"],
     }
-    stored = [column.stored for column in found.columns.values()]
+    stored = [column.stored for column in result.columns.values()]
     assert stored == ["BIGINT", "DATE", "DOUBLE", "BOOLEAN", "VARCHAR", "VARCHAR"]
-    assert found.notes == (f"the first of 2 sheets of file '{name}' was read (FILE::SHEET names another)",)
+    assert result.notes == (f"the first of 2 sheets of file '{name}' was read (FILE::SHEET names another)",)
 
 
 def test_a_sheet_is_named_behind_the_file(tmp_path):  # U5
     write_workbook(tmp_path / "book.xlsx", People=SHEET, Other=[["a", "b"], [1, 2]])
-    found = read_encoded(tmp_path / "book.xlsx::Other")
-    assert (list(found.columns), found.notes) == (["a", "b"], ())
+    result = read_encoded(tmp_path / "book.xlsx::Other")
+    assert (list(result.columns), result.notes) == (["a", "b"], ())
     with open_engine() as engine:
         assert engine.names(f"{tmp_path}/book.xlsx::Other") == ["a", "b"]
         assert engine.names(f"{tmp_path}/book.xlsx")[:2] == ["id", "when"]

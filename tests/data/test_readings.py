@@ -29,7 +29,7 @@ def dialects(tmp_path, text, **options):
     return score_dialects(sample, is_known=KNOWN)
 
 
-def best(tmp_path, text, **options):
+def choose_dialect(tmp_path, text, **options):
     return dialects(tmp_path, text, **options)[0]
 
 
@@ -44,7 +44,7 @@ def account_for_lines(connection, reading, folder) -> LineAccount:
 
 
 def verified(tmp_path, text, *, header=False, **options):
-    reading = Reading(best(tmp_path, text, **options), header)
+    reading = Reading(choose_dialect(tmp_path, text, **options), header)
     with open_database() as connection:
         return account_for_lines(connection, reading, str(tmp_path))
 
@@ -66,7 +66,7 @@ CITIES = ("1\t41\tBonn\n2\t31\tUlm, Germany\n3\t32\tBonn\n", "\t", 3)
     ],
 )
 def test_the_delimiter_is_the_one_that_explains_all_lines(tmp_path, text, delimiter, width):
-    dialect = best(tmp_path, text)
+    dialect = choose_dialect(tmp_path, text)
     assert (dialect.delimiter, dialect.width, dialect.misfits) == (delimiter, width, ())
 
 
@@ -80,7 +80,7 @@ def test_the_delimiter_is_the_one_that_explains_all_lines(tmp_path, text, delimi
     ],
 )
 def test_comments_stand_above_the_first_row_only(tmp_path, text, comments, n_rows):
-    dialect = best(tmp_path, text, comment="# " if text.startswith("# made") else None)
+    dialect = choose_dialect(tmp_path, text, comment="# " if text.startswith("# made") else None)
     assert (len(dialect.sample.comments), len(dialect.rows)) == (comments, n_rows)
 
 
@@ -88,12 +88,12 @@ def test_comments_stand_above_the_first_row_only(tmp_path, text, comments, n_row
 def test_brackets_and_attributes_around_lines_are_cut_off(tmp_path, note):
     template = "(u{0}, u{1})" if note == "brackets" else "u{0} u{1} {{'weight': 1, 'color': 'a b'}}"
     lines = [template.format(k, k + 1) for k in range(50)]
-    dialect = best(tmp_path, "\n".join(lines))
+    dialect = choose_dialect(tmp_path, "\n".join(lines))
     assert dialect.width == 2
     assert note in dialect.sample.note
     assert verified(tmp_path, "\n".join(lines)).n_rows == 50
     with pytest.raises(AmbiguousInput, match="line 4 "):
-        best(tmp_path, "\n".join([*lines[:3], "u1 u2", *lines[3:]]))
+        choose_dialect(tmp_path, "\n".join([*lines[:3], "u1 u2", *lines[3:]]))
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_brackets_and_attributes_around_lines_are_cut_off(tmp_path, note):
     ],
 )
 def test_the_first_row_is_a_header_by_what_is_below_it(tmp_path, text, is_header):
-    odds, _ = score_header(best(tmp_path, text).rows, KNOWN)
+    odds, _ = score_header(choose_dialect(tmp_path, text).rows, KNOWN)
     assert odds >= 2 if is_header else odds <= -2
 
 
@@ -145,7 +145,7 @@ def test_a_comment_below_the_first_row_is_a_question_with_two_answers(tmp_path):
 def test_a_blank_delimiter_is_any_run_of_blanks(tmp_path):
     lines = [f"{k} {k + 1}" for k in range(FIRST_LINES + 10)]
     lines[-1] = "  7\t  8 "
-    dialect = best(tmp_path, "\n".join(lines))
+    dialect = choose_dialect(tmp_path, "\n".join(lines))
     with open_database() as connection:
         rows = read_rows(connection, Reading(dialect, False), "select c0, c1 from rows", str(tmp_path))
     assert (rows["c0"][-1], rows["c1"][-1], len(rows["c0"])) == ("7", "8", len(lines))
@@ -168,17 +168,17 @@ def test_cells_survive_any_dialect(tmp_path_factory, rows, delimiter, end, encod
     text = end.join(delimiter.join(f'"{cell}"' for cell in row) for row in rows)
     (folder / "a.txt").write_bytes(text.encode(encoding))
     sample = read_sample(decode_text(folder / "a.txt", str(folder)), comment="none")
-    (dialect,) = [one for one in score_dialects(sample, delimiter=delimiter) if one.quote == '"']
+    (dialect,) = [dialect for dialect in score_dialects(sample, delimiter=delimiter) if dialect.quote == '"']
     assert dialect.rows == tuple(rows)
     with open_database() as connection:
-        found = read_rows(connection, Reading(dialect, False), "select * from rows", str(folder))
+        result = read_rows(connection, Reading(dialect, False), "select * from rows", str(folder))
         account = account_for_lines(connection, Reading(dialect, False), str(folder))
-    assert list(zip(*(found[f"c{place}"] for place in range(3)), strict=True)) == rows
+    assert list(zip(*(result[f"c{place}"] for place in range(3)), strict=True)) == rows
     assert account.n_rows == len(rows)
 
 
 def test_names_of_many_columns_over_a_few_rows_are_no_certain_row():
-    names = [f"{letter}{other}" for letter in "abcdef" for other in "vwxyz"]
+    names = [f"{letter}{second_letter}" for letter in "abcdef" for second_letter in "vwxyz"]
     rows = [[f"{name} {number}" for name in names] for number in ("one", "two", "three")]
     odds, _ = score_header([names, *rows], lambda _: False)
     assert odds > -2.0

@@ -15,27 +15,27 @@ def names_in(folder):
 
 
 def test_several_files_take_their_names_together(tmp_path):
-    one, two = tmp_path / "one", tmp_path / "two"
-    with replace_files(one, None, two) as places:
-        write_text(places[one], "1")
+    first, two = tmp_path / "one", tmp_path / "two"
+    with replace_files(first, None, two) as places:
+        write_text(places[first], "1")
         write_text(places[two], "2")
-        assert not one.exists()
+        assert not first.exists()
         assert not two.exists()
-    assert (one.read_text(), two.read_text()) == ("1", "2")
+    assert (first.read_text(), two.read_text()) == ("1", "2")
     assert names_in(tmp_path) == ["one", "two"]
 
 
 def test_an_error_leaves_none_of_them(tmp_path):  # R21
-    one, two = tmp_path / "one", tmp_path / "two"
-    with pytest.raises(FileNotFoundError), replace_files(one, two) as places:
-        places[one].replace(places[two] / "nowhere")
+    first, two = tmp_path / "one", tmp_path / "two"
+    with pytest.raises(FileNotFoundError), replace_files(first, two) as places:
+        places[first].replace(places[two] / "nowhere")
     assert names_in(tmp_path) == []
 
 
 def test_a_file_that_cannot_take_its_name_takes_the_others_with_it(tmp_path):  # R21
-    one, two = tmp_path / "one", tmp_path / "two"
-    with pytest.raises(FailedError, match="output 'two' cannot be written"), replace_files(one, two) as places:
-        places[one].touch()  # and nothing for the other
+    first, two = tmp_path / "one", tmp_path / "two"
+    with pytest.raises(FailedError, match="output 'two' cannot be written"), replace_files(first, two) as places:
+        places[first].touch()  # and nothing for the other
     assert names_in(tmp_path) == []
 
 

@@ -45,49 +45,51 @@ class Gambler:
     actual: Fraction | None = None
 
 
-def best(who: Gambler, sizes: Sequence[int]) -> Outcome:
+def best_outcome(gambler: Gambler, sizes: Sequence[int]) -> Outcome:
     """The best of all strategies; of those that are worth the same the one that stops, then the first."""
     nobody = (Fraction(1), *(Fraction() for _ in sizes))
 
     @cache
     def after(failures: tuple[int | None, ...], fines: int) -> Outcome:
         """What the best strategy brings where so many tries of each group have failed, None where one succeeded."""
-        found = Outcome(Fraction(), Fraction(), nobody)
+        index = Outcome(Fraction(), Fraction(), nobody)
         for option in options(failures, fines):
-            found = option if option.worth > found.worth else found
-        return found
+            index = option if option.worth > index.worth else index
+        return index
 
     def options(failures: tuple[int | None, ...], fines: int) -> Iterator[Outcome]:
         """What trying each group next brings."""
         for group, j in enumerate(failures):
             if j is None or j == sizes[group]:
                 continue
-            people = sizes[group] / who.inside  # the target is any of them with the same chance
+            people = sizes[group] / gambler.inside  # the target is any of them with the same chance
             parts = []
-            for named, caught, *chances in _draws(who, 1 / (people - j)):
-                moved = (*failures[:group], None if named else j + 1, *failures[group + 1 :])
-                fined = caught and fines < who.cap
-                parts.append((*chances, named, fined, after(moved, fines + fined)))
-            yield _mixed(who, who.cost + (who.link if j == 0 else 0), parts)
+            for is_right, caught, *chances in _draws(gambler, 1 / (people - j)):
+                failures_after = (*failures[:group], None if is_right else j + 1, *failures[group + 1 :])
+                fined = caught and fines < gambler.cap
+                parts.append((*chances, is_right, fined, after(failures_after, fines + fined)))
+            yield _mixed(gambler, gambler.cost + (gambler.link if j == 0 else 0), parts)
 
     return after((0,) * len(sizes), 0)
 
 
-def _draws(who: Gambler, right: Fraction) -> Iterator[tuple[bool, bool, Fraction, Fraction]]:
+def _draws(gambler: Gambler, p_right: Fraction) -> Iterator[tuple[bool, bool, Fraction, Fraction]]:
     """Whether a try is right, whether it is detected, and how likely that is as believed and in truth."""
-    true = who.caught if who.actual is None else who.actual
-    for named, luck in ((True, right), (False, 1 - right)):
-        for caught, believed, actual in ((True, who.caught, true), (False, 1 - who.caught, 1 - true)):
-            yield named, caught, luck * believed, luck * actual
+    true = gambler.caught if gambler.actual is None else gambler.actual
+    for is_right, luck in ((True, p_right), (False, 1 - p_right)):
+        for caught, believed, actual in ((True, gambler.caught, true), (False, 1 - gambler.caught, 1 - true)):
+            yield is_right, caught, luck * believed, luck * actual
 
 
-def _mixed(who: Gambler, cost: Fraction, parts: Sequence[tuple[Fraction, Fraction, bool, bool, Outcome]]) -> Outcome:
+def _mixed(
+    gambler: Gambler, cost: Fraction, parts: Sequence[tuple[Fraction, Fraction, bool, bool, Outcome]]
+) -> Outcome:
     """One try, over what may come of it."""
     worth, fines, people = -cost, Fraction(), [Fraction()] * len(parts[0][-1].named)
-    for believed, actual, named, fined, ahead in parts:
-        worth += believed * (who.gain * named - who.fine * fined + ahead.worth)
+    for believed, actual, is_right, fined, ahead in parts:
+        worth += believed * (gambler.gain * is_right - gambler.fine * fined + ahead.worth)
         fines += actual * (fined + ahead.fines)
         for k, likely in enumerate(ahead.named):
             if actual * likely:
-                people[k + named] += actual * likely
+                people[k + is_right] += actual * likely
     return Outcome(worth, fines, tuple(people))

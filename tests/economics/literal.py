@@ -128,7 +128,7 @@ def literal_mdp(attacker: Attacker, belief: Mapping[int, float]) -> Game:
     waiting = deque([START])
     while waiting:
         state = waiting.popleft()
-        found = []
+        outcomes = []
         for action in _allowed(state):
             successors = []
             for after, probability in _outcomes(attacker, belief, detection, state, action):
@@ -136,8 +136,8 @@ def literal_mdp(attacker: Attacker, belief: Mapping[int, float]) -> Game:
                     number[after] = len(number)
                     waiting.append(after)
                 successors.append((number[after], probability))
-            found.append(Choice(action, _reward(attacker, state, action), tuple(successors)))
-        choices.append(tuple(found))
+            outcomes.append(Choice(action, _reward(attacker, state, action), tuple(successors)))
+        choices.append(tuple(outcomes))
     roots = {x.size: i for x, i in number.items() if x.linked and x.left == x.size}
     return Game(tuple(number), tuple(choices), attacker.discount, attacker.gain, 0, number[SINK], roots)
 
@@ -188,14 +188,14 @@ def _outcomes(
     if action == "terminate" or x.terminated or x.success or (x.linked and x.left == 0):
         return [(SINK, 1.0)]
     if action == "access":
-        rest = 1.0 - math.fsum(belief.values())
+        p_outside = 1.0 - math.fsum(belief.values())
         reached = [(x._replace(accessed=True, size=k, left=k), float(chance)) for k, chance in sorted(belief.items())]
-        return [*reached, (SINK, rest)] if rest > 0 else reached
+        return [*reached, (SINK, p_outside)] if p_outside > 0 else reached
     if action == "link":
         return [(x._replace(linked=True), 1.0)]
-    tried = x.size - x.left
-    succeeds = min(1.0, 1.0 / (x.size / attacker.prior - tried))
-    detects = float(detection[tried])
+    n_tried = x.size - x.left
+    succeeds = min(1.0, 1.0 / (x.size / attacker.prior - n_tried))
+    detects = float(detection[n_tried])
     fines = x.fines + 1 if _pays_fine(attacker, x) and attacker.max_fines < math.inf else x.fines
     reached = []
     for success, chance in ((True, succeeds), (False, 1.0 - succeeds)):
@@ -258,18 +258,18 @@ def _linear_program(
 ) -> NDArray[np.float64]:
     """min sum v, v[state[i]] >= reward[i] + discount * transition[i] @ v for every row i, v >= floor. Returns v."""
     m, n = transition.shape
-    here = sparse.csr_array((np.ones(m), state, np.arange(m + 1)), shape=(m, n))
-    found = linprog(  # type: ignore[call-overload]  # the stubs do not know that A_ub may be sparse
+    successor = sparse.csr_array((np.ones(m), state, np.arange(m + 1)), shape=(m, n))
+    result = linprog(  # type: ignore[call-overload]  # the stubs do not know that A_ub may be sparse
         np.ones(n),
-        A_ub=(LP_SCALE * (discount * transition - here)).tocsc(),
+        A_ub=(LP_SCALE * (discount * transition - successor)).tocsc(),
         b_ub=-LP_SCALE * reward,
         bounds=np.column_stack([floor, np.full(n, np.inf)]),
         method="highs-ds",  # v = floor is dual feasible, so the dual simplex starts warm
         options={"primal_feasibility_tolerance": LP_TOLERANCE, "dual_feasibility_tolerance": LP_TOLERANCE},
     )
-    if found.status != 0:
-        raise RuntimeError(f"the linear program of {n} states was not solved: {found.message}")
-    return np.array(found.x, dtype=np.float64)
+    if result.status != 0:
+        raise RuntimeError(f"the linear program of {n} states was not solved: {result.message}")
+    return np.array(result.x, dtype=np.float64)
 
 
 def _greedy(game: Game, values: NDArray[np.float64], tie: float) -> NDArray[np.int_]:
@@ -277,9 +277,9 @@ def _greedy(game: Game, values: NDArray[np.float64], tie: float) -> NDArray[np.i
     policy = np.zeros(len(game.states), dtype=np.int_)
     for x, choices in enumerate(game.choices):
         worth = [c.reward + game.discount * sum(chance * values[y] for y, chance in c.successors) for c in choices]
-        best = int(np.argmax(worth))
-        if worth[best] > worth[0] + tie * game.gain:
-            policy[x] = best
+        choice = int(np.argmax(worth))
+        if worth[choice] > worth[0] + tie * game.gain:
+            policy[x] = choice
     return policy
 
 
@@ -313,12 +313,12 @@ def _chain(game: Game, policy: NDArray[np.int_]) -> sparse.csr_array:
 
 
 def _evaluate(game: Game, policy: NDArray[np.int_]) -> NDArray[np.float64]:
-    reward = np.array([choices[taken].reward for choices, taken in zip(game.choices, policy, strict=True)])
-    rest = np.arange(len(game.states)) != game.sink
-    system = (sparse.eye_array(len(game.states)) - game.discount * _chain(game, policy)).tocsr()[rest][:, rest]
+    reward = np.array([choices[choice].reward for choices, choice in zip(game.choices, policy, strict=True)])
+    is_open = np.arange(len(game.states)) != game.sink
+    system = (sparse.eye_array(len(game.states)) - game.discount * _chain(game, policy)).tocsr()[is_open][:, is_open]
     # Time only moves forward, and so do the numbers of the states: the matrix is triangular as it stands.
     values = np.zeros(len(game.states))
-    values[rest] = splu(system.tocsc(), permc_spec="NATURAL", diag_pivot_thresh=0.0).solve(reward[rest])
+    values[is_open] = splu(system.tocsc(), permc_spec="NATURAL", diag_pivot_thresh=0.0).solve(reward[is_open])
     return values
 
 
@@ -400,25 +400,25 @@ def _solve_sizes(attacker: Attacker, belief: Mapping[int, float]) -> NDArray[np.
     _only_literal(attacker)
     sizes = np.array(sorted(belief), dtype=np.int_)
     chances = np.array([belief[size] for size in sizes.tolist()])
-    n, most = len(sizes), int(sizes.max(initial=0))
+    n, largest = len(sizes), int(sizes.max(initial=0))
     cap = attacker.max_fines
-    levels = 1 if math.isinf(cap) else min(int(cap), max(most - 1, 0)) + 1
-    shape = (n, most + 1, levels, 2, 2)
-    which, tried, fines, detected, success = np.indices(shape)
-    size = sizes[which]
-    reached = (tried >= 1) & (tried <= size) & (fines <= tried - 1)
-    reached |= (tried == 0) & (fines == 0) & (detected == 0) & (success == 0)
+    levels = 1 if math.isinf(cap) else min(int(cap), max(largest - 1, 0)) + 1
+    shape = (n, largest + 1, levels, 2, 2)
+    group, n_tried, fines, detected, success = np.indices(shape)
+    size = sizes[group]
+    reached = (n_tried >= 1) & (n_tried <= size) & (fines <= n_tried - 1)
+    reached |= (n_tried == 0) & (fines == 0) & (detected == 0) & (success == 0)
     number = np.where(reached, 1 + n + np.cumsum(reached).reshape(shape) - 1, -1)
-    which, tried, fines, detected, success, size = (
-        grid[reached] for grid in (which, tried, fines, detected, success, size)
+    group, n_tried, fines, detected, success, size = (
+        grid[reached] for grid in (group, n_tried, fines, detected, success, size)
     )
     pays = (detected == 1) & (fines < cap)
     at_end = attacker.gain * success - attacker.fine * pays
     floor = np.concatenate([np.zeros(1 + n), at_end])
 
-    on = np.flatnonzero((success == 0) & (tried < size))
-    odds = np.minimum(1.0, 1.0 / (size[on] / attacker.prior - tried[on]))
-    caught = np.asarray(attacker.detection_at(max(most, 1)), dtype=np.float64)[tried[on]]
+    on = np.flatnonzero((success == 0) & (n_tried < size))
+    odds = np.minimum(1.0, 1.0 / (size[on] / attacker.prior - n_tried[on]))
+    caught = np.asarray(attacker.detection_at(max(largest, 1)), dtype=np.float64)[n_tried[on]]
     paid = fines[on] if math.isinf(cap) else fines[on] + pays[on]
     rows, columns, weights = [np.zeros(n, dtype=np.int_)], [1 + np.arange(n)], [chances]  # row 0: access
     rows.append(1 + np.arange(n))  # rows 1 to n: link
@@ -427,7 +427,7 @@ def _solve_sizes(attacker: Attacker, belief: Mapping[int, float]) -> NDArray[np.
     for d, chance in ((0, 1.0 - caught), (1, caught)):
         for s, luck in ((0, 1.0 - odds), (1, odds)):
             rows.append(1 + n + np.arange(len(on)))
-            columns.append(number[which[on], tried[on] + 1, paid, d, s])
+            columns.append(number[group[on], n_tried[on] + 1, paid, d, s])
             weights.append(chance * luck)
     state = np.concatenate([np.arange(1 + n), 1 + n + on])
     reward = np.concatenate(
@@ -493,8 +493,11 @@ def _odds(
         return [min(1.0, v / (people - v * j)) for j in range(tries)]
     if len(probabilities) != size or list(probabilities) != sorted(probabilities, reverse=True):
         raise ValueError(f"given {len(probabilities)} probabilities, expected {size} in descending order")
-    left = [1.0 - v * math.fsum(probabilities[:j]) for j in range(tries)]
-    return [min(1.0, v * p / rest) if rest > 0 else 0.0 for p, rest in zip(probabilities, left, strict=False)]
+    p_left = [1.0 - v * math.fsum(probabilities[:j]) for j in range(tries)]
+    return [
+        min(1.0, v * p / p_reached) if p_reached > 0 else 0.0
+        for p, p_reached in zip(probabilities, p_left, strict=False)
+    ]
 
 
 def _linked(attacker: Attacker, first: Outcome) -> Outcome:
@@ -508,22 +511,24 @@ def _linked(attacker: Attacker, first: Outcome) -> Outcome:
 def _tree(attacker: Attacker, odds: Sequence[float]) -> dict[tuple[int, int], Outcome]:
     """(tries made, fines so far) -> outcome from there on. Nothing is tried where `tries` is 0."""
     detection = attacker.detection_at(max(len(odds), 1))
-    known: dict[tuple[int, int], Outcome] = {}
+    outcomes: dict[tuple[int, int], Outcome] = {}
 
-    def outcome(tried: int, fines: int) -> Outcome:
-        if tried == len(odds):
+    def outcome(n_tried: int, fines: int) -> Outcome:
+        if n_tried == len(odds):
             return NOTHING
-        if (tried, fines) not in known:
+        if (n_tried, fines) not in outcomes:
             fined = fines < attacker.max_fines
-            free = outcome(tried + 1, fines)
-            caught = NOTHING if attacker.arrest else outcome(tried + 1, fines + fined)
-            known[tried, fines] = _try_once(attacker, odds[tried], float(detection[tried]), fined, free, caught)
-        return known[tried, fines]
+            free = outcome(n_tried + 1, fines)
+            caught = NOTHING if attacker.arrest else outcome(n_tried + 1, fines + fined)
+            outcomes[n_tried, fines] = _try_once(
+                attacker, odds[n_tried], float(detection[n_tried]), fined, free, caught
+            )
+        return outcomes[n_tried, fines]
 
-    for tried in reversed(range(len(odds))):  # from the end, so that the recursion is never deep
-        for fines in range(int(min(tried, attacker.max_fines)) + 1):
-            outcome(tried, fines)
-    return known or {(0, 0): NOTHING}
+    for n_tried in reversed(range(len(odds))):  # from the end, so that the recursion is never deep
+        for fines in range(int(min(n_tried, attacker.max_fines)) + 1):
+            outcome(n_tried, fines)
+    return outcomes or {(0, 0): NOTHING}
 
 
 def _try_once(attacker: Attacker, s: float, q: float, fined: bool, free: Outcome, caught: Outcome) -> Outcome:
@@ -563,9 +568,9 @@ def play(attacker: Attacker, size: int, rng: np.random.Generator, n: int, *, ins
     The target is hidden as one of N = size / prior people of whom the first `size` are the candidates; the dice know
     nothing of the conditional chances that the plan was made with.
     """
-    known = _tree(attacker, _odds(attacker, size, inside))
-    plan = {place for place, ahead in known.items() if ahead.tries > 0}
-    if _linked(attacker, known[0, 0]).tries == 0:
+    tree = _tree(attacker, _odds(attacker, size, inside))
+    plan = {place for place, ahead in tree.items() if ahead.tries > 0}
+    if _linked(attacker, tree[0, 0]).tries == 0:
         return Played(0.0, 0.0, 0.0, 0.0)
     prior = attacker.prior if inside is None else inside
     detection = attacker.detection_at(size).tolist()
@@ -585,19 +590,19 @@ def _play_once(
     """Payoff and success of one play."""
     target = math.floor(rng.random() * people)
     payoff = -attacker.link_cost
-    tried = fines = 0
-    while (tried, fines) in plan:
-        now = attacker.link_delay + tried
+    n_tried = fines = 0
+    while (n_tried, fines) in plan:
+        now = attacker.link_delay + n_tried
         payoff -= attacker.discount**now * attacker.exploit_cost
-        caught = rng.random() < detection[tried]
+        caught = rng.random() < detection[n_tried]
         if caught and fines < attacker.max_fines:
             payoff -= attacker.discount ** (now + attacker.fine_delay) * attacker.fine
             fines += 1
-        if tried == target and rng.random() < attacker.confirmation:
+        if n_tried == target and rng.random() < attacker.confirmation:
             return payoff + attacker.discount ** (now + attacker.gain_delay) * attacker.gain, True
         if caught and attacker.arrest:
             break
-        tried += 1
+        n_tried += 1
     return payoff, False
 
 
@@ -621,24 +626,24 @@ def campaign_value(attacker: Attacker, sizes: Sequence[int], inside: Sequence[fl
     closed = -1
 
     @cache
-    def best(tried: tuple[int, ...], fines: int) -> float:
+    def value_of_state(tries: tuple[int, ...], fines: int) -> float:
         value = 0.0
-        for record, j in enumerate(tried):
+        for record, j in enumerate(tries):
             if j == closed or j == len(odds[record]):
                 continue
             s, q = odds[record][j], detection[j]
             fined = fines < attacker.max_fines
-            won = (*tried[:record], closed, *tried[record + 1 :])
-            lost = (*tried[:record], j + 1, *tried[record + 1 :])
+            won = (*tries[:record], closed, *tries[record + 1 :])
+            lost = (*tries[:record], j + 1, *tries[record + 1 :])
             cost = attacker.exploit_cost + (attacker.link_cost if j == 0 else 0.0) + q * attacker.fine * fined
-            ahead = (1 - q) * (s * best(won, fines) + (1 - s) * best(lost, fines))
+            ahead = (1 - q) * (s * value_of_state(won, fines) + (1 - s) * value_of_state(lost, fines))
             if not attacker.arrest:
-                more = fines + (fined and counted)
-                ahead += q * (s * best(won, more) + (1 - s) * best(lost, more))
+                fines_after = fines + (fined and counted)
+                ahead += q * (s * value_of_state(won, fines_after) + (1 - s) * value_of_state(lost, fines_after))
             value = max(value, s * attacker.gain - cost + ahead)
         return value
 
-    return best((0,) * len(sizes), 0)
+    return value_of_state((0,) * len(sizes), 0)
 
 
 def chain_value(attacker: Attacker, sizes: Sequence[int]) -> float:
@@ -659,8 +664,8 @@ def chain_value(attacker: Attacker, sizes: Sequence[int]) -> float:
             caught = [*ahead[1:], ahead[-1]]
             fines = [q * attacker.fine] * cap + [0.0]
             value = [
-                max(after, s * attacker.gain - cost - fine + q * more + (1 - q) * same)
-                for after, fine, more, same in zip(later, fines, caught, ahead, strict=True)
+                max(after, s * attacker.gain - cost - fine + q * fine_ahead + (1 - q) * no_fine_ahead)
+                for after, fine, fine_ahead, no_fine_ahead in zip(later, fines, caught, ahead, strict=True)
             ]
         later = value
     return later[0]

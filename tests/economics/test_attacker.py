@@ -118,8 +118,13 @@ def test_without_a_consequence_nothing_is_detected(harmless):
 def test_a_profile_fills_the_switches_that_are_not_given(profile, clock):
     attacker = Attacker(**CASE, profile=profile)
     assert (attacker.discount, attacker.gain_delay, attacker.fine_delay, attacker.link_delay) == clock
-    own = Attacker(**CASE, profile=profile, discount=0.5, gain_delay=0, link_delay=1)
-    assert (own.discount, own.gain_delay, own.fine_delay, own.link_delay) == (0.5, 0, clock[2], 1)
+    attacker_with_profile = Attacker(**CASE, profile=profile, discount=0.5, gain_delay=0, link_delay=1)
+    assert (
+        attacker_with_profile.discount,
+        attacker_with_profile.gain_delay,
+        attacker_with_profile.fine_delay,
+        attacker_with_profile.link_delay,
+    ) == (0.5, 0, clock[2], 1)
 
 
 def test_the_default_clock_is_undiscounted():
@@ -212,6 +217,6 @@ def test_where_the_risk_rises_with_the_size_of_the_group_there_is_a_warning(atta
 
 def test_whole_amounts_and_numpy_numbers_are_as_good_as_floats():
     plain = Attacker(**CASE)
-    other = Attacker(**{name: np.float64(value) for name, value in CASE.items()})
-    assert price_records(plain, [1, 20]).payoff.tolist() == price_records(other, [1, 20]).payoff.tolist()
+    numpy_attacker = Attacker(**{name: np.float64(value) for name, value in CASE.items()})
+    assert price_records(plain, [1, 20]).payoff.tolist() == price_records(numpy_attacker, [1, 20]).payoff.tolist()
     assert replace(plain, max_tries=np.int64(3)).max_tries == 3

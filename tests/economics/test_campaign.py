@@ -42,8 +42,8 @@ BULK = Attacker(
 def test_one_fine_for_a_whole_campaign_deters_nobody():
     """Specified figures: separately worth 0, together 343 / 4,388 / 27,472 / 73,432."""
     assert price_records(BULK, [12]).payoff[0] == 0
-    found = [campaign(BULK, [12] * n).payoff for n in (10, 20, 50, 100)]
-    assert np.round(found).tolist() == [343, 4388, 27472, 73432]
+    payoffs = [campaign(BULK, [12] * n).payoff for n in (10, 20, 50, 100)]
+    assert np.round(payoffs).tolist() == [343, 4388, 27472, 73432]
 
 
 @pytest.mark.parametrize(("n", "fine"), [(1, 13258), (2, 14509), (5, 17314), (10, 21989), (50, 59389), (100, 106139)])
@@ -56,10 +56,10 @@ def test_without_a_cap_targets_are_separate_and_share_the_access():
     """Size 60 at an access price of 5,000: one is safe, forty together pay 13,532."""
     open_end = replace(CASE, access_cost=5000.0, max_fines=math.inf, prior=6018999 / 9553967)
     assert not campaign(open_end, [60]).access
-    found = campaign(open_end, [60] * 40)
-    assert round(found.payoff) == 13532
-    assert found.exact
-    assert found.success_probability == pytest.approx([open_end.prior] * 40)
+    plan = campaign(open_end, [60] * 40)
+    assert round(plan.payoff) == 13532
+    assert plan.exact
+    assert plan.success_probability == pytest.approx([open_end.prior] * 40)
 
 
 def random_campaign(rng: np.random.Generator, **fixed) -> tuple[Attacker, list[int]]:
@@ -92,9 +92,9 @@ def test_e3_small_campaigns_are_the_joint_optimum(family):
     rng = np.random.default_rng(1)
     for _ in range(40):
         attacker, sizes = random_campaign(rng, **FAMILIES[family])
-        found = campaign(attacker, sizes)
-        assert found.exact
-        assert found.payoff == pytest.approx(literal.campaign_value(attacker, sizes), rel=1e-9, abs=1e-9)
+        plan = campaign(attacker, sizes)
+        assert plan.exact
+        assert plan.payoff == pytest.approx(literal.campaign_value(attacker, sizes), rel=1e-9, abs=1e-9)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -105,23 +105,23 @@ def test_e3_bounds_hold_and_exact_is_the_optimum(family, monkeypatch):
     meet = 0
     for _ in range(60):
         attacker, sizes = random_campaign(rng, **FAMILIES[family])
-        found, best = campaign(attacker, sizes), literal.campaign_value(attacker, sizes)
+        result, optimum = campaign(attacker, sizes), literal.campaign_value(attacker, sizes)
         slack = 1e-9 * attacker.gain
-        assert found.payoff <= best + slack
-        assert best <= found.upper + slack
-        if found.exact:
-            assert found.payoff == pytest.approx(best, rel=1e-9, abs=slack)
-        meet += found.exact
+        assert result.payoff <= optimum + slack
+        assert optimum <= result.upper + slack
+        if result.exact:
+            assert result.payoff == pytest.approx(optimum, rel=1e-9, abs=slack)
+        meet += result.exact
     assert meet > (0 if family == "arrest" else 30)
 
 
 def test_e3_a_bound_that_does_not_meet_says_so(monkeypatch):
     """R4: leaving a group, trying another and coming back pays; no fixed order without that finds 3.34."""
     monkeypatch.setattr(MODULE, "EXACT_STATES", 0)
-    found = campaign(game(fine=364, max_fines=2, detection=(0.6,)), [2, 3])
-    assert not found.exact
-    assert found.payoff <= 3.34176 + 1e-9 < found.upper
-    assert found.most_success == pytest.approx([0.3, 0.3])  # the chance inside, as the best plan is not known
+    plan = campaign(game(fine=364, max_fines=2, detection=(0.6,)), [2, 3])
+    assert not plan.exact
+    assert plan.payoff <= 3.34176 + 1e-9 < plan.upper
+    assert plan.most_success == pytest.approx([0.3, 0.3])  # the chance inside, as the best plan is not known
 
 
 def game(**parameters) -> Attacker:
@@ -173,25 +173,25 @@ GROWTH = {"detection_base": -math.log(9), "detection_growth": 1.0}
 )
 def test_e3_reference_values(parameters, sizes, value):
     """Figures of two solvers written apart."""
-    found = campaign(game(**parameters), list(sizes))
-    assert found.payoff == pytest.approx(value, abs=1e-6)
-    assert found.exact
+    plan = campaign(game(**parameters), list(sizes))
+    assert plan.payoff == pytest.approx(value, abs=1e-6)
+    assert plan.exact
 
 
 def test_e3_several_priors_need_the_order_of_the_index():
     """R7: smallest first is worth nothing."""
     belief = Posterior.from_dense(np.array([[0.21] * 3 + [0.0] * 5, [0.0] * 3 + [0.2] * 5]))
-    found = campaign(game(prior=1.0, fine=4000, detection=(0.1,), link_cost=50), belief)
-    assert found.payoff == pytest.approx(50.94356, abs=1e-3)  # chances of a belief are float32
-    assert found.exact
+    plan = campaign(game(prior=1.0, fine=4000, detection=(0.1,), link_cost=50), belief)
+    assert plan.payoff == pytest.approx(50.94356, abs=1e-3)  # chances of a belief are float32
+    assert plan.exact
 
 
 @pytest.mark.parametrize(("fine", "lower", "upper"), [(1e5, 162585.0036, 162585.0040), (1.5e5, 14028.8291, 14056.2602)])
 def test_e3_a_dear_fine_leaves_a_gap_and_says_so(fine, lower, upper):
-    found = campaign(game(**{**STUDY, "fine": fine, "max_fines": 3}), [60] * 100)
-    assert not found.exact
-    assert found.payoff == pytest.approx(lower, abs=1e-4)
-    assert lower <= found.upper <= upper  # the least of U1 to U4, the figure is that of U4
+    plan = campaign(game(**{**STUDY, "fine": fine, "max_fines": 3}), [60] * 100)
+    assert not plan.exact
+    assert plan.payoff == pytest.approx(lower, abs=1e-4)
+    assert lower <= plan.upper <= upper  # the least of U1 to U4, the figure is that of U4
 
 
 @pytest.mark.parametrize("cost", [0.0, 1e-6])
@@ -214,19 +214,22 @@ def test_e3_interleavings_are_found_in_a_million_groups_at_once():
     sizes, attacker = np.repeat(np.arange(1, 101), 10_000), game(**STUDY)
     campaign(attacker, [3, 4])
     start = time.process_time()
-    found = campaign(attacker, sizes)
+    plan = campaign(attacker, sizes)
     assert time.process_time() - start < 0.3  # 0.05 on a quiet machine
-    assert found.upper - found.payoff <= 1e-9 * found.upper
-    assert found.success_probability.sum() == pytest.approx(0.63e6)
+    assert plan.upper - plan.payoff <= 1e-9 * plan.upper
+    assert plan.success_probability.sum() == pytest.approx(0.63e6)
 
 
 def test_people_alike_may_be_counted():
     """A target that stands for many people is as many targets."""
     for attacker in (CASE, replace(CASE, max_fines=3, detection_growth=0.1), replace(CASE, max_fines=math.inf)):
-        many, counted = campaign(attacker, [60] * 30 + [20] * 2), campaign(attacker, [60, 20], people=[30, 2])
-        assert counted.payoff == pytest.approx(many.payoff)
-        assert counted.success_probability == pytest.approx(many.success_probability[[0, -1]])
-        assert counted.expected_fines == pytest.approx(many.expected_fines)
+        listed_one_by_one, counted = (
+            campaign(attacker, [60] * 30 + [20] * 2),
+            campaign(attacker, [60, 20], people=[30, 2]),
+        )
+        assert counted.payoff == pytest.approx(listed_one_by_one.payoff)
+        assert counted.success_probability == pytest.approx(listed_one_by_one.success_probability[[0, -1]])
+        assert counted.expected_fines == pytest.approx(listed_one_by_one.expected_fines)
     with pytest.raises(UnmaskError, match="counts of people"):
         campaign(CASE, [60], people=[1.5])
 
@@ -234,12 +237,12 @@ def test_people_alike_may_be_counted():
 def test_nobody_is_said_to_be_safe_but_by_the_upper_bound():
     """Between the bounds neither an attack nor its absence is certain."""
     dear = game(**{**STUDY, "fine": 1.5e5, "max_fines": 3})
-    found = campaign(dear, [60] * 100)
-    between = campaign(replace(dear, access_cost=(found.payoff + found.upper) / 2), [60] * 100)
+    plan = campaign(dear, [60] * 100)
+    between = campaign(replace(dear, access_cost=(plan.payoff + plan.upper) / 2), [60] * 100)
     assert not between.access
     assert between.payoff == 0 < between.upper
     assert between.most_success == pytest.approx([0.63] * 100)
-    assert campaign(replace(dear, access_cost=found.upper + 1.0), [60] * 100).upper == 0
+    assert campaign(replace(dear, access_cost=plan.upper + 1.0), [60] * 100).upper == 0
 
 
 @pytest.mark.parametrize("n", [1, 2, 3])
@@ -247,46 +250,46 @@ def test_more_fines_never_help_him(n):
     rng = np.random.default_rng(n)
     for _ in range(30):
         attacker, sizes = random_campaign(rng)
-        less, more = (campaign(replace(attacker, max_fines=cap), sizes) for cap in (n, n + 1))
-        assert more.payoff <= less.upper + 1e-9 * attacker.gain
+        fewer_fines, more_fines = (campaign(replace(attacker, max_fines=cap), sizes) for cap in (n, n + 1))
+        assert more_fines.payoff <= fewer_fines.upper + 1e-9 * attacker.gain
 
 
 def test_the_payoff_is_what_is_won_less_what_is_spent():
     sizes = np.random.default_rng(3).integers(1, 40, 200)
     for attacker in (CASE, replace(CASE, max_fines=3, detection_growth=0.1), replace(CASE, arrest=True)):
-        found = campaign(attacker, sizes)
-        won = attacker.gain * found.success_probability.sum()
-        spent = attacker.exploit_cost * found.expected_tries + attacker.fine * found.expected_fines
-        assert found.payoff == pytest.approx(won - spent - attacker.access_cost)
-        assert found.expected_fines <= attacker.max_fines
+        plan = campaign(attacker, sizes)
+        won = attacker.gain * plan.success_probability.sum()
+        spent = attacker.exploit_cost * plan.expected_tries + attacker.fine * plan.expected_fines
+        assert plan.payoff == pytest.approx(won - spent - attacker.access_cost)
+        assert plan.expected_fines <= attacker.max_fines
 
 
 @pytest.mark.parametrize(("sizes", "fine", "cap"), [([2, 2, 1], 2000, 1), ([1] * 5, 1000, 2), ([3, 2] * 12, 10_000, 2)])
 def test_who_is_surely_caught_pays_before_everybody_is_re_identified(sizes, fine, cap):
     # each try is detected, so the first ones pay all fines, and all targets follow: len(sizes) gains less cap fines
-    found = campaign(Attacker(gain=1000, fine=fine, max_fines=cap, detection=(1.0,)), sizes)
-    assert found.payoff == pytest.approx(1000 * len(sizes) - cap * fine)
-    assert found.success_probability.tolist() == pytest.approx([1.0] * len(sizes))
-    assert found.expected_fines == pytest.approx(cap)
+    plan = campaign(Attacker(gain=1000, fine=fine, max_fines=cap, detection=(1.0,)), sizes)
+    assert plan.payoff == pytest.approx(1000 * len(sizes) - cap * fine)
+    assert plan.success_probability.tolist() == pytest.approx([1.0] * len(sizes))
+    assert plan.expected_fines == pytest.approx(cap)
 
 
 def test_an_arrest_ends_the_campaign():
     rng = np.random.default_rng(4)
     for _ in range(30):
         attacker, sizes = random_campaign(rng, arrest=True)
-        found = campaign(attacker, sizes)
-        assert found.payoff <= campaign(replace(attacker, arrest=False), sizes).upper + 1e-9
-        assert found.expected_fines <= 1 + 1e-12
+        plan = campaign(attacker, sizes)
+        assert plan.payoff <= campaign(replace(attacker, arrest=False), sizes).upper + 1e-9
+        assert plan.expected_fines <= 1 + 1e-12
 
 
 def test_targets_of_a_belief_are_attacked_each():
     belief = Posterior.from_dense(np.array([[0.5, 0.5, 0.0], [0.2, 0.0, 0.6]]), observation=np.array([0, 0, 1, 0]))
-    found = campaign(replace(CASE, max_fines=math.inf), belief)
-    each = price_posterior(replace(CASE, max_fines=math.inf), belief)
-    assert found.success_probability == pytest.approx(each.sunk_success_probability[[0, 0, 1, 0]])
+    plan = campaign(replace(CASE, max_fines=math.inf), belief)
+    prices = price_posterior(replace(CASE, max_fines=math.inf), belief)
+    assert plan.success_probability == pytest.approx(prices.sunk_success_probability[[0, 0, 1, 0]])
     capped = campaign(CASE, belief)
     assert capped.success_probability.shape == (4,)
-    assert capped.payoff >= found.payoff  # a cap only ever helps him
+    assert capped.payoff >= plan.payoff  # a cap only ever helps him
 
 
 def test_rows_of_the_same_chances_are_one_game():
@@ -302,13 +305,15 @@ def test_tiny_weights_count_together_whatever_their_order():
     dense = np.where(np.arange(4) < size[:, None], 1.0 / size[:, None], 0.0)
     belief = Posterior.from_dense(dense)
     for order in (np.arange(1000), rng.permutation(1000)):
-        told = replace(belief, observation=order, weight=weight[order] / weight.sum())
-        count = count_people_per_target(told, 150)
+        ordered = replace(belief, observation=order, weight=weight[order] / weight.sum())
+        count = count_people_per_target(ordered, 150)
         assert count.sum() == 150
-        assert np.abs(count - 150 * told.weight).max() < 1
-        for one in range(1, 5):
-            own = size[order] == one
-            assert abs(count[own].sum() - 150 * told.weight[own].sum()) < 1  # so each would, were it one target
+        assert np.abs(count - 150 * ordered.weight).max() < 1
+        for group_size in range(1, 5):
+            is_of_size = size[order] == group_size
+            assert (
+                abs(count[is_of_size].sum() - 150 * ordered.weight[is_of_size].sum()) < 1
+            )  # so each would, were it one target
 
 
 def test_people_who_were_drawn_stand_for_all():
@@ -317,8 +322,8 @@ def test_people_who_were_drawn_stand_for_all():
     assert count_people_per_target(belief, 10).tolist() == [2, 3, 3, 2]  # half a person is none: together they are ten
     dear = replace(CASE, access_cost=5 * CASE.gain)
     assert not campaign(dear, belief).access
-    (alone,), (of_all,) = campaign_measures(dear), campaign_measures(dear, 10)
-    assert score(belief, measures=[alone]).rows[0].posterior == 0
+    (single,), (of_all,) = campaign_measures(dear), campaign_measures(dear, 10)
+    assert score(belief, measures=[single]).rows[0].posterior == 0
     assert score(belief, measures=[of_all]).rows[0].posterior == pytest.approx(1)
 
 
@@ -326,16 +331,16 @@ def test_a_row_that_is_about_nobody_is_no_group():
     """It was an arm of 0 targets, and their success 0 / 0."""
     attacker = Attacker(gain=10, fine=10, max_fines=1, detection=(0.2,))
     rows, belief = np.array([[0.6, 0.05, 0.0], [0.2, 0.1, 0.3]]), Posterior.from_dense(np.array([[0.6, 0.05, 0.0]]))
-    more = Posterior.from_dense(rows, observation=np.array([0] * 8))
-    few = replace(belief, observation=np.zeros(8, dtype=belief.observation.dtype), weight=more.weight)
-    for one in (attacker, replace(attacker, max_fines=2)):
-        found, bare = campaign(one, more), campaign(one, few)
-        assert found.payoff == bare.payoff
-        assert found.success_probability == pytest.approx(bare.success_probability)
-    assert len(Targets.of(attacker, more, None).inside) == 1
+    eight_people = Posterior.from_dense(rows, observation=np.array([0] * 8))
+    shared = replace(belief, observation=np.zeros(8, dtype=belief.observation.dtype), weight=eight_people.weight)
+    for attacker_variant in (attacker, replace(attacker, max_fines=2)):
+        result, bare = campaign(attacker_variant, eight_people), campaign(attacker_variant, shared)
+        assert result.payoff == bare.payoff
+        assert result.success_probability == pytest.approx(bare.success_probability)
+    assert len(Targets.of(attacker, eight_people, None).inside) == 1
     nobody = BestCampaign.of(attacker, Posterior.from_dense(rows), people=[8, 0])
     assert len(Targets.of(attacker, nobody.targets, nobody.people).inside) == 1
-    assert nobody.worth == BestCampaign.of(attacker, few).worth
+    assert nobody.worth == BestCampaign.of(attacker, shared).worth
 
 
 def test_a_campaign_has_no_clock():
@@ -351,9 +356,9 @@ def test_groups_without_candidates_add_nothing():
 def test_he_comes_back_to_a_target_once_nothing_more_can_be_fined():
     """8.68 one after another, 8.76 in the best of all campaigns."""
     attacker = Attacker(gain=10, fine=10, max_fines=1, detection=(0.2,))
-    found = campaign(attacker, Posterior.from_dense(np.array([[0.6, 0.05]]), observation=np.array([0, 0])))
-    assert found.payoff == pytest.approx(8.76)
-    assert found.exact
+    plan = campaign(attacker, Posterior.from_dense(np.array([[0.6, 0.05]]), observation=np.array([0, 0])))
+    assert plan.payoff == pytest.approx(8.76)
+    assert plan.exact
 
 
 def test_a_campaign_says_that_it_walks_away_from_ties():
@@ -369,8 +374,8 @@ def test_a_fine_of_nothing_is_no_fine():
 
 def test_chances_are_chances():
     for attacker in (CASE, replace(CASE, max_fines=math.inf, prior=1.0)):
-        found = campaign(attacker, np.arange(1, 60))
-        assert found.success_probability.max() <= 1
+        plan = campaign(attacker, np.arange(1, 60))
+        assert plan.success_probability.max() <= 1
         assert price_records(attacker, np.arange(1, 60)).success_probability.max() <= 1
 
 
@@ -379,8 +384,8 @@ def test_what_takes_too_many_steps_is_bounded_by_a_plan_without_a_chain(monkeypa
     sizes = [3, 4, 6, 9]
     exact = campaign(attacker, sizes)
     monkeypatch.setattr(MODULE, "MAX_STEPS", 1)
-    found = campaign(attacker, sizes)
-    assert found.payoff <= exact.payoff <= exact.upper <= found.upper
-    assert 0 < found.payoff < found.upper
+    plan = campaign(attacker, sizes)
+    assert plan.payoff <= exact.payoff <= exact.upper <= plan.upper
+    assert 0 < plan.payoff < plan.upper
     nobody = campaign(replace(attacker, fine=5000), sizes)
     assert nobody.payoff == 0.0 == nobody.expected_tries

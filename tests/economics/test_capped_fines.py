@@ -20,14 +20,14 @@ PLAIN = {"prior": 0.63, "gain": 8000.0}
 GROWING = {**PLAIN, "detection_base": -9.0, "detection_growth": 0.001, "max_fines": 5}
 
 
-def one(attacker: Attacker, size: int) -> Floats:
+def price_one(attacker: Attacker, size: int) -> Floats:
     """The plan for one group with the data at hand."""
     return solve_plans(
         attacker, CandidateGroups.uniform(np.array([size]), np.array([attacker.prior * attacker.confirmation]))
     )[:, 0]
 
 
-def some(**parameters) -> Attacker:
+def build_attacker(**parameters) -> Attacker:
     return Attacker(**{**PLAIN, "exploit_cost": 0.0, "max_fines": 1} | parameters)
 
 
@@ -35,12 +35,12 @@ def some(**parameters) -> Attacker:
     ("attacker", "size", "value"),
     [
         (CASE, 40, 2389.452734),  # R17
-        (some(exploit_cost=2, fine=500, detection=(0.02,), max_fines=5), 120, 4061.549457),  # R18
-        (some(gain=6487, prior=0.29, exploit_cost=28, fine=3988, detection=(0.119,)), 5, 81.681297),  # R19
-        (some(gain=6487, prior=0.29, exploit_cost=28, fine=3988, detection=(0.119,), max_fines=2), 5, 0.0),
-        (some(fine=1, detection=(0.001,)), 10**7, 5039.000063),  # R20
-        (some(exploit_cost=1e-4, fine=1000, detection=(1e-6,), max_fines=5), 10**7, 312.064889),
-        (some(prior=1.0, fine=100, detection=(1e-7,), max_fines=5), 10**7, 7950.010757),
+        (build_attacker(exploit_cost=2, fine=500, detection=(0.02,), max_fines=5), 120, 4061.549457),  # R18
+        (build_attacker(gain=6487, prior=0.29, exploit_cost=28, fine=3988, detection=(0.119,)), 5, 81.681297),  # R19
+        (build_attacker(gain=6487, prior=0.29, exploit_cost=28, fine=3988, detection=(0.119,), max_fines=2), 5, 0.0),
+        (build_attacker(fine=1, detection=(0.001,)), 10**7, 5039.000063),  # R20
+        (build_attacker(exploit_cost=1e-4, fine=1000, detection=(1e-6,), max_fines=5), 10**7, 312.064889),
+        (build_attacker(prior=1.0, fine=100, detection=(1e-7,), max_fines=5), 10**7, 7950.010757),
         (replace(CASE, detection_growth=0.18), 40, 189.867333),  # R20'
         (Attacker(**GROWING, exploit_cost=0.01, fine=300), 20_000, 3540.659272),
         (Attacker(**GROWING, exploit_cost=1e-4, fine=500), 10**7, 1855.458843),
@@ -48,26 +48,26 @@ def some(**parameters) -> Attacker:
 )
 def test_e8_reference_values_at_any_size_in_a_tenth_of_a_second(attacker, size, value):
     """Figures of two solvers written apart; the largest groups took minutes or did not end."""
-    one(attacker, 10)  # what is compiled and imported is no part of the time
-    one(replace(attacker, detection=(0.5, 0.5, 0.6), detection_base=None, detection_growth=None), 10)
+    price_one(attacker, 10)  # what is compiled and imported is no part of the time
+    price_one(replace(attacker, detection=(0.5, 0.5, 0.6), detection_base=None, detection_growth=None), 10)
     start = time.process_time()
-    assert one(attacker, size)[VALUE] == pytest.approx(value, abs=1e-6)
+    assert price_one(attacker, size)[VALUE] == pytest.approx(value, abs=1e-6)
     assert time.process_time() - start < 0.1
 
 
 @pytest.mark.parametrize("q", [1e-12, 1e-160, 1e-200, 1e-300])
 @pytest.mark.parametrize("cap", [1, 3])
 def test_a_fine_that_is_next_to_impossible_costs_next_to_nothing(q, cap):
-    attacker = some(exploit_cost=1, fine=500, detection=(q,), max_fines=cap)
-    free = one(replace(attacker, max_fines=0), 50)
-    found = one(attacker, 50)
-    assert found[[VALUE, SUCCESS, TRIES, CLEAN]] == pytest.approx(free[[VALUE, SUCCESS, TRIES, CLEAN]])
-    assert found[FINES] / q == pytest.approx(free[TRIES], rel=1e-9)
+    attacker = build_attacker(exploit_cost=1, fine=500, detection=(q,), max_fines=cap)
+    free = price_one(replace(attacker, max_fines=0), 50)
+    result = price_one(attacker, 50)
+    assert result[[VALUE, SUCCESS, TRIES, CLEAN]] == pytest.approx(free[[VALUE, SUCCESS, TRIES, CLEAN]])
+    assert result[FINES] / q == pytest.approx(free[TRIES], rel=1e-9)
 
 
 def test_e8_one_fine_may_end_the_attack_before_the_group_does():
-    attacker = some(gain=6487, prior=0.29, exploit_cost=28, fine=3988, detection=(0.119,))
-    assert one(attacker, 5)[CLEAN] == 4
+    attacker = build_attacker(gain=6487, prior=0.29, exploit_cost=28, fine=3988, detection=(0.119,))
+    assert price_one(attacker, 5)[CLEAN] == 4
 
 
 def random_attacker(rng: np.random.Generator) -> Attacker:
@@ -87,14 +87,14 @@ def test_e8_closed_forms_are_the_recursion():
     partial = 0
     for _ in range(1500):
         attacker, size = random_attacker(rng), int(rng.integers(1, 121))
-        found = one(attacker, size)
+        actual = price_one(attacker, size)
         slow = replace(attacker, detection=(*attacker.detection, attacker.detection[0] * (1 + 1e-15)))
-        expected = one(slow, size)  # a list that is not constant, by a rounding error, is not in closed form
+        expected = price_one(slow, size)  # a list that is not constant, by a rounding error, is not in closed form
         assert not slow.constant_detection
-        assert found[VALUE] == pytest.approx(expected[VALUE], abs=1e-9 * attacker.gain)
-        assert found[[SUCCESS, TRIES, FINES]] == pytest.approx(expected[[SUCCESS, TRIES, FINES]], abs=1e-9 * size)
-        assert found[CLEAN] == expected[CLEAN]
-        partial += 0 < found[CLEAN] < size
+        assert actual[VALUE] == pytest.approx(expected[VALUE], abs=1e-9 * attacker.gain)
+        assert actual[[SUCCESS, TRIES, FINES]] == pytest.approx(expected[[SUCCESS, TRIES, FINES]], abs=1e-9 * size)
+        assert actual[CLEAN] == expected[CLEAN]
+        partial += 0 < actual[CLEAN] < size
     assert partial > 10
 
 
@@ -103,9 +103,9 @@ def test_e8_closed_forms_are_the_decision_tree():
     for _ in range(150):
         attacker, size = random_attacker(rng), int(rng.integers(1, 60))
         tree = literal.decision_tree(attacker, size)
-        found = one(attacker, size)
-        assert found[VALUE] == pytest.approx(tree.payoff_sunk, abs=1e-9 * attacker.gain)
-        assert found[SUCCESS] == pytest.approx(tree.success, abs=1e-9)
+        result = price_one(attacker, size)
+        assert result[VALUE] == pytest.approx(tree.payoff_sunk, abs=1e-9 * attacker.gain)
+        assert result[SUCCESS] == pytest.approx(tree.success, abs=1e-9)
 
 
 def test_e8_a_last_try_that_pays_is_no_reason_to_go_there():
@@ -118,26 +118,26 @@ def test_e8_a_last_try_that_pays_is_no_reason_to_go_there():
         detection=(0.23134383194445274,),
         prior=0.63,
     )
-    found = one(attacker, 62)
-    assert found[VALUE] == pytest.approx(literal.decision_tree(attacker, 62).payoff_sunk, rel=1e-12)
-    assert found[CLEAN] == 29
+    result = price_one(attacker, 62)
+    assert result[VALUE] == pytest.approx(literal.decision_tree(attacker, 62).payoff_sunk, rel=1e-12)
+    assert result[CLEAN] == 29
 
 
 def test_e8_a_long_recursion_ends_where_all_fines_are_paid(monkeypatch):
     attacker = Attacker(**GROWING, exploit_cost=0.01, fine=300)
-    cut = one(attacker, 20_000)
+    cut = price_one(attacker, 20_000)
     monkeypatch.setattr(solver, "FIRST_REACH", 10**9)
-    whole = one(attacker, 20_000)
-    assert cut[:CLEAN] == pytest.approx(whole[:CLEAN], rel=1e-9)
-    assert cut[CLEAN] >= whole[CLEAN] > 10_000  # where he who was never caught stops, has no chance to be seen
+    prices = price_one(attacker, 20_000)
+    assert cut[:CLEAN] == pytest.approx(prices[:CLEAN], rel=1e-9)
+    assert cut[CLEAN] >= prices[CLEAN] > 10_000  # where he who was never caught stops, has no chance to be seen
 
 
 def test_e8_every_pass_counts(monkeypatch):
     """Probes of twice the size each, and Newton's steps: a limit that one pass keeps, all together do not."""
     growing = replace(CASE, detection_growth=0.001, max_fines=2)
-    every = CandidateGroups.uniform(np.arange(1, 257), np.full(256, CASE.prior))
-    monkeypatch.setattr(solver, "MAX_STEPS", 1.2 * solver.count_steps(growing, every))
-    solve_plans(growing, every)
+    candidate_groups = CandidateGroups.uniform(np.arange(1, 257), np.full(256, CASE.prior))
+    monkeypatch.setattr(solver, "MAX_STEPS", 1.2 * solver.count_steps(growing, candidate_groups))
+    solve_plans(growing, candidate_groups)
     with pytest.raises(UnmaskError, match="steps"):
         break_even(growing, np.arange(1, 257))
     with pytest.raises(UnmaskError, match="steps"):

@@ -69,8 +69,8 @@ def test_a_root_is_bracketed_as_by_bisection_and_sooner(root, first, shape):
 
 def test_break_even_fines_of_the_case_study():
     # one fine, constant detection, no discount
-    found = break_even(CASE, [1, 5, 10, 20, 50])
-    assert found.round().tolist() == [490508, 132620, 70203, 36887, 16143]
+    result = break_even(CASE, [1, 5, 10, 20, 50])
+    assert result.round().tolist() == [490508, 132620, 70203, 36887, 16143]
 
 
 def test_break_even_fine_of_a_single_candidate_by_hand():
@@ -89,14 +89,14 @@ def test_access_flips_at_the_break_even_amount(name, amount):
         if not math.isfinite(value):
             assert price_records(replace(attacker, **{amount: 1e12}), [size]).access[0] == (amount != "gain")
             continue
-        below, above = (
+        below_threshold, above_threshold = (
             price_records(replace(attacker, **{amount: value * (1 + side)}), [size]).access[0] for side in (-1e-7, 1e-7)
         )
         if amount == "gain":
-            assert (below, above) == (False, True)
+            assert (below_threshold, above_threshold) == (False, True)
         else:
-            assert above == False  # noqa: E712 a NumPy truth value
-            assert below == (value > 0)
+            assert above_threshold == False  # noqa: E712 a NumPy truth value
+            assert below_threshold == (value > 0)
 
 
 @settings(max_examples=60, deadline=None)
@@ -148,8 +148,10 @@ def test_groups_that_nothing_or_anything_keeps_away():
 
 def test_the_amount_that_is_asked_for_does_not_matter():
     for amount in AMOUNTS:
-        other = replace(CASE, **{amount: 0.0})
-        assert break_even(other, [1, 7, 40], amount) == pytest.approx(break_even(CASE, [1, 7, 40], amount), rel=1e-9)
+        free_attacker = replace(CASE, **{amount: 0.0})
+        assert break_even(free_attacker, [1, 7, 40], amount) == pytest.approx(
+            break_even(CASE, [1, 7, 40], amount), rel=1e-9
+        )
 
 
 def test_break_even_of_a_belief_is_that_of_its_groups():
@@ -157,14 +159,14 @@ def test_break_even_of_a_belief_is_that_of_its_groups():
         np.array([[0.2, 0.2, 0.2, 0.03], [0.21, 0.21, 0.21, 0], [0, 0.63, 0, 0], [0, 0, 0, 0]])
     )
     for amount in AMOUNTS:
-        found = break_even(CASE, belief, amount)
-        assert found[1:3] == pytest.approx(break_even(CASE, [3, 1], amount), rel=1e-5)
-        assert found[3] == (math.inf if amount == "gain" else 0)
-        below, above = (
-            price_posterior(replace(CASE, **{amount: found[0] * factor}), belief).access[0]
+        result = break_even(CASE, belief, amount)
+        assert result[1:3] == pytest.approx(break_even(CASE, [3, 1], amount), rel=1e-5)
+        assert result[3] == (math.inf if amount == "gain" else 0)
+        below_threshold, above_threshold = (
+            price_posterior(replace(CASE, **{amount: result[0] * factor}), belief).access[0]
             for factor in (0.9999, 1.0001)
         )
-        assert (below, above) == ((False, True) if amount == "gain" else (True, False))
+        assert (below_threshold, above_threshold) == ((False, True) if amount == "gain" else (True, False))
 
 
 def test_a_belief_in_none_of_these_needs_an_infinite_gain():
@@ -201,23 +203,23 @@ def risk(attacker, sizes, loss=1.0):
 def test_the_amount_meets_the_budget_and_a_little_less_does_not(name, amount):
     attacker, sizes = VARIANTS[name], [1, 2, 2, 7, 30, 30, 60]
     loss = np.array([5.0, 1, 1, 1, 2, 2, 1])
-    whole = risk(replace(attacker, **{amount: 0.0}), sizes, loss)
+    unfined = risk(replace(attacker, **{amount: 0.0}), sizes, loss)
     for share in (0.7, 0.3, 0.1, 0.0):
-        found = deter(attacker, sizes, share * whole, amount=amount, loss=loss)
-        if math.isinf(found):
+        result = deter(attacker, sizes, share * unfined, amount=amount, loss=loss)
+        if math.isinf(result):
             assert amount == "fine"
-            assert risk(replace(attacker, fine=1e15), sizes, loss) > share * whole
+            assert risk(replace(attacker, fine=1e15), sizes, loss) > share * unfined
             continue
-        assert risk(replace(attacker, **{amount: found}), sizes, loss) <= share * whole
-        assert risk(replace(attacker, **{amount: 0.999 * found}), sizes, loss) > share * whole
+        assert risk(replace(attacker, **{amount: result}), sizes, loss) <= share * unfined
+        assert risk(replace(attacker, **{amount: 0.999 * result}), sizes, loss) > share * unfined
 
 
 @pytest.mark.parametrize("amount", ["fine", "access_cost"])
 @pytest.mark.parametrize("size", [1, 40, 88, 90])
 def test_one_target_is_deterred_at_the_break_even_amount(size, amount):
-    found = deter(CASE, [size], 0.0, amount=amount)
-    assert found == pytest.approx(break_even(CASE, [size], amount)[0], rel=1e-6)
-    assert risk(replace(CASE, **{amount: found}), [size]) == 0
+    result = deter(CASE, [size], 0.0, amount=amount)
+    assert result == pytest.approx(break_even(CASE, [size], amount)[0], rel=1e-6)
+    assert risk(replace(CASE, **{amount: result}), [size]) == 0
 
 
 def test_e4_a_fine_that_stops_each_attack_stops_no_campaign():
@@ -227,9 +229,9 @@ def test_e4_a_fine_that_stops_each_attack_stops_no_campaign():
     for sizes, budget in (([60] * 100, 1.0), ([60] * 50, 0.0)):
         fine = deter(case, sizes, budget)
         assert campaign(replace(case, fine=fine), sizes).most_success.sum() <= budget
-        least = campaign(replace(case, fine=0.0), sizes).payoff  # one fine costs him at most its amount
-        assert fine > least
-        assert campaign(replace(case, fine=least - 1.0), sizes).access
+        payoff_without_fine = campaign(replace(case, fine=0.0), sizes).payoff  # one fine costs him at most its amount
+        assert fine > payoff_without_fine
+        assert campaign(replace(case, fine=payoff_without_fine - 1.0), sizes).access
 
 
 @settings(max_examples=25, deadline=None)
@@ -283,10 +285,10 @@ def test_a_fine_that_keeps_nobody_away_can_still_meet_a_budget():
     # the first two tries are never looked at, so no fine keeps him away; from the third on it makes him stop
     attacker = Attacker(gain=100, max_fines=math.inf, fine=1.0, detection=(0.0, 0.0, 0.1))
     assert break_even(attacker, [10]).tolist() == [math.inf]
-    found = deter(attacker, [10], 0.5)
-    assert math.isfinite(found)
-    assert risk(replace(attacker, fine=found), [10]) <= 0.5
-    assert risk(replace(attacker, fine=0.999 * found), [10]) > 0.5
+    result = deter(attacker, [10], 0.5)
+    assert math.isfinite(result)
+    assert risk(replace(attacker, fine=result), [10]) <= 0.5
+    assert risk(replace(attacker, fine=0.999 * result), [10]) > 0.5
     assert deter(attacker, [10], 0.1) == math.inf
 
 

@@ -91,8 +91,8 @@ def test_unequal_candidates_are_tried_as_in_a_decision_tree(attacker, weights, i
     chance *= inside / chance.sum()
     tree = literal.decision_tree(attacker, len(chance), probabilities=chance.tolist())
     noticed = chance * attacker.confirmation
-    before = np.concatenate(([0.0], np.cumsum(noticed)[:-1]))
-    games = CandidateGroups(np.array([len(chance)]), np.array([0]), noticed, before)
+    noticed_before = np.concatenate(([0.0], np.cumsum(noticed)[:-1]))
+    games = CandidateGroups(np.array([len(chance)]), np.array([0]), noticed, noticed_before)
     payoff, success, tries, fines = linked(attacker, solve_plans(attacker, games))[:, 0]
     assert payoff == pytest.approx(tree.payoff_sunk, abs=1e-9 * attacker.gain)
     if tree.payoff_sunk > 1e-6 * attacker.gain:
@@ -100,24 +100,24 @@ def test_unequal_candidates_are_tried_as_in_a_decision_tree(attacker, weights, i
 
 
 @given(attackers(), st.lists(st.integers(1, 12), min_size=1, max_size=4), st.integers(0, 14), st.booleans())
-def test_plans_of_every_cap_are_those_of_each_alone(attacker, sizes, most, ranked):
-    games, rng = alike(attacker, *sorted(sizes)), np.random.default_rng(most)
+def test_plans_of_every_cap_are_those_of_each_alone(attacker, sizes, largest_cap, ranked):
+    games, rng = alike(attacker, *sorted(sizes)), np.random.default_rng(largest_cap)
     if ranked:
         chance = [np.sort(rng.dirichlet(np.ones(size)))[::-1] * attacker.prior for size in sorted(sizes)]
-        start = np.cumsum([0, *(len(one) for one in chance[:-1])])
-        before = [np.cumsum(one) - one for one in chance]
-        games = CandidateGroups(games.size, start, np.concatenate(chance), np.concatenate(before))
-    found = solve_plans_by_cap(replace(attacker, max_fines=most), games)
-    assert found.shape == (most + 1, 8, len(sizes))
-    for cap, plan in enumerate(found):
+        start = np.cumsum([0, *(len(chances) for chances in chance[:-1])])
+        noticed_before = [np.cumsum(chances) - chances for chances in chance]
+        games = CandidateGroups(games.size, start, np.concatenate(chance), np.concatenate(noticed_before))
+    result = solve_plans_by_cap(replace(attacker, max_fines=largest_cap), games)
+    assert result.shape == (largest_cap + 1, 8, len(sizes))
+    for cap, plan in enumerate(result):
         assert plan == pytest.approx(solve_plans(replace(attacker, max_fines=cap), games), rel=1e-9, abs=1e-9)
 
 
 def test_groups_solved_together_are_groups_solved_alone():
     for attacker in (CASE, replace(CASE, max_fines=math.inf), replace(CASE, max_fines=3, detection_growth=0.2)):
-        together = solve_plans(attacker, alike(attacker, 1, 2, 2, 9, 40, 70))
+        plans = solve_plans(attacker, alike(attacker, 1, 2, 2, 9, 40, 70))
         for i, size in enumerate((1, 2, 2, 9, 40, 70)):
-            assert together[:, i] == pytest.approx(solve_plans(attacker, alike(attacker, size))[:, 0], abs=1e-9)
+            assert plans[:, i] == pytest.approx(solve_plans(attacker, alike(attacker, size))[:, 0], abs=1e-9)
 
 
 def test_an_empty_group_is_worth_nothing():
@@ -310,9 +310,9 @@ def test_a_tie_on_the_way_is_broken_as_well():
 @pytest.mark.parametrize("gain", [1e-9, 1.0, 1e9])
 def test_currency_does_not_matter(gain):
     scale = gain / 8000
-    other = replace(CASE, gain=gain, exploit_cost=10 * scale, fine=10_000 * scale)
+    scaled = replace(CASE, gain=gain, exploit_cost=10 * scale, fine=10_000 * scale)
     sizes = (1, 14, 40, 88, 90, 91)
-    assert solve_plans(other, alike(other, *sizes))[SUCCESS] == pytest.approx(
+    assert solve_plans(scaled, alike(scaled, *sizes))[SUCCESS] == pytest.approx(
         solve_plans(CASE, alike(CASE, *sizes))[SUCCESS], abs=1e-9
     )
 
@@ -357,8 +357,10 @@ def test_stakes_of_each_game_are_those_of_attackers_one_by_one():
         gains, costs, fines = np.array([8000.0, 500, 2]), np.array([0.0, 3, 50]), np.array([10_000.0, 0, 70])
         plan = solve_plans(attacker, alike(attacker, 4, 4, 9), Stakes(gain=gains, exploit_cost=costs, fine=fines))
         for i, size in enumerate((4, 4, 9)):
-            own = replace(attacker, gain=gains[i], exploit_cost=costs[i], fine=fines[i])
-            assert plan[:, i] == pytest.approx(solve_plans(own, alike(own, size))[:, 0], abs=1e-9)
+            single_attacker = replace(attacker, gain=gains[i], exploit_cost=costs[i], fine=fines[i])
+            assert plan[:, i] == pytest.approx(
+                solve_plans(single_attacker, alike(single_attacker, size))[:, 0], abs=1e-9
+            )
 
 
 # ------------------------------------------------------------------------------------------------------ theorems
@@ -385,11 +387,11 @@ def test_risk_and_payoff_never_rise_with_what_he_must_pay(attacker, amount):
 
 
 @settings(max_examples=60, deadline=None)
-@given(attacker=attackers(), more=st.floats(1.0, 3.0), at=st.integers(0, 5))
-def test_the_value_never_rises_with_detection_at_any_try(attacker, more, at):
+@given(attacker=attackers(), extra_detection=st.floats(1.0, 3.0), index=st.integers(0, 5))
+def test_the_value_never_rises_with_detection_at_any_try(attacker, extra_detection, index):
     q = attacker.detection_at(25)
     harder = q.copy()
-    harder[at] = min(1.0, q[at] * more)
+    harder[index] = min(1.0, q[index] * extra_detection)
     easy, hard = (
         solve_plans(a, alike(a, *range(1, 25)))[VALUE]
         for schedule in (q, harder)
@@ -407,17 +409,17 @@ def test_more_detection_can_raise_the_risk():
     )
     for first, payoff, success in ((0.1192, 159.60, 0.5966), (0.1301, 130.14, 0.6258)):
         h0 = {0.1192: -2.0, 0.1301: -1.9}[first]
-        own = replace(attacker, detection_base=h0)
-        assert own.detection_at(1)[0] == pytest.approx(first, abs=5e-5)
-        plan = solve_plans(own, alike(own, 40))[:, 0]
+        attacker_alone = replace(attacker, detection_base=h0)
+        assert attacker_alone.detection_at(1)[0] == pytest.approx(first, abs=5e-5)
+        plan = solve_plans(attacker_alone, alike(attacker_alone, 40))[:, 0]
         assert plan[VALUE] == pytest.approx(payoff, abs=0.005)
         assert plan[SUCCESS] == pytest.approx(success, abs=5e-5)
-        tree = literal.decision_tree(own, 40)
+        tree = literal.decision_tree(attacker_alone, 40)
         assert (tree.payoff_sunk, tree.success) == pytest.approx((plan[VALUE], plan[SUCCESS]), rel=1e-9)
-        game = literal.literal_mdp(own, {40: 1.0})
+        game = literal.literal_mdp(attacker_alone, {40: 1.0})
         _, policy = literal.solve_policy_iteration(game)
         assert literal.reidentification_probability(game, policy, 40) == pytest.approx(success, abs=5e-5)
-    assert own.warnings
+    assert attacker_alone.warnings
 
 
 def test_a_larger_group_can_raise_the_risk():
@@ -434,9 +436,9 @@ def test_a_larger_group_can_raise_the_risk():
 
 
 def test_plans_of_too_many_fines_are_refused_at_once():
-    many = replace(CASE, max_fines=10**5)
+    many_fines = replace(CASE, max_fines=10**5)
     with pytest.raises(UnmaskError, match=r"steps.*max_tries"):
-        solve_plans(many, alike(many, *range(200_000, 200_400)))
+        solve_plans(many_fines, alike(many_fines, *range(200_000, 200_400)))
 
 
 @pytest.mark.parametrize("max_fines", [3, math.inf])

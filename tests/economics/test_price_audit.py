@@ -125,7 +125,7 @@ def cells(**changes) -> list[list[str]]:
     ]
 
 
-def found(*releases: ReleasePrice, **changes) -> list[str]:
+def list_messages(*releases: ReleasePrice, **changes) -> list[str]:
     """Return the findings about releases: the campaign, the safest release, and attacks one by one."""
     campaigns, single_attacks, *_ = make_blocks(price(releases=releases, **changes))
     return [block.sentence.replace("\u00a0", " ") for block in (campaigns, single_attacks)]
@@ -153,7 +153,7 @@ def test_without_an_attacker_there_is_no_section():
 
 def test_e4_a_finding_has_the_campaign_and_what_would_stop_it():
     # 0.831 * 0.5439 = 45.2 %, 0.831 * 0.4935 = 41.0 %; the fine that stops it is rounded up
-    joint, single_attacks = found(*price().releases)
+    joint, single_attacks = list_messages(*price().releases)
     assert joint == (
         "Assumed, not observed (clinical-2015): one campaign against all 30,162 people in k=3 gains 61,234,568. It "
         "re-identifies 45.2 % of them, with as many tries as pay. A fine of 70,000,001 instead of 10,000 stops every "
@@ -161,45 +161,47 @@ def test_e4_a_finding_has_the_campaign_and_what_would_stop_it():
         "the lowest is k=20: a campaign re-identifies 3.4 % there."
     )
     assert single_attacks == "One by one, 83.1 % are worth an attack and 41.0 % are re-identified."
-    assert "0.5 % (41.0 % expected) are re-identified" in found(release(realized=0.005))[1].replace("0.50", "0.5")
+    assert "0.5 % (41.0 % expected) are re-identified" in list_messages(release(realized=0.005))[1].replace(
+        "0.50", "0.5"
+    )
 
 
 def test_the_riskiest_release_comes_first_wherever_it_is():
-    assert "people in k=3" in found(release("k=20", 0.1), release("k=3"))[0]
+    assert "people in k=3" in list_messages(release("k=20", 0.1), release("k=3"))[0]
 
 
 def test_the_original_is_not_a_finding_but_is_in_the_table():
     original = release("original", 1.0, stopping_fine=1e6)
-    assert not any("original" in sentence for sentence in found(original, release()))
-    assert "people in original" in found(original)[0]
+    assert not any("original" in sentence for sentence in list_messages(original, release()))
+    assert "people in original" in list_messages(original)[0]
     assert ["original", "100 %"] in [line[:2] for line in cells(releases=(original, release()))]
 
 
 def test_releases_in_which_no_campaign_pays_are_named():
-    assert found(release(), spared("k=50"), spared())[0].endswith("In k=50 and k=100 no campaign pays.")
-    many = found(release(), *(spared(f"k={k}") for k in range(50, 54)))
-    assert many[0].endswith("In 4 of the 5 releases no campaign pays.")
+    assert list_messages(release(), spared("k=50"), spared())[0].endswith("In k=50 and k=100 no campaign pays.")
+    many_messages = list_messages(release(), *(spared(f"k={k}") for k in range(50, 54)))
+    assert many_messages[0].endswith("In 4 of the 5 releases no campaign pays.")
 
 
 def test_u9_an_assumed_attacker_is_called_one_with_their_figures():
     """Three shares of people re-identified stood on one screen, without a currency and far from the assumption."""
-    assumed = found(release())[0]
+    assumed = list_messages(release())[0]
     assert assumed.startswith("Assumed, not observed (clinical-2015): one campaign")
     assert "in the currency of their profile" in assumed
     assert "with as many tries as pay" in assumed  # the best guess alone reaches less
-    assert found(release(), source=replace(SOURCE, is_assumed=False))[0].startswith("One campaign")
+    assert list_messages(release(), source=replace(SOURCE, is_assumed=False))[0].startswith("One campaign")
 
 
 def test_no_campaign_that_pays_is_a_finding():
-    joint, single_attacks = found(spared(), spared("k=50"))
+    joint, single_attacks = list_messages(spared(), spared("k=50"))
     assert "no campaign against all people of any of the 2 releases pays." in joint
     assert single_attacks == ""
-    assert "no campaign against all 30,162 people in k=100 pays." in found(spared())[0]
+    assert "no campaign against all 30,162 people in k=100 pays." in list_messages(spared())[0]
 
 
 def test_e4_a_campaign_that_pays_although_no_single_attack_does_is_the_finding():
     bulk = spared(campaign=CampaignPrice((1_272_573.6,) * 2, (0.048,) * 2, (2e6, 2.1e6)))
-    first, second = found(bulk)
+    first, second = list_messages(bulk)
     assert "one campaign against all 30,162 people in k=100 gains 1,272,574" in first
     assert "re-identifies 4.8 % of them" in first
     assert "a fine of 2,100,000 instead of 10,000 stops every campaign" in first.lower()
@@ -207,19 +209,19 @@ def test_e4_a_campaign_that_pays_although_no_single_attack_does_is_the_finding()
 
 
 def test_e3_bounds_that_are_apart_are_both_shown():
-    apart = release(campaign=CampaignPrice((61_234_567.8, 62e6), (0.452, 0.63), (7e7, 7e7)))
-    assert "gains 61,234,568 to 62,000,000. It re-identifies 45.2 % to 63.0 % of them" in found(apart)[0]
+    uncertain = release(campaign=CampaignPrice((61_234_567.8, 62e6), (0.452, 0.63), (7e7, 7e7)))
+    assert "gains 61,234,568 to 62,000,000. It re-identifies 45.2 % to 63.0 % of them" in list_messages(uncertain)[0]
     shares, payoffs = "45.2 % to 63.0 %", "61,234,568 to 62,000,000"
-    assert ["30,162", shares, payoffs, "70,000,000"] in cells(releases=(apart,))
-    assert "a bound that no plan exceeds" in words(page(releases=(apart,)))
+    assert ["30,162", shares, payoffs, "70,000,000"] in cells(releases=(uncertain,))
+    assert "a bound that no plan exceeds" in words(page(releases=(uncertain,)))
     assert "a bound that no plan exceeds" not in words(page())
     unsettled = spared(campaign=CampaignPrice((0.0, 5000.0), (0.0, 0.63), (100.0, 20_000.0)))
-    assert "gains at most 5,000. It may not pay at all." in found(unsettled)[0]
+    assert "gains at most 5,000. It may not pay at all." in list_messages(unsettled)[0]
 
 
 def test_a_campaign_that_was_not_computed_is_not_a_zero():
     unknown = release(campaign=CampaignPrice(not_run="too many tries"))
-    first, second = found(unknown)
+    first, second = list_messages(unknown)
     assert "one campaign against all 30,162 people in k=3 was not computed: too many tries." in first
     assert "83.1 % are worth an attack" in second
     facts = price(releases=(unknown,))
@@ -239,7 +241,7 @@ def test_a_campaign_that_was_not_computed_is_not_a_zero():
 )
 def test_the_fine_that_stops_every_campaign(stopping, fine, sentence):
     stopped = release(campaign=replace(campaign(), fines=(1.0, stopping)))
-    assert sentence in found(stopped, source=of_attacker(fine=fine))[0]
+    assert sentence in list_messages(stopped, source=of_attacker(fine=fine))[0]
 
 
 def test_an_assumed_attacker_is_called_an_assumption_and_warnings_are_shown():
@@ -271,13 +273,13 @@ def test_parameters_are_shown_in_plain_words():
 
 
 def test_parameters_without_effect_are_left_out_and_unknown_ones_stay():
-    more = {"arrest": False, "discount": 1.0, "gain_delay": 1, "ties": "walk_away", "max_fines": INF, "new_tax": 5}
-    rows = parameters(**more)
+    changes = {"arrest": False, "discount": 1.0, "gain_delay": 1, "ties": "walk_away", "max_fines": INF, "new_tax": 5}
+    rows = parameters(**changes)
     assert not any("Delay of the gain" in row or "Detection ends the attack" in row for row in rows)
     assert ("new tax", "", "5") in rows
     assert any(row[0] == "Maximum number of fines" and row[2] == "unlimited" for row in rows)
-    shown = str(parameters(**more | {"arrest": True, "discount": 0.9, "ties": "attack"}))
-    assert all(text in shown for text in ("Detection ends the attack", "90.0 %", "Delay of the gain", "attacks"))
+    printed = str(parameters(**changes | {"arrest": True, "discount": 0.9, "ties": "attack"}))
+    assert all(text in printed for text in ("Detection ends the attack", "90.0 %", "Delay of the gain", "attacks"))
 
 
 def test_the_tables_have_the_prices():

@@ -113,9 +113,9 @@ def test_risk_at_a_size_other_than_the_one_expected(seed):
     risk = literal.reidentification_probability(game, policy, actual) if actual else 0.0
     assert price.success_probability[0] == pytest.approx(risk, abs=1e-12)
     assert price.payoff[0] == pytest.approx(literal.one_lp(attacker, belief), abs=1e-8 * attacker.gain)
-    known = price_records(attacker, [actual])
-    assert price.sunk_payoff[0] == known.sunk_payoff[0]
-    assert price.sunk_success_probability[0] == known.sunk_success_probability[0]
+    certain = price_records(attacker, [actual])
+    assert price.sunk_payoff[0] == certain.sunk_payoff[0]
+    assert price.sunk_success_probability[0] == certain.sunk_success_probability[0]
 
 
 def test_dice_agree():
@@ -214,11 +214,11 @@ def test_first_sizes_that_escape_in_the_case_study(profile, discount, rows):
 def test_last_size_attacked_by_fine(profile, discount, rows):
     # section 7.3: the target is in the data for sure and worth 1,000
     for name, expected in rows.items():
-        found = []
+        payoffs = []
         for fine in (10_000.0, 20_000.0, 50_000.0):
             attacker = setting(name, read(profile, discount), gain=1000, prior=1.0, fine=fine)
-            found.append(exploitation_table(attacker, 150).thresholds.attacked - 1)
-        assert tuple(found) == expected, name
+            payoffs.append(exploitation_table(attacker, 150).thresholds.attacked - 1)
+        assert tuple(payoffs) == expected, name
 
 
 def test_tries_by_size_as_in_figure_8():
@@ -251,12 +251,12 @@ def test_the_one_shot_game_of_equation_7():
 )
 def test_the_one_shot_game_at_its_boundary(costs, ties):
     # gain 10 in a group of 2 is worth 5, and all costs together (the fine at 1/2) are 5
-    access, link, tried, fine = costs
+    access, link, cost_of_try, fine = costs
     attacker = Attacker(
         gain=10,
         access_cost=access,
         link_cost=link,
-        exploit_cost=tried,
+        exploit_cost=cost_of_try,
         fine=fine,
         max_fines=1,
         detection=(0.5,),
@@ -440,9 +440,9 @@ def test_a_uniform_belief_is_a_group_of_that_size():
     table[1, 5:39] = 0.63 / 34
     table[2, 3] = 0.63
     prices = price_posterior(attacker, Posterior.from_dense(table))
-    same = price_records(attacker, [7, 34, 1])
+    cached = price_records(attacker, [7, 34, 1])
     for name, values in vars(prices).items():
-        assert values == pytest.approx(vars(same)[name], rel=1e-5), name  # entries are float32
+        assert values == pytest.approx(vars(cached)[name], rel=1e-5), name  # entries are float32
 
 
 def test_the_prior_of_a_belief_is_a_group_of_everybody():
@@ -450,9 +450,9 @@ def test_the_prior_of_a_belief_is_a_group_of_everybody():
     belief = Posterior.from_dense(np.eye(12)).prior()
     assert (belief.n_unlisted[0], belief.row_length[0]) == (12, 0)
     price = price_posterior(CASE, belief)
-    same = price_records(replace(CASE, prior=1.0), [12])
-    assert price.payoff == pytest.approx(same.payoff, rel=1e-12)
-    assert price.success_probability == pytest.approx(same.success_probability, rel=1e-12)
+    certain = price_records(replace(CASE, prior=1.0), [12])
+    assert price.payoff == pytest.approx(certain.payoff, rel=1e-12)
+    assert price.success_probability == pytest.approx(certain.success_probability, rel=1e-12)
 
 
 @settings(max_examples=60, deadline=None)
@@ -477,9 +477,9 @@ def test_unequal_candidates_are_tried_from_the_likeliest_on(weights, inside, rul
     attacker = replace(CASE, access_cost=0.0, **rules)
     chance = np.array(weights) / sum(weights) * inside
     belief = Posterior.from_dense(chance[None])
-    listed = np.exp(np.sort(belief.log_probability.astype(np.float64))[::-1])
-    listed *= (1 - belief.unlisted[0]) / listed.sum()
-    tree = literal.decision_tree(attacker, len(listed), probabilities=listed.tolist())
+    probabilities = np.exp(np.sort(belief.log_probability.astype(np.float64))[::-1])
+    probabilities *= (1 - belief.unlisted[0]) / probabilities.sum()
+    tree = literal.decision_tree(attacker, len(probabilities), probabilities=probabilities.tolist())
     price = price_posterior(attacker, belief)
     assert price.sunk_payoff[0] == pytest.approx(tree.payoff_sunk, abs=0.05)
     if tree.payoff_sunk > 1:
@@ -516,11 +516,11 @@ def test_a_sure_belief_and_a_belief_in_none_of_these():
 
 def test_candidates_that_are_not_listed_are_tried_where_it_is_known_how_many_they_are():
     def belief(unlisted, n_unlisted):
-        listed = np.log([0.5 * (1 - unlisted)] * 2).astype(np.float32)
+        probabilities = np.log([0.5 * (1 - unlisted)] * 2).astype(np.float32)
         return Posterior(
             indptr=np.array([0, 2]),
             candidate=np.array([0, 1], dtype=np.int32),
-            log_probability=listed,
+            log_probability=probabilities,
             unlisted=np.array([unlisted]),
             n_unlisted=np.array([n_unlisted]),
             observation=np.array([0]),

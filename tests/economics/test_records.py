@@ -17,8 +17,8 @@ from unmask.tables import Mondrian, Register, RegisterAttack, Table, datasets
 
 @st.composite
 def attackers(draw):
-    more = draw(st.sampled_from([{}, {"detection": (0.3, 0.05, 0.6)}, {"arrest": True}, {"max_tries": 2}]))
-    detection = {} if "detection" in more else {"detection_base": draw(st.floats(-4, 1)), "detection_growth": 0.3}
+    options = draw(st.sampled_from([{}, {"detection": (0.3, 0.05, 0.6)}, {"arrest": True}, {"max_tries": 2}]))
+    detection = {} if "detection" in options else {"detection_base": draw(st.floats(-4, 1)), "detection_growth": 0.3}
     return Attacker(
         gain=100,
         exploit_cost=draw(st.floats(0, 30)),
@@ -29,7 +29,7 @@ def attackers(draw):
         confirmation=draw(st.sampled_from([1.0, 0.7])),
         profile=draw(st.sampled_from(["undiscounted", "literal", "folded"])),
         **detection,
-        **more,
+        **options,
     )
 
 
@@ -95,8 +95,8 @@ def test_e2_a_plan_is_played_out_by_dice():
                 if j == true and rng.random() < 0.9:
                     hits += 1
                     break
-        found = play_out(attacker, belief, np.array([true]), np.array([1]))[0]
-        assert found == pytest.approx(hits / 4000, abs=0.03)
+        result = play_out(attacker, belief, np.array([true]), np.array([1]))[0]
+        assert result == pytest.approx(hits / 4000, abs=0.03)
 
 
 CASE = read_attacker("case-study")
@@ -108,23 +108,23 @@ def linked(k, coverage, *, n, seed):
     columns = ("age", "sex", "zip")
     people = Table.read(datasets.synthetic_census(n, rng=rng), quasi_identifiers=columns)
     release, origin = Mondrian(k=k)(people, rng=rng) if k else (people, np.arange(n))
-    known = Register(coverage=coverage)(people, origin, rng=rng)
-    belief = RegisterAttack(coverage=coverage)(release, known.background)
-    return audit(belief, known.truth, measures=price_measures(CASE), drawn_from=math.inf)
+    knowledge = Register(coverage=coverage)(people, origin, rng=rng)
+    belief = RegisterAttack(coverage=coverage)(release, knowledge.background)
+    return audit(belief, knowledge.truth, measures=price_measures(CASE), drawn_from=math.inf)
 
 
 @pytest.mark.parametrize("k", [0, 5, 40])
 def test_e1_e2_announced_and_realized_rational_success_are_one_and_within_the_coverage(k):
-    found = linked(k, 0.63, n=500, seed=0)
-    told, real = found.row("rational_success"), found.row("realized_rational_success")
-    assert told.low <= real.posterior <= told.high
-    assert real.low <= told.posterior <= real.high
-    assert max(told.posterior, real.posterior) <= 0.63 + 1e-9
-    assert told.posterior == pytest.approx(real.posterior, abs=0.02)
-    assert (told.unit, told.direction) == (real.unit, real.direction)
+    result = linked(k, 0.63, n=500, seed=0)
+    announced, real = result.row("rational_success"), result.row("realized_rational_success")
+    assert announced.low <= real.posterior <= announced.high
+    assert real.low <= announced.posterior <= real.high
+    assert max(announced.posterior, real.posterior) <= 0.63 + 1e-9
+    assert announced.posterior == pytest.approx(real.posterior, abs=0.02)
+    assert (announced.unit, announced.direction) == (real.unit, real.direction)
 
 
 def test_e2_without_a_truth_the_realized_side_is_not_run():
     belief = Posterior.from_dense(np.array([[0.5, 0.5]]))
-    found = audit(belief, measures=price_measures(CASE))
-    assert ("realized_rational_success", "the truth is not known") in found.not_run
+    result = audit(belief, measures=price_measures(CASE))
+    assert ("realized_rational_success", "the truth is not known") in result.not_run

@@ -29,30 +29,34 @@ GAME = PublisherGame(PUBLISHER, RELEASES, KINDS)
 TERMS = {"prices": (0.0, 4000.0), "fines": (0.0, 3000.0)}
 
 
-def by_hand(of, parameter, value):
+def by_hand(owner, parameter, value):
     """The game with one number written out anew."""
-    if of == "publisher":
+    if owner == "publisher":
         return PublisherGame(replace(PUBLISHER, **{parameter: value}), RELEASES, KINDS)
-    one = KINDS[of]
+    kind = KINDS[owner]
     if parameter == "number":
-        return PublisherGame(PUBLISHER, RELEASES, {**KINDS, of: AttackerKind(one.attacker, value)})
-    now = one.attacker.detection
+        return PublisherGame(PUBLISHER, RELEASES, {**KINDS, owner: AttackerKind(kind.attacker, value)})
+    now = kind.attacker.detection
     changed = {"detection": tuple(min(q * value / now[0], 1.0) for q in now)} if parameter == "detection" else {}
-    attacker = replace(one.attacker, **(changed or {parameter: value}))
-    return PublisherGame(PUBLISHER, RELEASES, {**KINDS, of: AttackerKind(attacker, one.number)})
+    attacker = replace(kind.attacker, **(changed or {parameter: value}))
+    return PublisherGame(PUBLISHER, RELEASES, {**KINDS, owner: AttackerKind(attacker, kind.number)})
 
 
 def test_each_end_is_the_game_played_with_that_value():
-    taken, rows, changes = GAME.moves(**TERMS)[0], sensitivity(GAME, **TERMS), 0
+    best_move, rows, changes = GAME.moves(**TERMS)[0], sensitivity(GAME, **TERMS), 0
     for row in rows:
-        one = row.input
-        for value, best, own, loss in zip((one.low, one.high), row.best, row.payoff, row.loss, strict=True):
-            there = by_hand(one.of, one.parameter, value)
-            first = there.moves(**TERMS)[0]
-            assert (best.protection, best.terms) == (first.protection, first.terms), one
-            assert best.payoff == first.payoff
-            assert own == there.move(taken.protection, taken.terms).payoff.low
-            gap = first.payoff.low - own
+        parameter_range = row.input
+        for value, best_protection, payoff_there, loss in zip(
+            (parameter_range.low, parameter_range.high), row.best, row.payoff, row.loss, strict=True
+        ):
+            move_there = by_hand(parameter_range.of, parameter_range.parameter, value)
+            first = move_there.moves(**TERMS)[0]
+            assert (best_protection.protection, best_protection.terms) == (first.protection, first.terms), (
+                parameter_range
+            )
+            assert best_protection.payoff == first.payoff
+            assert payoff_there == move_there.move(best_move.protection, best_move.terms).payoff.low
+            gap = first.payoff.low - payoff_there
             assert loss == pytest.approx(gap if gap > 1e-6 else 0.0, abs=1e-6)
             changes += loss > 0
     assert 3 <= changes < 2 * len(rows)
@@ -62,12 +66,24 @@ def test_each_end_is_the_game_played_with_that_value():
 def test_every_number_that_can_matter_has_a_line():
     rows = {(row.input.of, row.input.parameter): row.input for row in sensitivity(GAME, **TERMS)}
     amounts = {"number", "gain", "exploit_cost", "fine", "detection"}
-    assert {name for of, name in rows if of == "publisher"} == {"benefit", "loss", "penalty", "audit_cost", "recovered"}
-    assert {name for of, name in rows if of == "broker"} == amounts | {"access_cost"}  # a prior of 1 is a belief's own
-    assert {name for of, name in rows if of == "insurer"} == amounts | {"prior"}
+    assert {name for owner, name in rows if owner == "publisher"} == {
+        "benefit",
+        "loss",
+        "penalty",
+        "audit_cost",
+        "recovered",
+    }
+    assert {name for owner, name in rows if owner == "broker"} == amounts | {
+        "access_cost"
+    }  # a prior of 1 is a belief's own
+    assert {name for owner, name in rows if owner == "insurer"} == amounts | {"prior"}
     assert (rows["publisher", "loss"].low, rows["publisher", "loss"].high) == (450, 1800)
-    for of, name, value in (("publisher", "recovered", 0.6), ("insurer", "prior", 0.7), ("insurer", "detection", 0.6)):
-        assert (rows[of, name].low, rows[of, name].high) == (value / 2, 1.0)
+    for owner, name, value in (
+        ("publisher", "recovered", 0.6),
+        ("insurer", "prior", 0.7),
+        ("insurer", "detection", 0.6),
+    ):
+        assert (rows[owner, name].low, rows[owner, name].high) == (value / 2, 1.0)
 
 
 def test_fines_that_nobody_pays_have_no_line():
@@ -76,9 +92,9 @@ def test_fines_that_nobody_pays_have_no_line():
 
 
 def test_a_range_stands_in_place_of_half_and_double():
-    given = [Range("broker", "gain", 900, 1100), Range("publisher", "penalty", 0, 1)]
-    rows = {(row.input.of, row.input.parameter): row for row in sensitivity(GAME, given, **TERMS)}
-    assert [rows[one.of, one.parameter].input for one in given] == given
+    ranges = [Range("broker", "gain", 900, 1100), Range("publisher", "penalty", 0, 1)]
+    rows = {(row.input.of, row.input.parameter): row for row in sensitivity(GAME, ranges, **TERMS)}
+    assert [rows[parameter_range.of, parameter_range.parameter].input for parameter_range in ranges] == ranges
     assert rows["broker", "gain"].value == 1000
     assert rows["insurer", "gain"].input == Range("insurer", "gain", 200, 800)
 
@@ -93,8 +109,8 @@ def test_of_detection_the_belief_changes_and_of_all_else_both():
         ("detection", AttackerKind(replace(believes, detection=(0.02,)), 1, BROKER)),
         ("gain", AttackerKind(replace(believes, gain=2000), 1, replace(BROKER, gain=2000))),
     ):
-        there = PublisherGame(PUBLISHER, RELEASES, {"broker": kind}).moves(**TERMS)[0]
-        assert (rows[name].best[1].payoff, rows[name].best[1].terms) == (there.payoff, there.terms)
+        move_there = PublisherGame(PUBLISHER, RELEASES, {"broker": kind}).moves(**TERMS)[0]
+        assert (rows[name].best[1].payoff, rows[name].best[1].terms) == (move_there.payoff, move_there.terms)
 
 
 def test_a_decision_not_to_release_is_held_against_releases():
@@ -108,14 +124,14 @@ def test_a_decision_not_to_release_is_held_against_releases():
 def test_ranges_that_cannot_be_are_sentences():
     with pytest.raises(UnmaskError, match="nobody is not an attacker of this game; expected one of broker, insurer"):
         sensitivity(GAME, [Range("nobody", "gain", 1, 2)])
-    for of, name, low, said in (
+    for owner, name, low, message in (
         ("publisher", "gain", 1, "gain is a number that an attacker has"),
         ("broker", "loss", 1, "loss is a number that the publisher has"),
         ("broker", "ties", 1, "cannot be a range"),
         ("broker", "gain", 2, "rising"),
     ):
-        with pytest.raises(UnmaskError, match=said):
-            Range(of, name, low, 2)
+        with pytest.raises(UnmaskError, match=message):
+            Range(owner, name, low, 2)
     with pytest.raises(UnmaskError, match="recovered is 2"):
         sensitivity(GAME, [Range("publisher", "recovered", 0, 2)])
 
@@ -124,9 +140,9 @@ def test_terms_that_no_longer_deter_change_the_decision():
     """The protection stays the best, and more must be asked for it."""
     game = PublisherGame(Publisher(benefit=6000, loss=900), RELEASES, {"broker": AttackerKind(BROKER)})
     row = next(row for row in sensitivity(game, fines=(0.0, 90_000.0)) if row.input.parameter == "gain")
-    taken = game.moves(fines=(0.0, 90_000.0))[0]
+    move = game.moves(fines=(0.0, 90_000.0))[0]
     assert row.loss[0] == 0
     assert row.loss[1] > 0
-    assert row.best[1].protection == taken.protection == "raw"
-    assert row.best[1].terms.fine > taken.terms.fine
-    assert game.move("raw", Terms()).payoff.low < taken.payoff.low
+    assert row.best[1].protection == move.protection == "raw"
+    assert row.best[1].terms.fine > move.terms.fine
+    assert game.move("raw", Terms()).payoff.low < move.payoff.low

@@ -29,26 +29,26 @@ PAPER = Attacker(gain=8000, exploit_cost=10, fine=10_000, max_fines=1, prior=0.6
 GROUPS = ((3,), (1, 2), (2, 2))
 
 
-def best_of_all(who: Attacker, sizes: tuple[int, ...]) -> float:
+def best_of_all(attacker: Attacker, sizes: tuple[int, ...]) -> float:
     """The best campaign over every history: who was tried of each group, who looked right, how often they were caught.
 
     A belief is carried as what it is made of: for each group the weights of all its people, those outside it among
     them, and of detection the counts.
     """
-    v, f = who.confirmation, who.false_alarms
-    a, b = who.detection_prior or (0.0, 0.0)
+    v, f = attacker.confirmation, attacker.false_alarms
+    a, b = attacker.detection_prior or (0.0, 0.0)
 
     def caught(tries: int, detected: int) -> float:
-        return (a + detected) / (a + b + tries) if a + b else float(who.detection_at(1)[0])
+        return (a + detected) / (a + b + tries) if a + b else float(attacker.detection_at(1)[0])
 
     @cache
     def after(groups: tuple[tuple[int, int] | None, ...], tries: int, detected: int) -> float:
-        found = 0.0
-        for at, group in enumerate(groups):
+        result = 0.0
+        for index, group in enumerate(groups):
             if group is None:
                 continue
             missed, hot = group
-            size, outside = sizes[at], sizes[at] / who.prior - sizes[at]
+            size, outside = sizes[index], sizes[index] / attacker.prior - sizes[index]
             fresh = size - missed - hot
             likely = {  # of every history: the right person's own look, and the looks of all others
                 "fresh": v**0 * (1 - f) ** missed * f**hot,
@@ -58,28 +58,28 @@ def best_of_all(who: Attacker, sizes: tuple[int, ...]) -> float:
             total = (fresh + outside) * likely["fresh"] + missed * likely["missed"] + hot * likely["hot"]
             if total <= 1e-300:
                 continue
-            done = tuple(None if i == at else one for i, one in enumerate(groups))
+            done = tuple(None if i == index else group for i, group in enumerate(groups))
             if hot:
-                right = likely["hot"] / total
-                claim = right * who.gain - (1 - right) * who.false_claim_cost
-                found = max(found, claim + after(done, tries, detected))
+                p_hot = likely["hot"] / total
+                claim = p_hot * attacker.gain - (1 - p_hot) * attacker.false_claim_cost
+                result = max(result, claim + after(done, tries, detected))
             if fresh:
                 it = likely["fresh"] / total
                 looks = it * v + (1 - it) * f
-                q, paid = caught(tries, detected), who.fine * (detected < who.max_fines)
-                go = -who.exploit_cost - q * paid - (who.link_cost if not missed + hot else 0.0)
+                q, paid = caught(tries, detected), attacker.fine * (detected < attacker.max_fines)
+                go = -attacker.exploit_cost - q * paid - (attacker.link_cost if not missed + hot else 0.0)
                 for chance, up in ((q, 1), (1 - q, 0)):
-                    moved = [
-                        tuple(new if i == at else one for i, one in enumerate(groups))
+                    states_after = [
+                        tuple(new if i == index else group for i, group in enumerate(groups))
                         for new in ((missed, hot + 1), (missed + 1, hot))
                     ]
                     go += chance * sum(
                         luck * after(state, tries + 1, detected + up)
-                        for luck, state in zip((looks, 1 - looks), moved, strict=True)
+                        for luck, state in zip((looks, 1 - looks), states_after, strict=True)
                         if luck > 0
                     )
-                found = max(found, go)
-        return found
+                result = max(result, go)
+        return result
 
     return after(tuple((0, 0) for _ in sizes), 0, 0)
 
@@ -105,12 +105,12 @@ def misled(rng: np.random.Generator) -> Attacker:
     return someone(rng, detection=(rng.uniform(0.01, 0.4),), false_alarms=f, false_claim_cost=cost)
 
 
-def both(rng: np.random.Generator) -> Attacker:
+def draw_full_attacker(rng: np.random.Generator) -> Attacker:
     return replace(learner(rng), false_alarms=0.1, false_claim_cost=float(rng.choice([0, 500, 5000])))
 
 
 @pytest.mark.parametrize(
-    ("said", "size", "worth"),
+    ("changes", "size", "worth"),
     [
         ({"detection": None, "detection_prior": (1, 19)}, 10, 2347.040192),  # R21
         (
@@ -124,76 +124,76 @@ def both(rng: np.random.Generator) -> Attacker:
         ({"confirmation": 0.8, "false_alarms": 0.1, "false_claim_cost": 2000}, 10, 1066.522988),
     ],
 )
-def test_specified_values(said, size, worth):
-    who = replace(PAPER, **said)
-    assert price_records(who, [size]).payoff[0] == pytest.approx(worth, abs=1e-6)
-    found = campaign(who, [size])
-    assert found.exact
-    assert found.payoff == pytest.approx(worth, abs=1e-6)
+def test_specified_values(changes, size, worth):
+    attacker = replace(PAPER, **changes)
+    assert price_records(attacker, [size]).payoff[0] == pytest.approx(worth, abs=1e-6)
+    plan = campaign(attacker, [size])
+    assert plan.exact
+    assert plan.payoff == pytest.approx(worth, abs=1e-6)
 
 
-@pytest.mark.parametrize("drawn", [learner, misled, both])
+@pytest.mark.parametrize("drawn", [learner, misled, draw_full_attacker])
 def test_one_target_is_exact(drawn):
     rng = np.random.default_rng(1)
     for _ in range(40):
-        who, size = drawn(rng), int(rng.integers(1, 6))
-        assert campaign(who, [size]).payoff == pytest.approx(best_of_all(who, (size,)), abs=1e-7)
+        attacker, size = drawn(rng), int(rng.integers(1, 6))
+        assert campaign(attacker, [size]).payoff == pytest.approx(best_of_all(attacker, (size,)), abs=1e-7)
 
 
-@pytest.mark.parametrize("drawn", [learner, misled, both])
+@pytest.mark.parametrize("drawn", [learner, misled, draw_full_attacker])
 def test_bounds_hold_against_all_strategies(drawn):
     rng = np.random.default_rng(2)
     for _ in range(60):
-        who, sizes = drawn(rng), GROUPS[rng.integers(len(GROUPS))]
-        found, best = campaign(who, list(sizes)), best_of_all(who, sizes)
-        assert found.payoff <= best + 1e-7
-        assert best <= found.upper + 1e-7
+        attacker, sizes = drawn(rng), GROUPS[rng.integers(len(GROUPS))]
+        result, optimum = campaign(attacker, list(sizes)), best_of_all(attacker, sizes)
+        assert result.payoff <= optimum + 1e-7
+        assert optimum <= result.upper + 1e-7
 
 
 def test_counts_of_a_plan_add_up_to_its_worth():
     """By the envelope theorem, and with claims that cost something the rest is what false claims cost."""
-    who = replace(PAPER, confirmation=0.8, false_alarms=0.1)
-    one = price_records(who, [10])
-    spent = 10 * one.expected_tries + 10_000 * one.expected_fines
-    assert 8000 * one.success_probability - spent == pytest.approx(one.payoff)
-    dear = price_records(replace(who, false_claim_cost=2000.0), [10])
-    left = 8000 * dear.success_probability - 10 * dear.expected_tries - 10_000 * dear.expected_fines
-    assert (left - dear.payoff)[0] > 100
+    attacker = replace(PAPER, confirmation=0.8, false_alarms=0.1)
+    prices = price_records(attacker, [10])
+    spent = 10 * prices.expected_tries + 10_000 * prices.expected_fines
+    assert 8000 * prices.success_probability - spent == pytest.approx(prices.payoff)
+    dear = price_records(replace(attacker, false_claim_cost=2000.0), [10])
+    payoff = 8000 * dear.success_probability - 10 * dear.expected_tries - 10_000 * dear.expected_fines
+    assert (payoff - dear.payoff)[0] > 100
 
 
 def test_learning_is_worth_something_between_not_to_know_and_to_know():
     """R21: 1986.80 where the mean is taken for sure, 2506.34 where they are told."""
-    known = price_records(replace(PAPER, detection=(0.05,)), [10]).payoff[0]
+    payoff_known = price_records(replace(PAPER, detection=(0.05,)), [10]).payoff[0]
     learning = price_records(replace(PAPER, detection=None, detection_prior=(1, 19)), [10]).payoff[0]
-    assert known == pytest.approx(1986.795512, abs=1e-6)
-    assert known < learning < 2506.3424
+    assert payoff_known == pytest.approx(1986.795512, abs=1e-6)
+    assert payoff_known < learning < 2506.3424
 
 
 def test_bounds_meet_where_a_campaign_pays_anyway():
-    who = replace(PAPER, detection=None, detection_prior=(1, 19))
-    found = campaign(who, [10] * 200)
-    assert (found.upper - found.payoff) / found.payoff < 1e-3
-    assert found.upper < 200 * 0.63 * 8000
+    attacker = replace(PAPER, detection=None, detection_prior=(1, 19))
+    plan = campaign(attacker, [10] * 200)
+    assert (plan.upper - plan.payoff) / plan.payoff < 1e-3
+    assert plan.upper < 200 * 0.63 * 8000
     alarmed = campaign(replace(PAPER, confirmation=0.8, false_alarms=0.01, false_claim_cost=2000), [10] * 200)
     assert (alarmed.upper - alarmed.payoff) / alarmed.payoff < 1e-3
 
 
 def test_whoever_is_not_fined_has_nothing_to_learn():
     free = replace(PAPER, detection=None, detection_prior=(1, 19), fine=0)
-    found, unfined = campaign(free, [3, 5]), campaign(replace(free, max_fines=0), [3, 5])
-    assert found.exact
-    assert found.payoff == pytest.approx(unfined.payoff)
+    result, unfined = campaign(free, [3, 5]), campaign(replace(free, max_fines=0), [3, 5])
+    assert result.exact
+    assert result.payoff == pytest.approx(unfined.payoff)
 
 
 def test_a_move_against_them_has_two_ends():
-    who = replace(PAPER, detection=None, detection_prior=(1, 19))
+    attacker = replace(PAPER, detection=None, detection_prior=(1, 19))
     game = PublisherGame(
-        Publisher(benefit=1e6, loss=500), {"k=5": ProtectedRelease([5] * 40)}, {"someone": AttackerKind(who)}
+        Publisher(benefit=1e6, loss=500), {"k=5": ProtectedRelease([5] * 40)}, {"someone": AttackerKind(attacker)}
     )
     move = game.move("k=5", Terms())
-    named = move.responses["someone"].re_identified
-    assert 0 < named.low <= 40 * 0.63 <= named.high + 1e-9
-    assert move.payoff.low == pytest.approx(1e6 - 500 * named.high)
+    n_re_identified = move.responses["someone"].re_identified
+    assert 0 < n_re_identified.low <= 40 * 0.63 <= n_re_identified.high + 1e-9
+    assert move.payoff.low == pytest.approx(1e6 - 500 * n_re_identified.high)
     assert move.responses["someone"].attacks is True
     assert game.response("k=5", "someone", Terms(fine=1e9)).attacks is False
 
@@ -205,7 +205,7 @@ def test_a_belief_that_ranks_candidates_is_refused():
 
 
 @pytest.mark.parametrize(
-    ("said", "why"),
+    ("changes", "message"),
     [
         ({"detection_prior": (1, 19)}, "given twice"),
         ({"detection": None, "detection_prior": (0, 0)}, "two numbers 0"),
@@ -217,9 +217,9 @@ def test_a_belief_that_ranks_candidates_is_refused():
         ({"false_alarms": 0.1, "false_claim_cost": -1}, "false_claim_cost"),
     ],
 )
-def test_what_cannot_be_is_refused(said, why):
-    with pytest.raises(UnmaskError, match=why):
-        replace(PAPER, **said)
+def test_what_cannot_be_is_refused(changes, message):
+    with pytest.raises(UnmaskError, match=message):
+        replace(PAPER, **changes)
 
 
 def test_mistaken_beliefs_do_not_go_with_doubt():
@@ -229,17 +229,20 @@ def test_mistaken_beliefs_do_not_go_with_doubt():
 
 
 def test_a_document_says_it():
-    said = {"benefit": 1000, "loss": 100}
-    one = {"attacker": "case-study", "detection_prior": [1, 19], "false_alarms": 0.01, "false_claim_cost": 50}
-    found = parse_game({"publisher": said, "attackers": [one]}, None).attackers["attacker 1"].attacker
-    assert found.detection_prior == (1, 19)
-    assert found.detection_base is None
-    assert (found.false_alarms, found.false_claim_cost) == (0.01, 50)
+    publisher = {"benefit": 1000, "loss": 100}
+    attacker = {"attacker": "case-study", "detection_prior": [1, 19], "false_alarms": 0.01, "false_claim_cost": 50}
+    result = parse_game({"publisher": publisher, "attackers": [attacker]}, None).attackers["attacker 1"].attacker
+    assert result.detection_prior == (1, 19)
+    assert result.detection_base is None
+    assert (result.false_alarms, result.false_claim_cost) == (0.01, 50)
 
 
 def test_a_document_says_detection_in_place_of_what_a_profile_believes_of_it(tmp_path):
     profile = "[attacker]\ngain = 5000\nfine = 1000\nmax_fines = 1\ndetection_prior = [1, 19]\n"
     (tmp_path / "learner.toml").write_text(profile, encoding="utf-8")
-    said = {"publisher": {"benefit": 1000, "loss": 100}, "attackers": [{"attacker": "learner.toml", "detection": 0.1}]}
-    found = parse_game(said, tmp_path).attackers["attacker 1"].attacker
-    assert (found.detection, found.detection_prior) == ((0.1,), None)
+    document = {
+        "publisher": {"benefit": 1000, "loss": 100},
+        "attackers": [{"attacker": "learner.toml", "detection": 0.1}],
+    }
+    result = parse_game(document, tmp_path).attackers["attacker 1"].attacker
+    assert (result.detection, result.detection_prior) == ((0.1,), None)

@@ -71,7 +71,7 @@ def draw_file(seed, folder, sizes=(12, 30, 80, 300)):
     lines = _lines(rng, [names, *rows] if header else rows, delimiter)
     zero = columns[names.index("weight")] if header and "weight" in names else ["1"] * len(pairs)
     canonical = {label: str(int(float(label))) if style == "float" else label for label in labels}
-    right = {
+    expected_edges = {
         frozenset(canonical[labels[node]] for node in pair)
         for pair, weight in zip(pairs, zero, strict=True)
         if not _is_zero(weight)
@@ -79,7 +79,7 @@ def draw_file(seed, folder, sizes=(12, 30, 80, 300)):
     people = {canonical[labels[node]] for pair in pairs for node in pair}
     path, dress = _write(rng, lines, folder, seed)
     facts = {"style": style, "header": header, "delimiter": delimiter, "kinds": kinds, "names": names, **dress}
-    return RandomFile(path, right, people, facts)
+    return RandomFile(path, expected_edges, people, facts)
 
 
 def _is_zero(cell):
@@ -92,12 +92,12 @@ def _is_zero(cell):
 def _pairs(rng, n, m):
     shape = rng.choice(["uniform", "uniform", "preferential", "hub"])
     weights = [1] * n if shape == "uniform" else [1 / (node + 1) ** 0.7 for node in range(n)]
-    others = [1] * n if shape == "hub" else weights
-    found = set()
-    for pair in zip(rng.choices(range(n), weights, k=2 * m), rng.choices(range(n), others, k=2 * m), strict=True):
-        if len(found) < m and pair[0] != pair[1] and pair[::-1] not in found:
-            found.add(pair)
-    ordered = sorted(found)
+    sizes = [1] * n if shape == "hub" else weights
+    result = set()
+    for pair in zip(rng.choices(range(n), weights, k=2 * m), rng.choices(range(n), sizes, k=2 * m), strict=True):
+        if len(result) < m and pair[0] != pair[1] and pair[::-1] not in result:
+            result.add(pair)
+    ordered = sorted(result)
     return ordered if rng.random() < 0.5 else rng.sample(ordered, len(ordered))
 
 
@@ -135,10 +135,10 @@ def _lines(rng, rows, delimiter):
     if delimiter == " ":
         blank = rng.choice([" ", "  ", " "])
         return [blank.join(f'"{cell}"' if " " in cell or not cell else cell for cell in row) for row in rows]
-    out = io.StringIO()
+    file = io.StringIO()
     quoting = csv.QUOTE_ALL if rng.random() < 0.15 else csv.QUOTE_MINIMAL
-    csv.writer(out, delimiter=delimiter, lineterminator="\n", quoting=quoting).writerows(rows)
-    return out.getvalue().rstrip("\n").split("\n")
+    csv.writer(file, delimiter=delimiter, lineterminator="\n", quoting=quoting).writerows(rows)
+    return file.getvalue().rstrip("\n").split("\n")
 
 
 def _write(rng, lines, folder, seed):
@@ -170,39 +170,39 @@ def read(path, **options):
 
 def keywords(text):
     """Return the arguments of Python for options of the command line."""
-    words, found, ends = shlex.split(text), {}, {}
+    words, result, ends = shlex.split(text), {}, {}
     while words:
         name = words.pop(0).removeprefix("--").replace("-", "_")
         if name in ("header", "no_header"):
-            found["header"] = name == "header"
+            result["header"] = name == "header"
         elif name in ("two_mode", "one_mode"):
-            found["two_mode"] = name == "two_mode"
+            result["two_mode"] = name == "two_mode"
         elif name in ("source", "target"):
             ends[name] = words.pop(0)
         else:
-            found[name] = int(words.pop(0)) if name == "skip_lines" else words.pop(0)
-    return {**found, **({"ends": (ends["source"], ends["target"])} if ends else {})}
+            result[name] = int(words.pop(0)) if name == "skip_lines" else words.pop(0)
+    return {**result, **({"ends": (ends["source"], ends["target"])} if ends else {})}
 
 
 def outcome(drawn):
     """Return how a file is read: right, asked with an option that is right, asked without one, refused or wrong."""
-    right = drawn.edges, drawn.people
+    expected = drawn.edges, drawn.people
     try:
-        return "right" if read(drawn.path) == right else "wrong"
+        return "right" if read(drawn.path) == expected else "wrong"
     except AmbiguousInput as question:
-        return "asked" if _is_answered(drawn.path, question, right, {}) else "asked in vain"
+        return "asked" if _is_answered(drawn.path, question, expected, {}) else "asked in vain"
     except UnmaskError as refusal:
         return f"refused: {refusal}"
 
 
-def _is_answered(path, question, right, options, depth=3):
+def _is_answered(path, question, expected, options, depth=3):
     for option in question.options:
         merged = {**options, **keywords(option)}
         try:
-            if read(path, **merged) == right:
+            if read(path, **merged) == expected:
                 return True
         except AmbiguousInput as further:
-            if depth and _is_answered(path, further, right, merged, depth - 1):
+            if depth and _is_answered(path, further, expected, merged, depth - 1):
                 return True
         except UnmaskError:
             continue

@@ -36,19 +36,19 @@ def grasshopper(
                 continue
             if _open_winner(c, target, source, back, omega_target, omega, theta, released) == v:
                 changes[v] = c
-        taken = set(changes.values())
-        mu = {v: c for v, c in mu.items() if v not in changes and c not in taken} | changes
+        taken_nodes = set(changes.values())
+        mu = {v: c for v, c in mu.items() if v not in changes and c not in taken_nodes} | changes
         sweeps.append(len(changes))
     return mu, sweeps
 
 
 def scores(v, source: Adjacency, target: Adjacency, mu: dict[int, int], factor):
     """Score of each free candidate of v for Nar09 and Bumblebee."""
-    taken, shared = set(mu.values()), defaultdict(int)
+    taken_nodes, shared = set(mu.values()), defaultdict(int)
     for x in source[v]:
         if x in mu:
             for c in target[mu[x]]:
-                if c not in taken:
+                if c not in taken_nodes:
                     shared[c] += 1
     return {c: n * factor(len(source[v]), len(target[c])) for c, n in shared.items()}
 
@@ -56,15 +56,15 @@ def scores(v, source: Adjacency, target: Adjacency, mu: dict[int, int], factor):
 def _monotone(source, target, seeds, theta, synchronous, order, factor):
     mu, sweeps = dict(seeds), []
     while not sweeps or sweeps[-1]:
-        before, matches = dict(mu), 0
+        previous, matches = dict(mu), 0
         for v in order or sorted(source):
-            known = before if synchronous else mu
-            if v in known:
+            known_mapping = previous if synchronous else mu
+            if v in known_mapping:
                 continue
-            c = _closed_winner(scores(v, source, target, known, factor), theta)
+            c = _closed_winner(scores(v, source, target, known_mapping, factor), theta)
             if c is None:
                 continue
-            back = {target_node: node for node, target_node in known.items()}
+            back = {target_node: node for node, target_node in known_mapping.items()}
             if _closed_winner(scores(c, target, source, back, factor), theta) == v:
                 mu[v] = c
                 matches += 1

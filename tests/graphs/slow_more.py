@@ -29,11 +29,13 @@ def korula_lattanzi(source: Adjacency, target: Adjacency, seeds: dict[int, int],
 
 def _mutually_best(source, target, mu, least_degree, witnesses):
     free = [u for u in source if u not in mu and len(source[u]) >= least_degree]
-    others = [c for c in target if c not in set(mu.values()) and len(target[c]) >= least_degree]
-    count = {(u, c): sum(1 for x in source[u] if x in mu and mu[x] in target[c]) for u in free for c in others}
+    other_candidates = [c for c in target if c not in set(mu.values()) and len(target[c]) >= least_degree]
+    count = {
+        (u, c): sum(1 for x in source[u] if x in mu and mu[x] in target[c]) for u in free for c in other_candidates
+    }
     new = {}
     for (u, c), n in count.items():
-        rivals = [count[u, d] for d in others if d != c] + [count[v, c] for v in free if v != u]
+        rivals = [count[u, d] for d in other_candidates if d != c] + [count[v, c] for v in free if v != u]
         if n >= witnesses and all(n > rival for rival in rivals):
             new[u] = c
     return new
@@ -53,18 +55,18 @@ def irma(source: Adjacency, target: Adjacency, seeds: dict[int, int], *, broken:
             if not new:
                 break
         if again:
-            taken = set(mu.values())
-            every = marks(source, target, set(mu.items()))
-            expanded = {(u, c) for u, c in every if u not in mu and c not in taken}
+            taken_nodes = set(mu.values())
+            all_marks = marks(source, target, set(mu.items()))
+            expanded = {(u, c) for u, c in all_marks if u not in mu and c not in taken_nodes}
             if not expanded:
                 sweeps.append(0)
                 break
-    repairs, kept, before = 0, _kept(source, target, mu), 0
-    while repairs < 4 or kept > 1.02 * before:
+    repairs, n_kept, n_kept_before = 0, _count_kept_edges(source, target, mu), 0
+    while repairs < 4 or n_kept > 1.02 * n_kept_before:
         mu = _repaired(source, target, seeds, mu, 2, broken, sweeps)
-        repairs, kept, before = repairs + 1, _kept(source, target, mu), kept
-    for least in (1, 2, 2, 2, 2):
-        mu = _repaired(source, target, seeds, mu, least, broken, sweeps)
+        repairs, n_kept, n_kept_before = repairs + 1, _count_kept_edges(source, target, mu), n_kept
+    for least_marks in (1, 2, 2, 2, 2):
+        mu = _repaired(source, target, seeds, mu, least_marks, broken, sweeps)
     return mu, sweeps
 
 
@@ -73,17 +75,17 @@ def marks(source: Adjacency, target: Adjacency, pairs):
     return Counter((u, c) for x, y in pairs for u in source[x] for c in target[y])
 
 
-def _repaired(source, target, seeds, mu, least, broken, sweeps):
-    new = seeds | _greedy(source, target, marks(source, target, set(mu.items())), seeds, least, broken)
+def _repaired(source, target, seeds, mu, least_marks, broken, sweeps):
+    new = seeds | _greedy(source, target, marks(source, target, set(mu.items())), seeds, least_marks, broken)
     sweeps.append(sum(1 for u in source if mu.get(u) != new.get(u)))
     return new
 
 
-def _greedy(source, target, marked, mu, least, broken):
+def _greedy(source, target, marked, mu, least_marks, broken):
     """What the choice adds to a mapping."""
     classes = defaultdict(list)
     for (u, c), n in marked.items():
-        if n >= least:
+        if n >= least_marks:
             gap = abs(len(source[u]) - len(target[c]))
             classes[(-n, gap, _scattered(u, c)) if broken else (-n, gap)].append((u, c))
     closed, closed_target, new = set(mu), set(mu.values()), {}
@@ -105,7 +107,7 @@ def _scattered(u: int, c: int) -> int:
     return z ^ (z >> 31)
 
 
-def _kept(source, target, mu):
+def _count_kept_edges(source, target, mu):
     return sum(1 for u in mu for v in source[u] if u < v and v in mu and mu[v] in target[mu[u]])
 
 
@@ -127,18 +129,18 @@ def directed_nar09(source: Links, target: Links, sizes: tuple[int, int], seeds: 
     return mu, sweeps
 
 
-def directed_scores(here: Links, there: Links, mu: dict[int, int], node: int):
-    into, out = Counter(b for _, b in there), Counter(a for a, _ in there)
+def directed_scores(source_links: Links, target_links: Links, mu: dict[int, int], node: int):
+    into, out_degree = Counter(b for _, b in target_links), Counter(a for a, _ in target_links)
     score: dict[int, float] = defaultdict(float)
-    for a, b in here:
+    for a, b in source_links:
         if b == node and a in mu:
-            for start, c in there:
+            for start, c in target_links:
                 if start == mu[a] and c not in set(mu.values()):
                     score[c] += 1 / math.sqrt(into[c])
         if a == node and b in mu:
-            for c, end in there:
+            for c, end in target_links:
                 if end == mu[b] and c not in set(mu.values()):
-                    score[c] += 1 / math.sqrt(out[c])
+                    score[c] += 1 / math.sqrt(out_degree[c])
     return score
 
 

@@ -23,99 +23,105 @@ class Given:
     similar: Adjacency = field(default_factory=dict)
 
 
-def rematch(source, target, seeds, *, margin, floor, steps, greedy, reach, listed, alike=({}, {})):
+def rematch(source, target, seeds, *, margin, floor, steps, greedy, reach, n_listed, alike=({}, {})):
     mu, sweeps = dict(seeds), []
     while len(sweeps) < steps and (not sweeps or sweeps[-1]):
-        table = kept(scores(Given(source, target, seeds, mu, *alike), reach), floor - margin, listed)
+        table = keep_best(scores(Given(source, target, seeds, mu, *alike), reach), floor - margin, n_listed)
         new = dict(seeds) | assigned(table, max(margin, TIE), floor, greedy)
         sweeps.append(sum(mu.get(v) != new.get(v) for v in source))
         mu = new
     return mu, sweeps
 
 
-def kept(score, low, listed):
+def keep_best(score, low, n_listed):
     """Of each node the best candidates, less what ties across the limit or is far below the best."""
     table = {}
-    for u, of in score.items():
-        best = sorted((v for v in of.values() if v >= low), reverse=True)
-        least = best[0] - 40 if best else math.inf
-        if len(best) > listed:
-            least = max(least, math.nextafter(best[listed] + TIE, math.inf))
-        table[u] = {c: v for c, v in of.items() if v >= max(low, least)}
+    for u, candidates_of in score.items():
+        ranked = sorted((v for v in candidates_of.values() if v >= low), reverse=True)
+        least_score = ranked[0] - 40 if ranked else math.inf
+        if len(ranked) > n_listed:
+            least_score = max(least_score, math.nextafter(ranked[n_listed] + TIE, math.inf))
+        table[u] = {c: v for c, v in candidates_of.items() if v >= max(low, least_score)}
     return table
 
 
 def assigned(table, margin, floor, greedy):
     mu = {}
     while True:
-        taken = set(mu.values())
-        left = {u: {c: v for c, v in of.items() if c not in taken} for u, of in table.items() if u not in mu}
+        taken_nodes = set(mu.values())
+        open_scores = {
+            u: {c: v for c, v in candidates_of.items() if c not in taken_nodes}
+            for u, candidates_of in table.items()
+            if u not in mu
+        }
         rivals = defaultdict(dict)
-        for u, of in left.items():
-            for c, v in of.items():
+        for u, candidates_of in open_scores.items():
+            for c, v in candidates_of.items():
                 rivals[c][u] = v
-        found = {}
-        for u, of in left.items():
-            for c, v in of.items():
-                others = [w for d, w in of.items() if d != c] + [w for x, w in rivals[c].items() if x != u]
-                if v >= floor and all(v - w >= margin for w in others):
-                    found[u] = c
-        mu |= found
-        if not found or not greedy:
+        result = {}
+        for u, candidates_of in open_scores.items():
+            for c, v in candidates_of.items():
+                other_scores = [w for d, w in candidates_of.items() if d != c] + [
+                    w for x, w in rivals[c].items() if x != u
+                ]
+                if v >= floor and all(v - w >= margin for w in other_scores):
+                    result[u] = c
+        mu |= result
+        if not result or not greedy:
             return mu
 
 
-def scores(given, reach):
+def scores(state, reach):
     """Log-odds of the candidates of every node that is no seed."""
-    read = model(given)
+    read = model(state)
     return {
-        u: {c: log_odds(u, c, given, read) for c in candidates(u, given, reach) if c not in given.seeds.values()}
-        for u in given.source
-        if u not in given.seeds
+        u: {c: log_odds(u, c, state, read) for c in candidates(u, state, reach) if c not in state.seeds.values()}
+        for u in state.source
+        if u not in state.seeds
     }
 
 
-def candidates(u, given, reach):
-    images = sorted((given.mu[x] for x in given.source[u] if x in given.mu), key=lambda y: len(given.target[y]))
-    proposed = set(given.similar.get(u, ()))
+def candidates(u, state, reach):
+    images = sorted((state.mu[x] for x in state.source[u] if x in state.mu), key=lambda y: len(state.target[y]))
+    proposed = set(state.similar.get(u, ()))
     for y in images:
-        degree = len(given.target[y])
-        total = sum(len(given.target[z]) for z in images if len(given.target[z]) <= degree)
-        if total <= reach or degree == len(given.target[images[0]]):
-            proposed |= given.target[y]
+        degree = len(state.target[y])
+        total = sum(len(state.target[z]) for z in images if len(state.target[z]) <= degree)
+        if total <= reach or degree == len(state.target[images[0]]):
+            proposed |= state.target[y]
     return proposed
 
 
-def model(given):
+def model(state):
     """s, s', b and phi."""
-    source, target, mu = given.source, given.target, given.mu
+    source, target, mu = state.source, state.target, state.mu
     images = set(mu.values())
     ends = [(x, z) for x in mu for z in source[x] if z in mu]
     ends_there = [(y, z) for y in images for z in target[y] if z in images]
     common = sum(mu[z] in target[mu[x]] for x, z in ends) + 1
-    left = {x: len(source[x] - mu.keys()) for x in mu}
+    unmapped_degree = {x: len(source[x] - mu.keys()) for x in mu}
     left_there = {x: len(target[mu[x]] - images) for x in mu}
-    b = (sum(left_there.values()) + 1) / (sum(left.values()) + 1)
-    squares = sum((left_there[x] - b * left[x]) ** 2 for x in mu)
-    spread = squares / sum(b * left[x] + left_there[x] + 1 for x in mu)
+    b = (sum(left_there.values()) + 1) / (sum(unmapped_degree.values()) + 1)
+    squares = sum((left_there[x] - b * unmapped_degree[x]) ** 2 for x in mu)
+    spread = squares / sum(b * unmapped_degree[x] + left_there[x] + 1 for x in mu)
     s, s_there = common / (len(ends) + 2), common / (len(ends_there) + 2)
     return min(max(s, 0.05), 0.95), min(max(s_there, 0.05), 0.95), b, min(max(spread, 0.1), 10.0)
 
 
-def log_odds(u, c, given, read):
-    source, target, mu = given.source, given.target, given.mu
+def log_odds(u, c, state, read):
+    source, target, mu = state.source, state.target, state.mu
     s, s_there, b, phi = read
-    known, known_there = [x for x in source[u] if x in mu], target[c] & set(mu.values())
-    witnesses = [mu[x] for x in known if mu[x] in target[c]]
+    mapped_contacts, known_there = [x for x in source[u] if x in mu], target[c] & set(mu.values())
+    witnesses = [mu[x] for x in mapped_contacts if mu[x] in target[c]]
     edges = sum(len(near) for near in target.values())
     total = 0.0
     for y in witnesses:
         surprise = math.log(s * edges / len(target[y])) - math.log(1 - s) - math.log(1 - s_there)
         total += round(surprise * GRID) / GRID - math.log(len(target[c]))
-    total += len(known) * math.log(1 - s) + len(known_there) * math.log(1 - s_there)
-    r_u, r_c = b * (len(source[u]) - len(known)), len(target[c]) - len(known_there)
+    total += len(mapped_contacts) * math.log(1 - s) + len(known_there) * math.log(1 - s_there)
+    r_u, r_c = b * (len(source[u]) - len(mapped_contacts)), len(target[c]) - len(known_there)
     variance = phi * (r_u + r_c + 1)
     density = -0.5 * ((r_c - r_u) ** 2 / variance + math.log(2 * math.pi * variance))
     degrees = Counter(max(len(near), 1) for near in target.values())
     share = degrees[max(len(target[c]), 1)] / len(target)
-    return total + density - math.log(share) - math.log(len(target)) + given.ratio.get((u, c), 0.0)
+    return total + density - math.log(share) - math.log(len(target)) + state.ratio.get((u, c), 0.0)

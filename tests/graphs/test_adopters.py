@@ -43,16 +43,16 @@ def test_cooperation_takes_a_share_of_all_eligible_nodes(cooperation):
 
 def test_cooperation_by_degree_takes_the_highest():
     chosen = choose_adopters(NETWORK, 40, cooperation="degree", rng=rng())
-    others = np.setdiff1d(np.arange(400), chosen)
-    assert NETWORK.degree[chosen].min() >= NETWORK.degree[others].max()
+    other_nodes = np.setdiff1d(np.arange(400), chosen)
+    assert NETWORK.degree[chosen].min() >= NETWORK.degree[other_nodes].max()
 
 
 def test_cooperation_by_anonymity_takes_the_lowest_and_those_without_one_last():
     graph = SocialGraph.from_edges(*NETWORK.edges(), n_nodes=410)  # ten more without a neighbor
     anonymity = local_anonymity(graph)
     chosen = choose_adopters(graph, 40, cooperation="lta", rng=rng())
-    others = np.setdiff1d(np.arange(400), chosen)
-    assert anonymity[chosen].max() <= anonymity[others].min()
+    other_nodes = np.setdiff1d(np.arange(400), chosen)
+    assert anonymity[chosen].max() <= anonymity[other_nodes].min()
     last = np.setdiff1d(np.arange(410), choose_adopters(graph, 400, cooperation="lta", rng=rng()))
     np.testing.assert_array_equal(last, np.arange(400, 410))
 
@@ -67,10 +67,10 @@ def test_ties_are_broken_at_random():
 def test_local_groups_are_neighbors():
     # 30 cliques of 5 beside each other: groups of 5 are cliques, groups of 3 lie in one
     u, v = np.triu_indices(5, 1)
-    at = 5 * np.arange(30)[:, None]
-    cliques = SocialGraph.from_edges((at + u).ravel(), (at + v).ravel())
-    whole = choose_adopters(cliques, 20, cooperation="local", group=5, rng=rng())
-    assert sorted(np.bincount(whole // 5).tolist())[-4:] == [5, 5, 5, 5]
+    index = 5 * np.arange(30)[:, None]
+    cliques = SocialGraph.from_edges((index + u).ravel(), (index + v).ravel())
+    groups_chosen = choose_adopters(cliques, 20, cooperation="local", group=5, rng=rng())
+    assert sorted(np.bincount(groups_chosen // 5).tolist())[-4:] == [5, 5, 5, 5]
     parts = choose_adopters(cliques, 12, cooperation="local", group=3, rng=rng())
     assert set(np.bincount(parts // 5).tolist()) <= {0, 2, 3, 4, 5}  # no lone first of a group
     assert len(choose_adopters(cliques, 150, cooperation="local", group=7, rng=rng())) == 150

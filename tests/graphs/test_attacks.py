@@ -29,7 +29,7 @@ ATTACKS = [
 
 @pytest.mark.parametrize("synchronous", [False, True])
 @settings(max_examples=150, deadline=None)
-@given(problems(wrong=(0, 2, 12)), st.sampled_from(THETAS), st.booleans())
+@given(problems(n_wrong=(0, 2, 12)), st.sampled_from(THETAS), st.booleans())
 def test_nar09_finds_the_pairs_of_its_definition(synchronous, problem, theta, by_degree):
     source, target, seeds = problem
     belief = Nar09(theta=theta, synchronous=synchronous, order="degree" if by_degree else "number")(
@@ -44,7 +44,7 @@ def test_nar09_finds_the_pairs_of_its_definition(synchronous, problem, theta, by
 
 @pytest.mark.parametrize("synchronous", [False, True])
 @settings(max_examples=100, deadline=None)
-@given(problems(wrong=(0, 2, 12)), st.sampled_from(THETAS), st.sampled_from([0.0, 0.5, 1.3]))
+@given(problems(n_wrong=(0, 2, 12)), st.sampled_from(THETAS), st.sampled_from([0.0, 0.5, 1.3]))
 def test_bumblebee_finds_the_pairs_of_its_definition(synchronous, problem, theta, delta):
     source, target, seeds = problem
     belief = Bumblebee(delta=delta, theta=theta, synchronous=synchronous)(target, Auxiliary(source, seeds))
@@ -57,7 +57,7 @@ def test_bumblebee_finds_the_pairs_of_its_definition(synchronous, problem, theta
 
 @pytest.mark.parametrize("weighting", ["released", "printed"])
 @settings(max_examples=150, deadline=None)
-@given(problems(wrong=(0, 2, 12)), st.sampled_from(THETAS), st.sampled_from([1, 2, 12]))
+@given(problems(n_wrong=(0, 2, 12)), st.sampled_from(THETAS), st.sampled_from([1, 2, 12]))
 def test_grasshopper_finds_the_pairs_of_its_definition(weighting, problem, theta, cap):
     source, target, seeds = problem
     belief = Grasshopper(theta=theta, weighting=weighting, max_steps=cap)(target, Auxiliary(source, seeds))
@@ -77,12 +77,12 @@ def test_grasshopper_finds_the_pairs_of_its_definition(weighting, problem, theta
 @pytest.mark.parametrize("theta", THETAS)
 def test_verdicts_that_are_kept_between_passes_are_those_that_would_be_made_again(monkeypatch, theta, synchronous):
     """The slow twin scores every free node in every pass, so it visits more candidates to the same end."""
-    source, target, truth = noisy_pair(np.random.default_rng(17), n_nodes=300, degree=10.0, kept=0.7)
+    source, target, truth = noisy_pair(np.random.default_rng(17), n_nodes=300, degree=10.0, share_kept=0.7)
     seeds, visits, scores = (truth[0][:25], truth[1][:25]), [], slow.scores
 
-    def counted(v, here, there, mu, factor):
-        visits.append(sum(len(there[mu[x]]) for x in here[v] if x in mu))
-        return scores(v, here, there, mu, factor)
+    def counted(v, source_rows, target_rows, mu, factor):
+        visits.append(sum(len(target_rows[mu[x]]) for x in source_rows[v] if x in mu))
+        return scores(v, source_rows, target_rows, mu, factor)
 
     monkeypatch.setattr(slow, "scores", counted)
     near, far = as_dict(source), as_dict(target)
@@ -96,7 +96,7 @@ def test_verdicts_that_are_kept_between_passes_are_those_that_would_be_made_agai
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=repr)
 def test_the_copies_are_found_and_belief_and_mapping_agree(attack):
-    source, target, truth = noisy_pair(np.random.default_rng(3), n_nodes=120, degree=12.0, kept=0.95)
+    source, target, truth = noisy_pair(np.random.default_rng(3), n_nodes=120, degree=12.0, share_kept=0.95)
     belief = attack(target, Auxiliary(source, (truth[0][:20], truth[1][:20])))
     image = np.empty(120, dtype=np.int64)
     image[truth[0]] = truth[1]
@@ -113,11 +113,11 @@ def test_the_copies_are_found_and_belief_and_mapping_agree(attack):
 @pytest.mark.parametrize("attack", [Nar09(synchronous=True), Bumblebee(synchronous=True), Grasshopper()], ids=repr)
 def test_the_number_of_threads_changes_nothing(attack):
     source, target, truth = noisy_pair(np.random.default_rng(5), n_nodes=90)
-    one = attack(target, Auxiliary(source, (truth[0][:15], truth[1][:15])))
-    many = replace(attack, threads=3)(target, Auxiliary(source, (truth[0][:15], truth[1][:15])))
-    assert one.mapping.tobytes() == many.mapping.tobytes()
-    assert one.log_probability.tobytes() == many.log_probability.tobytes()
-    assert (one.visits, one.provenance) == (many.visits, many.provenance)
+    single_thread = attack(target, Auxiliary(source, (truth[0][:15], truth[1][:15])))
+    three_threads = replace(attack, threads=3)(target, Auxiliary(source, (truth[0][:15], truth[1][:15])))
+    assert single_thread.mapping.tobytes() == three_threads.mapping.tobytes()
+    assert single_thread.log_probability.tobytes() == three_threads.log_probability.tobytes()
+    assert (single_thread.visits, single_thread.provenance) == (three_threads.visits, three_threads.provenance)
 
 
 @pytest.mark.parametrize("attack", [Nar09(synchronous=True), Bumblebee(synchronous=True), Grasshopper()], ids=repr)
@@ -185,29 +185,29 @@ def test_ties_across_the_limit_of_listed_candidates_are_left_out_together():
     source = graph(2, [(0, 1)])
     seeds = (np.array([0]), np.array([0]))
     two = Nar09(listed=2)(target, Auxiliary(source, seeds))
-    one = Nar09(listed=1)(target, Auxiliary(source, seeds))
+    belief = Nar09(listed=1)(target, Auxiliary(source, seeds))
     assert two.candidate[two.indptr[1] : two.indptr[2]].tolist() == [1, 2]
-    assert (one.row_length[1], one.unlisted[1], one.n_unlisted[1]) == (0, 1.0, 6)
+    assert (belief.row_length[1], belief.unlisted[1], belief.n_unlisted[1]) == (0, 1.0, 6)
 
 
 def test_grasshopper_moves_a_wrong_seed():
-    source, target, truth = noisy_pair(np.random.default_rng(2), n_nodes=60, degree=14.0, kept=1.0)
-    wrong = truth[1][:30].copy()
-    wrong[[0, 1]] = wrong[[1, 0]]
-    belief = Grasshopper()(target, Auxiliary(source, (truth[0][:30], wrong)))
+    source, target, truth = noisy_pair(np.random.default_rng(2), n_nodes=60, degree=14.0, share_kept=1.0)
+    wrong_targets = truth[1][:30].copy()
+    wrong_targets[[0, 1]] = wrong_targets[[1, 0]]
+    belief = Grasshopper()(target, Auxiliary(source, (truth[0][:30], wrong_targets)))
     assert belief.mapping[truth[0][:2]].tolist() == truth[1][:2].tolist()
-    kept = Nar09()(target, Auxiliary(source, (truth[0][:30], wrong)))
-    assert kept.mapping[truth[0][:2]].tolist() == wrong[:2].tolist()
+    belief_misled = Nar09()(target, Auxiliary(source, (truth[0][:30], wrong_targets)))
+    assert belief_misled.mapping[truth[0][:2]].tolist() == wrong_targets[:2].tolist()
 
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=repr)
 def test_inputs_are_left_unchanged_and_repr_rebuilds_the_attack(attack):
     source, target, truth = noisy_pair(np.random.default_rng(4))
     seeds = (truth[0][:9], truth[1][:9])
-    before = [array.copy() for array in (source.indptr, source.neighbor, target.indptr, target.neighbor, *seeds)]
+    initial = [array.copy() for array in (source.indptr, source.neighbor, target.indptr, target.neighbor, *seeds)]
     belief = attack(target, Auxiliary(source, seeds))
     after = [source.indptr, source.neighbor, target.indptr, target.neighbor, *seeds]
-    assert all(np.array_equal(a, b) and a.flags.writeable for a, b in zip(after, before, strict=True))
+    assert all(np.array_equal(a, b) and a.flags.writeable for a, b in zip(after, initial, strict=True))
     again = eval(repr(attack), {"Nar09": Nar09, "Bumblebee": Bumblebee, "Grasshopper": Grasshopper})
     assert again == attack
     assert again(target, Auxiliary(source, seeds)).mapping.tobytes() == belief.mapping.tobytes()
@@ -257,16 +257,16 @@ def test_parameters_that_make_no_sense_are_refused(make, says):
     ids=repr,
 )
 def test_graphs_on_disk_are_attacked_where_they_lie(tmp_path, monkeypatch, attack):
-    source, target, truth = noisy_pair(np.random.default_rng(17), n_nodes=300, degree=10.0, kept=0.8)
+    source, target, truth = noisy_pair(np.random.default_rng(17), n_nodes=300, degree=10.0, share_kept=0.8)
     seeds = (truth[0][:25], truth[1][:25])
 
     def on_disk(graph, name):
         graph.neighbor.tofile(tmp_path / name)
         return SocialGraph(graph.indptr, np.memmap(tmp_path / name, np.int32, "r"))
 
-    held = attack(target, Auxiliary(source, seeds))
+    belief = attack(target, Auxiliary(source, seeds))
     monkeypatch.setattr(_kernels, "renumber", None)  # makes the copies
-    found = attack(on_disk(target, "target"), Auxiliary(on_disk(source, "source"), seeds))
-    assert (held.mapping >= 0).sum() > 100
+    result = attack(on_disk(target, "target"), Auxiliary(on_disk(source, "source"), seeds))
+    assert (belief.mapping >= 0).sum() > 100
     for name in ("mapping", "sweeps", "indptr", "candidate", "log_probability", "unlisted"):
-        assert np.array_equal(getattr(found, name), getattr(held, name)), name
+        assert np.array_equal(getattr(result, name), getattr(belief, name)), name

@@ -30,9 +30,9 @@ CHANGED = (
 )  # fmt: skip
 
 
-def original(found):
+def original(result):
     """The released edges between the people behind them."""
-    ends = np.sort([found.origin[end] for end in found.release.edges()], axis=0)
+    ends = np.sort([result.origin[end] for end in result.release.edges()], axis=0)
     return set(map(tuple, ends.T.tolist()))
 
 
@@ -43,16 +43,16 @@ def edges(graph):
 def drawn(protection, graph, times, seed):
     """How often each set of edges is released, in the numbers of the original."""
     rng = np.random.default_rng(seed)
-    seen = [str(sorted(original(protection(graph, rng=rng)))) for _ in range(times)]
-    return dict(zip(*np.unique(seen, return_counts=True), strict=True))
+    outputs = [str(sorted(original(protection(graph, rng=rng)))) for _ in range(times)]
+    return dict(zip(*np.unique(outputs, return_counts=True), strict=True))
 
 
 @pytest.mark.parametrize(("delete", "add"), [(0.0, 0.0), (0.25, 0.0), (0.0, 0.25), (1.0, 1.0), (0.1, 2.0)])
 def test_so_many_edges_go_and_so_many_false_ones_come(delete, add):
     graph = datasets.barabasi_albert(60, 3, rng=np.random.default_rng(1))
-    found = original(PerturbEdges(delete, add)(graph, rng=np.random.default_rng(2)))
-    assert len(edges(graph) - found) == round(delete * graph.n_edges)
-    assert len(found - edges(graph)) == round(add * graph.n_edges)
+    result = original(PerturbEdges(delete, add)(graph, rng=np.random.default_rng(2)))
+    assert len(edges(graph) - result) == round(delete * graph.n_edges)
+    assert len(result - edges(graph)) == round(add * graph.n_edges)
 
 
 def test_every_pair_that_was_no_edge_is_added_equally_often():
@@ -71,9 +71,9 @@ def test_false_edges_run_out_in_a_complete_graph():
 @pytest.mark.parametrize("keep", ["degrees", "joint_degrees"])
 def test_switching_leaves_everybody_their_degree(share, keep):
     graph = datasets.barabasi_albert(80, 3, rng=np.random.default_rng(1))
-    found = SwitchEdges(share, keep)(graph, rng=np.random.default_rng(2))
-    assert found.release.degree.tolist() == graph.degree[found.origin].tolist()
-    assert (original(found) == edges(graph)) == (share == 0)
+    result = SwitchEdges(share, keep)(graph, rng=np.random.default_rng(2))
+    assert result.release.degree.tolist() == graph.degree[result.origin].tolist()
+    assert (original(result) == edges(graph)) == (share == 0)
 
 
 def joint(graph):
@@ -84,11 +84,13 @@ def joint(graph):
 
 def test_joint_degrees_are_kept_only_where_that_is_asked_for():
     graph = datasets.barabasi_albert(80, 3, rng=np.random.default_rng(1))
-    kept, lost = (SwitchEdges(9.0, keep)(graph, rng=np.random.default_rng(2)) for keep in ("joint_degrees", "degrees"))
-    before, after, other = (joint(one) for one in (graph, kept.release, lost.release))
-    assert all(np.array_equal(one, two) for one, two in zip(before, after, strict=True))
-    assert before[0].shape != other[0].shape or not np.array_equal(before[1], other[1])
-    assert len(original(kept) - edges(graph)) > graph.n_edges / 4
+    joint_kept, lost = (
+        SwitchEdges(9.0, keep)(graph, rng=np.random.default_rng(2)) for keep in ("joint_degrees", "degrees")
+    )
+    initial, after, degrees_only = (joint(network) for network in (graph, joint_kept.release, lost.release))
+    assert all(np.array_equal(first, two) for first, two in zip(initial, after, strict=True))
+    assert initial[0].shape != degrees_only[0].shape or not np.array_equal(initial[1], degrees_only[1])
+    assert len(original(joint_kept) - edges(graph)) > graph.n_edges / 4
 
 
 def test_switching_reaches_all_pairings_of_six_people_alike():
@@ -106,24 +108,24 @@ def partitions(people, k):
     if not people:
         yield []
         return
-    first, *rest = people
-    for size in range(k - 1, len(rest) + 1):
-        for others in itertools.combinations(rest, size):
-            left = [one for one in rest if one not in others]
-            yield from ([(first, *others), *more] for more in partitions(left, k))
+    first, *rest_of_people = people
+    for size in range(k - 1, len(rest_of_people) + 1):
+        for partners in itertools.combinations(rest_of_people, size):
+            people_left = [person for person in rest_of_people if person not in partners]
+            yield from ([(first, *partners), *partition] for partition in partitions(people_left, k))
 
 
 @given(degree=st.lists(st.integers(0, 9), min_size=3, max_size=8), k=st.integers(1, 3))
 @settings(max_examples=80, deadline=None)
 def test_degrees_are_raised_at_the_least_cost_of_any_grouping(degree, k):
-    found = anonymous_degrees(degree, k)
+    result = anonymous_degrees(degree, k)
     cost = min(
         sum(len(group) * max(degree[i] for i in group) for group in grouping)
         for grouping in partitions(list(range(len(degree))), k)
     )
-    assert found.sum() == cost
-    assert (found >= degree).all()
-    assert np.unique(found, return_counts=True)[1].min() >= k
+    assert result.sum() == cost
+    assert (result >= degree).all()
+    assert np.unique(result, return_counts=True)[1].min() >= k
 
 
 @pytest.mark.parametrize("k", [1, 2, 5, 20])
@@ -131,10 +133,10 @@ def test_degrees_are_raised_at_the_least_cost_of_any_grouping(degree, k):
 def test_everybody_shares_their_degree_with_k_minus_one_and_no_edge_is_lost(k, seed):
     rng = np.random.default_rng(seed)
     graph = datasets.chung_lu(datasets.power_law_degrees(150, exponent=2.3, mean=6), rng=rng)
-    found = KDegree(k=k)(graph, rng=rng)
-    assert np.unique(found.release.degree, return_counts=True)[1].min() >= k
-    assert edges(graph) <= original(found)
-    assert (edges(graph) == original(found)) == (k == 1)
+    result = KDegree(k=k)(graph, rng=rng)
+    assert np.unique(result.release.degree, return_counts=True)[1].min() >= k
+    assert edges(graph) <= original(result)
+    assert (edges(graph) == original(result)) == (k == 1)
 
 
 def test_more_people_of_a_degree_than_people_is_one_sentence():
@@ -157,30 +159,30 @@ def test_people_of_one_group_are_interchangeable():
 def test_as_many_edges_stay_within_and_between_groups():
     graph = SocialGraph.from_edges([0, 0, 0, 0, 1, 1, 1], [1, 2, 3, 4, 2, 3, 4])  # degrees 4, 4 | 2, 2, 2
     for seed in range(20):
-        found = original(GroupNodes(k=2)(graph, rng=np.random.default_rng(seed)))
-        assert len(found) == 7
-        assert (0, 1) in found
+        result = original(GroupNodes(k=2)(graph, rng=np.random.default_rng(seed)))
+        assert len(result) == 7
+        assert (0, 1) in result
 
 
 @pytest.mark.parametrize("length", [1, 2, 4])
 def test_an_edge_leads_where_a_walk_of_that_length_ends(length):
     graph = datasets.watts_strogatz(400, 4, 0.02, rng=np.random.default_rng(1))
     reach = np.linalg.matrix_power(graph.adjacency().toarray().astype(float), length) > 0
-    found = original(RandomWalk(length)(graph, rng=np.random.default_rng(2)))
-    assert all(reach[one, other] for one, other in found)
-    assert (len(found & edges(graph)) == len(found)) == (length == 1)
+    result = original(RandomWalk(length)(graph, rng=np.random.default_rng(2)))
+    assert all(reach[first, second] for first, second in result)
+    assert (len(result & edges(graph)) == len(result)) == (length == 1)
 
 
 def test_walks_keep_the_number_of_edges_about():
     graph = datasets.barabasi_albert(2000, 5, rng=np.random.default_rng(1))
-    found = RandomWalk(4)(graph, rng=np.random.default_rng(2)).release.n_edges
-    assert abs(found / graph.n_edges - 1) < 0.05
+    result = RandomWalk(4)(graph, rng=np.random.default_rng(2)).release.n_edges
+    assert abs(result / graph.n_edges - 1) < 0.05
 
 
 # --- edge differential privacy ----------------------------------------------------------------------------------------
 
 PAIRS = list(itertools.combinations(range(4), 2))
-GRAPHS = [frozenset(some) for m in range(7) for some in itertools.combinations(PAIRS, m)]
+GRAPHS = [frozenset(edges) for m in range(7) for edges in itertools.combinations(PAIRS, m)]
 
 
 def released(graph, epsilon):
@@ -188,54 +190,56 @@ def released(graph, epsilon):
     spent, ratio = (1 - FOR_COUNT) * epsilon, math.exp(-FOR_COUNT * epsilon)
     counts = range(-400, 400)
     chance = np.array([(1 - ratio) / (1 + ratio) * ratio ** abs(count - len(graph)) for count in counts])
-    found = np.zeros(len(GRAPHS))
+    result = np.zeros(len(GRAPHS))
     for m in range(7):
         p, q = answers(m, 6, spent)
         of_count = chance[[min(max(count, 0), 6) == m for count in counts]].sum()
-        for i, other in enumerate(GRAPHS):
-            both, new = len(graph & other), len(other - graph)
-            found[i] += of_count * p**both * (1 - p) ** (len(graph) - both) * q**new * (1 - q) ** (6 - len(graph) - new)
-    return found
+        for i, second in enumerate(GRAPHS):
+            n_shared, new = len(graph & second), len(second - graph)
+            result[i] += (
+                of_count * p**n_shared * (1 - p) ** (len(graph) - n_shared) * q**new * (1 - q) ** (6 - len(graph) - new)
+            )
+    return result
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 2.0, 6.0])
 def test_an_edge_changes_no_probability_of_a_release_by_more_than_epsilon(epsilon):
     for graph in GRAPHS:
-        own = released(graph, epsilon)
-        assert own.sum() == pytest.approx(1)
+        distribution = released(graph, epsilon)
+        assert distribution.sum() == pytest.approx(1)
         for pair in PAIRS:
-            other = released(graph ^ {pair}, epsilon)
-            assert (own <= other * math.exp(epsilon) * (1 + 1e-9)).all()
+            neighboring = released(graph ^ {pair}, epsilon)
+            assert (distribution <= neighboring * math.exp(epsilon) * (1 + 1e-9)).all()
 
 
 def test_releases_come_as_often_as_their_probability_says():
     path = frozenset({(0, 1), (1, 2)})
-    found = drawn(RandomizeEdges(3.0), SocialGraph.from_edges([0, 1], [1, 2], n_nodes=4), 2000, 5)
+    actual = drawn(RandomizeEdges(3.0), SocialGraph.from_edges([0, 1], [1, 2], n_nodes=4), 2000, 5)
     expected = 2000 * released(path, 3.0)
-    times = np.array([found.get(str(sorted(one)), 0) for one in GRAPHS])
+    times = np.array([actual.get(str(sorted(edges)), 0) for edges in GRAPHS])
     assert ((times - expected) ** 2 / expected).sum() < 110  # chi-square of 63 degrees of freedom: 1 in 4,000
 
 
 def test_noisy_degrees_are_nearly_the_degrees_where_epsilon_is_large():
     graph = datasets.barabasi_albert(300, 4, rng=np.random.default_rng(1))
     rng = np.random.default_rng(2)
-    found = [NoisyDegrees(100.0)(graph, rng=rng) for _ in range(100)]
-    mean = np.mean([one.release.degree[np.argsort(one.origin)] for one in found], axis=0)
-    usual = graph.degree < 30
-    assert np.abs(mean - graph.degree)[usual].max() < 3
+    releases = [NoisyDegrees(100.0)(graph, rng=rng) for _ in range(100)]
+    mean = np.mean([release.release.degree[np.argsort(release.origin)] for release in releases], axis=0)
+    is_ordinary = graph.degree < 30
+    assert np.abs(mean - graph.degree)[is_ordinary].max() < 3
     assert NoisyDegrees(0.01)(graph, rng=rng).release.degree.std() != pytest.approx(graph.degree.std(), rel=0.1)
 
 
 @pytest.mark.parametrize("protection", CHANGED, ids=repr)
 def test_a_network_without_edges_gets_none_but_by_noise(protection):
     empty = SocialGraph.from_edges([], [], n_nodes=3)
-    found = protection(empty, rng=np.random.default_rng(1))
-    assert found.release.n_nodes == 3
-    assert isinstance(protection, RandomizeEdges | NoisyDegrees) or found.release.n_edges == 0
+    result = protection(empty, rng=np.random.default_rng(1))
+    assert result.release.n_nodes == 3
+    assert isinstance(protection, RandomizeEdges | NoisyDegrees) or result.release.n_edges == 0
 
 
 @pytest.mark.parametrize("n", [0, 3])
 def test_a_network_without_edges_has_nothing_to_lose(n):
-    none = np.zeros(0, dtype=np.int64)
-    empty = SocialGraph.from_edges(none, none, n_nodes=n)
+    no_edges = np.zeros(0, dtype=np.int64)
+    empty = SocialGraph.from_edges(no_edges, no_edges, n_nodes=n)
     assert set(lost(empty, empty, np.arange(n)).values()) == {0.0}

@@ -19,15 +19,15 @@ def score(support, share, gamma, ways=None):
 
     ways : matrices of the links of each side, where links have directions
     """
-    a, b = (one.adjacency().toarray().astype(float) for one in (support.source, support.target))
+    a, b = (network.adjacency().toarray().astype(float) for network in (support.source, support.target))
     relations = [(a, b)] if ways is None else [ways, (ways[0].T, ways[1].T)]
     degree, degree_target = np.maximum(a.sum(axis=1), 1), np.maximum(b.sum(axis=1), 1)
     weight = np.maximum(0.1, np.log(max(b.sum(), 2) / (10 * degree_target)))
     h = sum(x @ (share * weight) @ y.T for x, y in relations) / np.outer(degree, degree_target) ** gamma
     free = inside(support) & (support.image < 0)[:, None]
-    most = np.where(free, h, 0).max(axis=1, keepdims=True)
-    gap = np.where(free, most - h, 0)
-    return np.where(gap < 1e-5 * most, 0, gap), most.max(initial=0)
+    row_maximum = np.where(free, h, 0).max(axis=1, keepdims=True)
+    gap = np.where(free, row_maximum - h, 0)
+    return np.where(gap < 1e-5 * row_maximum, 0, gap), row_maximum.max(initial=0)
 
 
 def inside(support):
@@ -76,7 +76,7 @@ def test_a_step_is_that_of_its_formulas_within_the_bound_of_its_rounding(gamma, 
     source, target, seeds = problem
     support = Support.of(target, Auxiliary(source, seeds))
     start = np.random.default_rng(draw).uniform(-3, 0, len(support.candidate))
-    found = climb(support, gamma=gamma, start=start, steps=range(step, step + 1), cut_steps=())
+    actual = climb(support, gamma=gamma, start=start, steps=range(step, step + 1), cut_steps=())
     logit = np.zeros((source.n_nodes, target.n_nodes))
     logit[support.row, support.candidate] = start
     p = scaled(logit, inside(support))
@@ -85,7 +85,7 @@ def test_a_step_is_that_of_its_formulas_within_the_bound_of_its_rounding(gamma, 
     q = scaled(-(3 + step) * gap / s, inside(support))
     expected = (p + 2 / (step + 3) * (q - p))[support.row, support.candidate]
     bound = 1e-5 + 4 * (3 + step) * 2e-5 * most / s  # 1e-5 of the largest: gaps that are rounding on one side alone
-    assert np.abs(found - expected).max(initial=0) <= bound
+    assert np.abs(actual - expected).max(initial=0) <= bound
 
 
 @pytest.mark.parametrize("gamma", [0.0, 0.25, 0.5])
@@ -93,12 +93,12 @@ def test_all_steps_are_those_of_its_formulas_with_pairs_dropped_on_the_way(gamma
     source, target, truth = noisy_pair(np.random.default_rng(2), n_nodes=80)
     support = Support.of(target, Auxiliary(source, (truth[0][:20], truth[1][:20])))
     expected, uncut = (shares(support, gamma, cuts=cuts) for cuts in ((4, 8, 14), ()))
-    found = Climb(gamma=gamma).shares(support)
-    assert found == pytest.approx(expected[support.row, support.candidate], abs=1e-3)
-    assert np.array_equal(found == 0, expected[support.row, support.candidate] == 0)
+    actual = Climb(gamma=gamma).shares(support)
+    assert actual == pytest.approx(expected[support.row, support.candidate], abs=1e-3)
+    assert np.array_equal(actual == 0, expected[support.row, support.candidate] == 0)
     whole = climb(support, gamma=gamma, cut_steps=())
     assert whole == pytest.approx(uncut[support.row, support.candidate], abs=1e-3)
-    assert np.mean(found == 0) > 0.1
+    assert np.mean(actual == 0) > 0.1
 
 
 def test_with_a_similarity_it_finds_the_shares_of_its_formulas_too():
@@ -106,8 +106,8 @@ def test_with_a_similarity_it_finds_the_shares_of_its_formulas_too():
     u, c = np.indices((40, 40)).reshape(2, -1)
     weight = np.random.default_rng(9).random((40, 40))
     weight[truth[0], truth[1]] += 0.5
-    known = Auxiliary(source, (truth[0][:9], truth[1][:9]), Similarity(u, c, weight.ravel()))
-    support = Support.of(target, known)
+    auxiliary = Auxiliary(source, (truth[0][:9], truth[1][:9]), Similarity(u, c, weight.ravel()))
+    support = Support.of(target, auxiliary)
     assert support.ratio is not None
     expected = shares(support, 0.25)[support.row, support.candidate]
     assert Climb().shares(support) == pytest.approx(expected, abs=1e-3)
@@ -116,15 +116,16 @@ def test_with_a_similarity_it_finds_the_shares_of_its_formulas_too():
 def test_it_tells_those_who_link_to_somebody_from_those_whom_they_link_to():
     source, target, truth = noisy_pair(np.random.default_rng(6))
     rng, sides, ways = np.random.default_rng(7), [], []
-    for one in (source, target):
-        matrix = np.triu(one.adjacency().toarray()).astype(float)
+    for network in (source, target):
+        matrix = np.triu(network.adjacency().toarray()).astype(float)
         turned = rng.random(matrix.shape)
         matrix = matrix * (turned < 0.7) + (matrix * (turned > 0.4)).T
-        way = (matrix + 2 * matrix.T)[np.repeat(np.arange(40), one.degree), one.neighbor]
-        sides.append(replace(one, way=way.astype(np.int8)))
+        way = (matrix + 2 * matrix.T)[np.repeat(np.arange(40), network.degree), network.neighbor]
+        sides.append(replace(network, way=way.astype(np.int8)))
         ways.append(matrix)
     plain, directed = (
-        Support.of(there, Auxiliary(here, (truth[0][:9], truth[1][:9]))) for here, there in ((source, target), sides)
+        Support.of(released_graph, Auxiliary(known_graph, (truth[0][:9], truth[1][:9])))
+        for known_graph, released_graph in ((source, target), sides)
     )
     pairs = directed.row, directed.candidate
     assert Climb().shares(directed) == pytest.approx(shares(directed, 0.25, ways=ways)[pairs], abs=1e-3)
@@ -133,13 +134,13 @@ def test_it_tells_those_who_link_to_somebody_from_those_whom_they_link_to():
     assert np.array_equal(Climb().shares(half), Climb().shares(plain))  # directions on one side tell nothing
 
 
-def profiles(one, seeds):
+def profiles(network, seeds):
     """The profiles of `Support`, on matrices."""
-    step = one.adjacency().toarray() / np.maximum(one.degree, 1)[:, None]
-    visits = start = np.eye(one.n_nodes)[seeds]
+    step = network.adjacency().toarray() / np.maximum(network.degree, 1)[:, None]
+    visits = start = np.eye(network.n_nodes)[seeds]
     for _ in range(12):
         visits = 0.15 * start + 0.85 * visits @ step
-    x = np.log(1 + visits.T / np.maximum(one.degree, 1)[:, None] * 2 * one.n_edges / 10)
+    x = np.log(1 + visits.T / np.maximum(network.degree, 1)[:, None] * 2 * network.n_edges / 10)
     x -= x.mean(axis=0)
     return x / np.maximum(np.linalg.norm(x, axis=1, keepdims=True), 1e-300)
 
@@ -147,30 +148,30 @@ def profiles(one, seeds):
 def test_its_support_holds_the_candidates_of_rematch_and_the_nearest_profiles():
     source, target, truth = noisy_pair(np.random.default_rng(3), n_nodes=150)
     seeds = (truth[0][:20], truth[1][:20])
-    known = Auxiliary(source, seeds)
+    auxiliary = Auxiliary(source, seeds)
     alike = profiles(source, seeds[0]) @ profiles(target, seeds[1]).T
     free = ~np.isin(np.arange(150), seeds[0]) & (source.degree > 0)
     free_there = ~np.isin(np.arange(150), seeds[1]) & (target.degree > 0)
     alike[~free] = alike[:, ~free_there] = -np.inf
     expected = (alike > np.sort(alike)[:, [-101]]) | (alike > np.sort(alike, axis=0)[[-34]])
-    for belief, turned in zip(rematched(target, known), (False, True), strict=True):
+    for belief, turned in zip(rematched(target, auxiliary), (False, True), strict=True):
         row = np.repeat(np.arange(150), np.diff(belief.indptr))
         expected[(belief.candidate, row) if turned else (row, belief.candidate)] = True
     expected &= free[:, None] & free_there
     expected[seeds] = True
-    support = Support.of(target, known)
-    found = np.zeros((150, 150), dtype=bool)
-    found[support.row, support.candidate] = True
-    assert np.array_equal(found, expected)
+    support = Support.of(target, auxiliary)
+    is_candidate = np.zeros((150, 150), dtype=bool)
+    is_candidate[support.row, support.candidate] = True
+    assert np.array_equal(is_candidate, expected)
     assert len(support) == expected.sum() - 20 < 0.9 * free.sum() * free_there.sum()
 
 
 def test_a_support_from_lists_that_are_there_is_the_same_and_serves_several_climbs():
     source, target, truth = noisy_pair(np.random.default_rng(4), n_nodes=60)
-    known = Auxiliary(source, (truth[0][:10], truth[1][:10]))
-    support = Support.of(target, known, lists=rematched(target, known))
+    auxiliary = Auxiliary(source, (truth[0][:10], truth[1][:10]))
+    support = Support.of(target, auxiliary, lists=rematched(target, auxiliary))
     for gamma in (0.0, 0.5):
-        assert np.array_equal(Climb(gamma=gamma).on(support).mapping, Climb(gamma=gamma)(target, known).mapping)
+        assert np.array_equal(Climb(gamma=gamma).on(support).mapping, Climb(gamma=gamma)(target, auxiliary).mapping)
 
 
 def test_it_finds_the_people_of_two_noisy_copies():
@@ -192,9 +193,9 @@ def test_twins_share_their_candidates_and_are_not_mapped():
 
 def test_nobody_is_left_or_has_an_edge():
     pair = graph(3, [(0, 1)])
-    every, empty = np.arange(3), graph(3, [])
-    assert Climb()(pair, Auxiliary(pair, (every, every))).mapping.tolist() == [0, 1, 2]
-    assert Climb()(empty, Auxiliary(empty, (every[:1], every[:1]))).mapping.tolist() == [0, -1, -1]
+    no_seeds, empty = np.arange(3), graph(3, [])
+    assert Climb()(pair, Auxiliary(pair, (no_seeds, no_seeds))).mapping.tolist() == [0, 1, 2]
+    assert Climb()(empty, Auxiliary(empty, (no_seeds[:1], no_seeds[:1]))).mapping.tolist() == [0, -1, -1]
 
 
 def test_a_negative_discount_is_refused():

@@ -20,25 +20,25 @@ def edges(graph):
     return set(zip(graph.labels[u].tolist(), graph.labels[v].tolist(), strict=True))
 
 
-def slow(records, within, times):
+def slow(records, seconds, times):
     """By the definition, over all pairs of records."""
     dates = {}
     for a, place, t in records:
-        for b, other, s in records:
-            if a < b and place == other and abs(t - s) <= within:
+        for b, other_person, s in records:
+            if a < b and place == other_person and abs(t - s) <= seconds:
                 dates.setdefault((a, b), set()).add((place, max(t, s)))
-    found = set()
+    result = set()
     for pair, met in dates.items():
-        later = {(place, t) for place, t in met if any(p == place and 0 < t - s <= within for p, s in met)}
+        later = {(place, t) for place, t in met if any(p == place and 0 < t - s <= seconds for p, s in met)}
         if len(met - later) >= times:
-            found.add(pair)
-    return found
+            result.add(pair)
+    return result
 
 
 @given(RECORDS, st.integers(0, 4), st.integers(1, 3))
-def test_the_edges_by_the_definition(records, within, times):
-    graph = co_location(*np.array(records).T, within=within, times=times)
-    assert edges(graph) == slow(records, within, times)
+def test_the_edges_by_the_definition(records, seconds, times):
+    graph = co_location(*np.array(records).T, within=seconds, times=times)
+    assert edges(graph) == slow(records, seconds, times)
     assert graph.labels.tolist() == sorted({user for user, _, _ in records})
 
 

@@ -21,7 +21,7 @@ def written(tmp_path, lines, name="a.csv"):
     return file
 
 
-def same(graph, network):
+def check_same_graph(graph, network):
     assert graph.labels.tolist() == list(range(network.n_nodes))
     assert graph.indptr.tolist() == network.indptr.tolist()
     assert graph.neighbor.tolist() == network.neighbor.tolist()
@@ -47,7 +47,7 @@ def rows(network, template):
     ],
 )
 def test_g1_the_header_decides_which_columns_are_the_edge(tmp_path, network, head, template):
-    same(SocialGraph.read(written(tmp_path, [head, *rows(network, template)])), network)
+    check_same_graph(SocialGraph.read(written(tmp_path, [head, *rows(network, template)])), network)
 
 
 @pytest.mark.parametrize(
@@ -97,25 +97,25 @@ def test_a_missing_weight_is_no_header(tmp_path, line):
     [("{t} {u} {v}", "a.txt"), ("2020-01-02,{u},{v}", "a.csv"), ("{u} {v} 5 {t}", "a.txt"), ("{u} {v}", "a.txt")],
 )
 def test_g1_without_a_header_times_are_no_end(tmp_path, network, template, name):
-    same(SocialGraph.read(written(tmp_path, rows(network, template), name)), network)
+    check_same_graph(SocialGraph.read(written(tmp_path, rows(network, template), name)), network)
 
 
 def test_g1_what_is_not_plain_is_refused_and_can_be_said(tmp_path, network):
     counted = written(tmp_path, rows(network, "{i} {u} {v}"), "counted.txt")
     with pytest.raises(UnmaskError, match=r"readings that fit alike.*--source 2 --target 3"):
         SocialGraph.read(counted)
-    same(SocialGraph.read(counted, source="2", target="3"), network)
-    named = written(tmp_path, ["who,whom,where", *rows(network, "{u},{v},{i}")])
-    same(SocialGraph.read(named), network)
-    same(SocialGraph.read(named, source="who", target="whom"), network)
-    same(SocialGraph.read(named, source="Whom", target="who"), network)
+    check_same_graph(SocialGraph.read(counted, source="2", target="3"), network)
+    file = written(tmp_path, ["who,whom,where", *rows(network, "{u},{v},{i}")])
+    check_same_graph(SocialGraph.read(file), network)
+    check_same_graph(SocialGraph.read(file, source="who", target="whom"), network)
+    check_same_graph(SocialGraph.read(file, source="Whom", target="who"), network)
     for ends, message in [
         (("who", "whose"), "column 'whose' is not in"),
         (("who", "who"), "twice"),
         (("1", "9"), "column '9' is not in"),
     ]:
         with pytest.raises(UnmaskError, match=message):
-            SocialGraph.read(named, source=ends[0], target=ends[1])
+            SocialGraph.read(file, source=ends[0], target=ends[1])
 
 
 def test_g1_parquet_goes_by_its_names_too(tmp_path, network):
@@ -123,22 +123,22 @@ def test_g1_parquet_goes_by_its_names_too(tmp_path, network):
     u, v = network.edges()
     time = pandas.to_datetime(np.arange(len(u)), unit="s")
     pandas.DataFrame({"id": np.arange(len(u)), "from": u, "to": v}).to_parquet(tmp_path / "n.parquet")
-    same(SocialGraph.read(tmp_path / "n.parquet"), network)
+    check_same_graph(SocialGraph.read(tmp_path / "n.parquet"), network)
     pandas.DataFrame({"happened": time, "who": u, "whom": v}).to_parquet(tmp_path / "t.parquet")
-    same(SocialGraph.read(tmp_path / "t.parquet"), network)
-    same(SocialGraph.read(tmp_path / "t.parquet", source="whom", target="who"), network)
+    check_same_graph(SocialGraph.read(tmp_path / "t.parquet"), network)
+    check_same_graph(SocialGraph.read(tmp_path / "t.parquet", source="whom", target="who"), network)
 
 
 @pytest.mark.parametrize("head", [[], ["# adjacency", "# by somebody"]])
-@pytest.mark.parametrize("both", [True, False])
-def test_g2_an_adjacency_list_is_read_as_one(tmp_path, network, head, both):
+@pytest.mark.parametrize("both_ways", [True, False])
+def test_g2_an_adjacency_list_is_read_as_one(tmp_path, network, head, both_ways):
     lines = []
     for node in range(network.n_nodes):
-        near = [other for other in network.neighbors(node).tolist() if both or other > node]
+        near = [neighbor for neighbor in network.neighbors(node).tolist() if both_ways or neighbor > node]
         lines.append(" ".join(map(str, [node, *near])))
-    same(SocialGraph.read(written(tmp_path, [*head, *lines], "adj2.txt")), network)
-    named = [" ".join(f"p{cell}" for cell in line.split()) for line in lines]
-    graph = SocialGraph.read(written(tmp_path, [*head, *named], "named.txt"))
+    check_same_graph(SocialGraph.read(written(tmp_path, [*head, *lines], "adj2.txt")), network)
+    lines_of_labels = [" ".join(f"p{cell}" for cell in line.split()) for line in lines]
+    graph = SocialGraph.read(written(tmp_path, [*head, *lines_of_labels], "named.txt"))
     assert (graph.n_nodes, graph.n_edges) == (network.n_nodes, network.n_edges)
 
 
@@ -157,7 +157,7 @@ def test_g2_a_matrix_is_read_as_one(tmp_path, network, name, weight):
     matrix = network.adjacency().toarray() * weight
     lines = [mark.join(map(str, row)) for row in matrix.tolist()]
     graph = SocialGraph.read(written(tmp_path, lines, name))
-    same(graph, network)
+    check_same_graph(graph, network)
     assert graph.dropped.attributes == (("weight",) if weight > 1 else ())
 
 
@@ -193,10 +193,10 @@ def test_one_line_accounts_for_a_file(tmp_path, caplog):
     ]
     graph = SocialGraph.read(written(tmp_path, lines))
     assert graph.dropped == Dropped(reversed=1, self_loops=1, attributes=("direction", "weight", "since"))
-    said = "direction (except by Nar09:directed=true and Climb), weight and since are left out"
-    assert str(graph.dropped) == said
+    message = "direction (except by Nar09:directed=true and Climb), weight and since are left out"
+    assert str(graph.dropped) == message
     account = "a.csv: 4 people, 2 edges; 8 lines; ends: from, to; 1 comment lines, 1 blank; 1 of weight 0 (no edges); "
-    assert caplog.messages == [f"{account}1 loops, 1 repeated; {said}"]
+    assert caplog.messages == [f"{account}1 loops, 1 repeated; {message}"]
     caplog.clear()
     assert str(SocialGraph.read(written(tmp_path, ["1 2", "2 3"], "b.txt")).dropped) == ""
     assert str(SocialGraph.read(written(tmp_path, ["1 2 0.5", "2 3 0.7"], "w.txt")).dropped) == "column 3 is left out"
@@ -244,17 +244,17 @@ def test_an_edge_of_weight_zero_is_none_and_its_ends_are_people(tmp_path, caplog
 
 def test_what_other_programs_put_around_edges_is_no_edge(tmp_path, network):
     pairs = rows(network, "{u},{v}")
-    same(SocialGraph.read(written(tmp_path, ["sep=,", "source,target", *pairs], "sep.csv")), network)
+    check_same_graph(SocialGraph.read(written(tmp_path, ["sep=,", "source,target", *pairs], "sep.csv")), network)
     index = [f"{i},{pair}" for i, pair in enumerate(pairs)]
     read = SocialGraph.read(written(tmp_path, [",source,target", *index], "index.csv"))
-    same(read, network)
+    check_same_graph(read, network)
     assert read.dropped.attributes[-1] == "column 1"
     quoted = SocialGraph.read(written(tmp_path, rows(network, "('n{u}', 'n{v}')"), "tuples.txt"))
     assert sorted(quoted.labels.tolist()) == sorted(f"n{label}" for label in range(network.n_nodes))
     counted = written(tmp_path, [f"{network.n_nodes} {len(pairs)}", *rows(network, "{u} {v}")], "counted.txt")
     with pytest.raises(AmbiguousInput, match="may count nodes and edges"):
         SocialGraph.read(counted)
-    same(SocialGraph.read(counted, skip_lines=1), network)
+    check_same_graph(SocialGraph.read(counted, skip_lines=1), network)
     with pytest.raises(UnmaskError, match="ends with a colon"):
         SocialGraph.read(written(tmp_path, rows(network, "{u}: {v}"), "colon.txt"))
 

@@ -10,27 +10,29 @@ from unmask.graphs.utility import communities_lost
 
 def cliques(count, size):
     """A ring of complete graphs, one edge from each to the next."""
-    at = np.arange(count)[:, None] * size
+    index = np.arange(count)[:, None] * size
     u, v = np.triu_indices(size, 1)
-    rest = np.arange(count) * size
-    return SocialGraph.from_edges(np.append((at + u).ravel(), rest), np.append((at + v).ravel(), np.roll(rest, -1) + 1))
+    starts = np.arange(count) * size
+    return SocialGraph.from_edges(
+        np.append((index + u).ravel(), starts), np.append((index + v).ravel(), np.roll(starts, -1) + 1)
+    )
 
 
 def test_cliques_in_a_ring_are_found():
     graph = cliques(8, 6)
-    found = communities(graph)
-    assert np.array_equal(found, np.repeat(np.arange(8), 6))
-    assert modularity(graph, found) == pytest.approx(8 * (15 / 128 - (32 / 256) ** 2))  # 15 of 128 edges, each
+    result = communities(graph)
+    assert np.array_equal(result, np.repeat(np.arange(8), 6))
+    assert modularity(graph, result) == pytest.approx(8 * (15 / 128 - (32 / 256) ** 2))  # 15 of 128 edges, each
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_no_two_communities_gain_by_joining(seed):
     graph = datasets.barabasi_albert(60, 3, rng=np.random.default_rng(seed))
-    found = communities(graph)
-    best = modularity(graph, found)
-    for one in range(found.max()):
-        for other in range(one + 1, found.max() + 1):
-            assert modularity(graph, np.where(found == other, one, found)) <= best + 1e-12
+    result = communities(graph)
+    highest = modularity(graph, result)
+    for first in range(result.max()):
+        for second in range(first + 1, result.max() + 1):
+            assert modularity(graph, np.where(result == second, first, result)) <= highest + 1e-12
 
 
 def test_people_without_contacts_are_alone_and_a_network_without_edges_has_no_communities():

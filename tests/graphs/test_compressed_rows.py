@@ -34,17 +34,17 @@ def check_rows(u: np.ndarray, v: np.ndarray, n_nodes: int) -> None:
     directed = {(a, b) for a, b in zip(u.tolist(), v.tolist(), strict=True) if a != b}
     expected = {
         node: [
-            (other, ((node, other) in directed) + 2 * ((other, node) in directed))
-            for other in range(n_nodes)
-            if {(node, other), (other, node)} & directed
+            (neighbor, ((node, neighbor) in directed) + 2 * ((neighbor, node) in directed))
+            for neighbor in range(n_nodes)
+            if {(node, neighbor), (neighbor, node)} & directed
         ]
         for node in range(n_nodes)
     }
-    found = {
+    actual = {
         node: list(zip(rows.neighbor[start:end].tolist(), rows.way[start:end].tolist(), strict=True))
         for node, (start, end) in enumerate(zip(rows.indptr[:-1], rows.indptr[1:], strict=True))
     }
-    assert found == expected
+    assert actual == expected
     assert (rows.n_loops, rows.n_distinct) == (int((u == v).sum()), len(directed))
 
 
@@ -64,15 +64,15 @@ def test_mapped_file_is_read_as_one_in_memory(form: str, tmp_path: Path, request
     u, v, _ = draw_links(7, 90)
     path = tmp_path / "links.txt"
     path.write_text("".join(form.format(*ends) + "\n" for ends in zip(u.tolist(), v.tolist(), strict=True)))
-    whole = SocialGraph.read(path)
+    full_graph = SocialGraph.read(path)
     request.getfixturevalue("small_blocks")
 
     mapped = SocialGraph.read(path)
 
     assert mapped.neighbor.base is not None
-    assert mapped.dropped == whole.dropped
+    assert mapped.dropped == full_graph.dropped
     for name in ("indptr", "neighbor", "labels", "way"):
-        assert np.array_equal(getattr(mapped, name), getattr(whole, name)), name
+        assert np.array_equal(getattr(mapped, name), getattr(full_graph, name)), name
 
 
 def test_mapped_array_that_exceeds_the_disk_is_an_error() -> None:

@@ -36,49 +36,51 @@ def graph(n_nodes, edges):
 
 
 @st.composite
-def graphs(draw, most=9):
-    n = draw(st.integers(1, most))
+def graphs(draw, max_nodes=9):
+    n = draw(st.integers(1, max_nodes))
     possible = list(itertools.combinations(range(n), 2))
     return graph(n, [pair for pair in possible if draw(st.booleans())])
 
 
-def sets_of(one):
-    return [set(one.neighbors(v).tolist()) for v in range(one.n_nodes)]
+def sets_of(network):
+    return [set(network.neighbors(v).tolist()) for v in range(network.n_nodes)]
 
 
-def renumbered(one, rng):
-    number = rng.permutation(one.n_nodes)
-    u, v = one.edges()
-    return graph(one.n_nodes, zip(number[u], number[v], strict=True)), number
+def renumbered(network, rng):
+    number = rng.permutation(network.n_nodes)
+    u, v = network.edges()
+    return graph(network.n_nodes, zip(number[u], number[v], strict=True)), number
 
 
 # --- local topological anonymity ------------------------------------------------------------------------------------
 
 
-def slow_local_anonymity(one, variant):
-    friends = sets_of(one)
+def slow_local_anonymity(network, variant):
+    friends = sets_of(network)
     for v, mine in enumerate(friends):
-        others = set().union(*(friends[x] for x in mine)) - {v} if mine else set()
-        if not others:
+        two_hops = set().union(*(friends[x] for x in mine)) - {v} if mine else set()
+        if not two_hops:
             yield math.nan
             continue
-        total = sum(len(mine & friends[k]) / math.sqrt(len(mine) * len(friends[k])) for k in others)
-        gaps = [abs(len(friends[k]) - len(mine)) for k in others]
+        total = sum(len(mine & friends[k]) / math.sqrt(len(mine) * len(friends[k])) for k in two_hops)
+        gaps = [abs(len(friends[k]) - len(mine)) for k in two_hops]
         sigma = max(statistics.stdev(gaps) if len(gaps) > 1 else 0.0, 1.0)
-        yield total / {"A": len(others), "B": max(len(mine), 2), "C": len(others) * sigma}[variant]
+        yield total / {"A": len(two_hops), "B": max(len(mine), 2), "C": len(two_hops) * sigma}[variant]
 
 
 @pytest.mark.parametrize("variant", ["A", "B", "C"])
 @settings(max_examples=60, deadline=None)
-@given(one=graphs())
-def test_local_anonymity_is_the_mean_similarity_two_hops_away(variant, one):
-    np.testing.assert_allclose(local_anonymity(one, variant), list(slow_local_anonymity(one, variant)), atol=2e-12)
+@given(network=graphs())
+def test_local_anonymity_is_the_mean_similarity_two_hops_away(variant, network):
+    np.testing.assert_allclose(
+        local_anonymity(network, variant), list(slow_local_anonymity(network, variant)), atol=2e-12
+    )
 
 
 def test_local_anonymity_with_a_spread_of_degrees_is_divided_by_it():
     # node 0 sees 2 (one friend) and 3 (eleven friends) through 1: gaps 0 and 10, sample deviation sqrt(50)
-    one = graph(14, [(0, 1), (1, 2), (1, 3), *((3, leaf) for leaf in range(4, 14))])
-    a, c = local_anonymity(one, "A")[0], local_anonymity(one, "C")[0]
+    network = graph(14, [(0, 1), (1, 2), (1, 3), *((3, leaf) for leaf in range(4, 14))])
+    a, c = local_anonymity(network, "A")[0], local_anonymity(network, "C")[0]
     assert a == pytest.approx((1 + 1 / math.sqrt(11)) / 2)
     assert a / c == pytest.approx(math.sqrt(50))
 
@@ -91,33 +93,33 @@ def test_a_neighbor_counts_among_the_friends_of_friends_if_it_closes_a_triangle(
 
 
 def test_local_anonymity_is_undefined_where_nobody_is_two_hops_away():
-    one = graph(6, [(0, 1), (2, 3), (3, 4)])  # a couple, a path of three, a hermit
-    assert np.isnan(local_anonymity(one)).tolist() == [True, True, False, True, False, True]
-    np.testing.assert_array_equal(local_anonymity(one, "degree"), [1, 1, 1, 2, 1, 0])
+    network = graph(6, [(0, 1), (2, 3), (3, 4)])  # a couple, a path of three, a hermit
+    assert np.isnan(local_anonymity(network)).tolist() == [True, True, False, True, False, True]
+    np.testing.assert_array_equal(local_anonymity(network, "degree"), [1, 1, 1, 2, 1, 0])
 
 
 @pytest.mark.parametrize("variant", ["A", "B", "C"])
 def test_like_places_tie_exactly_under_any_numbering(variant):
     rng = np.random.default_rng(4)
-    one = split(graph(300, rng.integers(0, 300, (900, 2))), 1, 1, rng).source
-    other, number = renumbered(one, rng)
-    np.testing.assert_array_equal(local_anonymity(other, variant)[number], local_anonymity(one, variant))
-    value = local_anonymity(one, variant)
+    network = split(graph(300, rng.integers(0, 300, (900, 2))), 1, 1, rng).source
+    renamed, number = renumbered(network, rng)
+    np.testing.assert_array_equal(local_anonymity(renamed, variant)[number], local_anonymity(network, variant))
+    value = local_anonymity(network, variant)
     for members in np.split(
-        np.argsort(structural_equivalence(one)), np.cumsum(np.bincount(structural_equivalence(one)))
+        np.argsort(structural_equivalence(network)), np.cumsum(np.bincount(structural_equivalence(network)))
     ):
         assert len(set(value[members].tolist())) <= 1
 
 
 def test_several_variants_take_one_walk(monkeypatch):
-    one = graph(4, [(0, 1), (0, 2), (1, 2), (2, 3)])
+    network = graph(4, [(0, 1), (0, 2), (1, 2), (2, 3)])
     walks = []
     walk = _kernels.two_hops
     monkeypatch.setattr(_kernels, "two_hops", lambda *rows: walks.append(1) or walk(*rows))
-    found = local_anonymities(one, ["A", "B", "C", "degree"])
+    result = local_anonymities(network, ["A", "B", "C", "degree"])
     assert len(walks) == 1
-    for variant, value in found.items():
-        np.testing.assert_array_equal(value, local_anonymity(one, variant))
+    for variant, value in result.items():
+        np.testing.assert_array_equal(value, local_anonymity(network, variant))
 
 
 def test_an_unknown_variant_is_refused():
@@ -135,10 +137,10 @@ def test_an_empty_graph_has_no_values():
 
 
 @settings(max_examples=100, deadline=None)
-@given(one=graphs())
-def test_twins_are_the_pairs_whose_swap_leaves_the_graph_as_it_is(one):
-    twin, friends = structural_equivalence(one), sets_of(one)
-    for u, v in itertools.combinations(range(one.n_nodes), 2):
+@given(network=graphs())
+def test_twins_are_the_pairs_whose_swap_leaves_the_graph_as_it_is(network):
+    twin, friends = structural_equivalence(network), sets_of(network)
+    for u, v in itertools.combinations(range(network.n_nodes), 2):
         assert (twin[u] == twin[v]) == (friends[u] - {v} == friends[v] - {u})
 
 
@@ -146,36 +148,36 @@ def test_twins_are_the_pairs_whose_swap_leaves_the_graph_as_it_is(one):
 @given(links=st.sets(st.tuples(st.integers(0, 4), st.integers(0, 4)).filter(lambda link: link[0] != link[1])))
 def test_directed_twins_are_the_pairs_whose_swap_leaves_all_links_as_they_are(links):
     u, v = np.array(sorted(links), dtype=np.int64).reshape(-1, 2).T
-    one = SocialGraph.read(sparse.coo_array((np.ones(len(u)), (u, v)), shape=(5, 5)))
-    twin = structural_equivalence(one, directed=True)
+    network = SocialGraph.read(sparse.coo_array((np.ones(len(u)), (u, v)), shape=(5, 5)))
+    twin = structural_equivalence(network, directed=True)
     for i, j in itertools.combinations(range(5), 2):
         swapped = {i: j, j: i}
-        same = {(swapped.get(a, a), swapped.get(b, b)) for a, b in links} == links
-        assert (twin[i] == twin[j]) == same
+        is_unchanged = {(swapped.get(a, a), swapped.get(b, b)) for a, b in links} == links
+        assert (twin[i] == twin[j]) == is_unchanged
 
 
 @settings(max_examples=60, deadline=None)
-@given(one=graphs(most=6))
-def test_orbits_lie_between_twins_and_colors(one):
-    edges = {frozenset(edge) for edge in zip(*(ends.tolist() for ends in one.edges()), strict=True)}
-    twin, color = structural_equivalence(one), color_classes(one)
-    for image in itertools.permutations(range(one.n_nodes)):
+@given(network=graphs(max_nodes=6))
+def test_orbits_lie_between_twins_and_colors(network):
+    edges = {frozenset(edge) for edge in zip(*(ends.tolist() for ends in network.edges()), strict=True)}
+    twin, color = structural_equivalence(network), color_classes(network)
+    for image in itertools.permutations(range(network.n_nodes)):
         if {frozenset(image[x] for x in edge) for edge in edges} == edges:
-            assert all(color[v] == color[image[v]] for v in range(one.n_nodes))
-    for u, v in itertools.combinations(range(one.n_nodes), 2):
+            assert all(color[v] == color[image[v]] for v in range(network.n_nodes))
+    for u, v in itertools.combinations(range(network.n_nodes), 2):
         assert twin[u] != twin[v] or color[u] == color[v]
 
 
 @settings(max_examples=60, deadline=None)
-@given(one=graphs())
-def test_colors_are_equitable_and_the_coarsest_such(one):
-    friends = sets_of(one)
-    color = [0] * one.n_nodes
-    for _ in range(one.n_nodes):
-        seen = [(color[v], tuple(sorted(color[x] for x in friends[v]))) for v in range(one.n_nodes)]
-        color = [sorted(set(seen)).index(key) for key in seen]
-    assert len(set(zip(color, color_classes(one).tolist(), strict=True))) == len(set(color))
-    assert len(set(color)) == color_classes(one).max() + 1
+@given(network=graphs())
+def test_colors_are_equitable_and_the_coarsest_such(network):
+    friends = sets_of(network)
+    color = [0] * network.n_nodes
+    for _ in range(network.n_nodes):
+        signatures = [(color[v], tuple(sorted(color[x] for x in friends[v]))) for v in range(network.n_nodes)]
+        color = [sorted(set(signatures)).index(key) for key in signatures]
+    assert len(set(zip(color, color_classes(network).tolist(), strict=True))) == len(set(color))
+    assert len(set(color)) == color_classes(network).max() + 1
 
 
 def test_degree_anonymity_counts_nodes_of_like_degree():
@@ -193,13 +195,13 @@ def canonical(friends, nodes):
 
 
 @settings(max_examples=40, deadline=None)
-@given(one=graphs(most=7))
-def test_neighborhoods_are_alike_if_and_only_if_they_are_isomorphic(one):
-    friends = sets_of(one)
-    form = [canonical(friends, sorted(friends[v])) for v in range(one.n_nodes)]
-    found = neighborhood_anonymity(one)
-    assert found.size.tolist() == [form.count(mine) for mine in form]
-    assert found.exact.all()
+@given(network=graphs(max_nodes=7))
+def test_neighborhoods_are_alike_if_and_only_if_they_are_isomorphic(network):
+    friends = sets_of(network)
+    form = [canonical(friends, sorted(friends[v])) for v in range(network.n_nodes)]
+    result = neighborhood_anonymity(network)
+    assert result.size.tolist() == [form.count(mine) for mine in form]
+    assert result.exact.all()
 
 
 def hubs_over(*pieces):
@@ -217,15 +219,15 @@ def test_every_connected_graph_of_up_to_five_nodes_is_told_apart_by_colors():
         possible = list(itertools.combinations(range(n), 2))
         chosen = [list(itertools.compress(possible, bits)) for bits in itertools.product([0, 1], repeat=len(possible))]
         sample = chosen[:: max(1, len(chosen) // 150)]
-        one, hubs = hubs_over(*((n, edges) for edges in sample))
+        network, hubs = hubs_over(*((n, edges) for edges in sample))
         forms = [canonical(sets_of(graph(n, edges)), list(range(n))) for edges in sample]
-        size = neighborhood_anonymity(one).size[hubs]
+        size = neighborhood_anonymity(network).size[hubs]
         # other nodes of the graph may be alike to a hub, but hubs of one form have one size and other forms come apart
         for form in set(forms):
-            alike = [at for at, mine in enumerate(forms) if mine == form]
+            alike = [index for index, mine in enumerate(forms) if mine == form]
             assert len(set(size[alike].tolist())) == 1
             assert size[alike[0]] >= len(alike)
-        assert neighborhood_anonymity(one).exact.all()
+        assert neighborhood_anonymity(network).exact.all()
 
 
 PRISM = (6, [(0, 1), (1, 2), (0, 2), (3, 4), (4, 5), (3, 5), (0, 3), (1, 4), (2, 5)])
@@ -233,17 +235,17 @@ UTILITIES = (6, [(a, b) for a in range(3) for b in range(3, 6)])  # K_3,3: as th
 
 
 def test_neighborhoods_that_colors_confuse_are_compared_node_by_node():
-    one, (first, second, third) = hubs_over(PRISM, UTILITIES, PRISM)
-    found = neighborhood_anonymity(one)
-    assert found.size[[first, second, third]].tolist() == [2, 1, 2]
-    assert found.exact.all()
+    network, (first, second, third) = hubs_over(PRISM, UTILITIES, PRISM)
+    result = neighborhood_anonymity(network)
+    assert result.size[[first, second, third]].tolist() == [2, 1, 2]
+    assert result.exact.all()
 
 
 def test_three_neighborhoods_that_colors_confuse_come_apart():
     braid = 8, [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 6), (6, 7), (7, 0), (0, 2), (1, 3), (4, 6), (5, 7)]
     cube, wagner = ladder(4, twisted=False), ladder(4, twisted=True)  # on 8 nodes, all of which have 3 friends
-    one, hubs = hubs_over(cube, wagner, braid, cube)
-    assert neighborhood_anonymity(one).size[hubs].tolist() == [2, 1, 1, 2]
+    network, hubs = hubs_over(cube, wagner, braid, cube)
+    assert neighborhood_anonymity(network).size[hubs].tolist() == [2, 1, 1, 2]
 
 
 def ladder(rungs, *, twisted):
@@ -254,17 +256,17 @@ def ladder(rungs, *, twisted):
 
 @pytest.mark.parametrize(("rungs", "size", "exact"), [(25, 1, True), (26, 2, False)])
 def test_above_fifty_nodes_the_size_is_an_upper_bound_and_says_so(rungs, size, exact):
-    one, hubs = hubs_over(ladder(rungs, twisted=False), ladder(rungs, twisted=True))
-    found = neighborhood_anonymity(one)
-    assert found.size[hubs].tolist() == [size, size]
-    assert found.exact[hubs].tolist() == [exact, exact]
+    network, hubs = hubs_over(ladder(rungs, twisted=False), ladder(rungs, twisted=True))
+    result = neighborhood_anonymity(network)
+    assert result.size[hubs].tolist() == [size, size]
+    assert result.exact[hubs].tolist() == [exact, exact]
 
 
 def test_neighborhoods_do_not_depend_on_the_numbering():
     rng = np.random.default_rng(8)
-    one = graph(60, rng.integers(0, 60, (300, 2)))
-    other, number = renumbered(one, rng)
-    np.testing.assert_array_equal(neighborhood_anonymity(other).size[number], neighborhood_anonymity(one).size)
+    network = graph(60, rng.integers(0, 60, (300, 2)))
+    renamed, number = renumbered(network, rng)
+    np.testing.assert_array_equal(neighborhood_anonymity(renamed).size[number], neighborhood_anonymity(network).size)
 
 
 # --- the most that can be recalled ----------------------------------------------------------------------------------
@@ -283,26 +285,26 @@ def mean_hits(pair, mapping):
 
 
 @settings(max_examples=60, deadline=None)
-@given(one=graphs(), other=graphs(), rng=st.randoms(use_true_random=False))
-def test_no_mapping_is_right_more_often_than_the_bound(one, other, rng):
-    both = min(one.n_nodes, other.n_nodes)
-    truth = np.full(one.n_nodes, -1)
-    truth[rng.sample(range(one.n_nodes), both)] = rng.sample(range(other.n_nodes), both)
-    pair = Pair(one, other, truth)
+@given(network=graphs(), second=graphs(), rng=st.randoms(use_true_random=False))
+def test_no_mapping_is_right_more_often_than_the_bound(network, second, rng):
+    n_shared = min(network.n_nodes, second.n_nodes)
+    truth = np.full(network.n_nodes, -1)
+    truth[rng.sample(range(network.n_nodes), n_shared)] = rng.sample(range(second.n_nodes), n_shared)
+    pair = Pair(network, second, truth)
     bound = most_recall(pair)
-    assert mean_hits(pair, truth) <= bound * both + 1e-9
+    assert mean_hits(pair, truth) <= bound * n_shared + 1e-9
     for _ in range(5):
-        mapping = np.full(one.n_nodes, -1)
-        mapping[rng.sample(range(one.n_nodes), both)] = rng.sample(range(other.n_nodes), both)
-        assert mean_hits(pair, mapping) <= bound * both + 1e-9
+        mapping = np.full(network.n_nodes, -1)
+        mapping[rng.sample(range(network.n_nodes), n_shared)] = rng.sample(range(second.n_nodes), n_shared)
+        assert mean_hits(pair, mapping) <= bound * n_shared + 1e-9
 
 
 @settings(max_examples=60, deadline=None)
-@given(one=graphs())
-def test_of_a_perfect_copy_one_of_each_class_is_found(one):
-    pair = Pair(one, one, np.arange(one.n_nodes))
-    assert most_recall(pair) == pytest.approx(len(set(structural_equivalence(one).tolist())) / one.n_nodes)
-    assert most_recall(pair) * one.n_nodes == pytest.approx(mean_hits(pair, pair.truth))
+@given(network=graphs())
+def test_of_a_perfect_copy_one_of_each_class_is_found(network):
+    pair = Pair(network, network, np.arange(network.n_nodes))
+    assert most_recall(pair) == pytest.approx(len(set(structural_equivalence(network).tolist())) / network.n_nodes)
+    assert most_recall(pair) * network.n_nodes == pytest.approx(mean_hits(pair, pair.truth))
 
 
 def test_twins_on_either_side_hide_a_person():
@@ -325,8 +327,8 @@ def test_an_attack_on_a_perfect_copy_stays_below_the_bound():
     ends = rng.zipf(1.6, (3000, 2)) % 400
     pair = split(graph(400, ends), 1, 1, rng, largest_component=True)
     seeds = SeedPairs(pair.common[:40], pair.truth[pair.common[:40]])
-    found = rates(Nar09()(pair.target, Auxiliary(pair.source, seeds)).mapping, pair.truth, seeds.source)
-    assert 0.3 < found.recall <= most_recall(pair, seeds) < 1.0
+    result = rates(Nar09()(pair.target, Auxiliary(pair.source, seeds)).mapping, pair.truth, seeds.source)
+    assert 0.3 < result.recall <= most_recall(pair, seeds) < 1.0
 
 
 # --- correlation ----------------------------------------------------------------------------------------------------

@@ -58,16 +58,16 @@ def test_degrees_of_two_networks_as_published():
 
 @needs_data
 @pytest.mark.parametrize(
-    ("name", "source", "target", "common", "both"),
+    ("name", "source", "target", "common", "n_shared"),
     [  # the last: edges among matched people that are in both graphs
         ("acm-dblp", 9_872, 9_916, 6_325, 23_762),
         ("douban", 3_906, 1_118, 1_118, 1_511),
     ],
 )
-def test_pairs(name, source, target, common, both):
+def test_pairs(name, source, target, common, n_shared):
     pair = datasets.pair(name)
     assert [pair.source.n_nodes, pair.target.n_nodes, len(pair.common)] == [source, target, common]
-    assert pair.shared.n_edges == both
+    assert pair.shared.n_edges == n_shared
     assert pair.source.labels.tolist() == list(range(source))  # so that the numbers of the truth are the nodes'
 
 
@@ -77,11 +77,11 @@ def test_a_pair_whose_truth_is_not_one_to_one():
     assert [pair.source.n_nodes, pair.target.n_nodes, len(pair.common)] == [6_011, 5_713, 5_174]
     assert len(np.unique(pair.truth[pair.common])) in range(5_162, 5_165)  # 5,164 less those only listed second
     with gzip.open(Path(os.environ["UNMASK_DATA"]) / "graphs/pairs/allmovie_tmdb/truth.txt.gz", "rt") as file:
-        listed = [tuple(map(int, line.split())) for line in file]
-    assert len(listed) == 5_176
-    first = dict(reversed(listed))
+        edges_listed = [tuple(map(int, line.split())) for line in file]
+    assert len(edges_listed) == 5_176
+    first = dict(reversed(edges_listed))
     assert {source: int(pair.truth[source]) for source in first} == first
-    assert first != dict(listed)
+    assert first != dict(edges_listed)
 
 
 def test_every_name_has_a_loader_and_wrong_ones_are_told():
@@ -102,8 +102,8 @@ def test_erdos_renyi_has_as_many_edges_as_expected_and_favors_no_pair():
     n_pairs = n * (n - 1) / 2
     assert graph.n_edges == pytest.approx(n_pairs * p, abs=4 * math.sqrt(n_pairs * p * (1 - p)))
     counts = sum(datasets.erdos_renyi(6, 0.3, rng=rng(s)).adjacency().toarray().astype(int) for s in range(2_000))
-    off = counts[np.triu_indices(6, 1)]
-    assert (np.abs(off - 600) < 4.5 * math.sqrt(2_000 * 0.3 * 0.7)).all()
+    deviations = counts[np.triu_indices(6, 1)]
+    assert (np.abs(deviations - 600) < 4.5 * math.sqrt(2_000 * 0.3 * 0.7)).all()
 
 
 def test_erdos_renyi_at_the_ends():
@@ -147,10 +147,10 @@ def test_chung_lu_keeps_the_expected_degrees_where_they_are_small():
 def test_watts_strogatz_keeps_its_edges_and_moves_the_share_asked_for():
     ring = datasets.watts_strogatz(1_000, 6, 0.0, rng=rng())
     assert (ring.degree == 6).all()
-    moved = datasets.watts_strogatz(1_000, 6, 0.2, rng=rng())
-    assert moved.n_edges == 3_000
-    kept = int(ring.has_edges(*moved.edges()).sum())
-    assert kept / 3_000 == pytest.approx(0.8, abs=4 * math.sqrt(0.16 / 3_000) + 0.002)  # few move back to the ring
+    rewired = datasets.watts_strogatz(1_000, 6, 0.2, rng=rng())
+    assert rewired.n_edges == 3_000
+    n_kept = int(ring.has_edges(*rewired.edges()).sum())
+    assert n_kept / 3_000 == pytest.approx(0.8, abs=4 * math.sqrt(0.16 / 3_000) + 0.002)  # few move back to the ring
     assert datasets.watts_strogatz(5, 4, 1.0, rng=rng()).n_edges == 10  # complete: nothing can move
     assert datasets.watts_strogatz(5, 0, 1.0, rng=rng()).n_edges == 0
 
@@ -165,9 +165,9 @@ def test_watts_strogatz_keeps_its_edges_and_moves_the_share_asked_for():
     ],
 )
 def test_generators_follow_their_seed(draw):
-    first, again, other = (draw(rng(seed)) for seed in (1, 1, 2))
+    first, again, other_seed = (draw(rng(seed)) for seed in (1, 1, 2))
     assert first.neighbor.tolist() == again.neighbor.tolist()
-    assert first.neighbor.tolist() != other.neighbor.tolist()
+    assert first.neighbor.tolist() != other_seed.neighbor.tolist()
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ def star(leaves):
     return SocialGraph.from_edges([0] * leaves, range(1, leaves + 1))
 
 
-def known(separated, role):
+def count_known(separated, role):
     """The contacts of the center of a star that the identity of this role keeps."""
     release, origin = separated
     (node,) = np.flatnonzero((separated.role == role) & (origin == 0))
@@ -40,7 +40,7 @@ def known(separated, role):
 def test_a_decoy_shows_nine_tenths_and_hides_the_rest_among_a_tenth(degree):
     # section 6.2 of Gulyas 2015
     separated = Decoy(adopters=1)(star(degree), rng=rng())
-    public, hidden = known(separated, Role.PUBLIC), known(separated, Role.HIDDEN)
+    public, hidden = count_known(separated, Role.PUBLIC), count_known(separated, Role.HIDDEN)
     tenth = math.floor(0.1 * degree + 0.5)
     assert len(public) == math.floor(0.9 * degree + 0.5)
     assert public | hidden == set(range(1, degree + 1))
@@ -58,7 +58,7 @@ def test_every_contact_is_as_likely_to_be_hidden():
     count = np.zeros(31)
     for _ in range(runs):
         separated = Decoy(adopters=1)(star(30), rng=draw)
-        count[list(known(separated, Role.HIDDEN) - known(separated, Role.PUBLIC))] += 1
+        count[list(count_known(separated, Role.HIDDEN) - count_known(separated, Role.PUBLIC))] += 1
     np.testing.assert_allclose(count[1:] / runs, 0.1, atol=4 * math.sqrt(0.09 / runs))
 
 
@@ -89,8 +89,8 @@ def test_contacts_are_sorted_as_the_egos_are():
     first, second = (set(origin[release.neighbors(node)].tolist()) for node in np.flatnonzero(origin == 0))
     larger, smaller = (first, second) if len(first) > len(second) else (second, first)
     assert larger | smaller == set(range(1, n + 1))
-    for found, p in [(larger - smaller, 0.82), (smaller - larger, 0.16), (larger & smaller, 0.02)]:
-        assert len(found) / n == pytest.approx(p, abs=4 * math.sqrt(p * (1 - p) / n))
+    for result, p in [(larger - smaller, 0.82), (smaller - larger, 0.16), (larger & smaller, 0.02)]:
+        assert len(result) / n == pytest.approx(p, abs=4 * math.sqrt(p * (1 - p) / n))
 
 
 @pytest.mark.parametrize("strategy", ["patterns", "circles"])
@@ -124,8 +124,8 @@ def test_the_number_of_circles_comes_first():
     n = 3_000
     center = np.repeat(np.arange(n), 9)
     graph = SocialGraph.from_edges(center, n + np.arange(9 * n))
-    kept = EgoPatterns("circles", largest=4, egos=egos).sort(graph, np.arange(n), rng=rng())
-    observed = np.bincount(np.bincount(kept.owner), minlength=5) / n
+    egos_kept = EgoPatterns("circles", largest=4, egos=egos).sort(graph, np.arange(n), rng=rng())
+    observed = np.bincount(np.bincount(egos_kept.owner), minlength=5) / n
     np.testing.assert_allclose(observed, [0, 1 / 3, 0, 1 / 3, 1 / 3], atol=4 * math.sqrt(2 / 9 / n))
 
 

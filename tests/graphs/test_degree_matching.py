@@ -6,17 +6,17 @@ import pytest
 from unmask.graphs import Auxiliary, DegreeMatching, KDegree, SocialGraph, datasets
 
 
-def alone(graph):
+def list_unique_degrees(graph):
     """Who has a degree that nobody else has."""
     return np.bincount(graph.degree)[graph.degree] == 1
 
 
 def test_exactly_those_of_a_degree_of_their_own_are_named():
     graph = datasets.barabasi_albert(200, 3, rng=np.random.default_rng(0))
-    known = Auxiliary(graph, (np.array([150]), np.array([150])))
-    assert not alone(graph)[150]
-    belief = DegreeMatching()(graph, known)
-    expected = np.where(alone(graph), np.arange(200), -1)
+    auxiliary = Auxiliary(graph, (np.array([150]), np.array([150])))
+    assert not list_unique_degrees(graph)[150]
+    belief = DegreeMatching()(graph, auxiliary)
+    expected = np.where(list_unique_degrees(graph), np.arange(200), -1)
     expected[150] = 150
     assert belief.mapping.tolist() == expected.tolist()
 
@@ -25,8 +25,8 @@ def test_nobody_is_named_where_degrees_are_shared():
     graph = datasets.barabasi_albert(200, 3, rng=np.random.default_rng(0))
     release, origin = KDegree(k=2)(graph, rng=np.random.default_rng(1))
     seed = int(np.argmin(graph.degree))
-    known = Auxiliary(graph, (np.array([seed]), np.flatnonzero(origin == seed)))
-    assert (DegreeMatching()(release, known).mapping >= 0).sum() == 1
+    auxiliary = Auxiliary(graph, (np.array([seed]), np.flatnonzero(origin == seed)))
+    assert (DegreeMatching()(release, auxiliary).mapping >= 0).sum() == 1
 
 
 def test_candidates_share_alike_and_too_many_are_not_listed():

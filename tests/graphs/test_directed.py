@@ -25,14 +25,14 @@ def directed(n_nodes, links):
     return SocialGraph.from_edges(ends[:, 0], ends[:, 1], n_nodes=n_nodes, directed=True)
 
 
-def noisy_copies(rng, *, n_nodes=40, degree=5.0, kept=0.85):
+def noisy_copies(rng, *, n_nodes=40, degree=5.0, share_kept=0.85):
     """Two noisy copies of a random directed graph under new numbers, as sets of links, and all true pairs."""
-    every = rng.random((n_nodes, n_nodes)) < degree / n_nodes
-    np.fill_diagonal(every, val=False)
-    a, b = np.nonzero(every)
+    is_link = rng.random((n_nodes, n_nodes)) < degree / n_nodes
+    np.fill_diagonal(is_link, val=False)
+    a, b = np.nonzero(is_link)
     sides, number = [], []
     for _ in range(2):
-        keep, new = rng.random(len(a)) < kept, rng.permutation(n_nodes)
+        keep, new = rng.random(len(a)) < share_kept, rng.permutation(n_nodes)
         sides.append(set(zip(new[a[keep]].tolist(), new[b[keep]].tolist(), strict=True)))
         number.append(new)
     return sides[0], sides[1], number
@@ -66,7 +66,7 @@ def test_the_attack_finds_the_pairs_of_its_definition(problem, theta):
 
 def test_belief_of_a_node_left_open_is_the_softmax_over_all_target_nodes():
     rng = np.random.default_rng(2)
-    source, target, truth = noisy_copies(rng, kept=0.6)
+    source, target, truth = noisy_copies(rng, share_kept=0.6)
     seeds = (truth[0][:8], truth[1][:8])
     belief = Nar09(theta=2.5, directed=True, listed=50)(directed(40, target), Auxiliary(directed(40, source), seeds))
     mu = pairs_of(belief.mapping)
@@ -90,15 +90,20 @@ def test_direction_tells_apart_what_no_undirected_attack_can():
 def test_with_links_both_ways_it_is_the_undirected_attack():
     """Every score doubles, and so does sigma."""
     source, target, truth = noisy_copies(np.random.default_rng(6), n_nodes=80, degree=5.0)
-    both = [one | {(b, a) for a, b in one} for one in (source, target)]
+    both_ways = [links | {(b, a) for a, b in links} for links in (source, target)]
     seeds = (truth[0][:20], truth[1][:20])
     attack = Nar09(theta=0.4, directed=True)
-    one = attack(directed(80, both[1]), Auxiliary(directed(80, both[0]), seeds))
-    there, here = (replace(directed(80, links), way=None) for links in (both[1], both[0]))
-    other = Nar09(theta=0.4)(there, Auxiliary(here, seeds))
-    assert attack(there, Auxiliary(here, seeds)).mapping.tolist() == other.mapping.tolist()
-    assert np.sum(one.mapping >= 0) > 20
-    assert one.mapping.tolist() == other.mapping.tolist()
+    directed_belief = attack(directed(80, both_ways[1]), Auxiliary(directed(80, both_ways[0]), seeds))
+    undirected_target, undirected_source = (
+        replace(directed(80, links), way=None) for links in (both_ways[1], both_ways[0])
+    )
+    undirected_belief = Nar09(theta=0.4)(undirected_target, Auxiliary(undirected_source, seeds))
+    assert (
+        attack(undirected_target, Auxiliary(undirected_source, seeds)).mapping.tolist()
+        == undirected_belief.mapping.tolist()
+    )
+    assert np.sum(directed_belief.mapping >= 0) > 20
+    assert directed_belief.mapping.tolist() == undirected_belief.mapping.tolist()
 
 
 def test_ties_are_refused_and_isolated_nodes_keep_the_prior():
@@ -114,19 +119,19 @@ def test_ties_are_refused_and_isolated_nodes_keep_the_prior():
 @settings(max_examples=50, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), max_size=30))
 def test_rows_hold_each_link_once_at_both_of_its_ends(links):
-    one = SocialGraph.from_edges([a for a, _ in links], [b for _, b in links], n_nodes=7, directed=True)
-    kept = {(a, b) for a, b in links if a != b}
-    indptr, neighbor = directed_rows(one)
+    network = SocialGraph.from_edges([a for a, _ in links], [b for _, b in links], n_nodes=7, directed=True)
+    links_kept = {(a, b) for a, b in links if a != b}
+    indptr, neighbor = directed_rows(network)
     rows = [neighbor[indptr[row] : indptr[row + 1]].tolist() for row in range(14)]
-    assert rows[0::2] == [sorted(b for a, b in kept if a == v) for v in range(7)]
-    assert rows[1::2] == [sorted(a for a, b in kept if b == v) for v in range(7)]
+    assert rows[0::2] == [sorted(b for a, b in links_kept if a == v) for v in range(7)]
+    assert rows[1::2] == [sorted(a for a, b in links_kept if b == v) for v in range(7)]
 
 
 @pytest.mark.parametrize("order", ["number", "degree"])
 def test_one_node_after_the_other_finds_most_people_too(order):
     source, target, truth = noisy_copies(np.random.default_rng(6), n_nodes=80, degree=5.0)
-    known = Auxiliary(directed(80, source), (truth[0][:20], truth[1][:20]))
-    belief = Nar09(theta=0.4, directed=True, synchronous=False, order=order)(directed(80, target), known)
+    auxiliary = Auxiliary(directed(80, source), (truth[0][:20], truth[1][:20]))
+    belief = Nar09(theta=0.4, directed=True, synchronous=False, order=order)(directed(80, target), auxiliary)
     image = np.empty(80, dtype=int)
     image[truth[0]] = truth[1]
     assert np.sum(belief.mapping == image) > 40
@@ -140,13 +145,13 @@ def test_what_makes_no_sense_is_refused():
 def test_inputs_are_left_unchanged_and_repr_rebuilds_the_attack():
     source, target, truth = noisy_copies(np.random.default_rng(4))
     sides = directed(40, target), directed(40, source)
-    before = [side.neighbor.copy() for side in sides]
+    initial = [side.neighbor.copy() for side in sides]
     attack = Nar09(theta=0.2, directed=True)
     belief = attack(sides[0], Auxiliary(sides[1], (truth[0][:9], truth[1][:9])))
-    assert all(np.array_equal(side.neighbor, old) for side, old in zip(sides, before, strict=True))
+    assert all(np.array_equal(side.neighbor, old) for side, old in zip(sides, initial, strict=True))
     again = eval(repr(attack), {"Nar09": Nar09})
-    same = again(sides[0], Auxiliary(sides[1], (truth[0][:9], truth[1][:9])))
-    assert same.mapping.tobytes() == belief.mapping.tobytes()
+    repeated = again(sides[0], Auxiliary(sides[1], (truth[0][:9], truth[1][:9])))
+    assert repeated.mapping.tobytes() == belief.mapping.tobytes()
 
 
 def written(folder, name, links):
@@ -154,10 +159,13 @@ def written(folder, name, links):
     return folder / name
 
 
-def links_of(one):
-    start = np.repeat(np.arange(one.n_nodes), one.degree)
-    out, _ = one.link_directions()
-    return {(str(one.labels[u]), str(one.labels[v])) for u, v in zip(start[out], one.neighbor[out], strict=True)}
+def links_of(network):
+    start = np.repeat(np.arange(network.n_nodes), network.degree)
+    is_out, _ = network.link_directions()
+    return {
+        (str(network.labels[u]), str(network.labels[v]))
+        for u, v in zip(start[is_out], network.neighbor[is_out], strict=True)
+    }
 
 
 def test_a_social_graph_remembers_the_directions_of_its_file_in_all_its_parts(tmp_path):
@@ -167,10 +175,10 @@ def test_a_social_graph_remembers_the_directions_of_its_file_in_all_its_parts(tm
     expected = {(str(u), str(v)) for u, v in links}
     assert links_of(graph) == expected
     order = np.random.default_rng(5).permutation(graph.n_nodes)[:25]
-    among = {str(graph.labels[v]) for v in order}
-    assert links_of(graph.take(order)) == {(u, v) for u, v in expected if {u, v} <= among}
-    few = np.random.default_rng(6).permutation(graph.n_edges)[:30]
-    part = replace(graph.with_edges(few), labels=graph.labels)
+    ego = {str(graph.labels[v]) for v in order}
+    assert links_of(graph.take(order)) == {(u, v) for u, v in expected if {u, v} <= ego}
+    changed = np.random.default_rng(6).permutation(graph.n_edges)[:30]
+    part = replace(graph.with_edges(changed), labels=graph.labels)
     ends = {frozenset((str(graph.labels[u]), str(graph.labels[v]))) for u, v in zip(*part.edges(), strict=True)}
     assert len(ends) == 30
     assert links_of(part) == {(u, v) for u, v in expected if frozenset((u, v)) in ends}
@@ -184,20 +192,20 @@ def test_a_file_that_lists_all_links_once_or_all_both_ways_has_no_directions(tmp
 
 def test_the_audit_sees_directions_where_both_files_have_them_and_says_who_does(tmp_path):
     rng = np.random.default_rng(1)
-    source, target, truth = noisy_copies(rng, n_nodes=200, degree=4.0, kept=0.8)
+    source, target, truth = noisy_copies(rng, n_nodes=200, degree=4.0, share_kept=0.8)
     files = [written(tmp_path, name, links) for name, links in (("mine.csv", source), ("release.csv", target))]
-    there = [{v for link in links for v in link} for links in (source, target)]
-    pairs = [f"{a},{b}\n" for a, b in zip(*truth, strict=True) if a in there[0] and b in there[1]]
+    nodes = [{v for link in links for v in link} for links in (source, target)]
+    pairs = [f"{a},{b}\n" for a, b in zip(*truth, strict=True) if a in nodes[0] and b in nodes[1]]
     (tmp_path / "truth.csv").write_text("".join(pairs))
     (tmp_path / "seeds.csv").write_text("".join(pairs[:40]))
-    asked = ["audit", "graph", str(files[1]), "--auxiliary", str(files[0]), "--truth", f"{tmp_path}/truth.csv"]
-    asked += ["--seeds-file", f"{tmp_path}/seeds.csv", "--attack"]
-    done = CliRunner().invoke(main, [*asked, "Nar09:directed=true,Nar09", "--json"])
+    command = ["audit", "graph", str(files[1]), "--auxiliary", str(files[0]), "--truth", f"{tmp_path}/truth.csv"]
+    command += ["--seeds-file", f"{tmp_path}/seeds.csv", "--attack"]
+    done = CliRunner().invoke(main, [*command, "Nar09:directed=true,Nar09", "--json"])
     assert done.exit_code == 0, done.output
-    found = parsed(done.stdout)["results"]
-    recall = {row["adversary"]: row["posterior"] for row in found if row["measure"] == "recall"}
+    data = parsed(done.stdout)["results"]
+    recall = {row["adversary"]: row["posterior"] for row in data if row["measure"] == "recall"}
     assert recall["Nar09:directed=true"] > recall["Nar09"] + 0.1
-    CliRunner().invoke(main, [*asked, "Nar09", "--report", f"{tmp_path}/page.html"])
+    CliRunner().invoke(main, [*command, "Nar09", "--report", f"{tmp_path}/page.html"])
     page = (tmp_path / "page.html").read_text()
     assert (
         "Of the release, direction (except by Nar09:directed=true and Climb) is left out: attacks see edges alone."

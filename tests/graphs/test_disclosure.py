@@ -46,10 +46,10 @@ def random_mapping(pair, separated, draw):
     targets = draw.permutation(separated.release.n_nodes).tolist()
     owned = Owned(pair.truth, separated.origin)
     for v in draw.permutation(pair.source.n_nodes).tolist():
-        own = [x for x in draw.permutation(owned.of(v)).tolist() if x in targets]
+        own_nodes = [x for x in draw.permutation(owned.of(v)).tolist() if x in targets]
         kind = draw.random()
-        if kind < 0.4 and own:
-            mapping[v] = own[0]
+        if kind < 0.4 and own_nodes:
+            mapping[v] = own_nodes[0]
         elif kind < 0.8:
             mapping[v] = targets[0]
         if mapping[v] >= 0:
@@ -65,10 +65,10 @@ def test_identities_are_all_released_nodes_of_a_person(seed):
     draw = rng(seed)
     origin = draw.integers(0, 6, size=8)
     truth = draw.choice([-2, -1, *range(8)], size=5)
-    target, right = Truth(truth, person=origin).one_each()
+    target, person_right = Truth(truth, person=origin).one_each()
     owned = Owned(np.where(truth >= 0, origin[truth], -1), origin)
     for v, node in enumerate(truth.tolist()):
-        assert right[target == v].tolist() == (owned.of(v).tolist() if node >= 0 else [node])
+        assert person_right[target == v].tolist() == (owned.of(v).tolist() if node >= 0 else [node])
 
 
 @given(st.integers(0, 10_000))
@@ -77,16 +77,16 @@ def test_any_row_of_a_person_is_right(seed):
     n_source, n_target = 6, 9
     rows = [(int(draw.integers(n_source)), x) for x in draw.permutation(n_target)[: draw.integers(1, 10)].tolist()]
     graph, release = SocialGraph.from_edges([0], [1], n_nodes=n_source), SocialGraph.from_edges([0], [1], n_nodes=9)
-    whole = Pair.from_labels(graph, release, *zip(*rows, strict=True))
-    first = whole.truth
+    full_pair = Pair.from_labels(graph, release, *zip(*rows, strict=True))
+    first = full_pair.truth
     assert first.tolist() == [next((x for u, x in rows if u == v), -1) for v in range(n_source)]
     mapping = draw.integers(-1, n_target, size=n_source)
     places = draw.permutation(n_target)
-    pair = whole.take(np.arange(n_source), places)
-    right = [(v, int(places[x])) in rows if x >= 0 else False for v, x in enumerate(mapping.tolist())]
+    pair = full_pair.take(np.arange(n_source), places)
+    is_right = [(v, int(places[x])) in rows if x >= 0 else False for v, x in enumerate(mapping.tolist())]
     truth = pair.truth_for(mapping)
-    assert ((truth == mapping) & (mapping >= 0)).tolist() == right
-    assert [places[x] if x >= 0 else -1 for x in truth[~np.array(right)]] == first[~np.array(right)].tolist()
+    assert ((truth == mapping) & (mapping >= 0)).tolist() == is_right
+    assert [places[x] if x >= 0 else -1 for x in truth[~np.array(is_right)]] == first[~np.array(is_right)].tolist()
     assert pair.identities.tolist() == [sum(u == v for u, _ in rows) for v in range(n_source)]
     assert (pair.origin is None) == (max(pair.identities) == 1)
 
@@ -99,12 +99,12 @@ def test_an_origin_of_another_length_is_refused():
 
 def test_seeds_are_chosen_among_people_who_are_whole_or_who_are_not():
     pair, separated = separated_pair(1)
-    whole, adopters = seed_pair(pair, separated), seed_pair(pair, separated, "adopters")
-    assert len(whole.common) + len(adopters.common) == len(pair.common)
-    for one, role in ((whole, Role.WHOLE), (adopters, Role.IDENTITY)):
-        assert len(one.common) > 5
-        np.testing.assert_array_equal(separated.origin[one.truth[one.common]], pair.truth[one.common])
-        assert set(separated.role[one.truth[one.common]].tolist()) == {role}
+    whole_seeds, adopters = seed_pair(pair, separated), seed_pair(pair, separated, "adopters")
+    assert len(whole_seeds.common) + len(adopters.common) == len(pair.common)
+    for seeds, role in ((whole_seeds, Role.WHOLE), (adopters, Role.IDENTITY)):
+        assert len(seeds.common) > 5
+        np.testing.assert_array_equal(separated.origin[seeds.truth[seeds.common]], pair.truth[seeds.common])
+        assert set(separated.role[seeds.truth[seeds.common]].tolist()) == {role}
 
 
 # --- recall and disclosure --------------------------------------------------------------------------------------------
@@ -118,51 +118,53 @@ def test_rates_are_those_of_the_equations(seed, model):
     mapping = random_mapping(pair, separated, draw)
     seeds = draw.permutation(pair.source.n_nodes)[:6]
     hits = present = adopter_hits = adopters = 0
-    told = []
+    announced = []
     for v in range(pair.source.n_nodes):
         node = int(pair.truth[v])
         if v in seeds or node < 0:
             continue
-        right = mapping[v] >= 0 and separated.origin[mapping[v]] == node
-        hits, present = hits + right, present + 1
+        is_right = mapping[v] >= 0 and separated.origin[mapping[v]] == node
+        hits, present = hits + is_right, present + 1
         if node in separated.adopters:
-            adopter_hits, adopters = adopter_hits + right, adopters + 1
-            near = separated.release.neighbors(int(mapping[v])) if right else []
-            told.append(len({int(separated.origin[x]) for x in near}) / pair.target.degree[node])
-    found = disclosure(pair, separated, mapping, seeds)
-    assert (found.everybody.hits, found.everybody.findable) == (hits, present)
-    assert (found.adopters.hits, found.adopters.findable) == (adopter_hits, adopters)
-    np.testing.assert_allclose(found.share, told)
-    assert found.rate == pytest.approx(np.mean(told))
-    assert found.share.max() <= 1
+            adopter_hits, adopters = adopter_hits + is_right, adopters + 1
+            near = separated.release.neighbors(int(mapping[v])) if is_right else []
+            announced.append(len({int(separated.origin[x]) for x in near}) / pair.target.degree[node])
+    result = disclosure(pair, separated, mapping, seeds)
+    assert (result.everybody.hits, result.everybody.findable) == (hits, present)
+    assert (result.adopters.hits, result.adopters.findable) == (adopter_hits, adopters)
+    np.testing.assert_allclose(result.share, announced)
+    assert result.rate == pytest.approx(np.mean(announced))
+    assert result.share.max() <= 1
     if model == "basic":  # where nobody doubles a contact, the degree of the identity is what (3.4) says
-        right = found.role >= 0
-        degree = separated.release.degree[mapping[found.person[right]]]
-        np.testing.assert_allclose(found.share[right], degree / pair.target.degree[pair.truth[found.person[right]]])
+        is_right = result.role >= 0
+        degree = separated.release.degree[mapping[result.person[is_right]]]
+        np.testing.assert_allclose(
+            result.share[is_right], degree / pair.target.degree[pair.truth[result.person[is_right]]]
+        )
 
 
 def test_without_separation_the_rates_are_the_plain_ones():
     pair = split(NETWORK, 0.6, 0.8, rng())
     separated = IdentitySeparation(adopters=0)(pair.target, rng=rng())
     mapping = random_mapping(pair, separated, rng(2))
-    found = disclosure(pair, separated, mapping, [1, 2])
+    result = disclosure(pair, separated, mapping, [1, 2])
     new = np.argsort(separated.origin)
     plain = rates(mapping, np.where(pair.truth >= 0, new[pair.truth], -1), [1, 2])
-    assert found.everybody == plain
+    assert result.everybody == plain
     assert plain.hits > 0
-    assert found.rate is None
-    assert found.decoyed is None
-    assert found.adopters.recall is None
+    assert result.rate is None
+    assert result.decoyed is None
+    assert result.adopters.recall is None
 
 
 def test_people_who_have_left_the_release_disclose_nothing_and_cannot_be_found():
     pair = split(NETWORK, 0.6, 0.8, rng())
     separated = IdentitySeparation(identities=0, adopters=5)(pair.target, rng=rng(), eligible=pair.truth[pair.common])
-    found = disclosure(pair, separated, np.zeros(pair.source.n_nodes, dtype=int), [])
-    assert len(found.person) == 5
-    assert found.rate == 0.0
-    assert found.adopters.findable == 0
-    assert found.everybody.findable == len(pair.common) - 5
+    result = disclosure(pair, separated, np.zeros(pair.source.n_nodes, dtype=int), [])
+    assert len(result.person) == 5
+    assert result.rate == 0.0
+    assert result.adopters.findable == 0
+    assert result.everybody.findable == len(pair.common) - 5
 
 
 def test_all_identities_together_tell_every_contact():
@@ -172,18 +174,18 @@ def test_all_identities_together_tell_every_contact():
         rounds = np.full((3, pair.source.n_nodes), -1)
         for v in pair.common.tolist():
             rounds[: owned.count[v], v] = owned.of(v)
-        found = disclosure(pair, separated, rounds, [])
-        np.testing.assert_allclose(found.share, 1.0)
-        assert found.everybody.recall == 1.0
+        result = disclosure(pair, separated, rounds, [])
+        np.testing.assert_allclose(result.share, 1.0)
+        assert result.everybody.recall == 1.0
         assert disclosure(pair, separated, rounds[0], []).rate < 0.7
 
 
 def test_a_right_round_counts_before_a_wrong_one():
     pair, separated = separated_pair(3)
     person = int(disclosure(pair, separated, np.full(pair.source.n_nodes, -1), []).person[0])
-    right = Owned(pair.truth, separated.origin).of(person)[0]
+    own_node = Owned(pair.truth, separated.origin).of(person)[0]
     rounds = np.full((2, pair.source.n_nodes), -1)
-    rounds[:, person] = (right + 1) % separated.release.n_nodes, right
+    rounds[:, person] = (own_node + 1) % separated.release.n_nodes, own_node
     assert disclosure(pair, separated, rounds, []).everybody.hits == 1
     rounds[1, person] = -1
     assert disclosure(pair, separated, rounds, []).everybody.misses == 1
@@ -199,9 +201,9 @@ def test_decoys_succeed_where_the_public_node_alone_is_found():
     rounds[0, people[0]] = faces[people[0]][0]
     rounds[:, people[1]] = faces[people[1]]
     rounds[0, people[2]] = faces[people[2]][1]
-    found = disclosure(pair, separated, rounds, [])
-    assert found.role.tolist() == [Role.PUBLIC, Role.HIDDEN, Role.HIDDEN, -1]
-    assert (found.decoyed, found.exposed) == (0.25, 0.5)
+    result = disclosure(pair, separated, rounds, [])
+    assert result.role.tolist() == [Role.PUBLIC, Role.HIDDEN, Role.HIDDEN, -1]
+    assert (result.decoyed, result.exposed) == (0.25, 0.5)
     assert disclosure(pair, separated, rounds[0], []).decoyed == 0.5
 
 
@@ -214,8 +216,8 @@ def test_a_mapping_of_other_people_is_refused():
 def test_the_truth_for_a_mapping_serves_the_plain_evaluation():
     pair, separated = separated_pair(2)
     mapping = random_mapping(pair, separated, rng(4))
-    found = disclosure(pair, separated, mapping, [0, 1])
-    assert rates(mapping, SeparatedPair.of(pair, separated).truth_for(mapping), [0, 1]) == found.everybody
+    result = disclosure(pair, separated, mapping, [0, 1])
+    assert rates(mapping, SeparatedPair.of(pair, separated).truth_for(mapping), [0, 1]) == result.everybody
 
 
 # --- can each identity be found? --------------------------------------------------------------------------------------
@@ -242,17 +244,23 @@ def test_discovery_leaves_one_identity_of_each_person():
         mapping = np.zeros(pair.source.n_nodes, dtype=int)  # names released node 0 for everybody
 
     attack = Watching(pair.source, lambda target, seeds: Belief)
-    found = discovery(
-        pair, separated, people, attack, lambda one, draw: select_seeds(one, "random", 4, draw), runs=2, rng=rng()
+    result = discovery(
+        pair,
+        separated,
+        people,
+        attack,
+        lambda pair_given, draw: select_seeds(pair_given, "random", 4, draw),
+        runs=2,
+        rng=rng(),
     )
-    n, most = separated.release.n_nodes, owned.count[people].max()
-    assert len(attack.releases) == 2 * most
+    n, most_identities = separated.release.n_nodes, owned.count[people].max()
+    assert len(attack.releases) == 2 * most_identities
     for i, (release, _) in enumerate(attack.releases):
-        left = (owned.count[people] > i // 2).sum()
-        assert release.n_nodes == n - owned.count[people].sum() + left
-    np.testing.assert_array_equal(found.person, np.repeat(people, owned.count[people]))
-    assert found.runs == 2
-    assert set((found.hits + found.misses).tolist()) == {2}
+        n_left = (owned.count[people] > i // 2).sum()
+        assert release.n_nodes == n - owned.count[people].sum() + n_left
+    np.testing.assert_array_equal(result.person, np.repeat(people, owned.count[people]))
+    assert result.runs == 2
+    assert set((result.hits + result.misses).tolist()) == {2}
 
 
 def test_seeds_of_discovery_are_the_same_people_in_every_round():
@@ -264,7 +272,13 @@ def test_seeds_of_discovery_are_the_same_people_in_every_round():
 
     attack = Watching(pair.source, lambda target, seeds: Belief)
     discovery(
-        pair, separated, people, attack, lambda one, draw: select_seeds(one, "random", 4, draw), runs=2, rng=rng()
+        pair,
+        separated,
+        people,
+        attack,
+        lambda pair_given, draw: select_seeds(pair_given, "random", 4, draw),
+        runs=2,
+        rng=rng(),
     )
     for run in (0, 1):
         sources = {tuple(seeds.source.tolist()) for _, seeds in attack.releases[run::2]}
@@ -281,27 +295,34 @@ def test_an_identity_with_all_contacts_is_found_and_an_empty_one_is_not():
     protection = IdentitySeparation(identities=2, sorting=(1.0, 0.0), adopters=5, cooperation="degree")
     separated = protection(pair.target, rng=rng())
     people = np.flatnonzero(np.isin(pair.truth, separated.adopters))
-    found = discovery(
+    result = discovery(
         pair,
         separated,
         people,
         Nar09(),
-        lambda one, draw: select_seeds(one, "random", 60, draw),
+        lambda pair_given, draw: select_seeds(pair_given, "random", 60, draw),
         runs=3,
         rng=rng(),
     )
-    full = separated.release.degree[found.node] > 0
+    full = separated.release.degree[result.node] > 0
     assert full.sum() == (~full).sum() == 5
-    np.testing.assert_array_equal(found.probability[full], 1.0)
-    np.testing.assert_array_equal(found.hits[~full], 0)
-    assert found.reversed == 0.0
-    assert (found.score[~full] <= 0).all()
+    np.testing.assert_array_equal(result.probability[full], 1.0)
+    np.testing.assert_array_equal(result.hits[~full], 0)
+    assert result.reversed == 0.0
+    assert (result.score[~full] <= 0).all()
 
 
 def test_discovery_of_nobody_is_refused():
     pair, separated = separated_pair(4)
     with pytest.raises(UnmaskError, match="10 runs for 0 people"):
-        discovery(pair, separated, [], Nar09(), lambda one, draw: SeedPairs(one.common, one.common), rng=rng())
+        discovery(
+            pair,
+            separated,
+            [],
+            Nar09(),
+            lambda pair_given, draw: SeedPairs(pair_given.common, pair_given.common),
+            rng=rng(),
+        )
 
 
 # --- is the separation undone? ----------------------------------------------------------------------------------------
@@ -315,15 +336,15 @@ def test_reversal_is_judged_by_the_measures_of_unlinkability():
     rounds = np.array([[0, 4, -1], [1, 6, -1], [2, -1, -1]])  # source 0: three of person 1; source 1: one of 2, and 3's
     guess = believed_owners(separated, rounds)
     assert guess.sizes.tolist() == [3, 2, 1, 1]
-    found = evaluate(Contingency.of(true_owners(separated), guess), beta=0.75, min_size=2)
-    assert found.subjects.tolist() == [1, 2, 3]
-    np.testing.assert_array_equal(found.miss, [1, 1, 0])
-    np.testing.assert_allclose(found.linked_now[:2], [0.75, 0.5])
-    assert found.breached.tolist()[0] is True
+    result = evaluate(Contingency.of(true_owners(separated), guess), beta=0.75, min_size=2)
+    assert result.subjects.tolist() == [1, 2, 3]
+    np.testing.assert_array_equal(result.miss, [1, 1, 0])
+    np.testing.assert_allclose(result.linked_now[:2], [0.75, 0.5])
+    assert result.breached.tolist()[0] is True
     nobody = believed_owners(separated, rounds[:1])
     assert nobody.n_clusters == 7
-    both = evaluate(Contingency.of(true_owners(separated), View([guess, nobody])), beta=0.75, min_size=2)
-    np.testing.assert_allclose(both.linked_now[:1], [(0.75 + 0.25) / 2])
+    evaluation = evaluate(Contingency.of(true_owners(separated), View([guess, nobody])), beta=0.75, min_size=2)
+    np.testing.assert_allclose(evaluation.linked_now[:1], [(0.75 + 0.25) / 2])
 
 
 def test_an_iterated_attack_undoes_a_separation():
@@ -333,8 +354,8 @@ def test_an_iterated_attack_undoes_a_separation():
     seeds = select_seeds(seed_pair(pair, separated), "random", 150, rng())
     belief = Iterated(Nar09(), rounds=2)(separated.release, Auxiliary(pair.source, seeds))
     first = disclosure(pair, separated, belief.mapping, seeds.source)
-    both = disclosure(pair, separated, belief.rounds, seeds.source)
-    assert both.rate > first.rate + 0.1
+    by_pair = disclosure(pair, separated, belief.rounds, seeds.source)
+    assert by_pair.rate > first.rate + 0.1
     linked = evaluate(Contingency.of(true_owners(separated), believed_owners(separated, belief.rounds)), min_size=2)
     assert linked.counted.sum() == 10
     assert linked.linked_now[linked.counted].mean() > 0.7
@@ -351,11 +372,11 @@ def test_five_identities_of_the_best_model_tell_little():
     ]:
         separated = protection(pair.target, rng=rng(), eligible=pair.truth[pair.common])
         seeds = select_seeds(seed_pair(pair, separated), "random.25", 1_000, rng())
-        found = disclosure(
+        result = disclosure(
             pair, separated, Nar09()(separated.release, Auxiliary(pair.source, seeds)).mapping, seeds.source
         )
-        assert low < found.rate < high
-        assert 0.18 < found.everybody.recall < 0.28
+        assert low < result.rate < high
+        assert 0.18 < result.everybody.recall < 0.28
 
 
 def test_a_pair_keeps_its_own_truth():

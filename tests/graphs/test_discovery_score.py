@@ -15,34 +15,34 @@ def test_the_score_sums_what_each_run_gives():
         pair.target, rng=np.random.default_rng(3), eligible=pair.truth[pair.common]
     )
     owned, runs = Owned(pair.truth, separated.origin), 4
-    asked = np.flatnonzero((owned.count > 1) & np.isin(pair.truth, separated.adopters))[:3]
+    people_asked = np.flatnonzero((owned.count > 1) & np.isin(pair.truth, separated.adopters))[:3]
 
-    def seeds(whole, rng):
-        return select_seeds(whole, "random.25", 25, rng, error=0.2)
+    def seeds(whole_people, rng):
+        return select_seeds(whole_people, "random.25", 25, rng, error=0.2)
 
-    found = discovery(pair, separated, asked, Nar09(), seeds, runs=runs, rng=np.random.default_rng(4))
+    actual = discovery(pair, separated, people_asked, Nar09(), seeds, runs=runs, rng=np.random.default_rng(4))
     rng = np.random.default_rng(4)
     drawn = [seeds(seed_pair(pair, separated), rng) for _ in range(runs)]
     expected = []
-    for person in asked.tolist():
+    for person in people_asked.tolist():
         for place, identity in enumerate(owned.of(person).tolist()):
-            kept = sorted({*range(separated.release.n_nodes)} - _others(owned, asked, place))
-            release = separated.release.take(np.array(kept))
-            scores = [_score(release, kept, pair.source, one, person, identity) for one in drawn]
+            nodes = sorted({*range(separated.release.n_nodes)} - _list_others(owned, people_asked, place))
+            release = separated.release.take(np.array(nodes))
+            scores = [_score(release, nodes, pair.source, seeds, person, identity) for seeds in drawn]
             expected.append((person, identity, sum(scores)))
-    assert list(zip(found.person.tolist(), found.node.tolist(), found.score.tolist(), strict=True)) == expected
+    assert list(zip(actual.person.tolist(), actual.node.tolist(), actual.score.tolist(), strict=True)) == expected
     assert {score for *_, score in expected} - {runs, 0, -runs}  # mixed cases too
 
 
-def _others(owned, asked, place):
+def _list_others(owned, people_asked, place):
     """Identities of the people asked for but the one at this place."""
-    return {node for person in asked.tolist() for i, node in enumerate(owned.of(person).tolist()) if i != place}
+    return {node for person in people_asked.tolist() for i, node in enumerate(owned.of(person).tolist()) if i != place}
 
 
-def _score(release: SocialGraph, kept, source, seeds: SeedPairs, person, identity):
+def _score(release: SocialGraph, nodes, source, seeds: SeedPairs, person, identity):
     """s(v, mu) of (3.2): 1 for the identity, 0 for nobody, -1 for another node."""
-    number = {node: i for i, node in enumerate(kept)}
-    there = np.isin(seeds.target, kept)  # a wrong seed may be an identity that is taken out
-    target = np.array([number[node] for node in seeds.target[there].tolist()])
-    named = int(Nar09()(release, Auxiliary(source, (seeds.source[there], target))).mapping[person])
-    return 0 if named < 0 else 1 if kept[named] == identity else -1
+    number = {node: i for i, node in enumerate(nodes)}
+    is_kept = np.isin(seeds.target, nodes)  # a wrong seed may be an identity that is taken out
+    target = np.array([number[node] for node in seeds.target[is_kept].tolist()])
+    guess = int(Nar09()(release, Auxiliary(source, (seeds.source[is_kept], target))).mapping[person])
+    return 0 if guess < 0 else 1 if nodes[guess] == identity else -1

@@ -44,9 +44,9 @@ def attacked(pair, seeds, **settings):
 
 def presence(pair, seeds):
     """People in both graphs who are no seeds."""
-    there = pair.truth >= 0
-    there[seeds.source] = False
-    return there
+    shared = pair.truth >= 0
+    shared[seeds.source] = False
+    return shared
 
 
 # --- deals and votes ------------------------------------------------------------------------------------------------
@@ -65,25 +65,25 @@ def test_no_one_is_taken_for_the_image_of_a_seed_but_the_seed_itself():
     withheld = split_seeds(40, rng=np.random.default_rng(0))[2]
     kinds = ("named", "listed", "climb", "discounted", "irma", "dense")
     stage = Stage(pair.target, Auxiliary(pair.source, seeds), withheld)
-    found = run_round(stage, rematch(stage.release, stage.visible_knowledge), kinds)
-    person, candidate = np.divmod(found.pair, pair.target.n_nodes)
+    result = run_round(stage, rematch(stage.release, stage.visible_knowledge), kinds)
+    person, candidate = np.divmod(result.pair, pair.target.n_nodes)
     owner = dict(zip(seeds.target.tolist(), seeds.source.tolist(), strict=True))
     assert all(owner.get(c, u) == u for u, c in zip(person.tolist(), candidate.tolist(), strict=True))
     assert not np.isin(person, seeds.source[~withheld]).any()
-    assert found.vote.max() <= 1 + 1e-6
+    assert result.vote.max() <= 1 + 1e-6
 
 
 def test_graph_matching_votes_wherever_it_runs():
     for n, votes in ((GraphMatching.largest, True), (GraphMatching.largest + 1, False)):
         graph = SocialGraph.from_edges([0], [1], n_nodes=n)
-        known = Auxiliary(graph, (np.array([0]), np.array([0])))
-        assert ("dense" in kinds_for(graph, known)) == votes
+        auxiliary = Auxiliary(graph, (np.array([0]), np.array([0])))
+        assert ("dense" in kinds_for(graph, auxiliary)) == votes
 
 
 def test_votes_are_divided_by_the_rounds_that_count_for_a_person():
-    one = Round(np.zeros(0, bool), np.array([0, 4]), np.array([[1.0], [1.0]], np.float32))
+    votes = Round(np.zeros(0, bool), np.array([0, 4]), np.array([[1.0], [1.0]], np.float32))
     two = Round(np.zeros(0, bool), np.array([1]), np.array([[0.5]], np.float32))
-    tally = tally_votes((one, two), np.array([[True, True], [True, False]]), 3)
+    tally = tally_votes((votes, two), np.array([[True, True], [True, False]]), 3)
     assert tally.person.tolist() == [0, 0, 1]
     assert tally.candidate.tolist() == [0, 1, 1]
     assert tally.share[:, 0].tolist() == [0.5, 0.25, 1.0]
@@ -92,47 +92,47 @@ def test_votes_are_divided_by_the_rounds_that_count_for_a_person():
 # --- the logit ------------------------------------------------------------------------------------------------------
 
 
-def asked(rng, n=40, n_features=5):
+def draw_candidates(rng, n=40, n_features=5):
     length = rng.integers(0, 4, n)
     indptr = np.concatenate(([0], np.cumsum(length)))
     phi = rng.random((indptr[-1], n_features))
     zeta = np.column_stack((np.ones(n), rng.normal(size=n), rng.random(n)))
-    right = np.zeros(len(phi), dtype=bool)
+    is_right = np.zeros(len(phi), dtype=bool)
     for i in np.flatnonzero(length > 0):
         if rng.random() < 0.7:
-            right[indptr[i] + rng.integers(length[i])] = True
-    return Choices(np.arange(n), indptr, phi, zeta), right
+            is_right[indptr[i] + rng.integers(length[i])] = True
+    return Choices(np.arange(n), indptr, phi, zeta), is_right
 
 
 def test_probabilities_are_those_of_a_softmax_person_by_person():
     rng = np.random.default_rng(0)
-    given, _ = asked(rng)
+    candidates, _ = draw_candidates(rng)
     theta = rng.normal(size=8)
-    p, none = probabilities(theta, given)
-    for i in range(len(given.person)):
-        own = slice(given.indptr[i], given.indptr[i + 1])
-        weight = np.append(np.exp(given.phi[own] @ theta[:5]), np.exp(given.zeta[i] @ theta[5:]))
-        assert_allclose(np.append(p[own], none[i]), weight / weight.sum())
+    p, p_none = probabilities(theta, candidates)
+    for i in range(len(candidates.person)):
+        rows = slice(candidates.indptr[i], candidates.indptr[i + 1])
+        weight = np.append(np.exp(candidates.phi[rows] @ theta[:5]), np.exp(candidates.zeta[i] @ theta[5:]))
+        assert_allclose(np.append(p[rows], p_none[i]), weight / weight.sum())
 
 
 def test_the_gradient_is_that_of_the_loss():
     rng = np.random.default_rng(1)
-    given, right = asked(rng)
+    candidates, right = draw_candidates(rng)
     theta, first = rng.normal(size=8), initial_weights(3, 5)
-    numeric = optimize.approx_fprime(theta, lambda at: loss(at, given, right, first)[0], 1e-6)
-    assert_allclose(loss(theta, given, right, first)[1], numeric, rtol=1e-4, atol=1e-4)
+    numeric = optimize.approx_fprime(theta, lambda index: loss(index, candidates, right, first)[0], 1e-6)
+    assert_allclose(loss(theta, candidates, right, first)[1], numeric, rtol=1e-4, atol=1e-4)
 
 
 def test_no_neighbor_of_the_fit_has_a_smaller_loss_and_votes_never_count_against():
     rng = np.random.default_rng(2)
-    given, right = asked(rng)
-    theta, first = fit_weights(given, right, 3), initial_weights(3, 5)
+    candidates, right = draw_candidates(rng)
+    theta, first = fit_weights(candidates, right, 3), initial_weights(3, 5)
     assert theta[:4].min() >= 0
-    best = loss(theta, given, right, first)[0]
+    optimum = loss(theta, candidates, right, first)[0]
     for i, step in [(i, step) for i in range(8) for step in (-0.01, 0.01)]:
-        moved = theta.copy()
-        moved[i] += step
-        assert (i < 4 and moved[i] < 0) or loss(moved, given, right, first)[0] >= best - 1e-6
+        changed = theta.copy()
+        changed[i] += step
+        assert (i < 4 and changed[i] < 0) or loss(changed, candidates, right, first)[0] >= optimum - 1e-6
 
 
 # --- the whole ------------------------------------------------------------------------------------------------------
@@ -141,12 +141,12 @@ def test_no_neighbor_of_the_fit_has_a_smaller_loss_and_votes_never_count_against
 def test_announced_is_realized_on_a_planted_pair():
     pair, seeds = planted(400, n_seeds=110)
     belief = attacked(pair, seeds)
-    there = presence(pair, seeds)
-    right = (belief.mapping == pair.truth)[there].mean()
+    shared = presence(pair, seeds)
+    recall = (belief.mapping == pair.truth)[shared].mean()
     assert (belief.confidence, belief.refused, belief.status) == ("calibrated", (), "scores")
-    assert right > 0.3
-    for success in (belief.expected_success(there), belief.expected_success()):
-        assert success.low <= right <= success.high
+    assert recall > 0.3
+    for success in (belief.expected_success(shared), belief.expected_success()):
+        assert success.low <= recall <= success.high
         assert success.mean - success.low < 0.1
     everybody = np.delete(belief.mapping == pair.truth, seeds.source).mean()
     assert everybody <= success.of_anybody_high
@@ -155,10 +155,10 @@ def test_announced_is_realized_on_a_planted_pair():
 def test_few_seeds_make_a_bound_and_no_probability():
     pair, seeds = planted(250, overlap=(0.7, 0.6), n_seeds=32)
     belief = attacked(pair, seeds)
-    there = presence(pair, seeds)
-    success = belief.expected_success(there)
+    shared = presence(pair, seeds)
+    success = belief.expected_success(shared)
     assert (belief.confidence, success.mean, success.low) == ("bound", None, None)
-    assert (belief.mapping == pair.truth)[there].mean() <= success.high
+    assert (belief.mapping == pair.truth)[shared].mean() <= success.high
 
 
 def test_no_probability_is_announced_from_fewer_rounds():
@@ -183,11 +183,11 @@ def test_chosen_guessed_and_few_seeds_announce_no_probability():
     pair, seeds = planted(250, n_seeds=90)
     chosen = attacked(pair, seeds, seeds_are="chosen", rounds=1)
     guessed = attacked(pair, Guessed(*seeds), rounds=1)  # though they are right: nobody knows that
-    few = attacked(pair, SeedPairs(seeds.source[:10], seeds.target[:10]))
-    for belief, why in ((chosen, "chosen"), (guessed, "seeds were guessed"), (few, "10 seeds are too few")):
+    few_seeds = attacked(pair, SeedPairs(seeds.source[:10], seeds.target[:10]))
+    for belief, reason in ((chosen, "chosen"), (guessed, "seeds were guessed"), (few_seeds, "10 seeds are too few")):
         assert belief.confidence == "scores"
         assert belief.expected_success() is None
-        assert any(why in sentence for sentence in belief.refused)
+        assert any(reason in sentence for sentence in belief.refused)
 
 
 @pytest.mark.parametrize("kind", ["snowball", "circle"])
@@ -202,7 +202,7 @@ def test_seeds_that_are_near_each_other_announce_no_probability_and_say_why(kind
         seeds = pair.common[np.argsort(pair.source.labels[pair.common])[:80]]
     belief = attacked(pair, SeedPairs(seeds, pair.truth[seeds]), rounds=1)
     assert belief.confidence == "scores"
-    assert any("times as" in why for why in belief.refused)
+    assert any("times as" in reason for reason in belief.refused)
     assert belief.dispersion.is_clustered
 
 
@@ -219,10 +219,10 @@ def test_where_edges_tell_nothing_a_similarity_does_and_is_announced_as_it_is():
     pair, alike, most_similar, seeds = strangers()
     belief = Ensemble()(pair.target, Auxiliary(pair.source, (seeds, seeds), alike))
     free = np.arange(len(seeds), 120)
-    right = np.mean(belief.mapping[free] == free)
-    assert right >= np.mean(most_similar[free] == free) - 0.05
-    assert right > 0.4
-    assert abs(np.nan_to_num(belief.if_there[free]).mean() - right) < 0.15
+    share_right = np.mean(belief.mapping[free] == free)
+    assert share_right >= np.mean(most_similar[free] == free) - 0.05
+    assert share_right > 0.4
+    assert abs(np.nan_to_num(belief.if_there[free]).mean() - share_right) < 0.15
 
 
 def test_a_similarity_that_tells_nothing_changes_next_to_nothing():
@@ -230,11 +230,12 @@ def test_a_similarity_that_tells_nothing_changes_next_to_nothing():
     rng = np.random.default_rng(0)
     n, m = pair.source.n_nodes, pair.target.n_nodes
     noise = Similarity(*(side.ravel() for side in np.indices((n, m))), rng.random(n * m))
-    there = np.setdiff1d(pair.common, seeds.source)
-    without, along = (
-        Ensemble(rounds=3)(pair.target, Auxiliary(pair.source, seeds, known)).mapping for known in (None, noise)
+    shared = np.setdiff1d(pair.common, seeds.source)
+    without_similarity, along = (
+        Ensemble(rounds=3)(pair.target, Auxiliary(pair.source, seeds, similarity)).mapping
+        for similarity in (None, noise)
     )
-    hits = [np.mean((mapping == pair.truth)[there]) for mapping in (without, along)]
+    hits = [np.mean((mapping == pair.truth)[shared]) for mapping in (without_similarity, along)]
     assert hits[1] >= hits[0] - 0.05
 
 
@@ -243,15 +244,15 @@ def test_seeds_with_most_edges_do_not_pass_for_a_sample():
     top = select_seeds(pair, "top", 80, np.random.default_rng(0))
     belief = attacked(pair, top, rounds=1)
     assert belief.confidence == "scores"
-    assert any("more edges than others in both networks (AUC 0." in why for why in belief.refused)
+    assert any("more edges than others in both networks (AUC 0." in reason for reason in belief.refused)
 
 
 def test_seeds_with_fewest_edges_do_not_pass_for_a_sample():
     pair, _ = planted(250)
-    least = pair.common[np.argsort(pair.source.degree[pair.common], kind="stable")[:80]]
-    belief = attacked(pair, SeedPairs(least, pair.truth[least]), rounds=1)
+    lowest_degrees = pair.common[np.argsort(pair.source.degree[pair.common], kind="stable")[:80]]
+    belief = attacked(pair, SeedPairs(lowest_degrees, pair.truth[lowest_degrees]), rounds=1)
     assert belief.confidence == "scores"
-    assert any("fewer edges than others in both networks (AUC 0." in why for why in belief.refused)
+    assert any("fewer edges than others in both networks (AUC 0." in reason for reason in belief.refused)
 
 
 def test_sampled_seeds_pass_though_people_who_are_absent_have_few_edges():
@@ -264,25 +265,25 @@ def test_sampled_seeds_pass_though_people_who_are_absent_have_few_edges():
     pair = Pair(graph, graph.take(core), truth)
     seeds = select_seeds(pair, "random", 90, rng)
     assert _auc(pair.source.degree, seeds.source) > MAX_AUC > _auc(pair.target.degree, seeds.target)
-    assert not any("edges than others" in why for why in attacked(pair, seeds, rounds=1).refused)
+    assert not any("edges than others" in reason for reason in attacked(pair, seeds, rounds=1).refused)
 
 
 def test_seeds_do_not_stand_out_where_there_is_nobody_else():
     everybody = np.arange(40)
     graph = datasets.barabasi_albert(40, 4, rng=np.random.default_rng(0))
     belief = Ensemble(rounds=1)(graph, Auxiliary(graph, (everybody, everybody)))
-    assert not any("edges than others" in why for why in belief.refused)
+    assert not any("edges than others" in reason for reason in belief.refused)
 
 
 def test_a_first_answer_comes_before_the_second_round():
     pair, seeds = planted(100, n_seeds=40)
-    said = []
-    attacked(pair, seeds, progress=said.append)
-    assert said[0] == "round 1 of 8"
-    assert said[1].startswith("so far: names about ")
-    assert said[1].endswith(" % (Rematch; 8 held-back seeds)")
-    assert said[2].startswith("round 2 of 8; so far: names about ")
-    assert said[-1].startswith("round 8 of 8; so far: names about ")
+    messages = []
+    attacked(pair, seeds, progress=messages.append)
+    assert messages[0] == "round 1 of 8"
+    assert messages[1].startswith("so far: names about ")
+    assert messages[1].endswith(" % (Rematch; 8 held-back seeds)")
+    assert messages[2].startswith("round 2 of 8; so far: names about ")
+    assert messages[-1].startswith("round 8 of 8; so far: names about ")
 
 
 def test_the_same_rng_gives_the_same_belief():
@@ -298,19 +299,19 @@ def test_odd_graphs_do_not_break_it():
     u, v = np.array([*clique, *((a + 5, b + 5) for a, b in clique), *hub]).T
     graph = SocialGraph.from_edges(u, v, n_nodes=41)
     for n in (1, 12):
-        known = np.arange(n)
-        belief = Ensemble(rounds=1)(graph, Auxiliary(graph, (known, known)))
-        assert belief.mapping[known].tolist() == known.tolist()
+        numbers = np.arange(n)
+        belief = Ensemble(rounds=1)(graph, Auxiliary(graph, (numbers, numbers)))
+        assert belief.mapping[numbers].tolist() == numbers.tolist()
         assert belief.mapping[40] == -1
 
 
 def test_wrong_seeds_lower_what_is_announced():
     pair, seeds = planted(250, n_seeds=90)
-    wrong = seeds.target.copy()
-    wrong[:10] = np.roll(wrong[:10], 1)
-    right, misled = (attacked(pair, type(seeds)(seeds.source, t)) for t in (seeds.target, wrong))
+    wrong_targets = seeds.target.copy()
+    wrong_targets[:10] = np.roll(wrong_targets[:10], 1)
+    correct, misled = (attacked(pair, type(seeds)(seeds.source, t)) for t in (seeds.target, wrong_targets))
     free = np.setdiff1d(pair.common, seeds.source)
-    assert np.nan_to_num(misled.if_there[free]).mean() < np.nan_to_num(right.if_there[free]).mean()
+    assert np.nan_to_num(misled.if_there[free]).mean() < np.nan_to_num(correct.if_there[free]).mean()
 
 
 def test_no_seeds_and_unknown_words_are_refused():
@@ -323,20 +324,22 @@ def test_no_seeds_and_unknown_words_are_refused():
 
 def test_rounds_that_were_kept_are_not_run_again(tmp_path, monkeypatch):
     pair, seeds = planted(100, n_seeds=40)
-    whole, said = attacked(pair, seeds, rounds=3), []
+    uninterrupted, messages = attacked(pair, seeds, rounds=3), []
 
-    def killed(what):
-        if what.startswith("round 3"):
+    def killed(step):
+        if step.startswith("round 3"):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         attacked(pair, seeds, rounds=3, folder=str(tmp_path), progress=killed)
     assert len(list(tmp_path.iterdir())) == 2
-    resumed = attacked(pair, seeds, rounds=3, folder=tmp_path, progress=said.append)
-    assert np.array_equal(whole.log_probability, resumed.log_probability)
-    assert [one for one in said if "Rematch" in one] == []  # the first answer, which only a new round gives
+    resumed = attacked(pair, seeds, rounds=3, folder=tmp_path, progress=messages.append)
+    assert np.array_equal(uninterrupted.log_probability, resumed.log_probability)
+    assert [
+        message for message in messages if "Rematch" in message
+    ] == []  # the first answer, which only a new round gives
     monkeypatch.setattr("unmask.graphs.ensemble.ensemble.run_round", None)
-    assert np.array_equal(attacked(pair, seeds, rounds=3, folder=tmp_path).mapping, whole.mapping)
+    assert np.array_equal(attacked(pair, seeds, rounds=3, folder=tmp_path).mapping, uninterrupted.mapping)
 
 
 def test_rounds_of_other_networks_or_seeds_are_not_taken(tmp_path):
@@ -354,9 +357,9 @@ def test_a_damaged_round_is_run_again(tmp_path):
     pair, seeds = planted(100, n_seeds=40)
     first = attacked(pair, seeds, rounds=1, folder=tmp_path)
     (file,) = tmp_path.iterdir()
-    whole = file.read_bytes()
-    turned = whole[:28] + bytes([whole[28] ^ 1]) + whole[29:]  # not even to be inflated
-    for damage in (b"", b"PK", whole[:-100], turned):
+    content = file.read_bytes()
+    turned = content[:28] + bytes([content[28] ^ 1]) + content[29:]  # not even to be inflated
+    for damage in (b"", b"PK", content[:-100], turned):
         file.write_bytes(damage)
         again = attacked(pair, seeds, rounds=1, folder=tmp_path)
         assert np.array_equal(again.log_probability, first.log_probability)
@@ -364,16 +367,16 @@ def test_a_damaged_round_is_run_again(tmp_path):
 
 def test_two_commands_may_keep_the_same_round_at_once(tmp_path, monkeypatch):
     pair, seeds = planted(100, n_seeds=40)
-    write, found = np.savez_compressed, []
+    write, result = np.savez_compressed, []
 
     def meanwhile(file, **arrays):
         monkeypatch.setattr(np, "savez_compressed", write)
-        found.append(attacked(pair, seeds, rounds=1, folder=tmp_path))
+        result.append(attacked(pair, seeds, rounds=1, folder=tmp_path))
         write(file, **arrays)
 
     monkeypatch.setattr(np, "savez_compressed", meanwhile)
-    found.append(attacked(pair, seeds, rounds=1, folder=tmp_path))
-    assert np.array_equal(found[0].log_probability, found[1].log_probability)
+    result.append(attacked(pair, seeds, rounds=1, folder=tmp_path))
+    assert np.array_equal(result[0].log_probability, result[1].log_probability)
     assert len(list(tmp_path.iterdir())) == 1
 
 

@@ -56,30 +56,30 @@ def test_every_node_has_one_outcome():
 
 
 def test_the_rates_are_those_counted_by_hand():
-    found = rates(MAPPING, TRUTH, SEEDS)
-    assert (found.findable, found.matches) == (4, 5)
-    assert (found.recall, found.recall_of_all) == (2 / 4, 2 / 6)
-    assert (found.error, found.precision) == (1 / 4, 2 / 5)
-    assert (found.false_positive_share, found.false_alarm, found.coverage) == (2 / 5, 2 / 3, 5 / 7)
+    result = rates(MAPPING, TRUTH, SEEDS)
+    assert (result.findable, result.matches) == (4, 5)
+    assert (result.recall, result.recall_of_all) == (2 / 4, 2 / 6)
+    assert (result.error, result.precision) == (1 / 4, 2 / 5)
+    assert (result.false_positive_share, result.false_alarm, result.coverage) == (2 / 5, 2 / 3, 5 / 7)
 
 
 @settings(max_examples=100, deadline=None)
 @given(mapping=nodes, truth=nodes, seeds=st.sets(st.integers(0, 11)))
 def test_the_rates_hang_together(mapping, truth, seeds):
-    found = rates(mapping, truth, sorted(seeds))
-    assert found.findable + found.false_positives + found.absent + len(seeds) == 12
-    assert found.seeds_present <= len(seeds)
+    result = rates(mapping, truth, sorted(seeds))
+    assert result.findable + result.false_positives + result.absent + len(seeds) == 12
+    assert result.seeds_present <= len(seeds)
     for rate in (
-        found.recall,
-        found.precision,
-        found.false_positive_share,
-        found.false_alarm,
-        found.coverage,
-        found.error,
+        result.recall,
+        result.precision,
+        result.false_positive_share,
+        result.false_alarm,
+        result.coverage,
+        result.error,
     ):
         assert rate is None or 0 <= rate <= 1
-    if found.recall is not None:
-        assert found.recall_of_all <= found.recall
+    if result.recall is not None:
+        assert result.recall_of_all <= result.recall
 
 
 def test_a_rate_without_a_base_is_none():
@@ -115,23 +115,27 @@ def test_what_cannot_be_an_outcome_is_refused():
     seeds=st.sets(st.integers(0, 11)),
 )
 def test_degree_classes_add_up_to_the_rates(mapping, truth, degree, seeds):
-    found, outcome = rates(mapping, truth, sorted(seeds)), outcomes(mapping, truth, sorted(seeds))
+    result, outcome = rates(mapping, truth, sorted(seeds)), outcomes(mapping, truth, sorted(seeds))
     classes = by_degree(degree, outcome)
-    assert sum(one.people for one in classes) == found.findable
-    assert sum(one.people * one.recall for one in classes if one.people) == pytest.approx(found.hits)
-    for one in classes:
+    assert sum(degree_class.people for degree_class in classes) == result.findable
+    assert sum(
+        degree_class.people * degree_class.recall for degree_class in classes if degree_class.people
+    ) == pytest.approx(result.hits)
+    for degree_class in classes:
         inside = (
-            (degree >= one.low) & (degree <= (np.inf if one.high is None else one.high)) & (outcome != Outcome.SEED)
+            (degree >= degree_class.low)
+            & (degree <= (np.inf if degree_class.high is None else degree_class.high))
+            & (outcome != Outcome.SEED)
         )
         assert inside.any()
         hits = np.count_nonzero(inside & (outcome == Outcome.HIT))
-        named = np.count_nonzero(inside & np.isin(outcome, [Outcome.HIT, Outcome.MISS, Outcome.FALSE_POSITIVE]))
-        assert one.precision == (hits / named if named else None)
+        n_matched = np.count_nonzero(inside & np.isin(outcome, [Outcome.HIT, Outcome.MISS, Outcome.FALSE_POSITIVE]))
+        assert degree_class.precision == (hits / n_matched if n_matched else None)
 
 
 def test_the_default_classes():
     classes = by_degree(np.array([0, 1, 2, 3, 4, 7, 8, 15, 16, 999]), np.zeros(10, dtype=np.int8))
-    assert [(one.low, one.high, one.people) for one in classes] == [
+    assert [(degree_class.low, degree_class.high, degree_class.people) for degree_class in classes] == [
         (0, 0, 1),
         (1, 1, 1),
         (2, 2, 1),
@@ -143,9 +147,9 @@ def test_the_default_classes():
 
 
 def test_own_classes_may_begin_above_one_and_have_to_rise():
-    few, many = by_degree(np.array([1, 9, 10]), np.array([2, 0, 0], dtype=np.int8), classes=[10])
-    assert (few.low, few.high, few.recall) == (0, 9, 0.5)
-    assert (many.low, many.high, many.recall) == (10, None, 1.0)
+    few_contacts, many_contacts = by_degree(np.array([1, 9, 10]), np.array([2, 0, 0], dtype=np.int8), classes=[10])
+    assert (few_contacts.low, few_contacts.high, few_contacts.recall) == (0, 9, 0.5)
+    assert (many_contacts.low, many_contacts.high, many_contacts.recall) == (10, None, 1.0)
     with pytest.raises(UnmaskError, match="expected rising lowest degrees"):
         by_degree(np.array([1]), np.array([0], dtype=np.int8), classes=[4, 2])
 
@@ -154,14 +158,14 @@ def test_own_classes_may_begin_above_one_and_have_to_rise():
 
 
 def test_hits_and_misses_of_a_person_are_kept_apart():
-    hit, miss, unmapped, ghost, absent, seed = (int(one) for one in Outcome)
+    hit, miss, unmapped, ghost, absent, seed = (int(outcome) for outcome in Outcome)
     run = [np.array(codes, dtype=np.int8) for codes in ([hit, miss, unmapped, ghost], [miss, hit, seed, absent])]
-    found = score(run, [[0, 1, 2, 3], [0, 2, 1, 4]], n_people=6)
-    np.testing.assert_array_equal(found.hits, [1, 0, 1, 0, 0, 0])
-    np.testing.assert_array_equal(found.misses, [1, 1, 0, 0, 0, 0])
-    np.testing.assert_array_equal(found.findable, [2, 1, 2, 0, 0, 0])
-    np.testing.assert_array_equal(found.score, [0, -1, 1, 0, 0, 0])
-    np.testing.assert_array_equal(found.hit_share, [0.5, 0.0, 0.5, np.nan, np.nan, np.nan])
+    result = score(run, [[0, 1, 2, 3], [0, 2, 1, 4]], n_people=6)
+    np.testing.assert_array_equal(result.hits, [1, 0, 1, 0, 0, 0])
+    np.testing.assert_array_equal(result.misses, [1, 1, 0, 0, 0, 0])
+    np.testing.assert_array_equal(result.findable, [2, 1, 2, 0, 0, 0])
+    np.testing.assert_array_equal(result.score, [0, -1, 1, 0, 0, 0])
+    np.testing.assert_array_equal(result.hit_share, [0.5, 0.0, 0.5, np.nan, np.nan, np.nan])
 
 
 def test_the_interval_over_runs_is_students():
@@ -182,29 +186,31 @@ def test_convergence_is_the_share_found_so_far():
 # --- in hops --------------------------------------------------------------------------------------------------------
 
 
-def all_distances(one):
-    return csgraph.shortest_path(one.adjacency().astype(float), unweighted=True)
+def all_distances(network):
+    return csgraph.shortest_path(network.adjacency().astype(float), unweighted=True)
 
 
 @settings(max_examples=150, deadline=None)
-@given(one=graphs(), data=st.data())
-def test_hops_are_those_of_the_shortest_path(one, data):
-    ends = hnp.arrays(np.int64, 12, elements=st.integers(-1, one.n_nodes - 1))
+@given(network=graphs(), data=st.data())
+def test_hops_are_those_of_the_shortest_path(network, data):
+    ends = hnp.arrays(np.int64, 12, elements=st.integers(-1, network.n_nodes - 1))
     mapping, truth = data.draw(ends), np.sort(data.draw(ends))  # sorted: searches from one end are shared
-    distance = all_distances(one)
-    for named, right, hops in zip(mapping, truth, hop_distance(one, mapping, truth), strict=True):
-        if named < 0 or right < 0:
+    distance = all_distances(network)
+    for guess, true_node, hops in zip(mapping, truth, hop_distance(network, mapping, truth), strict=True):
+        if guess < 0 or true_node < 0:
             assert hops == UNNAMED
-        elif np.isinf(distance[named, right]):
+        elif np.isinf(distance[guess, true_node]):
             assert hops == UNREACHABLE
         else:
-            assert hops == distance[named, right]
+            assert hops == distance[guess, true_node]
 
 
 def test_hops_on_a_graph_with_hubs():
     rng = np.random.default_rng(3)
-    one = graph(500, rng.zipf(1.7, (700, 2)) % 500)
+    network = graph(500, rng.zipf(1.7, (700, 2)) % 500)
     start, end = rng.integers(0, 500, 3000), np.sort(rng.integers(0, 500, 3000))
-    distance = all_distances(one)[start, end]
+    distance = all_distances(network)[start, end]
     assert 10 < np.isinf(distance).sum() < 2900
-    np.testing.assert_array_equal(hop_distance(one, start, end), np.where(np.isinf(distance), UNREACHABLE, distance))
+    np.testing.assert_array_equal(
+        hop_distance(network, start, end), np.where(np.isinf(distance), UNREACHABLE, distance)
+    )

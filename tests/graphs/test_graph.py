@@ -49,8 +49,8 @@ def test_against_sets(pairs):
     assert len(pairs) == graph.n_edges + lost.self_loops + lost.duplicates + lost.reversed
     for node in range(10):
         assert graph.neighbors(node).tolist() == sorted(next(iter(e - {node})) for e in expected if node in e)
-    every = np.mgrid[0:10, 0:10].reshape(2, -1)
-    assert graph.has_edges(*every).tolist() == [frozenset(pair) in expected for pair in every.T.tolist()]
+    grid = np.mgrid[0:10, 0:10].reshape(2, -1)
+    assert graph.has_edges(*grid).tolist() == [frozenset(pair) in expected for pair in grid.T.tolist()]
 
 
 @given(links, st.permutations(range(10)), st.integers(0, 10))
@@ -232,8 +232,8 @@ def test_files_that_cannot_be_read(tmp_path):
         SocialGraph.read(tmp_path / "none.txt")
     with pytest.raises(UnmaskError, match="comments alone"):
         SocialGraph.read(written(tmp_path, "# only\n\n"))
-    whole = gzip.compress("\n".join(f"{i} {i + 1}" for i in range(9999)).encode())
-    (tmp_path / "cut.txt.gz").write_bytes(whole[: len(whole) // 2])
+    compressed = gzip.compress("\n".join(f"{i} {i + 1}" for i in range(9999)).encode())
+    (tmp_path / "cut.txt.gz").write_bytes(compressed[: len(compressed) // 2])
     with pytest.raises(FailedError):
         SocialGraph.read(tmp_path / "cut.txt.gz")
     (tmp_path / "nul.txt").write_bytes(b"1 2\n2 3\n3\0 4\n")
@@ -320,21 +320,21 @@ def test_what_is_written_is_read_back(tmp_path, name, labels):
 
 
 def test_writing_refuses_what_would_be_lost(tmp_path):
-    alone = SocialGraph.from_edges([0], [1], n_nodes=3)
+    pair_only = SocialGraph.from_edges([0], [1], n_nodes=3)
     with pytest.raises(UnmaskError, match="1 nodes have no edge"):
-        alone.write(tmp_path / "a.txt")
-    alone.write(tmp_path / "a.net")
+        pair_only.write(tmp_path / "a.txt")
+    pair_only.write(tmp_path / "a.net")
     assert SocialGraph.read(tmp_path / "a.net").degree.tolist() == [1, 1, 0]
     with pytest.raises(UnmaskError, match="exists"):
-        alone.write(tmp_path / "a.net")
-    alone.write(tmp_path / "a.net", force=True)
+        pair_only.write(tmp_path / "a.net")
+    pair_only.write(tmp_path / "a.net", force=True)
     with pytest.raises(UnmaskError, match="unknown suffix"):
-        alone.write(tmp_path / "a.gml")
+        pair_only.write(tmp_path / "a.gml")
     with pytest.raises(UnmaskError, match="quotation mark"):
         SocialGraph.from_edges([0], [1], labels=['a"', "b"]).write(tmp_path / "q.csv")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.net"]  # nothing half written is left
     with pytest.raises(FailedError, match="cannot be written"):
-        alone.write(tmp_path / "nowhere" / "a.net")
+        pair_only.write(tmp_path / "nowhere" / "a.net")
 
 
 def test_a_number_is_written_bare_and_the_same_bytes_come_out_twice(tmp_path):

@@ -55,10 +55,10 @@ def random_case(y, seed):
 # ------------------------------------------------------------------------------------------------- strong attacker
 
 
-def payoffs(right, wrong):
+def payoffs(gain, loss):
     """(y, y) payoffs with `right` on the diagonal and `wrong` elsewhere, as table 6.1."""
-    y = len(right)
-    return np.where(np.eye(y, dtype=bool), np.broadcast_to(right, (y, y)), wrong)
+    y = len(gain)
+    return np.where(np.eye(y, dtype=bool), np.broadcast_to(gain, (y, y)), loss)
 
 
 def indifferent(payoff, mine, theirs):
@@ -77,12 +77,12 @@ def all_equilibria(attacker, user):
     """By enumeration of the supports; rows are one's own choices. Unequal supports have none: the game is generic."""
     y = len(attacker)
     supports = [s for size in range(1, y + 1) for s in itertools.combinations(range(y), size)]
-    found = []
+    payoffs_by_choice = []
     for his, hers in itertools.product(supports, supports):
         r, q = indifferent(attacker, his, hers), indifferent(user, hers, his)
         if r is not None and q is not None:
-            found.append((r, q))
-    return found
+            payoffs_by_choice.append((r, q))
+    return payoffs_by_choice
 
 
 @pytest.mark.parametrize("y", [2, 3, 4])
@@ -92,42 +92,42 @@ def test_the_equilibrium_is_the_only_one_and_is_mixed(y, unequal):
     loss, gain = (rng.uniform(1, 9, (2, y))) if unequal else (np.full(y, 7.0), np.full(y, 3.0))
     attacker = payoffs(gain - 1.5, -1.5)  # u_A^+ and u_A^- of table 6.1
     user = payoffs(2.0 - loss, 2.0)  # u_n^- and u_n^+
-    found = equilibrium(y, loss=loss, gain=gain)
+    result = equilibrium(y, loss=loss, gain=gain)
     ((r, q),) = all_equilibria(attacker, user)
-    np.testing.assert_allclose(found.assignment, r)
-    np.testing.assert_allclose(found.decision, q)
-    assert found.loss == pytest.approx(2.0 - found.assignment @ user @ found.decision)
-    assert max(found.assignment.max(), found.decision.max()) < 1  # mixed
+    np.testing.assert_allclose(result.assignment, r)
+    np.testing.assert_allclose(result.decision, q)
+    assert result.loss == pytest.approx(2.0 - result.assignment @ user @ result.decision)
+    assert max(result.assignment.max(), result.decision.max()) < 1  # mixed
     if not unequal:
-        np.testing.assert_allclose(found.assignment, 1 / y)  # theorem 1
-        assert found.loss == pytest.approx(7.0 / y)  # (6.12)
+        np.testing.assert_allclose(result.assignment, 1 / y)  # theorem 1
+        assert result.loss == pytest.approx(7.0 / y)  # (6.12)
 
 
 @pytest.mark.parametrize("y", [2, 3, 7, 50])
 def test_nobody_gains_by_turning_away(y):
     rng = np.random.default_rng(y)
     loss, gain = rng.uniform(0.1, 9, (2, y))
-    found = equilibrium(y, loss=loss, gain=gain)
-    attacker_gets = gain * found.assignment  # of each pure choice, over a wrong belief
-    user_loses = loss * found.decision
+    result = equilibrium(y, loss=loss, gain=gain)
+    attacker_gets = gain * result.assignment  # of each pure choice, over a wrong belief
+    user_loses = loss * result.decision
     assert np.ptp(attacker_gets) <= 1e-12 * attacker_gets[0]
     assert np.ptp(user_loses) <= 1e-12 * user_loses[0]
-    assert found.assignment.sum() == pytest.approx(1) == found.decision.sum()
-    assert found.loss == pytest.approx(user_loses[0])
+    assert result.assignment.sum() == pytest.approx(1) == result.decision.sum()
+    assert result.loss == pytest.approx(user_loses[0])
 
 
 @pytest.mark.parametrize("y", [2, 3, 8])
 def test_the_equations_of_the_proof_have_it_as_their_solution(y):
     # (6.3), its last row read as sum r_i = 1
-    right, wrong = 5.0, -2.0
+    gain, loss = 5.0, -2.0
     rows = np.zeros((y, y))
-    rows[:-1, 0] = right - wrong
-    rows[np.arange(y - 1), np.arange(1, y)] = wrong - right
+    rows[:-1, 0] = gain - loss
+    rows[np.arange(y - 1), np.arange(1, y)] = loss - gain
     rows[-1] = 1
     r = np.linalg.solve(rows, np.eye(y)[-1])
-    np.testing.assert_allclose(equilibrium(y, gain=right - wrong).assignment, r)
+    np.testing.assert_allclose(equilibrium(y, gain=gain - loss).assignment, r)
     for i, j in itertools.combinations(range(y), 2):  # (6.1) with the payoffs swapped back
-        assert right * r[i] + wrong * (1 - r[i]) == pytest.approx(right * r[j] + wrong * (1 - r[j]))
+        assert gain * r[i] + loss * (1 - r[i]) == pytest.approx(gain * r[j] + loss * (1 - r[j]))
 
 
 @pytest.mark.parametrize("y", [2, 4, 9])
@@ -161,7 +161,7 @@ def test_any_decision_against_the_printed_sum(y, seed):
     u = rng.uniform(0, 3, y)
     expected = literal_loss(r, P, table, u)
     cells = np.array([table[m] for m in sets(y)])
-    forms = [table, cells, cells.reshape((2,) * y + (y,)), lambda found: table[tuple(found.astype(int))]]
+    forms = [table, cells, cells.reshape((2,) * y + (y,)), lambda result: table[tuple(result.astype(int))]]
     for decision in forms:
         assert expected_loss(r, discovery=P, decision=decision, loss=u) == pytest.approx(expected, abs=1e-13)
 
@@ -188,10 +188,10 @@ def test_even_choice_among_many_against_the_distribution_of_the_number_found(y):
     P = np.random.default_rng(y).random(y) ** 3
     alpha = acceptance(P)
     for i in (0, y // 2, y - 1):
-        others = np.ones(1)
+        p_others = np.ones(1)
         for p in np.delete(P, i):
-            others = np.convolve(others, [1 - p, p])
-        assert alpha[i] == pytest.approx(P[i] * (others / np.arange(1, y + 1)).sum(), rel=1e-11)
+            p_others = np.convolve(p_others, [1 - p, p])
+        assert alpha[i] == pytest.approx(P[i] * (p_others / np.arange(1, y + 1)).sum(), rel=1e-11)
     assert alpha.sum() == pytest.approx(1 - np.prod(1 - P), rel=1e-12)  # somebody is believed where anybody is found
 
 
@@ -200,9 +200,9 @@ def test_a_simulated_attack_loses_what_is_expected():
     y, runs = 30, 40_000
     r, P, u = rng.dirichlet(np.ones(y)), rng.random(y), rng.uniform(1, 4, y)
     secret = rng.choice(y, size=runs, p=r)
-    found = rng.random((runs, y)) < P
-    believed = np.where(found, rng.random((runs, y)), -1).argmax(axis=1)  # evenly among those found
-    hit = found[np.arange(runs), believed] & (believed == secret)
+    result = rng.random((runs, y)) < P
+    believed = np.where(result, rng.random((runs, y)), -1).argmax(axis=1)  # evenly among those found
+    hit = result[np.arange(runs), believed] & (believed == secret)
     lost = np.where(hit, u[secret], 0.0)
     half_width = 4 * lost.std() / math.sqrt(runs)  # missed once in 16,000 seeds
     assert abs(lost.mean() - expected_loss(r, discovery=P, loss=u)) < half_width
@@ -246,14 +246,14 @@ def test_k_who_are_alike_share_the_loss(k):
 
 def test_sure_identities_cost_no_enumeration():
     P = np.array([1.0] * 100 + [0.5] * 2)
-    asked = []
+    questions = []
 
-    def last(found):
-        asked.append(found)
-        return np.eye(102)[np.flatnonzero(found)[-1]]
+    def last(result):
+        questions.append(result)
+        return np.eye(102)[np.flatnonzero(result)[-1]]
 
     alpha = acceptance(P, last)
-    assert len(asked) == 4
+    assert len(questions) == 4
     assert alpha[[99, 100, 101]].tolist() == [0.25, 0.25, 0.5]
 
 
@@ -270,13 +270,13 @@ def test_edges_of_discovery():
 def test_no_mixture_beats_the_best_assignment(y, seed):
     _, P, table, rng = random_case(y, seed)  # theorem 2
     u = rng.uniform(0.5, 3, y)
-    best = best_assignment(P, table, loss=u)
-    least = literal_loss(best, P, table, u)
+    optimum = best_assignment(P, table, loss=u)
+    least_loss = literal_loss(optimum, P, table, u)
     pure = [literal_loss(np.eye(y)[i], P, table, u) for i in range(y)]
-    assert least == pytest.approx(min(pure), abs=1e-13)
-    assert set(np.flatnonzero(best)) <= {i for i in range(y) if pure[i] <= min(pure) + 1e-12}
+    assert least_loss == pytest.approx(min(pure), abs=1e-13)
+    assert set(np.flatnonzero(optimum)) <= {i for i in range(y) if pure[i] <= min(pure) + 1e-12}
     for r in rng.dirichlet(np.ones(y), size=20):
-        assert literal_loss(r, P, table, u) >= least - 1e-13
+        assert literal_loss(r, P, table, u) >= least_loss - 1e-13
 
 
 def test_ties_share_and_losses_count():
@@ -286,12 +286,12 @@ def test_ties_share_and_losses_count():
 
 
 def test_what_is_stored_nowhere_is_not_lost():
-    P, whole = [0.8, 0.5, 0.3], np.array([0.5, 0.3, 0.2])
-    full = expected_loss(whole, discovery=P)
+    P, distribution = [0.8, 0.5, 0.3], np.array([0.5, 0.3, 0.2])
+    full = expected_loss(distribution, discovery=P)
     assert full > 0
     for stored in (0.75, 0.25, 0.0):  # r_0 = 1 - stored
-        assert expected_loss(stored * whole, discovery=P) == pytest.approx(stored * full)
-        assert worst_loss(stored * whole) == pytest.approx(stored * 0.5)
+        assert expected_loss(stored * distribution, discovery=P) == pytest.approx(stored * full)
+        assert worst_loss(stored * distribution) == pytest.approx(stored * 0.5)
 
 
 def test_a_risky_identity_carries_most_of_an_even_assignment():
@@ -308,19 +308,19 @@ def test_a_risky_identity_carries_most_of_an_even_assignment():
 def test_example_1_minimizing_cost_in_a_simple_case(P1, P2, q, r):
     q1, q2, q3, q4 = 2 * q[0], 2 * q[1], q[1], q[0]
     table = {(0, 0): [0, 0], (0, 1): [0, q2], (1, 0): [q1, 0], (1, 1): [q3, q4]}  # table A.1
-    found = expected_loss([r, 1 - r], discovery=[P1, P2], decision=table)
+    result = expected_loss([r, 1 - r], discovery=[P1, P2], decision=table)
     printed = P1 * (1 - P2) * r * q1 + (1 - P1) * P2 * (1 - r) * q2 + P1 * P2 * (r * q3 + (1 - r) * q4)  # (A.1)
-    assert found == pytest.approx(printed, abs=1e-12)
+    assert result == pytest.approx(printed, abs=1e-12)
 
 
 @given(P1=probability, P2=probability, q=probability, r=probability)
 def test_example_1_with_a_constant_chance(P1, P2, q, r):
-    found = expected_loss([r, 1 - r], discovery=[P1, P2], decision=[q, 1 - q])
-    both = P1 * P2 * (r * q + (1 - r) * (1 - q))
-    printed = P1 * (1 - P2) * r * q + (1 - P1) * P2 * (1 - r) * (1 - q) + both  # (A.2)
+    result = expected_loss([r, 1 - r], discovery=[P1, P2], decision=[q, 1 - q])
+    p_both = P1 * P2 * (r * q + (1 - r) * (1 - q))
+    printed = P1 * (1 - P2) * r * q + (1 - P1) * P2 * (1 - r) * (1 - q) + p_both  # (A.2)
     A = P1 * q - P2 + P2 * q
-    assert found == pytest.approx(printed, abs=1e-12)
-    assert found == pytest.approx(A * r + P2 - P2 * q, abs=1e-12)  # (A.3)
+    assert result == pytest.approx(printed, abs=1e-12)
+    assert result == pytest.approx(A * r + P2 - P2 * q, abs=1e-12)  # (A.3)
     if abs(A) > 1e-9:
         assert best_assignment([P1, P2], [q, 1 - q]).tolist() == ([0, 1] if A > 0 else [1, 0])
 
@@ -338,8 +338,8 @@ def test_example_2_minimizing_cost_against_naive_attackers(P1, P2, r):
     rows = {(0, 0): [0, 0], (0, 1): [0, 1], (1, 0): [1, 0]}
     naive, coin = rows | {(1, 1): [P1, P2]}, rows | {(1, 1): [0.5, 0.5]}  # table A.2
     B = (P1 - P2) * (1 + P1 * P2)
-    found = expected_loss([r, 1 - r], discovery=[P1, P2], decision=naive)
-    assert found == pytest.approx(B * r + P2 - P1 * P2 + P1 * P2**2, abs=1e-12)  # (A.4)
+    result = expected_loss([r, 1 - r], discovery=[P1, P2], decision=naive)
+    assert result == pytest.approx(B * r + P2 - P1 * P2 + P1 * P2**2, abs=1e-12)  # (A.4)
     flipped = (P1 - P2) * r + P2 - P1 * P2 / 2  # (A.5)
     assert expected_loss([r, 1 - r], discovery=[P1, P2], decision=coin) == pytest.approx(flipped, abs=1e-12)
     assert expected_loss([r, 1 - r], discovery=[P1, P2]) == pytest.approx(flipped, abs=1e-12)
@@ -392,10 +392,10 @@ def test_chances_of_what_is_found_sum_to_1(P):
         (lambda: acceptance([0.5, 0.5], [0.7, 0.7]), "sum to more than 1"),
         (lambda: acceptance([0.5, 0.5], np.zeros((3, 2))), "table of shape"),
         (lambda: acceptance([0.5, 0.5], {(0, 0): [0, 0]}), r"no row for the set \(0, 1\)"),
-        (lambda: acceptance([0.5, 0.5], lambda found: [1, 0]), "believes an identity that was not found"),
-        (lambda: acceptance([0.5, 0.5], lambda found: found * 1.0), "sums to more than 1"),
-        (lambda: acceptance([0.5, 0.5], lambda found: [0.0]), "a decision has shape"),
-        (lambda: acceptance([0.5] * 19, lambda found: found * 0.0), "19 identities"),
+        (lambda: acceptance([0.5, 0.5], lambda result: [1, 0]), "believes an identity that was not found"),
+        (lambda: acceptance([0.5, 0.5], lambda result: result * 1.0), "sums to more than 1"),
+        (lambda: acceptance([0.5, 0.5], lambda result: [0.0]), "a decision has shape"),
+        (lambda: acceptance([0.5] * 19, lambda result: result * 0.0), "19 identities"),
         (lambda: worst_loss([0.5, 0.5], discovery=[0.5]), "2 assignments and 1 discoveries"),
         (lambda: worst_loss([]), "assignment has shape"),
     ],

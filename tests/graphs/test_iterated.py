@@ -52,26 +52,26 @@ def test_every_round_is_the_attack_with_copies_of_those_found(problem):
 def test_one_round_is_the_attack_itself():
     source, target, truth = noisy_pair(np.random.default_rng(1))
     seeds = (truth[0][:9], truth[1][:9])
-    one, plain = (
+    iterated, plain = (
         Iterated(Bumblebee(), rounds=1)(target, Auxiliary(source, seeds)),
         Bumblebee()(target, Auxiliary(source, seeds)),
     )
-    assert one.rounds.tolist() == [plain.mapping.tolist()]
+    assert iterated.rounds.tolist() == [plain.mapping.tolist()]
     for name in ("mapping", "sweeps", "indptr", "candidate", "n_unlisted"):
-        assert np.array_equal(getattr(one, name), getattr(plain, name))
-    assert one.log_probability == pytest.approx(plain.log_probability, abs=1e-6)
-    assert one.unlisted == pytest.approx(plain.unlisted)
+        assert np.array_equal(getattr(iterated, name), getattr(plain, name))
+    assert iterated.log_probability == pytest.approx(plain.log_probability, abs=1e-6)
+    assert iterated.unlisted == pytest.approx(plain.unlisted)
 
 
 @pytest.mark.parametrize("attack", [Nar09(), Bumblebee(theta=0.5), KorulaLattanzi()], ids=repr)
 def test_both_identities_of_most_people_are_found_where_there_is_no_noise(attack):
     rng = np.random.default_rng(2)
-    source, target, truth = noisy_pair(rng, n_nodes=200, degree=16.0, kept=1.0)
+    source, target, truth = noisy_pair(rng, n_nodes=200, degree=16.0, share_kept=1.0)
     release, owner = separated(target, truth[1][40:70], rng)
     belief = Iterated(attack)(release, Auxiliary(source, (truth[0][:40], truth[1][:40])))
-    found = np.where(belief.rounds >= 0, owner[belief.rounds], -1)
-    right = found[:, truth[0][40:70]] == truth[1][40:70]
-    assert np.mean(np.all(right, axis=0)) > 0.6
+    result = np.where(belief.rounds >= 0, owner[belief.rounds], -1)
+    is_right = result[:, truth[0][40:70]] == truth[1][40:70]
+    assert np.mean(np.all(is_right, axis=0)) > 0.6
     assert np.mean(np.all(belief.rounds[:, truth[0][40:70]] >= 0, axis=0)) > 0.6
 
 
@@ -92,22 +92,22 @@ def test_an_identity_is_found_once_and_seeds_may_be_moved():
     """Grasshopper drops matches, seeds too: no target node may come back in a later round."""
     rng = np.random.default_rng(3)
     for _ in range(5):
-        source, target, truth = noisy_pair(rng, n_nodes=60, degree=10.0, kept=0.9)
-        wrong = truth[1][:20].copy()
-        wrong[:4] = np.roll(wrong[:4], 1)
-        belief = Iterated(Grasshopper(), rounds=3)(target, Auxiliary(source, (truth[0][:20], wrong)))
-        found = belief.rounds[belief.rounds >= 0]
-        assert len(np.unique(found)) == len(found)
+        source, target, truth = noisy_pair(rng, n_nodes=60, degree=10.0, share_kept=0.9)
+        wrong_targets = truth[1][:20].copy()
+        wrong_targets[:4] = np.roll(wrong_targets[:4], 1)
+        belief = Iterated(Grasshopper(), rounds=3)(target, Auxiliary(source, (truth[0][:20], wrong_targets)))
+        result = belief.rounds[belief.rounds >= 0]
+        assert len(np.unique(result)) == len(result)
 
 
 def test_inputs_are_left_unchanged_repr_rebuilds_and_no_rounds_are_refused():
     source, target, truth = noisy_pair(np.random.default_rng(4))
     seeds = (truth[0][:9].copy(), truth[1][:9].copy())
-    before = [array.copy() for array in (source.neighbor, target.neighbor, *seeds)]
+    initial = [array.copy() for array in (source.neighbor, target.neighbor, *seeds)]
     attack = Iterated(Nar09(theta=0.2), rounds=2)
     belief = attack(target, Auxiliary(source, seeds))
     after = [source.neighbor, target.neighbor, *seeds]
-    assert all(np.array_equal(a, b) for a, b in zip(after, before, strict=True))
+    assert all(np.array_equal(a, b) for a, b in zip(after, initial, strict=True))
     again = eval(repr(attack), {"Iterated": Iterated, "Nar09": Nar09})
     assert again(target, Auxiliary(source, seeds)).rounds.tobytes() == belief.rounds.tobytes()
     with pytest.raises(UnmaskError, match="rounds is 0"):

@@ -59,14 +59,14 @@ def test_the_truth_ties_the_same_people():
 
 def test_partial_overlap_keeps_the_truth_one_to_one_and_right():
     pair = split(PARENT, node_overlap=0.5, edge_overlap=1, rng=rng())
-    found = pair.truth[pair.common]
-    assert len(np.unique(found)) == len(found)
+    result = pair.truth[pair.common]
+    assert len(np.unique(result)) == len(result)
     # All parent edges among common people are in both graphs, so the two subgraphs are the same.
-    left = pair.source.take(pair.common)
-    right = pair.target.take(found)
-    assert left.neighbor.tolist() == right.neighbor.tolist()
-    assert left.indptr.tolist() == right.indptr.tolist()
-    assert left.n_edges > 1_000
+    source_part = pair.source.take(pair.common)
+    target_part = pair.target.take(result)
+    assert source_part.neighbor.tolist() == target_part.neighbor.tolist()
+    assert source_part.indptr.tolist() == target_part.indptr.tolist()
+    assert source_part.n_edges > 1_000
 
 
 def test_node_numbers_are_independent_of_each_other_and_of_the_parent():
@@ -83,15 +83,15 @@ def test_node_numbers_are_independent_of_each_other_and_of_the_parent():
 
 def test_both_graphs_are_cut_to_their_largest_component_where_that_is_asked_for():
     parent = chung_lu(power_law_degrees(3_000, exponent=2.5, mean=4), rng=rng())
-    whole = split(parent, node_overlap=0.5, edge_overlap=0.5, rng=rng())
+    full = split(parent, node_overlap=0.5, edge_overlap=0.5, rng=rng())
     cut = split(parent, node_overlap=0.5, edge_overlap=0.5, rng=rng(), largest_component=True)
-    for before, after in ((whole.source, cut.source), (whole.target, cut.target)):
-        assert after.n_nodes == len(before.largest_component()) < before.n_nodes
+    for initial, after in ((full.source, cut.source), (full.target, cut.target)):
+        assert after.n_nodes == len(initial.largest_component()) < initial.n_nodes
         assert len(after.largest_component()) == after.n_nodes
-    survivors = np.isin(whole.common, whole.source.largest_component())
-    survivors &= np.isin(whole.truth[whole.common], whole.target.largest_component())
+    survivors = np.isin(full.common, full.source.largest_component())
+    survivors &= np.isin(full.truth[full.common], full.target.largest_component())
     assert len(cut.common) == survivors.sum()
-    assert set(cut.source.labels[cut.common]) == set(whole.source.labels[whole.common[survivors]])
+    assert set(cut.source.labels[cut.common]) == set(full.source.labels[full.common[survivors]])
 
 
 def test_names_stay_with_the_adversary():
@@ -179,27 +179,33 @@ def test_top_and_random_go_by_source_degree():
     degree = PAIR.source.degree[PAIR.common]
     top = select_seeds(PAIR, "top", n=20, rng=rng())
     assert sorted(PAIR.source.degree[top.source]) == sorted(degree)[-20:]
-    best = math.ceil(0.25 * len(degree))
-    everyone = select_seeds(PAIR, "random.25", n=best, rng=rng())
-    assert sorted(PAIR.source.degree[everyone.source]) == sorted(degree)[-best:]
-    some = select_seeds(PAIR, "random.25", n=50, rng=rng())
-    assert PAIR.source.degree[some.source].min() >= sorted(degree)[-best]
-    assert not np.isin(some.source, select_seeds(PAIR, "top", n=50, rng=rng()).source).all()
-    with pytest.raises(UnmaskError, match=f"has {best} people"):
-        select_seeds(PAIR, "random.25", n=best + 1, rng=rng())
+    n_highest = math.ceil(0.25 * len(degree))
+    everyone = select_seeds(PAIR, "random.25", n=n_highest, rng=rng())
+    assert sorted(PAIR.source.degree[everyone.source]) == sorted(degree)[-n_highest:]
+    seeds_drawn = select_seeds(PAIR, "random.25", n=50, rng=rng())
+    assert PAIR.source.degree[seeds_drawn.source].min() >= sorted(degree)[-n_highest]
+    assert not np.isin(seeds_drawn.source, select_seeds(PAIR, "top", n=50, rng=rng()).source).all()
+    with pytest.raises(UnmaskError, match=f"has {n_highest} people"):
+        select_seeds(PAIR, "random.25", n=n_highest + 1, rng=rng())
 
 
 def test_groups_are_cliques_in_both_graphs():
     seeds = select_seeds(PAIR, "clique.4", n=16, rng=rng())
-    for at in range(0, 16, 4):
-        for graph, nodes in ((PAIR.source, seeds.source[at : at + 4]), (PAIR.target, seeds.target[at : at + 4])):
+    for index in range(0, 16, 4):
+        for graph, nodes in (
+            (PAIR.source, seeds.source[index : index + 4]),
+            (PAIR.target, seeds.target[index : index + 4]),
+        ):
             assert graph.has_edges(*np.array([(a, b) for a in nodes for b in nodes if a != b]).T).all()
 
 
 def test_neighborhoods_are_connected_in_both_graphs():
     seeds = select_seeds(PAIR, "neighborhood.5", n=20, rng=rng())
-    for at in range(0, 20, 5):
-        for graph, nodes in ((PAIR.source, seeds.source[at : at + 5]), (PAIR.target, seeds.target[at : at + 5])):
+    for index in range(0, 20, 5):
+        for graph, nodes in (
+            (PAIR.source, seeds.source[index : index + 5]),
+            (PAIR.target, seeds.target[index : index + 5]),
+        ):
             assert len(graph.take(nodes).largest_component()) == 5
 
 
@@ -240,8 +246,8 @@ def test_a_line_that_names_people_is_no_header(tmp_path, kind, text, n):
         with pytest.raises(UnmaskError, match="has one line, which names no node"):
             kind.read(source, target, tmp_path / "who.csv")
         return
-    found = kind.read(source, target, tmp_path / "who.csv")
-    assert len(found.common if kind is Pair else found.source) == n
+    result = kind.read(source, target, tmp_path / "who.csv")
+    assert len(result.common if kind is Pair else result.source) == n
 
 
 def test_all_cliques_there_are_and_no_more_are_found():
@@ -261,8 +267,8 @@ def test_wrong_seeds_are_wrong_and_the_others_right():
     assert (PAIR.truth[seeds.source] != seeds.target).sum() == 10
     assert len(np.unique(seeds.target)) == 40
     true = set(PAIR.truth[seeds.source].tolist())
-    wrong = seeds.target[PAIR.truth[seeds.source] != seeds.target]
-    assert not true & set(wrong.tolist())
+    wrong_targets = seeds.target[PAIR.truth[seeds.source] != seeds.target]
+    assert not true & set(wrong_targets.tolist())
 
 
 def test_two_sources_of_one_target_give_one_seed():

@@ -42,7 +42,7 @@ def classes(strength: float = 1.0, right: float = 1.0) -> tuple[DegreeClass, ...
 def bins() -> tuple[ScoreBin, ...]:
     edges = (*SURENESS, (0.99, 1.0, 0.998, 0.991))
     return tuple(
-        ScoreBin(low, high, n, sure, right) for (low, high, sure, right), n in zip(edges, MATCHES, strict=True)
+        ScoreBin(low, high, n, sure, precision) for (low, high, sure, precision), n in zip(edges, MATCHES, strict=True)
     )
 
 
@@ -80,9 +80,9 @@ SEEDS = (5, 10, 25, 50, 100, 250, 500, 1000)
 def transition() -> tuple[SeedCount, ...]:
     spread = {"rematch": (3, 4, 4, 4, 4, 4, 4, 4), "bumblebee": (1, 3, 4, 4, 4, 4, 4, 4)}
     spread |= {"grasshopper": (0, 2, 3, 4, 4, 4, 4, 4), "nar09": (0, 0, 0, 0, 0, 0, 2, 3)}
-    most = {"rematch": 0.4, "bumblebee": 0.385, "grasshopper": 0.21, "nar09": 0.276}
+    bounds = {"rematch": 0.4, "bumblebee": 0.385, "grasshopper": 0.21, "nar09": 0.276}
     return tuple(
-        SeedCount(name, "random.25", n, 4, p, 0.002 + most[name] * p / 4, 0.3)
+        SeedCount(name, "random.25", n, 4, p, 0.002 + bounds[name] * p / 4, 0.3)
         for name, counts in spread.items()
         for n, p in zip(SEEDS, counts, strict=True)
     )
@@ -126,37 +126,43 @@ def graph(*attacks: AttackFacts, **changes) -> GraphFacts:
 def bare(*attacks: AttackFacts, **changes) -> GraphFacts:
     """Without charts, which take their time, and without the other findings."""
     empty = {"transition": (), "overlaps": (), "anonymity": (), "most_recall": None}
-    plain = [replace(one, passes=(), scores=(), degrees=()) for one in attacks or (attack(),)]
+    plain = [replace(attack_shown, passes=(), scores=(), degrees=()) for attack_shown in attacks or (attack(),)]
     return graph(*plain, **(empty | changes))
 
 
-def rows(of: GraphFacts):
-    made = []
-    for one in of.attacks:
-        who = (one.release, one.attack, "identity")
-        over = {"interval": "runs (t)", "low": one.recall_low, "high": one.recall_high}
+def rows(facts_given: GraphFacts):
+    rows_made = []
+    for attack_shown in facts_given.attacks:
+        key = (attack_shown.release, attack_shown.attack, "identity")
+        over = {"interval": "runs (t)", "low": attack_shown.recall_low, "high": attack_shown.recall_high}
         n = {"n": 18_160, "prior": 1 / 26_398, "status": "scores", "worst": 1.0, "quantiles": (0.0, 0.0, 0.0, 1.0, 1.0)}
-        made.append(row(*who, "recall", posterior=one.recall, **over, **n))
-        made.append(row(*who, "precision", posterior=one.precision, **n))
-        made.append(row(*who, "false_positives", posterior=one.false_positives, **(n | {"direction": "low"})))
-        made.append(row(*who, "error_hops", posterior=2.3, **(n | {"unit": "hops", "direction": "low", "prior": 4.1})))
-        made.append(row(*who, "success_probability", posterior=one.coverage, **n))
-    return tuple(made)
+        rows_made.append(row(*key, "recall", posterior=attack_shown.recall, **over, **n))
+        rows_made.append(row(*key, "precision", posterior=attack_shown.precision, **n))
+        rows_made.append(
+            row(*key, "false_positives", posterior=attack_shown.false_positives, **(n | {"direction": "low"}))
+        )
+        rows_made.append(
+            row(*key, "error_hops", posterior=2.3, **(n | {"unit": "hops", "direction": "low", "prior": 4.1}))
+        )
+        rows_made.append(row(*key, "success_probability", posterior=attack_shown.coverage, **n))
+    return tuple(rows_made)
 
 
-def data(of: GraphFacts | None = None, **changes) -> ReportData:
-    of = of or graph()
-    result = describe(of, changes.pop("rows", None) or rows(of), title="A social network", assumptions=())
+def data(facts_given: GraphFacts | None = None, **changes) -> ReportData:
+    facts_given = facts_given or graph()
+    result = describe(
+        facts_given, changes.pop("rows", None) or rows(facts_given), title="A social network", assumptions=()
+    )
     return replace(ReportData.of(result), **changes)
 
 
 @cache
-def whole() -> str:
+def render_whole() -> str:
     return render(data())
 
 
-def page(of: GraphFacts) -> str:
-    return render(data(of))
+def page(facts_given: GraphFacts) -> str:
+    return render(data(facts_given))
 
 
 def section(text: str, name: str) -> str:
@@ -176,22 +182,22 @@ def labels(text: str, name: str) -> list[str]:
     return re.findall(r'<svg role="img" aria-label="(.*?)"', section(text, name))
 
 
-def owner(of: GraphFacts, **changes) -> ReportData:
+def owner(facts_given: GraphFacts, **changes) -> ReportData:
     """What the owner of the data reads."""
-    return replace(data(of, **changes), least=1).without_small()
+    return replace(data(facts_given, **changes), least=1).without_small()
 
 
-def found(of: GraphFacts, **changes) -> list[str]:
-    return [sentence.replace("\u00a0", " ") for sentence in sentences(owner(of, **changes))]
+def list_sentences(facts_given: GraphFacts, **changes) -> list[str]:
+    return [sentence.replace("\u00a0", " ") for sentence in sentences(owner(facts_given, **changes))]
 
 
-def blocks(of: GraphFacts) -> dict[str, str]:
+def blocks(facts_given: GraphFacts) -> dict[str, str]:
     """Sentences of blocks by their names."""
-    return {block.name: block.sentence.replace("\u00a0", " ") for block in owner(of).result.blocks}
+    return {block.name: block.sentence.replace("\u00a0", " ") for block in owner(facts_given).result.blocks}
 
 
-def first_screen(of: GraphFacts) -> dict[str, str]:
-    return {fact.label: fact.text.replace("\u00a0", " ") for fact in owner(of).result.at_risk.facts}
+def first_screen(facts_given: GraphFacts) -> dict[str, str]:
+    return {fact.label: fact.text.replace("\u00a0", " ") for fact in owner(facts_given).result.at_risk.facts}
 
 
 # --- advice -------------------------------------------------------------------------------------------------------
@@ -199,19 +205,19 @@ def first_screen(of: GraphFacts) -> dict[str, str]:
 
 def test_if_the_network_was_given_the_advice_is_one_that_runs():
     """`audit graph` refuses --with next to --auxiliary."""
-    given, made = (replace(bare(), acquired=is_given) for is_given in (True, False))
-    assert owner(given).result.advice.command.startswith("unmask protect graph")
-    assert "--overlap" not in render(data(given))
-    assert owner(made).result.advice.command.startswith("unmask audit graph \u2026 --with")
+    seeds_given, seeds_made = (replace(bare(), acquired=is_given) for is_given in (True, False))
+    assert owner(seeds_given).result.advice.command.startswith("unmask protect graph")
+    assert "--overlap" not in render(data(seeds_given))
+    assert owner(seeds_made).result.advice.command.startswith("unmask audit graph \u2026 --with")
 
 
 def test_without_a_truth_there_is_no_advice():
-    given = row("r", "nar09", "identity", "coverage", posterior=0.2, n=9)
-    assert owner(blind(), rows=(given,)).result.advice is None
+    coverage_row = row("r", "nar09", "identity", "coverage", posterior=0.2, n=9)
+    assert owner(blind(), rows=(coverage_row,)).result.advice is None
 
 
 def test_attacked_releases_are_compared_by_the_strongest_attack_on_each():
-    of = replace(
+    facts_given = replace(
         bare(attack(), nar09(), attack(release="decoys", recall=0.1), attack(release="KDegree", recall=0.3)),
         protections=(
             ProtectionEffect("decoys", "rematch", 0.388, 0.1, 30, 0.4, 0.1, 0.1),
@@ -219,15 +225,15 @@ def test_attacked_releases_are_compared_by_the_strongest_attack_on_each():
         ),
         utility={"decoys": {"utility_lost": 0.1}, "KDegree": {"utility_lost": 0.2}},
     )
-    advice = owner(of).result.advice
+    advice = owner(facts_given).result.advice
     bare_one, decoys, edges = advice.alternatives
     assert bare_one.is_unprotected
     assert not decoys.is_unprotected
     assert not edges.is_unprotected
-    assert [one.figures for one in advice.alternatives] == [("7,046",), ("1,816",), ("5,448",)]
+    assert [alternative.figures for alternative in advice.alternatives] == [("7,046",), ("1,816",), ("5,448",)]
     assert decoys.label == "decoys: 30 people with several identities"
     assert advice.command.endswith("--identities N --adopters SHARE")
-    worse = replace(of, attacks=(attack(recall=0.05), *of.attacks[2:]))
+    worse = replace(facts_given, attacks=(attack(recall=0.05), *facts_given.attacks[2:]))
     assert owner(worse).result.advice.sentence == "No tried protection lowers the number of people found."
     assert owner(worse).result.advice.command == ""
 
@@ -236,33 +242,33 @@ def test_attacked_releases_are_compared_by_the_strongest_attack_on_each():
 
 
 def test_the_headline_says_how_many_people_are_re_identified_and_how_many_matches_are_right():
-    assert found(bare())[0] == (
+    assert list_sentences(bare())[0] == (
         "rematch re-identifies 38.8 % [38.1, 39.5] of the 18,160 people in both networks, from 1,000 leaked "
         "identities. Of its 8,750 matches, 90.1 % are right."
     )
 
 
 def test_the_strongest_attack_leads_whatever_the_order_and_the_next_follows():
-    headline = found(bare(nar09(), attack(), grasshopper()))[0]
+    headline = list_sentences(bare(nar09(), attack(), grasshopper()))[0]
     assert headline.startswith("rematch re-identifies 38.8 %")
     assert headline.endswith("The next strongest of 3 attacks, nar09, re-identifies 28 % [21, 34].")
 
 
 def test_of_several_releases_each_is_named_and_the_safest_is_compared():
-    none = {"recall_low": None, "recall_high": None}
-    other = attack(release="0.5/0.25", recall=0.158, **none)
-    headline = found(bare(attack(), other))[0]
+    no_interval = {"recall_low": None, "recall_high": None}
+    second = attack(release="0.5/0.25", recall=0.158, **no_interval)
+    headline = list_sentences(bare(attack(), second))[0]
     assert headline.startswith("From “0.5/0.75”, rematch re-identifies 38.8 %")
     assert headline.endswith("The lowest recall, from “0.5/0.25”, is 15.8 %.")
-    stronger = nar09(release="0.5/0.25", recall=0.3, **none)
-    assert found(bare(attack(), other, stronger, nar09()))[0].endswith("is 30.0 %, by nar09.")
-    fewer = found(bare(attack(), replace(other, n_seeds=5)))[0]
+    stronger = nar09(release="0.5/0.25", recall=0.3, **no_interval)
+    assert list_sentences(bare(attack(), second, stronger, nar09()))[0].endswith("is 30.0 %, by nar09.")
+    fewer = list_sentences(bare(attack(), replace(second, n_seeds=5)))[0]
     assert fewer.endswith("The lowest recall, from “0.5/0.25” with 5 seeds, is 15.8 %.")
 
 
 def test_recall_is_not_repeated_by_findings_of_rows_and_other_targets_are_described():
-    other = row("0.5/0.75", "rematch", "city", "realized_success", posterior=0.5, prior=0.1, n=90)
-    findings = found(bare(), rows=(*rows(bare()), other), success=("recall", "realized_success"))
+    realized_row = row("0.5/0.75", "rematch", "city", "realized_success", posterior=0.5, prior=0.1, n=90)
+    findings = list_sentences(bare(), rows=(*rows(bare()), realized_row), success=("recall", "realized_success"))
     assert [sentence for sentence in findings if "38.8 %" in sentence] == findings[:1]
     assert findings[-1] == (
         "An adversary who runs rematch infers city correctly for 50.0 % of 90 people; guessing gives 10.0 %."
@@ -275,8 +281,8 @@ def test_recall_without_a_network_is_a_checked_finding():
 
 
 def test_u12_the_number_of_matches_is_next_to_the_share_that_is_right():
-    assert "Of its 9 matches, 88.9 % are right." in found(bare(attack(precision=8 / 9, matches=9)))[0]
-    assert "Of its 1 match, 100 % is right." in found(bare(attack(precision=1.0, matches=1)))[0]
+    assert "Of its 9 matches, 88.9 % are right." in list_sentences(bare(attack(precision=8 / 9, matches=9)))[0]
+    assert "Of its 1 match, 100 % is right." in list_sentences(bare(attack(precision=1.0, matches=1)))[0]
 
 
 def test_g4_attacks_that_were_not_run_are_named_with_the_reason():
@@ -286,12 +292,12 @@ def test_g4_attacks_that_were_not_run_are_named_with_the_reason():
 
 
 def test_g6_with_a_partial_truth_both_shares_of_right_matches_are_given():
-    of = bare(attack(precision=0.722, precision_at_least=0.305, false_positives=None), truth_partial=True)
-    assert found(of, rows=rows(bare())[:1])[0].endswith(
+    facts_given = bare(attack(precision=0.722, precision_at_least=0.305, false_positives=None), truth_partial=True)
+    assert list_sentences(facts_given, rows=rows(bare())[:1])[0].endswith(
         "Of its 8,750 matches, 72.2 % are right among people with an entry in the partial truth. If no other person "
         "is in the release, 30.5 % of all are right."
     )
-    text = render(data(of, rows=rows(bare())[:1]))
+    text = render(data(facts_given, rows=rows(bare())[:1]))
     assert "The truth is partial" in section(text, "graph")
     assert "At least 19,160 people are in both." in section(text, "graph")
     assert {"Precision", "At least"} < set(cells(text, "graph")[0])
@@ -299,15 +305,15 @@ def test_g6_with_a_partial_truth_both_shares_of_right_matches_are_given():
 
 
 def test_the_similarity_of_people_is_part_of_what_the_adversary_knows():
-    of = bare(similar=1200)
-    assert "from 1,000 leaked identities and the similarity of people" in found(of)[0]
-    assert first_screen(of)["Besides edges"] == "the similarity of 1,200 pairs of people"
-    assert "by edges and by the similarity of 1,200 pairs" in section(page(of), "graph")
+    facts_given = bare(similar=1200)
+    assert "from 1,000 leaked identities and the similarity of people" in list_sentences(facts_given)[0]
+    assert first_screen(facts_given)["Besides edges"] == "the similarity of 1,200 pairs of people"
+    assert "by edges and by the similarity of 1,200 pairs" in section(page(facts_given), "graph")
 
 
 def test_an_attack_without_a_match_says_so():
-    none = attack(recall=0.0, recall_low=None, recall_high=None, precision=None, spread_in=0, matches=0)
-    headline = found(bare(none), rows=rows(bare())[:1])[0]
+    nothing_found = attack(recall=0.0, recall_low=None, recall_high=None, precision=None, spread_in=0, matches=0)
+    headline = list_sentences(bare(nothing_found), rows=rows(bare())[:1])[0]
     assert "re-identifies 0 % of the 18,160 people in both networks" in headline
     assert "It makes no match." in headline
     assert headline.endswith("It spreads beyond the surroundings of its seeds in 0 of 4 runs.")
@@ -315,16 +321,18 @@ def test_an_attack_without_a_match_says_so():
 
 def test_rates_are_means_over_all_runs_and_the_share_that_spread_is_given():
     torn = bare(attack(spread_in=3))
-    assert "It spreads in 3 of 4 runs and ends near its seeds in the others; rates are means." in found(torn)[0]
+    assert (
+        "It spreads in 3 of 4 runs and ends near its seeds in the others; rates are means." in list_sentences(torn)[0]
+    )
     assert first_screen(torn)["Starts from"] == "1,000 leaked identities, spread in 3 of 4 runs"
     assert "In some runs rematch did not spread through the network." in section(page(torn), "graph")
     assert "In some runs" not in section(page(bare()), "graph")
 
 
 def test_people_found_are_counted_and_few_are_not_stated_on_a_shared_page():
-    few = bare(attack(recall=0.0001, recall_low=None, recall_high=None))
-    assert owner(few).result.at_risk.figure == "2"
-    assert data(few).without_small().result.at_risk.figure == "fewer than 10"
+    few_found = bare(attack(recall=0.0001, recall_low=None, recall_high=None))
+    assert owner(few_found).result.at_risk.figure == "2"
+    assert data(few_found).without_small().result.at_risk.figure == "fewer than 10"
     assert owner(bare()).result.at_risk.figure == "7,046"
 
 
@@ -345,14 +353,14 @@ def test_the_blocks_are_about_edges_seeds_overlap_and_the_bound():
     assert first_screen(graph())["At most"].startswith("71.2 %")
 
 
-@pytest.mark.parametrize("most", [None, 1.0, math.nan])
-def test_a_bound_that_spares_nobody_is_not_stated(most):
-    assert "twins" not in " ".join(found(bare(most_recall=most)))
-    assert "At most" not in first_screen(bare(most_recall=most))
+@pytest.mark.parametrize("most_recall", [None, 1.0, math.nan])
+def test_a_bound_that_spares_nobody_is_not_stated(most_recall):
+    assert "twins" not in " ".join(list_sentences(bare(most_recall=most_recall)))
+    assert "At most" not in first_screen(bare(most_recall=most_recall))
 
 
 def test_of_classes_alike_the_one_with_most_edges_is_most_at_risk():
-    alike = tuple(replace(one, recall=1.0 if one.low > 2 else 0.1) for one in classes())
+    alike = tuple(replace(degree_class, recall=1.0 if degree_class.low > 2 else 0.1) for degree_class in classes())
     sentence = blocks(replace(bare(), attacks=(attack(degrees=alike),)))["edges"]
     assert "re-identifies 100 % of the people with 16 or more edges, and 10.0 % of those with 1 edge" in sentence
 
@@ -360,8 +368,8 @@ def test_of_classes_alike_the_one_with_most_edges_is_most_at_risk():
 def test_edges_are_compared_only_if_they_decide_more_than_chance_does():
     def compares(*shares, people=500, **changes):
         two = [DegreeClass(low, low, people, share, None) for low, share in enumerate(shares, 1)]
-        of = replace(bare(), attacks=(attack(degrees=tuple(two), scores=(), **changes),))
-        return "of the people with" in blocks(of)["edges"]
+        facts_given = replace(bare(), attacks=(attack(degrees=tuple(two), scores=(), **changes),))
+        return "of the people with" in blocks(facts_given)["edges"]
 
     assert compares(0.4, 0.6)
     assert not compares(0.4, 0.6, people=20)  # Wilson: 0.22 to 0.61 and 0.39 to 0.78
@@ -371,14 +379,14 @@ def test_edges_are_compared_only_if_they_decide_more_than_chance_does():
 
 def test_a_sentence_about_few_people_is_left_out_of_a_shared_page():
     two = (DegreeClass(1, 1, 15, 0.1, None), DegreeClass(2, 2, 500, 0.9, None))
-    of = replace(bare(), attacks=(attack(degrees=two),))
-    assert "with 1 edge" in blocks(of)["edges"]
-    shared = replace(data(of), least=20).without_small().result
+    facts_given = replace(bare(), attacks=(attack(degrees=two),))
+    assert "with 1 edge" in blocks(facts_given)["edges"]
+    shared = replace(data(facts_given), least=20).without_small().result
     assert next(block for block in shared.blocks if block.name == "edges").sentence == ""
     effect = ProtectionEffect("r", "rematch", 0.4, 0.3, 9, 0.4, 0.3, 0.3)
-    of = replace(bare(), protections=(effect,))
-    assert "Of the 9 people who have several identities" in blocks(of)["protections"]
-    assert "several identities in" not in " ".join(sentences(data(of).without_small()))
+    facts_given = replace(bare(), protections=(effect,))
+    assert "Of the 9 people who have several identities" in blocks(facts_given)["protections"]
+    assert "several identities in" not in " ".join(sentences(data(facts_given).without_small()))
 
 
 @pytest.mark.parametrize(
@@ -417,16 +425,16 @@ BLOCKS = ("edges", "scores", "seeds", "overlap", "passes", "predictors")
 
 
 def test_the_same_values_give_the_same_bytes():
-    assert render(data()) == whole()
+    assert render(data()) == render_whole()
 
 
 def test_the_page_is_well_formed_whole_and_self_contained():
-    read = Page(whole())
+    read = Page(render_whole())
     assert len(read.ids) == len(set(read.ids))
-    assert not re.search(r"https?:|\bsrc=|\bhref=", whole())
-    assert sections(whole())[:8] == ["success", "graph", *BLOCKS]
+    assert not re.search(r"https?:|\bsrc=|\bhref=", render_whole())
+    assert sections(render_whole())[:8] == ["success", "graph", *BLOCKS]
     assert not re.search(r"\b(inf|nan|None)\b", read.text)
-    assert sum(len(captions(whole(), name)) for name in BLOCKS) == 12
+    assert sum(len(captions(render_whole(), name)) for name in BLOCKS) == 12
 
 
 def test_without_a_network_there_is_no_block():
@@ -439,49 +447,51 @@ def test_what_is_empty_is_left_out():
 
 
 def test_the_table_of_attacks_has_seeds_runs_and_rates():
-    head, *body = cells(whole(), "graph")
+    head, *body = cells(render_whole(), "graph")
     assert head == [
         "Attack", "Seeds", "Leaked identities", "Runs", "Spread in", "Recall", "95 % from", "95 % to", "Precision",
         "Wrong", "False positives", "Coverage", "Matches",
     ]  # fmt: skip
     first = ["nar09", "random.25", "1,000", "4", "4", "27.6 %", "21.0 %", "34.2 %", "86.8 %", "1.2 %", "9.0 %"]
     assert body[0] == [*first, "22.5 %", "8,750"]
-    assert "random.25: drawn among the 25 % with most edges" in section(whole(), "graph")
+    assert "random.25: drawn among the 25 % with most edges" in section(render_whole(), "graph")
 
 
 def test_charts_say_their_ends_and_tables_their_figures():
-    recall, right = labels(whole(), "edges")
+    recall, right_label = labels(render_whole(), "edges")
     assert recall.startswith(
         "People re-identified, by edges of the person, from 1 to 16+: rematch: 6.0 % to 99.5 %; bumblebee"
     )
-    assert right.startswith("Matches that are right, by edges of the person, from 1 to 16+: rematch: 52.0 % to 99.9 %")
-    assert ["rematch", "4–7", "2,590", "62.0 %", "90.0 %"] in cells(whole(), "edges")
-    assert ["nar09", "random.25", "500", "4", "2", "14.0 %", "30.0 %"] in cells(whole(), "seeds")
-    assert ["rematch", "50.0 %", "25.0 %", "20.1 %", "65.0 %", "3.8 %", "100 %"] in cells(whole(), "overlap")
+    assert right_label.startswith(
+        "Matches that are right, by edges of the person, from 1 to 16+: rematch: 52.0 % to 99.9 %"
+    )
+    assert ["rematch", "4–7", "2,590", "62.0 %", "90.0 %"] in cells(render_whole(), "edges")
+    assert ["nar09", "random.25", "500", "4", "2", "14.0 %", "30.0 %"] in cells(render_whole(), "seeds")
+    assert ["rematch", "50.0 %", "25.0 %", "20.1 %", "65.0 %", "3.8 %", "100 %"] in cells(render_whole(), "overlap")
     meaning = "mean similarity of edges to those of friends of friends; low: easy to find"
-    assert ["LTA A", meaning, "−0.63"] in cells(whole(), "predictors")
+    assert ["LTA A", meaning, "−0.63"] in cells(render_whole(), "predictors")
 
 
 def test_matches_are_counted_from_each_score_on():
-    (label,) = (label for label in labels(whole(), "scores") if label.startswith("Matches made"))
+    (label,) = (label for label in labels(render_whole(), "scores") if label.startswith("Matches made"))
     assert "8,750 to 4,620" in label
 
 
 def test_the_charts_are_about_the_release_with_most_people_re_identified_and_say_so():
-    less = attack(release="less", recall=0.1, recall_low=None, recall_high=None)
-    two = graph(less, attack(), transition=(), overlaps=())
+    weaker = attack(release="less", recall=0.1, recall_low=None, recall_high=None)
+    two = graph(weaker, attack(), transition=(), overlaps=())
     assert (two.first.release, two.drawn) == ("0.5/0.75", {"rematch": 0})
     assert "About “0.5/0.75”, the release where most people are re-identified." in section(page(two), "edges")
-    assert "the release where" not in whole()
+    assert "the release where" not in render_whole()
 
 
 def test_overlap_is_drawn_over_what_varies():
     def drawn(**changes) -> list[str]:
         return captions(page(replace(bare(attack(), nar09()), overlaps=overlaps(**changes))), "overlap")
 
-    both = ("People re-identified", "People matched wrongly")
-    assert drawn() == [f"{title}: {name}" for name in ("rematch", "nar09") for title in both]
-    assert drawn(nodes=(0.5,)) == [*both]
+    labels_shown = ("People re-identified", "People matched wrongly")
+    assert drawn() == [f"{title}: {name}" for name in ("rematch", "nar09") for title in labels_shown]
+    assert drawn(nodes=(0.5,)) == [*labels_shown]
     only_nodes = tuple(point for point in overlaps() if point.edge_overlap == 0.75)
     text = page(replace(bare(attack(), nar09()), overlaps=only_nodes))
     assert "Overlap of people" in section(text, "overlap")
@@ -494,29 +504,29 @@ def blind() -> GraphFacts:
     unknown |= {"degrees": (), "scores": (), "n_seeds": 25, "people": 0}
     points = tuple(SeedCount("rematch", "random.25", n, 1, 1, None, 0.25) for n in (5, 10))
     attacks = attack(**unknown), nar09(**unknown)
-    none = {"common": None, "most_recall": None, "overlaps": (), "anonymity": ()}
-    return graph(*attacks, truth_known=False, transition=points, **none)
+    nothing_known = {"common": None, "most_recall": None, "overlaps": (), "anonymity": ()}
+    return graph(*attacks, truth_known=False, transition=points, **nothing_known)
 
 
 def test_g5_without_truth_no_match_is_said_to_be_right():
-    given = row("r", "nar09", "identity", "coverage", posterior=0.2, n=9)
-    assert found(blind(), rows=(given,))[0] == (
+    coverage_row = row("r", "nar09", "identity", "coverage", posterior=0.2, n=9)
+    assert list_sentences(blind(), rows=(coverage_row,))[0] == (
         "rematch matches 30.4 % of the other people of its own network (8,750 matches), from 25 leaked identities. How "
         "many are right is unknown: no truth was given, and its scores are not probabilities."
     )
     announced = Announcement(0.5, 0.4, 0.6, None, right=None, seed_check="")
     estimated = replace(blind(), attacks=(replace(blind().attacks[0], announced=announced),))
-    assert "no truth was given, and the estimates are not checked" in found(estimated, rows=(given,))[0]
-    text = render(data(blind(), rows=(given,)))
+    assert "no truth was given, and the estimates are not checked" in list_sentences(estimated, rows=(coverage_row,))[0]
+    text = render(data(blind(), rows=(coverage_row,)))
     assert "No truth was given: the number of right matches is unknown." in section(text, "graph")
     assert cells(text, "graph")[0][4:] == ["Spread in", "Coverage", "Matches"]
     assert captions(text, "seeds")[0] == "People matched: rematch"
     assert not re.search(r"\b(nan|None|expects)\b", Page(text).text)
-    assert owner(blind(), rows=(given,)).result.at_risk.figure == "8,750"
+    assert owner(blind(), rows=(coverage_row,)).result.at_risk.figure == "8,750"
 
 
 def test_precision_false_positives_and_hops_are_leading_measures_with_names():
-    text = whole().replace("\u00a0", " ").partition('<section id="measures">')[2]
+    text = render_whole().replace("\u00a0", " ").partition('<section id="measures">')[2]
     leading = text.split("<details>")[1]
     for line in (
         "Precision – share of all matches",
@@ -527,23 +537,23 @@ def test_precision_false_positives_and_hops_are_leading_measures_with_names():
 
 
 def test_a_criterion_predicts_only_in_the_direction_of_its_meaning():
-    def best(**correlations):
+    def link_criteria(**correlations):
         links = tuple(CriterionLink(name, value, ((0.1, 0.2), (0.9, 0.3))) for name, value in correlations.items())
         return blocks(replace(bare(), anonymity=links))["predictors"]
 
-    assert best(degree=0.12, lta_a=0.4) == "The best predictor is Degree: rank correlation 0.12."
-    assert best(degree=-0.5, lta_a=-0.2) == "The best predictor is LTA A: rank correlation −0.20."
-    wrong = best(degree=-0.15, lta_a=0.4)
-    assert wrong.startswith("No criterion predicts it")
-    assert wrong.endswith("Degree: rank correlation −0.15.")
+    assert link_criteria(degree=0.12, lta_a=0.4) == "The best predictor is Degree: rank correlation 0.12."
+    assert link_criteria(degree=-0.5, lta_a=-0.2) == "The best predictor is LTA A: rank correlation −0.20."
+    unexpected_sign = link_criteria(degree=-0.15, lta_a=0.4)
+    assert unexpected_sign.startswith("No criterion predicts it")
+    assert unexpected_sign.endswith("Degree: rank correlation −0.15.")
 
 
 def test_no_chart_is_drawn_over_a_single_place():
     assert not set(BLOCKS) & set(sections(page(replace(bare(), overlaps=overlaps()[:1]))))
-    one = replace(bare().attacks[0], degrees=classes()[:1], scores=bins()[:1])
-    lonely = page(graph(replace(one, passes=()), transition=transition()[:1], overlaps=(), anonymity=()))
+    attack_shown = replace(bare().attacks[0], degrees=classes()[:1], scores=bins()[:1])
+    lonely = page(graph(replace(attack_shown, passes=()), transition=transition()[:1], overlaps=(), anonymity=()))
     assert not set(BLOCKS) & set(sections(lonely))
-    two = graph(replace(one, degrees=classes()[:2], scores=()), transition=(), overlaps=(), anonymity=())
+    two = graph(replace(attack_shown, degrees=classes()[:2], scores=()), transition=(), overlaps=(), anonymity=())
     assert captions(page(two), "edges") == ["People re-identified: rematch", "Matches that are right: rematch"]
 
 
@@ -564,8 +574,8 @@ def test_an_ensemble_has_no_passes():
 )  # fmt: skip
 def test_people_of_an_announcement_are_named_next_to_the_share_of_all_matches_that_is_right(recall, sentence):
     announced = Announcement(recall, recall, recall, None, right=0.5, seed_check="")
-    one = replace(bare().attacks[0], scores=bins(), announced=announced)
-    assert blocks(graph(one, transition=(), overlaps=(), anonymity=()))["scores"].startswith(sentence)
+    attack_shown = replace(bare().attacks[0], scores=bins(), announced=announced)
+    assert blocks(graph(attack_shown, transition=(), overlaps=(), anonymity=()))["scores"].startswith(sentence)
 
 
 ANNOUNCED = Announcement(0.52, 0.47, 0.57, 0.31, right=0.25, seed_check="announced 50 %, realized 51 % of 90 people")
@@ -591,10 +601,10 @@ REFUSED = replace(
     ],
 )  # fmt: skip
 def test_success_is_announced_or_bounded_or_refused_with_the_reason(announced, sentence, fact):
-    of = replace(bare(), attacks=(attack(announced=announced),))
-    assert all(part in blocks(of)["announced"] for part in sentence)
-    assert first_screen(of)["How sure"] == fact
-    assert fact in Page(page(of)).text.replace("\u00a0", " ")
+    facts_given = replace(bare(), attacks=(attack(announced=announced),))
+    assert all(part in blocks(facts_given)["announced"] for part in sentence)
+    assert first_screen(facts_given)["How sure"] == fact
+    assert fact in Page(page(facts_given)).text.replace("\u00a0", " ")
 
 
 def test_what_one_round_matches_of_withheld_seeds_is_described():

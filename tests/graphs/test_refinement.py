@@ -28,66 +28,66 @@ def renumbered(graph, number):
 
 def surroundings(graph, marked=()):
     """What is around each node, in words: those of the last round, with nodes that are like nobody else marked."""
-    said = {node: f"seed {at}" for at, node in enumerate(marked)}
-    said = {node: said.get(node, "") for node in range(graph.n_nodes)}
+    colors = {node: f"seed {index}" for index, node in enumerate(marked)}
+    colors = {node: colors.get(node, "") for node in range(graph.n_nodes)}
     near = {v: graph.neighbor[graph.indptr[v] : graph.indptr[v + 1]].tolist() for v in range(graph.n_nodes)}
     for _ in range(graph.n_nodes):
-        seen = {v: (said[v], tuple(sorted(said[w] for w in near[v]))) for v in near}
-        number = {one: str(at) for at, one in enumerate(sorted(set(seen.values())))}
-        said = {v: number[seen[v]] for v in near}
-    return said
+        signatures = {v: (colors[v], tuple(sorted(colors[w] for w in near[v]))) for v in near}
+        number = {color: str(index) for index, color in enumerate(sorted(set(signatures.values())))}
+        colors = {v: number[signatures[v]] for v in near}
+    return colors
 
 
 @pytest.fixture(scope="module")
-def apart():
+def draw_apart():
     graph = groups(rng=np.random.default_rng(3))
     number = np.random.default_rng(4).permutation(graph.n_nodes)
     return graph, number, renumbered(graph, number)
 
 
-def test_of_a_copy_everybody_is_found_who_has_a_surrounding_of_their_own(apart):
-    graph, number, release = apart
+def test_of_a_copy_everybody_is_found_who_has_a_surrounding_of_their_own(draw_apart):
+    graph, number, release = draw_apart
     belief = Refinement(rounds=100)(release, Auxiliary(graph, (np.array([0]), number[[0]])))
-    said = surroundings(graph, marked=[0])
-    like = Counter(said.values())
-    expected = [number[v] if like[said[v]] == 1 else -1 for v in range(graph.n_nodes)]
+    colors = surroundings(graph, marked=[0])
+    like = Counter(colors.values())
+    expected = [number[v] if like[colors[v]] == 1 else -1 for v in range(graph.n_nodes)]
     assert belief.mapping.tolist() == expected
     members = defaultdict(list)
-    for node, one in said.items():
-        members[one].append(number[node])
+    for node, color in colors.items():
+        members[color].append(number[node])
     for v in range(graph.n_nodes):
-        listed = slice(*belief.indptr[v : v + 2])
-        assert sorted(belief.candidate[listed]) == sorted(members[said[v]])
-        assert np.exp(belief.log_probability[listed]) == pytest.approx(1 / like[said[v]])
+        row = slice(*belief.indptr[v : v + 2])
+        assert sorted(belief.candidate[row]) == sorted(members[colors[v]])
+        assert np.exp(belief.log_probability[row]) == pytest.approx(1 / like[colors[v]])
 
 
-def test_a_default_audit_tells_of_those_to_whom_no_way_leads_from_the_seeds(apart):
-    graph, number, release = apart
-    found = audit_networks(release, auxiliary=graph, truth=number, seeds="random:1", runs=1)
-    recall = {row.adversary: row.posterior for row in found.rows if row.measure == "recall"}
+def test_a_default_audit_tells_of_those_to_whom_no_way_leads_from_the_seeds(draw_apart):
+    graph, number, release = draw_apart
+    result = audit_networks(release, auxiliary=graph, truth=number, seeds="random:1", runs=1)
+    recall = {row.adversary: row.posterior for row in result.rows if row.measure == "recall"}
     like = Counter(surroundings(graph).values())
-    alone = sum(1 for size in like.values() if size == 1)
-    assert recall["Refinement"] >= (alone - 1) / (graph.n_nodes - 1) > 0.5
+    n_single = sum(1 for size in like.values() if size == 1)
+    assert recall["Refinement"] >= (n_single - 1) / (graph.n_nodes - 1) > 0.5
     assert max(recall[name] for name in ("Nar09", "Rematch:forced=true", "Climb", "GraphMatching")) < 0.2
 
 
-def test_a_changed_edge_hides_those_around_it_alone(apart):
-    graph, number, release = apart
+def test_a_changed_edge_hides_those_around_it_alone(draw_apart):
+    graph, number, release = draw_apart
     u, v = release.edges()
     changed = SocialGraph.from_edges(u[1:], v[1:], n_nodes=release.n_nodes)
     seed = int(np.flatnonzero(number == u[0])[0])
     belief = Refinement(rounds=100)(changed, Auxiliary(graph, (np.array([seed]), number[[seed]])))
     group = {seed}
     while True:
-        more = group | {int(w) for x in group for w in graph.neighbor[graph.indptr[x] : graph.indptr[x + 1]]}
-        if more == group:
+        with_contacts = group | {int(w) for x in group for w in graph.neighbor[graph.indptr[x] : graph.indptr[x + 1]]}
+        if with_contacts == group:
             break
-        group = more
-    said = surroundings(graph)
-    like = Counter(said[x] for x in range(graph.n_nodes) if x not in group)
-    others = [x for x in range(graph.n_nodes) if x not in group and like[said[x]] == 1]
-    assert len(others) > 20
-    assert (belief.mapping[others] == number[others]).mean() > 0.9
+        group = with_contacts
+    colors = surroundings(graph)
+    like = Counter(colors[x] for x in range(graph.n_nodes) if x not in group)
+    other_nodes = [x for x in range(graph.n_nodes) if x not in group and like[colors[x]] == 1]
+    assert len(other_nodes) > 20
+    assert (belief.mapping[other_nodes] == number[other_nodes]).mean() > 0.9
 
 
 def test_who_has_no_edge_is_matched_with_nobody():

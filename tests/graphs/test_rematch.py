@@ -23,16 +23,16 @@ def graph(n_nodes, edges):
     return SocialGraph.from_edges(ends[:, 0], ends[:, 1], n_nodes=n_nodes)
 
 
-def as_dict(one):
-    return {v: set(one.neighbors(v).tolist()) for v in range(one.n_nodes)}
+def as_dict(network):
+    return {v: set(network.neighbors(v).tolist()) for v in range(network.n_nodes)}
 
 
-def noisy_pair(rng, *, n_nodes, degree, kept=0.85):
+def noisy_pair(rng, *, n_nodes, degree, share_kept=0.85):
     """Two noisy copies of a random graph, numbered independently, and the numbers of its nodes in both."""
     a, b = np.nonzero(np.triu(rng.random((n_nodes, n_nodes)) < degree / n_nodes, 1))
     sides, number = [], []
     for _ in range(2):
-        keep, new = rng.random(len(a)) < kept, rng.permutation(n_nodes)
+        keep, new = rng.random(len(a)) < share_kept, rng.permutation(n_nodes)
         sides.append(SocialGraph.from_edges(new[a[keep]], new[b[keep]], n_nodes=n_nodes))
         number.append(new)
     return sides[0], sides[1], number
@@ -48,8 +48,8 @@ def problems(draw):
     sizes = [draw(st.integers(3, 11)) for _ in range(2)]
     sides = []
     for n in sizes:
-        every = [(a, b) for a in range(n) for b in range(a)]
-        sides.append(graph(n, draw(st.lists(st.sampled_from(every), unique=True, max_size=22))))
+        all_pairs = [(a, b) for a in range(n) for b in range(a)]
+        sides.append(graph(n, draw(st.lists(st.sampled_from(all_pairs), unique=True, max_size=22))))
     k = draw(st.integers(1, min(sizes)))
     seeds = [np.array(draw(st.permutations(range(n)))[:k]) for n in sizes]
     return sides[0], sides[1], (seeds[0], seeds[1])
@@ -61,25 +61,28 @@ def similarity_of(source, target, seeds, rng):
     pairs = np.unique(np.append(pairs, seeds[0] * target.n_nodes + seeds[1]))
     u, c = np.divmod(pairs, target.n_nodes)
     weight = np.where(np.isin(u, seeds[0]) & np.isin(c, seeds[1]), 9, rng.integers(0, 5, len(pairs)))
-    known = Auxiliary(source, seeds, Similarity(u, c, weight.astype(float)))
-    ratios = known.ratios(target)
+    auxiliary = Auxiliary(source, seeds, Similarity(u, c, weight.astype(float)))
+    ratios = auxiliary.ratios(target)
     if ratios is None:
-        return known, ({}, {})
-    every = np.indices((source.n_nodes, target.n_nodes)).reshape(2, -1)
+        return auxiliary, ({}, {})
+    all_candidates = np.indices((source.n_nodes, target.n_nodes)).reshape(2, -1)
     near = ratios.nearest(100)
     similar = {int(u): set(ratios.candidate[near & (ratios.row == u)].tolist()) for u in range(source.n_nodes)}
-    return known, (dict(zip(zip(*every.tolist(), strict=True), ratios.look_up(*every), strict=True)), similar)
+    return auxiliary, (
+        dict(zip(zip(*all_candidates.tolist(), strict=True), ratios.look_up(*all_candidates), strict=True)),
+        similar,
+    )
 
 
 def twin_of(problem, attack, alike=({}, {})):
     source, target, seeds = problem
-    given = dict(zip(seeds[0].tolist(), seeds[1].tolist(), strict=True))
+    mapping_given = dict(zip(seeds[0].tolist(), seeds[1].tolist(), strict=True))
     mu, sweeps = slow.rematch(
-        as_dict(source), as_dict(target), given,
+        as_dict(source), as_dict(target), mapping_given,
         margin=attack.margin, floor=attack.floor, steps=attack.steps, greedy=attack.assignment == "greedy",
-        reach=attack.reach, listed=attack.listed, alike=alike,
+        reach=attack.reach, n_listed=attack.listed, alike=alike,
     )  # fmt: skip
-    return slow.Given(as_dict(source), as_dict(target), given, mu, *alike), sweeps
+    return slow.Given(as_dict(source), as_dict(target), mapping_given, mu, *alike), sweeps
 
 
 ATTACKS = st.builds(
@@ -98,8 +101,8 @@ ATTACKS = st.builds(
 def test_it_finds_the_pairs_of_its_definition(problem, attack):
     source, target, seeds = problem
     belief = attack(target, Auxiliary(source, seeds))
-    given, sweeps = twin_of(problem, attack)
-    assert {int(v): int(belief.mapping[v]) for v in np.flatnonzero(belief.mapping >= 0)} == given.mu
+    state, sweeps = twin_of(problem, attack)
+    assert {int(v): int(belief.mapping[v]) for v in np.flatnonzero(belief.mapping >= 0)} == state.mu
     assert belief.sweeps.tolist() == sweeps
 
 
@@ -109,20 +112,20 @@ def test_a_mapping_that_swings_goes_on_as_if_it_were_scored_again(seed):
     pair = split(chung_lu(power_law_degrees(40, exponent=2.5, mean=6), rng=rng), 0.8, 0.6, rng, largest_component=True)
     seeds, attack = select_seeds(pair, "random", 5, rng), Rematch(steps=12)
     belief = attack(pair.target, Auxiliary(pair.source, seeds))
-    given, sweeps = twin_of((pair.source, pair.target, seeds), attack)
+    state, sweeps = twin_of((pair.source, pair.target, seeds), attack)
     assert belief.sweeps[-1] == belief.sweeps[-2] > 0  # it swings to the end
     assert belief.sweeps.tolist() == sweeps
-    assert {int(v): int(belief.mapping[v]) for v in np.flatnonzero(belief.mapping >= 0)} == given.mu
+    assert {int(v): int(belief.mapping[v]) for v in np.flatnonzero(belief.mapping >= 0)} == state.mu
 
 
 @settings(max_examples=40, deadline=None)
 @given(problems(), ATTACKS, st.integers(0, 9999))
 def test_with_a_similarity_it_finds_the_pairs_of_its_definition_too(problem, attack, seed):
     source, target, seeds = problem
-    known, alike = similarity_of(source, target, seeds, np.random.default_rng(seed))
-    belief = attack(target, known)
-    given, sweeps = twin_of(problem, attack, alike)
-    assert {int(v): int(belief.mapping[v]) for v in np.flatnonzero(belief.mapping >= 0)} == given.mu
+    auxiliary, alike = similarity_of(source, target, seeds, np.random.default_rng(seed))
+    belief = attack(target, auxiliary)
+    state, sweeps = twin_of(problem, attack, alike)
+    assert {int(v): int(belief.mapping[v]) for v in np.flatnonzero(belief.mapping >= 0)} == state.mu
     assert belief.sweeps.tolist() == sweeps
 
 
@@ -131,17 +134,17 @@ def test_with_a_similarity_it_finds_the_pairs_of_its_definition_too(problem, att
 def test_the_belief_is_the_softmax_of_the_log_odds_with_none_among_them(problem, attack):
     source, target, seeds = problem
     belief = attack(target, Auxiliary(source, seeds))
-    given, _ = twin_of(problem, attack)
-    score = slow.scores(given, attack.reach)
-    table = slow.kept(score, -math.inf, attack.listed)
-    for u, of in score.items():
-        own = {given.mu[u]} if u in given.mu else set()
-        every = of | {c: slow.log_odds(u, c, given, slow.model(given)) for c in own}
-        evidence = 1 + sum(math.exp(v) for v in every.values())
+    state, _ = twin_of(problem, attack)
+    score = slow.scores(state, attack.reach)
+    table = slow.keep_best(score, -math.inf, attack.listed)
+    for u, scores_of in score.items():
+        own_candidate = {state.mu[u]} if u in state.mu else set()
+        all_scores = scores_of | {c: slow.log_odds(u, c, state, slow.model(state)) for c in own_candidate}
+        evidence = 1 + sum(math.exp(v) for v in all_scores.values())
         row = slice(belief.indptr[u], belief.indptr[u + 1])
-        listed = dict(zip(belief.candidate[row].tolist(), belief.log_probability[row].tolist(), strict=True))
-        expected = {c: every[c] - math.log(evidence) for c in table[u].keys() | own}
-        assert listed == pytest.approx(expected, abs=1e-4)
+        listed_scores = dict(zip(belief.candidate[row].tolist(), belief.log_probability[row].tolist(), strict=True))
+        expected = {c: all_scores[c] - math.log(evidence) for c in table[u].keys() | own_candidate}
+        assert listed_scores == pytest.approx(expected, abs=1e-4)
         assert belief.unlisted[u] == pytest.approx(1 - sum(math.exp(v) for v in expected.values()), abs=1e-4)
         assert belief.n_unlisted[u] == target.n_nodes - len(expected)
 
@@ -153,21 +156,21 @@ def test_log_odds_weigh_each_match_against_the_other_candidates_of_its_node(prob
     mu = dict(zip(seeds[0].tolist(), seeds[1].tolist(), strict=True))
     mapping = np.full(source.n_nodes, -1)
     mapping[seeds[0]] = seeds[1]
-    given = slow.Given(as_dict(source), as_dict(target), {}, mu)
-    score, read = slow.scores(given, reach), slow.model(given)
+    state = slow.Given(as_dict(source), as_dict(target), {}, mu)
+    score, read = slow.scores(state, reach), slow.model(state)
     expected = np.full(source.n_nodes, -np.inf)
     for u, c in mu.items():
-        rest = 1 + sum(math.exp(v) for d, v in score[u].items() if d != c)
-        expected[u] = slow.log_odds(u, c, given, read) - math.log(rest)
+        total = 1 + sum(math.exp(v) for d, v in score[u].items() if d != c)
+        expected[u] = slow.log_odds(u, c, state, read) - math.log(total)
     np.testing.assert_allclose(log_odds(target, source, mapping, reach=reach), expected, atol=1e-4)
 
 
 @pytest.mark.parametrize("assignment", ["mutual", "greedy"])
 def test_structural_twins_are_not_told_apart(assignment):
     """Leaves 3 and 4 hang on one node, 5 hangs alone."""
-    one = graph(6, [(0, 1), (1, 2), (0, 2), (0, 3), (0, 4), (1, 5)])
+    network = graph(6, [(0, 1), (1, 2), (0, 2), (0, 3), (0, 4), (1, 5)])
     seeds = (np.array([0, 1, 2]), np.array([0, 1, 2]))
-    belief = Rematch(margin=0.0, floor=-math.inf, assignment=assignment)(one, Auxiliary(one, seeds))
+    belief = Rematch(margin=0.0, floor=-math.inf, assignment=assignment)(network, Auxiliary(network, seeds))
     assert belief.mapping.tolist() == [0, 1, 2, -1, -1, 5]
     row = slice(belief.indptr[3], belief.indptr[4])
     assert belief.candidate[row].tolist() == [3, 4]
@@ -175,9 +178,9 @@ def test_structural_twins_are_not_told_apart(assignment):
 
 
 def test_forced_maps_twins_too_and_nobody_twice():
-    one = graph(6, [(0, 1), (1, 2), (0, 2), (0, 3), (0, 4), (1, 5)])
+    network = graph(6, [(0, 1), (1, 2), (0, 2), (0, 3), (0, 4), (1, 5)])
     seeds = (np.array([0, 1, 2]), np.array([0, 1, 2]))
-    mapping = Rematch(forced=True)(one, Auxiliary(one, seeds)).mapping
+    mapping = Rematch(forced=True)(network, Auxiliary(network, seeds)).mapping
     assert sorted(mapping.tolist()) == [0, 1, 2, 3, 4, 5]
     assert mapping[5] == 5
 
@@ -193,8 +196,8 @@ def quality(pair, seeds, mapping):
     """Recall, seeds out of both sides, and precision of all matches but the seeds."""
     free = np.ones(len(mapping), dtype=bool)
     free[seeds.source] = False
-    right = free & (mapping >= 0) & (mapping == pair.truth)
-    return right.sum() / (free & (pair.truth >= 0)).sum(), right.sum() / (free & (mapping >= 0)).sum()
+    is_right = free & (mapping >= 0) & (mapping == pair.truth)
+    return is_right.sum() / (free & (pair.truth >= 0)).sum(), is_right.sum() / (free & (mapping >= 0)).sum()
 
 
 def test_it_names_most_people_and_few_wrongly(social):
@@ -206,16 +209,16 @@ def test_it_names_most_people_and_few_wrongly(social):
 
 def test_forced_keeps_the_matches_and_names_more_people(social):
     pair, seeds = social
-    some = Rematch()(pair.target, Auxiliary(pair.source, seeds)).mapping
+    mapping = Rematch()(pair.target, Auxiliary(pair.source, seeds)).mapping
     belief = Rematch(forced=True)(pair.target, Auxiliary(pair.source, seeds))
-    assert np.array_equal(belief.mapping[some >= 0], some[some >= 0])
-    named = belief.mapping[belief.mapping >= 0]
-    assert len(np.unique(named)) == len(named) > (some >= 0).sum()
-    assert quality(pair, seeds, belief.mapping)[0] > quality(pair, seeds, some)[0]
+    assert np.array_equal(belief.mapping[mapping >= 0], mapping[mapping >= 0])
+    guesses = belief.mapping[belief.mapping >= 0]
+    assert len(np.unique(guesses)) == len(guesses) > (mapping >= 0).sum()
+    assert quality(pair, seeds, belief.mapping)[0] > quality(pair, seeds, mapping)[0]
     row = np.repeat(np.arange(pair.source.n_nodes), belief.row_length)
-    listed = np.zeros(pair.source.n_nodes, dtype=bool)
-    listed[row[belief.candidate == belief.mapping[row]]] = True
-    assert listed[belief.mapping >= 0].all()
+    is_listed = np.zeros(pair.source.n_nodes, dtype=bool)
+    is_listed[row[belief.candidate == belief.mapping[row]]] = True
+    assert is_listed[belief.mapping >= 0].all()
 
 
 def test_a_small_reach_costs_little(social):
@@ -231,8 +234,8 @@ def test_node_numbers_do_not_matter(social):
     source_of, target_of = rng.permutation(pair.source.n_nodes), rng.permutation(pair.target.n_nodes)
     old = Rematch()(pair.target, Auxiliary(pair.source, seeds))
     number, number_there = np.argsort(source_of), np.append(np.argsort(target_of), -1)
-    moved = (number[seeds.source], number_there[seeds.target])
-    new = Rematch()(pair.target.take(target_of), Auxiliary(pair.source.take(source_of), moved))
+    new_seeds = (number[seeds.source], number_there[seeds.target])
+    new = Rematch()(pair.target.take(target_of), Auxiliary(pair.source.take(source_of), new_seeds))
     assert np.array_equal(new.mapping, number_there[old.mapping[source_of]])
     np.testing.assert_allclose(new.unlisted, old.unlisted[source_of], atol=1e-6)
 
@@ -244,21 +247,21 @@ def test_surer_matches_are_righter_and_none_but_seeds_are_certain(social):
     assert np.all(belief.unlisted[seeds.source] == 0)
     free = np.setdiff1d(np.flatnonzero(belief.mapping >= 0), seeds.source)
     sure = log_odds(pair.target, pair.source, belief.mapping)[free]
-    right = belief.mapping[free] == pair.truth[free]
+    is_right = belief.mapping[free] == pair.truth[free]
     assert np.isfinite(sure).all()
-    assert right[sure > 8].mean() > 0.99
-    assert right[sure < 0].mean() < 0.85
+    assert is_right[sure > 8].mean() > 0.99
+    assert is_right[sure < 0].mean() < 0.85
     row = np.repeat(np.arange(pair.source.n_nodes), belief.row_length)
-    own = belief.candidate == belief.mapping[row]
-    own[np.isin(row, seeds.source)] = False
-    p = np.exp(belief.log_probability[own], dtype=np.float64)  # rows come in order
+    is_guess = belief.candidate == belief.mapping[row]
+    is_guess[np.isin(row, seeds.source)] = False
+    p = np.exp(belief.log_probability[is_guess], dtype=np.float64)  # rows come in order
     assert p.max() <= 1
     np.testing.assert_allclose(p, 1 / (1 + np.exp(-sure)), atol=1e-4)
 
 
 def test_people_whom_nothing_reaches_keep_the_prior():
-    one = graph(5, [(0, 1), (3, 4)])
-    belief = Rematch()(one, Auxiliary(one, (np.array([0]), np.array([0]))))
+    network = graph(5, [(0, 1), (3, 4)])
+    belief = Rematch()(network, Auxiliary(network, (np.array([0]), np.array([0]))))
     assert belief.mapping[[2, 3, 4]].tolist() == [-1, -1, -1]
     assert belief.unlisted[[2, 3, 4]].tolist() == [1.0, 1.0, 1.0]
     assert belief.n_unlisted[[2, 3, 4]].tolist() == [5, 5, 5]
@@ -266,7 +269,7 @@ def test_people_whom_nothing_reaches_keep_the_prior():
 
 def test_the_same_again_and_inputs_unchanged(social):
     pair, seeds = social
-    before = [array.copy() for array in (pair.source.neighbor, pair.target.neighbor, *seeds)]
+    initial = [array.copy() for array in (pair.source.neighbor, pair.target.neighbor, *seeds)]
     attack = Rematch(margin=0.2, forced=True)
     first, second = (
         attack(pair.target, Auxiliary(pair.source, seeds)),
@@ -274,23 +277,23 @@ def test_the_same_again_and_inputs_unchanged(social):
     )
     assert np.array_equal(first.mapping, second.mapping)
     assert np.array_equal(first.log_probability, second.log_probability)
-    for old, new in zip(before, (pair.source.neighbor, pair.target.neighbor, *seeds), strict=True):
+    for old, new in zip(initial, (pair.source.neighbor, pair.target.neighbor, *seeds), strict=True):
         assert np.array_equal(old, new)
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"margin": -1.0}, {"margin": math.nan}, {"floor": math.nan}, {"floor": math.inf}, {"steps": 0},
+    "settings", [{"margin": -1.0}, {"margin": math.nan}, {"floor": math.nan}, {"floor": math.inf}, {"steps": 0},
               {"listed": 0}, {"reach": 0}, {"assignment": "best"}],
 )  # fmt: skip
-def test_parameters_out_of_range_are_refused(wrong):
-    with pytest.raises(UnmaskError, match=f"{next(iter(wrong))} is"):
-        Rematch(**wrong)
+def test_parameters_out_of_range_are_refused(settings):
+    with pytest.raises(UnmaskError, match=f"{next(iter(settings))} is"):
+        Rematch(**settings)
 
 
 def test_log_odds_refuse_a_mapping_of_another_graph_and_name_nobody_where_nobody_is_mapped():
-    one = graph(3, [(0, 1), (1, 2)])
+    network = graph(3, [(0, 1), (1, 2)])
     with pytest.raises(UnmaskError, match="2 rows, expected one for each of 3"):
-        log_odds(one, one, np.array([0, 1]))
+        log_odds(network, network, np.array([0, 1]))
     with pytest.raises(UnmaskError, match="repeated"):
-        log_odds(one, one, np.array([0, 0, -1]))
-    assert log_odds(one, one, np.array([-1, -1, -1])).tolist() == [-math.inf] * 3
+        log_odds(network, network, np.array([0, 0, -1]))
+    assert log_odds(network, network, np.array([-1, -1, -1])).tolist() == [-math.inf] * 3

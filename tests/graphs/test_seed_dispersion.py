@@ -23,16 +23,16 @@ def test_the_statistics_are_those_of_walks_that_do_not_turn_back(draw, n, share)
     expected = []
     for v in np.flatnonzero(chosen).tolist():
         near = graph.neighbors(v).tolist()
-        others = [[x for x in graph.neighbors(u).tolist() if x != v] for u in near]
-        shares = [np.mean(chosen[further]) for further in others if further]
+        other_contacts = [[x for x in graph.neighbors(u).tolist() if x != v] for u in near]
+        shares = [np.mean(chosen[further]) for further in other_contacts if further]
         direct = np.mean(chosen[near]) if near else 0
         expected.append((direct + (np.mean(shares) if shares else 0)) / 2)
     label = communities(graph)
     quota = rng.random(label.max() + 1)
-    found = _statistics(graph, chosen[:, None].astype(float), np.eye(len(quota))[:, label], quota)
+    actual = _statistics(graph, chosen[:, None].astype(float), np.eye(len(quota))[:, label], quota)
     count = np.bincount(label[chosen], minlength=label.max() + 1)
     uneven = sum((count - quota) ** 2 / np.maximum(quota, 0.5))
-    assert_allclose(found[:, 0], [np.mean(expected), uneven], atol=1e-12)
+    assert_allclose(actual[:, 0], [np.mean(expected), uneven], atol=1e-12)
 
 
 def network(seed):

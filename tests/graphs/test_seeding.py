@@ -20,8 +20,8 @@ def rng(seed=1):
 
 
 @st.composite
-def graphs(draw, most=9):
-    n = draw(st.integers(1, most))
+def graphs(draw, max_nodes=9):
+    n = draw(st.integers(1, max_nodes))
     pairs = list(combinations(range(n), 2))
     chosen = draw(st.lists(st.sampled_from(pairs), unique=True)) if pairs else []
     return SocialGraph.from_edges([a for a, _ in chosen], [b for _, b in chosen], n_nodes=n)
@@ -59,9 +59,9 @@ def test_betweenness_by_its_definition(graph):
 def test_closeness_by_its_definition(graph):
     distance, n = hops(graph), graph.n_nodes
     for v, value in enumerate(closeness(graph)):
-        there = distance[v][np.isfinite(distance[v])]
-        mean = there.sum() / max(len(there) - 1, 1)
-        assert value == pytest.approx((len(there) - 1) / (n - 1) / mean if mean else 0.0)
+        finite_distances = distance[v][np.isfinite(distance[v])]
+        mean = finite_distances.sum() / max(len(finite_distances) - 1, 1)
+        assert value == pytest.approx((len(finite_distances) - 1) / (n - 1) / mean if mean else 0.0)
     assert closeness(graph, [n - 1]).tolist() == closeness(graph)[-1:].tolist()
 
 
@@ -69,8 +69,8 @@ def test_closeness_by_its_definition(graph):
 def test_clustering_by_its_definition(graph):
     for v, value in enumerate(clustering(graph)):
         pairs = list(combinations(graph.neighbors(v).tolist(), 2))
-        known = [pair for pair in pairs if graph.has_edges([pair[0]], [pair[1]])[0]]
-        assert value == pytest.approx(len(known) / len(pairs) if pairs else 0.0)
+        edges = [pair for pair in pairs if graph.has_edges([pair[0]], [pair[1]])[0]]
+        assert value == pytest.approx(len(edges) / len(pairs) if pairs else 0.0)
 
 
 @pytest.mark.skipif(not os.environ.get("UNMASK_DATA"), reason="UNMASK_DATA names no folder with the data")
@@ -126,12 +126,12 @@ def test_a_share_bounds_the_degree_and_not_the_centrality(method):
     pool = np.sort(degree)[-n:]
     everyone = select_seeds(PAIR, f"{method}.1", n=n, rng=rng())
     assert sorted(PAIR.source.degree[everyone.source]) == pool.tolist()
-    some = select_seeds(PAIR, f"{method}.1", n=n // 2, rng=rng())
-    assert (PAIR.source.degree[some.source] >= pool[0]).all()
+    seeds = select_seeds(PAIR, f"{method}.1", n=n // 2, rng=rng())
+    assert (PAIR.source.degree[seeds.source] >= pool[0]).all()
     merit = MERITS[method]
     sure = PAIR.common[PAIR.source.degree[PAIR.common] > pool[0]]  # those at the border are drawn
-    left = np.setdiff1d(sure, some.source)
-    assert merit[left].max() <= merit[some.source].min()
+    not_drawn = np.setdiff1d(sure, seeds.source)
+    assert merit[not_drawn].max() <= merit[seeds.source].min()
     with pytest.raises(UnmaskError, match=f"has {n} people"):
         select_seeds(PAIR, f"{method}.1", n=n + 1, rng=rng())
 
@@ -164,8 +164,8 @@ def test_ties_are_drawn():
 
 def test_ties_are_not_broken_by_degree():
     # Ten triangles and ten cliques of five: all clustered to the full, of two degrees.
-    pairs = [pair for at in range(0, 30, 3) for pair in combinations(range(at, at + 3), 2)]
-    pairs += [pair for at in range(30, 80, 5) for pair in combinations(range(at, at + 5), 2)]
+    pairs = [pair for index in range(0, 30, 3) for pair in combinations(range(index, index + 3), 2)]
+    pairs += [pair for index in range(30, 80, 5) for pair in combinations(range(index, index + 5), 2)]
     graph = SocialGraph.from_edges(*np.array(pairs).T)
     seeds = select_seeds(Pair(graph, graph, np.arange(80)), "clustering", n=40, rng=rng())
     assert set(graph.degree[seeds.source].tolist()) == {2, 4}
@@ -209,8 +209,10 @@ def test_seeds_that_do_not_fit_are_refused_without_their_names(source, target, m
 def test_seeds_without_an_edge_in_one_of_the_networks_are_left_out():  # a list of links has nobody without an edge
     seeds = SeedPairs.from_labels(NAMED, COUNTED, ["eve", "ann", "bob"], [7, 70, 8])
     assert (seeds.source.tolist(), seeds.target.tolist(), seeds.left_out) == ([0], [0], 2)
-    said = "2 of 3 rows have a person who is not in both networks, such as a person without an edge, and are left out"
-    assert seeds.said == said
+    message = (
+        "2 of 3 rows have a person who is not in both networks, such as a person without an edge, and are left out"
+    )
+    assert seeds.said == message
     assert SeedPairs.from_labels(NAMED, COUNTED, ["ann"], [70]).said == ""
 
 

@@ -56,10 +56,10 @@ def literal_clique_failure(n, p, k, epsilon, model):
     outer = layouts(n - k + 1, p, model)
     for x1, chance1 in layouts(k - 1, p, model).items():
         for x2, chance2 in outer.items():
-            kept = [
+            is_intact = [
                 a == k - 1 and Fraction(a + b, n) >= 1 - Fraction(str(epsilon)) for a, b in zip(x1, x2, strict=True)
             ]
-            total += chance1 * chance2 * (not any(kept))
+            total += chance1 * chance2 * (not any(is_intact))
     return total
 
 
@@ -70,9 +70,9 @@ def literal_clique_failure(n, p, k, epsilon, model):
 def test_clique_failure_against_all_layouts(n, k, epsilon, y, model):
     p = some_division(y, model, np.random.default_rng(n))
     p = np.sort(p)[::-1] ** 0.5 if model == "realistic" else p  # so that two identities may be recognized at once
-    found = clique_failure(n, p, k, epsilon, model=model)
-    assert found == pytest.approx(literal_clique_failure(n, p, k, epsilon, model), abs=1e-12)
-    assert 0 < found < 1
+    result = clique_failure(n, p, k, epsilon, model=model)
+    assert result == pytest.approx(literal_clique_failure(n, p, k, epsilon, model), abs=1e-12)
+    assert 0 < result < 1
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -112,15 +112,15 @@ def test_published_advice():
 @given(p=divisions, k=st.integers(2, 6), n=st.integers(6, 300), epsilon=st.sampled_from([0.0, 0.05, 0.1, 0.5]))
 def test_two_identities_fail_least(p, k, n, epsilon):
     # (5.12), measured by the author for y of 3 to 5, here up to 8
-    found = clique_failure(n, p, k, epsilon)
-    for one in p:
-        assert found >= clique_failure(n, [one, 1 - one], k, epsilon) - 1e-12
+    result = clique_failure(n, p, k, epsilon)
+    for probability in p:
+        assert result >= clique_failure(n, [probability, 1 - probability], k, epsilon) - 1e-12
 
 
 def test_copies_make_more_variance_and_more_failure():
     # section 5.1.3 on the realistic model: more identities fail more often, if copies are not too many
-    found = [float(clique_failure(50, [1 / y] * y, model="realistic")) for y in (1, 2, 3, 5)]
-    assert found == sorted(found)
+    failures = [float(clique_failure(50, [1 / y] * y, model="realistic")) for y in (1, 2, 3, 5)]
+    assert failures == sorted(failures)
     assert clique_failure(50, [0.97, 0.97], model="realistic") < clique_failure(50, [0.97, 0.0], model="realistic")
     # a fair share of deletion is worse for the attacker than none
     assert clique_failure(50, [0.9, 0.05], model="best") > clique_failure(50, [0.95, 0.05])
@@ -128,11 +128,11 @@ def test_copies_make_more_variance_and_more_failure():
 
 def test_clique_failure_stays_sound_far_out():
     n = np.array([100, 1000, 10_000, 100_000])
-    found = clique_failure(n, [0.97, 0.03])
-    assert (np.diff(found[1:]) <= 0).all()  # the law of large numbers: above 1 - epsilon the degree is kept
-    assert found[-1] == pytest.approx(1 - 0.97**3, abs=1e-12)
-    many = 50_000
-    assert clique_failure(100_000, np.full(many, 1 / many)) == 1.0
+    result = clique_failure(n, [0.97, 0.03])
+    assert (np.diff(result[1:]) <= 0).all()  # the law of large numbers: above 1 - epsilon the degree is kept
+    assert result[-1] == pytest.approx(1 - 0.97**3, abs=1e-12)
+    n_people = 50_000
+    assert clique_failure(100_000, np.full(n_people, 1 / n_people)) == 1.0
     assert clique_failure(100_000, [1 / 3 + 2e-10] * 3) == 1.0
     assert (clique_failure(n, [1.0]) == 0).all()
     assert clique_failure(100_000, [1 - 3e-10, 0.0]) == 0  # within the rounding of decimals: nobody separates
@@ -141,11 +141,11 @@ def test_clique_failure_stays_sound_far_out():
 def test_a_degree_on_the_bound_is_recognized():
     # x / N < 1 - epsilon fails, equality does not, in binary too: one contact of 20 may go
     p = 0.9
-    kept = sum(math.comb(17, lost) * p ** (17 - lost) * (1 - p) ** lost for lost in (0, 1))
-    assert clique_failure(20, [p, 1 - p]) == pytest.approx(1 - p**3 * kept)
+    p_intact = sum(math.comb(17, lost) * p ** (17 - lost) * (1 - p) ** lost for lost in (0, 1))
+    assert clique_failure(20, [p, 1 - p]) == pytest.approx(1 - p**3 * p_intact)
     # 100 (1 - 0.45) is 55.00000000000001
-    kept = binom.pmf(np.arange(52, 98), 97, 0.6).sum()
-    assert clique_failure(100, [0.6], tolerance=0.45, model="best") == pytest.approx(1 - 0.6**3 * kept, rel=1e-12)
+    p_intact = binom.pmf(np.arange(52, 98), 97, 0.6).sum()
+    assert clique_failure(100, [0.6], tolerance=0.45, model="best") == pytest.approx(1 - 0.6**3 * p_intact, rel=1e-12)
 
 
 # ----------------------------------------------------------------------------------------------------- intact cliques
@@ -165,9 +165,9 @@ def separate(adjacency, separating, p, rng):
     splits = rng.random(n) < separating
     side = np.where(splits[:, None], rng.choice(y, size=(n, n), p=p), 0)  # side[u, v]: the identity of u that v knows
     u, v = np.nonzero(adjacency)
-    found = np.zeros((n * y, n * y), dtype=bool)
-    found[u * y + side[u, v], v * y + side[v, u]] = True
-    return found, splits
+    is_edge = np.zeros((n * y, n * y), dtype=bool)
+    is_edge[u * y + side[u, v], v * y + side[v, u]] = True
+    return is_edge, splits
 
 
 def test_intact_cliques_against_simulation():
@@ -178,18 +178,18 @@ def test_intact_cliques_against_simulation():
         c for c in itertools.combinations(range(24), 4) if all(adjacency[a, b] for a, b in itertools.combinations(c, 2))
     ]
     assert count_4_cliques(adjacency) == len(nodes) > 300
-    p, share, whole, untouched = [0.7, 0.3], 0.2, [], []
+    p, share, whole_cliques, untouched = [0.7, 0.3], 0.2, [], []
     for _ in range(400):
         separated, splits = separate(adjacency, share, p, rng)
-        whole.append(count_4_cliques(separated) / len(nodes))
+        whole_cliques.append(count_4_cliques(separated) / len(nodes))
         untouched.append(np.mean(~splits[nodes].any(axis=1)))
-    for found, expected in (
+    for actual, expected in (
         (untouched, intact_cliques(share)),  # (5.4), the theoretical limit of figure 5.1
-        (whole, intact_cliques(share, probabilities=p)),
+        (whole_cliques, intact_cliques(share, probabilities=p)),
     ):
-        half_width = 4 * np.std(found) / math.sqrt(len(found))  # missed once in 16,000 seeds
+        half_width = 4 * np.std(actual) / math.sqrt(len(actual))  # missed once in 16,000 seeds
         assert half_width < 0.05
-        assert abs(np.mean(found) - expected) < half_width
+        assert abs(np.mean(actual) - expected) < half_width
 
 
 @pytest.mark.skipif(not os.environ.get("UNMASK_DATA"), reason="UNMASK_DATA names no folder with the data")
@@ -203,9 +203,11 @@ def test_published_degradation_is_a_draw_from_ours(name, published):
         top = np.argsort(-graph.degree, kind="stable")[:100]
         adjacency = graph.take(top).adjacency().toarray().astype(bool)
     rng, cliques = np.random.default_rng(11), count_4_cliques(adjacency)
-    left = [count_4_cliques(separate(adjacency, 0.2, [0.5, 0.5], rng)[0]) / cliques for _ in range(40)]
-    assert abs(np.mean(left) - intact_cliques(0.2, probabilities=[0.5, 0.5])) < 4 * np.std(left) / math.sqrt(len(left))
-    assert abs(published - np.mean(left)) < 2 * np.std(left)
+    shares_left = [count_4_cliques(separate(adjacency, 0.2, [0.5, 0.5], rng)[0]) / cliques for _ in range(40)]
+    assert abs(np.mean(shares_left) - intact_cliques(0.2, probabilities=[0.5, 0.5])) < 4 * np.std(
+        shares_left
+    ) / math.sqrt(len(shares_left))
+    assert abs(published - np.mean(shares_left)) < 2 * np.std(shares_left)
 
 
 def test_published_degradation_of_4_cliques():
@@ -227,8 +229,8 @@ def test_published_degradation_of_4_cliques():
 def test_top_failure_against_all_layouts(n, y, border, model):
     p = some_division(y, model, np.random.default_rng(n + border))
     literal = sum(chance for x, chance in layouts(n, p, model).items() if max(x) < border)  # (5.15)
-    found = top_failure(n, p, border, model=model)
-    assert found == pytest.approx(literal, rel=1e-10, abs=1e-14)
+    result = top_failure(n, p, border, model=model)
+    assert result == pytest.approx(literal, rel=1e-10, abs=1e-14)
 
 
 @settings(max_examples=60, deadline=None)
@@ -241,15 +243,15 @@ def test_two_identities_are_a_binomial_between_two_bounds(p, n, share):
 
 def one_after_the_other(n, p, border):
     """Identities draw from what is left, each by a binomial: a state for each number of contacts left."""
-    left, rest = np.zeros(n + 1), 1.0
-    left[n] = 1.0
+    distribution, p_rest = np.zeros(n + 1), 1.0
+    distribution[n] = 1.0
     for share in p[:-1]:
         after = np.zeros(n + 1)
-        for m in np.flatnonzero(left):
+        for m in np.flatnonzero(distribution):
             x = np.arange(min(border, m + 1))
-            after[m - x] += left[m] * binom.pmf(x, m, min(1.0, share / rest))
-        left, rest = after, rest - share
-    return left[:border].sum()
+            after[m - x] += distribution[m] * binom.pmf(x, m, min(1.0, share / p_rest))
+        distribution, p_rest = after, p_rest - share
+    return distribution[:border].sum()
 
 
 @pytest.mark.parametrize(
@@ -280,8 +282,8 @@ def test_top_failure_with_a_degree_of_100_000_in_exact_integers():
     assert between == pytest.approx(0.915, abs=0.005)
     assert top_failure(n, [0.3, 0.7], 70_200) == pytest.approx(between, rel=1e-8)
     # the only layout that is left, in the far tail
-    alone = math.exp(math.lgamma(n + 1) - 10 * math.lgamma(n // 10 + 1) - n * math.log(10))
-    assert top_failure(n, [0.1] * 10, n // 10 + 1) == pytest.approx(alone, rel=1e-8)
+    p_single = math.exp(math.lgamma(n + 1) - 10 * math.lgamma(n // 10 + 1) - n * math.log(10))
+    assert top_failure(n, [0.1] * 10, n // 10 + 1) == pytest.approx(p_single, rel=1e-8)
     assert top_failure(n, [0.1] * 10, n // 10) == 0
 
 
@@ -304,8 +306,8 @@ def test_deleting_and_copying_against_simulation():
     p, n, border, runs = np.array([0.4, 0.3]), 300, 125, 40_000
     drawn = rng.multinomial(n, [*p, 0.3], size=runs)[:, :2].max(axis=1) < border
     copied = rng.binomial(n, p, size=(runs, 2)).max(axis=1) < border
-    for found, model in ((drawn, "best"), (copied, "realistic")):
-        assert abs(found.mean() - top_failure(n, p, border, model=model)) < 4 * found.std() / math.sqrt(runs)
+    for result, model in ((drawn, "best"), (copied, "realistic")):
+        assert abs(result.mean() - top_failure(n, p, border, model=model)) < 4 * result.std() / math.sqrt(runs)
 
 
 def test_published_claims_on_top_nodes():
@@ -314,9 +316,9 @@ def test_published_claims_on_top_nodes():
     assert top_failure(1000, [1 / 4] * 4, 300) > 0.9
     assert top_failure(1000, [1 / 4] * 3, 300, model="best") > 0.9  # "enhanced when deleting edges is also allowed"
     # figure 5.5a: two identities work for some division in all of 165 <= degree <= 311, worse for the higher ones
-    best = top_failure(np.arange(165, 312), [0.5, 0.5], 165)
-    assert (best > 0.5).all()
-    assert (np.diff(best) <= 1e-12).all()
+    failure = top_failure(np.arange(165, 312), [0.5, 0.5], 165)
+    assert (failure > 0.5).all()
+    assert (np.diff(failure) <= 1e-12).all()
     # figure 5.5b: more identities, more failure
     even = [float(top_failure(500, [1 / y] * y, 165)) for y in (2, 3, 4, 5)]
     assert even == sorted(even)
@@ -349,8 +351,8 @@ def test_total_probability():
     even = {y: float(clique_failure(12, [1 / y] * y, 3, 0.5)) for y in (1, 2, 3)}
     y = rng.choice(4, size=40_000, p=chance)
     failed = rng.random(len(y)) < np.array([1.0, *even.values()])[y]
-    found = overall_failure(chance, even.__getitem__)
-    assert abs(found - failed.mean()) < 4 * failed.std() / math.sqrt(len(y))
+    result = overall_failure(chance, even.__getitem__)
+    assert abs(result - failed.mean()) < 4 * failed.std() / math.sqrt(len(y))
     assert even[1] == 0  # who does not separate is found: the basic model's exclusion of Y = 1
 
 
@@ -359,8 +361,8 @@ def test_total_probability():
 def test_two_identities_bound_the_whole(chance, n):
     # (5.13), with P(Y = 0) of (5.1) and the least failure over all divisions into two that occur
     two = min(float(clique_failure(n, [1 / y, 1 - 1 / y])) for y in range(2, len(chance) + 1))
-    whole = overall_failure(chance, lambda y: clique_failure(n, [1 / y] * y))
-    assert whole >= chance[0] + two * (1 - chance[0] - chance[1]) - 1e-12
+    overall = overall_failure(chance, lambda y: clique_failure(n, [1 / y] * y))
+    assert overall >= chance[0] + two * (1 - chance[0] - chance[1]) - 1e-12
 
 
 # ----------------------------------------------------------------------------------------------------------- wrong use

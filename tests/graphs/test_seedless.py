@@ -31,21 +31,21 @@ def test_people_are_found_without_a_seed():
 def test_the_order_of_nodes_tells_nothing():
     pair = shared()
     new = np.random.default_rng(2).permutation(pair.target.n_nodes)
-    here, there = (
+    plain_match, renumbered_match = (
         match_profiles(pair.source, target, 20, rng=np.random.default_rng(0))
         for target in (pair.target, pair.target.take(new))
     )
-    same = dict(zip(here.source.tolist(), here.target.tolist(), strict=True))
-    moved = dict(zip(there.source.tolist(), new[there.target].tolist(), strict=True))
-    assert sum(moved.get(u) == c for u, c in same.items()) >= 18
+    plain_mapping = dict(zip(plain_match.source.tolist(), plain_match.target.tolist(), strict=True))
+    renumbered_mapping = dict(zip(renumbered_match.source.tolist(), new[renumbered_match.target].tolist(), strict=True))
+    assert sum(renumbered_mapping.get(u) == c for u, c in plain_mapping.items()) >= 18
 
 
 @pytest.mark.parametrize(
-    "other", [friends(7), SocialGraph.from_edges([], [], n_nodes=5), SocialGraph.from_edges([0, 1, 2], [1, 2, 0])]
+    "stranger", [friends(7), SocialGraph.from_edges([], [], n_nodes=5), SocialGraph.from_edges([0, 1, 2], [1, 2, 0])]
 )
-def test_where_nobody_is_shared_it_refuses(other):
+def test_where_nobody_is_shared_it_refuses(stranger):
     with pytest.raises(UnmaskError, match="no people are found without seeds: the matches keep"):
-        match_profiles(friends(), other, 10, rng=np.random.default_rng(0))
+        match_profiles(friends(), stranger, 10, rng=np.random.default_rng(0))
 
 
 def test_two_regular_networks_refuse_since_nothing_tells_people_apart():
@@ -58,8 +58,8 @@ def small_world(seed, n=400):
     """Six neighbors along a ring, one in ten links moved anywhere."""
     rng = np.random.default_rng(seed)
     u, step = np.repeat(np.arange(n), 3), np.tile([1, 2, 3], n)
-    moved = rng.random(3 * n) < 0.1
-    v = np.where(moved, rng.integers(0, n, 3 * n), (u + step) % n)
+    is_moved = rng.random(3 * n) < 0.1
+    v = np.where(is_moved, rng.integers(0, n, 3 * n), (u + step) % n)
     return SocialGraph.from_edges(u[u != v], v[u != v], n_nodes=n)
 
 
@@ -99,18 +99,22 @@ def test_more_than_are_found_and_none_are_refused():
 
 def test_a_profile_is_the_mean_over_walks():
     star, path = SocialGraph.from_edges([0, 0, 0], [1, 2, 3]), SocialGraph.from_edges([0, 1], [1, 2])
-    here, there = _profiles(star, path)
-    both = np.concatenate((here, there))
-    assert np.allclose(here[1], here[2])
-    assert np.allclose(both.mean(axis=0), 0, atol=1e-6)
-    own = np.log1p(np.array([3, 1, 1, 1, 1, 2, 1]))
-    assert np.allclose(both[:, 0], 2 * (own - own.mean()) / own.std(), atol=1e-5)
+    star_profiles, path_profiles = _profiles(star, path)
+    all_profiles = np.concatenate((star_profiles, path_profiles))
+    assert np.allclose(star_profiles[1], star_profiles[2])
+    assert np.allclose(all_profiles.mean(axis=0), 0, atol=1e-6)
+    expected = np.log1p(np.array([3, 1, 1, 1, 1, 2, 1]))
+    assert np.allclose(all_profiles[:, 0], 2 * (expected - expected.mean()) / expected.std(), atol=1e-5)
 
 
 def test_the_page_says_what_speaks_for_guessed_identities():
     pair = shared()
     plan = Plan({"Nar09": Nar09()}, "match_profiles", 20, runs=4)
-    found = audit_networks({"r": GivenPair(pair.target, pair.source)}, plan)
-    (said,) = (one for one in found.assumptions if "edges; on random networks with the same degrees" in one)
-    assert "of the surest are found again where a tenth of the edges is missing. (r)" in said
-    assert found.table("graph_attacks").values("runs") == [1]
+    result = audit_networks({"r": GivenPair(pair.target, pair.source)}, plan)
+    (assumption,) = (
+        assumption
+        for assumption in result.assumptions
+        if "edges; on random networks with the same degrees" in assumption
+    )
+    assert "of the surest are found again where a tenth of the edges is missing. (r)" in assumption
+    assert result.table("graph_attacks").values("runs") == [1]

@@ -42,10 +42,10 @@ def copies(graph, separated):
 def held_by(model, degree, n=2_000, seed=1, **options):
     """(n, y) contacts of each identity of n people with this degree, and (n,) contacts that any of them has."""
     graph, centers = stars(n, degree)
-    kept = IdentitySeparation(model, **options).sort(graph, centers, rng=rng(seed))
-    sizes = np.bincount(kept.identity, minlength=len(kept.owner)).reshape(n, -1)
-    person = kept.owner[kept.identity]
-    distinct = np.bincount(np.unique(np.column_stack((person, kept.tie)), axis=0)[:, 0], minlength=n)
+    separated = IdentitySeparation(model, **options).sort(graph, centers, rng=rng(seed))
+    sizes = np.bincount(separated.identity, minlength=len(separated.owner)).reshape(n, -1)
+    person = separated.owner[separated.identity]
+    distinct = np.bincount(np.unique(np.column_stack((person, separated.tie)), axis=0)[:, 0], minlength=n)
     return sizes, distinct
 
 
@@ -58,21 +58,21 @@ def test_basic_keeps_every_tie_once(y):
 
 
 def test_best_drops_ties_and_doubles_none():
-    found = copies(NETWORK, everybody("best", identities=3)(NETWORK, rng=rng()))
-    assert set(found) == {0, 1}
+    result = copies(NETWORK, everybody("best", identities=3)(NETWORK, rng=rng()))
+    assert set(result) == {0, 1}
 
 
 def test_worst_doubles_ties_and_drops_none():
-    found = copies(NETWORK, everybody("worst", identities=3)(NETWORK, rng=rng()))
-    assert min(found) == 1
-    assert max(found) > 1
+    result = copies(NETWORK, everybody("worst", identities=3)(NETWORK, rng=rng()))
+    assert min(result) == 1
+    assert max(result) > 1
 
 
 @pytest.mark.parametrize("model", ["realistic", "realistic_minimal"])
 def test_realistic_drops_and_doubles(model):
-    found = copies(NETWORK, everybody(model, identities=2)(NETWORK, rng=rng()))
-    assert min(found) == 0
-    assert max(found) > 1
+    result = copies(NETWORK, everybody(model, identities=2)(NETWORK, rng=rng()))
+    assert min(result) == 0
+    assert max(result) > 1
 
 
 def test_sizes_and_contacts_are_as_each_model_allows():
@@ -102,9 +102,9 @@ def test_a_tie_of_two_adopters_is_there_for_each_pair_of_keepers():
             keepers[int(kept.owner[identity])].append((identity, int(NETWORK.neighbor[tie])))
         expected = Counter()
         for u, v in zip(*(end.tolist() for end in NETWORK.edges()), strict=True):
-            left = [i for i, contact in keepers[u] if contact == v] if u in keepers else ["whole"]
-            right = [i for i, contact in keepers[v] if contact == u] if v in keepers else ["whole"]
-            expected[len(left) * len(right)] += 1
+            identities_of_u = [i for i, contact in keepers[u] if contact == v] if u in keepers else ["whole"]
+            identities_of_v = [i for i, contact in keepers[v] if contact == u] if v in keepers else ["whole"]
+            expected[len(identities_of_u) * len(identities_of_v)] += 1
         separated = release_of(NETWORK, [kept], rng=rng(seed))
         assert Counter(copies(NETWORK, separated)) == expected
         degrees = np.sort(separated.release.degree[separated.role == Role.IDENTITY])
@@ -137,19 +137,19 @@ def test_shares_are_normal_about_the_mean():
 def test_drawing_again_leaves_the_half_that_is_wanted(total, sign):
     # The sum of y shares is normal with mean 1 and deviation s = .05 sqrt(y); its half has mean 1 -+ s sqrt(2 / pi).
     n, d, y = 3_000, 1_000, 4
-    held = how_many(np.full(n, d), np.full(n, y), "uniform", deviation=0.05, total=total, rng=rng())
+    counts = how_many(np.full(n, d), np.full(n, y), "uniform", deviation=0.05, total=total, rng=rng())
     s = 0.05 * math.sqrt(y)
     half_deviation = s * math.sqrt(1 - 2 / math.pi)
     expected = 1 + sign * s * math.sqrt(2 / math.pi)
-    assert held.sum() / (n * d) == pytest.approx(expected, abs=4 * half_deviation / math.sqrt(n) + 1 / d)
+    assert counts.sum() / (n * d) == pytest.approx(expected, abs=4 * half_deviation / math.sqrt(n) + 1 / d)
 
 
 def test_rounding_adds_and_removes_nothing_on_average():
     # degree 3, two identities of 1.5 contacts each
     n = 20_000
-    held = how_many(np.full(n, 3), np.full(n, 2), "uniform", deviation=0.0, total="any", rng=rng())
-    assert set(held.tolist()) == {1, 2}
-    assert held.mean() == pytest.approx(1.5, abs=4 * 0.5 / math.sqrt(2 * n))
+    counts = how_many(np.full(n, 3), np.full(n, 2), "uniform", deviation=0.0, total="any", rng=rng())
+    assert set(counts.tolist()) == {1, 2}
+    assert counts.mean() == pytest.approx(1.5, abs=4 * 0.5 / math.sqrt(2 * n))
 
 
 def test_random_deletion_drops_by_the_product_of_the_complements():
@@ -165,8 +165,8 @@ def test_every_contact_is_as_likely_to_be_kept():
     n, d = 4_000, 6
     graph, centers = stars(n, d)
     for model in MODELS:
-        kept = IdentitySeparation(model, identities=2, deviation=0.2).sort(graph, centers, rng=rng())
-        place = (kept.tie - graph.indptr[kept.owner[kept.identity]]) % d
+        separated = IdentitySeparation(model, identities=2, deviation=0.2).sort(graph, centers, rng=rng())
+        place = (separated.tie - graph.indptr[separated.owner[separated.identity]]) % d
         assert stats.chisquare(np.bincount(place, minlength=d)).pvalue > 1e-3
 
 
@@ -180,18 +180,18 @@ def test_nobody_has_more_identities_than_contacts():
 
 def test_no_identity_is_no_node_and_a_person_without_contacts_is_one():
     graph = SocialGraph.from_edges([0, 1], [1, 2], n_nodes=4)
-    gone = IdentitySeparation(identities=0, adopters=1, cooperation="degree")(graph, rng=rng())
-    assert sorted(gone.origin.tolist()) == [0, 2, 3]
-    assert gone.release.n_edges == 0
-    assert gone.adopters.tolist() == [1]
+    separated = IdentitySeparation(identities=0, adopters=1, cooperation="degree")(graph, rng=rng())
+    assert sorted(separated.origin.tolist()) == [0, 2, 3]
+    assert separated.release.n_edges == 0
+    assert separated.adopters.tolist() == [1]
     assert sorted(everybody(identities=4)(graph, rng=rng()).origin.tolist()) == [0, 1, 1, 2, 3]
 
 
 def test_numbers_of_identities_follow_their_law():
     for identities, law in [((0.2, 0.0, 0.8), [0.2, 0.0, 0.8]), (PowerLaw(2.0, 3), [0.0, 9 / 13, 4 / 13])]:
         graph, centers = stars(5_000, 4)
-        kept = IdentitySeparation(identities=identities).sort(graph, centers, rng=rng())
-        observed = np.bincount(np.bincount(kept.owner), minlength=4)[1:]
+        separated = IdentitySeparation(identities=identities).sort(graph, centers, rng=rng())
+        observed = np.bincount(np.bincount(separated.owner), minlength=4)[1:]
         np.testing.assert_allclose(observed / 5_000, law, atol=4 * 0.5 / math.sqrt(5_000))
         assert observed[np.array(law) == 0].sum() == 0
 
@@ -208,15 +208,15 @@ def test_sorting_gives_the_mean_shares(model):
 @pytest.mark.parametrize("model", MODELS)
 def test_same_seed_same_release_and_other_seed_another(model):
     protection = IdentitySeparation(model, adopters=0.5)
-    one, same, other = (protection(NETWORK, rng=rng(seed)) for seed in (3, 3, 4))
-    np.testing.assert_array_equal(one.release.neighbor, same.release.neighbor)
-    np.testing.assert_array_equal(one.origin, same.origin)
-    assert not np.array_equal(one.adopters, other.adopters)
+    first, repeated, second = (protection(NETWORK, rng=rng(seed)) for seed in (3, 3, 4))
+    np.testing.assert_array_equal(first.release.neighbor, repeated.release.neighbor)
+    np.testing.assert_array_equal(first.origin, repeated.origin)
+    assert not np.array_equal(first.adopters, second.adopters)
 
 
 def test_adopters_do_not_depend_on_the_model():
     chosen = [IdentitySeparation(model)(NETWORK, rng=rng()).adopters.tolist() for model in MODELS]
-    assert all(one == chosen[0] for one in chosen)
+    assert all(node == chosen[0] for node in chosen)
     assert len(chosen[0]) == 30
 
 
@@ -287,11 +287,11 @@ def test_wrong_parameters_are_refused(options, message):
 
 def test_whole_numbers_of_numpy_are_whole_numbers():
     ring = SocialGraph.from_edges([0, 1, 2, 3], [1, 2, 3, 0])
-    one, other = (IdentitySeparation(identities=y, adopters=n, minimum_degree=1) for y, n in
+    first, second = (IdentitySeparation(identities=y, adopters=n, minimum_degree=1) for y, n in
                   [(2, 3), (np.int64(2), np.int64(3))])  # fmt: skip
-    there = [made(ring, rng=np.random.default_rng(0)) for made in (one, other)]
-    assert len(there[1].adopters) == 3
-    assert there[0].origin.tolist() == there[1].origin.tolist()
+    releases = [protection_made(ring, rng=np.random.default_rng(0)) for protection_made in (first, second)]
+    assert len(releases[1].adopters) == 3
+    assert releases[0].origin.tolist() == releases[1].origin.tolist()
 
 
 def test_wrong_numbers_and_parts_are_refused():

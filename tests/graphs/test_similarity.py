@@ -32,77 +32,82 @@ def test_ratios_are_those_of_the_formula(table, seeds):
     weight = np.full((5, 7), -np.inf)
     weight[table.source, table.target] = table.weight
     rank = [[((w > row[c]) + 0.5 * (w == row[c])).sum() / 7 for c in range(7)] for row in weight for w in [row]]
-    rank, asked = np.array(rank), np.isfinite(weight).any(axis=1)
-    known = np.array(seeds[:3]), np.arange(3)
-    r = rank[known][asked[known[0]]]
+    rank, is_listed = np.array(rank), np.isfinite(weight).any(axis=1)
+    known_seeds = np.array(seeds[:3]), np.arange(3)
+    r = rank[known_seeds][is_listed[known_seeds[0]]]
     a = min(1, (len(r) + 5) / (5 - np.log(r).sum()))
-    found = table.ratios(5, 7, known)
+    actual = table.ratios(5, 7, known_seeds)
     u, c = np.indices((5, 7)).reshape(2, -1)
-    assert found.exponent == pytest.approx(a)
-    assert found.look_up(u, c) == pytest.approx(np.where(asked[u], np.log(a) + (a - 1) * np.log(rank[u, c]), 0))
-    assert found.value == pytest.approx(found.look_up(found.row, found.candidate))
+    assert actual.exponent == pytest.approx(a)
+    assert actual.look_up(u, c) == pytest.approx(np.where(is_listed[u], np.log(a) + (a - 1) * np.log(rank[u, c]), 0))
+    assert actual.value == pytest.approx(actual.look_up(actual.row, actual.candidate))
     for k in (1, 3, 7):
-        near = {*zip(found.row[found.nearest(k)], found.candidate[found.nearest(k)], strict=True)}
+        near = {*zip(actual.row[actual.nearest(k)], actual.candidate[actual.nearest(k)], strict=True)}
         pairs = zip(table.source, table.target, strict=True)
         expected = {(u, c) for u, c in pairs if (weight[u] >= weight[u, c]).sum() <= k and a < 0.8}
         assert near == expected
 
 
-def scene(*, edges=0.8, told=0.9, seed=7):
+def scene(*, edges=0.8, p_edge_seen=0.9, seed=7):
     """Noisy copies, seeds, and a similarity: of `told` of the people the image comes first, else anybody does."""
     rng = np.random.default_rng(seed)
-    source, target, truth = noisy_pair(rng, n_nodes=N, kept=edges)
+    source, target, truth = noisy_pair(rng, n_nodes=N, share_kept=edges)
     image = np.empty(N, dtype=np.int64)
     image[truth[0]] = truth[1]
     weight = rng.random((N, N))
-    right = rng.random(N) < told
-    weight[np.flatnonzero(right), image[right]] = 2
+    is_right = rng.random(N) < p_edge_seen
+    weight[np.flatnonzero(is_right), image[is_right]] = 2
     u, c = np.indices((N, N)).reshape(2, -1)
     seeds = (truth[0][:15], truth[1][:15])
     return target, Auxiliary(source, seeds, Similarity(u, c, weight.ravel())), image
 
 
-def hits(belief, image, known):
+def hits(belief, image, auxiliary):
     """Of the people who are no seeds, the share whose likeliest candidate is right."""
-    people = np.setdiff1d(np.arange(N), known.seeds[0])
-    best = [max(probability(belief, u).items(), key=lambda item: item[1], default=(-1, 0))[0] for u in people]
-    return np.mean(np.array(best) == image[people])
+    people = np.setdiff1d(np.arange(N), auxiliary.seeds[0])
+    guesses = [max(probability(belief, u).items(), key=lambda item: item[1], default=(-1, 0))[0] for u in people]
+    return np.mean(np.array(guesses) == image[people])
 
 
 @pytest.mark.parametrize("attack", [Climb(), Climb(scale=1.0), Rematch(forced=True)], ids=repr)
 def test_where_edges_tell_next_to_nothing_a_similarity_finds_people(attack):
-    target, known, image = scene(edges=0.5)
-    assert hits(attack(target, known), image, known) > 0.6
-    assert hits(attack(target, replace(known, similarity=None)), image, known) < 0.25
+    target, auxiliary, image = scene(edges=0.5)
+    assert hits(attack(target, auxiliary), image, auxiliary) > 0.6
+    assert hits(attack(target, replace(auxiliary, similarity=None)), image, auxiliary) < 0.25
 
 
 @pytest.mark.parametrize("attack", [Climb(), Rematch()], ids=repr)
 def test_a_useless_similarity_changes_nothing(attack):
-    target, known, _ = scene()
-    alike = known.similarity
+    target, auxiliary, _ = scene()
+    alike = auxiliary.similarity
     constant = Similarity(alike.source, alike.target, np.ones(N * N))
-    few = np.random.default_rng(2).permutation(N * N)[: 5 * N]
-    scattered = Similarity(alike.source[few], alike.target[few], np.arange(5.0 * N))
-    plain = attack(target, replace(known, similarity=None))
+    few_pairs = np.random.default_rng(2).permutation(N * N)[: 5 * N]
+    scattered = Similarity(alike.source[few_pairs], alike.target[few_pairs], np.arange(5.0 * N))
+    plain = attack(target, replace(auxiliary, similarity=None))
     for useless in (constant, scattered):
-        assert useless.ratios(N, N, known.seeds).exponent == 1
-        told = attack(target, replace(known, similarity=useless))
-        assert np.array_equal(plain.mapping, told.mapping)
-        assert np.array_equal(plain.log_probability, told.log_probability)
+        assert useless.ratios(N, N, auxiliary.seeds).exponent == 1
+        with_noise = attack(target, replace(auxiliary, similarity=useless))
+        assert np.array_equal(plain.mapping, with_noise.mapping)
+        assert np.array_equal(plain.log_probability, with_noise.log_probability)
 
 
 @pytest.mark.parametrize("attack", [Climb(), Rematch(forced=True)], ids=repr)
 def test_only_the_order_of_weights_counts_and_numbers_of_nodes_do_not(attack):
-    target, known, _ = scene(edges=0.6)
-    plain, told = known.similarity, attack(target, known).mapping
+    target, auxiliary, _ = scene(edges=0.6)
+    plain, with_similarity = auxiliary.similarity, attack(target, auxiliary).mapping
     steeper = Similarity(plain.source, plain.target, np.exp(9 * plain.weight))
-    assert np.array_equal(attack(target, replace(known, similarity=steeper)).mapping, told)
+    assert np.array_equal(attack(target, replace(auxiliary, similarity=steeper)).mapping, with_similarity)
     rng = np.random.default_rng(3)
-    here, there = rng.permutation(N), rng.permutation(N)
-    moved, shown = (known.graph.take(np.argsort(here)), target.take(np.argsort(there)))
-    seeds = (here[known.seeds[0]], there[known.seeds[1]])
-    again = attack(shown, Auxiliary(moved, seeds, plain.renumbered(here, there))).mapping
-    assert np.array_equal(again[here], np.append(there, -1)[told])
+    source_order, target_order = rng.permutation(N), rng.permutation(N)
+    shuffled_source, shuffled_target = (
+        auxiliary.graph.take(np.argsort(source_order)),
+        target.take(np.argsort(target_order)),
+    )
+    seeds = (source_order[auxiliary.seeds[0]], target_order[auxiliary.seeds[1]])
+    again = attack(
+        shuffled_target, Auxiliary(shuffled_source, seeds, plain.renumbered(source_order, target_order))
+    ).mapping
+    assert np.array_equal(again[source_order], np.append(target_order, -1)[with_similarity])
 
 
 def test_the_most_similar_join_the_support():
@@ -110,15 +115,15 @@ def test_the_most_similar_join_the_support():
     seeds = np.arange(0, 400, 4), np.arange(0, 400, 4)
     u = np.arange(399)
     far = Similarity(np.append(u, u), np.append(u, (u + 200) % 399), np.append(2 + 0 * u, 1 + 0 * u).astype(float))
-    with_far, plain = (Support.of(pair, Auxiliary(pair, seeds, one)) for one in (far, None))
-    held = {*zip(with_far.row.tolist(), with_far.candidate.tolist(), strict=True)}
+    with_far, plain = (Support.of(pair, Auxiliary(pair, seeds, similarity)) for similarity in (far, None))
+    pairs_held = {*zip(with_far.row.tolist(), with_far.candidate.tolist(), strict=True)}
     free = [v for v in range(399) if v % 4 and (v + 200) % 399 % 4]
-    assert {(v, (v + 200) % 399) for v in free} <= held
+    assert {(v, (v + 200) % 399) for v in free} <= pairs_held
     assert len(with_far) > len(plain)
 
 
 @pytest.mark.parametrize(
-    ("made", "said"),
+    ("make", "message"),
     [
         (lambda: Similarity(np.array([0]), np.array([0, 1]), np.array([1.0])), "there are 2 and 1 entries"),
         (lambda: Similarity(np.array([0]), np.array([0]), np.array([np.nan])), "is no finite number"),
@@ -134,46 +139,46 @@ def test_the_most_similar_join_the_support():
         (lambda: Climb(scale=0), "scale is 0, expected a number above 0"),
     ],
 )
-def test_a_similarity_that_is_none_is_refused(made, said):
-    with pytest.raises(UnmaskError, match=said):
-        made()
+def test_a_similarity_that_is_none_is_refused(make, message):
+    with pytest.raises(UnmaskError, match=message):
+        make()
 
 
 def test_seeds_that_are_not_in_the_graphs_are_refused_before_a_similarity_is_read():
-    target, known, _ = scene()
+    target, auxiliary, _ = scene()
     for attack in (Climb(), Rematch()):
         with pytest.raises(UnmaskError, match="source seed 0 is node 99, expected 0"):
-            attack(target, replace(known, seeds=(np.array([99]), np.array([0]))))
+            attack(target, replace(auxiliary, seeds=(np.array([99]), np.array([0]))))
 
 
 @pytest.fixture
 def networks(tmp_path):
     """Two networks of one shape, ids of another kind in each, and who leaked."""
-    target, known, image = scene(edges=0.9)
-    known.graph.write(tmp_path / "known.csv")
-    shown = SocialGraph.from_edges(*target.edges(), labels=[f"p{c}" for c in range(N)])
-    shown.write(tmp_path / "release.csv")
-    seeds = "".join(f"{u},p{c}\n" for u, c in zip(*known.seeds, strict=True))
+    target, auxiliary, image = scene(edges=0.9)
+    auxiliary.graph.write(tmp_path / "known.csv")
+    labeled = SocialGraph.from_edges(*target.edges(), labels=[f"p{c}" for c in range(N)])
+    labeled.write(tmp_path / "release.csv")
+    seeds = "".join(f"{u},p{c}\n" for u, c in zip(*auxiliary.seeds, strict=True))
     (tmp_path / "seeds.csv").write_text(seeds)
     (tmp_path / "truth.csv").write_text("".join(f"{u},p{image[u]}\n" for u in range(N)))
     return tmp_path, image
 
 
-def audited(folder, *more):
+def audited(folder, *options):
     files = [f"--{key}={folder}/{name}.csv" for key, name in (("auxiliary", "known"), ("seeds-file", "seeds"))]
-    return CliRunner().invoke(main, ["audit", "graph", f"{folder}/release.csv", *files, *more])
+    return CliRunner().invoke(main, ["audit", "graph", f"{folder}/release.csv", *files, *options])
 
 
 def test_the_command_reads_a_table_of_three_columns_and_says_who_uses_it(networks):
     folder, image = networks
     (folder / "alike.csv").write_text("who,whom,how much\n" + "".join(f"{u},p{image[u]},1e0\n" for u in range(N)))
-    asked = ("--truth", f"{folder}/truth.csv", "--attack", "Climb,Nar09", "--similarity", f"{folder}/alike.csv")
-    done = audited(folder, *asked, "--json")
+    command = ("--truth", f"{folder}/truth.csv", "--attack", "Climb,Nar09", "--similarity", f"{folder}/alike.csv")
+    done = audited(folder, *command, "--json")
     assert done.exit_code == 0, done.output
-    found = parsed(done.stdout)
-    recall = {row["adversary"]: row["posterior"] for row in found["results"] if row["measure"] == "recall"}
+    data = parsed(done.stdout)
+    recall = {row["adversary"]: row["posterior"] for row in data["results"] if row["measure"] == "recall"}
     assert recall["Climb"] > max(0.9, recall["Nar09"])
-    audited(folder, *asked, "--report", f"{folder}/page.html")
+    audited(folder, *command, "--report", f"{folder}/page.html")
     page = (folder / "page.html").read_text()
     assert "from 15 leaked identities and the similarity of people" in page
     assert "by edges and by the similarity of 60 pairs of people" in page
@@ -186,7 +191,7 @@ def test_no_similarity_tells_nothing_of_any_pair():
 
 
 @pytest.mark.parametrize(
-    ("table", "said"),
+    ("table", "message"),
     [
         ("0,p1\n", "the rows of 'alike.csv' have 2 cells, expected three"),
         ("0,p1,1\n1,p2,much\n", "row 2 of 'alike.csv' has no finite number in"),
@@ -196,24 +201,34 @@ def test_no_similarity_tells_nothing_of_any_pair():
         ("", "alike.csv"),
     ],
 )
-def test_a_table_that_is_none_is_refused_in_one_sentence(networks, table, said):
+def test_a_table_that_is_none_is_refused_in_one_sentence(networks, table, message):
     folder, _ = networks
     (folder / "alike.csv").write_text(table)
     done = audited(folder, "--attack", "Climb", "--similarity", f"{folder}/alike.csv")
     assert done.exit_code != 0
-    assert said in done.output
+    assert message in done.output
     assert "Traceback" not in done.output
 
 
 def test_a_similarity_needs_a_network_of_the_adversary(networks):
     folder, _ = networks
-    given = ["audit", "graph", f"{folder}/release.csv", "--overlap", "0.5,0.75", "--similarity", f"{folder}/seeds.csv"]
-    done = CliRunner().invoke(main, given)
+    command = [
+        "audit",
+        "graph",
+        f"{folder}/release.csv",
+        "--overlap",
+        "0.5,0.75",
+        "--similarity",
+        f"{folder}/seeds.csv",
+    ]
+    done = CliRunner().invoke(main, command)
     assert done.exit_code == 2
     assert "--similarity was given with --overlap, which draws its own networks; leave one out" in done.output
 
 
 def test_attacks_that_see_edges_alone_are_what_they_were():
-    target, known, _ = scene()
-    told, plain = (Nar09()(target, one) for one in (known, replace(known, similarity=None)))
-    assert np.array_equal(told.mapping, plain.mapping)
+    target, auxiliary, _ = scene()
+    with_similarity, plain = (
+        Nar09()(target, auxiliary_form) for auxiliary_form in (auxiliary, replace(auxiliary, similarity=None))
+    )
+    assert np.array_equal(with_similarity.mapping, plain.mapping)

@@ -30,7 +30,7 @@ def write(path, head, rows):
     return str(path)
 
 
-def named(graph, prefix):
+def label_graph(graph, prefix):
     return SocialGraph(graph.indptr, graph.neighbor, np.array([f"{prefix}{i}" for i in range(graph.n_nodes)], object))
 
 
@@ -45,25 +45,26 @@ def doors(tmp_path_factory):
     graph = datasets.barabasi_albert(250, 4, rng=cell.rng("dataset"))
     pair = split(graph, 0.9, 0.9, cell.rng("split", 0.9, 0.9))
     seeds = select_seeds(pair, "random.25", 20, cell.rng("seeds", "random.25", 20))
-    known, files = Auxiliary(pair.source, seeds), {}
-    for name, one, prefix in (("auxiliary", pair.source, "a"), ("release", pair.target, "r")):
+    auxiliary, files = Auxiliary(pair.source, seeds), {}
+    for name, network, prefix in (("auxiliary", pair.source, "a"), ("release", pair.target, "r")):
         files[name] = str(folder / f"{name}.csv")
-        named(one, prefix).write(files[name])
-    both = [(f"a{v}", f"r{pair.truth[v]}") for v in pair.common]
-    files["truth"] = write(folder / "truth.csv", "auxiliary,release", both)
+        label_graph(network, prefix).write(files[name])
+    pairs = [(f"a{v}", f"r{pair.truth[v]}") for v in pair.common]
+    files["truth"] = write(folder / "truth.csv", "auxiliary,release", pairs)
     first = [(f"a{u}", f"r{v}") for u, v in zip(seeds.source, seeds.target, strict=True)]
     files["seeds"] = write(folder / "seeds.csv", "auxiliary,release", first)
-    asked = ["audit", "graph", files["release"], "--auxiliary", files["auxiliary"], "--truth", files["truth"]]
-    done = CliRunner().invoke(main, [*asked, "--seeds-file", files["seeds"], "--attack", ",".join(ATTACKS), "--json"])
+    command = ["audit", "graph", files["release"], "--auxiliary", files["auxiliary"], "--truth", files["truth"]]
+    done = CliRunner().invoke(main, [*command, "--seeds-file", files["seeds"], "--attack", ",".join(ATTACKS), "--json"])
     assert done.exit_code == 0, done.output
-    shown = parsed(done.stdout)
-    told = {attack["attack"]: attack for attack in shown["tables"]["graph_attacks"]}
-    filed = {(row["adversary"], row["measure"]): row["posterior"] for row in shown["results"]}
+    data = parsed(done.stdout)
+    by_attack = {attack["attack"]: attack for attack in data["tables"]["graph_attacks"]}
+    filed = {(row["adversary"], row["measure"]): row["posterior"] for row in data["results"]}
     return {
         name: (
-            told[name] | {"rows": {measure: value for (who, measure), value in filed.items() if who == name}},
+            by_attack[name]
+            | {"rows": {measure: value for (attack, measure), value in filed.items() if attack == name}},
             {row.measure: row.posterior for row in run_cell(cells[kind.__name__])},
-            {row.measure: row for row in audit(kind()(pair.target, known), pair.to_truth(seeds)).rows},
+            {row.measure: row for row in audit(kind()(pair.target, auxiliary), pair.to_truth(seeds)).rows},
         )
         for name, kind in ATTACKS.items()
     }
@@ -71,15 +72,15 @@ def doors(tmp_path_factory):
 
 @pytest.mark.parametrize("name", ATTACKS)
 def test_audit_study_and_library_give_the_same_numbers(doors, name):
-    told, studied, library = doors[name]
-    assert told["matches"] == library["precision"].n
+    commanded, studied, library = doors[name]
+    assert commanded["matches"] == library["precision"].n
     for measure in ("recall", "precision", "false_positives", "named_wrongly", "spread"):
         value = library[measure].posterior
-        assert told["rows"][measure] == pytest.approx(value, abs=1e-12)
+        assert commanded["rows"][measure] == pytest.approx(value, abs=1e-12)
         assert studied[measure] == pytest.approx(value, abs=1e-12)
     for measure in ("recall", "precision", "false_positives"):
-        assert told[measure] == pytest.approx(library[measure].posterior, abs=1e-12)
-    assert told["named_wrongly"] == pytest.approx(library["named_wrongly"].posterior, abs=1e-12)
-    assert studied["spread"] == told["spread_in"] == float(library["recall"].posterior >= MIN_SPREAD)
+        assert commanded[measure] == pytest.approx(library[measure].posterior, abs=1e-12)
+    assert commanded["named_wrongly"] == pytest.approx(library["named_wrongly"].posterior, abs=1e-12)
+    assert studied["spread"] == commanded["spread_in"] == float(library["recall"].posterior >= MIN_SPREAD)
     for measure in ("realized_success", "rank"):
-        assert told["rows"][measure] == pytest.approx(library[measure].posterior, rel=1e-12)
+        assert commanded["rows"][measure] == pytest.approx(library[measure].posterior, rel=1e-12)

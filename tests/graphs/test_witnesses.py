@@ -53,7 +53,7 @@ def test_pairs_of_many_marks_may_be_chosen_first(ties):
     """Dense graphs, so that many pairs have more than 8 marks: the choice in tiers has the outcome of one choice."""
     rng = np.random.default_rng(7)
     for _ in range(3):
-        source, target, truth = noisy_pair(rng, n_nodes=50, degree=22.0, kept=0.8)
+        source, target, truth = noisy_pair(rng, n_nodes=50, degree=22.0, share_kept=0.8)
         seeds = (truth[0][:12], truth[1][:12])
         mu, sweeps = slow_more.irma(as_dict(source), as_dict(target), seed_pairs(seeds), broken=ties == "broken")
         marks = slow_more.marks(as_dict(source), as_dict(target), set(mu.items()))
@@ -74,7 +74,7 @@ def test_hubs_are_matched_without_rivals_of_low_degree():
 
 def test_repair_takes_back_what_percolation_got_wrong():
     """Some first matches are wrong; after the repairs fewer are, of more matches."""
-    source, target, truth = noisy_pair(np.random.default_rng(5), n_nodes=300, degree=14.0, kept=0.8)
+    source, target, truth = noisy_pair(np.random.default_rng(5), n_nodes=300, degree=14.0, share_kept=0.8)
     image = np.empty(300, dtype=np.int64)
     image[truth[0]] = truth[1]
     seeds = (truth[0][:6], truth[1][:6])
@@ -98,7 +98,7 @@ def percolated(source, target, seeds):
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=repr)
 def test_the_copies_are_found_and_belief_and_mapping_agree(attack):
-    source, target, truth = noisy_pair(np.random.default_rng(3), n_nodes=120, degree=12.0, kept=0.95)
+    source, target, truth = noisy_pair(np.random.default_rng(3), n_nodes=120, degree=12.0, share_kept=0.95)
     belief = attack(target, Auxiliary(source, (truth[0][:20], truth[1][:20])))
     image = np.empty(120, dtype=np.int64)
     image[truth[0]] = truth[1]
@@ -127,12 +127,12 @@ def test_twins_share_the_belief(attack):
 def test_broken_ties_name_twins_by_chance():
     """Over renumberings of the nodes, one of three twins is named right a third of the time."""
     edges = [(hub, leaf) for hub in (0, 1) for leaf in (2, 3, 4)]
-    net, rng, right = graph(5, edges), np.random.default_rng(1), 0
+    net, rng, n_right = graph(5, edges), np.random.default_rng(1), 0
     for _ in range(300):
         number = rng.permutation(5)
         belief = Irma(ties="broken")(renumbered(net, number), Auxiliary(net, (np.array([0, 1]), number[:2])))
-        right += np.sum(belief.mapping[2:] == number[2:])
-    assert right / 900 == pytest.approx(1 / 3, abs=0.08)  # 3 sigma of 300 independent draws
+        n_right += np.sum(belief.mapping[2:] == number[2:])
+    assert n_right / 900 == pytest.approx(1 / 3, abs=0.08)  # 3 sigma of 300 independent draws
 
 
 def test_pairs_that_are_listed_in_several_parts_are_all_listed():
@@ -159,9 +159,9 @@ def test_inputs_are_left_unchanged_and_repr_rebuilds_the_attack(attack):
     source, target, truth = noisy_pair(np.random.default_rng(4))
     seeds = (truth[0][:9], truth[1][:9])
     inputs = [source.indptr, source.neighbor, target.indptr, target.neighbor, *seeds]
-    before = [array.copy() for array in inputs]
+    initial = [array.copy() for array in inputs]
     belief = attack(target, Auxiliary(source, seeds))
-    assert all(np.array_equal(a, b) and a.flags.writeable for a, b in zip(inputs, before, strict=True))
+    assert all(np.array_equal(a, b) and a.flags.writeable for a, b in zip(inputs, initial, strict=True))
     again = eval(repr(attack), {"KorulaLattanzi": KorulaLattanzi, "Irma": Irma})
     assert again == attack
     assert again(target, Auxiliary(source, seeds)).mapping.tobytes() == belief.mapping.tobytes()

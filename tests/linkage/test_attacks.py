@@ -58,7 +58,7 @@ def release(difficulty, *, protection=PerItem(), seed=0):  # noqa: B008 - it is 
     return protection(population, rng=np.random.default_rng(seed + 1))
 
 
-def together(partition):
+def pairs_together(partition):
     """(n, n) who is with whom, by item id."""
     code = partition.code[np.argsort(partition.items)]
     return code[:, None] == code[None, :]
@@ -71,31 +71,31 @@ def together(partition):
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_users_who_are_their_features_are_all_found(attack):
     items, solution = release(0.0)
-    found = evaluate(Contingency.of(solution, attack(items)), beta=1.0)
-    assert np.all(found.breached)
+    result = evaluate(Contingency.of(solution, attack(items)), beta=1.0)
+    assert np.all(result.breached)
     if attack != ExactMatch(("place",)):
-        assert np.all(found.foreign_share == 0)
+        assert np.all(result.foreign_share == 0)
 
 
 @pytest.mark.filterwarnings("default")
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_features_without_habits_find_nobody(attack):
     items, solution = release(1.0)
-    found = evaluate(Contingency.of(solution, attack(items)), beta=0.8)
-    assert not np.any(found.breached & (found.foreign_share < 0.5))
+    result = evaluate(Contingency.of(solution, attack(items)), beta=0.8)
+    assert not np.any(result.breached & (result.foreign_share < 0.5))
 
 
 @pytest.mark.filterwarnings("default")
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_an_attack_is_reproducible_and_does_not_read_order_ids_or_labels(attack):
     items, _ = release(0.1, protection=PerPeriod(0.5))
-    plain = together(attack(items))
-    assert np.array_equal(plain, together(attack(items)))
+    plain = pairs_together(attack(items))
+    assert np.array_equal(plain, pairs_together(attack(items)))
     rng = np.random.default_rng(9)
     order = rng.permutation(len(items))
     shuffled = items.take(order)
     if not isinstance(attack, FeatureClustering):  # its starts and ties are by row
-        assert np.array_equal(plain, together(attack(shuffled)))
+        assert np.array_equal(plain, pairs_together(attack(shuffled)))
     names = {"ids": rng.permutation(len(items)) + 1_000, "pseudonym": items.pseudonym * 3 + 1}
     renamed = Items(names["ids"], items.features, names["pseudonym"], items.time, items.context)
     assert np.array_equal(attack(renamed).code, attack(items).code)
@@ -107,8 +107,8 @@ def test_an_attack_is_reproducible_and_does_not_read_order_ids_or_labels(attack)
 def test_items_of_one_pseudonym_stay_together(attack):
     for difficulty in (0.1, 1.0):
         items, _ = release(difficulty, protection=Split(3))
-        free = together(items.partition)
-        assert np.all(together(attack(items))[free])
+        free = pairs_together(items.partition)
+        assert np.all(pairs_together(attack(items))[free])
 
 
 @pytest.mark.filterwarnings("default")
@@ -146,7 +146,7 @@ def test_a_threshold_is_single_linkage(metric):
         reach = (norm <= 1.0) & (block[:, None] == block[None])
         for _ in range(6):
             reach = (reach.astype(int) @ reach.astype(int)) > 0  # 2^6 steps
-        assert np.array_equal(together(Threshold(1.0, metric=metric)(items)), reach)
+        assert np.array_equal(pairs_together(Threshold(1.0, metric=metric)(items)), reach)
 
 
 def test_the_scale_divides_and_missing_points_stand_alone():
@@ -176,15 +176,15 @@ def test_blocks_hold_every_pair_that_agrees_once():
     rng = np.random.default_rng(2)
     items = Items.read({"a": rng.choice(["x", "y", ""], 60), "b": rng.integers(0, 4, 60)}, features=("a", "b"))
     a, b = items.features
-    left, right = list_pairs((a, b))
+    left_items, right_items = list_pairs((a, b))
     expected = {
         (i, j)
         for i in range(60)
         for j in range(i + 1, 60)
         if a.codes[i] == a.codes[j] >= 0 and b.values[i] == b.values[j]
     }
-    assert set(zip(left.tolist(), right.tolist(), strict=True)) == expected
-    assert len(left) == len(expected)
+    assert set(zip(left_items.tolist(), right_items.tolist(), strict=True)) == expected
+    assert len(left_items) == len(expected)
 
 
 def test_letter_pairs():
@@ -195,18 +195,18 @@ def test_letter_pairs():
 
 def test_the_weight_of_evidence_is_that_of_fellegi_and_sunter():
     # prior odds 1 to 9; name equal: 0.9 / 0.1 = 9; town different: 0.2 / 0.5 = 0.4; together 0.4 to 1
-    known = Weights(
+    weights = Weights(
         m={"name": (0.1, 0.0, 0.9), "town": (0.2, 0.0, 0.8)},
         u={"name": (0.9, 0.0, 0.1), "town": (0.5, 0.0, 0.5)},
         prior=0.1,
     )
     items = Items.read({"name": ["ann", "ann", "bob"], "town": ["x", "y", "x"]}, features=("name", "town"))
-    links = RecordLinkage((("name",),), weights=known).link(items)
+    links = RecordLinkage((("name",),), weights=weights).link(items)
     assert links.first.tolist() == [0]
     assert links.second.tolist() == [1]
     assert links.probability == pytest.approx([0.4 / 1.4])
     missing = Items.read({"name": ["ann", "ann"], "town": ["x", ""]}, features=("name", "town"))
-    assert RecordLinkage((("name",),), weights=known).link(missing).probability == pytest.approx([0.5])
+    assert RecordLinkage((("name",),), weights=weights).link(missing).probability == pytest.approx([0.5])
 
 
 def test_estimates_recover_the_known_parameters():
@@ -215,16 +215,16 @@ def test_estimates_recover_the_known_parameters():
     rng = np.random.default_rng(6)
     n, values, errors = 3_000, 200, (0.05, 0.1, 0.02, 0.2, 0.08)
     true = rng.integers(values, size=(n, 5))
-    seen = np.concatenate([true, true])
-    wrong = rng.random(seen.shape) < np.array(errors)
-    seen = np.where(wrong, rng.integers(values, size=seen.shape), seen)
-    names = [f"f{at}" for at in range(5)]
-    cells = {name: seen[:, at].astype(str) for at, name in enumerate(names)}
+    observed = np.concatenate([true, true])
+    is_wrong = rng.random(observed.shape) < np.array(errors)
+    observed = np.where(is_wrong, rng.integers(values, size=observed.shape), observed)
+    names = [f"f{index}" for index in range(5)]
+    cells = {name: observed[:, index].astype(str) for index, name in enumerate(names)}
     items = Items.read(cells, features=names, kinds=dict.fromkeys(names, "categorical"))
     weights = RecordLinkage((("f0", "f1"), ("f2", "f3"), ("f3", "f4"))).fit(items)
     for name, error in zip(names, errors, strict=True):
-        right = (1 - error) ** 2
-        assert weights.m[name][2] == pytest.approx(right + (1 - right) / values, abs=0.02)
+        p_agree = (1 - error) ** 2
+        assert weights.m[name][2] == pytest.approx(p_agree + (1 - p_agree) / values, abs=0.02)
         assert weights.u[name][2] == pytest.approx(1 / values, rel=0.05)
     assert weights.prior == pytest.approx(n / (2 * n * (2 * n - 1) / 2), rel=0.05)
     links = RecordLinkage((("f0", "f1"), ("f2", "f3"), ("f3", "f4"))).link(items)
@@ -234,8 +234,8 @@ def test_estimates_recover_the_known_parameters():
 
 def links_of(n, pairs):
     items = Items.read({"x": list(range(n))}, features="x")
-    left, right, probability = (np.array(column) for column in zip(*pairs, strict=True))
-    return Links(items, left, right, probability.astype(float))
+    left_items, right_items, probability = (np.array(column) for column in zip(*pairs, strict=True))
+    return Links(items, left_items, right_items, probability.astype(float))
 
 
 def test_a_chain_of_links_is_one_cluster():
@@ -276,17 +276,17 @@ def test_splink_and_our_linker_agree_on_clean_persons():
     rows = {name: np.tile(rng.choice(values, n), 2) for name, values in cells.items()}
     rows["born"] = np.tile(rng.integers(1, 300, n).astype(str), 2)
     for name, values in rows.items():
-        wrong = rng.random(2 * n) < 0.05
-        rows[name] = np.where(wrong, rng.permutation(values), values)
+        is_wrong = rng.random(2 * n) < 0.05
+        rows[name] = np.where(is_wrong, rng.permutation(values), values)
     kinds = dict.fromkeys(("first", "last", "town"), "text") | {"born": "categorical"}
     items = Items.read(rows, features=tuple(kinds), kinds=kinds)
     blocks = (("first", "last"), ("town", "born"), ("last", "born"))
     solution = Partition(np.tile(np.arange(n), 2), items=items.ids)
     caught = []
     for attack in (SplinkLinkage(blocks), RecordLinkage(blocks)):
-        found = evaluate(Contingency.of(solution, attack(items)))
-        caught.append(found.breached)
-        assert np.mean(found.foreign_share) < 0.01
+        result = evaluate(Contingency.of(solution, attack(items)))
+        caught.append(result.breached)
+        assert np.mean(result.foreign_share) < 0.01
     # a user's two records agree on a feature with chance 0.95^2 = 0.9, and on all of one of the blocks with 0.97;
     # a pair that agrees on two features only, of four, is in doubt
     assert np.mean(caught[0]) > 0.9

@@ -30,8 +30,8 @@ def test_same_name_and_day_of_birth_on_rldata():
     items, truth = rldata()
     linked = ExactMatch(("fname_c1", "lname_c1", "bd"))(items)
     linkable = truth.sizes >= 2
-    found = evaluate(Contingency.of(truth, linked), beta=0.8)
-    breached, foreign = np.asarray(found.breached)[linkable], np.asarray(found.foreign_share)[linkable]
+    result = evaluate(Contingency.of(truth, linked), beta=0.8)
+    breached, foreign = np.asarray(result.breached)[linkable], np.asarray(result.foreign_share)[linkable]
     assert linkable.sum() == 1_000
     assert np.mean(breached) == pytest.approx(0.259)
     assert np.mean(breached & (foreign == 0)) == pytest.approx(0.250)
@@ -54,14 +54,14 @@ def test_traces_follow_their_stated_law(difficulty):
     place = traces.feature("place").codes
     counts = np.zeros((2_000, 10))
     np.add.at(counts, (user, place), 1)
-    same = ((counts * (counts - 1)).sum(axis=1) / (20 * 19)).mean()  # two items of a user at one place
-    assert same == pytest.approx((1 - difficulty) ** 2 * 0.9 + 0.1, abs=0.02)
+    p_same = ((counts * (counts - 1)).sum(axis=1) / (20 * 19)).mean()  # two items of a user at one place
+    assert p_same == pytest.approx((1 - difficulty) ** 2 * 0.9 + 0.1, abs=0.02)
 
 
 def test_traces_are_seeded_and_checked():
-    one, other = (datasets.synthetic_traces(5, 6, rng=np.random.default_rng(2)) for _ in range(2))
-    assert np.array_equal(one.feature("x0").values, other.feature("x0").values)
-    assert one.pseudonym.tolist() == other.pseudonym.tolist()
+    first, second = (datasets.synthetic_traces(5, 6, rng=np.random.default_rng(2)) for _ in range(2))
+    assert np.array_equal(first.feature("x0").values, second.feature("x0").values)
+    assert first.pseudonym.tolist() == second.pseudonym.tolist()
     rng = np.random.default_rng(1)
     with pytest.raises(UnmaskError, match="n_users is 0"):
         datasets.synthetic_traces(0, 6, rng=rng)

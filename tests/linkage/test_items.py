@@ -124,8 +124,8 @@ def test_unreadable_sources_are_refused(tmp_path):
 def test_nothing_about_a_text_file_is_guessed_from_its_rows(tmp_path):
     path = tmp_path / "items.csv"
     path.write_text("id;A;a\n#1;x;1\n2;\u00a0x;2\n")
-    found = read_columns(path, ["id", "A", "a"])
-    assert [column.tolist() for column in found.values()] == [["#1", "2"], ["x", "\u00a0x"], ["1", "2"]]
+    result = read_columns(path, ["id", "A", "a"])
+    assert [column.tolist() for column in result.values()] == [["#1", "2"], ["x", "\u00a0x"], ["1", "2"]]
     path.write_text("id,a\n1,x\n2\n")
     with pytest.raises(FailedError, match="line 3 of the file has 1 columns, expected 2"):
         read_columns(path, ["id"])
@@ -136,9 +136,9 @@ def test_nothing_about_a_text_file_is_guessed_from_its_rows(tmp_path):
 
 def test_no_cell_is_shown():
     items = read()
-    shown = repr(items) + repr(items.features)
-    assert "r1" not in shown
-    assert "'x'" not in shown
+    printed = repr(items) + repr(items.features)
+    assert "r1" not in printed
+    assert "'x'" not in printed
 
 
 def test_times_of_a_parquet_file_are_seconds_whatever_their_type(tmp_path):

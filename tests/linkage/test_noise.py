@@ -33,9 +33,9 @@ LABELS = [
 @pytest.mark.parametrize("labels", LABELS)
 @pytest.mark.parametrize("engine", [(), ("--engine", "duckdb")])
 def test_items_of_a_noise_label_are_each_alone(tmp_path, labels, engine):
-    asked = audited(tmp_path, labels, *engine)
-    assert asked.exit_code == 2
-    assert f"--noise={labels[-1]}" in asked.stderr
+    result = audited(tmp_path, labels, *engine)
+    assert result.exit_code == 2
+    assert f"--noise={labels[-1]}" in result.stderr
     assert breached(audited(tmp_path, labels, *engine, f"--noise={labels[-1]}")) == 0.5  # the three items of subject 1
     assert breached(audited(tmp_path, labels, *engine, "--noise=")) == 1.0
 

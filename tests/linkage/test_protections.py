@@ -19,7 +19,7 @@ def population(seed=0):
 @pytest.mark.parametrize("protection", PROTECTIONS)
 def test_items_are_kept_and_the_solution_names_their_users(protection):
     items = population()
-    before = items.pseudonym.copy()
+    initial = items.pseudonym.copy()
     release, solution = protection(items, rng=np.random.default_rng(1))
     assert sorted(release.ids.tolist()) == items.ids.tolist()
     back = np.argsort(release.ids)
@@ -30,7 +30,7 @@ def test_items_are_kept_and_the_solution_names_their_users(protection):
     assert np.array_equal(release.context[back], items.context)
     assert solution.items.tolist() == release.ids.tolist()
     assert solution.names[solution.code][back].tolist() == items.pseudonym.tolist()
-    assert np.array_equal(before, items.pseudonym)
+    assert np.array_equal(initial, items.pseudonym)
     assert eval(repr(protection), vars(module)) == protection
 
 
@@ -43,10 +43,10 @@ def test_a_pseudonym_never_covers_two_users(protection):
 
 @pytest.mark.parametrize("protection", PROTECTIONS)
 def test_the_seed_decides_everything(protection):
-    one, other, third = (protection(population(), rng=np.random.default_rng(seed))[0] for seed in (5, 5, 6))
-    assert one.ids.tolist() == other.ids.tolist()
-    assert one.pseudonym.tolist() == other.pseudonym.tolist()
-    assert one.ids.tolist() != third.ids.tolist()
+    first, second, third = (protection(population(), rng=np.random.default_rng(seed))[0] for seed in (5, 5, 6))
+    assert first.ids.tolist() == second.ids.tolist()
+    assert first.pseudonym.tolist() == second.pseudonym.tolist()
+    assert first.ids.tolist() != third.ids.tolist()
 
 
 def test_what_each_protection_keeps_together():
@@ -57,14 +57,14 @@ def test_what_each_protection_keeps_together():
         release, _ = protection(items, rng=np.random.default_rng(3))
         return release.partition.code[np.argsort(release.ids)]
 
-    def same(code, *keys):
+    def is_one_to_one(code, *keys):
         key = list(zip(*keys, strict=True))
         return len(set(code)) == len(set(key)) == len(set(zip(code, key, strict=True)))
 
     assert len(set(groups(PerItem()))) == len(items)
-    assert same(groups(PerPeriod(0.25)), user, period)
-    assert same(groups(PerContext()), user, items.context)
-    assert same(groups(Split(1)), user)
+    assert is_one_to_one(groups(PerPeriod(0.25)), user, period)
+    assert is_one_to_one(groups(PerContext()), user, items.context)
+    assert is_one_to_one(groups(Split(1)), user)
     per_user = Counter(user for user, _ in set(zip(user, groups(Split(3)), strict=True)))
     assert set(per_user.values()) == {3}  # 15 items each: a part is empty with chance 3 (2/3)^15 = 0.7 %
     by_context = groups(Split(2, "context"))
@@ -90,12 +90,12 @@ def test_own_phases_change_at_different_times():
 def test_labels_are_dealt_uniformly():
     items = Items.read({"user": ["a", "b", "c", "d"]}, pseudonym="user")
     rng = np.random.default_rng(0)
-    seen = Counter()
+    counts = Counter()
     for _ in range(4_800):
         release, _ = PerItem()(items, rng=rng)
-        seen[tuple(release.pseudonym[np.argsort(release.ids)].tolist())] += 1
-    assert set(seen) == set(itertools.permutations(range(4)))
-    chi_square = sum((count - 200) ** 2 / 200 for count in seen.values())
+        counts[tuple(release.pseudonym[np.argsort(release.ids)].tolist())] += 1
+    assert set(counts) == set(itertools.permutations(range(4)))
+    chi_square = sum((count - 200) ** 2 / 200 for count in counts.values())
     assert chi_square < 49.7  # 23 degrees of freedom, p = 0.001
 
 

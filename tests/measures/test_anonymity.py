@@ -18,9 +18,9 @@ from unmask.measures.anonymity import (
 from unmask.measures.entropy import renyi_entropies
 
 
-def levels(row, **how):
+def levels(row, **options):
     belief = Posterior.from_dense(np.tile(row, (len(row), 1)))
-    return [ReiterRubin(v).name for v in reiter_rubin(belief, Truth(np.arange(len(row))), **how)]
+    return [ReiterRubin(v).name for v in reiter_rubin(belief, Truth(np.arange(len(row))), **options)]
 
 
 @st.composite
@@ -53,9 +53,9 @@ def test_a_small_chance_is_not_beyond_suspicion():
 def test_crowds_probable_innocence():
     # Reiter & Rubin 1998, theorem 5.2: n >= p_f (c + 1) / (p_f - 1/2) gives probable innocence before c collaborators
     for n, c, p_f, innocent in ((10, 1, 0.75, True), (6, 1, 0.75, True), (5, 1, 0.75, False), (20, 4, 0.75, True)):
-        seen = 1 - p_f * (n - c - 1) / n  # P(predecessor is the initiator | a collaborator is on the path)
-        row = np.full(n - c, (1 - seen) / (n - c - 1))
-        row[0] = seen
+        p_observed = 1 - p_f * (n - c - 1) / n  # P(predecessor is the initiator | a collaborator is on the path)
+        row = np.full(n - c, (1 - p_observed) / (n - c - 1))
+        row[0] = p_observed
         assert (levels(row)[0] in ("PROBABLE_INNOCENCE", "BEYOND_SUSPICION")) is innocent
 
 

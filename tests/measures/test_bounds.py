@@ -38,18 +38,18 @@ def test_every_bound_holds_for_every_loss(joint, seed):
     rng, n = np.random.default_rng(seed), joint.shape[1]
     belief, xy = exact(joint), rng.normal(size=(n, 2))
     for loss in ("hamming", "squared", "absolute", "euclidean", rng.uniform(0, 2, (n + 1, n))):
-        both = bounds(belief, loss, coordinates=xy)
-        slack = 2e-5 * max(both.largest, 1)
-        assert np.all(both.regret >= 0)
-        assert np.all(both.regret <= both.regret_by_variation + slack)
-        assert np.all(both.regret_by_variation <= both.regret_by_divergence + slack)
-        assert np.all(both.regret_by_variation <= both.regret_by_divergence + slack)
-        assert np.all(np.abs(both.gap) <= both.gap_by_variation + slack)
-        assert np.all(both.gap_by_variation <= both.gap_by_divergence + slack)
-        assert both.mean_square_regret <= both.mean_square_by_information + slack * both.largest
-        assert both.average_gap == pytest.approx(both.average_regret, abs=slack)
-        assert both.average_gap == pytest.approx(bayes(belief, loss, coordinates=xy).gain, abs=slack)
-        assert both.information_nats == pytest.approx(mutual_information(belief) * np.log(2), abs=1e-5)
+        interval = bounds(belief, loss, coordinates=xy)
+        slack = 2e-5 * max(interval.largest, 1)
+        assert np.all(interval.regret >= 0)
+        assert np.all(interval.regret <= interval.regret_by_variation + slack)
+        assert np.all(interval.regret_by_variation <= interval.regret_by_divergence + slack)
+        assert np.all(interval.regret_by_variation <= interval.regret_by_divergence + slack)
+        assert np.all(np.abs(interval.gap) <= interval.gap_by_variation + slack)
+        assert np.all(interval.gap_by_variation <= interval.gap_by_divergence + slack)
+        assert interval.mean_square_regret <= interval.mean_square_by_information + slack * interval.largest
+        assert interval.average_gap == pytest.approx(interval.average_regret, abs=slack)
+        assert interval.average_gap == pytest.approx(bayes(belief, loss, coordinates=xy).gain, abs=slack)
+        assert interval.information_nats == pytest.approx(mutual_information(belief) * np.log(2), abs=1e-5)
 
 
 @settings(max_examples=60, deadline=None)
@@ -59,10 +59,10 @@ def test_regret_and_gap_are_the_literal_ones(joint, seed):
     matrix = np.random.default_rng(seed).uniform(0, 2, (n, n))
     q, rows = joint.sum(axis=0), joint / joint.sum(axis=1, keepdims=True)
     ignoring = rows @ matrix[(matrix @ q).argmin()]
-    best = (rows @ matrix.T).min(axis=1)
-    both = bounds(exact(joint), matrix)
-    assert both.regret == pytest.approx(ignoring - best, abs=1e-5)
-    assert both.gap == pytest.approx((matrix @ q).min() - best, abs=1e-5)
+    least_losses = (rows @ matrix.T).min(axis=1)
+    interval = bounds(exact(joint), matrix)
+    assert interval.regret == pytest.approx(ignoring - least_losses, abs=1e-5)
+    assert interval.gap == pytest.approx((matrix @ q).min() - least_losses, abs=1e-5)
 
 
 def test_the_bound_of_the_regret_is_tight():
@@ -71,43 +71,43 @@ def test_the_bound_of_the_regret_is_tight():
     for e in (0.2, 0.05, 0.01):
         hair = e * 1e-3
         belief = Posterior.from_dense(np.array([[0.5 - e, 0.5 + e]]), prior=np.array([0.5 + hair, 0.5 - hair]))
-        both = bounds(belief)
-        assert both.regret[0] == pytest.approx(2 * e, rel=1e-4)
-        assert both.regret[0] / both.regret_by_variation[0] > 0.998
-        ratios.append(both.regret[0] / both.regret_by_divergence[0])
+        interval = bounds(belief)
+        assert interval.regret[0] == pytest.approx(2 * e, rel=1e-4)
+        assert interval.regret[0] / interval.regret_by_variation[0] > 0.998
+        ratios.append(interval.regret[0] / interval.regret_by_divergence[0])
     assert ratios == sorted(ratios)
     assert 0.998 < ratios[-1] <= 1
 
 
 def test_the_bound_of_the_gap_is_tight_and_the_gap_may_be_negative():
     belief = Posterior.from_dense(np.array([[0.5, 0.5]]), prior=np.array([0.8, 0.2]))
-    both = bounds(belief)
-    assert both.gap[0] == pytest.approx(-0.3, abs=1e-6)
-    assert both.gap_by_variation[0] == pytest.approx(0.3, abs=1e-6)
-    assert both.regret[0] == 0
+    interval = bounds(belief)
+    assert interval.gap[0] == pytest.approx(-0.3, abs=1e-6)
+    assert interval.gap_by_variation[0] == pytest.approx(0.3, abs=1e-6)
+    assert interval.regret[0] == 0
 
 
 def test_three_points_on_a_line_break_the_bound_for_map():
     # spec 6.1: the third point lies next to the first; 1e-4 of mass moves MAP from the second point to the first
     z = np.array([0.0, 1.0, 1e-6])
     prior, row = np.array([0.4 - 1e-4, 0.4 + 1e-4, 0.2]), np.array([0.4 + 1e-4, 0.4 - 1e-4, 0.2])
-    both = bounds(Posterior.from_dense(row[None], prior=prior), "absolute", coordinates=z)
+    interval = bounds(Posterior.from_dense(row[None], prior=prior), "absolute", coordinates=z)
     cost = as_matrix("absolute", 3, coordinates=z) @ row
     map_regret = cost[prior.argmax()] - cost[row.argmax()]
     assert map_regret == pytest.approx(0.2, abs=1e-3)
-    assert both.total_variation[0] == pytest.approx(2e-4, rel=1e-3)
-    assert map_regret > 400 * both.regret_by_variation[0]
+    assert interval.total_variation[0] == pytest.approx(2e-4, rel=1e-3)
+    assert map_regret > 400 * interval.regret_by_variation[0]
     # the Bayes attacker answers the first point before and after
-    assert both.regret[0] == pytest.approx(0, abs=1e-6)
+    assert interval.regret[0] == pytest.approx(0, abs=1e-6)
 
 
 def test_small_divergences_are_not_rounded_away():
     # D = 2 e^2 nats is below the resolution of the leakage measures here, and the bound takes its root
     e = 3e-4
-    both = bounds(Posterior.from_dense(np.array([[0.5 - e, 0.5 + e]]), prior=np.array([0.5 + 2e-6, 0.5 - 2e-6])))
-    assert both.divergence_nats[0] == pytest.approx(2 * e**2, rel=2e-2)
-    assert both.regret[0] <= both.regret_by_divergence[0] * (1 + 1e-3)
-    assert both.regret[0] > 5e-4
+    interval = bounds(Posterior.from_dense(np.array([[0.5 - e, 0.5 + e]]), prior=np.array([0.5 + 2e-6, 0.5 - 2e-6])))
+    assert interval.divergence_nats[0] == pytest.approx(2 * e**2, rel=2e-2)
+    assert interval.regret[0] <= interval.regret_by_divergence[0] * (1 + 1e-3)
+    assert interval.regret[0] > 5e-4
 
 
 @settings(max_examples=100, deadline=None)

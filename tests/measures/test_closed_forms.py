@@ -122,8 +122,8 @@ def test_realized_measures_equal_enumeration(table, data):
     n = table.shape[1]
     truth = np.array([data.draw(st.integers(0, n - 1)) for _ in table])
     for t, row in enumerate(table):
-        own = row[truth[t]]
-        better, tied = (row > own + 1e-9).sum(), (np.abs(row - own) <= 1e-9).sum()
+        p_true = row[truth[t]]
+        better, tied = (row > p_true + 1e-9).sum(), (np.abs(row - p_true) <= 1e-9).sum()
         assert rank.per_target(belief, Truth(truth))[t] == pytest.approx(better + (tied + 1) / 2)
         for k in (1, 2, 3):
             expected = np.clip((k - better) / tied, 0, 1)
@@ -136,25 +136,25 @@ def test_laws_between_measures(table):
     n = table.shape[1]
     prior = np.full(n, 1 / n)
     belief = Posterior.from_dense(table, prior=prior)
-    each = {m.name: m.per_target(belief) for m in SELF_ASSESSED}
-    assert np.all(each["min_entropy_bits"] <= each["shannon_entropy_bits"] + 1e-6)
-    assert np.all(each["shannon_entropy_bits"] <= each["hartley_entropy_bits"] + 1e-6)
+    values = {m.name: m.per_target(belief) for m in SELF_ASSESSED}
+    assert np.all(values["min_entropy_bits"] <= values["shannon_entropy_bits"] + 1e-6)
+    assert np.all(values["shannon_entropy_bits"] <= values["hartley_entropy_bits"] + 1e-6)
     # Pinsker, and R <= t <= delta
-    assert np.all(each["total_variation"] <= np.sqrt(each["information_gain_bits"] * np.log(2) / 2) + 1e-6)
-    assert np.all(each["information_gain_bits"] * np.log(2) <= each["delta_up"] + 1e-6)
-    assert np.allclose(each["success_probability"] + each["estimation_error"], 1)
+    assert np.all(values["total_variation"] <= np.sqrt(values["information_gain_bits"] * np.log(2) / 2) + 1e-6)
+    assert np.all(values["information_gain_bits"] * np.log(2) <= values["delta_up"] + 1e-6)
+    assert np.allclose(values["success_probability"] + values["estimation_error"], 1)
     # with the Hamming loss written out as a matrix, the same number
-    assert np.allclose(estimation_error(1 - np.eye(n)).per_target(belief), each["estimation_error"], atol=1e-6)
-    assert np.allclose(each["total_variation"], 0.5 * np.abs(table - prior).sum(axis=1), atol=1e-6)
+    assert np.allclose(estimation_error(1 - np.eye(n)).per_target(belief), values["estimation_error"], atol=1e-6)
+    assert np.allclose(values["total_variation"], 0.5 * np.abs(table - prior).sum(axis=1), atol=1e-6)
 
 
 @settings(max_examples=100, deadline=None)
 @given(dense())
 def test_merging_two_candidates_never_hurts_the_adversary(table):
     merged = np.column_stack([table[:, 0] + table[:, 1], table[:, 2:]])
-    before, after = Posterior.from_dense(table), Posterior.from_dense(merged)
-    assert np.all(success_probability.per_target(after) >= success_probability.per_target(before) - 1e-6)
-    assert np.all(shannon_entropy_bits.per_target(after) <= shannon_entropy_bits.per_target(before) + 1e-6)
+    initial, after = Posterior.from_dense(table), Posterior.from_dense(merged)
+    assert np.all(success_probability.per_target(after) >= success_probability.per_target(initial) - 1e-6)
+    assert np.all(shannon_entropy_bits.per_target(after) <= shannon_entropy_bits.per_target(initial) + 1e-6)
 
 
 @settings(max_examples=60, deadline=None)
@@ -186,11 +186,11 @@ def test_places_do_not_depend_on_how_many_rows_are_sorted_at_once(monkeypatch):
     table[:, 0] += 0.1
     belief = Posterior.from_dense(table / table.sum(axis=1, keepdims=True), observation=observation)
     truth = Truth(rng.integers(0, 20, 400))
-    every = rank.per_target(belief, truth)
+    ranks = rank.per_target(belief, truth)
     belief.discard_results()
     monkeypatch.setattr(sys.modules[rank_truth.__module__], "MAX_SORTED_ENTRIES", 30)
-    assert rank.per_target(belief, truth).tolist() == every.tolist()
+    assert rank.per_target(belief, truth).tolist() == ranks.tolist()
     p = belief.to_dense()
-    own = p[np.arange(400), truth.candidate][:, None]
-    better, tied = (p > own + 1e-12).sum(axis=1), (np.abs(p - own) <= 1e-12).sum(axis=1)
-    assert np.allclose(every, better + (tied + 1) / 2)
+    p_true = p[np.arange(400), truth.candidate][:, None]
+    better, tied = (p > p_true + 1e-12).sum(axis=1), (np.abs(p - p_true) <= 1e-12).sum(axis=1)
+    assert np.allclose(ranks, better + (tied + 1) / 2)

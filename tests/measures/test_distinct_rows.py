@@ -35,13 +35,13 @@ def test_an_audit_finds_the_same(monkeypatch, uniform, drawn_from, hashes):
         monkeypatch.setattr(DISTINCT, "_hash_rows", hashes)
     assert distinct_rows(belief).posterior.n_observations < belief.n_observations
     belief.discard_results()
-    found = audit(belief, measures=SELF_ASSESSED, drawn_from=drawn_from)
-    for one, other in zip(found.rows, expected.rows, strict=True):
+    result = audit(belief, measures=SELF_ASSESSED, drawn_from=drawn_from)
+    for first, second in zip(result.rows, expected.rows, strict=True):
         for name in ("n", "n_observations", "worst_observation"):
-            assert getattr(one, name) == getattr(other, name), (one.measure, name)
+            assert getattr(first, name) == getattr(second, name), (first.measure, name)
         for name in ("prior", "posterior", "worst", "low", "high", "quantiles"):
-            same = pytest.approx(np.array(getattr(other, name), dtype=float), rel=1e-12, abs=1e-12, nan_ok=True)
-            assert np.array(getattr(one, name), dtype=float) == same, (one.measure, name)
+            matching = pytest.approx(np.array(getattr(second, name), dtype=float), rel=1e-12, abs=1e-12, nan_ok=True)
+            assert np.array(getattr(first, name), dtype=float) == matching, (first.measure, name)
 
 
 @pytest.mark.parametrize("uniform", [True, False])
@@ -49,18 +49,20 @@ def test_targets_who_stand_in_one_place_of_rows_that_are_alike_are_asked_about_o
     rng = np.random.default_rng(3)
     belief = belief_of_kinds(rng, uniform=uniform)
     truth = Truth(rng.integers(ABSENT, 6, belief.n_targets))
-    asked, one_by_one = [], SUCCESS._rank_positions
+    calls, one_by_one = [], SUCCESS._rank_positions
     with monkeypatch.context() as patch:
         patch.setattr(DISTINCT, "MIN_ROWS", 10**6)
         expected = audit(belief, truth, measures=REALIZED)
     monkeypatch.setattr(DISTINCT, "MIN_ROWS", 64)
     monkeypatch.setattr(
-        SUCCESS, "_rank_positions", lambda *of, **which: asked.append(of[1]) or one_by_one(*of, **which)
+        SUCCESS,
+        "_rank_positions",
+        lambda *arguments, **options: calls.append(arguments[1]) or one_by_one(*arguments, **options),
     )
-    found = audit(belief, truth, measures=REALIZED)
-    assert max(map(len, asked)) < belief.n_targets // 3
-    for one, other in zip(found.rows, expected.rows, strict=True):
-        assert one == other
+    result = audit(belief, truth, measures=REALIZED)
+    assert max(map(len, calls)) < belief.n_targets // 3
+    for first, second in zip(result.rows, expected.rows, strict=True):
+        assert first == second
 
 
 def test_a_belief_of_unlike_rows_stays_as_it_is(monkeypatch):

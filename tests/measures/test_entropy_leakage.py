@@ -26,9 +26,9 @@ ORDERS = (0, 0.5, 1, 2, 5, 50, np.inf)
 
 
 @st.composite
-def joints(draw, *, zeros=True, most=5):
+def joints(draw, *, zeros=True, max_size=5):
     """observations x candidates, sum 1, every observation and candidate possible."""
-    n, m = draw(st.integers(2, most)), draw(st.integers(1, most))
+    n, m = draw(st.integers(2, max_size)), draw(st.integers(1, max_size))
     joint = np.random.default_rng(draw(st.integers(0, 10_000))).dirichlet(np.full(n * m, 0.6)).reshape(m, n)
     joint = np.where(joint < 0.03, 0.0 if zeros else 0.03, joint)
     joint[0] += 0.02
@@ -41,7 +41,7 @@ def exact(joint):
     return Posterior.from_dense(joint / weight[:, None], prior=joint.sum(axis=0), weight=weight)
 
 
-def each(measure, belief):
+def list_values(measure, belief):
     return measure.per_target(belief)
 
 
@@ -53,7 +53,7 @@ def test_renyi_entropies_fall_with_the_order_and_equal_the_formula(joint):
     assert np.all(np.diff(bits, axis=0) <= 1e-6)
     table = joint / joint.sum(axis=1, keepdims=True)
     for alpha, row in zip(ORDERS, bits, strict=True):
-        assert row == pytest.approx(each(renyi_entropy(alpha), belief))
+        assert row == pytest.approx(list_values(renyi_entropy(alpha), belief))
         if alpha not in (0, 1, np.inf):
             assert row == pytest.approx(np.log2((table**alpha).sum(axis=1)) / (1 - alpha), abs=1e-5)
 
@@ -93,7 +93,7 @@ def test_guessing_entropy_is_the_mean_rank_and_obeys_massey(joint):
         evaluate(rank, belief, Truth(true)).posterior, abs=1e-5
     )
     # Massey 1994: G >= 2^(H - 2) + 1 if H >= 2 bits
-    guesses, bits = each(guessing_entropy, belief), each(renyi_entropy(1), belief)
+    guesses, bits = list_values(guessing_entropy, belief), list_values(renyi_entropy(1), belief)
     assert np.all((bits < 2) | (guesses >= 2 ** (bits - 2) + 1 - 1e-6))
 
 
@@ -108,15 +108,15 @@ def test_guessing_entropy_is_the_mean_rank_and_obeys_massey(joint):
 )
 def test_guesses_at_what_is_unlisted(n_unlisted, expected):
     belief = partly_listed(n_unlisted)
-    assert each(guessing_entropy, belief)[0] == pytest.approx(expected, abs=1e-6)
+    assert list_values(guessing_entropy, belief)[0] == pytest.approx(expected, abs=1e-6)
 
 
-def partly_listed(n_unlisted, listed=(0.4, 0.3), n=5):
+def partly_listed(n_unlisted, listed_probabilities=(0.4, 0.3), n=5):
     return Posterior(
-        indptr=np.array([0, len(listed)]),
-        candidate=np.arange(len(listed), dtype=np.int32),
-        log_probability=np.log(listed).astype(np.float32),
-        unlisted=np.array([1 - sum(listed)]),
+        indptr=np.array([0, len(listed_probabilities)]),
+        candidate=np.arange(len(listed_probabilities), dtype=np.int32),
+        log_probability=np.log(listed_probabilities).astype(np.float32),
+        unlisted=np.array([1 - sum(listed_probabilities)]),
         n_unlisted=np.array([n_unlisted]),
         observation=np.array([0]),
         weight=np.array([1.0]),
@@ -126,34 +126,36 @@ def partly_listed(n_unlisted, listed=(0.4, 0.3), n=5):
 
 
 def test_shares_take_their_place_in_guesses_and_sets():
-    part = partly_listed(4, listed=(0.1, 0.5), n=6)
-    whole = Posterior.from_dense(np.array([[0.1, 0.5, 0.1, 0.1, 0.1, 0.1]]))
-    assert each(guessing_entropy, part) == pytest.approx(each(guessing_entropy, whole), abs=1e-6)
-    part = partly_listed(4, listed=(0.02, 0.5), n=6)
-    whole = Posterior.from_dense(np.array([[0.02, 0.5, 0.12, 0.12, 0.12, 0.12]]))
-    assert each(guessing_entropy, part) == pytest.approx(each(guessing_entropy, whole), abs=1e-6)
+    part = partly_listed(4, listed_probabilities=(0.1, 0.5), n=6)
+    full_belief = Posterior.from_dense(np.array([[0.1, 0.5, 0.1, 0.1, 0.1, 0.1]]))
+    assert list_values(guessing_entropy, part) == pytest.approx(list_values(guessing_entropy, full_belief), abs=1e-6)
+    part = partly_listed(4, listed_probabilities=(0.02, 0.5), n=6)
+    full_belief = Posterior.from_dense(np.array([[0.02, 0.5, 0.12, 0.12, 0.12, 0.12]]))
+    assert list_values(guessing_entropy, part) == pytest.approx(list_values(guessing_entropy, full_belief), abs=1e-6)
     for level in (0.1, 0.5, 0.6, 0.62, 0.63, 0.97, 0.98, 0.99, 1):
-        assert each(confidence_set_size(level), part) == each(confidence_set_size(level), whole), level
+        assert list_values(confidence_set_size(level), part) == list_values(confidence_set_size(level), full_belief), (
+            level
+        )
 
 
 @settings(max_examples=80, deadline=None)
-@given(joints(most=8), st.floats(0.01, 1))
+@given(joints(max_size=8), st.floats(0.01, 1))
 def test_confidence_sets_against_counting_and_the_entropies(joint, level):
     belief = exact(joint)
-    size = each(confidence_set_size(level), belief)
-    for row, found in zip(joint / joint.sum(axis=1, keepdims=True), size, strict=True):
+    size = list_values(confidence_set_size(level), belief)
+    for row, result in zip(joint / joint.sum(axis=1, keepdims=True), size, strict=True):
         cumulated = np.cumsum(np.sort(row)[::-1])
-        assert cumulated[int(found) - 1] >= level - 2e-6
-        assert found == 1 or cumulated[int(found) - 2] < level + 2e-6 or level == 1
-    hartley, least = renyi_entropies(belief, (0, np.inf))
+        assert cumulated[int(result) - 1] >= level - 2e-6
+        assert result == 1 or cumulated[int(result) - 2] < level + 2e-6 or level == 1
+    hartley, min_entropy = renyi_entropies(belief, (0, np.inf))
     assert np.all(size <= np.ceil(level * 2**hartley - 1e-4) + 1e-9)
-    assert np.all(size >= level * 2**least - 1e-4)
+    assert np.all(size >= level * 2**min_entropy - 1e-4)
 
 
 def test_the_confidence_set_of_level_one_is_the_support():
     belief = Posterior.from_dense(np.array([[1 - 1e-7, 1e-7, 0.0], [0.25, 0.25, 0.5]]))
-    assert each(confidence_set_size(1), belief).tolist() == [2, 3]
-    assert each(confidence_set_size(0.5), belief).tolist() == [1, 1]
+    assert list_values(confidence_set_size(1), belief).tolist() == [2, 3]
+    assert list_values(confidence_set_size(0.5), belief).tolist() == [1, 1]
     for level in (0, 1.5, np.nan):
         with pytest.raises(UnmaskError, match="level"):
             confidence_set_size(level)
@@ -172,20 +174,20 @@ def test_mutual_information_equals_the_difference_of_entropies(joint):
 @settings(max_examples=80, deadline=None)
 @given(joints(zeros=False))
 def test_delta_at_most_epsilon_at_most_twice_delta_and_r_t_delta(joint):
-    belief, both = exact(joint), leakages(exact(joint))
-    assert both.delta <= both.epsilon + 1e-6
-    assert both.epsilon <= 2 * both.delta + 1e-6
-    assert both.epsilon == pytest.approx(channel_epsilon((joint / joint.sum(axis=0)).T), abs=1e-5)
-    assert both.epsilon == pytest.approx(each(epsilon_nats, belief).max())
-    assert both.mutual_information_bits <= both.t_divergence_bits + 1e-9
-    assert both.t_divergence_bits * np.log(2) <= both.delta_up + 1e-6
-    assert both.t_equal <= np.sqrt(both.t_divergence_bits * np.log(2) / 2) + 1e-12  # Pinsker
+    belief, leakage = exact(joint), leakages(exact(joint))
+    assert leakage.delta <= leakage.epsilon + 1e-6
+    assert leakage.epsilon <= 2 * leakage.delta + 1e-6
+    assert leakage.epsilon == pytest.approx(channel_epsilon((joint / joint.sum(axis=0)).T), abs=1e-5)
+    assert leakage.epsilon == pytest.approx(list_values(epsilon_nats, belief).max())
+    assert leakage.mutual_information_bits <= leakage.t_divergence_bits + 1e-9
+    assert leakage.t_divergence_bits * np.log(2) <= leakage.delta_up + 1e-6
+    assert leakage.t_equal <= np.sqrt(leakage.t_divergence_bits * np.log(2) / 2) + 1e-12  # Pinsker
 
 
 def test_epsilon_is_infinite_where_a_candidate_is_excluded():
-    both = leakages(Posterior.from_dense(np.array([[0.5, 0.5, 0.0], [1 / 3, 1 / 3, 1 / 3]])))
-    assert both.epsilon == both.delta == both.delta_down == np.inf
-    assert both.delta_up == pytest.approx(np.log(1.5), abs=1e-6)
+    leakage = leakages(Posterior.from_dense(np.array([[0.5, 0.5, 0.0], [1 / 3, 1 / 3, 1 / 3]])))
+    assert leakage.epsilon == leakage.delta == leakage.delta_down == np.inf
+    assert leakage.delta_up == pytest.approx(np.log(1.5), abs=1e-6)
     assert leakages(Posterior.from_dense(np.full((2, 4), 0.25))).epsilon == 0
 
 

@@ -39,11 +39,11 @@ def test_gibbs_is_twice_bayes_for_squared_error_and_at_most_that_for_metrics(dra
     squared = sampling_error("squared", coordinates=xy).per_target(belief)
     assert squared == pytest.approx(2 * bayes(belief, "squared", coordinates=xy).conditional, abs=1e-9)
     for loss in set(LOSSES) - {"squared"}:
-        best = bayes(belief, loss, coordinates=xy).conditional
+        least_errors = bayes(belief, loss, coordinates=xy).conditional
         drawn_from = sampling_error(loss, coordinates=xy).per_target(belief)
         slack = 1e-5 * max(drawn_from.max(), 1.0)
-        assert np.all(best <= drawn_from + slack), loss
-        assert np.all(drawn_from <= 2 * best + slack), loss
+        assert np.all(least_errors <= drawn_from + slack), loss
+        assert np.all(drawn_from <= 2 * least_errors + slack), loss
 
 
 @settings(max_examples=80, deadline=None)
@@ -52,11 +52,11 @@ def test_an_exact_belief_never_loses_and_a_richer_answer_never_costs_more(drawn)
     joint, xy = drawn
     belief = exact(joint)
     for loss in ("hamming", "squared", "absolute", "euclidean"):
-        found = bayes(belief, loss, coordinates=xy)
-        scale = max(found.prior, 1.0)
-        assert found.gain >= -1e-5 * scale, loss
-        assert found.worst <= found.average + 1e-9 * scale
-        assert found.average == pytest.approx(belief.observation_weight @ found.conditional)
+        result = bayes(belief, loss, coordinates=xy)
+        scale = max(result.prior, 1.0)
+        assert result.gain >= -1e-5 * scale, loss
+        assert result.worst <= result.average + 1e-9 * scale
+        assert result.average == pytest.approx(belief.observation_weight @ result.conditional)
     free = bayes(belief, "euclidean", coordinates=xy).conditional
     assert np.all(free <= bayes(belief, "euclidean_medoid", coordinates=xy).conditional + 1e-5)
 
@@ -83,10 +83,10 @@ def test_binary_symmetric_channel():
     # Rebollo-Monedero et al. 2012, section IV-D: P_avg = P_min = p; Gibbs 2 p (1 - p)
     p = 0.2
     belief = Posterior.from_dense(np.array([[1 - p, p], [p, 1 - p]]))
-    found = bayes(belief)
-    assert (found.average, found.worst, found.prior, found.gain) == pytest.approx((p, p, 0.5, 0.5 - p), abs=1e-6)
-    assert found.answer.tolist() == [0, 1]
-    assert found.quantiles == pytest.approx((p,) * 5, abs=1e-6)
+    result = bayes(belief)
+    assert (result.average, result.worst, result.prior, result.gain) == pytest.approx((p, p, 0.5, 0.5 - p), abs=1e-6)
+    assert result.answer.tolist() == [0, 1]
+    assert result.quantiles == pytest.approx((p,) * 5, abs=1e-6)
     assert sampling_error()(belief) == pytest.approx(2 * p * (1 - p), abs=1e-6)
 
 
@@ -96,25 +96,25 @@ def test_gaussian_of_the_location_example():
     prior = np.exp(-(z**2) / 2)
     likelihood = np.exp(-((z[:, None] - z) ** 2) / 2)
     joint = likelihood * prior / (likelihood.sum(axis=0) * prior.sum())
-    found = bayes(exact(joint), "squared", coordinates=z)
-    assert found.average == pytest.approx(0.5, rel=1e-3)
-    assert found.prior == pytest.approx(1.0, rel=1e-3)
+    result = bayes(exact(joint), "squared", coordinates=z)
+    assert result.average == pytest.approx(0.5, rel=1e-3)
+    assert result.prior == pytest.approx(1.0, rel=1e-3)
     middle = np.abs(z) < 3
-    assert found.answer[middle] == pytest.approx(z[middle] / 2, abs=1e-3)
+    assert result.answer[middle] == pytest.approx(z[middle] / 2, abs=1e-3)
 
 
 def test_worst_case_is_over_observations_that_happen():
     belief = Posterior.from_dense(np.array([[1.0, 0.0], [0.5, 0.5], [0.25, 0.75]]), weight=np.array([0.0, 0.5, 0.5]))
-    found = bayes(belief)
-    assert (found.worst, found.worst_observation) == (pytest.approx(0.25), 2)
+    result = bayes(belief)
+    assert (result.worst, result.worst_observation) == (pytest.approx(0.25), 2)
 
 
 def test_classes_of_alike():
     # specs: P_avg = 1 - (#classes) / N, P_min = 1 - 1/k
     of_row = np.repeat([0, 1, 2], [2, 3, 5])
     table = (of_row == np.arange(3)[:, None]) / np.bincount(of_row)[:, None]
-    found = bayes(Posterior.from_dense(table, observation=of_row))
-    assert (found.average, found.worst) == pytest.approx((1 - 3 / 10, 0.5), abs=1e-6)
+    result = bayes(Posterior.from_dense(table, observation=of_row))
+    assert (result.average, result.worst) == pytest.approx((1 - 3 / 10, 0.5), abs=1e-6)
 
 
 def test_crowds_closed_form():
@@ -124,15 +124,15 @@ def test_crowds_closed_form():
     assert bayes(exact(channel / n)).average == pytest.approx((1 - p) * (n - 1) / n, abs=1e-6)
     # with a prior of 0.9 and p = 0.05 the attacker ignores y
     prior = np.append(0.9, np.full(9, 0.1 / 9))
-    found = bayes(exact(((0.95 / 10 + 0.05 * np.eye(10)) * prior[:, None]).T))
-    assert set(found.answer.tolist()) == {0}
-    assert found.gain == pytest.approx(0, abs=1e-6)
+    result = bayes(exact(((0.95 / 10 + 0.05 * np.eye(10)) * prior[:, None]).T))
+    assert set(result.answer.tolist()) == {0}
+    assert result.gain == pytest.approx(0, abs=1e-6)
 
 
 def test_answer_of_unlisted_candidates_and_of_the_uniform_prior():
-    found = bayes(Posterior.from_dense(np.array([[0.2, 0.8]])))
-    assert found.answer.tolist() == [1]
-    assert found.prior_answer == -1
+    result = bayes(Posterior.from_dense(np.array([[0.2, 0.8]])))
+    assert result.answer.tolist() == [1]
+    assert result.prior_answer == -1
 
 
 def test_absent_unknown_and_misfit_truths():

@@ -30,18 +30,18 @@ PUBLISHED = (
 def excess(measure, belief, truth=None, *, inside, cluster=None):
     """Of members and control people who stand in one belief."""
     return of_people(
-        measure, *(People.of(measure, belief, truth, cluster=cluster, mask=who) for who in (inside, ~inside))
+        measure, *(People.of(measure, belief, truth, cluster=cluster, mask=mask) for mask in (inside, ~inside))
     )
 
 
 @pytest.mark.parametrize(("a", "m", "b", "n", "low", "high"), PUBLISHED)
 def test_two_proportions_have_newcombes_interval(a, m, b, n, low, high):
     inside = np.arange(m + n) < m
-    right = np.concatenate([np.arange(m) < a, np.arange(n) < b])
+    is_right = np.concatenate([np.arange(m) < a, np.arange(n) < b])
     belief = Posterior.from_dense(np.tile([0.9, 0.1], (m + n, 1)))
-    found = excess(realized_success, belief, Truth(np.where(right, 0, 1)), inside=inside)
-    assert found.excess == pytest.approx(a / m - b / n)
-    assert (found.low, found.high) == pytest.approx((low, high), abs=5e-5)
+    gain = excess(realized_success, belief, Truth(np.where(is_right, 0, 1)), inside=inside)
+    assert gain.excess == pytest.approx(a / m - b / n)
+    assert (gain.low, gain.high) == pytest.approx((low, high), abs=5e-5)
 
 
 def problem(seed, n=800, *, boxes=40):
@@ -52,45 +52,45 @@ def problem(seed, n=800, *, boxes=40):
 
 def literal(values, weights, inside, cluster):
     """The two means, their variances between clusters, and the correlation, one person after the other."""
-    means, off = [], []
+    means, deviations = [], []
     for side in (True, False):
-        who = [i for i in range(len(values)) if inside[i] == side]
-        total = sum(weights[i] for i in who)
-        mean = sum(weights[i] * values[i] for i in who) / total
+        members = [i for i in range(len(values)) if inside[i] == side]
+        total = sum(weights[i] for i in members)
+        mean = sum(weights[i] * values[i] for i in members) / total
         sums = dict.fromkeys(cluster.tolist(), 0.0)
-        for i in who:
+        for i in members:
             sums[int(cluster[i])] += weights[i] / total * (values[i] - mean)
-        seen = len({int(cluster[i]) for i in who})
+        n_clusters = len({int(cluster[i]) for i in members})
         means.append(mean)
-        off.append((sums, seen))
-    (one, n), (other, m) = off
-    products = [sum(x[g] * y[g] for g in one) for x, y in ((one, one), (other, other), (one, other))]
+        deviations.append((sums, n_clusters))
+    (first, n), (second, m) = deviations
+    products = [sum(x[g] * y[g] for g in first) for x, y in ((first, first), (second, second), (first, second))]
     return means, (products[0] * n / (n - 1), products[1] * m / (m - 1)), products[2] / sqrt(products[0] * products[1])
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_a_mean_against_the_loop(seed):
     belief, truth, inside, cluster = problem(seed)
-    found = excess(log_loss_bits, belief, truth, inside=inside, cluster=cluster)
+    gain = excess(log_loss_bits, belief, truth, inside=inside, cluster=cluster)
     values = log_loss_bits.per_target(belief, truth)
     (p, q), variance, r = literal(values, belief.weight, inside, cluster)
     half = [stats.t.ppf(0.975, 39) * sqrt(v) for v in variance]
     width = sqrt(half[0] ** 2 - 2 * r * half[0] * half[1] + half[1] ** 2)
-    assert (found.members, found.control) == pytest.approx((p, q))
-    assert (found.low, found.high) == pytest.approx((p - q - width, p - q + width))
+    assert (gain.members, gain.control) == pytest.approx((p, q))
+    assert (gain.low, gain.high) == pytest.approx((p - q - width, p - q + width))
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_a_rate_against_the_loop(seed):
     belief, truth, inside, cluster = problem(seed)
-    found = excess(realized_success, belief, truth, inside=inside, cluster=cluster)
+    gain = excess(realized_success, belief, truth, inside=inside, cluster=cluster)
     values = realized_success.per_target(belief, truth)
     _, _, r = literal(values, belief.weight, inside, cluster)
     sides = []
-    for who in (inside, ~inside):
-        weight = belief.weight[who] / belief.weight[who].sum()
-        sides.append((float(weight @ values[who]), *clustered_wilson(values[who], weight, cluster[who])[:2]))
-    assert (found.low, found.high) == pytest.approx(difference(*sides, correlation=r))
+    for mask in (inside, ~inside):
+        weight = belief.weight[mask] / belief.weight[mask].sum()
+        sides.append((float(weight @ values[mask]), *clustered_wilson(values[mask], weight, cluster[mask])[:2]))
+    assert (gain.low, gain.high) == pytest.approx(difference(*sides, correlation=r))
 
 
 def test_who_shares_a_box_makes_a_difference_surer():
@@ -101,9 +101,9 @@ def test_who_shares_a_box_makes_a_difference_surer():
     luck = rng.random(boxes)
     truth = Truth((rng.random(n) > luck[cluster]).astype(int))
     belief = Posterior.from_dense(np.tile([0.6, 0.4], (n, 1)))
-    together = excess(realized_success, belief, truth, inside=inside, cluster=cluster)
-    apart = excess(realized_success, belief, truth, inside=inside, cluster=cluster + boxes * inside)
-    assert together.high - together.low < 0.7 * (apart.high - apart.low)
+    joint_gain = excess(realized_success, belief, truth, inside=inside, cluster=cluster)
+    separate_gain = excess(realized_success, belief, truth, inside=inside, cluster=cluster + boxes * inside)
+    assert joint_gain.high - joint_gain.low < 0.7 * (separate_gain.high - separate_gain.low)
 
 
 def test_few_boxes_are_no_sample_of_boxes():
@@ -113,8 +113,11 @@ def test_few_boxes_are_no_sample_of_boxes():
     cluster, inside = rng.integers(0, 6, n), rng.random(n) < 0.5
     truth = Truth((rng.random(n) > np.linspace(0.1, 0.9, 6)[cluster]).astype(int))
     belief = Posterior.from_dense(np.tile([0.6, 0.4], (n, 1)))
-    found, alone = (excess(realized_success, belief, truth, inside=inside, cluster=one) for one in (cluster, None))
-    assert found == alone
+    clustered_gain, plain_gain = (
+        excess(realized_success, belief, truth, inside=inside, cluster=cluster_given)
+        for cluster_given in (cluster, None)
+    )
+    assert clustered_gain == plain_gain
 
 
 def test_few_boxes_are_few_beside_people_in_no_box():
@@ -125,8 +128,11 @@ def test_few_boxes_are_few_beside_people_in_no_box():
     truth = Truth((rng.random(n) > np.linspace(0.1, 0.9, 6)[cluster]).astype(int))
     belief = Posterior.from_dense(np.tile([0.6, 0.4], (n, 1)))
     cluster = np.where(rng.random(n) < 0.2, 6 + np.arange(n), cluster)
-    found, alone = (excess(realized_success, belief, truth, inside=inside, cluster=one) for one in (cluster, None))
-    assert found == alone
+    clustered_gain, plain_gain = (
+        excess(realized_success, belief, truth, inside=inside, cluster=cluster_given)
+        for cluster_given in (cluster, None)
+    )
+    assert clustered_gain == plain_gain
 
 
 def test_unequal_clusters_are_effectively_fewer():
@@ -137,28 +143,30 @@ def test_unequal_clusters_are_effectively_fewer():
 
 def test_what_no_truth_is_needed_for():
     belief, _, inside, _ = problem(1)
-    found = excess(success_probability, belief, inside=inside)
+    gain = excess(success_probability, belief, inside=inside)
     value, weight = belief.to_dense().max(axis=1), belief.weight
-    assert found.members == pytest.approx(np.average(value[inside], weights=weight[inside]))
-    assert found.control == pytest.approx(np.average(value[~inside], weights=weight[~inside]))
+    assert gain.members == pytest.approx(np.average(value[inside], weights=weight[inside]))
+    assert gain.control == pytest.approx(np.average(value[~inside], weights=weight[~inside]))
 
 
 def test_who_was_known_before_takes_no_part():
     belief, truth, inside, _ = problem(2)
-    judged = np.arange(800) % 3 > 0
-    left = replace(
-        belief, observation=belief.observation[judged], weight=belief.weight[judged] / belief.weight[judged].sum()
+    is_judged = np.arange(800) % 3 > 0
+    belief_of_judged = replace(
+        belief,
+        observation=belief.observation[is_judged],
+        weight=belief.weight[is_judged] / belief.weight[is_judged].sum(),
     )
-    expected = excess(realized_success, left, Truth(truth.candidate[judged]), inside=inside[judged])
-    leaked = Truth(truth.candidate, leaked=np.flatnonzero(~judged))
+    expected = excess(realized_success, belief_of_judged, Truth(truth.candidate[is_judged]), inside=inside[is_judged])
+    leaked = Truth(truth.candidate, leaked=np.flatnonzero(~is_judged))
     assert excess(realized_success, belief, leaked, inside=inside)[:4] == pytest.approx(expected[:4])
 
 
 def test_an_infinite_loss_and_a_single_person_have_no_interval():
     certain = Posterior.from_dense(np.tile([1.0, 0.0], (10, 1)))
     inside, truth = np.arange(10) < 5, Truth(np.arange(10) % 2)
-    found = excess(log_loss_bits, certain, truth, inside=inside)
-    assert (found.low, found.high, found.over) == (None, None, "none: the value is unbounded")
+    gain = excess(log_loss_bits, certain, truth, inside=inside)
+    assert (gain.low, gain.high, gain.over) == (None, None, "none: the value is unbounded")
     belief = Posterior.from_dense(np.tile([0.6, 0.4], (10, 1)))
     assert excess(log_loss_bits, belief, truth, inside=np.arange(10) < 1).low is None
     with pytest.raises(UndefinedError, match="give both"):

@@ -15,14 +15,14 @@ from unmask.measures.losses.coordinates import diameter, manhattan_diameter
 
 
 @st.composite
-def dense(draw, *, most=6):
-    n = draw(st.integers(2, most))
+def dense(draw, *, max_size=6):
+    n = draw(st.integers(2, max_size))
     rows = draw(st.lists(st.lists(st.integers(0, 4), min_size=n, max_size=n).filter(any), min_size=1, max_size=5))
     table = np.array(rows, dtype=float)
     return table / table.sum(axis=1, keepdims=True)
 
 
-def best(belief, loss, coordinates=None):
+def best_answer(belief, loss, coordinates=None):
     return decision_problem(loss, belief.n_candidates, coordinates=coordinates).best(belief)
 
 
@@ -37,7 +37,7 @@ def great_circle(a, b):
 @given(dense(), st.integers(0, 1000))
 def test_squared_is_answered_with_the_mean(table, seed):
     z = np.random.default_rng(seed).normal(100.0, 1.0, table.shape[1])
-    risk, answer = best(Posterior.from_dense(table), "squared", z)
+    risk, answer = best_answer(Posterior.from_dense(table), "squared", z)
     assert answer == pytest.approx(table @ z, rel=1e-6)
     assert risk == pytest.approx(table @ z**2 - (table @ z) ** 2, abs=1e-5)
 
@@ -47,13 +47,13 @@ def test_squared_is_answered_with_the_mean(table, seed):
 def test_absolute_is_answered_with_a_median(table, seed):
     # the smallest of a convex, piecewise linear function lies at a corner: at one of the candidates
     z = np.random.default_rng(seed).normal(size=table.shape[1]).round(1)
-    risk, answer = best(Posterior.from_dense(table), "absolute", z)
+    risk, answer = best_answer(Posterior.from_dense(table), "absolute", z)
     literal = np.abs(z[:, None] - z) @ table.T
     assert risk == pytest.approx(literal.min(axis=0), abs=1e-5)
-    below = (table * (z < answer[:, None] - 1e-9)).sum(axis=1)
-    above = (table * (z > answer[:, None] + 1e-9)).sum(axis=1)
-    assert np.all(below <= 0.5 + 1e-5)
-    assert np.all(above <= 0.5 + 1e-5)
+    mass_below = (table * (z < answer[:, None] - 1e-9)).sum(axis=1)
+    mass_above = (table * (z > answer[:, None] + 1e-9)).sum(axis=1)
+    assert np.all(mass_below <= 0.5 + 1e-5)
+    assert np.all(mass_above <= 0.5 + 1e-5)
 
 
 @settings(max_examples=60, deadline=None)
@@ -61,22 +61,24 @@ def test_absolute_is_answered_with_a_median(table, seed):
 def test_dimensions_of_squared_and_absolute_add_up(table, seed):
     belief, xy = Posterior.from_dense(table), np.random.default_rng(seed).normal(size=(table.shape[1], 2))
     for loss in ("squared", "absolute"):
-        risk, answer = best(belief, loss, xy)
-        each = [best(belief, loss, column) for column in xy.T]
-        assert risk == pytest.approx(sum(r for r, _ in each), abs=1e-6)
-        assert np.allclose(answer, np.column_stack([a for _, a in each]))
+        risk, answer = best_answer(belief, loss, xy)
+        answers = [best_answer(belief, loss, column) for column in xy.T]
+        assert risk == pytest.approx(sum(r for r, _ in answers), abs=1e-6)
+        assert np.allclose(answer, np.column_stack([a for _, a in answers]))
 
 
 @settings(max_examples=60, deadline=None)
 @given(dense(), st.integers(0, 1000))
 def test_geometric_median_equals_a_general_minimizer(table, seed):
     xy = np.random.default_rng(seed).normal(size=(table.shape[1], 2))
-    risk, answer = best(Posterior.from_dense(table), "euclidean", xy)
+    risk, answer = best_answer(Posterior.from_dense(table), "euclidean", xy)
     for p, r, a in zip(table, risk, answer, strict=True):
         cost = lambda x, p=p: float(p @ np.linalg.norm(xy - x, axis=1))  # noqa: E731
         starts = [p @ xy, *xy]
-        found = min(minimize(cost, s, method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-9}).fun for s in starts)
-        assert r == pytest.approx(found, rel=3e-6, abs=1e-6)
+        result = min(
+            minimize(cost, s, method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-9}).fun for s in starts
+        )
+        assert r == pytest.approx(result, rel=3e-6, abs=1e-6)
         assert cost(a) == pytest.approx(r, rel=1e-6, abs=1e-6)
 
 
@@ -84,13 +86,13 @@ def test_geometric_median_of_textbook_triangles():
     # Fermat point: equilateral triangle of side 1, sum of distances sqrt(3); at an angle of 120 degrees, that corner
     triangle = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(0.75)]])
     third = Posterior.from_dense(np.full((1, 3), 1 / 3))
-    risk, answer = best(third, "euclidean", triangle)
+    risk, answer = best_answer(third, "euclidean", triangle)
     assert risk[0] == pytest.approx(np.sqrt(3) / 3, rel=1e-6)
     assert answer[0] == pytest.approx(triangle.mean(axis=0), abs=1e-4)
     blunt = np.array([[0.0, 0.0], [1.0, 0.0], [-1.0, 0.1]])
-    assert np.array_equal(best(third, "euclidean", blunt)[1][0], blunt[0])
+    assert np.array_equal(best_answer(third, "euclidean", blunt)[1][0], blunt[0])
     # an attacker who must name a candidate pays the best corner: (0 + 1 + 1) / 3
-    risk, answer = best(third, "euclidean_medoid", triangle)
+    risk, answer = best_answer(third, "euclidean_medoid", triangle)
     assert risk[0] == pytest.approx(2 / 3, rel=1e-6)
     assert answer[0] == 0
 
@@ -104,12 +106,12 @@ def test_haversine_equals_the_formula_and_the_plane_when_small(table, seed):
     assert np.allclose(as_matrix("haversine", len(world), coordinates=world), literal, rtol=1e-9, atol=1e-3)
     belief, meters = Posterior.from_dense(table), np.pi / 180 * EARTH_RADIUS_M
     small = rng.normal(size=(table.shape[1], 2)) * 1e-3  # a hundred meters around a point of the equator
-    near, answer = best(belief, "haversine", small)
-    flat, center = best(belief, "euclidean", small * meters)
+    near, answer = best_answer(belief, "haversine", small)
+    flat, center = best_answer(belief, "euclidean", small * meters)
     assert near == pytest.approx(flat, rel=1e-5, abs=1e-4)
-    moved = np.linalg.norm((answer - center / meters) * meters, axis=1)
+    lengths = np.linalg.norm((answer - center / meters) * meters, axis=1)
     cost = [row @ np.linalg.norm((small - a) * meters, axis=1) for row, a in zip(table, answer, strict=True)]
-    assert np.all((moved < 0.5) | np.isclose(cost, flat, rtol=1e-5, atol=1e-4))
+    assert np.all((lengths < 0.5) | np.isclose(cost, flat, rtol=1e-5, atol=1e-4))
 
 
 def test_haversine_of_known_distances():
@@ -126,20 +128,20 @@ def test_haversine_of_known_distances():
 def test_matrix_callable_and_medoid_are_the_literal_minimum(table, seed):
     rng, n = np.random.default_rng(seed), table.shape[1]
     belief, matrix = Posterior.from_dense(table), rng.uniform(0, 3, (n + 2, n))
-    risk, answer = best(belief, matrix)
+    risk, answer = best_answer(belief, matrix)
     assert risk == pytest.approx((matrix @ table.T).min(axis=0), abs=1e-6)
     assert np.allclose((matrix @ table.T)[answer, np.arange(len(table))], risk, atol=1e-6)
 
     square = matrix[:n]
-    risk, answer = best(belief, lambda a, x: square[a, x])
+    risk, answer = best_answer(belief, lambda a, x: square[a, x])
     literal = np.where(table > 0, (square @ table.T).T, np.inf)  # he answers with what he believes possible
     assert risk == pytest.approx(literal.min(axis=1), abs=1e-6)
     assert np.all(table[np.arange(len(table)), answer] > 0)
 
     xy = rng.normal(size=(n, 2))
-    apart = np.linalg.norm(xy[:, None] - xy, axis=-1)
-    assert best(belief, "euclidean_medoid", xy)[0] == pytest.approx(
-        np.where(table > 0, (apart @ table.T).T, np.inf).min(axis=1), abs=1e-6
+    lengths = np.linalg.norm(xy[:, None] - xy, axis=-1)
+    assert best_answer(belief, "euclidean_medoid", xy)[0] == pytest.approx(
+        np.where(table > 0, (lengths @ table.T).T, np.inf).min(axis=1), abs=1e-6
     )
 
 
@@ -150,19 +152,19 @@ def test_mean_beats_the_grid():
     centers = np.linspace(0, step, 50, endpoint=False)
     p = np.exp(-((z - centers[:, None]) ** 2) / 2)
     belief = Posterior.from_dense(p / p.sum(axis=1, keepdims=True))
-    free = best(belief, "squared", z)[0].mean()
-    on_grid = best(belief, as_matrix("squared", len(z), coordinates=z))[0].mean()
+    free = best_answer(belief, "squared", z)[0].mean()
+    on_grid = best_answer(belief, as_matrix("squared", len(z), coordinates=z))[0].mean()
     assert free == pytest.approx(1.0, rel=1e-3)
     assert on_grid > 1.02 * free
     assert on_grid == pytest.approx(free + step**2 / 12, rel=1e-2)  # a mean rounded to the grid
 
 
-def with_shared(n, listed, unlisted, n_unlisted, log_prior=None):
+def with_shared(n, n_listed, unlisted, n_unlisted, log_prior=None):
     """One row that lists some candidates and leaves the rest of the mass unlisted."""
     return Posterior(
-        indptr=np.array([0, len(listed)]),
-        candidate=np.array(sorted(listed), dtype=np.int32),
-        log_probability=np.log([listed[c] for c in sorted(listed)]).astype(np.float32),
+        indptr=np.array([0, len(n_listed)]),
+        candidate=np.array(sorted(n_listed), dtype=np.int32),
+        log_probability=np.log([n_listed[c] for c in sorted(n_listed)]).astype(np.float32),
         unlisted=np.array([unlisted]),
         n_unlisted=np.array([n_unlisted]),
         observation=np.array([0]),
@@ -177,16 +179,18 @@ def with_shared(n, listed, unlisted, n_unlisted, log_prior=None):
 )
 def test_shared_mass_equals_the_same_written_out(loss):
     points = np.array([[0.0, 0.0], [1.0, 3.0], [5.0, 1.0], [2.0, 2.0], [7.0, 4.0]])
-    apart = ((points[:, None] - points) ** 2).sum(axis=-1)
-    given_loss = {"matrix": apart, "callable": lambda a, x: apart[a, x]}.get(loss, loss)
+    squared_distances = ((points[:, None] - points) ** 2).sum(axis=-1)
+    given_loss = {"matrix": squared_distances, "callable": lambda a, x: squared_distances[a, x]}.get(loss, loss)
     part = with_shared(5, {1: 0.3, 4: 0.4}, 0.3, 3)
-    whole = Posterior.from_dense(np.array([[0.1, 0.3, 0.1, 0.1, 0.4]]))
-    one, two = (decision_problem(given_loss, 5, coordinates=points) for _ in range(2))
-    assert one.best(part)[0] == pytest.approx(two.best(whole)[0], rel=1e-5)
-    assert one.sampled(part) == pytest.approx(two.sampled(whole), rel=1e-5)
+    full_belief = Posterior.from_dense(np.array([[0.1, 0.3, 0.1, 0.1, 0.4]]))
+    problem, two = (decision_problem(given_loss, 5, coordinates=points) for _ in range(2))
+    assert problem.best(part)[0] == pytest.approx(two.best(full_belief)[0], rel=1e-5)
+    assert problem.sampled(part) == pytest.approx(two.sampled(full_belief), rel=1e-5)
     for x in range(5):
-        assert one.paid(part, Truth([x])) == pytest.approx(two.paid(whole, Truth([x])), rel=1e-5, abs=1e-6)
-        assert one.paid_sampling(part, Truth([x])) == pytest.approx(two.paid_sampling(whole, Truth([x])), rel=1e-5)
+        assert problem.paid(part, Truth([x])) == pytest.approx(two.paid(full_belief, Truth([x])), rel=1e-5, abs=1e-6)
+        assert problem.paid_sampling(part, Truth([x])) == pytest.approx(
+            two.paid_sampling(full_belief, Truth([x])), rel=1e-5
+        )
 
 
 @pytest.mark.parametrize("n_unlisted", [0, -1])
@@ -198,9 +202,9 @@ def test_none_of_these_costs_the_largest_loss(loss, n_unlisted):
     largest = {"hamming": 1.0, "squared": 16.0}.get(loss, 4.0)
     assert problem.largest == largest
     part = with_shared(3, {0: 0.6, 1: 0.2}, 0.2, n_unlisted)
-    named = Posterior.from_dense(np.array([[0.75, 0.25, 0.0]]))
-    assert problem.best(part)[0] == pytest.approx(0.8 * problem.best(named)[0] + 0.2 * largest, rel=1e-5)
-    assert problem.sampled(part) == pytest.approx(0.8 * problem.sampled(named) + 0.2 * largest, rel=1e-5)
+    belief = Posterior.from_dense(np.array([[0.75, 0.25, 0.0]]))
+    assert problem.best(part)[0] == pytest.approx(0.8 * problem.best(belief)[0] + 0.2 * largest, rel=1e-5)
+    assert problem.sampled(part) == pytest.approx(0.8 * problem.sampled(belief) + 0.2 * largest, rel=1e-5)
     assert problem.paid(part, Truth([ABSENT])) == pytest.approx(largest)
     assert problem.paid_sampling(part, Truth([ABSENT])) == pytest.approx(largest)
 
@@ -237,13 +241,13 @@ def test_rows_of_very_different_length_meet_their_own_answers():
     table = np.zeros((7, 400))
     table[np.repeat(np.arange(7), lengths), candidate] = np.concatenate(rows)
     full = [0, 1, 2, 3, 5, 6]
-    apart = np.abs(np.subtract.outer(z, z))
+    distances_between = np.abs(np.subtract.outer(z, z))
     absolute = decision_problem("absolute", 400, coordinates=z)
-    assert absolute.best(belief)[0][full] == pytest.approx((table @ apart).min(axis=1)[full], abs=1e-5)
-    gini = np.einsum("yi,ij,yj->y", table, apart, table)
+    assert absolute.best(belief)[0][full] == pytest.approx((table @ distances_between).min(axis=1)[full], abs=1e-5)
+    gini = np.einsum("yi,ij,yj->y", table, distances_between, table)
     assert absolute.sampled(belief)[full] == pytest.approx(gini[full], abs=1e-5)
-    named = decision_problem(lambda a, x: np.abs(z[a] - z[x]), 400)
-    assert named.sampled(belief)[full] == pytest.approx(gini[full], abs=1e-5)
+    problem = decision_problem(lambda a, x: np.abs(z[a] - z[x]), 400)
+    assert problem.sampled(belief)[full] == pytest.approx(gini[full], abs=1e-5)
     assert decision_problem("hamming", 400).best(belief)[1][full].tolist() == table.argmax(axis=1)[full].tolist()
 
 
@@ -251,9 +255,9 @@ def test_rows_of_very_different_length_meet_their_own_answers():
 @given(st.integers(1, 40), st.integers(1, 4), st.integers(0, 1000))
 def test_diameters_are_the_largest_of_all_pairs(n, dimensions, seed):
     points = np.random.default_rng(seed).normal(size=(n, dimensions))
-    apart = points[:, None] - points
-    assert diameter(points) == pytest.approx(np.sqrt((apart**2).sum(axis=-1)).max())
-    assert manhattan_diameter(points) == pytest.approx(np.abs(apart).sum(axis=-1).max())
+    differences = points[:, None] - points
+    assert diameter(points) == pytest.approx(np.sqrt((differences**2).sum(axis=-1)).max())
+    assert manhattan_diameter(points) == pytest.approx(np.abs(differences).sum(axis=-1).max())
 
 
 @pytest.mark.parametrize(
@@ -278,9 +282,9 @@ def test_wrong_losses_are_refused(loss, coordinates, message):
 def test_callables_of_the_wrong_kind_are_refused():
     belief = Posterior.from_dense(np.array([[0.5, 0.5]]))
     with pytest.raises(UnmaskError, match="shape"):
-        best(belief, lambda a, x: 1.0)
+        best_answer(belief, lambda a, x: 1.0)
     with pytest.raises(UnmaskError, match="at least 0"):
-        best(belief, lambda a, x: (a - x) * 1.0)
+        best_answer(belief, lambda a, x: (a - x) * 1.0)
     with pytest.raises(UnmaskError, match="one row for each candidate"):
         decision_problem(np.ones((3, 2)), 2).sampled(belief)
 
@@ -291,36 +295,38 @@ def test_rows_of_shared_candidates_cost_what_their_own_pairs_say(monkeypatch, lo
     table = rng.dirichlet(np.ones(7), 40) * (rng.random((40, 7)) < 0.8) * 0.9
     belief, xy = Posterior.from_dense(table[table.any(axis=1)]), rng.random((7, 2))
     measures = estimation_error(loss, coordinates=xy), sampling_error(loss, coordinates=xy)
-    together = [one.per_target(belief) for one in measures]
+    values = [measure.per_target(belief) for measure in measures]
     monkeypatch.setattr(import_module("unmask.measures.losses.problem"), "_tabulate_pairs", lambda *_: None)
-    for one, expected in zip(measures, together, strict=True):
-        assert one.per_target(belief) == pytest.approx(expected, rel=1e-12)
+    for measure, expected in zip(measures, values, strict=True):
+        assert measure.per_target(belief) == pytest.approx(expected, rel=1e-12)
 
 
-@pytest.mark.parametrize("apart", [0.0, 1e-6, 1e-3])
-def test_points_that_nearly_coincide_have_the_best_median(apart):
+@pytest.mark.parametrize("distance_between", [0.0, 1e-6, 1e-3])
+def test_points_that_nearly_coincide_have_the_best_median(distance_between):
     """Newton's steps overshoot there; the answer is the best place that any point or step of ours is."""
     rng = np.random.default_rng(2)
     for _ in range(20):
-        points = np.repeat(rng.normal(size=(5, 2)), 2, axis=0) + apart * rng.normal(size=(10, 2))
+        points = np.repeat(rng.normal(size=(5, 2)), 2, axis=0) + distance_between * rng.normal(size=(10, 2))
         p = rng.dirichlet(np.full(10, 0.3), size=20)
-        found = estimation_error("euclidean", coordinates=points).per_target(Posterior.from_dense(p))
+        result = estimation_error("euclidean", coordinates=points).per_target(Posterior.from_dense(p))
         place = p @ points
         for _ in range(3000):  # Weiszfeld's steps alone
             weight = p / np.maximum(np.linalg.norm(points - place[:, None], axis=2), 1e-12)
             place = weight @ points / weight.sum(axis=1, keepdims=True)
-        least = (p * np.linalg.norm(points - place[:, None], axis=2)).sum(axis=1)
-        assert np.all(found <= least * (1 + 1e-6))
+        least_loss = (p * np.linalg.norm(points - place[:, None], axis=2)).sum(axis=1)
+        assert np.all(result <= least_loss * (1 + 1e-6))
 
 
 def test_best_answers_are_found_once_for_both_errors(monkeypatch):
-    asked, medians = [], distances.geometric_medians
-    monkeypatch.setattr(distances, "geometric_medians", lambda *of: asked.append(of) or medians(*of))
+    calls, medians = [], distances.geometric_medians
+    monkeypatch.setattr(
+        distances, "geometric_medians", lambda *arguments: calls.append(arguments) or medians(*arguments)
+    )
     rng = np.random.default_rng(0)
     places, belief = rng.random((6, 2)), Posterior.from_dense(rng.dirichlet(np.ones(6), 30))
     expected = estimation_error("euclidean", coordinates=places).per_target(belief)
     realized_error("euclidean", coordinates=places).per_target(belief, Truth(np.zeros(30, dtype=np.int64)))
-    assert len(asked) == 1
-    other = estimation_error("euclidean", coordinates=2 * places).per_target(belief)
-    assert len(asked) == 2
-    assert other == pytest.approx(2 * expected, rel=1e-5)
+    assert len(calls) == 1
+    doubled = estimation_error("euclidean", coordinates=2 * places).per_target(belief)
+    assert len(calls) == 2
+    assert doubled == pytest.approx(2 * expected, rel=1e-5)

@@ -84,22 +84,23 @@ def test_clopper_and_pearson_in_exact_fractions(k, n):
     assert clopper_pearson(k + 0.5 if k < n else k - 0.5, n)[0] <= low or k == n
 
 
-def explained(right, guesses, epsilon, delta, canaries):
+def explained(n_right, guesses, epsilon, delta, canaries):
     p = exp(epsilon) / (1 + exp(epsilon))
     tail = [
-        sum(comb(guesses, i) * p**i * (1 - p) ** (guesses - i) for i in range(v, guesses + 1)) for v in range(right + 1)
+        sum(comb(guesses, i) * p**i * (1 - p) ** (guesses - i) for i in range(v, guesses + 1))
+        for v in range(n_right + 1)
     ]
-    slack = max((tail[right - i] - tail[right]) / i for i in range(1, right + 1))
-    return tail[right] + 2 * canaries * delta * slack
+    slack = max((tail[n_right - i] - tail[n_right]) / i for i in range(1, n_right + 1))
+    return tail[n_right] + 2 * canaries * delta * slack
 
 
 @pytest.mark.parametrize(
-    ("right", "guesses", "delta"), [(40, 50, 0.0), (18, 20, 1e-3), (30, 30, 1e-4), (100, 100, 0.0)]
+    ("n_right", "guesses", "delta"), [(40, 50, 0.0), (18, 20, 1e-3), (30, 30, 1e-4), (100, 100, 0.0)]
 )
-def test_epsilon_is_the_largest_that_does_not_explain_it(right, guesses, delta):
-    found = epsilon_of_guesses(right, guesses, delta=delta, canaries=60)
-    assert explained(right, guesses, found - 1e-4, delta, 60) < 0.05
-    assert explained(right, guesses, found + 1e-4, delta, 60) > 0.05
+def test_epsilon_is_the_largest_that_does_not_explain_it(n_right, guesses, delta):
+    result = epsilon_of_guesses(n_right, guesses, delta=delta, canaries=60)
+    assert explained(n_right, guesses, result - 1e-4, delta, 60) < 0.05
+    assert explained(n_right, guesses, result + 1e-4, delta, 60) > 0.05
 
 
 def test_epsilon_of_guesses_as_published_and_where_chance_explains_it():
@@ -113,10 +114,10 @@ def test_epsilon_of_guesses_as_published_and_where_chance_explains_it():
 )
 def test_randomized_response_is_never_told_more_than_it_is(epsilon, m, median):
     rng = np.random.default_rng(0)
-    right = rng.binomial(m, exp(epsilon) / (1 + exp(epsilon)), 200)
-    found = np.array([epsilon_of_guesses(int(one), m) for one in right])
-    assert np.median(found) == pytest.approx(median, abs=0.05)  # at epsilon 4 one guess of 1,000 is as much
-    assert np.mean(found > epsilon) <= 0.1
+    n_right = rng.binomial(m, exp(epsilon) / (1 + exp(epsilon)), 200)
+    result = np.array([epsilon_of_guesses(int(count), m) for count in n_right])
+    assert np.median(result) == pytest.approx(median, abs=0.05)  # at epsilon 4 one guess of 1,000 is as much
+    assert np.mean(result > epsilon) <= 0.1
 
 
 def test_the_surest_guesses():
@@ -137,13 +138,13 @@ def test_the_rows():
     members, control = rng.normal(1, 1, 400), rng.normal(0, 1, 600)
     belief, truth = belief_of(members, control)
     assert log_odds(belief) == pytest.approx(np.concatenate([members, control]), abs=1e-9)
-    found = {row.measure: row for row in evaluate_membership(belief, truth).rows}
-    assert found["membership_auc"].posterior == pytest.approx(area(members, control)[0])
-    assert found["membership_auc"].prior == 0.5
-    rate = found["true_positive_rate_at_0.1"]
+    result = {row.measure: row for row in evaluate_membership(belief, truth).rows}
+    assert result["membership_auc"].posterior == pytest.approx(area(members, control)[0])
+    assert result["membership_auc"].prior == 0.5
+    rate = result["true_positive_rate_at_0.1"]
     assert rate.posterior == np.mean(members > np.sort(control)[::-1][60])
     assert (rate.low, rate.high) == pytest.approx(clopper_pearson(rate.posterior * 400, 400))
-    assert found["epsilon_at_least"].posterior == epsilon_of_guesses(*count_right_guesses(members, control)) > 0
+    assert result["epsilon_at_least"].posterior == epsilon_of_guesses(*count_right_guesses(members, control)) > 0
     assert evaluate_membership(belief, truth).not_run == (
         ("true_positive_rate_at_0.001", "600 control people are too few, 5,000 are needed"),
     )

@@ -23,10 +23,12 @@ from unmask.studies.beliefs import Faced, _remove_identities
 CASE = read_attacker("case-study")
 
 
-def every(n):
+def all_candidates(n):
     """Measures of all kinds about n candidates."""
     line = np.arange(n) ** 2.0
-    yield from dict.fromkeys((*STANDARD, *(one for one in vars(measures).values() if isinstance(one, Measure))))
+    yield from dict.fromkeys(
+        (*STANDARD, *(member for member in vars(measures).values() if isinstance(member, Measure)))
+    )
     yield from (*price_measures(CASE), *campaign_measures(CASE), *map(confidence_set_size, (0.5, 0.9, 1.0)))
     for error in (estimation_error, realized_error, sampling_error):
         yield from (error(loss, coordinates=line) for loss in ("absolute", "squared"))
@@ -39,13 +41,15 @@ def every(n):
 def beliefs(draw):
     """Of classes, of which some are as likely as others; targets may be nobody, rows seen by nobody."""
     klass = np.array(draw(st.lists(st.integers(0, 4), min_size=2, max_size=12)))
-    first = np.array([np.flatnonzero(klass == one)[0] for one in klass], dtype=np.int32)
+    first = np.array([np.flatnonzero(klass == label)[0] for label in klass], dtype=np.int32)
     present, n = draw(st.sampled_from([1.0, 0.5])), draw(st.integers(1, 4))
-    listed = [sorted(draw(st.sets(st.sampled_from(first.tolist()), min_size=int(present == 1)))) for _ in range(n)]
-    entries = np.array([one for row in listed for one in row], dtype=np.int32)
+    candidate_lists = [
+        sorted(draw(st.sets(st.sampled_from(first.tolist()), min_size=int(present == 1)))) for _ in range(n)
+    ]
+    entries = np.array([candidate for row in candidate_lists for candidate in row], dtype=np.int32)
     likely = draw(st.lists(st.sampled_from([0.25, 0.5, 1.0]), min_size=len(entries), max_size=len(entries)))
     belief = from_likelihood(
-        np.cumsum([0, *map(len, listed)]),
+        np.cumsum([0, *map(len, candidate_lists)]),
         entries,
         np.log(likely),
         n_candidates=len(klass),
@@ -61,32 +65,36 @@ def beliefs(draw):
 
 @settings(max_examples=12)
 @given(beliefs())
-def test_every_measure_is_that_of_candidates_listed_one_by_one(given):
-    belief, truth = given
-    alone = belief.expand_classes()
-    assert np.all(alone.row_length == np.diff(alone.indptr))
-    for measure in every(belief.n_candidates):
-        of = (truth,) if measure.needs_truth else ()
-        found = []
-        for one in (belief, alone):
+def test_every_measure_is_that_of_candidates_listed_one_by_one(drawn):
+    belief, truth = drawn
+    expanded = belief.expand_classes()
+    assert np.all(expanded.row_length == np.diff(expanded.indptr))
+    for measure in all_candidates(belief.n_candidates):
+        truths = (truth,) if measure.needs_truth else ()
+        values = []
+        for form in (belief, expanded):
             try:
-                found.append(measure.per_target(one, *of).tolist())
+                values.append(measure.per_target(form, *truths).tolist())
             except UnmaskError as error:
-                found.append(str(error))
-        assert found[0] == (found[1] if isinstance(found[1], str) else pytest.approx(found[1], nan_ok=True)), (
+                values.append(str(error))
+        assert values[0] == (values[1] if isinstance(values[1], str) else pytest.approx(values[1], nan_ok=True)), (
             measure.name
         )
 
 
-def pair(**said):
+def pair(**options):
     """Two people of one class, of three."""
-    given = {"n_candidates": 3, "observation": np.array([0, 0]), "representative": np.array([0, 0, 2], np.int32)} | said
-    return from_likelihood(np.array([0, 2]), np.array([0, 2], np.int32), np.log([0.5, 1.0]), **given)
+    arguments = {
+        "n_candidates": 3,
+        "observation": np.array([0, 0]),
+        "representative": np.array([0, 0, 2], np.int32),
+    } | options
+    return from_likelihood(np.array([0, 2]), np.array([0, 2], np.int32), np.log([0.5, 1.0]), **arguments)
 
 
 def test_a_price_is_that_of_all_who_are_stood_for():
     eager = replace(CASE, access_cost=0.0)
-    prices = [price_release(eager, "release", one) for one in (pair(), pair().expand_classes())]
+    prices = [price_release(eager, "release", form) for form in (pair(), pair().expand_classes())]
     assert prices[0] == prices[1]
 
 

@@ -37,23 +37,23 @@ def test_leaked_and_unknown_people_take_no_part():
     #                 right wrong  none  ghost absent leaked unknown
     belief = naming([0, 3, -1, 4, -1, 5, 2])
     truth = Truth([0, 1, 2, ABSENT, ABSENT, 5, UNKNOWN], leaked=[5])
-    found = audit(belief, truth)
-    values = {row.measure: (row.posterior, row.n) for row in found.rows}
+    result = audit(belief, truth)
+    values = {row.measure: (row.posterior, row.n) for row in result.rows}
     assert values["recall"] == (pytest.approx(1 / 3), 3)
     assert values["precision"] == (pytest.approx(1 / 3), 3)
     assert values["named_wrongly"] == (pytest.approx(1 / 3), 3)
     assert values["false_positives"] == (pytest.approx(1 / 3), 3)
     assert values["spread"] == (1.0, 3)
     assert values["coverage"] == (pytest.approx(4 / 6), 6)
-    assert found.row("recall").prior == pytest.approx(1 / 6)
-    assert found.row("precision").prior == pytest.approx(1 / 6 * 3 / 5)
-    assert found.row("false_positives").prior == pytest.approx(2 / 5)
+    assert result.row("recall").prior == pytest.approx(1 / 6)
+    assert result.row("precision").prior == pytest.approx(1 / 6 * 3 / 5)
+    assert result.row("false_positives").prior == pytest.approx(2 / 5)
 
 
 def test_of_nobody_named_there_is_no_precision():
-    found = audit(naming([-1, -1]), Truth([0, 1]))
-    assert (found.row("recall").posterior, found.row("spread").posterior) == (0, 0)
-    assert dict(found.not_run)["precision"].startswith("precision is 0/0")
+    result = audit(naming([-1, -1]), Truth([0, 1]))
+    assert (result.row("recall").posterior, result.row("spread").posterior) == (0, 0)
+    assert dict(result.not_run)["precision"].startswith("precision is 0/0")
     with pytest.raises(UnmaskError, match="all 2 targets were known before"):
         audit(naming([0, 1]), Truth([0, 1], leaked=[0, 1]))
 
@@ -61,9 +61,9 @@ def test_of_nobody_named_there_is_no_precision():
 def test_any_round_and_any_candidate_of_a_person_is_right():
     person = np.array([0, 0, 1, 2, 3, 4])  # candidates 0 and 1 are one person
     belief = naming([[1, 3], [-1, 2]])
-    found = audit(belief, Truth([0, 2], person=person), measures=RATES)
-    assert found.row("recall").posterior == 1
-    assert found.row("recall").prior == pytest.approx((2 / 6 + 1 / 6) / 2)
+    result = audit(belief, Truth([0, 2], person=person), measures=RATES)
+    assert result.row("recall").posterior == 1
+    assert result.row("recall").prior == pytest.approx((2 / 6 + 1 / 6) / 2)
 
 
 @given(st.lists(st.integers(1, 3), min_size=4, max_size=5), st.integers(1, 4), st.integers(0, 2))

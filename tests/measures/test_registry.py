@@ -28,18 +28,18 @@ def test_the_fields_words_are_the_same_objects():
 
 @pytest.mark.parametrize("name", [*MEASURES, *CRITERIA, *UTILITIES])
 def test_everything_has_a_label_and_a_meaning(name):
-    for one in (named[name] for named in (MEASURES, CRITERIA, UTILITIES) if name in named):
-        assert one.label
-        assert one.meaning
-        assert one.name == name
-        assert one.range[0] < one.range[1]
+    for entry in (catalog[name] for catalog in (MEASURES, CRITERIA, UTILITIES) if name in catalog):
+        assert entry.label
+        assert entry.meaning
+        assert entry.name == name
+        assert entry.range[0] < entry.range[1]
 
 
 @pytest.mark.parametrize("name", ["realized_success_at_7", "renyi_entropy_2_bits", "confidence_set_size_0.9"])
 def test_a_measure_with_a_number_in_its_name_is_found(name):
-    found = described(name)
-    assert isinstance(found, Measure)
-    assert found.name == name
+    result = described(name)
+    assert isinstance(result, Measure)
+    assert result.name == name
 
 
 def test_both_sides_of_a_quantity_meet_under_one_name():
@@ -52,8 +52,8 @@ def test_both_sides_of_a_quantity_meet_under_one_name():
 
 def test_a_measure_of_ones_own_is_declared_the_same_way(monkeypatch):
     monkeypatch.setitem(MEASURES, "my_own", None)
-    own = Measure("my_own", "My own", "what I count", self_assessed=lambda belief: belief.unlisted)
-    assert declare(own) is described("my_own")
+    measure_defined = Measure("my_own", "My own", "what I count", self_assessed=lambda belief: belief.unlisted)
+    assert declare(measure_defined) is described("my_own")
 
 
 WALK = """

@@ -109,7 +109,7 @@ def test_u6_tenths_print_as_tenths():
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_rows_must_sum_to_one_within_the_mass_tolerance(dtype):
-    def of(mass):
+    def posterior_of(mass):
         return Posterior(
             indptr=np.array([0, 2]),
             candidate=np.array([0, 1], dtype=np.int32),
@@ -124,10 +124,10 @@ def test_rows_must_sum_to_one_within_the_mass_tolerance(dtype):
 
     assert MASS_TOLERANCE == 1e-5
     for mass in (1 - 0.5e-5, 1 + 0.5e-5):
-        assert of(mass).n_targets == 1
+        assert posterior_of(mass).n_targets == 1
     for mass in (1 - 2e-5, 1 + 2e-5):
         with pytest.raises(UnmaskError, match="sums to"):
-            of(mass)
+            posterior_of(mass)
 
 
 def test_what_a_row_lacks_is_none_only_where_the_prior_allows_it():

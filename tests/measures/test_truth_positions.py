@@ -26,27 +26,27 @@ def crowd(rng: np.random.Generator, n: int = 4_000) -> tuple[Posterior, Truth]:
 
 def test_a_measure_of_positions_is_that_of_each_target(monkeypatch: pytest.MonkeyPatch) -> None:
     belief, truth = crowd(np.random.default_rng(0))
-    found = locate_truth(belief, truth)
-    assert len(found.n_targets) < belief.n_targets / 2
-    assert found.n_targets.sum() == belief.n_targets
-    assert {ABSENT, UNKNOWN} <= set(found.truth.candidate.tolist())
-    measures = [one for one in STANDARD if one.of_positions is not None]
+    result = locate_truth(belief, truth)
+    assert len(result.n_targets) < belief.n_targets / 2
+    assert result.n_targets.sum() == belief.n_targets
+    assert {ABSENT, UNKNOWN} <= set(result.truth.candidate.tolist())
+    measures = [measure for measure in STANDARD if measure.of_positions is not None]
     assert len(measures) == 6
-    together = [evaluate(one, belief, truth, drawn_from=10_000) for one in measures]
+    evaluated_together = [evaluate(measure, belief, truth, drawn_from=10_000) for measure in measures]
     monkeypatch.setattr(base, "locate_truth", locate_each)
-    for row, measure in zip(together, measures, strict=True):
-        alone = evaluate(measure, belief, truth, drawn_from=10_000)
-        assert replace(row, **dict.fromkeys(NUMBERS, 0.0)) == replace(alone, **dict.fromkeys(NUMBERS, 0.0))
+    for row, measure in zip(evaluated_together, measures, strict=True):
+        evaluated_alone = evaluate(measure, belief, truth, drawn_from=10_000)
+        assert replace(row, **dict.fromkeys(NUMBERS, 0.0)) == replace(evaluated_alone, **dict.fromkeys(NUMBERS, 0.0))
         for name in NUMBERS:
-            mine, theirs = (np.array(getattr(one, name), dtype=float) for one in (row, alone))  # none is nan
+            mine, theirs = (np.array(getattr(row, name), dtype=float) for row in (row, evaluated_alone))  # none is nan
             np.testing.assert_allclose(mine, theirs, rtol=1e-12, atol=1e-12, err_msg=name)
 
 
-@pytest.mark.parametrize("why", ["several candidates", "weights"])
-def test_targets_that_are_not_alike_stand_alone(why: str) -> None:
+@pytest.mark.parametrize("reason", ["several candidates", "weights"])
+def test_targets_that_are_not_alike_stand_alone(reason: str) -> None:
     rng = np.random.default_rng(0)
     belief, truth = crowd(rng)
-    if why == "weights":
+    if reason == "weights":
         weight = rng.random(belief.n_targets)
         belief = replace(belief, weight=weight / weight.sum())
     else:
@@ -57,10 +57,12 @@ def test_targets_that_are_not_alike_stand_alone(why: str) -> None:
 def test_a_promise_to_many_alike_is_that_to_each() -> None:
     people = np.array([400, 100, 300])
     announced, realized, weight = np.array([0.95, 0.95, 0.31]), np.array([1.0, 0.0, 0.2]), people / people.sum()
-    together = Check.of(announced, realized, weight, people)
-    each = [np.repeat(one, people) for one in (announced, realized)]
-    alone = Check.of(*each, np.full(800, 1 / 800))
-    assert together.refuted
-    assert together.people == alone.people
-    assert together.sure == alone.sure
-    assert (together.announced, together.realized) == pytest.approx((alone.announced, alone.realized), rel=1e-12)
+    joint_check = Check.of(announced, realized, weight, people)
+    repeated = [np.repeat(probabilities, people) for probabilities in (announced, realized)]
+    single_check = Check.of(*repeated, np.full(800, 1 / 800))
+    assert joint_check.refuted
+    assert joint_check.people == single_check.people
+    assert joint_check.sure == single_check.sure
+    assert (joint_check.announced, joint_check.realized) == pytest.approx(
+        (single_check.announced, single_check.realized), rel=1e-12
+    )

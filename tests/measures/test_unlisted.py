@@ -32,7 +32,7 @@ FURTHER = (
 OF_PLACES = (  # which candidates share must be known: all that are not listed
     *(estimation_error(loss, coordinates=np.arange(9.0) ** 2) for loss in ("squared", "absolute")),
     *(realized_error(loss, coordinates=np.arange(9.0) ** 2) for loss in ("squared", "absolute")),
-    *(of("euclidean", coordinates=np.arange(9.0) ** 2) for of in (sampling_error, correctness)),
+    *(measure("euclidean", coordinates=np.arange(9.0) ** 2) for measure in (sampling_error, correctness)),
     estimation_error(np.abs(np.subtract.outer(np.arange(9.0), np.arange(9.0)))),
 )
 
@@ -62,11 +62,11 @@ def beliefs(draw, *, fewer=True):
     lists, dense, unlisted = [], np.zeros((3, N)), np.empty(3)
     for row, (k, m) in enumerate(zip(n_listed, n_sharing, strict=True)):
         order = rng.permutation(N)
-        listed, sharing = np.sort(order[:k]), order[k : k + m]
+        listed_candidates, sharing = np.sort(order[:k]), order[k : k + m]
         mass = rng.dirichlet(np.full(k + 1, draw(st.sampled_from([0.3, 1.0, 5.0]))))
         mass = np.maximum(mass, 1e-6) / np.maximum(mass, 1e-6).sum()
-        dense[row, listed], dense[row, sharing], unlisted[row] = mass[:k], mass[k] / m, mass[k]
-        lists.append(listed)
+        dense[row, listed_candidates], dense[row, sharing], unlisted[row] = mass[:k], mass[k] / m, mass[k]
+        lists.append(listed_candidates)
     candidate = np.concatenate(lists).astype(np.int32)
     row = np.repeat(np.arange(3), n_listed)
     observation = np.array([0, 1, 2, 2, 1])
@@ -90,24 +90,24 @@ def beliefs(draw, *, fewer=True):
 @settings(max_examples=30, deadline=None)
 @given(beliefs())
 def test_unlisted_mass_is_worth_its_dense_expansion(measure, drawn):
-    part, whole, truth = drawn
-    assert measure.per_target(part, truth) == pytest.approx(measure.per_target(whole, truth), rel=1e-9, abs=1e-12)
+    part, full_belief, truth = drawn
+    assert measure.per_target(part, truth) == pytest.approx(measure.per_target(full_belief, truth), rel=1e-9, abs=1e-12)
 
 
 @pytest.mark.parametrize("measure", OF_PLACES, ids=lambda measure: measure.name)
 @settings(max_examples=30, deadline=None)
 @given(beliefs(fewer=False))
 def test_unlisted_mass_at_places_is_worth_its_dense_expansion(measure, drawn):
-    part, whole, truth = drawn
-    assert measure.per_target(part, truth) == pytest.approx(measure.per_target(whole, truth), rel=1e-9, abs=1e-9)
+    part, full_belief, truth = drawn
+    assert measure.per_target(part, truth) == pytest.approx(measure.per_target(full_belief, truth), rel=1e-9, abs=1e-9)
 
 
 @settings(max_examples=60, deadline=None)
 @given(beliefs())
 def test_numbers_of_a_whole_belief_are_those_of_its_dense_expansion(drawn):
-    part, whole, _ = drawn
+    part, full_belief, _ = drawn
     for number in AS_A_WHOLE:
-        assert number(part) == pytest.approx(number(whole), rel=1e-9, abs=1e-12), number
+        assert number(part) == pytest.approx(number(full_belief), rel=1e-9, abs=1e-12), number
 
 
 SYMBOLS = ("hartley_entropy_bits", "shannon_entropy_bits", "min_entropy_bits", "effective_set_size")
@@ -119,10 +119,10 @@ AGAINST_PRIOR = ("information_gain_bits", "total_variation", "delta_up", "delta_
 def test_nobody_is_one_more_candidate(n_listed, nobody, prior_nobody, seed):
     """A belief in "none of these" against a prior that leaves it something."""
     rng = np.random.default_rng(seed)
-    p, listed = rng.dirichlet(np.ones(n_listed)) * (1 - nobody), np.sort(rng.permutation(N)[:n_listed])
+    p, listed_candidates = rng.dirichlet(np.ones(n_listed)) * (1 - nobody), np.sort(rng.permutation(N)[:n_listed])
     part = Posterior(
         indptr=np.array([0, n_listed]),
-        candidate=listed.astype(np.int32),
+        candidate=listed_candidates.astype(np.int32),
         log_probability=np.log(p),
         unlisted=np.array([nobody]),
         n_unlisted=np.array([0]),
@@ -132,12 +132,12 @@ def test_nobody_is_one_more_candidate(n_listed, nobody, prior_nobody, seed):
         log_prior=float(np.log((1 - prior_nobody) / N)),
     )
     dense = np.zeros((1, N + 1))
-    dense[0, listed], dense[0, N] = p, nobody
+    dense[0, listed_candidates], dense[0, N] = p, nobody
     prior = np.append(np.full(N, (1 - prior_nobody) / N), prior_nobody)
-    whole = Posterior.from_dense(dense, prior=prior)
+    full_belief = Posterior.from_dense(dense, prior=prior)
     for name in (*SYMBOLS, *AGAINST_PRIOR):
-        assert MEASURES[name].per_target(part) == pytest.approx(MEASURES[name].per_target(whole), rel=1e-9), name
-    assert mutual_information(part) == pytest.approx(mutual_information(whole))
+        assert MEASURES[name].per_target(part) == pytest.approx(MEASURES[name].per_target(full_belief), rel=1e-9), name
+    assert mutual_information(part) == pytest.approx(mutual_information(full_belief))
 
 
 def test_the_smallest_mass_there_is_may_be_shared():
@@ -146,5 +146,5 @@ def test_the_smallest_mass_there_is_may_be_shared():
         unlisted=np.array([5e-324]), n_unlisted=np.array([299]), observation=np.zeros(2, np.int64),
         weight=np.full(2, 0.5), n_candidates=300, log_prior=-np.log(300),
     )  # fmt: skip
-    found = rank.per_target(belief, Truth([0, 7]))
-    assert found.tolist() == [1, 151]  # behind the one, and any of the 299 others
+    result = rank.per_target(belief, Truth([0, 7]))
+    assert result.tolist() == [1, 151]  # behind the one, and any of the 299 others

@@ -33,14 +33,14 @@ def dense(belief):
     return table[belief.observation]
 
 
-def ages(*cells, **more):
-    return Table.read({"age": list(cells), **more}, quasi_identifiers="age", sensitive=tuple(more))
+def ages(*cells, **options):
+    return Table.read({"age": list(cells), **options}, quasi_identifiers="age", sensitive=tuple(options))
 
 
 def test_containment_reads_intervals_where_text_finds_nothing():
     release = ages("[20, 29]", "[20, 29]", "[30, 39]")
-    known = ages(25, 35, 30)
-    assert dense(ClassAttack()(release, Background(known))).tolist() == [
+    knowledge = ages(25, 35, 30)
+    assert dense(ClassAttack()(release, Background(knowledge))).tolist() == [
         pytest.approx([0.5, 0.5, 0]),
         pytest.approx([0, 0, 1]),
         pytest.approx([0, 0, 1]),
@@ -50,8 +50,8 @@ def test_containment_reads_intervals_where_text_finds_nothing():
 def test_overlapping_boxes_weigh_records_by_one_over_volume():
     # among the known ages 20, 22, 24, 26 the boxes hold 2 and 4 values: 24 is in both, (1/2 twice, 1/4 once) / (5/4)
     release = ages("[24, 26]", "[24, 26]", "[20, 26]")
-    known = ages(20, 22, 24, 26)
-    belief = ClassAttack()(release, Background(known))
+    knowledge = ages(20, 22, 24, 26)
+    belief = ClassAttack()(release, Background(knowledge))
     assert belief.status == "model"
     assert dense(belief)[2] == pytest.approx([0.4, 0.4, 0.2])
     assert dense(belief)[0] == pytest.approx([0, 0, 1])
@@ -62,27 +62,27 @@ def test_what_the_adversary_does_not_know_changes_no_weight():
     columns = {"age": ["[20, 24]", "[30, 31]", "[40, 49]"], "sex": ["f", "f", "m"]}
     release = Table.read(columns, quasi_identifiers=("age", "sex"))
     people = {"age": ["20", "*", "30", "22", "45"], "sex": ["f", "f", "f", "f", "m"]}
-    known = Table.read(people, quasi_identifiers=("age", "sex"))
-    assert dense(ClassAttack()(release, Background(known)))[1] == pytest.approx([0.5, 0.5, 0])
+    knowledge = Table.read(people, quasi_identifiers=("age", "sex"))
+    assert dense(ClassAttack()(release, Background(knowledge)))[1] == pytest.approx([0.5, 0.5, 0])
 
 
-def by_formula(known, released, missing):
+def by_formula(knowledge, released, missing):
     """(n_people, n_records) p(record given what is known), from texts, by the formula of `ClassAttack`."""
-    found = np.ones((len(known[0]), len(released[0])))
-    for mine, cells in zip(known, released, strict=True):
+    result = np.ones((len(knowledge[0]), len(released[0])))
+    for mine, cells in zip(knowledge, released, strict=True):
         vague = {"*", ""} if missing == "wildcard" else {"*"}
         values = sorted(set(mine) - vague)
         anything = [cell in vague for cell in cells]
         holds = np.array(
             [[cell not in vague and (cell[:1] <= v <= cell[-1:] if v else v == cell) for cell in cells] for v in values]
         )
-        each = holds / np.maximum(holds.sum(axis=0), 1)
-        shared = each.sum(axis=1)
+        shares = holds / np.maximum(holds.sum(axis=0), 1)
+        shared = shares.sum(axis=1)
         weight = np.maximum(shared, 0.5)
         often = weight / (np.count_nonzero(~np.array(anything)) + (weight - shared).sum())
-        p = dict(zip(values, np.where(anything, often[:, None], each), strict=True)) | dict.fromkeys(vague, 1.0)
-        found *= [np.broadcast_to(p[cell], len(cells)) for cell in mine]
-    return found / np.maximum(found.sum(axis=1, keepdims=True), 1e-300)
+        p = dict(zip(values, np.where(anything, often[:, None], shares), strict=True)) | dict.fromkeys(vague, 1.0)
+        result *= [np.broadcast_to(p[cell], len(cells)) for cell in mine]
+    return result / np.maximum(result.sum(axis=1, keepdims=True), 1e-300)
 
 
 @pytest.mark.parametrize("wide", [0, 1 << 22])
@@ -98,12 +98,12 @@ def test_hidden_missing_and_generalized_cells_are_weighed_by_the_formula(monkeyp
     ):
         for values in 4 * ([*"1234"], [*"1234", ""], [*"1234", "*"]):
             released = [["1", "4", *rng.choice(boxes, 10)] for _ in "ab"]
-            known = [["1", *rng.choice(values, 20)] for _ in "ab"]
+            knowledge = [["1", *rng.choice(values, 20)] for _ in "ab"]
             release = Table.read(dict(zip("ab", released, strict=True)), quasi_identifiers=["a", "b"], missing=missing)
-            people = Table.read(dict(zip("ab", known, strict=True)), quasi_identifiers=["a", "b"])
+            people = Table.read(dict(zip("ab", knowledge, strict=True)), quasi_identifiers=["a", "b"])
             belief = ClassAttack()(release, Background(people))
             merged += len(people.classes.sizes) - belief.n_observations
-            np.testing.assert_allclose(dense(belief), by_formula(known, released, missing), atol=1e-6)
+            np.testing.assert_allclose(dense(belief), by_formula(knowledge, released, missing), atol=1e-6)
     assert merged > 0
 
 
@@ -115,13 +115,15 @@ def test_wide_columns_of_exact_values_are_joined_as_a_table_of_them_says(monkeyp
             columns | {"age": ["[20, 29]", "[25, 39]", "30"] * 30}, quasi_identifiers=("a", "b", "age")
         )
         columns = {name: rng.integers(0, n_values, 50).astype(str) for name in "ab"}
-        known = Table.read(columns | {"age": rng.integers(20, 40, 50)}, quasi_identifiers=("a", "b", "age"))
+        knowledge = Table.read(columns | {"age": rng.integers(20, 40, 50)}, quasi_identifiers=("a", "b", "age"))
         holder = RegisterAttack(coverage=0.1)
-        by_table, register_by_table = (dense(attack(released, Background(known))) for attack in (ClassAttack(), holder))
+        by_table, register_by_table = (
+            dense(attack(released, Background(knowledge))) for attack in (ClassAttack(), holder)
+        )
         with monkeypatch.context() as patch:
             patch.setattr("unmask.tables.attacks.pairing.MIN_WIDE_PAIRS", 0)
-            assert np.array_equal(dense(ClassAttack()(released, Background(known))), by_table)
-            assert np.array_equal(dense(holder(released, Background(known))), register_by_table)
+            assert np.array_equal(dense(ClassAttack()(released, Background(knowledge))), by_table)
+            assert np.array_equal(dense(holder(released, Background(knowledge))), register_by_table)
 
 
 def test_a_person_nobody_fits_is_believed_absent():
@@ -162,33 +164,33 @@ def test_attribute_inference_is_the_histogram_of_the_class():
 
 def test_missing_cells_obey_the_rule_and_cells_the_adversary_does_not_know_fit_everything():
     columns = {"age": ["20", "30", ""]}
-    own = Table.read(columns, quasi_identifiers="age")
+    released = Table.read(columns, quasi_identifiers="age")
     wild = Table.read(columns, quasi_identifiers="age", missing="wildcard")
-    known = Table.read({"age": ["20", "", "*"]}, quasi_identifiers="age")
+    knowledge = Table.read({"age": ["20", "", "*"]}, quasi_identifiers="age")
     for attack in (ClassAttack(), BayesAttack(error=CellError(redraw=1e-9))):
-        found = dense(attack(own, Background(known)))
-        assert found[:2] == pytest.approx(np.array([[1, 0, 0], [0, 0, 1]]), abs=1e-6)
-        assert found[2] == pytest.approx([1 / 3, 1 / 3, 1 / 3])
+        beliefs = dense(attack(released, Background(knowledge)))
+        assert beliefs[:2] == pytest.approx(np.array([[1, 0, 0], [0, 0, 1]]), abs=1e-6)
+        assert beliefs[2] == pytest.approx([1 / 3, 1 / 3, 1 / 3])
     # the wildcard is 20 as often as the stated cells are: one of two
-    assert dense(ClassAttack()(wild, Background(known)))[0] == pytest.approx([2 / 3, 0, 1 / 3])
-    nothing = Knowledge(targets=None, missing=1.0)(own, np.arange(3), rng=np.random.default_rng(0))
-    for release in (own, wild):
+    assert dense(ClassAttack()(wild, Background(knowledge)))[0] == pytest.approx([2 / 3, 0, 1 / 3])
+    nothing = Knowledge(targets=None, missing=1.0)(released, np.arange(3), rng=np.random.default_rng(0))
+    for release in (released, wild):
         assert np.count_nonzero(dense(ClassAttack()(release, nothing.background))) == 9
 
 
 def test_bayes_attack_equals_the_formula():
-    release, known = ages("1", "1", "2", "4"), ages(1)
+    release, knowledge = ages("1", "1", "2", "4"), ages(1)
     redraw = 0.2
-    belief = BayesAttack(error=CellError(redraw=redraw))(release, Background(known))
+    belief = BayesAttack(error=CellError(redraw=redraw))(release, Background(knowledge))
     likelihood = np.array([1 - redraw + redraw / 2] * 2 + [redraw / 2] * 2)
     assert dense(belief)[0] == pytest.approx(likelihood / likelihood.sum(), abs=1e-6)
 
 
 def test_jitter_lets_a_moved_age_be_found():
-    release, known = ages("31", "40"), ages(30, 40)
-    belief = BayesAttack(error=CellError(redraw=0.01, jitter=0.5, width=2))(release, Background(known))
+    release, knowledge = ages("31", "40"), ages(30, 40)
+    belief = BayesAttack(error=CellError(redraw=0.01, jitter=0.5, width=2))(release, Background(knowledge))
     assert dense(belief)[0, 0] > 0.9
-    assert dense(BayesAttack(error=CellError(redraw=0.01))(release, Background(known)))[0, 0] == pytest.approx(0.5)
+    assert dense(BayesAttack(error=CellError(redraw=0.01))(release, Background(knowledge)))[0, 0] == pytest.approx(0.5)
 
 
 def test_nearest_neighbors_share_ties():
@@ -202,16 +204,16 @@ def test_string_linkage_counts_text_that_matches(monkeypatch):
     # By construction: ten classes of two rows; the person of "30" is found as text, those in an interval are not.
     cells = [f"[{10 * i}, {10 * i + 5}]" for i in range(9)] + ["30"]
     release = Table.read({"age": cells * 2, "sex": ["f"] * 20}, quasi_identifiers=("age", "sex"), types={"age": "text"})
-    known = Table.read(
+    knowledge = Table.read(
         {"age": ["30", "12", "12"], "sex": ["f", "f", "m"]},
         quasi_identifiers=("age", "sex"),
         types={"age": "text"},
     )
-    found = importlib.import_module("table_strings").count(release, known, neighbors=3)
+    result = importlib.import_module("table_strings").count(release, knowledge, neighbors=3)
     # nearest distances 0, 1, 2: median 1 keeps two; 30/f matches 2 + 1 + 1 cells, 12/f matches sex in each of three
-    assert (found.kept, found.possible) == (2, 12)
-    assert found.matches == 4 + 3
-    assert found.tie_averaged == pytest.approx(7)
+    assert (result.kept, result.possible) == (2, 12)
+    assert result.matches == 4 + 3
+    assert result.tie_averaged == pytest.approx(7)
 
 
 def test_no_shared_column_is_an_error():
@@ -224,9 +226,9 @@ def test_mondrian_is_linked_at_classes_over_people_when_boxes_do_not_overlap(str
     rng = np.random.default_rng(0)
     people = Table.read({"age": rng.integers(0, 80, 500), "n": rng.integers(0, 9, 500)}, quasi_identifiers=("age", "n"))
     release, origin = Mondrian(k=5, strict=strict)(people, rng=rng)
-    known = Knowledge(targets=None)(people, origin, rng=rng)
-    belief = ClassAttack()(release, known.background)
-    row = audit(belief, known.truth).row("realized_success")
+    knowledge = Knowledge(targets=None)(people, origin, rng=rng)
+    belief = ClassAttack()(release, knowledge.background)
+    row = audit(belief, knowledge.truth).row("realized_success")
     if strict:
         assert belief.status == "exact"
         assert row.posterior == pytest.approx(len(release.classes.sizes) / 500)
@@ -248,8 +250,8 @@ def test_register_truth_points_at_the_person():
     origin = np.random.default_rng(1).permutation(50)
     drawn = Register(coverage=0.6)(people, origin, rng=np.random.default_rng(2))
     assert drawn.people.n_rows == 30
-    listed = drawn.truth.candidate >= 0
-    assert drawn.person[drawn.truth.candidate[listed]].tolist() == origin[listed].tolist()
+    has_person = drawn.truth.candidate >= 0
+    assert drawn.person[drawn.truth.candidate[has_person]].tolist() == origin[has_person].tolist()
     assert (drawn.truth.candidate == ABSENT).sum() == 20
 
 

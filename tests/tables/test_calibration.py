@@ -10,114 +10,116 @@ from unmask.tables.attacks.backoff import STRENGTHS
 from unmask.tables.control.calibration import calibrate_by_control
 
 
-def drawn(n, seed, *, wrong=0.0):
+def drawn(n, seed, *, share_wrong=0.0):
     """Beliefs in three values and the truth: of the people whom the first is believed of, some have the third."""
     rng = np.random.default_rng(seed)
     p = np.random.default_rng(9).dirichlet((1, 1, 1), 20)[rng.integers(0, 20, n)]
     value = (p.cumsum(axis=1) > rng.random((n, 1))).argmax(axis=1)
-    return p, np.where((p.argmax(axis=1) == 0) & (rng.random(n) < wrong), 2, value)
+    return p, np.where((p.argmax(axis=1) == 0) & (rng.random(n) < share_wrong), 2, value)
 
 
 def believed(p):
     return Posterior.from_dense(p, prior=np.full(p.shape[1], 1 / p.shape[1]), status="model")
 
 
-def by_hand(p, value, asked, strength):
+def by_hand(p, value, targets, strength):
     """The formula, with blocks of people in whom the right share never falls: each the largest mean from here on."""
-    found = asked.copy()
+    beliefs = targets.copy()
     for t in range(p.shape[1]):
-        mine = [(x[t], v) for x, v in sorted(zip(p.tolist(), value, strict=True), key=lambda one: one[0][t])
+        mine = [(x[t], v) for x, v in sorted(zip(p.tolist(), value, strict=True), key=lambda pair: pair[0][t])
                 if max(x) == x[t]]  # fmt: skip
         levels = sorted({x for x, _ in mine})
         has = [[v for x, v in mine if x == level] for level in levels]
         start = 0
         blocks = []
         while start < len(levels):  # greatest convex minorant
-            means = [np.mean([v == t for some in has[start : end + 1] for v in some]) for end in range(start, len(has))]
+            means = [
+                np.mean([v == t for value in has[start : end + 1] for v in value]) for end in range(start, len(has))
+            ]
             end = start + max(i for i, m in enumerate(means) if m == min(means))
-            blocks.append((levels[start], [v for some in has[start : end + 1] for v in some]))
+            blocks.append((levels[start], [v for value in has[start : end + 1] for v in value]))
             start = end + 1
-        for row in np.flatnonzero(asked.argmax(axis=1) == t):
-            those = next((b for b in reversed(blocks) if b[0] <= asked[row, t]), blocks[0])[1]
+        for row in np.flatnonzero(targets.argmax(axis=1) == t):
+            those = next((b for b in reversed(blocks) if b[0] <= targets[row, t]), blocks[0])[1]
             counts = np.bincount(those, minlength=p.shape[1])
-            found[row] = (counts + strength * asked[row]) / (len(those) + strength)
-    return found
+            beliefs[row] = (counts + strength * targets[row]) / (len(those) + strength)
+    return beliefs
 
 
 def test_by_hand():
-    (p, value), (asked, _) = drawn(400, 0, wrong=0.6), drawn(50, 1)
-    one, other = calibrate_by_control(believed(asked), believed(p), Truth(value))
-    strengths = one.provenance["strength"]
+    (p, value), (targets, _) = drawn(400, 0, share_wrong=0.6), drawn(50, 1)
+    belief, other = calibrate_by_control(believed(targets), believed(p), Truth(value))
+    strengths = belief.provenance["strength"]
     assert set(strengths) < set(STRENGTHS[:-1])
     half = np.arange(400) % 2
     for number in (0, 1):
-        of, strength = half != number, strengths[1 - number]
-        expected = by_hand(p[of], value[of], p[~of], strength)
-        assert other.to_dense()[~of] == pytest.approx(expected, abs=1e-12)
-        assert one.to_dense()[number::2] == pytest.approx(
-            by_hand(p[of], value[of], asked[number::2], strength), abs=1e-12
+        half_beliefs, strength = half != number, strengths[1 - number]
+        expected = by_hand(p[half_beliefs], value[half_beliefs], p[~half_beliefs], strength)
+        assert other.to_dense()[~half_beliefs] == pytest.approx(expected, abs=1e-12)
+        assert belief.to_dense()[number::2] == pytest.approx(
+            by_hand(p[half_beliefs], value[half_beliefs], targets[number::2], strength), abs=1e-12
         )
 
 
 @pytest.mark.parametrize("n", range(1, 7))
 def test_a_handful_of_people_may_tell(n):
-    p, value = drawn(n, 0, wrong=0.6)
-    one, _ = calibrate_by_control(believed(p), believed(p), Truth(value))
-    assert np.allclose(one.to_dense().sum(axis=1), 1)
-    assert n >= 4 or one.to_dense() == pytest.approx(p)
-    assert one.status != "calibrated"
+    p, value = drawn(n, 0, share_wrong=0.6)
+    belief, _ = calibrate_by_control(believed(p), believed(p), Truth(value))
+    assert np.allclose(belief.to_dense().sum(axis=1), 1)
+    assert n >= 4 or belief.to_dense() == pytest.approx(p)
+    assert belief.status != "calibrated"
 
 
 def test_what_is_wrong_is_mended_and_earned():
     """Beliefs that announce 16 points too much are refuted as they are; told by control people they keep their word."""
-    (p, value), (asked, right) = drawn(4000, 0, wrong=0.6), drawn(4000, 1, wrong=0.6)
-    assert check_status(believed(asked), Truth(right))[0] == "refuted"
-    one, _ = calibrate_by_control(believed(asked), believed(p), Truth(value))
-    assert one.status == "calibrated"
-    assert check_status(one, Truth(right))[0] == "calibrated"
+    (p, value), (targets, is_right) = drawn(4000, 0, share_wrong=0.6), drawn(4000, 1, share_wrong=0.6)
+    assert check_status(believed(targets), Truth(is_right))[0] == "refuted"
+    belief, _ = calibrate_by_control(believed(targets), believed(p), Truth(value))
+    assert belief.status == "calibrated"
+    assert check_status(belief, Truth(is_right))[0] == "calibrated"
 
 
 def test_what_is_right_is_left():
     """Of beliefs that are right, and of people too few, nothing is to be learned; and then nothing changes."""
-    (p, value), (asked, _) = drawn(60, 2), drawn(10, 3)
-    one, _ = calibrate_by_control(believed(asked), believed(p), Truth(value))
-    assert np.abs(one.to_dense() - asked).max() < 0.1
-    same, none = calibrate_by_control(believed(asked), believed(p), Truth(np.full(60, -1)))
-    assert same.status == none.status == "model"
-    assert same.to_dense() == pytest.approx(asked)
+    (p, value), (targets, _) = drawn(60, 2), drawn(10, 3)
+    belief, _ = calibrate_by_control(believed(targets), believed(p), Truth(value))
+    assert np.abs(belief.to_dense() - targets).max() < 0.1
+    same, strength = calibrate_by_control(believed(targets), believed(p), Truth(np.full(60, -1)))
+    assert same.status == strength.status == "model"
+    assert same.to_dense() == pytest.approx(targets)
 
 
-@pytest.mark.parametrize("whose", [1, 41, 399])
-def test_nobodys_own_value_counts(whose):
+@pytest.mark.parametrize("owner", [1, 41, 399])
+def test_nobodys_own_value_counts(owner):
     """Whoever's value changes, what is believed of the people of their own half does not."""
-    p, value = drawn(400, 4, wrong=0.6)
-    other = value.copy()
-    other[whose] = (value[whose] + 1) % 3
-    beliefs = [calibrate_by_control(believed(p), believed(p), Truth(one))[1].to_dense() for one in (value, other)]
+    p, value = drawn(400, 4, share_wrong=0.6)
+    changed = value.copy()
+    changed[owner] = (value[owner] + 1) % 3
+    beliefs = [calibrate_by_control(believed(p), believed(p), Truth(truth))[1].to_dense() for truth in (value, changed)]
     assert np.array_equal(beliefs[0][1::2], beliefs[1][1::2])
     assert not np.array_equal(beliefs[0][::2], beliefs[1][::2])
 
 
 def test_people_who_weigh_nothing_tell_nothing():
-    p, value = drawn(400, 5, wrong=0.6)
-    some = np.repeat([1.0, 0.0], 200) / 200
-    weighed = Posterior.from_dense(p, prior=np.full(3, 1 / 3), weight=some, status="model")
-    found, alone = (
+    p, value = drawn(400, 5, share_wrong=0.6)
+    weights = np.repeat([1.0, 0.0], 200) / 200
+    weighed = Posterior.from_dense(p, prior=np.full(3, 1 / 3), weight=weights, status="model")
+    weighed_belief, unweighed_belief = (
         calibrate_by_control(believed(p[:9]), control, Truth(truth))[0].to_dense()
         for control, truth in ((weighed, value), (believed(p[:200]), value[:200]))
     )
-    assert found == pytest.approx(alone, abs=1e-12)
+    assert weighed_belief == pytest.approx(unweighed_belief, abs=1e-12)
 
 
 def test_a_value_that_nobody_could_have_tells_nothing():
     """Of the prior that is 0 for it."""
-    p, value = drawn(400, 6, wrong=0.6)
+    p, value = drawn(400, 6, share_wrong=0.6)
     p = np.insert(p, 3, 0.0, axis=1)
     belief = Posterior.from_dense(p, prior=np.array([1, 1, 1, 0]) / 3, status="model")
     value[::7] = 3
-    found, _ = calibrate_by_control(belief, belief, Truth(value))
-    assert max(found.provenance["strength"]) < STRENGTHS[-1]
-    assert not found.to_dense()[:, 3].any()
+    result, _ = calibrate_by_control(belief, belief, Truth(value))
+    assert max(result.provenance["strength"]) < STRENGTHS[-1]
+    assert not result.to_dense()[:, 3].any()
 
 
 def test_an_audit_with_control_people_tells_the_learner():
@@ -125,17 +127,17 @@ def test_an_audit_with_control_people_tells_the_learner():
     rng = np.random.default_rng(0)
     sex = rng.choice(["f", "m"], 3000)
     ill = np.where((sex == "f") ^ (rng.random(3000) < 0.3), "flu", "gout")
-    wrong = np.where(ill == "flu", "gout", "flu")
+    mistaken = np.where(ill == "flu", "gout", "flu")
     people = [
-        unmask.read_table({"sex": sex[some], "ill": ill[some]}, quasi_identifiers="sex", sensitive="ill")
-        for some in (slice(0, 1000), slice(1000, 3000))
+        unmask.read_table({"sex": sex[part], "ill": ill[part]}, quasi_identifiers="sex", sensitive="ill")
+        for part in (slice(0, 1000), slice(1000, 3000))
     ]
-    cells = {"sex": sex, "ill": np.where(rng.random(3000) < 0.8, wrong, ill)}
+    cells = {"sex": sex, "ill": np.where(rng.random(3000) < 0.8, mistaken, ill)}
     release = unmask.read_table(cells, quasi_identifiers="sex", sensitive="ill")
     statuses, loss = [], []
     for control in (None, people[1]):
-        found = unmask.audit(release, original=people[0], control=control, synthetic=True)
-        rows = {row.measure: row for row in found.rows if (row.release, row.adversary) == ("release", "learner")}
+        result = unmask.audit(release, original=people[0], control=control, synthetic=True)
+        rows = {row.measure: row for row in result.rows if (row.release, row.adversary) == ("release", "learner")}
         statuses.append(rows["realized_success"].status)
         loss.append(rows["log_loss_bits"].posterior)
     assert statuses == ["refuted", "calibrated"]

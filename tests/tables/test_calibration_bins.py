@@ -33,11 +33,11 @@ def test_people_of_one_bin_are_together_and_each_is_counted_once():
 
 
 def test_the_page_draws_them_against_the_line_where_they_would_be_equal():
-    found = page()
-    assert "Predicted success: 20.0\u00a0%; Actual success: 21.0\u00a0%; People: 400" in found
-    assert "Largest calibration gap: predicted 20.0\u00a0%, actual 21.0\u00a0% (their record, 400 people)." in found
-    assert 'id="promises"' in found
-    assert re.search(r'<path d="M[^"]*"[^>]*stroke-dasharray="2 2"', found[found.index('id="promises"') :])
+    result = page()
+    assert "Predicted success: 20.0\u00a0%; Actual success: 21.0\u00a0%; People: 400" in result
+    assert "Largest calibration gap: predicted 20.0\u00a0%, actual 21.0\u00a0% (their record, 400 people)." in result
+    assert 'id="promises"' in result
+    assert re.search(r'<path d="M[^"]*"[^>]*stroke-dasharray="2 2"', result[result.index('id="promises"') :])
 
 
 def test_few_people_are_not_shown_and_nothing_is_no_section():

@@ -69,8 +69,8 @@ def test_what_is_no_interval(text):
 
 
 @given(ends, ends)
-def test_intervals_read_back_as_they_were(one, other):
-    low, high = min(one, other) + 0.0, max(one, other) + 0.0
+def test_intervals_read_back_as_they_were(first, second):
+    low, high = min(first, second) + 0.0, max(first, second) + 0.0
     if low == INF or high == -INF:
         with pytest.raises(UnmaskError):
             NUMBERS.write(low, high)
@@ -79,8 +79,8 @@ def test_intervals_read_back_as_they_were(one, other):
 
 
 @given(numbers, numbers, st.booleans(), st.booleans())
-def test_open_ends_read_back_as_they_were(one, other, open_low, open_high):
-    low, high = min(one, other), max(one, other)
+def test_open_ends_read_back_as_they_were(first, second, open_low, open_high):
+    low, high = min(first, second), max(first, second)
     low = math.nextafter(low, INF) if open_low else low
     high = math.nextafter(high, -INF) if open_high else high
     if low <= high:
@@ -103,7 +103,7 @@ def test_interval_labels_are_canonical():
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("text", "message"),
     [
         ({"types": {"age": "nunber"}}, "the type of column 'age' is 'nunber', did you mean 'number'"),
         ({"types": {"age": "text:day-first"}}, "expected text alone, date:day-first or date:month-first"),
@@ -114,9 +114,9 @@ def test_interval_labels_are_canonical():
         ({"orders": {"age": 3}}, "the order of column 'age' is 3, expected a list"),
     ],
 )
-def test_a_type_and_an_order_that_are_none_are_refused(given, said):
-    with pytest.raises(UnmaskError, match=said):
-        Table.read({"age": ["1", "2"]}, quasi_identifiers="age", **given)
+def test_a_type_and_an_order_that_are_none_are_refused(text, message):
+    with pytest.raises(UnmaskError, match=message):
+        Table.read({"age": ["1", "2"]}, quasi_identifiers="age", **text)
 
 
 @given(st.sets(texts, min_size=1, max_size=4))
@@ -142,9 +142,9 @@ def test_sets_are_sorted_and_quoted():
     assert format_set(["a"]) == "a"
     assert format_set(['say "x"', "p, q"]) == '{"p, q", "say ""x"""}'
     assert format_set(["C*"]) == '{"C*"}'
-    for wrong in ([], ["a", ""]):
+    for values in ([], ["a", ""]):
         with pytest.raises(UnmaskError, match="at least one value"):
-            format_set(wrong)
+            format_set(values)
 
 
 @pytest.mark.parametrize("text", ["{b, a}", "{a,b}", "a,b", "a, b", "b|a", "a~b"])
@@ -154,9 +154,9 @@ def test_notations_of_sets(text):
     assert levels.members.toarray()[3].tolist() == [True, True, False]
 
 
-@pytest.mark.parametrize("known", [(), ("John", "Smith", "Smith, John")])
-def test_a_category_with_a_comma_is_itself_although_its_parts_are_values(known):  # T13
-    levels = parse_levels(["Smith", "John", "Smith, John"], as_type="text", column="c", known_labels=known)
+@pytest.mark.parametrize("text", [(), ("John", "Smith", "Smith, John")])
+def test_a_category_with_a_comma_is_itself_although_its_parts_are_values(text):  # T13
+    levels = parse_levels(["Smith", "John", "Smith, John"], as_type="text", column="c", known_labels=text)
     assert levels.labels == ("Smith", "John", "Smith, John")
     assert levels.atomic.all()
 
@@ -277,7 +277,7 @@ def test_numeric_levels_ascend_and_merge():
 def test_levels_do_not_depend_on_the_order_of_the_texts(cells):
     levels, code = read_levels(cells, as_type="text", column="c", known_labels=["a", "c"])
     assert levels.labels == ("a", "b", "c", "12*", "{a, b}", "{a, c}", "*", "")
-    assert [levels.labels[at] for at in code] == [{"c|a": "{a, c}", None: ""}.get(cell, cell) for cell in cells]
+    assert [levels.labels[index] for index in code] == [{"c|a": "{a, c}", None: ""}.get(cell, cell) for cell in cells]
 
 
 def test_missing_covers_nothing_and_everything_covers_all():
@@ -294,50 +294,50 @@ def test_select_keeps_domain_and_finds_missing():
 
 
 def test_a_million_exact_values_need_no_matrix():
-    texts = [f"id{at}" for at in range(200_000)] + [None]
+    texts = [f"id{index}" for index in range(200_000)] + [None]
     levels, code = plain_levels(texts)
     assert levels.members.shape == (200_001, 200_000)
     assert levels.members.nnz == 200_000
-    at = code[777]
-    assert levels.covered(at).tolist() == [levels.domain.index("id777")]
+    index = code[777]
+    assert levels.covered(index).tolist() == [levels.domain.index("id777")]
     assert not levels.covered(levels.missing).size
 
 
 # --- matching -----------------------------------------------------------------------------------------------------
 
 
-def levels_of(*cells, as_type="text", **given):
-    return parse_levels(cells, as_type=as_type, column="c", **given)
+def levels_of(*cells, as_type="text", **options):
+    return parse_levels(cells, as_type=as_type, column="c", **options)
 
 
 @given(
     st.lists(st.sets(st.integers(0, 5), min_size=1, max_size=4), min_size=1, max_size=4),
     st.lists(st.sets(st.integers(3, 8), min_size=1, max_size=4), min_size=1, max_size=4),
 )
-def test_sets_match_when_they_intersect(left, right):
+def test_sets_match_when_they_intersect(left_sets, right_sets):
     def column(sets):
-        return levels_of(*[format_set(f"v{at}" for at in values) for values in sets], as_type="text")
+        return levels_of(*[format_set(f"v{index}" for index in values) for values in sets], as_type="text")
 
-    expected = [[bool(one & other) for other in right] for one in left]
-    assert compatible(column(left), column(right), missing="own").tolist() == expected
+    expected = [[bool(left_set & right_set) for right_set in right_sets] for left_set in left_sets]
+    assert compatible(column(left_sets), column(right_sets), missing="own").tolist() == expected
 
 
 def test_intervals_match_when_they_overlap():
-    known = levels_of("20", "30", "[29, 31]", "*", as_type="number")
+    known_levels = levels_of("20", "30", "[29, 31]", "*", as_type="number")
     released = levels_of("[20, 30)", "30+", "*", as_type="number")
     expected = [[True, False, True], [False, True, True], [True, True, True], [True, True, True]]
-    assert compatible(known, released, missing="own").tolist() == expected
+    assert compatible(known_levels, released, missing="own").tolist() == expected
 
 
 def test_a_value_unknown_to_the_other_side_matches_only_everything():
-    known, released = levels_of("a", "z"), levels_of("a", "{a, b}", "*", as_type="text")
+    known_levels, released = levels_of("a", "z"), levels_of("a", "{a, b}", "*", as_type="text")
     expected = [[True, True, True], [False, False, True]]
-    assert compatible(known, released, missing="own").tolist() == expected
-    assert compatible(released, known, missing="own").tolist() == np.transpose(expected).tolist()
+    assert compatible(known_levels, released, missing="own").tolist() == expected
+    assert compatible(released, known_levels, missing="own").tolist() == np.transpose(expected).tolist()
 
 
 def test_masks_match_values_that_only_the_other_side_has():
-    known = levels_of("27501", "27612", "2750", "27", "2761*", as_type="code")
+    known_levels = levels_of("27501", "27612", "2750", "27", "2761*", as_type="code")
     released = levels_of("275**", "276**", "*****", as_type="code")
     expected = [
         [True, False, True],
@@ -346,7 +346,7 @@ def test_masks_match_values_that_only_the_other_side_has():
         [False, False, True],
         [False, True, True],
     ]
-    assert compatible(known, released, missing="own").tolist() == expected
+    assert compatible(known_levels, released, missing="own").tolist() == expected
 
 
 def test_numbers_match_categories_and_masks_of_numbers():
@@ -366,16 +366,19 @@ def test_numbers_match_categories_and_masks_of_numbers():
 
 
 def test_nodes_of_different_hierarchies_match_by_leaf():
-    other = Hierarchy.from_paths([("waiter", "evening"), ("nurse", "day"), ("pilot", "day")])
+    other_tree = Hierarchy.from_paths([("waiter", "evening"), ("nurse", "day"), ("pilot", "day")])
     match = compatible(
-        levels_of("service", "care", hierarchy=JOBS), levels_of("evening", "day", hierarchy=other), missing="own"
+        levels_of("service", "care", hierarchy=JOBS), levels_of("evening", "day", hierarchy=other_tree), missing="own"
     )
     assert match.tolist() == [[True, False], [False, True]]
 
 
 @pytest.mark.parametrize("as_type", ["number", "date", "text"])
 def test_missing_cells(as_type):
-    known, released = levels_of("2001", None, as_type=as_type), levels_of("2001", None, "*", as_type=as_type)
+    known_levels, released = levels_of("2001", None, as_type=as_type), levels_of("2001", None, "*", as_type=as_type)
     for missing in ("own", "excluded"):
-        assert compatible(known, released, missing=missing).tolist() == [[True, False, True], [False, True, True]]
-    assert compatible(known, released, missing="wildcard").all()
+        assert compatible(known_levels, released, missing=missing).tolist() == [
+            [True, False, True],
+            [False, True, True],
+        ]
+    assert compatible(known_levels, released, missing="wildcard").all()

@@ -56,8 +56,8 @@ def transport(p, q, ground):
     """Earth mover's distance as the linear program it is."""
     m = len(p)
     sums = np.vstack([np.kron(np.eye(m), np.ones(m)), np.kron(np.ones(m), np.eye(m))])
-    found = linprog(ground.reshape(-1), A_eq=sums, b_eq=np.concatenate([p, q]), method="highs")
-    return found.fun
+    solution = linprog(ground.reshape(-1), A_eq=sums, b_eq=np.concatenate([p, q]), method="highs")
+    return solution.fun
 
 
 def ground(distance, overall):
@@ -185,14 +185,14 @@ def test_walks_the_conformance(constraint):
     rng = np.random.default_rng(1)
     histogram = rng.integers(0, 5, size=(50, 5))
     histogram[7] = 0
-    before, overall = histogram.copy(), histogram.sum(axis=0)
+    initial, overall = histogram.copy(), histogram.sum(axis=0)
     allowed = constraint.allows(histogram, overall, paths=PATHS)
     assert allowed.dtype == np.bool_
     assert allowed.shape == (50,)
     assert allowed.any()
     assert not allowed.all()
     assert not allowed[7]
-    assert_array_equal(histogram, before)
+    assert_array_equal(histogram, initial)
     assert_array_equal(constraint.allows(histogram.astype(np.float64), overall, paths=PATHS), allowed)
     assert_array_equal(constraint.allows(histogram[::-1], overall, paths=PATHS)[::-1], allowed)
     assert constraint.allows(np.empty((0, 5), dtype=int), overall, paths=PATHS).shape == (0,)
@@ -210,11 +210,11 @@ def test_conjunction_is_the_logical_and():
     rng = np.random.default_rng(2)
     histogram = rng.integers(0, 9, size=(300, 5))
     overall = histogram.sum(axis=0)
-    asked = (KAnonymity(12), EntropyL(3.0), TCloseness(0.25), TCloseness(0.3, "hierarchical"))
-    each = [constraint.allows(histogram, overall, paths=PATHS) for constraint in asked]
-    together = all_allow(asked, histogram, overall, paths=PATHS)
-    assert_array_equal(together, np.all(each, axis=0))
-    assert 0 < together.sum() < min(one.sum() for one in each)
+    constraints = (KAnonymity(12), EntropyL(3.0), TCloseness(0.25), TCloseness(0.3, "hierarchical"))
+    verdicts = [constraint.allows(histogram, overall, paths=PATHS) for constraint in constraints]
+    jointly = all_allow(constraints, histogram, overall, paths=PATHS)
+    assert_array_equal(jointly, np.all(verdicts, axis=0))
+    assert 0 < jointly.sum() < min(verdict.sum() for verdict in verdicts)
     assert all_allow((), histogram, overall).all()
 
 

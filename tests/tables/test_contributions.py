@@ -22,11 +22,11 @@ def random_table(seed, n=60):
     return Table.read(columns, quasi_identifiers=("a", "b", "c", "d"), sensitive="job"), columns
 
 
-def success(columns, known, target, n=60):
+def success(columns, knowledge, target, n=60):
     """What the definition says, with dictionaries."""
     classes = {}
     for i in range(n):
-        classes.setdefault(tuple(columns[name][i] for name in known), []).append(columns["job"][i])
+        classes.setdefault(tuple(columns[name][i] for name in knowledge), []).append(columns["job"][i])
     if target == "identity":
         return len(classes) / n
     return sum(max(values.count(value) for value in values) for values in classes.values()) / n
@@ -41,33 +41,39 @@ def test_the_mean_over_all_orders(seed, target):
     for order in permutations(names):
         for i, name in enumerate(order):
             expected[name] += (success(columns, order[: i + 1], target) - success(columns, order[:i], target)) / 24
-    found = {one.column: one for one in contributions(table) if one.target == target}
+    by_column = {
+        contribution.column: contribution for contribution in contributions(table) if contribution.target == target
+    }
     for name in names:
-        others = tuple(other for other in names if other != name)
-        assert found[name].shapley == pytest.approx(expected[name], abs=1e-12)
-        assert found[name].alone == pytest.approx(success(columns, (name,), target) - success(columns, (), target))
-        assert found[name].last == pytest.approx(success(columns, names, target) - success(columns, others, target))
+        other_names = tuple(other_name for other_name in names if other_name != name)
+        assert by_column[name].shapley == pytest.approx(expected[name], abs=1e-12)
+        assert by_column[name].alone == pytest.approx(success(columns, (name,), target) - success(columns, (), target))
+        assert by_column[name].last == pytest.approx(
+            success(columns, names, target) - success(columns, other_names, target)
+        )
 
 
 def test_identity_alone_is_the_same_without_a_secret():
     table, columns = random_table(5)
     bare = Table.read(columns, quasi_identifiers=("a", "b", "c", "d"))
-    found = {one.column: one for one in contributions(bare)}
-    assert found == {one.column: one for one in contributions(table) if one.target == "identity"}
+    by_column = {contribution.column: contribution for contribution in contributions(bare)}
+    assert by_column == {
+        contribution.column: contribution for contribution in contributions(table) if contribution.target == "identity"
+    }
 
 
-@pytest.mark.parametrize("most", [1, 1 << 16])
-def test_numbering_the_classes_on_the_way_changes_nothing(monkeypatch, most):
+@pytest.mark.parametrize("limit", [1, 1 << 16])
+def test_numbering_the_classes_on_the_way_changes_nothing(monkeypatch, limit):
     table, _ = random_table(6)
     expected = contributions(table)
-    monkeypatch.setattr(import_module("unmask.tables.criteria.contributions"), "MAX_KEYS", most)
+    monkeypatch.setattr(import_module("unmask.tables.criteria.contributions"), "MAX_KEYS", limit)
     assert contributions(table) == expected
 
 
 def test_they_sum_to_the_whole_gain_and_fall():
     table, columns = random_table(9)
     for target in ("identity", "job"):
-        values = [one.shapley for one in contributions(table) if one.target == target]
+        values = [contribution.shapley for contribution in contributions(table) if contribution.target == target]
         gain = success(columns, ("a", "b", "c", "d"), target) - success(columns, (), target)
         assert sum(values) == pytest.approx(gain)
         assert values == sorted(values, reverse=True)
@@ -75,7 +81,7 @@ def test_they_sum_to_the_whole_gain_and_fall():
 
 def test_a_column_that_says_nothing_gives_nothing():
     table = Table.read({"a": ["x", "y"] * 9, "same": ["k"] * 18}, quasi_identifiers=("a", "same"))
-    (nothing,) = [one for one in contributions(table) if one.column == "same"]
+    (nothing,) = [contribution for contribution in contributions(table) if contribution.column == "same"]
     assert (nothing.shapley, nothing.alone, nothing.last) == (0, 0, 0)
 
 
@@ -83,12 +89,12 @@ def test_copies_share_alike():
     rng = np.random.default_rng(1)
     cells = rng.integers(0, 6, 40).astype(str)
     table = Table.read({"a": cells, "b": cells}, quasi_identifiers=("a", "b"))
-    one, two = contributions(table)
-    assert one.shapley == two.shapley
-    assert (one.last, two.last) == (0, 0)
+    first, two = contributions(table)
+    assert first.shapley == two.shapley
+    assert (first.last, two.last) == (0, 0)
 
 
-def many(n=300, d=11):
+def wide_table(n=300, d=11):
     rng = np.random.default_rng(7)
     columns = {f"c{i}": rng.integers(0, 2 + i % 3, n).astype(str) for i in range(d)}
     columns["job"] = rng.choice(["x", "y", "z"], n, p=[0.5, 0.3, 0.2])
@@ -96,22 +102,25 @@ def many(n=300, d=11):
 
 
 def test_of_many_columns_the_error_that_is_stated_holds_the_exact_value(monkeypatch):
-    table = many()
-    found = {(one.target, one.column): one for one in contributions(table)}
+    table = wide_table()
+    estimates = {(contribution.target, contribution.column): contribution for contribution in contributions(table)}
     monkeypatch.setattr(import_module("unmask.tables.criteria.contributions"), "MAX_EXACT_COLUMNS", 11)
-    exact = {(one.target, one.column): one for one in contributions(table)}
-    assert all(one.error == 0 for one in exact.values())
-    assert all(one.error > 0 for one in found.values())
-    inside = [abs(found[key].shapley - exact[key].shapley) <= found[key].error for key in exact]
+    exact = {(contribution.target, contribution.column): contribution for contribution in contributions(table)}
+    assert all(contribution.error == 0 for contribution in exact.values())
+    assert all(contribution.error > 0 for contribution in estimates.values())
+    inside = [abs(estimates[key].shapley - exact[key].shapley) <= estimates[key].error for key in exact]
     assert np.mean(inside) > 0.85  # 22 intervals of 95 %
-    for key, one in exact.items():
-        assert (found[key].alone, found[key].last) == (pytest.approx(one.alone), pytest.approx(one.last))
+    for key, contribution in exact.items():
+        assert (estimates[key].alone, estimates[key].last) == (
+            pytest.approx(contribution.alone),
+            pytest.approx(contribution.last),
+        )
     for target in ("identity", "job"):
-        own = [[found[key].shapley, exact[key].shapley] for key in exact if key[0] == target]
-        assert np.sum(own, axis=0)[0] == pytest.approx(np.sum(own, axis=0)[1])
+        pairs = [[estimates[key].shapley, exact[key].shapley] for key in exact if key[0] == target]
+        assert np.sum(pairs, axis=0)[0] == pytest.approx(np.sum(pairs, axis=0)[1])
 
 
 def test_thirty_columns_are_ranked():
-    found = contributions(many(100, 30))
-    assert len(found) == 60
-    assert found == contributions(many(100, 30))
+    contributions_found = contributions(wide_table(100, 30))
+    assert len(contributions_found) == 60
+    assert contributions_found == contributions(wide_table(100, 30))

@@ -57,6 +57,8 @@ def test_an_attack_on_a_counted_table_is_that_on_its_rows_or_refused(name, peopl
 def test_a_counted_population_has_the_shares_of_its_rows():
     people = [("30", "1", "flu")] * 98 + [("30", "1", "hiv"), ("41", "1", "hiv")]
     attack, release = AttributeInference("diagnosis"), read([("30", "1", "flu"), ("30", "1", "hiv")])
-    counted, rows = (attack(release, Background(population=of)) for of in (count_rows(people), read(people)))
+    counted, rows = (
+        attack(release, Background(population=population)) for population in (count_rows(people), read(people))
+    )
     assert np.exp(rows.log_prior) == pytest.approx([0.98, 0.02])
     assert counted.log_prior == pytest.approx(rows.log_prior)

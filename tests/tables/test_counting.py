@@ -39,7 +39,7 @@ from unmask.tables.counted_release import generalize, write_release
 from unmask.tables.protections.constraints import EntropyL, TCloseness
 from unmask.tables.stored import StoredTable, check_memory, estimate
 
-pytestmark = [pytest.mark.filterwarnings(one) for one in QUIET]
+pytestmark = [pytest.mark.filterwarnings(warning) for warning in QUIET]
 
 QUASI = ("age", "zip", "Größe")
 SECRETS = ("ill", "pay")
@@ -65,47 +65,51 @@ def people(tmp_path_factory):
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow([*QUASI, *SECRETS, "note"])
-        for at in range(700):
+        for index in range(700):
             age = "" if rng.random() < 0.05 else rng.integers(20, 30)
             size = rng.choice(["20-30", "[20, 30]", "40", "NA", ""], p=[0.3, 0.3, 0.3, 0.05, 0.05])
             ill = rng.choice(ORDER[:3], p=[0.6, 0.3, 0.1])
-            writer.writerow([age, rng.choice([" 120", "121", "ä", "120 "]), size, ill, rng.integers(4) / 2, f"n{at}"])
+            writer.writerow(
+                [age, rng.choice([" 120", "121", "ä", "120 "]), size, ill, rng.integers(4) / 2, f"n{index}"]
+            )
     return path
 
 
-def roles(**more):
-    return reading(**{"quasi_identifiers": QUASI, "sensitive": SECRETS, "na": ("NA",), **more})
+def roles(**options):
+    return reading(**{"quasi_identifiers": QUASI, "sensitive": SECRETS, "na": ("NA",), **options})
 
 
-def in_memory(path, **more):
-    given = {"quasi_identifiers": QUASI, "sensitive": SECRETS, "na": ("NA",), **more}
-    return Table.read(path, **given)
+def in_memory(path, **options):
+    arguments = {"quasi_identifiers": QUASI, "sensitive": SECRETS, "na": ("NA",), **options}
+    return Table.read(path, **arguments)
 
 
-def close(found, expected):
-    return found == expected or (
-        None not in (found, expected) and abs(found - expected) <= 1e-12 * max(1, abs(expected))
+def close(result, expected):
+    return result == expected or (
+        None not in (result, expected) and abs(result - expected) <= 1e-12 * max(1, abs(expected))
     )
 
 
-def alike(found, expected):
+def alike(result, expected):
     """Beliefs in memory are single precision."""
-    return found == expected or (None not in (found, expected) and found == pytest.approx(expected, rel=2e-6, abs=2e-6))
+    return result == expected or (
+        None not in (result, expected) and result == pytest.approx(expected, rel=2e-6, abs=2e-6)
+    )
 
 
-def check_criteria(found, expected):
+def check_criteria(result, expected):
     for item in fields(expected):
         if item.name != "columns":
-            assert close(getattr(found, item.name), getattr(expected, item.name)), item.name
+            assert close(getattr(result, item.name), getattr(expected, item.name)), item.name
     for name, column in expected.columns.items():
         for item in fields(column):
-            assert close(getattr(found.columns[name], item.name), getattr(column, item.name)), (name, item.name)
+            assert close(getattr(result.columns[name], item.name), getattr(column, item.name)), (name, item.name)
 
 
 @pytest.mark.parametrize("missing", RULES)
 def test_combinations_and_criteria_are_those_of_the_table_in_memory(engine, people, missing):
-    more = {"missing": missing, "hierarchies": {"zip": TREE}, "orders": {"ill": ORDER}}
-    table, counted = in_memory(people, **more), count_source(engine, str(people), roles(**more)).table
+    extra = {"missing": missing, "hierarchies": {"zip": TREE}, "orders": {"ill": ORDER}}
+    table, counted = in_memory(people, **extra), count_source(engine, str(people), roles(**extra)).table
     assert np.array_equal(counted.classes.levels, table.classes.levels)
     assert np.array_equal(counted.classes.sizes, table.classes.sizes)
     assert counted.n_rows == table.n_rows == 700
@@ -118,34 +122,34 @@ def test_decimals_and_large_whole_numbers_are_the_numbers_that_they_are_in_memor
     cells = "(range % 7 / 2)::decimal(8, 3) as fee, (range % 5)::ubigint as visits, (range % 3)::decimal(20, 0) as pay"
     with duckdb.connect() as connection:
         connection.execute(f"copy (select {cells} from range(60)) to '{path}' (format parquet)")
-    given = {
+    options = {
         "quasi_identifiers": ("fee", "visits"),
         "sensitive": ("pay",),
         "types": {"visits": "number", "pay": "number"},
     }
-    table, whole = Table.read(path, **given), count_source(engine, str(path), reading(**given)).table
-    assert [column.levels.kind for column in whole.columns] == ["numeric"] * 3
-    assert [column.levels.labels for column in whole.columns] == [column.levels.labels for column in table.columns]
-    assert whole.column("fee").levels.labels[:3] == ("0", "0.5", "1")
-    assert np.array_equal(whole.classes.levels, table.classes.levels)
+    table, counted = Table.read(path, **options), count_source(engine, str(path), reading(**options)).table
+    assert [column.levels.kind for column in counted.columns] == ["numeric"] * 3
+    assert [column.levels.labels for column in counted.columns] == [column.levels.labels for column in table.columns]
+    assert counted.column("fee").levels.labels[:3] == ("0", "0.5", "1")
+    assert np.array_equal(counted.classes.levels, table.classes.levels)
 
 
 def test_numbers_that_the_source_stores_as_text_leave_as_text(engine, tmp_path):
-    path, given = tmp_path / "people.parquet", {"quasi_identifiers": ("code", "age"), "types": {"code": "number"}}
+    path, options = tmp_path / "people.parquet", {"quasi_identifiers": ("code", "age"), "types": {"code": "number"}}
     with duckdb.connect() as connection:
         cells = "(range % 3)::varchar as code, (range % 5)::bigint as age"
         connection.execute(f"copy (select {cells} from range(60)) to '{path}' (format parquet)")
-    Mondrian(k=1)(Table.read(path, **given))[0].write(tmp_path / "expected.parquet")
-    reduced = count_source(engine, str(path), reading(**given))
+    Mondrian(k=1)(Table.read(path, **options))[0].write(tmp_path / "expected.parquet")
+    reduced = count_source(engine, str(path), reading(**options))
     write_release(reduced.stored, generalize(reduced.table, Mondrian(k=1)), tmp_path / "release.parquet")
     assert sorted(rows_of(tmp_path / "release.parquet")["rows"]) == rows_of(tmp_path / "expected.parquet")["rows"]
 
 
 def test_criteria_with_a_hierarchy_of_the_secret_and_without_a_secret(engine, people):
     tree = Hierarchy.from_paths([("flu", "lung", "*"), ("gout", "joint", "*"), ("ä,b", "joint", "*")])
-    more = {"sensitive": "ill", "hierarchies": {"ill": tree}}
-    counted = count_source(engine, str(people), roles(**{**more, "sensitive": ("ill",)})).table
-    check_criteria(criteria.evaluate(counted), criteria.evaluate(in_memory(people, **more)))
+    extra = {"sensitive": "ill", "hierarchies": {"ill": tree}}
+    counted = count_source(engine, str(people), roles(**{**extra, "sensitive": ("ill",)})).table
+    check_criteria(criteria.evaluate(counted), criteria.evaluate(in_memory(people, **extra)))
     without = count_source(engine, str(people), roles(sensitive=()), sensitive=False).table
     check_criteria(criteria.evaluate(without), criteria.evaluate(in_memory(people, sensitive=())))
 
@@ -153,28 +157,28 @@ def test_criteria_with_a_hierarchy_of_the_secret_and_without_a_secret(engine, pe
 def test_both_engines_give_the_same_audit_and_release_to_the_last_digit(engine, people, tmp_path):
     def audited(engine):
         reduced = count_source(engine, str(people), roles(sensitive=("ill",)), name="again")
-        found = audit_tables({"r": reduced.table})
+        result = audit_tables({"r": reduced.table})
         path = tmp_path / "release.parquet"
         write_release(reduced.stored, generalize(reduced.table, Mondrian(k=8, l=2)), path, force=True)
-        return json.dumps([row.as_dict() for row in found.rows]), dict(found.criteria), rows_of(path)
+        return json.dumps([row.as_dict() for row in result.rows]), dict(result.criteria), rows_of(path)
 
-    with open_engine("duckdb") as other:
-        expected = audited(other)
+    with open_engine("duckdb") as duckdb:
+        expected = audited(duckdb)
     assert audited(engine) == expected
 
 
 @pytest.mark.parametrize("missing", ["own", "excluded"])
 @pytest.mark.parametrize("protection", [Mondrian(k=7), Mondrian(k=5, l=2, t=0.45, constraints=(EntropyL(1.2),))])
 def test_mondrian_writes_the_release_of_the_table_in_memory(engine, people, tmp_path, missing, protection):
-    more = {"missing": missing, "hierarchies": {"zip": TREE}, "sensitive": ("ill",), "keep": ("pay",)}
-    table = in_memory(people, **more)
+    extra = {"missing": missing, "hierarchies": {"zip": TREE}, "sensitive": ("ill",), "keep": ("pay",)}
+    table = in_memory(people, **extra)
     release, origin = protection(table, rng=np.random.default_rng(0))
-    reduced = count_source(engine, str(people), roles(**more), sensitive=protection.l is not None)
-    made = generalize(reduced.table, protection)
-    assert np.array_equal(made.release.classes.sizes, release.classes.sizes)
-    assert np.array_equal(made.release.classes.levels, release.classes.levels)
+    reduced = count_source(engine, str(people), roles(**extra), sensitive=protection.l is not None)
+    generalized = generalize(reduced.table, protection)
+    assert np.array_equal(generalized.release.classes.sizes, release.classes.sizes)
+    assert np.array_equal(generalized.release.classes.levels, release.classes.levels)
 
-    lost, expected = made.loss, utility.evaluate(table, release, origin)
+    lost, expected = generalized.loss, utility.evaluate(table, release, origin)
     for item in fields(lost):
         if item.name in {"ncp", "precision", "distortion"}:
             for name, value in getattr(expected, item.name).items():
@@ -183,19 +187,19 @@ def test_mondrian_writes_the_release_of_the_table_in_memory(engine, people, tmp_
             assert close(getattr(lost, item.name), getattr(expected, item.name)), item.name
 
     path = tmp_path / "release.parquet"
-    write_release(reduced.stored, made, path)
+    write_release(reduced.stored, generalized, path)
     release.write(tmp_path / "expected.parquet")
-    found, wanted = rows_of(path), rows_of(tmp_path / "expected.parquet")
-    assert found["names"] == wanted["names"]
-    assert Counter(found["rows"]) == Counter(wanted["rows"])
+    actual, wanted = rows_of(path), rows_of(tmp_path / "expected.parquet")
+    assert actual["names"] == wanted["names"]
+    assert Counter(actual["rows"]) == Counter(wanted["rows"])
 
 
 def rows_of(path):
     """Names and rows of a Parquet file, or of a folder of them, in order."""
     with duckdb.connect() as connection:
         read = f"{path}/*.parquet" if path.is_dir() else str(path)
-        found = connection.execute(f"select * from read_parquet('{read}')")
-        return {"names": [column[0] for column in found.description], "rows": found.fetchall()}
+        cursor = connection.execute(f"select * from read_parquet('{read}')")
+        return {"names": [column[0] for column in cursor.description], "rows": cursor.fetchall()}
 
 
 def test_the_order_of_a_release_says_nothing_about_the_order_of_the_source(tmp_path):
@@ -203,14 +207,14 @@ def test_the_order_of_a_release_says_nothing_about_the_order_of_the_source(tmp_p
     cells = np.stack((rng.integers(20, 40, 500), rng.integers(0, 3, 500), rng.integers(0, 9, 500)), axis=1)
     bytes_of = []
     for order in (np.arange(500), rng.permutation(500)):
-        path, out = tmp_path / "p.csv", tmp_path / "release.parquet"
+        path, release = tmp_path / "p.csv", tmp_path / "release.parquet"
         path.write_text("age,ill,other\n" + "\n".join(",".join(map(str, row)) for row in cells[order]) + "\n")
         with open_engine("duckdb") as engine:
             reduced = count_source(engine, str(path), reading(("age",), ("ill",), keep=("other",)))
-            write_release(reduced.stored, generalize(reduced.table, Mondrian(k=10)), out, force=True)
-        bytes_of.append(out.read_bytes())
-        found = [(row[0], row[1], row[2]) for row in rows_of(out)["rows"]]
-        assert found == sorted(found)
+            write_release(reduced.stored, generalize(reduced.table, Mondrian(k=10)), release, force=True)
+        bytes_of.append(release.read_bytes())
+        rows_written = [(row[0], row[1], row[2]) for row in rows_of(release)["rows"]]
+        assert rows_written == sorted(rows_written)
     assert bytes_of[0] == bytes_of[1]
 
 
@@ -219,113 +223,113 @@ def test_the_order_of_a_release_says_nothing_about_the_order_of_the_source(tmp_p
 
 @pytest.mark.parametrize(("missing", "coverage"), [("own", 1.0), ("excluded", 1.0), ("own", 0.6), ("excluded", 0.3)])
 def test_an_audit_has_the_rows_of_an_audit_in_memory(engine, people, missing, coverage):
-    table, known = in_memory(people, missing=missing), roles(missing=missing)
-    people_known = dict(known, quasi_identifiers=QUASI[:2], sensitive=())
+    table, roles_given = in_memory(people, missing=missing), roles(missing=missing)
+    people_known = dict(roles_given, quasi_identifiers=QUASI[:2], sensitive=())
     register = count_source(engine, str(people), people_known, name="register").table
-    held = {"r": count_source(engine, str(people), known).table}
-    found = audit_tables(held, AuditorKnowledge(register=register, coverage=coverage))
+    tables_counted = {"r": count_source(engine, str(people), roles_given).table}
+    result = audit_tables(tables_counted, AuditorKnowledge(register=register, coverage=coverage))
     named = in_memory(people, missing=missing, quasi_identifiers=QUASI[:2], sensitive=())
     expected = in_engine_too(audit_tables({"r": table}, AuditorKnowledge(register=named, coverage=coverage)))
-    assert len(found.rows) == len(expected.rows) == 70
-    for row, other in zip(found.rows, expected.rows, strict=True):
+    assert len(result.rows) == len(expected.rows) == 70
+    for row, second in zip(result.rows, expected.rows, strict=True):
         assert (row.adversary, row.target, row.measure, row.n, row.n_observations, row.interval) == (
-            other.adversary, other.target, other.measure, other.n, other.n_observations, other.interval,
+            second.adversary, second.target, second.measure, second.n, second.n_observations, second.interval,
         )  # fmt: skip
         for name in ("prior", "posterior", "gain", "low", "high", "worst", "worst_observation"):
-            assert alike(getattr(row, name), getattr(other, name)), (row.measure, name)
-        assert row.quantiles == pytest.approx(other.quantiles, rel=2e-6, abs=2e-6)
-    assert [one.above for one in found.distribution] == [one.above for one in expected.distribution]
-    for risk, other in zip(*(data.table("column_risk").rows for data in (found, expected)), strict=True):
-        assert all(alike(risk[name], other[name]) for name in other)
+            assert alike(getattr(row, name), getattr(second, name)), (row.measure, name)
+        assert row.quantiles == pytest.approx(second.quantiles, rel=2e-6, abs=2e-6)
+    assert [entry.above for entry in result.distribution] == [entry.above for entry in expected.distribution]
+    for risk, second in zip(*(data.table("column_risk").rows for data in (result, expected)), strict=True):
+        assert all(alike(risk[name], second[name]) for name in second)
     if missing != "excluded":  # in memory 1/10 in single precision may fall on the other side of an edge
         chance = 1 / table.classes.sizes[table.classes.of_row]
-        edges = np.array(found.distribution[0].edges)
+        edges = np.array(result.distribution[0].edges)
         bins = np.searchsorted(edges, np.round(chance, 9)) - 1  # the upper edge is of a bin
         counts = np.bincount(bins, minlength=len(edges) - 1)
-        assert found.distribution[0].shares == pytest.approx(counts / 700, abs=1e-12)
-    assert [(one.adversary, one.target) for one in found.distribution] == [
-        (one.adversary, one.target) for one in expected.distribution
+        assert result.distribution[0].shares == pytest.approx(counts / 700, abs=1e-12)
+    assert [(entry.adversary, entry.target) for entry in result.distribution] == [
+        (entry.adversary, entry.target) for entry in expected.distribution
     ]
-    assert (found.setting, found.adversaries) == (expected.setting, expected.adversaries)
-    assert set(found.assumptions) <= set(expected.assumptions)
-    assert any("what columns reveal" in what for what, _ in found.not_run)
-    contributions = [data.table("contributions").rows for data in (found, expected)]
+    assert (result.setting, result.adversaries) == (expected.setting, expected.adversaries)
+    assert set(result.assumptions) <= set(expected.assumptions)
+    assert any("what columns reveal" in analysis for analysis, _ in result.not_run)
+    contributions = [data.table("contributions").rows for data in (result, expected)]
     assert {row["release"] for row in contributions[0]} == {"r"}
-    for contribution, other in zip(*contributions, strict=True):
-        assert (contribution["target"], contribution["column"]) == (other["target"], other["column"])
-        assert contribution["shapley"] == pytest.approx(other["shapley"], abs=1e-12)
-    values = [data.table("values").rows for data in (found, expected)]
+    for contribution, second in zip(*contributions, strict=True):
+        assert (contribution["target"], contribution["column"]) == (second["target"], second["column"])
+        assert contribution["shapley"] == pytest.approx(second["shapley"], abs=1e-12)
+    values = [data.table("values").rows for data in (result, expected)]
     assert len(values[0]) > 2
-    for value, other in zip(*values, strict=True):
-        assert all(value[name] == other[name] for name in ("target", "value", "people", "n"))
-        assert alike(value["prior"], other["prior"])
-        assert alike(value["highest"], other["highest"])
+    for value, second in zip(*values, strict=True):
+        assert all(value[name] == second[name] for name in ("target", "value", "people", "n"))
+        assert alike(value["prior"], second["prior"])
+        assert alike(value["highest"], second["highest"])
 
 
-def in_engine_too(found):
+def in_engine_too(result):
     """What was found in memory, by those adversaries who attack in an engine, too."""
-    both = {"prosecutor", "register", "insider"}
+    adversaries = {"prosecutor", "register", "insider"}
     return replace(
-        found,
-        rows=tuple(row for row in found.rows if row.adversary in both),
-        distribution=tuple(one for one in found.distribution if one.adversary in both),
-        adversaries={name: words for name, words in found.adversaries.items() if name in both},
+        result,
+        rows=tuple(row for row in result.rows if row.adversary in adversaries),
+        distribution=tuple(entry for entry in result.distribution if entry.adversary in adversaries),
+        adversaries={name: words for name, words in result.adversaries.items() if name in adversaries},
     )
 
 
 def test_an_audit_takes_counted_tables_and_tables_in_memory_alike(people):
-    named = {"quasi_identifiers": QUASI[:2], "sensitive": ()}
+    register_roles = {"quasi_identifiers": QUASI[:2], "sensitive": ()}
     with open_engine("duckdb") as engine:
         reduced = count_source(engine, str(people), roles()).table
-        counted = count_source(engine, str(people), dict(roles(), **named), name="register").table
-        table, register = in_memory(people), in_memory(people, **named)
-        found = audit({"counted": reduced, "read": table}, register=register, attacker=ATTACKER)
+        counted = count_source(engine, str(people), dict(roles(), **register_roles), name="register").table
+        table, register = in_memory(people), in_memory(people, **register_roles)
+        result = audit({"counted": reduced, "read": table}, register=register, attacker=ATTACKER)
         with pytest.raises(UnmaskError, match="needs every row"):
             audit({"counted": reduced}, original=table)
         with pytest.raises(UnmaskError, match="the register is counted"):
             audit({"read": table}, register=counted)
-    of = {"counted": {}, "read": {}}
-    for row in found.rows:
-        of[row.release][row.adversary, row.target, row.measure] = row
-    assert {adversary for adversary, *_ in of["counted"]} == {"prosecutor", "register", "insider"}
-    for whom, row in of["counted"].items():
-        assert alike(row.posterior, of["read"][whom].posterior), whom
-    assert [row["n"] for row in found.data.result.table("price_releases").rows] == [700, 700]
-    assert "What people of one value share" not in dict(found.not_run)
+    posteriors = {"counted": {}, "read": {}}
+    for row in result.rows:
+        posteriors[row.release][row.adversary, row.target, row.measure] = row
+    assert {adversary for adversary, *_ in posteriors["counted"]} == {"prosecutor", "register", "insider"}
+    for key, row in posteriors["counted"].items():
+        assert alike(row.posterior, posteriors["read"][key].posterior), key
+    assert [row["n"] for row in result.data.result.table("price_releases").rows] == [700, 700]
+    assert "What people of one value share" not in dict(result.not_run)
 
 
 @pytest.mark.parametrize("keep", [("pay",), ("pay", "note")])
 @pytest.mark.parametrize("missing", ["own", "excluded"])
 def test_whoever_knows_every_released_column_is_the_one_in_memory(engine, people, missing, keep):
-    more = {"missing": missing, "sensitive": ("ill",), "keep": keep, "hierarchies": {"zip": TREE}}
-    found = audit_tables({"r": count_source(engine, str(people), roles(**more)).table})
-    expected = audit_tables({"r": in_memory(people, **more)})
+    extra = {"missing": missing, "sensitive": ("ill",), "keep": keep, "hierarchies": {"zip": TREE}}
+    result = audit_tables({"r": count_source(engine, str(people), roles(**extra)).table})
+    expected = audit_tables({"r": in_memory(people, **extra)})
 
     def identified(audited):
         return {r.measure: r for r in audited.rows if (r.adversary, r.target) == ("all columns", "identity")}
 
-    assert identified(found)
-    for name, row in identified(found).items():
-        other = identified(expected)[name]
+    assert identified(result)
+    for name, row in identified(result).items():
+        expected_table = identified(expected)[name]
         for item in ("prior", "posterior", "gain", "worst", "n", "n_observations"):
-            assert alike(getattr(row, item), getattr(other, item)), (name, item)
+            assert alike(getattr(row, item), getattr(expected_table, item)), (name, item)
         for item in ("low", "high"):  # the draws of a bootstrap go by the order of the classes, which differs
-            assert (getattr(row, item) is None) == (getattr(other, item) is None)
+            assert (getattr(row, item) is None) == (getattr(expected_table, item) is None)
             if row.low is not None:
                 assert getattr(row, item) == pytest.approx(
-                    getattr(other, item), abs=0.1 * (other.high - other.low) + 1e-6
+                    getattr(expected_table, item), abs=0.1 * (expected_table.high - expected_table.low) + 1e-6
                 )
-    assert found.adversaries["all columns"] == expected.adversaries["all columns"]
-    assert identified(found)["success_probability"].posterior > 0.3  # more than by the quasi-identifiers alone
+    assert result.adversaries["all columns"] == expected.adversaries["all columns"]
+    assert identified(result)["success_probability"].posterior > 0.3  # more than by the quasi-identifiers alone
 
 
 def test_a_register_is_linked_by_containment(engine, people):
     protection = Mondrian(k=9)
     release, _ = protection(in_memory(people), rng=np.random.default_rng(0))
     reduced = count_source(engine, str(people), roles())
-    made, listed = generalize(reduced.table, protection).release, reduced.table
+    generalized, original = generalize(reduced.table, protection).release, reduced.table
     for coverage in (1.0, 0.6):
-        belief = RegisterAttack(coverage)(made, Background(listed))
+        belief = RegisterAttack(coverage)(generalized, Background(original))
         same_belief(belief, RegisterAttack(coverage=coverage)(release, Background(in_memory(people))))
         assert belief.row_length.min() >= 9
 
@@ -338,12 +342,12 @@ def same_belief(belief, expected):
         expected.n_candidates, pytest.approx(expected.log_prior), expected.status,
     )  # fmt: skip
     for target, row in enumerate(belief.observation):
-        p, own = (np.sort(np.exp(one.log_probability[one.indptr[at] : one.indptr[at + 1]]))
-                  for one, at in ((belief, row), (expected, target)))  # fmt: skip
-        shared, none = (belief.n_unlisted[row], 0.0) if belief.n_unlisted[row] else (0, belief.unlisted[row])
+        p, expected_row = (np.sort(np.exp(side.log_probability[side.indptr[index] : side.indptr[index + 1]]))
+                  for side, index in ((belief, row), (expected, target)))  # fmt: skip
+        shared, unlisted = (belief.n_unlisted[row], 0.0) if belief.n_unlisted[row] else (0, belief.unlisted[row])
         p = np.concatenate([p, np.full(shared, belief.unlisted[row] / max(shared, 1))])
-        assert p == pytest.approx(own, rel=1e-9)
-        assert none == pytest.approx(expected.unlisted[target], abs=1e-9)
+        assert p == pytest.approx(expected_row, rel=1e-9)
+        assert unlisted == pytest.approx(expected.unlisted[target], abs=1e-9)
 
 
 def test_a_population_gives_the_journalist_and_the_marketer(engine, people, tmp_path):
@@ -353,9 +357,9 @@ def test_a_population_gives_the_journalist_and_the_marketer(engine, people, tmp_
     with sample.open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows([header, *rows[::3]])
     population = count_source(engine, str(people), roles(), name="population").table
-    found = criteria.evaluate(count_source(engine, str(sample), roles()).table, population=population)
+    result = criteria.evaluate(count_source(engine, str(sample), roles()).table, population=population)
     expected = criteria.evaluate(in_memory(sample), population=in_memory(people))
-    check_criteria(found, expected)
+    check_criteria(result, expected)
     assert expected.marketer < expected.prosecutor_average
 
 
@@ -382,9 +386,9 @@ def test_counted_adult_has_its_reference_values(tmp_path):
     types = {column.name: column.type for column in adult.columns}
     with open_engine("duckdb", memory_limit=200 << 20) as engine:
         counted = count_source(engine, str(path), reading(quasi, secret, types=types)).table
-    found, audited = criteria.evaluate(counted), audit_tables({"adult": counted})
-    check_criteria(found, criteria.evaluate(adult))
-    assert (found.classes, found.unique_rows) == (6072, 3187)  # ARX and openmed agree on these
+    result, audited = criteria.evaluate(counted), audit_tables({"adult": counted})
+    check_criteria(result, criteria.evaluate(adult))
+    assert (result.classes, result.unique_rows) == (6072, 3187)  # ARX and openmed agree on these
     assert audited.rows[0].posterior == pytest.approx(ClassAttack()(adult).n_observations / 30_162, abs=1e-12)
     assert len(audited.table("column_risk").rows) == 2 * len(quasi)
 
@@ -401,9 +405,9 @@ def test_a_register_meets_cells_that_overlap(tmp_path, monkeypatch):
     monkeypatch.setattr(pairing, "CHUNK", 200)  # many turns
     with open_engine("duckdb") as engine:
         for missing in RULES[::2]:
-            given = reading(("age", "sex"), missing=missing)
+            options = reading(("age", "sex"), missing=missing)
             release, register = (
-                count_source(engine, str(tmp_path / f"{name}.csv"), given, name=name).table for name in cells
+                count_source(engine, str(tmp_path / f"{name}.csv"), options, name=name).table for name in cells
             )
             belief = RegisterAttack(0.4)(release, Background(register))
             tables = {
@@ -422,31 +426,33 @@ def test_a_counted_table_is_not_protected_in_memory(people):
 
 @pytest.mark.parametrize("coverage", [1.0, 0.8])
 def test_the_price_is_that_of_the_table_in_memory(people, coverage):
-    known, register = roles(), {"quasi_identifiers": QUASI[:2], "sensitive": ()}
+    roles_given, register = roles(), {"quasi_identifiers": QUASI[:2], "sensitive": ()}
     motive = AttackerSource(replace(ATTACKER, gain=100 if coverage == 1 else 200))  # some are attacked, not all
     with open_engine("duckdb") as engine:
-        held = count_source(engine, str(people), known).table
-        found = audit_tables({"r": held}, attacker=motive)
-        whole = count_source(engine, str(people), dict(known, **register), name="register").table
-        linked = audit_tables({"r": held}, AuditorKnowledge(register=whole, coverage=coverage), attacker=motive)
+        counted = count_source(engine, str(people), roles_given).table
+        result = audit_tables({"r": counted}, attacker=motive)
+        counted_register = count_source(engine, str(people), dict(roles_given, **register), name="register").table
+        linked = audit_tables(
+            {"r": counted}, AuditorKnowledge(register=counted_register, coverage=coverage), attacker=motive
+        )
     expected = in_engine_too(audit_tables({"r": in_memory(people)}, attacker=motive))
-    check_price(found, expected)
-    for row, other in zip(found.rows, expected.rows, strict=True):
-        assert row.measure == other.measure
-        assert alike(row.posterior, other.posterior), row.measure
-    assert not any("campaign" in what for what, _ in found.not_run)
-    named = AuditorKnowledge(register=in_memory(people, **register), coverage=coverage)
-    check_price(linked, audit_tables({"r": in_memory(people)}, named, attacker=motive))
+    check_price(result, expected)
+    for row, second in zip(result.rows, expected.rows, strict=True):
+        assert row.measure == second.measure
+        assert alike(row.posterior, second.posterior), row.measure
+    assert not any("campaign" in analysis for analysis, _ in result.not_run)
+    evidence = AuditorKnowledge(register=in_memory(people, **register), coverage=coverage)
+    check_price(linked, audit_tables({"r": in_memory(people)}, evidence, attacker=motive))
 
 
-def check_price(found, expected, *, rel=1e-6):
+def check_price(result, expected, *, rel=1e-6):
     for name in ("price_curve", "price_tries", "price_fines", "price_parameters"):
-        assert found.table(name) == expected.table(name)
+        assert result.table(name) == expected.table(name)
     for name in ("parameters", "thresholds", "tornado_size"):
-        assert found.table("price").values(name) == expected.table("price").values(name)
-    assert all(0 < share < 1 for share in found.table("price_releases").values("attacked"))
+        assert result.table("price").values(name) == expected.table("price").values(name)
+    assert all(0 < share < 1 for share in result.table("price_releases").values("attacked"))
     for name in ("price_releases", "price_deterrence"):
-        for row, wanted in zip(found.table(name).rows, expected.table(name).rows, strict=True):
+        for row, wanted in zip(result.table(name).rows, expected.table(name).rows, strict=True):
             for key, value in row.items():
                 assert value == wanted[key] or np.array(value) == pytest.approx(np.array(wanted[key]), rel=rel), key
 
@@ -463,9 +469,9 @@ def test_random_tables_have_the_boxes_of_the_table_in_memory(tmp_path):
         protection = Mondrian(k=int(rng.integers(1, 8)))
         release, _ = protection(Table.read(path, quasi_identifiers=tuple(columns)), rng=rng)
         with open_engine("duckdb") as engine:
-            made = generalize(count_source(engine, str(path), reading(tuple(columns))).table, protection)
-        assert np.array_equal(made.release.classes.sizes, release.classes.sizes)
-        assert [c.levels.labels for c in made.release.quasi_identifiers] == [
+            generalized = generalize(count_source(engine, str(path), reading(tuple(columns))).table, protection)
+        assert np.array_equal(generalized.release.classes.sizes, release.classes.sizes)
+        assert [c.levels.labels for c in generalized.release.quasi_identifiers] == [
             c.levels.labels for c in release.quasi_identifiers
         ]
 
@@ -474,14 +480,16 @@ def test_a_counted_table_is_attacked_as_its_rows_are(people):
     """With a population of its own, and by the holder of a register in rows."""
     table, population = in_memory(people), in_memory(people).take(slice(0, 200))
     with open_engine("duckdb") as engine:
-        whole = count_source(engine, str(people), roles()).table
-    found, expected = (AttributeInference("ill")(one, Background(population=population)) for one in (whole, table))
-    assert found.candidate_label == expected.candidate_label
-    assert np.exp(found.log_prior) == pytest.approx(np.exp(expected.log_prior))
-    same_belief(found, expected)
-    same_belief(*(RegisterAttack()(one, Background(table)) for one in (whole, table)))
+        counted = count_source(engine, str(people), roles()).table
+    actual, expected = (
+        AttributeInference("ill")(table_form, Background(population=population)) for table_form in (counted, table)
+    )
+    assert actual.candidate_label == expected.candidate_label
+    assert np.exp(actual.log_prior) == pytest.approx(np.exp(expected.log_prior))
+    same_belief(actual, expected)
+    same_belief(*(RegisterAttack()(dataset, Background(table)) for dataset in (counted, table)))
     with pytest.raises(UnmaskError, match="people are looked for among rows"):
-        ClassAttack()(whole, Background(table))
+        ClassAttack()(counted, Background(table))
 
 
 # --- what will fit --------------------------------------------------------------------------------------------
@@ -493,21 +501,21 @@ def estimated(path):
 
 
 def test_an_estimate_counts_rows_and_combinations_and_says_so_in_one_line(people):
-    found, true = estimated(people), in_memory(people)
+    result, true = estimated(people), in_memory(people)
     distinct = len(classes_of(true.columns).sizes)
-    assert found.rows == 700
-    assert distinct <= found.combinations <= 1.4 * distinct + 50
-    assert str(found).startswith(f"700 rows, about {found.combinations} combinations that take ")
-    assert "\n" not in str(found)
+    assert result.rows == 700
+    assert distinct <= result.combinations <= 1.4 * distinct + 50
+    assert str(result).startswith(f"700 rows, about {result.combinations} combinations that take ")
+    assert "\n" not in str(result)
 
 
 def test_what_exceeds_the_memory_is_refused_in_one_sentence(people):
-    found = estimated(people)
-    check_memory({"r": found}, found.n_bytes)
+    result = estimated(people)
+    check_memory({"r": result}, result.n_bytes)
     with pytest.raises(FailedError, match=r"combinations of cells need .* of arrays, which have .*; give more memory"):
-        check_memory({"r": found, "other": found}, found.n_bytes)
+        check_memory({"r": result, "other": result}, result.n_bytes)
     with pytest.raises(FailedError, match=r"coarsen a column or leave it out: 'age' has about 1,000,000,000 different"):
-        check_memory({"r": replace(found, values={"age": 10**9})}, 1 << 30)
+        check_memory({"r": replace(result, values={"age": 10**9})}, 1 << 30)
 
 
 def peak(work):
@@ -528,20 +536,20 @@ def write_numbers(path, columns):
 
 def test_an_audit_takes_the_arrays_that_its_estimate_says(tmp_path):
     rng, n, path = np.random.default_rng(0), 10_000, tmp_path / "people.csv"
-    quasi, secrets = ([f"{letter}{at}" for at in range(6)] for letter in "qs")
+    quasi, secrets = ([f"{letter}{index}" for index in range(6)] for letter in "qs")
     write_numbers(path, {name: rng.integers(0, 60, n) for name in quasi + secrets})
-    given = reading(tuple(quasi), tuple(secrets))
+    options = reading(tuple(quasi), tuple(secrets))
     with open_engine("duckdb") as engine:
         size = estimate(StoredTable(engine, str(path)), quasi + secrets)
-        counted = count_source(engine, str(path), given).table
-        taken = peak(lambda: audit_tables({"r": counted}))
+        counted = count_source(engine, str(path), options).table
+        peak_bytes = peak(lambda: audit_tables({"r": counted}))
     assert len(counted.counts) > 0.9 * n
-    assert taken <= size.n_bytes + (1 << 20)
+    assert peak_bytes <= size.n_bytes + (1 << 20)
 
 
 def test_many_values_on_both_sides_take_little_besides_their_pairs(tmp_path):
     path = tmp_path / "zips.csv"
-    path.write_text("zip\n" + "\n".join(f"z{at}" for at in range(3_000)) + "\n")
+    path.write_text("zip\n" + "\n".join(f"z{index}" for index in range(3_000)) + "\n")
     with open_engine("duckdb") as engine:
         release, register = (
             count_source(engine, str(path), reading(("zip",)), name=name).table for name in ("one", "two")
@@ -551,13 +559,13 @@ def test_many_values_on_both_sides_take_little_besides_their_pairs(tmp_path):
 
 def test_people_who_fit_many_classes_are_counted_in_little_memory(monkeypatch):
     monkeypatch.setattr(pairing, "CHUNK", 1 << 14)
-    n, found = 2_000, []
+    n, result = 2_000, []
     release, people = (
         Table.read({"age": ages}, quasi_identifiers="age") for ages in ([f"[0, {last}]" for last in range(n)], range(n))
     )
-    taken = peak(lambda: found.append(criteria.population_sizes(release, people)))
-    assert sorted(found[0]) == list(range(1, n + 1))
-    assert taken <= 16 << 20
+    peak_bytes = peak(lambda: result.append(criteria.population_sizes(release, people)))
+    assert sorted(result[0]) == list(range(1, n + 1))
+    assert peak_bytes <= 16 << 20
 
 
 def test_a_memory_limit_that_is_too_small():
@@ -569,9 +577,9 @@ def test_wrong_columns_and_rows_are_one_sentence(tmp_path, people):
     with open_engine("duckdb") as engine:
         with pytest.raises(UnmaskError, match="column 'agee' is not in the source; did you mean 'age'"):
             count_source(engine, str(people), roles(quasi_identifiers=("agee",)))
-        others = count_source(engine, str(people), roles(quasi_identifiers=("note",)), name="others").table
+        notes = count_source(engine, str(people), roles(quasi_identifiers=("note",)), name="others").table
         with pytest.raises(UnmaskError, match="share no quasi-identifier"):
-            audit_tables({"r": count_source(engine, str(people), roles()).table}, AuditorKnowledge(register=others))
+            audit_tables({"r": count_source(engine, str(people), roles()).table}, AuditorKnowledge(register=notes))
         with pytest.raises(UnmaskError, match="column 'age' is given twice"):
             count_source(engine, str(people), roles(identifiers=("age",)))
         (tmp_path / "none.csv").write_text("age\n")
@@ -589,9 +597,9 @@ def test_wrong_columns_and_rows_are_one_sentence(tmp_path, people):
             generalize(count_source(engine, str(people), roles(sensitive=())).table, Mondrian(k=2, l=2))
         with pytest.raises(FailedError, match="cannot be satisfied"):
             generalize(count_source(engine, str(people), roles()).table, Mondrian(k=2, constraints=(EntropyL(90),)))
-        asked = Mondrian(k=2, constraints=(TCloseness(0.1, "ordered"),))
+        protection = Mondrian(k=2, constraints=(TCloseness(0.1, "ordered"),))
         with pytest.raises(UnmaskError, match="ordered distance"):
-            generalize(count_source(engine, str(people), roles(sensitive=("ill",))).table, asked)
+            generalize(count_source(engine, str(people), roles(sensitive=("ill",))).table, protection)
 
 
 # --- the command line -----------------------------------------------------------------------------------------
@@ -604,34 +612,34 @@ def unmask(*arguments):
 
 
 def test_the_command_line_audits_in_an_engine(people, tmp_path):
-    asked = ("audit", people, "-q", ",".join(QUASI), "-s", ",".join(SECRETS), "--na", "NA", "--json")
-    expected = parsed(unmask(*asked).stdout)
+    arguments = ("audit", people, "-q", ",".join(QUASI), "-s", ",".join(SECRETS), "--na", "NA", "--json")
+    expected = parsed(unmask(*arguments).stdout)
     report = tmp_path / "report.html"
     result = unmask(
-        *asked, "--engine", "duckdb", "--memory-limit", "1GiB", "--temp-directory", tmp_path, "--report", report
+        *arguments, "--engine", "duckdb", "--memory-limit", "1GiB", "--temp-directory", tmp_path, "--report", report
     )
     assert result.exit_code == 0, result.stderr
-    found = parsed(result.stdout)
+    data = parsed(result.stdout)
     for name, value in expected["tables"]["criteria"][0].items():
-        assert close(found["tables"]["criteria"][0][name], value), name
-    both = [(row["adversary"], row["measure"], float(row["posterior"])) for row in found["results"]]
-    known = [("prosecutor", ""), ("all columns", "identity")]
-    for adversary, target in known:  # the columns of the file without a role are known, as in memory
+        assert close(data["tables"]["criteria"][0][name], value), name
+    rows_printed = [(row["adversary"], row["measure"], float(row["posterior"])) for row in data["results"]]
+    adversaries = [("prosecutor", ""), ("all columns", "identity")]
+    for adversary, target in adversaries:  # the columns of the file without a role are known, as in memory
         rows = [
             row for row in expected["results"] if row["adversary"] == adversary and row["target"].startswith(target)
         ]
-        assert [row[1:] for row in both if row[0] == adversary] == [
+        assert [row[1:] for row in rows_printed if row[0] == adversary] == [
             (row["measure"], pytest.approx(float(row["posterior"]), rel=1e-6, abs=1e-6)) for row in rows
         ]
-    assert {row[0] for row in both} == {adversary for adversary, _ in known}
+    assert {row[0] for row in rows_printed} == {adversary for adversary, _ in adversaries}
     assert "people: 700 rows" in result.stderr
     assert report.read_text(encoding="utf-8").startswith("<!")
     assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
 
 
 def test_the_command_line_protects_in_an_engine_and_a_dry_run_writes_nothing(people, tmp_path):
-    out = tmp_path / "release.parquet"
-    asked = (
+    release = tmp_path / "release.parquet"
+    command = (
         "protect",
         people,
         "-q",
@@ -643,19 +651,19 @@ def test_the_command_line_protects_in_an_engine_and_a_dry_run_writes_nothing(peo
         "--k",
         6,
         "-o",
-        out,
+        release,
         "--engine",
         "duckdb",
     )
-    assert "700 rows, about" in unmask(*asked, "--dry-run").stderr
+    assert "700 rows, about" in unmask(*command, "--dry-run").stderr
     assert list(tmp_path.iterdir()) == []
-    result = unmask(*asked, "--json", "--identifiers", "note")
+    result = unmask(*command, "--json", "--identifiers", "note")
     assert result.exit_code == 0, result.stderr
-    (found,) = parsed(result.stdout)["results"]
-    sizes = Counter(row[:3] for row in rows_of(out)["rows"])
-    assert (found["rows"], found["classes"], found["k"]) == (700, len(sizes), min(sizes.values()))
-    assert found["k"] >= 6
-    assert unmask(*asked).exit_code == 2  # it exists
+    (row,) = parsed(result.stdout)["results"]
+    sizes = Counter(row[:3] for row in rows_of(release)["rows"])
+    assert (row["rows"], row["classes"], row["k"]) == (700, len(sizes), min(sizes.values()))
+    assert row["k"] >= 6
+    assert unmask(*command).exit_code == 2  # it exists
 
 
 @pytest.mark.cluster
@@ -665,30 +673,30 @@ def test_both_engines_print_the_same_audit_of_adult(tmp_path):
     quasi, secret = (",".join(c.name for c in columns) for columns in (adult.quasi_identifiers, adult.sensitive))
 
     def audited(engine):
-        asked = ("audit", path, "-q", quasi, "-s", secret, "--attacker", "case-study", "--json", "--engine", engine)
-        return parsed(unmask(*asked).stdout)
+        command = ("audit", path, "-q", quasi, "-s", secret, "--attacker", "case-study", "--json", "--engine", engine)
+        return parsed(unmask(*command).stdout)
 
     with opened("spark://local[2]"):  # skips without Spark
-        found = audited("spark://local[2]")
+        result = audited("spark://local[2]")
     expected = audited("duckdb")
     assert expected["tables"]["criteria"][0]["classes"] == 6072
-    assert list(numbers(found)) == [
-        (where, value if isinstance(value, str | None) else pytest.approx(value, rel=1e-12, abs=1e-12))
-        for where, value in numbers(expected)
+    assert list(numbers(result)) == [
+        (path, value if isinstance(value, str | None) else pytest.approx(value, rel=1e-12, abs=1e-12))
+        for path, value in numbers(expected)
     ]
 
 
-def numbers(value, where=()):
+def numbers(value, path=()):
     """Every entry of a JSON object and where it is."""
     if isinstance(value, dict | list):
         for key, item in value.items() if isinstance(value, dict) else enumerate(value):
-            yield from numbers(item, (*where, key))
+            yield from numbers(item, (*path, key))
     else:
-        yield where, value
+        yield path, value
 
 
 @pytest.mark.parametrize(
-    ("more", "words"),
+    ("extra", "words"),
     [
         (("--engine", "sparc"), "expected duckdb, spark"),
         (("--engine", "duckdb", "--memory-limit", "9MB"), "expected at least 512 MiB"),
@@ -698,7 +706,7 @@ def numbers(value, where=()):
         (("--dry-run",), "--dry-run is for tables that stay in an engine"),
     ],
 )  # fmt: skip
-def test_the_command_line_says_what_an_engine_cannot_do(people, more, words):
-    result = unmask("audit", people, "-q", "age", *more)
+def test_the_command_line_says_what_an_engine_cannot_do(people, extra, words):
+    result = unmask("audit", people, "-q", "age", *extra)
     assert result.exit_code == 2
     assert words in result.stderr

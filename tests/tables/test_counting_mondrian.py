@@ -17,7 +17,7 @@ from unmask.tables import Hierarchy, Mondrian, Table, datasets, utility
 from unmask.tables.counted_release import generalize, write_release
 from unmask.tables.protections.constraints import EntropyL
 
-pytestmark = [pytest.mark.filterwarnings(one) for one in QUIET]
+pytestmark = [pytest.mark.filterwarnings(warning) for warning in QUIET]
 
 QUASI = ("age", "zip", "size")
 SIZES = ("S", "M", "L", "XL")
@@ -53,7 +53,7 @@ def people(tmp_path_factory):
     return path
 
 
-def given(missing="own", sensitive=("ill",)):
+def roles_of_table(missing="own", sensitive=("ill",)):
     return {
         "quasi_identifiers": QUASI,
         "sensitive": sensitive,
@@ -70,31 +70,33 @@ def rows_of(path):
         return connection.execute(f"select columns(*)::varchar from '{source}'").fetchall()
 
 
-def same_classes(made, release):
-    assert np.array_equal(made.release.classes.sizes, release.classes.sizes)
-    assert np.array_equal(made.release.classes.levels, release.classes.levels)
-    for found, wanted in zip(made.release.quasi_identifiers, release.quasi_identifiers, strict=True):
-        assert found.levels.labels == wanted.levels.labels
+def same_classes(generalized, release):
+    assert np.array_equal(generalized.release.classes.sizes, release.classes.sizes)
+    assert np.array_equal(generalized.release.classes.levels, release.classes.levels)
+    for actual, wanted in zip(generalized.release.quasi_identifiers, release.quasi_identifiers, strict=True):
+        assert actual.levels.labels == wanted.levels.labels
 
 
 def check_release(engine, people, folder, missing, protection):
-    table = Table.read(people, **given(missing))
+    table = Table.read(people, **roles_of_table(missing))
     release, origin = protection(table, rng=np.random.default_rng(0))
-    counted = count_source(engine, str(people), reading(**given(missing)), sensitive=protection.t is not None)
-    made = generalize(counted.table, protection)
-    same_classes(made, release)
+    counted = count_source(engine, str(people), reading(**roles_of_table(missing)), sensitive=protection.t is not None)
+    generalized = generalize(counted.table, protection)
+    same_classes(generalized, release)
 
-    found, expected = made.loss, utility.evaluate(table, release, origin)
-    for item in fields(found):
-        one, two = (getattr(lost, item.name) for lost in (found, expected))
+    actual, expected = generalized.loss, utility.evaluate(table, release, origin)
+    for item in fields(actual):
+        first, two = (getattr(lost, item.name) for lost in (actual, expected))
         if item.name == "width":
-            assert {name: width.unit for name, width in one.items()} == {n: width.unit for n, width in two.items()}
-            one, two = ([x for width in by.values() for x in (width.mean, width.largest)] for by in (one, two))
-        one, two = (np.array(list(value.values()) if isinstance(value, dict) else value, dtype=float)
-                    for value in (one, two))  # fmt: skip
-        assert one == pytest.approx(two, rel=1e-12, abs=1e-12, nan_ok=True), item.name
+            assert {name: width.unit for name, width in first.items()} == {n: width.unit for n, width in two.items()}
+            first, two = (
+                [x for width in losses.values() for x in (width.mean, width.largest)] for losses in (first, two)
+            )
+        first, two = (np.array(list(value.values()) if isinstance(value, dict) else value, dtype=float)
+                    for value in (first, two))  # fmt: skip
+        assert first == pytest.approx(two, rel=1e-12, abs=1e-12, nan_ok=True), item.name
 
-    write_release(counted.stored, made, folder / "release.parquet")
+    write_release(counted.stored, generalized, folder / "release.parquet")
     release.write(folder / "expected.parquet")
     assert Counter(rows_of(folder / "release.parquet")) == Counter(rows_of(folder / "expected.parquet"))
 
@@ -112,13 +114,13 @@ def test_a_release_of_combinations_is_the_one_of_rows(duck, people, tmp_path, mi
 
 @pytest.mark.parametrize("missing", ["own", "excluded"])
 def test_constraints_hold_in_classes_of_combinations(duck, people, missing):
-    asked = Mondrian(k=5, l=2, t=0.3, constraints=(EntropyL(1.2),))
-    table = Table.read(people, **given(missing, ("ill", "pay")))
-    release, _ = asked(table, rng=np.random.default_rng(0))
-    counted = count_source(duck, str(people), reading(**given(missing, ("ill", "pay"))))
-    same_classes(generalize(counted.table, asked), release)
-    alone, _ = Mondrian(k=5)(table, rng=np.random.default_rng(0))
-    assert len(release.classes.sizes) < len(alone.classes.sizes)
+    protection = Mondrian(k=5, l=2, t=0.3, constraints=(EntropyL(1.2),))
+    table = Table.read(people, **roles_of_table(missing, ("ill", "pay")))
+    release, _ = protection(table, rng=np.random.default_rng(0))
+    counted = count_source(duck, str(people), reading(**roles_of_table(missing, ("ill", "pay"))))
+    same_classes(generalize(counted.table, protection), release)
+    with_k_only, _ = Mondrian(k=5)(table, rng=np.random.default_rng(0))
+    assert len(release.classes.sizes) < len(with_k_only.classes.sizes)
 
 
 @pytest.mark.parametrize("k", [3, 10])
@@ -155,17 +157,17 @@ def unmask(*arguments):
 
 
 def test_the_command_line_protects_in_an_engine_as_in_memory(people, tmp_path):
-    asked = ("protect", people, "-q", ",".join(QUASI), "-s", "ill", "--k", 4, "--t", 0.4, "--json")
-    expected = parsed(unmask(*asked, "-o", tmp_path / "expected.parquet").stdout)["results"][0]
-    asked = (*asked, "-o", tmp_path / "release.parquet", "--engine", "duckdb", "--memory-limit", "1GiB")
-    assert "900 rows, about" in unmask(*asked, "--dry-run").stderr
+    command = ("protect", people, "-q", ",".join(QUASI), "-s", "ill", "--k", 4, "--t", 0.4, "--json")
+    expected = parsed(unmask(*command, "-o", tmp_path / "expected.parquet").stdout)["results"][0]
+    command = (*command, "-o", tmp_path / "release.parquet", "--engine", "duckdb", "--memory-limit", "1GiB")
+    assert "900 rows, about" in unmask(*command, "--dry-run").stderr
     assert not (tmp_path / "release.parquet").exists()
-    result = unmask(*asked)
+    result = unmask(*command)
     assert result.exit_code == 0, result.stderr
-    (found,) = parsed(result.stdout)["results"]
+    (actual,) = parsed(result.stdout)["results"]
     for name in ("rows", "classes", "k"):
-        assert found[name] == expected[name]
-    assert found["gcp"] == pytest.approx(expected["gcp"], rel=1e-12)
+        assert actual[name] == expected[name]
+    assert actual["gcp"] == pytest.approx(expected["gcp"], rel=1e-12)
     assert Counter(rows_of(tmp_path / "release.parquet")) == Counter(rows_of(tmp_path / "expected.parquet"))
-    refused = unmask(*asked, "--force", "--origin", tmp_path / "origin.csv")
+    refused = unmask(*command, "--force", "--origin", tmp_path / "origin.csv")
     assert (refused.exit_code, "--origin needs the table in memory" in refused.stderr) == (2, True)

@@ -35,20 +35,20 @@ def test_distinct_keys_are_the_same_by_counting_by_sorting_and_by_argsort(space)
     rng = np.random.default_rng(4)
     key, weight = rng.integers(0, 50, 20_000) * (space // 50), rng.integers(1, 9, 20_000)
     keys, times = np.unique(key, return_counts=True)
-    for found, expected in (
+    for actual, expected in (
         (distinct(key.copy(), space), times),
         (distinct(key.copy(), space, weight=weight), [weight[key == one].sum() for one in keys]),
     ):
-        assert found[0].tolist() == keys.tolist()
-        assert found[1].tolist() == list(expected)
+        assert actual[0].tolist() == keys.tolist()
+        assert actual[1].tolist() == list(expected)
 
 
 @pytest.mark.parametrize("space", [50, 2**40, 2**62])
 def test_what_weighs_nothing_is_no_key_however_keys_are_counted(space):
     empty = np.array([], dtype=np.int64)
     assert [part.tolist() for part in distinct(empty, space, weight=empty)] == [[], []]
-    found = distinct(np.array([7, 3, 5, 3]), space, weight=np.array([0, 1, 0, 2]))
-    assert [part.tolist() for part in found] == [[3], [3]]
+    result = distinct(np.array([7, 3, 5, 3]), space, weight=np.array([0, 1, 0, 2]))
+    assert [part.tolist() for part in result] == [[3], [3]]
     none = distinct(np.array([7, 3]), space, weight=np.array([0, 0]))
     assert [part.tolist() for part in none] == [[], []]
 
@@ -97,9 +97,9 @@ def test_class_counts_rebuilds_the_matrix_it_was_spread_from(matrix):
     classes, values = np.nonzero(matrix)
     repeat = matrix[classes, values]
     rows = [np.repeat(x, repeat).astype(np.int32) for x in (classes, values)]
-    found = class_counts(rows[0], len(matrix), rows[1], matrix.shape[1])
-    assert np.array_equal(found.toarray(), matrix)
-    assert found.nnz == np.count_nonzero(matrix)
+    result = class_counts(rows[0], len(matrix), rows[1], matrix.shape[1])
+    assert np.array_equal(result.toarray(), matrix)
+    assert result.nnz == np.count_nonzero(matrix)
 
 
 # ----------------------------------------------------------------------------------------------- definitions
@@ -129,11 +129,11 @@ def test_diversity_by_definition(matrix):
 
 
 @given(MATRICES, st.integers(1, 5))
-def test_recursive_diversity_by_definition(matrix, least):
-    for row, found in zip(matrix, criteria.l_recursive(matrix, l=least), strict=True):
+def test_recursive_diversity_by_definition(matrix, least_size):
+    for row, result in zip(matrix, criteria.l_recursive(matrix, l=least_size), strict=True):
         ordered = sorted((int(x) for x in row), reverse=True)
-        tail = sum(ordered[least - 1 :])
-        assert found == (math.inf if tail == 0 else pytest.approx(float(Fraction(ordered[0], tail))))
+        tail = sum(ordered[least_size - 1 :])
+        assert result == (math.inf if tail == 0 else pytest.approx(float(Fraction(ordered[0], tail))))
 
 
 @given(MATRICES)
@@ -196,8 +196,8 @@ def test_the_salary_example_of_t_closeness():
 def test_hierarchical_closeness_at_the_height_of_a_skewed_tree():
     # two leaves under one node and a third alone: moving within the node costs 1/2, between the nodes 1
     paths = np.array([[0, 1, 2], [0, 0, 1]], np.int32)
-    found = criteria.t_hierarchical(np.array([[2, 0, 0], [0, 2, 0], [0, 0, 4]]), paths)
-    assert found == pytest.approx([0.25 * 0.5 + 0.5, 0.25 * 0.5 + 0.5, 0.5])
+    result = criteria.t_hierarchical(np.array([[2, 0, 0], [0, 2, 0], [0, 0, 4]]), paths)
+    assert result == pytest.approx([0.25 * 0.5 + 0.5, 0.25 * 0.5 + 0.5, 0.5])
 
 
 def test_classes_without_rows_and_values_without_rows_change_nothing():
@@ -249,13 +249,13 @@ def test_sample_weight_risk_is_the_posterior_mean_of_one_over_F(f, F_over_f):
     t, weight = (t + 1) / 2, weight / 2
     t, weight = 1 - (1 - t) ** 4, weight * 4 * (1 - t) ** 3  # the integrand is steep at 1
     expected = weight @ (t ** (f - 1) * (float(p) / (1 - float(1 - p) * t)) ** f)
-    found = criteria.sample_weight_risk(np.array([f]), np.array([f * F_over_f]))
-    assert found[0] == pytest.approx(expected, rel=1e-9)
+    actual = criteria.sample_weight_risk(np.array([f]), np.array([f * F_over_f]))
+    assert actual[0] == pytest.approx(expected, rel=1e-9)
 
 
 def test_sample_weight_risk_has_the_published_values():
-    found = criteria.sample_weight_risk(np.array([3]), np.array([108.0]))
-    assert found == pytest.approx(0.01355297, abs=1e-8)  # sdcMicro, tests of indivRisk
+    result = criteria.sample_weight_risk(np.array([3]), np.array([108.0]))
+    assert result == pytest.approx(0.01355297, abs=1e-8)  # sdcMicro, tests of indivRisk
     frequency = np.array([1, 2, 3, 8])
     assert criteria.sample_weight_risk(frequency, frequency.astype(float)) == pytest.approx(1 / frequency)
     with pytest.raises(UnmaskError, match="1 population estimates are below"):
@@ -271,21 +271,21 @@ def test_two_sensitive_columns_are_judged_apart_and_the_weakest_leads():
         quasi_identifiers="zip",
         sensitive=["ill", "pay"],
     )
-    found = criteria.evaluate(people)
-    assert (found.columns["ill"].l_distinct, found.columns["pay"].l_distinct) == (2, 1)
-    assert found.l_distinct == 1
-    assert found.t_equal == found.columns["pay"].t_equal == 0.25
-    assert found.columns["ill"].t_equal == 0
+    result = criteria.evaluate(people)
+    assert (result.columns["ill"].l_distinct, result.columns["pay"].l_distinct) == (2, 1)
+    assert result.l_distinct == 1
+    assert result.t_equal == result.columns["pay"].t_equal == 0.25
+    assert result.columns["ill"].t_equal == 0
     assert criteria.evaluate(people, sensitive="ill").l_distinct == 2
     assert list(criteria.evaluate(people, sensitive=["pay"]).columns) == ["pay"]
 
 
 def test_without_a_sensitive_column_only_identity_is_judged():
-    found = criteria.evaluate(table({"zip": ["1", "1", "2"]}, quasi_identifiers="zip"))
-    assert (found.k, found.unique_rows, found.classes, found.rows) == (1, 1, 2, 3)
-    assert found.l_distinct is None
-    assert found.t_equal is None
-    assert found.columns == {}
+    result = criteria.evaluate(table({"zip": ["1", "1", "2"]}, quasi_identifiers="zip"))
+    assert (result.k, result.unique_rows, result.classes, result.rows) == (1, 1, 2, 3)
+    assert result.l_distinct is None
+    assert result.t_equal is None
+    assert result.columns == {}
 
 
 def test_the_ordered_distance_needs_an_order():
@@ -313,11 +313,11 @@ def test_the_hierarchical_distance_reads_the_columns_tree_whatever_the_order_of_
     people = {"zip": ["1", "1", "2", "2"], "ill": ["flu", "asthma", "ulcer", "gastritis"]}
     for order in (paths, paths[::-1]):
         tree = Hierarchy.from_paths(order)
-        found = criteria.evaluate(table(people, quasi_identifiers="zip", sensitive="ill", hierarchies={"ill": tree}))
-        assert found.t_hierarchical == pytest.approx(0.5)  # TV is 1/2 at both heights
+        result = criteria.evaluate(table(people, quasi_identifiers="zip", sensitive="ill", hierarchies={"ill": tree}))
+        assert result.t_hierarchical == pytest.approx(0.5)  # TV is 1/2 at both heights
     people["ill"] = ["flu", "ulcer", "asthma", "gastritis"]  # each class has one of each branch: TV 1/2, then 0
-    found = criteria.evaluate(table(people, quasi_identifiers="zip", sensitive="ill", hierarchies={"ill": tree}))
-    assert found.t_hierarchical == pytest.approx(0.25)
+    result = criteria.evaluate(table(people, quasi_identifiers="zip", sensitive="ill", hierarchies={"ill": tree}))
+    assert result.t_hierarchical == pytest.approx(0.25)
 
 
 WITH_GAPS = {"zip": ["1", "1", "2", ""], "age": ["30", "30", "30", "30"], "ill": ["a", "b", "a", "c"]}
@@ -334,11 +334,11 @@ WITH_GAPS = {"zip": ["1", "1", "2", ""], "age": ["30", "30", "30", "30"], "ill":
 )
 def test_missing_cells_follow_the_stated_policy(policy, rows, classes, k, unique, average, excluded):
     people = table(WITH_GAPS, quasi_identifiers=["zip", "age"], sensitive="ill", missing=policy)
-    found = criteria.evaluate(people)
-    assert (found.rows, found.classes, found.k, found.unique_rows) == (rows, classes, k, unique)
-    assert found.prosecutor_average == pytest.approx(average)
-    assert (found.missing, found.rows_missing, found.rows_excluded) == (policy, 1, excluded)
-    assert found.l_distinct == {"own": 1, "excluded": 1, "wildcard": 2}[policy]
+    result = criteria.evaluate(people)
+    assert (result.rows, result.classes, result.k, result.unique_rows) == (rows, classes, k, unique)
+    assert result.prosecutor_average == pytest.approx(average)
+    assert (result.missing, result.rows_missing, result.rows_excluded) == (policy, 1, excluded)
+    assert result.l_distinct == {"own": 1, "excluded": 1, "wildcard": 2}[policy]
 
 
 def test_wildcards_against_every_pair_of_rows():
@@ -351,17 +351,17 @@ def test_wildcards_against_every_pair_of_rows():
     people = table(columns, quasi_identifiers=list("abc"), sensitive="ill", missing="wildcard")
     fits = np.all((cells[:, None] == cells) | (cells[:, None] == "") | (cells == ""), axis=2)
     counts = fits.astype(int) @ np.eye(4, dtype=int)[ill]
-    found = criteria.evaluate(people, weight=weight)
-    assert found.k == fits.sum(axis=1).min()
-    assert found.prosecutor_average == pytest.approx((1 / fits.sum(axis=1)).mean())
-    assert found.l_distinct == (counts > 0).sum(axis=1).min()
-    assert found.map_error == pytest.approx(1 - (counts.max(axis=1) / counts.sum(axis=1)).mean())
+    result = criteria.evaluate(people, weight=weight)
+    assert result.k == fits.sum(axis=1).min()
+    assert result.prosecutor_average == pytest.approx((1 / fits.sum(axis=1)).mean())
+    assert result.l_distinct == (counts > 0).sum(axis=1).min()
+    assert result.map_error == pytest.approx(1 - (counts.max(axis=1) / counts.sum(axis=1)).mean())
     q = np.bincount(ill) / 60
     p = counts / counts.sum(axis=1, keepdims=True)
-    assert found.t_equal == pytest.approx(0.5 * np.abs(p - q).sum(axis=1).max())
+    assert result.t_equal == pytest.approx(0.5 * np.abs(p - q).sum(axis=1).max())
     risk = criteria.sample_weight_risk(fits.sum(axis=1), fits @ weight)
-    assert found.sample_weight_average == pytest.approx(risk.mean())
-    assert found.sample_weight_max == pytest.approx(risk.max())
+    assert result.sample_weight_average == pytest.approx(risk.mean())
+    assert result.sample_weight_max == pytest.approx(risk.max())
 
 
 def test_a_table_whose_rows_are_all_excluded_is_refused():
@@ -385,9 +385,9 @@ def test_a_population_is_matched_by_the_meaning_of_cells():
     )
     sizes = criteria.population_sizes(release, register)
     assert dict(zip(release.classes.sizes.tolist(), sizes.tolist(), strict=True)) == {2: 2, 1: 2}
-    found = criteria.evaluate(release, population=register)
-    assert found.journalist_max == pytest.approx(1 / 2)
-    assert found.marketer == pytest.approx((2 / 2 + 1 / 2) / 3)
+    result = criteria.evaluate(release, population=register)
+    assert result.journalist_max == pytest.approx(1 / 2)
+    assert result.marketer == pytest.approx((2 / 2 + 1 / 2) / 3)
     with pytest.raises(UnmaskError, match="absent from the population"):
         criteria.evaluate(release, population=register.take(np.array([0, 1, 5])))
 
@@ -404,11 +404,11 @@ def test_overlapping_classes_count_a_person_in_each():
 def test_adult_reference_values():
     # measured by ARX, openmed and own code alike: 6,072 classes, 3,187 uniques, average prosecutor risk 0.2013
     adult = datasets.adult()
-    found = criteria.evaluate(adult)
-    assert (found.rows, found.classes, found.unique_rows, found.k) == (30_162, 6_072, 3_187, 1)
-    assert found.prosecutor_average == pytest.approx(6_072 / 30_162)
-    assert found.prior_error == pytest.approx(1 - 0.1339, abs=5e-5)  # commonest occupation
-    assert found.average_privacy_risk == 1 - found.map_error
+    result = criteria.evaluate(adult)
+    assert (result.rows, result.classes, result.unique_rows, result.k) == (30_162, 6_072, 3_187, 1)
+    assert result.prosecutor_average == pytest.approx(6_072 / 30_162)
+    assert result.prior_error == pytest.approx(1 - 0.1339, abs=5e-5)  # commonest occupation
+    assert result.average_privacy_risk == 1 - result.map_error
 
 
 @pytest.mark.skipif(not os.environ.get("UNMASK_DATA"), reason="UNMASK_DATA names no folder with the data")
@@ -416,6 +416,6 @@ def test_adult_reference_values():
 def test_published_releases_have_the_k_of_their_name(k, classes):
     path = Path(os.environ["UNMASK_DATA"]) / f"tables/adult/releases/adult_k{k}.csv.gz"
     quasi_identifiers = ["age", "education", "occupation", "relationship", "sex", "native-country"]
-    found = criteria.evaluate(Table.read(path, quasi_identifiers=quasi_identifiers, sensitive="salary-class"))
-    assert found.classes == classes
-    assert found.k == k
+    result = criteria.evaluate(Table.read(path, quasi_identifiers=quasi_identifiers, sensitive="salary-class"))
+    assert result.classes == classes
+    assert result.k == k

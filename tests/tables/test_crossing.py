@@ -23,9 +23,9 @@ from unmask.tables.knowledge import found_in
 
 
 def _table(**columns):
-    named = {name: [f"{name}{one}" for one in cells] for name, cells in columns.items()}
-    known = [name for name in named if name != "ill"]
-    return Table.read(named, quasi_identifiers=known, sensitive=[name for name in named if name == "ill"])
+    labels = {name: [f"{name}{cell}" for cell in cells] for name, cells in columns.items()}
+    quasi_identifiers = [name for name in labels if name != "ill"]
+    return Table.read(labels, quasi_identifiers=quasi_identifiers, sensitive=[name for name in labels if name == "ill"])
 
 
 def _value(release, belief):
@@ -37,12 +37,15 @@ def _by_every_world(a, b, ill):
     """(n_people, n_values) the share of all ways to give people these values in which each has each: those in which
     every class of either release has the values that it has.
     """
-    seen = [sorted(zip(classes, ill, strict=True)) for classes in (a, b)]
+    observed = [sorted(zip(classes, ill, strict=True)) for classes in (a, b)]
     worlds = np.array(
         [
             world
             for world in set(permutations(ill))
-            if all(sorted(zip(own, world, strict=True)) == one for own, one in zip((a, b), seen, strict=True))
+            if all(
+                sorted(zip(classes_of_world, world, strict=True)) == classes_seen
+                for classes_of_world, classes_seen in zip((a, b), observed, strict=True)
+            )
         ]
     )
     return np.stack([(worlds == value).mean(axis=0) for value in np.unique(ill)], axis=1)
@@ -52,134 +55,138 @@ def _planted(seed, n=7):
     """People of random classes, two releases of them in another order each, and their values."""
     rng = np.random.default_rng(seed)
     a, b, ill = (rng.integers(0, 3, n) for _ in range(3))
-    one, other = rng.permutation(n), rng.permutation(n)
-    releases = _table(a=a[one], ill=ill[one]), _table(b=b[other], ill=ill[other])
+    first, second = rng.permutation(n), rng.permutation(n)
+    releases = _table(a=a[first], ill=ill[first]), _table(b=b[second], ill=ill[second])
     return (a.tolist(), b.tolist(), ill.tolist()), releases, Background(_table(a=a, b=b))
 
 
 def test_beliefs_are_near_the_shares_of_all_worlds():
-    off, expected, announced = [], [], []
+    deviations, expected, announced = [], [], []
     for seed in range(40):
-        columns, (one, other), known = _planted(seed)
+        columns, (first, second), background = _planted(seed)
         world = _by_every_world(*columns)
-        belief = _value(one, IntersectionAttack((other,))(one, known)).to_dense()
+        belief = _value(first, IntersectionAttack((second,))(first, background)).to_dense()
 
-        off.append(np.abs(belief - world).mean())
+        deviations.append(np.abs(belief - world).mean())
         expected.append(world.max(axis=1).mean())
         announced.append(belief.max(axis=1).mean())
 
-    assert np.mean(off) < 0.01
-    assert max(off) < 0.06
+    assert np.mean(deviations) < 0.01
+    assert max(deviations) < 0.06
     assert np.mean(announced) == pytest.approx(np.mean(expected), abs=0.01)
 
 
 def test_whose_value_only_both_releases_tell_is_certain():
     """Person 0 alone is in the first class of both, and one value is in both."""
     a, b = [0, 0, 1, 1], [0, 1, 0, 1]
-    one, other = _table(a=a, ill=[0, 1, 2, 3]), _table(b=b, ill=[0, 1, 2, 3])
-    known = Background(_table(a=a, b=b))
+    first, second = _table(a=a, ill=[0, 1, 2, 3]), _table(b=b, ill=[0, 1, 2, 3])
+    background = Background(_table(a=a, b=b))
 
-    belief = IntersectionAttack((other,))(one, known)
+    belief = IntersectionAttack((second,))(first, background)
 
     assert belief.to_dense() == pytest.approx(np.eye(4), abs=0.01)
-    assert ClassAttack()(one, known).to_dense()[0] == pytest.approx([0.5, 0.5, 0, 0])
+    assert ClassAttack()(first, background).to_dense()[0] == pytest.approx([0.5, 0.5, 0, 0])
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_a_release_beside_itself_tells_no_more(seed):
-    _, (one, _), known = _planted(seed, n=30)
+    _, (release, _), background = _planted(seed, n=30)
 
-    crossed, alone = IntersectionAttack((one,))(one, known), ClassAttack()(one, known)
+    crossed, single = IntersectionAttack((release,))(release, background), ClassAttack()(release, background)
 
-    assert crossed.to_dense() == pytest.approx(alone.to_dense(), abs=1e-9)
+    assert crossed.to_dense() == pytest.approx(single.to_dense(), abs=1e-9)
 
 
 def test_people_may_be_told_as_one_of_the_releases():
-    _, (_, other), _ = _planted(0, n=30)
-    alike = Table.read({"b": other["b"], "ill": other["ill"]}, quasi_identifiers="b", sensitive="ill")
+    _, (_, second), _ = _planted(0, n=30)
+    alike = Table.read({"b": second["b"], "ill": second["ill"]}, quasi_identifiers="b", sensitive="ill")
 
-    belief = IntersectionAttack((alike,))(other, Background(other))
+    belief = IntersectionAttack((alike,))(second, Background(second))
 
-    assert belief.to_dense() == pytest.approx(ClassAttack()(other, Background(other)).to_dense(), abs=1e-9)
+    assert belief.to_dense() == pytest.approx(ClassAttack()(second, Background(second)).to_dense(), abs=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_the_order_of_rows_tells_nothing(seed):
-    _, (one, other), known = _planted(seed, n=40)
+    _, (first, second), background = _planted(seed, n=40)
     rng = np.random.default_rng(seed)
     turn, back = rng.permutation(40), rng.permutation(40)
 
-    plain = IntersectionAttack((other,))(one, known).to_dense()
-    turned = IntersectionAttack((other.take(back),))(one.take(turn), known).to_dense()
+    plain = IntersectionAttack((second,))(first, background).to_dense()
+    turned = IntersectionAttack((second.take(back),))(first.take(turn), background).to_dense()
 
     assert turned == pytest.approx(plain[:, turn], abs=1e-6)
 
 
-def _people(seed, n=4000, together=False):
+def _people(seed, n=4000, combined=False):
     """Ages and zip codes, each of which makes some of eight illnesses likelier; `together`: both in one."""
     rng = np.random.default_rng(seed)
     age, zipped = rng.integers(20, 52, n), rng.integers(0, 16, n)
     by_age, by_zip = rng.normal(0, 1.5, (2, 32, 8))
     likely = by_age[age - 20] + by_zip[zipped] + rng.gumbel(size=(n, 8))
     by_both = np.where(rng.random(n) < 1 / 3, rng.integers(0, 8, n), (age // 8 + zipped // 4) % 8)
-    ill = by_both if together else likely.argmax(axis=1)
-    cells = {"age": age, "zip": zipped, "ill": [f"ill{one}" for one in ill]}
+    ill = by_both if combined else likely.argmax(axis=1)
+    cells = {"age": age, "zip": zipped, "ill": [f"ill{value}" for value in ill]}
     return Table.read(cells, quasi_identifiers=["age", "zip"], sensitive="ill")
 
 
 def _only(table, name, k, seed):
     """A release that states one of the quasi-identifiers."""
-    some = replace(table, quasi_identifiers=(table.column(name),))
-    return Mondrian(k=k)(some, rng=np.random.default_rng(seed))
+    subset = replace(table, quasi_identifiers=(table.column(name),))
+    return Mondrian(k=k)(subset, rng=np.random.default_rng(seed))
 
 
-def _told(release, origin, belief, table):
+def announced_and_realized(release, origin, belief, table):
     """Announced and realized success with records, then with values."""
     truth = found_in(np.arange(table.n_rows), origin)
     value = _value(release, belief)
-    place = {label: at for at, label in enumerate(value.candidate_label)}
-    own = Truth([place[label] for label in table["ill"].tolist()])
-    for one, right in ((belief, truth), (value, own)):
-        yield success_probability.self_assessed(one)[one.observation].mean()
-        yield realized_success.per_target(one, right).mean()
+    place = {label: index for index, label in enumerate(value.candidate_label)}
+    own_truth = Truth([place[label] for label in table["ill"].tolist()])
+    for beliefs, truth_of_beliefs in ((belief, truth), (value, own_truth)):
+        yield success_probability.self_assessed(beliefs)[beliefs.observation].mean()
+        yield realized_success.per_target(beliefs, truth_of_beliefs).mean()
 
 
 @pytest.mark.parametrize("n_releases", [2, 3])
 def test_what_is_announced_comes_true(n_releases):
-    found, alone = [], []
+    crossed_pairs, single_pairs = [], []
     for seed in range(3):
         table = _people(seed)
-        made = [_only(table, "age", 10, seed), _only(table, "zip", 10, seed), Mondrian(k=20)(table)][:n_releases]
-        (release, origin), others = made[0], tuple(one for one, _ in made[1:])
-        known = Background(replace(table, sensitive=()))
-        found.append(list(_told(release, origin, IntersectionAttack(others)(release, known), table)))
-        alone.append(list(_told(release, origin, ClassAttack()(release, known), table)))
-    announced, realized, value, came_true = np.mean(found, axis=0)
+        released = [_only(table, "age", 10, seed), _only(table, "zip", 10, seed), Mondrian(k=20)(table)][:n_releases]
+        (release, origin), other_releases = released[0], tuple(release for release, _ in released[1:])
+        background = Background(replace(table, sensitive=()))
+        crossed_pairs.append(
+            list(
+                announced_and_realized(release, origin, IntersectionAttack(other_releases)(release, background), table)
+            )
+        )
+        single_pairs.append(list(announced_and_realized(release, origin, ClassAttack()(release, background), table)))
+    announced, realized, value, came_true = np.mean(crossed_pairs, axis=0)
 
     assert announced == pytest.approx(realized, rel=0.1)
     assert value == pytest.approx(came_true, abs=0.02)
-    assert realized > 1.3 * np.mean(alone, axis=0)[1]
-    assert came_true > 0.05 + np.mean(alone, axis=0)[3]
+    assert realized > 1.3 * np.mean(single_pairs, axis=0)[1]
+    assert came_true > 0.05 + np.mean(single_pairs, axis=0)[3]
 
 
 def test_who_has_no_record_is_not_believed_to_have_one():
     table = _people(0)
     rng, dropped = np.random.default_rng(0), 200
-    (one, origin), (other, _) = _only(table, "age", 10, 0), _only(table, "zip", 10, 0)
-    kept = np.sort(rng.permutation(table.n_rows)[dropped:])
-    belief = IntersectionAttack((other,))(one.take(kept), Background(replace(table, sensitive=())))
+    (first, origin), (second, _) = _only(table, "age", 10, 0), _only(table, "zip", 10, 0)
+    rows = np.sort(rng.permutation(table.n_rows)[dropped:])
+    belief = IntersectionAttack((second,))(first.take(rows), Background(replace(table, sensitive=())))
 
     assert (belief.unlisted[belief.observation]).sum() == pytest.approx(dropped, rel=0.01)
-    truth = found_in(np.arange(table.n_rows), origin[kept])
+    truth = found_in(np.arange(table.n_rows), origin[rows])
     announced = success_probability.self_assessed(belief)[belief.observation].mean()
     assert announced == pytest.approx(realized_success.per_target(belief, truth).mean(), rel=0.15)
 
 
-def _audited(*made, table, **more):
-    names = [f"r{at}" for at in range(len(made))]
-    releases = {name: one for name, (one, _) in zip(names, made, strict=True)}
-    origins = {name: rows for name, (_, rows) in zip(names, made, strict=True)}
-    return unmask.audit(releases, original=table, origin=origins, **more).data
+def _audited(*released, table, **options):
+    names = [f"r{index}" for index in range(len(released))]
+    releases = {name: release for name, (release, _) in zip(names, released, strict=True)}
+    origins = {name: rows for name, (_, rows) in zip(names, released, strict=True)}
+    return unmask.audit(releases, original=table, origin=origins, **options).data
 
 
 def _all_columns(table, name, k):
@@ -198,21 +205,21 @@ def _heads(data, adversary, measure="realized_success"):
 
 def test_an_audit_crosses_the_releases():
     table = _people(1)
-    both = _all_columns(table, "age", 10), _all_columns(table, "zip", 10)
+    released = _all_columns(table, "age", 10), _all_columns(table, "zip", 10)
 
-    data = _audited(*both, table=table, together=True)
+    data = _audited(*released, table=table, together=True)
 
-    crossed, alone = (_heads(data, name) for name in ("crossing", "prosecutor"))
+    crossed, single = (_heads(data, name) for name in ("crossing", "prosecutor"))
     assert set(crossed) == {(name, target) for name in ("r0", "r1") for target in ("identity", "ill")}
-    assert all(row.posterior > alone[key].posterior and row.status == "model" for key, row in crossed.items())
-    assert any("combines all the releases" in said for said in sentences(data))
-    assert not any("attacked alone" in said for said in data.assumptions)
+    assert all(row.posterior > single[key].posterior and row.status == "model" for key, row in crossed.items())
+    assert any("combines all the releases" in sentence for sentence in sentences(data))
+    assert not any("attacked alone" in assumption for assumption in data.assumptions)
     place = [row.release for row in data.rows]
     assert place == sorted(place, key=["original", "r0", "r1"].index)
 
 
 def test_values_that_only_both_columns_tell_refute_the_belief():
-    table = _people(1, together=True)
+    table = _people(1, combined=True)
 
     data = _audited(_all_columns(table, "age", 10), _all_columns(table, "zip", 10), table=table, together=True)
 
@@ -221,34 +228,38 @@ def test_values_that_only_both_columns_tell_refute_the_belief():
 
 def test_a_policy_judges_who_crosses():
     table = _people(1)
-    both = _all_columns(table, "age", 10), _all_columns(table, "zip", 10)
-    asked = Policy("P", (Requirement(Condition.parse("identity:success_probability.worst <= 0.02")),))
+    released = _all_columns(table, "age", 10), _all_columns(table, "zip", 10)
+    policy = Policy("P", (Requirement(Condition.parse("identity:success_probability.worst <= 0.02")),))
     states = {
-        together: [verdict.state for verdict in _audited(*both, table=table, together=together).judged([asked])]
-        for together in (False, True)
+        is_joint: [verdict.state for verdict in _audited(*released, table=table, together=is_joint).judged([policy])]
+        for is_joint in (False, True)
     }
     assert states == {False: ["acceptable"] * 2, True: ["not acceptable"] * 2}
 
 
-def _why(data):
+def _reason_not_run(data):
     return dict(data.not_run).get("Combining the releases", "")
 
 
 def test_why_nobody_crosses():
     table = _people(2, n=400)
-    one, other = Mondrian(k=5)(table), Mondrian(k=9)(table)
-    few = other[0].take(np.arange(300)), other[1][:300]
-    bare = replace(other[0], sensitive=()), other[1]
+    first, second = Mondrian(k=5)(table), Mondrian(k=9)(table)
+    small = second[0].take(np.arange(300)), second[1][:300]
+    bare = replace(second[0], sensitive=()), second[1]
 
-    def why(*made):
-        return _why(_audited(*made, table=table, together=True))
+    def reason_not_run(*released):
+        return _reason_not_run(_audited(*released, table=table, together=True))
 
-    assert "needs the original" in _why(unmask.audit({"one": one[0], "other": other[0]}, together=True).data)
-    assert "r1 has 300 rows of 400 people" in why(one, few)
-    assert "no column is unchanged in all releases" in why(one, bare)
-    assert "do not match their own rows" in why(one, RankSwap(share=0.3)(table, rng=np.random.default_rng(0)))
+    assert "needs the original" in _reason_not_run(
+        unmask.audit({"one": first[0], "other": second[0]}, together=True).data
+    )
+    assert "r1 has 300 rows of 400 people" in reason_not_run(first, small)
+    assert "no column is unchanged in all releases" in reason_not_run(first, bare)
+    assert "do not match their own rows" in reason_not_run(
+        first, RankSwap(share=0.3)(table, rng=np.random.default_rng(0))
+    )
     with pytest.raises(UnmaskError, match="1 release was given"):
-        why(one)
+        reason_not_run(first)
 
 
 def test_releases_that_are_compared_are_attacked_alone():
@@ -257,23 +268,23 @@ def test_releases_that_are_compared_are_attacked_alone():
     data = _audited(Mondrian(k=5)(table), Mondrian(k=9)(table), table=table)
 
     assert not _heads(data, "crossing")
-    assert any("attacked alone" in said and "--together" in said for said in data.assumptions)
+    assert any("attacked alone" in assumption and "--together" in assumption for assumption in data.assumptions)
 
 
 def test_columns_that_are_not_the_same_in_all_releases_are_refused():
-    _, (one, other), known = _planted(0)
+    _, (first, second), background = _planted(0)
     with pytest.raises(NotRunError, match="no column is unchanged in all releases"):
-        IntersectionAttack((replace(other, sensitive=()),))(one, known)
+        IntersectionAttack((replace(second, sensitive=()),))(first, background)
     with pytest.raises(NotRunError, match="7 rows, and 6 people are known"):
-        IntersectionAttack((other,))(one, Background(known.people.take(np.arange(6))))
+        IntersectionAttack((second,))(first, Background(background.people.take(np.arange(6))))
 
 
 def test_people_whose_class_was_suppressed_are_asked_about():
     table = _people(3)
-    some = replace(table, quasi_identifiers=(table.column("age"), table.column("zip")))
-    one, origin = Suppress(k=4)(some)
-    assert 0.9 * table.n_rows < one.n_rows < table.n_rows
-    data = _audited((one, origin), _all_columns(table, "zip", 10), table=table, together=True)
+    two_columns = replace(table, quasi_identifiers=(table.column("age"), table.column("zip")))
+    release, origin = Suppress(k=4)(two_columns)
+    assert 0.9 * table.n_rows < release.n_rows < table.n_rows
+    data = _audited((release, origin), _all_columns(table, "zip", 10), table=table, together=True)
     rows = [_heads(data, "crossing", name)["r0", "identity"] for name in ("success_probability", "realized_success")]
     assert rows[0].posterior == pytest.approx(rows[1].posterior, rel=0.05)
 
@@ -290,8 +301,8 @@ def test_the_command_line_prints_it(tmp_path):
     words += ["-q", "age,zip", "-s", "ill", "--original", str(tmp_path / "people.csv"), "--together"]
 
     plain = CliRunner().invoke(main, words)
-    told = json.loads(CliRunner().invoke(main, [*words, "--json"]).stdout)
+    data = json.loads(CliRunner().invoke(main, [*words, "--json"]).stdout)
 
     assert plain.exit_code == 0, plain.output
     assert "crossing" in plain.output
-    assert {"age", "zip"} == {row["release"] for row in told["results"] if row["adversary"] == "crossing"}
+    assert {"age", "zip"} == {row["release"] for row in data["results"] if row["adversary"] == "crossing"}

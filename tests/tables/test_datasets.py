@@ -65,11 +65,11 @@ def test_without_data_the_message_says_what_to_set(tmp_path, monkeypatch):
 
 
 def test_a_download_is_checked_and_leaves_nothing_partial(tmp_path, monkeypatch):
-    wrong = tmp_path / "answer"
-    wrong.write_text("39, State-gov\n")
+    path = tmp_path / "answer"
+    path.write_text("39, State-gov\n")
     monkeypatch.delenv("UNMASK_DATA", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setitem(datasets._ORIGIN, "adult/adult.data", wrong.as_uri())
+    monkeypatch.setitem(datasets._ORIGIN, "adult/adult.data", path.as_uri())
     with pytest.raises(FailedError, match="has SHA-256"):
         datasets.adult()
     monkeypatch.setitem(datasets._ORIGIN, "adult/adult.data", (tmp_path / "gone").as_uri())
@@ -124,10 +124,10 @@ def test_census_follows_its_stated_law():
         weights = datasets.diagnosis_weights(np.array([40]), np.array([number]))[0]
         expected = weights / weights.sum()
         names = ("none", "asthma", "diabetes", "hypertension", "cancer", "depression")
-        seen = np.array([np.mean(census["diagnosis"][chosen] == name) for name in names])
-        assert (np.abs(seen - expected) < 5 * np.sqrt(expected / chosen.sum())).all()
+        observed = np.array([np.mean(census["diagnosis"][chosen] == name) for name in names])
+        assert (np.abs(observed - expected) < 5 * np.sqrt(expected / chosen.sum())).all()
 
 
 def test_census_is_seeded():
-    one, other = (datasets.synthetic_census(500, rng=np.random.default_rng(3)) for _ in range(2))
-    assert all(np.array_equal(one[name], other[name]) for name in one)
+    first, second = (datasets.synthetic_census(500, rng=np.random.default_rng(3)) for _ in range(2))
+    assert all(np.array_equal(first[name], second[name]) for name in first)

@@ -95,8 +95,8 @@ def test_a_release_writes_dates_as_a_person_would(first, last, written):  # U4, 
 
 
 @given(days, days)
-def test_cells_of_dates_read_back_and_hold_what_they_cover(one, other):
-    low, high = min(one, other), max(one, other)
+def test_cells_of_dates_read_back_and_hold_what_they_cover(first, second):
+    low, high = min(first, second), max(first, second)
     assert DAYS.read(DAYS.write(low, high)) == (low, high)
     from_, to = DAYS.read(DAYS.cover(low, high))
     assert from_ <= low
@@ -104,16 +104,16 @@ def test_cells_of_dates_read_back_and_hold_what_they_cover(one, other):
 
 
 @given(days, days)
-def test_no_end_of_an_interval_is_the_date_of_a_person(one, other):  # U4
-    low, high = min(one, other), max(one, other)
+def test_no_end_of_an_interval_is_the_date_of_a_person(first, second):  # U4
+    low, high = min(first, second), max(first, second)
     text = DAYS.cover(low, high)
     assert (low == high) == (len(text) == 10 and text[0] != "[")
     assert all(len(part) <= 7 for part in text.strip("[]").split(", ")) or low == high
 
 
 @given(moments, moments)
-def test_cells_of_moments_read_back_and_hold_what_they_cover(one, other):
-    low, high = min(one, other), max(one, other)
+def test_cells_of_moments_read_back_and_hold_what_they_cover(first, second):
+    low, high = min(first, second), max(first, second)
     for text in (MOMENTS.write(low, high), MOMENTS.cover(low, high)):
         from_, to = MOMENTS.read(text)
         assert from_ <= low <= high <= to
@@ -128,9 +128,9 @@ def test_periods_of_moments_end_just_before_the_next(moment, unit):
 
 
 def test_moments_have_seconds_and_fractions():
-    at = MOMENTS.read("1970-01-02T00:00:01.25")
-    assert at == (86_401.25, 86_401.25)
-    assert MOMENTS.write(*at) == "1970-01-02 00:00:01.25"
+    moment = MOMENTS.read("1970-01-02T00:00:01.25")
+    assert moment == (86_401.25, 86_401.25)
+    assert MOMENTS.write(*moment) == "1970-01-02 00:00:01.25"
     assert MOMENTS.read("[1970-01-01 10:15, 1970-01-01 11:30)") == (36_900, math.nextafter(41_400, 0))
     assert MOMENTS.write(36_900, math.nextafter(41_400, 0)) == "[1970-01-01 10:15, 1970-01-01 11:30)"
     assert MOMENTS.read("1970-01-01 24:00") is None

@@ -36,7 +36,9 @@ def drawn(seed, path):
     n = r.choice([20, 60, 100, 400])
     names = r.sample(sorted(KINDS), r.randint(2, 8))
     columns = [
-        [str(10**5 + at * 7 % n) for at in range(n)] if KINDS[name] is None else [KINDS[name](r) for _ in range(n)]
+        [str(10**5 + index * 7 % n) for index in range(n)]
+        if KINDS[name] is None
+        else [KINDS[name](r) for _ in range(n)]
         for name in names
     ]
     header, delimiter = r.random() < 0.75, r.choice([",", ",", ";", "\t", "|"])
@@ -52,24 +54,24 @@ def drawn(seed, path):
 
 def read(path):
     """The names and the cells by column, as texts."""
-    found = read_encoded(path).columns
-    return list(found), [[column.texts[code] or "" for code in column.codes] for column in found.values()]
+    columns = read_encoded(path).columns
+    return list(columns), [[column.texts[code] or "" for code in column.codes] for column in columns.values()]
 
 
 @pytest.fixture(scope="module")
 def states(tmp_path_factory):
     """What came out of 300 drawn files: right, asked or wrong, and the seed."""
-    path, out = tmp_path_factory.mktemp("drawn") / "table.csv", []
+    path, states_seen = tmp_path_factory.mktemp("drawn") / "table.csv", []
     for seed in range(300):
         names, columns = drawn(seed, path)
         try:
-            known, cells = read(path)
+            is_known, cells = read(path)
         except UnmaskError as error:
-            out.append(("asked", seed, str(error)))
+            states_seen.append(("asked", seed, str(error)))
             continue
-        expected = names or [f"column {at + 1}" for at in range(len(columns))]
-        out.append(("right" if (known, cells) == (expected, columns) else "wrong", seed, ""))
-    return out
+        expected = names or [f"column {index + 1}" for index in range(len(columns))]
+        states_seen.append(("right" if (is_known, cells) == (expected, columns) else "wrong", seed, ""))
+    return states_seen
 
 
 def test_a_reading_is_the_truth_or_a_question(states):
@@ -77,10 +79,10 @@ def test_a_reading_is_the_truth_or_a_question(states):
 
 
 def test_few_files_are_asked_about_and_a_question_shows_no_cell(states):
-    asked = [state for state in states if state[0] == "asked"]
+    questions = [state for state in states if state[0] == "asked"]
 
-    assert len(asked) <= 0.05 * len(states)
-    assert all("--header" in message for _, _, message in asked)
+    assert len(questions) <= 0.05 * len(states)
+    assert all("--header" in message for _, _, message in questions)
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -88,7 +90,7 @@ def test_the_printed_options_reproduce_the_truth(tmp_path, seed):
     names, columns = drawn(seed, tmp_path / "table.csv")
     found = read_encoded(tmp_path / "table.csv", header=names is not None).columns
 
-    assert list(found) == (names or [f"column {at + 1}" for at in range(len(columns))])
+    assert list(found) == (names or [f"column {index + 1}" for index in range(len(columns))])
     assert [len(column.codes) for column in found.values()] == [len(column) for column in columns]
 
 
@@ -117,8 +119,8 @@ def test_a_file_without_a_header_shows_no_first_person(tmp_path, monkeypatch, co
 def test_header_options_are_part_of_the_document(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "odd.csv").write_text("Annabel,Ulmen\nBob,Bonn\nCidney,Mainz\n")
-    asked = _run("init", "odd.csv")
-    assert (asked.exit_code, "--header | --no-header" in asked.stderr) == (2, True)
+    question = _run("init", "odd.csv")
+    assert (question.exit_code, "--header | --no-header" in question.stderr) == (2, True)
 
     assert _run("init", "odd.csv", "--no-header").exit_code == 0
     assert "header = false" in (tmp_path / "unmask.toml").read_text()

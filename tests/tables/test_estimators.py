@@ -17,9 +17,9 @@ class Lookup:
         return self
 
     def predict_proba(self, x):
-        hits = [self.values[(self.rows == one).all(axis=1)] for one in x]
-        own = [[np.mean(mine == c) if len(mine) else 1 / len(self.classes_) for c in self.classes_] for mine in hits]
-        return np.array(own)
+        hits = [self.values[(self.rows == row).all(axis=1)] for row in x]
+        shares = [[np.mean(mine == c) if len(mine) else 1 / len(self.classes_) for c in self.classes_] for mine in hits]
+        return np.array(shares)
 
 
 ROLES = ("age", "sex")
@@ -48,16 +48,16 @@ def test_of_a_box_values_are_drawn_as_the_population_has_them():
     cells = {"sex": ["{f, m}"] * 3000 + ["f"], "s": ["u"] * 3000 + ["v"]}
     release = Table.read(cells, quasi_identifiers="sex", sensitive="s")
     people = Table.read({"sex": list("fmm")}, quasi_identifiers="sex")
-    seen = {}
+    weights = {}
 
     class Spy(Lookup):
         def fit(self, x, y):
-            seen["rows"] = x
+            weights["rows"] = x
             return super().fit(x, y)
 
     ModelAttribute("s", Spy())(release, Background(people))
-    assert sorted(seen["rows"][:3000].mean(axis=0)) == pytest.approx([1 / 3, 2 / 3], abs=0.03)
-    assert sorted(seen["rows"][3000].tolist()) == [0, 1]
+    assert sorted(weights["rows"][:3000].mean(axis=0)) == pytest.approx([1 / 3, 2 / 3], abs=0.03)
+    assert sorted(weights["rows"][3000].tolist()) == [0, 1]
 
 
 def test_what_is_no_estimator_is_refused():
@@ -72,5 +72,5 @@ def test_what_is_no_estimator_is_refused():
 
 
 def test_a_release_of_one_value_needs_no_training():
-    one = Table.read({"age": [1, 2], "s": list("uu")}, quasi_identifiers="age", sensitive="s")
-    assert ModelAttribute("s", Lookup())(one, Background(PEOPLE)).to_dense()[:, 0] == pytest.approx(1)
+    release = Table.read({"age": [1, 2], "s": list("uu")}, quasi_identifiers="age", sensitive="s")
+    assert ModelAttribute("s", Lookup())(release, Background(PEOPLE)).to_dense()[:, 0] == pytest.approx(1)

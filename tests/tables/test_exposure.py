@@ -26,11 +26,11 @@ def table(columns, *, q=None, **roles):
     return Table.read(columns, quasi_identifiers=tuple(columns) if q is None else q, **roles)
 
 
-def commonest(others, own):
+def commonest(other_values, own_value):
     """Chance that the commonest of the other values is the own one; equally common ones share it."""
-    counts = Counter(others)
-    best = [value for value, n in counts.items() if n == max(counts.values())]
-    return (own in best) / len(best)
+    counts = Counter(other_values)
+    commonest_values = [value for value, n in counts.items() if n == max(counts.values())]
+    return (own_value in commonest_values) / len(commonest_values)
 
 
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=1, max_size=12))
@@ -38,17 +38,19 @@ def test_a_cell_is_guessed_from_the_other_rows_alone(rows):
     counts = np.zeros((3, 3), dtype=np.int64)
     for group, value in rows:
         counts[group, value] += 1
-    found = np.full((3, 3), np.inf)
+    guesses = np.full((3, 3), np.inf)
     sparse = csr_array(counts)
     sparse.sort_indices()
     owner = np.repeat(np.arange(3), np.diff(sparse.indptr))
-    found[owner, sparse.indices] = right_by_others(sparse)
-    for at, (group, value) in enumerate(rows):
-        others = [other for i, (of, other) in enumerate(rows) if of == group and i != at]
-        if others:
-            assert found[group, value] == pytest.approx(commonest(others, value))
+    guesses[owner, sparse.indices] = right_by_others(sparse)
+    for index, (group, value) in enumerate(rows):
+        others_of_group = [
+            other_value for i, (other_group, other_value) in enumerate(rows) if other_group == group and i != index
+        ]
+        if others_of_group:
+            assert guesses[group, value] == pytest.approx(commonest(others_of_group, value))
         else:
-            assert np.isnan(found[group, value])
+            assert np.isnan(guesses[group, value])
 
 
 # --- columns ----------------------------------------------------------------------------------------------------------
@@ -75,13 +77,13 @@ def test_columns_that_give_others_away():
         "number": np.arange(n),  # all distinct: determines everything, and says nothing by it
         "one": [1] * n,
     }
-    found = {(one.by, one.column): one for one in dependencies(table(columns).columns)}
-    assert set(found) == {("zip", "town"), ("zip", "mayor"), ("town", "mayor"), ("mayor", "town")}
-    assert found["zip", "town"].exact
-    assert not found["town", "mayor"].exact
-    assert found["zip", "town"].restored == 1
-    assert found["town", "mayor"].restored == pytest.approx((np.array(columns["mayor"]) == town).mean(), abs=0.01)
-    assert found["zip", "town"].guessed < 0.2
+    by_pair = {(dependency.by, dependency.column): dependency for dependency in dependencies(table(columns).columns)}
+    assert set(by_pair) == {("zip", "town"), ("zip", "mayor"), ("town", "mayor"), ("mayor", "town")}
+    assert by_pair["zip", "town"].exact
+    assert not by_pair["town", "mayor"].exact
+    assert by_pair["zip", "town"].restored == 1
+    assert by_pair["town", "mayor"].restored == pytest.approx((np.array(columns["mayor"]) == town).mean(), abs=0.01)
+    assert by_pair["zip", "town"].guessed < 0.2
 
 
 def test_roles_are_suggested_with_a_reason():
@@ -95,26 +97,29 @@ def test_roles_are_suggested_with_a_reason():
         "country": ["US"] * n,
     }
     columns["reserve"] = [""] * n
-    columns["course"] = [f"fell at home on the {one}th step" for one in np.arange(n) % 20]
+    columns["course"] = [f"fell at home on the {number}th step" for number in np.arange(n) % 20]
     columns["Bemerkung"] = ["a", "b"] * (n // 2)
     columns["Note"] = ["1", "2", "3", "4"] * (n // 4)
     columns["branch"] = np.repeat(["mining of coal and ore", "growing of fruit and nuts"], n // 2)
     columns["ward_name"] = columns["ward"]
     columns["family_name"] = rng.choice(list("pqr"), n)
-    found = {one.name: (one.suggestion, one.reason) for one in column_facts(table(columns).columns, roles={})}
-    assert found["patient"] == ("identifier", "100 % distinct: names a person")
-    assert found["cost"] == ("drop", "alone it singles out 100 % of the rows")
-    assert found["birth_date"][0] == "quasi-identifier"
-    assert found["diagnosis"][0] == "sensitive"
-    assert found["ward"][0] == "quasi-identifier"
-    assert found["country"] == ("keep", "one value: distinguishes no people")
-    assert found["reserve"] == ("drop", "no cell holds anything")
-    assert found["course"] == ("drop", "sentences may tell anything of a person, names too")
-    assert found["Bemerkung"][0] == "drop"
-    assert found["Note"] == ("quasi-identifier", "somebody may know it")  # a mark in school
-    assert found["branch"] == ("quasi-identifier", "somebody may know it")  # chosen from a list
-    assert found["ward_name"] == ("drop", "says the same as ward")
-    assert found["family_name"] == ("identifier", "its name says that it names a person")
+    suggestions = {
+        column_fact.name: (column_fact.suggestion, column_fact.reason)
+        for column_fact in column_facts(table(columns).columns, roles={})
+    }
+    assert suggestions["patient"] == ("identifier", "100 % distinct: names a person")
+    assert suggestions["cost"] == ("drop", "alone it singles out 100 % of the rows")
+    assert suggestions["birth_date"][0] == "quasi-identifier"
+    assert suggestions["diagnosis"][0] == "sensitive"
+    assert suggestions["ward"][0] == "quasi-identifier"
+    assert suggestions["country"] == ("keep", "one value: distinguishes no people")
+    assert suggestions["reserve"] == ("drop", "no cell holds anything")
+    assert suggestions["course"] == ("drop", "sentences may tell anything of a person, names too")
+    assert suggestions["Bemerkung"][0] == "drop"
+    assert suggestions["Note"] == ("quasi-identifier", "somebody may know it")  # a mark in school
+    assert suggestions["branch"] == ("quasi-identifier", "somebody may know it")  # chosen from a list
+    assert suggestions["ward_name"] == ("drop", "says the same as ward")
+    assert suggestions["family_name"] == ("identifier", "its name says that it names a person")
 
 
 @pytest.mark.parametrize("letters", [str.lower, str.upper])
@@ -139,7 +144,7 @@ def test_a_column_that_determines_a_quasi_identifier_is_better_dropped():
 def test_facts_show_no_cell():
     secret = "Rumpelstiltskin"
     people = table({"who": [secret] * 3 + ["Anna"], "sex": list("ffmm")})
-    assert secret not in str([asdict(one) for one in column_facts(people.columns, roles={})])
+    assert secret not in str([asdict(column_fact) for column_fact in column_facts(people.columns, roles={})])
 
 
 @pytest.mark.parametrize(
@@ -177,14 +182,14 @@ def census(n=900):
 def test_a_kept_column_restores_the_generalized_one_beside_it():  # T2, U3
     original = census()
     release, origin = Mondrian(k=30)(original)
-    (found,) = restored_cells(original, release, origin)
+    (restored,) = restored_cells(original, release, origin)
     changed = sum(
         label.startswith("{")
         for label in np.array(release.column("education").levels.labels)[release.column("education").codes]
     )
-    assert (found.column, found.by, found.exact, found.cells) == ("education", "detail", True, changed)
-    assert found.restored > 0.95  # a detail that no other row of the cell has is guessed without it
-    assert found.guessed < 0.7
+    assert (restored.column, restored.by, restored.exact, restored.cells) == ("education", "detail", True, changed)
+    assert restored.restored > 0.95  # a detail that no other row of the cell has is guessed without it
+    assert restored.guessed < 0.7
 
 
 def test_restored_cells_are_counted_as_by_hand():
@@ -200,9 +205,9 @@ def test_restored_cells_are_counted_as_by_hand():
     guessed = restored = 0.0
     for i in range(n):
         alike = [j for j in range(n) if j != i and cells[j] == cells[i]]
-        beside = [j for j in alike if tone[j] == tone[i]]
+        same_tone = [j for j in alike if tone[j] == tone[i]]
         guessed += commonest(age[alike].tolist(), age[i]) / n
-        restored += commonest(age[beside or alike].tolist(), age[i]) / n
+        restored += commonest(age[same_tone or alike].tolist(), age[i]) / n
     assert (found.guessed, found.restored) == (pytest.approx(guessed), pytest.approx(restored))
 
 
@@ -221,34 +226,37 @@ def test_sets_of_exact_values_tell_who_is_inside():  # U4
     assert original.column("birth").type == "date"
     cells = ["{" + ", ".join(sorted(set(DATES[:4]))) + "}"] * 4 + ["{1970-01-01, 1971-12-31}"] * 2
     release = Table.read({"birth": cells}, quasi_identifiers="birth", like=original)
-    assert [(one.values, one.alone, one.people) for one in printed_values(release, original)] == [(5, 4, 6)]
-    assert [(one.values, one.alone) for one in printed_values(release)] == [(5, None)]
+    assert [
+        (printed_value.values, printed_value.alone, printed_value.people)
+        for printed_value in printed_values(release, original)
+    ] == [(5, 4, 6)]
+    assert [(printed_value.values, printed_value.alone) for printed_value in printed_values(release)] == [(5, None)]
 
 
 def test_tight_ends_of_intervals_tell_who_is_inside():  # U4
     original = table({"cost": [3, 17, 17, 28, 40, 40]})
     release = table({"cost": ["[3, 17]", "[3, 17]", "[3, 17]", "[28, 40]", "[28, 40]", "[28, 40]"]})
-    (found,) = printed_values(release, original)
-    assert (found.values, found.alone) == (4, 2)  # 3 and 28 are one person's
+    (printed,) = printed_values(release, original)
+    assert (printed.values, printed.alone) == (4, 2)  # 3 and 28 are one person's
 
 
 @pytest.mark.parametrize("cells", [["[0, 50)", "[50, 100)"], ["*", "*"], ["<=20", ">60"], ["[0, 49]", "[50, 99]"]])
 def test_fixed_bins_print_nobodys_value(cells):
     original = table({"age": [31, 57]})
-    (found,) = printed_values(table({"age": cells}), original)
-    assert (found.values, found.alone) == (0, 0)
+    (printed,) = printed_values(table({"age": cells}), original)
+    assert (printed.values, printed.alone) == (0, 0)
 
 
 def test_a_value_that_is_released_as_it_is_prints_itself():
     people = table({"sex": list("ffm")})
-    assert [(one.values, one.alone) for one in printed_values(people, people)] == [(2, 1)]
+    assert [(printed_value.values, printed_value.alone) for printed_value in printed_values(people, people)] == [(2, 1)]
 
 
 def _spelt(*, cents, day):
     """People with a cost and a day that are unique, as two programs write them."""
     costs = [f"{cost / 100:.{cents}f}" if cents else f"{cost / 100:g}" for cost in range(1000, 5000, 50)]
-    days = [day.format(m=1 + at // 20, d=1 + at % 20) for at in range(80)]
-    cells = {"age": [str(20 + at // 10) for at in range(80)], "cost": costs, "day": days}
+    days = [day.format(m=1 + index // 20, d=1 + index % 20) for index in range(80)]
+    cells = {"age": [str(20 + index // 10) for index in range(80)], "cost": costs, "day": days}
     return Table.read(cells, quasi_identifiers="age", keep=["cost", "day"])
 
 
@@ -257,38 +265,48 @@ def test_who_knows_a_kept_cell_finds_it_however_a_release_spells_it():
     release = _spelt(cents=0, day="2024-{m:02}-{d:02}")
 
     alike, spelt = (
-        unmask.audit(one, original=original, origin=np.arange(80)).data for one in (original.take(slice(None)), release)
+        unmask.audit(release_form, original=original, origin=np.arange(80)).data
+        for release_form in (original.take(slice(None)), release)
     )
-    for found in (alike, spelt):
-        told = {
+    for result in (alike, spelt):
+        by_measure = {
             row.measure: row.posterior
-            for row in found.rows
+            for row in result.rows
             if (row.release, row.adversary) == ("release", "all columns")
         }
-        assert (told["success_probability"], told["realized_success"]) == (1, 1)
+        assert (by_measure["success_probability"], by_measure["realized_success"]) == (1, 1)
 
 
 def test_kept_cells_that_can_be_read_in_two_ways_or_are_no_numbers_stay_as_they_are():
     texts = (["03/04/2024", "05/06/2024"], ["2024-04-03", "2024-06-05"]), (["b 1", "b 2"], ["b1", "b2"])
-    for here, there in texts:
-        one, other = (
-            Table.read({"q": ["a", "b"], "x": cells}, quasi_identifiers="q", keep="x") for cells in (here, there)
+    for first_text, second_text in texts:
+        first, second = (
+            Table.read({"q": ["a", "b"], "x": cells}, quasi_identifiers="q", keep="x")
+            for cells in (first_text, second_text)
         )
-        read, (told,) = unify_spelling(one, [other])
-        assert (read["x"].tolist(), told["x"].tolist()) == (here, there)
+        read, (respelt,) = unify_spelling(first, [second])
+        assert (read["x"].tolist(), respelt["x"].tolist()) == (first_text, second_text)
 
 
 def test_a_weight_that_tells_a_region_restores_it_and_nobody_is_taken_to_know_it():
     region = np.arange(160) % 8
-    cells = {"age": [str(20 + at // 16) for at in range(160)], "region": [f"r{one}" for one in region]}
+    cells = {"age": [str(20 + index // 16) for index in range(160)], "region": [f"r{number}" for number in region]}
     original = Table.read(
-        {**cells, "w": [f"{1 + one / 4:.2f}" for one in region]}, quasi_identifiers=["age", "region"], weight="w"
+        {**cells, "w": [f"{1 + number / 4:.2f}" for number in region]}, quasi_identifiers=["age", "region"], weight="w"
     )
     release, origin = Mondrian(k=16)(original)
 
-    found = unmask.audit(release, original=original, origin=origin).data
+    result = unmask.audit(release, original=original, origin=origin).data
 
-    (restored,) = (one for one in restored_cells(original, release, origin) if one.by == "w" and one.column == "region")
+    (restored,) = (
+        restored_cell
+        for restored_cell in restored_cells(original, release, origin)
+        if restored_cell.by == "w" and restored_cell.column == "region"
+    )
     assert (restored.restored, restored.exact) == (1, True)
-    assert [said for said in found.assumptions if "knows a person's weight" in said]
-    assert not [said for said in unmask.audit(Mondrian(k=16)(table(cells))[0]).data.assumptions if "weight" in said]
+    assert [assumption for assumption in result.assumptions if "knows a person's weight" in assumption]
+    assert not [
+        assumption
+        for assumption in unmask.audit(Mondrian(k=16)(table(cells))[0]).data.assumptions
+        if "weight" in assumption
+    ]

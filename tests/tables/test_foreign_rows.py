@@ -41,30 +41,32 @@ def test_t3_identity_is_not_run_where_rows_are_nobodys(tmp_path):
     rng = np.random.default_rng(0)
     columns = people(rng)
     original, synthetic = Table.read(columns, **ROLES), Table.read(made_up(columns, rng), **ROLES)
-    found = audit_tables(
+    result = audit_tables(
         {"syn": synthetic},
         AuditorKnowledge(original, register=original),
         attacker=AttackerSource(read_attacker("case-study")),
     )
-    rows = [row for row in found.rows if row.release == "syn"]
+    rows = [row for row in result.rows if row.release == "syn"]
     assert rows
     assert {row.target for row in rows} == {"s"}
     assert {row.status for row in rows} <= {"model", "refuted"}
     assert any(row.measure == "realized_success" for row in rows)
-    assert not any(one.release == "syn" and one.target == "identity" for one in found.distribution)
-    assert "syn" not in found.table("price_releases").values("release")
-    assert {found.criteria["syn"][name] for name in ("prosecutor_average", "prosecutor_max")} == {None}
-    assert {row.target for row in found.rows if row.release == "original"} == {"identity", "s"}
-    what, why = found.not_run[0]
+    assert not any(entry.release == "syn" and entry.target == "identity" for entry in result.distribution)
+    assert "syn" not in result.table("price_releases").values("release")
+    assert {result.criteria["syn"][name] for name in ("prosecutor_average", "prosecutor_max")} == {None}
+    assert {row.target for row in result.rows if row.release == "original"} == {"identity", "s"}
+    analysis, reason = result.not_run[0]
     share = criteria.own_rows(synthetic, original)
-    assert "syn" in what
+    assert "syn" in analysis
     assert share < 0.8
-    assert percent(share) in why
-    assert why.partition(":")[0] in render(found)
-    asked = ["k >= 5", "prosecutor_average <= 0.1", "prosecutor_max <= 0.1"]
-    (verdict,) = ReportData.of(found).judged([Policy.of(asked, title="Ours")])
-    assert [one.unknown_reason for one in verdict.assessments] == [f"this measure was not evaluated: {why}"] * 3
-    assert "The rows of syn are not people of the original" in found.setting
+    assert percent(share) in reason
+    assert reason.partition(":")[0] in render(result)
+    conditions = ["k >= 5", "prosecutor_average <= 0.1", "prosecutor_max <= 0.1"]
+    (verdict,) = ReportData.of(result).judged([Policy.of(conditions, title="Ours")])
+    assert [assessment.unknown_reason for assessment in verdict.assessments] == [
+        f"this measure was not evaluated: {reason}"
+    ] * 3
+    assert "The rows of syn are not people of the original" in result.setting
 
 
 def test_t3_rows_that_were_only_generalized_or_suppressed_are_asked_for_their_people():
@@ -75,8 +77,8 @@ def test_t3_rows_that_were_only_generalized_or_suppressed_are_asked_for_their_pe
     gaps = {**gaps, "a": ["" if rng.random() < 0.3 else str(a) for a in gaps["a"]]}
     suppressed = Table.read(gaps, **ROLES, types={"a": "number"})
     assert criteria.own_rows(release, original) == criteria.own_rows(suppressed, original) == 1.0
-    found = audit_tables({"r": release}, AuditorKnowledge(original))
-    assert any((row.release, row.target) == ("r", "identity") for row in found.rows)
+    result = audit_tables({"r": release}, AuditorKnowledge(original))
+    assert any((row.release, row.target) == ("r", "identity") for row in result.rows)
 
 
 def test_an_origin_that_is_another_releases_is_asked_about():
@@ -84,15 +86,15 @@ def test_an_origin_that_is_another_releases_is_asked_about():
     original = Table.read(people(np.random.default_rng(5)), **ROLES)
     rows = np.random.default_rng(6).permutation(PEOPLE - 1)
     release = original.take(rows)
-    for origin, told in ((rows, False), (rows + 1, True)):
-        found = audit_tables({"r": release}, AuditorKnowledge(original, origins={"r": origin}))
-        assert any("check that it is the origin of this release" in said for said in found.cautions) == told
-    moved = people(np.random.default_rng(5)) | {"a": people(np.random.default_rng(5))["a"] + 100}
-    found = audit_tables(
-        {"r": Table.read(moved, **ROLES)}, AuditorKnowledge(original, origins={"r": np.arange(PEOPLE)})
+    for origin, is_asked in ((rows, False), (rows + 1, True)):
+        result = audit_tables({"r": release}, AuditorKnowledge(original, origins={"r": origin}))
+        assert any("check that it is the origin of this release" in caution for caution in result.cautions) == is_asked
+    changed = people(np.random.default_rng(5)) | {"a": people(np.random.default_rng(5))["a"] + 100}
+    result = audit_tables(
+        {"r": Table.read(changed, **ROLES)}, AuditorKnowledge(original, origins={"r": np.arange(PEOPLE)})
     )
     assert not any(
-        "origin of this release" in said for said in found.cautions
+        "origin of this release" in caution for caution in result.cautions
     )  # of rows that are nobody's nothing says that the origin is wrong
 
 
@@ -100,8 +102,8 @@ def test_t3_a_stated_origin_is_taken_at_its_word():
     rng = np.random.default_rng(2)
     columns = people(rng)
     original, noisy = Table.read(columns, **ROLES), Table.read(made_up(columns, rng), **ROLES)
-    found = audit_tables({"r": noisy}, AuditorKnowledge(original, origins={"r": np.arange(PEOPLE)}))
-    assert any((row.release, row.target) == ("r", "identity") for row in found.rows)
+    result = audit_tables({"r": noisy}, AuditorKnowledge(original, origins={"r": np.arange(PEOPLE)}))
+    assert any((row.release, row.target) == ("r", "identity") for row in result.rows)
 
 
 @given(st.data())
@@ -112,8 +114,8 @@ def test_t3_no_matching_of_rows_to_people_is_larger(data):
     released = data.draw(st.lists(cells, min_size=1, max_size=6))
     roles = {"quasi_identifiers": "a", "types": {"a": "number"}}
     original, release = Table.read({"a": values}, **roles), Table.read({"a": released}, **roles)
-    known, cell = original.column("a"), release.column("a")
-    fits = compatible(known.levels, cell.levels, missing="wildcard")[np.ix_(known.codes, cell.codes)]
+    known_column, cell = original.column("a"), release.column("a")
+    fits = compatible(known_column.levels, cell.levels, missing="wildcard")[np.ix_(known_column.codes, cell.codes)]
     matched = fits[linear_sum_assignment(~fits)].sum() / len(released)
     share = criteria.own_rows(release, original)
     assert share >= matched - 1e-12
@@ -131,5 +133,5 @@ def test_t3_the_command_says_it(tmp_path):
     done = CliRunner().invoke(main, ["audit", *files, "-q", "a,b", "-s", "s", "--json"])
     assert done.exit_code == 0, done.output
     assert "are not people of the original" in done.output
-    told = parsed(done.stdout)
-    assert not [m for m in told["results"] if m["release"] == "syn" and m["target"] == "identity"]
+    output = parsed(done.stdout)
+    assert not [m for m in output["results"] if m["release"] == "syn" and m["target"] == "identity"]

@@ -87,13 +87,13 @@ def test_text_numbers_of_a_frame_have_the_order_of_numbers(tmp_path):
     cells = {"age": ["30", "30", "41", "41"] * 3, "pay": ["100", "200", "1000", "300"] * 3}
     frame = pd.DataFrame(cells)
     frame.to_csv(tmp_path / "t.csv", index=False)
-    found = [
+    criteria = [
         unmask.audit(unmask.read_table(source, quasi_identifiers="age", sensitive="pay")).data.criteria["release"]
         for source in (frame, tmp_path / "t.csv", cells)
     ]
 
-    assert found[0]["t_ordered"] == found[1]["t_ordered"] == found[2]["t_ordered"]
-    assert found[0]["t_ordered"] is not None
+    assert criteria[0]["t_ordered"] == criteria[1]["t_ordered"] == criteria[2]["t_ordered"]
+    assert criteria[0]["t_ordered"] is not None
 
 
 @pytest.mark.parametrize(

@@ -107,16 +107,16 @@ def test_a_study_takes_generators_and_releases_in_files_for_protections(tmp_path
     assert (outcome.done, outcome.not_run, outcome.failed) == (3, 3, 0)
     results = read_results(tmp_path / "run")
     assert {gap.status for gap in results.gaps} == {"not run"}
-    found = {one.release: one for one in results.rows if one.measure == "realized_success"}
-    assert list(found) == ["made_up:Margins", "made_up:Copy", "fake"]
-    assert {one.target for one in found.values()} == {"diagnosis"}
-    assert found["made_up:Copy"].excess > 0.3
-    assert abs(found["made_up:Margins"].excess) < 0.1
-    pairs = {one.release: one.posterior for one in results.rows if one.measure == "pairs"}
+    by_release = {row.release: row for row in results.rows if row.measure == "realized_success"}
+    assert list(by_release) == ["made_up:Margins", "made_up:Copy", "fake"]
+    assert {row.target for row in by_release.values()} == {"diagnosis"}
+    assert by_release["made_up:Copy"].excess > 0.3
+    assert abs(by_release["made_up:Margins"].excess) < 0.1
+    pairs = {row.release: row.posterior for row in results.rows if row.measure == "pairs"}
     assert pairs["made_up:Copy"] == pytest.approx(1)
-    assert not any(one.measure == "utility" for one in results.rows)
+    assert not any(row.measure == "utility" for row in results.rows)
     verdicts = choose(results, [Condition.parse("realized_success.excess<=0.1")], maximize="pairs")
-    assert {one.protection: (one.state == "met") for one in verdicts} == {
+    assert {verdict.protection: (verdict.state == "met") for verdict in verdicts} == {
         "made_up:Margins": True, "fake": True, "made_up:Copy": False,
     }  # fmt: skip
 
@@ -129,16 +129,16 @@ def test_whose_record_is_whose_is_not_asked_of_nobodys_rows(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("change", "why"),
+    ("change", "message"),
     [
         (('file = "fake.csv"\nsynthetic = true', 'file = "fake.csv"'), "synthetic = true"),
         (('[control]\nfile = "others.csv"', ""), None),
     ],
 )
-def test_what_a_release_in_a_file_needs(tmp_path, change, why):
+def test_what_a_release_in_a_file_needs(tmp_path, change, message):
     plan = written(tmp_path, PLAN.replace(*change))
-    if why is not None:
-        with pytest.raises(UnmaskError, match=why):
+    if message is not None:
+        with pytest.raises(UnmaskError, match=message):
             read_plan(plan, allow_code=True)
         return
     text = plan.read_text().replace('file = "people.csv"', 'file = "people.csv"\nhold_back = 0.2')
@@ -149,22 +149,22 @@ def test_what_a_release_in_a_file_needs(tmp_path, change, why):
 
 
 def test_a_release_that_may_be_synthetic_is_asked_about():
-    before = census()
+    people = census()
     doubt = "Whether the rows of release are people"
-    whole = unmask.audit(before, original=before)
-    assert doubt not in dict(whole.not_run)
-    part = unmask.audit(before.take(np.arange(500)), original=before)
+    full = unmask.audit(people, original=people)
+    assert doubt not in dict(full.not_run)
+    part = unmask.audit(people.take(np.arange(500)), original=people)
     assert "it has 500 rows, and the original 600" in dict(part.not_run)[doubt]
-    told = unmask.audit(before.take(np.arange(500)), original=before, origin=np.arange(500))
-    assert doubt not in dict(told.not_run)
+    sampled = unmask.audit(people.take(np.arange(500)), original=people, origin=np.arange(500))
+    assert doubt not in dict(sampled.not_run)
 
 
 def test_a_document_says_which_releases_are_synthetic(tmp_path):
-    given = {"data": {"file": "people.csv"}, "releases": [{"file": "a.csv", "synthetic": True}]}
-    assert derive_audit_options(given, tmp_path)[1]["synthetic"] is True
-    given["releases"].append({"file": "b.csv"})
+    document = {"data": {"file": "people.csv"}, "releases": [{"file": "a.csv", "synthetic": True}]}
+    assert derive_audit_options(document, tmp_path)[1]["synthetic"] is True
+    document["releases"].append({"file": "b.csv"})
     with pytest.raises(UnmaskError, match="a document of its own"):
-        derive_audit_options(given, tmp_path)
+        derive_audit_options(document, tmp_path)
 
 
 @dataclass(frozen=True)
@@ -186,7 +186,7 @@ class Narrow:
 
 
 def test_a_generator_is_checked_as_protections_are():
-    kept = {verdict.law: verdict.state for verdict in check_protection(Margins())}
-    assert {kept["same seed same answer"], kept["inputs are left alone"], kept["release is valid"]} == {"kept"}
+    states = {verdict.law: verdict.state for verdict in check_protection(Margins())}
+    assert {states["same seed same answer"], states["inputs are left alone"], states["release is valid"]} == {"kept"}
     broken = {verdict.law: verdict.why for verdict in check_protection(Narrow())}
     assert "other columns" in broken["release is valid"]

@@ -70,8 +70,8 @@ def trees(draw):
     widths = sorted(draw(st.lists(st.integers(1, 6), min_size=height, max_size=height)), reverse=True)
     leaf = draw(st.sampled_from(["{}", "Straße {}", "{}, Ulm", "0{}", "E{}.9", "[{}, 99]"]))
     paths, names = [], ["Blatt", "Kreis", "Land", "Welt"]
-    for at in range(n):
-        group, path = at, [leaf.format(at)]
+    for index in range(n):
+        group, path = index, [leaf.format(index)]
         for level, width in enumerate(widths):
             group %= width
             path.append(f"g{level} {group}")
@@ -106,9 +106,9 @@ def test_a_header_of_a_hierarchy_changes_no_information_loss(tmp_path):
     cells = {"zip": ["10001", "10002", "20001", "20002"], "ill": list("abab")}
     lines = "10001;100**;*\n10002;100**;*\n20001;200**;*\n20002;200**;*\n"
     losses = []
-    for at, text in enumerate((lines, "zip;area;all\n" + lines, lines.replace(";", ","), lines.replace(";", "\t"))):
-        (tmp_path / f"{at}.csv").write_text(text)
-        read = {"hierarchies": {"zip": tmp_path / f"{at}.csv"}, "cells": "nodes"}
+    for index, text in enumerate((lines, "zip;area;all\n" + lines, lines.replace(";", ","), lines.replace(";", "\t"))):
+        (tmp_path / f"{index}.csv").write_text(text)
+        read = {"hierarchies": {"zip": tmp_path / f"{index}.csv"}, "cells": "nodes"}
         table = unmask.read_table(cells, quasi_identifiers="zip", sensitive="ill", **read)
         losses.append(unmask.protect(table, k=2).facts["gcp"])
 

@@ -26,9 +26,9 @@ def census(n=800, seed=0):
     return Table.read(synthetic_census(n, rng=np.random.default_rng(seed)), **ROLES)
 
 
-def row_of(found, release="release"):
+def row_of(result, release="release"):
     wanted = (release, "prosecutor", "diagnosis", "realized_success")
-    return next(r for r in found.rows if (r.release, r.adversary, r.target, r.measure) == wanted)
+    return next(r for r in result.rows if (r.release, r.adversary, r.target, r.measure) == wanted)
 
 
 def test_everybody_is_held_back_alike():
@@ -39,36 +39,38 @@ def test_everybody_is_held_back_alike():
 
 def test_nobody_is_lost_and_secret_draws_differ():
     table = census()
-    one, two = hold_back(table, 0.25), hold_back(table, 0.25)
-    assert (one.members.n_rows, one.control.n_rows) == (600, 200)
-    assert sorted([*one.member, *one.held]) == list(range(800))
-    assert one.held.tolist() != two.held.tolist()
+    first, two = hold_back(table, 0.25), hold_back(table, 0.25)
+    assert (first.members.n_rows, first.control.n_rows) == (600, 200)
+    assert sorted([*first.member, *first.held]) == list(range(800))
+    assert first.held.tolist() != two.held.tolist()
 
 
 def test_an_audit_finds_those_held_back_as_if_they_were_in_a_file():
     """Of 400 control people, drawn in secret: of 200, three draws in a thousand are told from members by chance."""
     table = census(1600)
-    made = unmask.protect(table, k=4, hold_back=0.25)
-    assert made.facts["held_back"] == 400
-    assert "400 people held back" in repr(made)
-    people = find_held_back(table, 0.25, [made.origin])
-    own = np.searchsorted(people.member, made.origin)
-    by_file = unmask.audit(made.release, original=people.members, origin=own, control=people.control)
-    found = unmask.audit(made.release, original=table, origin=made.origin, hold_back=0.25)
-    assert [row.as_dict() for row in found.rows] == [row.as_dict() for row in by_file.rows]
-    assert row_of(found).control is not None
-    assert row_of(found, "original").n == 1200
+    protected = unmask.protect(table, k=4, hold_back=0.25)
+    assert protected.facts["held_back"] == 400
+    assert "400 people held back" in repr(protected)
+    people = find_held_back(table, 0.25, [protected.origin])
+    places = np.searchsorted(people.member, protected.origin)
+    by_file = unmask.audit(protected.release, original=people.members, origin=places, control=people.control)
+    result = unmask.audit(protected.release, original=table, origin=protected.origin, hold_back=0.25)
+    assert [row.as_dict() for row in result.rows] == [row.as_dict() for row in by_file.rows]
+    assert row_of(result).control is not None
+    assert row_of(result, "original").n == 1200
 
 
 def test_a_register_loses_those_who_are_held_back():
     table = census(200)
-    made = unmask.protect(table, k=4, hold_back=0.25)
+    protected = unmask.protect(table, k=4, hold_back=0.25)
     register = Table.read(
         {name: table[name] for name in ("age", "sex", "zip")}, quasi_identifiers=("age", "sex", "zip")
     )
-    told = {"register": register, "register_origin": np.arange(200), "coverage": 0.9}
-    found = unmask.audit(made.release, original=table, origin=made.origin, hold_back=0.25, **told)
-    rows = [row for row in found.rows if (row.release, row.adversary) == ("release", "register")]
+    register_options = {"register": register, "register_origin": np.arange(200), "coverage": 0.9}
+    result = unmask.audit(
+        protected.release, original=table, origin=protected.origin, hold_back=0.25, **register_options
+    )
+    rows = [row for row in result.rows if (row.release, row.adversary) == ("release", "register")]
     assert {row.measure for row in rows} >= {"realized_success"}
 
 
@@ -82,11 +84,11 @@ def test_people_whom_the_protection_dropped_are_no_control_people():
 
 def test_what_hold_back_needs_is_said():
     table = census(100)
-    made = unmask.protect(table, k=4, hold_back=0.25)
+    protected = unmask.protect(table, k=4, hold_back=0.25)
     with pytest.raises(UnmaskError, match="a release has no origin"):
-        unmask.audit(made.release, original=table, hold_back=0.25)
+        unmask.audit(protected.release, original=table, hold_back=0.25)
     with pytest.raises(UnmaskError, match="control people were given, too"):
-        unmask.audit(made.release, original=table, origin=made.origin, control=table, hold_back=0.25)
+        unmask.audit(protected.release, original=table, origin=protected.origin, control=table, hold_back=0.25)
     with pytest.raises(UnmaskError, match="leaves some, and keeps some"):
         unmask.protect(table, hold_back=0.001)
 
@@ -109,9 +111,9 @@ def test_one_document_protects_audits_and_is_studied(tmp_path):
     rows = [row for row in json.loads(audited.stdout)["results"] if row["target"] == "diagnosis"]
     assert {row["control"] is not None for row in rows if row["measure"] == "realized_success"} == {True}
     kept = {int(line) for line in origin.read_text().split()[1:]}
-    listed = (tmp_path / "risk.csv").read_text().splitlines()
-    place = listed[0].split(",").index("row_of_original_from_0")
-    assert {int(line.split(",")[place]) for line in listed[1:]} <= kept
+    lines = (tmp_path / "risk.csv").read_text().splitlines()
+    place = lines[0].split(",").index("row_of_original_from_0")
+    assert {int(line.split(",")[place]) for line in lines[1:]} <= kept
     assert "hold_back = 0.25" in invoke("audit", document, "--as-plan").output
     refused = invoke("audit", release, "-q", "age,sex,zip", "--engine", "duckdb", "--hold-back", "0.25")
     assert (refused.exit_code, "--hold-back" in refused.output) == (2, True)
@@ -152,14 +154,14 @@ def studied(tmp_path, text):
 def test_a_study_attacks_control_people_and_a_choice_may_require_their_excess(tmp_path):
     census().write(tmp_path / "people.csv")
     results = studied(tmp_path, DOCUMENT.replace("with = { k = 4 }", "grid = { k = [2, 100] }"))
-    found = {(one.release, one.target): one for one in results.rows if one.measure == "realized_success"}
-    few, many = found["Mondrian k=2", "diagnosis"], found["Mondrian k=100", "diagnosis"]
-    assert few.excess == pytest.approx(few.posterior - few.control)
-    assert few.excess_low < few.excess < few.excess_high
-    assert few.excess > 0.1 > many.excess
-    assert found["Mondrian k=2", "identity"].excess is None
+    by_release = {(row.release, row.target): row for row in results.rows if row.measure == "realized_success"}
+    small_k, large_k = by_release["Mondrian k=2", "diagnosis"], by_release["Mondrian k=100", "diagnosis"]
+    assert small_k.excess == pytest.approx(small_k.posterior - small_k.control)
+    assert small_k.excess_low < small_k.excess < small_k.excess_high
+    assert small_k.excess > 0.1 > large_k.excess
+    assert by_release["Mondrian k=2", "identity"].excess is None
     verdicts = choose(results, [Condition.parse("realized_success.excess <= 0.1")])
-    assert [(one.protection, (one.state == "met")) for one in verdicts] == [
+    assert [(verdict.protection, (verdict.state == "met")) for verdict in verdicts] == [
         ("Mondrian k=100", True),
         ("Mondrian k=2", False),
     ]
@@ -176,12 +178,14 @@ def test_control_people_of_a_study_may_be_in_a_file(tmp_path):
     assert "control" not in cells[0].dataset.content
 
 
-@pytest.mark.parametrize(("said", "why"), [("hold_back = 2", "hold_back is"), ("hold_back = 0.1", "leave one out")])
-def test_a_wrong_share_is_refused_before_anything_runs(tmp_path, said, why):
+@pytest.mark.parametrize(
+    ("setting", "message"), [("hold_back = 2", "hold_back is"), ("hold_back = 0.1", "leave one out")]
+)
+def test_a_wrong_share_is_refused_before_anything_runs(tmp_path, setting, message):
     census(100).write(tmp_path / "people.csv")
-    text = DOCUMENT.replace("hold_back = 0.25", said) + '[control]\nfile = "people.csv"\n'
+    text = DOCUMENT.replace("hold_back = 0.25", setting) + '[control]\nfile = "people.csv"\n'
     (tmp_path / "plan.toml").write_text(text)
-    with pytest.raises(UnmaskError, match=why):
+    with pytest.raises(UnmaskError, match=message):
         read_plan(tmp_path / "plan.toml")
 
 
@@ -189,11 +193,11 @@ def test_a_seed_holds_back_the_same_people_from_every_protection(tmp_path):
     """Cells of one seed differ in the protection alone."""
     census().write(tmp_path / "people.csv")
     (tmp_path / "plan.toml").write_text(DOCUMENT.replace("with = { k = 4 }", "grid = { k = [2, 9] }"))
-    held = {}
+    held_rows = {}
     for cell in read_plan(tmp_path / "plan.toml").cells():
-        held.setdefault(cell.seed, set()).add(tuple(_population(cell).held))
-    assert [len(found) for found in held.values()] == [1, 1]
-    assert held[0] != held[1]
+        held_rows.setdefault(cell.seed, set()).add(tuple(_population(cell).held))
+    assert [len(rows) for rows in held_rows.values()] == [1, 1]
+    assert held_rows[0] != held_rows[1]
 
 
 def test_the_protection_sees_members_alone(tmp_path):

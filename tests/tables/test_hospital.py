@@ -35,14 +35,14 @@ def export(n=1500, seed=1):
     """Semicolons, dates that begin with the day, decimal commas, zip codes with a leading zero, and NA."""
     rng = np.random.default_rng(seed)
     lines = ["patient;birth;zip;sex;admission;weight;diagnosis;cost"]
-    for at in range(n):
+    for index in range(n):
         birth = DAY_ONE + timedelta(days=int(rng.integers(33_000)))
-        seen = date(2023, 1, 1) + timedelta(days=int(rng.integers(700)))
+        admitted = date(2023, 1, 1) + timedelta(days=int(rng.integers(700)))
         weight = "NA" if rng.random() < 0.01 else f"{rng.normal(75, 15):.1f}".replace(".", ",")
         cost = f"{float(np.exp(rng.normal(8, 1))):,.2f}".translate(str.maketrans(",.", ".,"))
         zip_code = f"0{rng.integers(1000, 1400)}" if rng.random() < 0.5 else f"0{rng.integers(4000, 4030)}"
         lines.append(
-            f"P{at:05};{birth:%d.%m.%Y};{zip_code};{rng.choice(['m', 'f'])};{seen:%d.%m.%Y};{weight};"
+            f"P{index:05};{birth:%d.%m.%Y};{zip_code};{rng.choice(['m', 'f'])};{admitted:%d.%m.%Y};{weight};"
             f"{rng.choice(ICD)};{cost}"
         )
     return "\n".join(lines) + "\n"
@@ -81,9 +81,9 @@ def test_it_is_read_with_the_roles_alone(people):
         "diagnosis": "code",
         "cost": "number",
     }
-    said = " | ".join(people.notes)
+    notes = " | ".join(people.notes)
     for expected in ("birth: dates, day first", "weight: decimal comma", "'NA' read as missing", "points between"):
-        assert expected in said
+        assert expected in notes
 
 
 WRITTEN = {
@@ -98,8 +98,8 @@ WRITTEN["admission"] = WRITTEN["birth"]
 def test_every_cell_of_the_release_is_written_as_a_person_would(released):  # U4, U5, T22
     release, _ = released
     for name, pattern in WRITTEN.items():
-        wrong = {cell for cell in labels(release, name) if not re.fullmatch(pattern, cell)}
-        assert not wrong, name
+        odd_cells = {cell for cell in labels(release, name) if not re.fullmatch(pattern, cell)}
+        assert not odd_cells, name
     assert {len(cell) for cell in labels(release, "zip")} == {5}
 
 
@@ -116,7 +116,7 @@ def test_no_birthday_of_a_person_is_in_a_released_interval(people, released):  #
 
 def test_no_cell_tells_who_is_inside_by_their_birthday(people, released):  # U4
     release, _ = released
-    printed = {one.column: one for one in printed_values(release, people)}
+    printed = {printed_value.column: printed_value for printed_value in printed_values(release, people)}
     assert printed["birth"].values == len({c for c in labels(release, "birth") if re.fullmatch(r"\d{4}-\d\d-\d\d", c)})
     years = Table.read({"birth": ["[1931, 1950]", "[1931-01-01, 1950-12-31)"]}, quasi_identifiers="birth")
     assert years.column("birth").type == "date"
@@ -125,10 +125,10 @@ def test_no_cell_tells_who_is_inside_by_their_birthday(people, released):  # U4
 
 def test_the_cell_of_a_class_holds_every_original_value(people, released):
     release, origin = released
-    for before, after in zip(people.quasi_identifiers, release.quasi_identifiers, strict=True):
-        fits = compatible(before.levels, after.levels, missing="own")
-        known = before.codes[origin] != before.levels.missing
-        assert fits[before.codes[origin], after.codes][known].all(), before.name
+    for original_column, after in zip(people.quasi_identifiers, release.quasi_identifiers, strict=True):
+        fits = compatible(original_column.levels, after.levels, missing="own")
+        is_known = original_column.codes[origin] != original_column.levels.missing
+        assert fits[original_column.codes[origin], after.codes][is_known].all(), original_column.name
 
 
 def test_a_written_release_reads_back_cell_by_cell(people, released, tmp_path):
@@ -136,13 +136,13 @@ def test_a_written_release_reads_back_cell_by_cell(people, released, tmp_path):
     for name in ("release.csv", "release.parquet"):
         release.write(tmp_path / name)
         again = Table.read(tmp_path / name, quasi_identifiers=QUASI, sensitive=("diagnosis", "cost"), like=people)
-        for one, other in zip(release.columns, again.columns, strict=True):
-            used = np.unique(one.codes)
-            assert other.type == one.type
-            assert other.levels.labels == tuple(one.levels.labels[at] for at in used), one.name
-            if one.levels.kind == "numeric":
-                assert np.array_equal(other.levels.low, one.levels.low[used], equal_nan=True)
-                assert np.array_equal(other.levels.high, one.levels.high[used], equal_nan=True)
+        for first, second in zip(release.columns, again.columns, strict=True):
+            used = np.unique(first.codes)
+            assert second.type == first.type
+            assert second.levels.labels == tuple(first.levels.labels[index] for index in used), first.name
+            if first.levels.kind == "numeric":
+                assert np.array_equal(second.levels.low, first.levels.low[used], equal_nan=True)
+                assert np.array_equal(second.levels.high, first.levels.high[used], equal_nan=True)
         assert criteria.evaluate(again).k == criteria.evaluate(release).k
         belief = ClassAttack()(again, Background(people))
         assert np.exp(belief.log_probability).max() <= 1 / 5 + 1e-6
@@ -151,9 +151,9 @@ def test_a_written_release_reads_back_cell_by_cell(people, released, tmp_path):
 def test_the_release_is_read_by_itself_as_it_was_meant(released, tmp_path):
     release, _ = released
     release.write(tmp_path / "release.csv")
-    given = {"quasi_identifiers": QUASI, "sensitive": ("diagnosis", "cost")}
-    for told, birth in (({}, "number"), ({"birth": "date"}, "date")):  # every birth is an interval of years
-        again = Table.read(tmp_path / "release.csv", types=told, **given)
+    roles = {"quasi_identifiers": QUASI, "sensitive": ("diagnosis", "cost")}
+    for types, birth in (({}, "number"), ({"birth": "date"}, "date")):  # every birth is an interval of years
+        again = Table.read(tmp_path / "release.csv", types=types, **roles)
         assert [column.type for column in again.quasi_identifiers] == [birth, "code", "text", "date", "number"]
         assert criteria.evaluate(again) == criteria.evaluate(release)
 
@@ -188,37 +188,39 @@ def test_the_engine_makes_the_same_release(file, people, released, tmp_path):
     with open_engine("duckdb") as engine:
         reduced = count_source(engine, str(file), roles, sensitive=False)
         assert any(re.match(r"weight: [0-9]+ cells? 'NA' read as missing", note) for note in reduced.table.notes)
-        made = generalize(reduced.table, Mondrian(k=5))
-        for one, other in zip(made.release.quasi_identifiers, release.quasi_identifiers, strict=True):
-            assert one.levels.labels == other.levels.labels
-        assert np.array_equal(made.release.classes.sizes, release.classes.sizes)
-        for name, width in made.loss.width.items():
+        generalized = generalize(reduced.table, Mondrian(k=5))
+        for first, second in zip(generalized.release.quasi_identifiers, release.quasi_identifiers, strict=True):
+            assert first.levels.labels == second.levels.labels
+        assert np.array_equal(generalized.release.classes.sizes, release.classes.sizes)
+        for name, width in generalized.loss.width.items():
             expected = utility.evaluate(people, *released).width[name]
             assert (width.mean, width.largest, width.unit) == pytest.approx(
                 (expected.mean, expected.largest, expected.unit)
             )
-        write_release(reduced.stored, made, tmp_path / "engine.parquet")
+        write_release(reduced.stored, generalized, tmp_path / "engine.parquet")
     release.write(tmp_path / "memory.parquet")
     with duckdb.connect() as connection:
-        one, other = (
+        first, second = (
             sorted(
                 connection.sql(f"select {', '.join(QUASI)}, diagnosis, cost::varchar from '{path}'").fetchall(), key=str
             )
             for path in (tmp_path / "engine.parquet", tmp_path / "memory.parquet")
         )
-    assert one == other
+    assert first == second
 
 
 def test_values_of_an_engine_that_are_written_in_several_ways_share_a_level(tmp_path):
     path = tmp_path / "people.csv"
     names = ["Zo\u00eb", "Zoe\u0308"]
-    path.write_text("name;pay\n" + "".join(f"{names[at % 2]};{('3,5', '3,50', 'NA')[at % 3]}\n" for at in range(12)))
+    path.write_text(
+        "name;pay\n" + "".join(f"{names[index % 2]};{('3,5', '3,50', 'NA')[index % 3]}\n" for index in range(12))
+    )
     from unmask.data.engine import open_engine
 
     with open_engine("duckdb") as engine:
-        found = count_source(engine, str(path), reading(("name", "pay"))).table
-    assert [column.levels.labels for column in found.columns] == [("Zo\u00eb",), ("3.5", "")]
-    assert found.counts.tolist() == [8, 4]
+        table = count_source(engine, str(path), reading(("name", "pay"))).table
+    assert [column.levels.labels for column in table.columns] == [("Zo\u00eb",), ("3.5", "")]
+    assert table.counts.tolist() == [8, 4]
 
 
 # --- types in Parquet ---------------------------------------------------------------------------------------------
@@ -257,11 +259,11 @@ def test_boxes_of_codes_read_back_and_hold_every_code(cells):
     assert code.tolist() == list(range(len(again)))
     longest = max(map(len, cells))
     for row, cell in zip(origin, labels(release, "c"), strict=True):
-        shown = cell.rstrip("*")
+        prefix = cell.rstrip("*")
         if longest <= 2:  # categories: a beginning of such a code says nothing
             assert cells[row] in cell.strip("{}").split(", ")
         else:
-            assert cell == cells[row] or (cells[row].startswith(shown) and len(cell) in (1, longest))
+            assert cell == cells[row] or (cells[row].startswith(prefix) and len(cell) in (1, longest))
 
 
 def test_codes_of_several_lengths_share_a_beginning():
@@ -272,7 +274,7 @@ def test_codes_of_several_lengths_share_a_beginning():
 
 
 def test_codes_are_cut_between_beginnings():
-    zips = [f"0{first}{rest:03}" for first in (1, 4) for rest in range(8)]
+    zips = [f"0{first}{suffix:03}" for first in (1, 4) for suffix in range(8)]
     release, _ = Mondrian(k=8)(Table.read({"zip": zips}, quasi_identifiers="zip"))
     assert release.column("zip").levels.labels == ("0100*", "0400*")
 
@@ -306,7 +308,7 @@ def test_codes_are_generalized_by_hidden_characters(hidden, cells):
 
 
 @pytest.mark.parametrize(
-    ("source", "level", "said"),
+    ("source", "level", "message"),
     [
         (["2024-01-01"], 5, "expected one of day, month, quarter, year, decade"),
         (["2024-01-01"], "week", "expected one of day, month, quarter, year, decade"),
@@ -314,23 +316,23 @@ def test_codes_are_generalized_by_hidden_characters(hidden, cells):
         (["12"], "year", "expected a number"),
     ],
 )
-def test_levels_that_do_not_exist_are_refused(source, level, said):
-    with pytest.raises(UnmaskError, match=said):
+def test_levels_that_do_not_exist_are_refused(source, level, message):
+    with pytest.raises(UnmaskError, match=message):
         Generalize(levels={"c": level})(Table.read({"c": source}, quasi_identifiers="c"))
 
 
 # --- hierarchies that bind ----------------------------------------------------------------------------------------
 
 
-def zip_table(**given):
-    leaves = [f"10{at:03}" for at in range(80, 100)] + [f"20{at:03}" for at in range(20)]
+def zip_table(**options):
+    leaves = [f"10{index:03}" for index in range(80, 100)] + [f"20{index:03}" for index in range(20)]
     tree = Hierarchy.from_paths([(leaf, leaf[:3] + "**", leaf[:1] + "****", "all") for leaf in leaves])
     rng = np.random.default_rng(3)
     return Table.read(
         {"zip": rng.choice(leaves, 200), "age": rng.integers(20, 60, 200)},
         quasi_identifiers=["zip", "age"],
         hierarchies={"zip": tree},
-        **given,
+        **options,
     ), tree
 
 
@@ -340,9 +342,9 @@ def test_a_hierarchy_can_bind_the_release(protection):  # T10
     release, origin = protection(table, rng=np.random.default_rng(0))
     written = set(labels(release, "zip"))
     assert written <= {*tree.nodes, "*"}  # `*` is the root
-    before, after = table.column("zip"), release.column("zip")
-    fits = compatible(before.levels, after.levels, missing="own")
-    assert fits[before.codes[origin], after.codes].all()
+    initial, after = table.column("zip"), release.column("zip")
+    fits = compatible(initial.levels, after.levels, missing="own")
+    assert fits[initial.codes[origin], after.codes].all()
 
 
 def test_sets_of_leaves_are_written_unless_the_hierarchy_binds():
@@ -405,14 +407,14 @@ def test_a_type_is_told_on_the_command_line(tmp_path):
     path = tmp_path / "people.csv"
     path.write_text("birth,ill\n" + "1/2/1970,NA\n3/4/1971,flu\n" * 3)
     arguments = ["audit", str(path), "-q", "birth", "-s", "ill", "--json"]
-    said = CliRunner().invoke(main, arguments).stderr
-    assert "note: birth: day and month are ambiguous" in said
-    assert "note: ill: 3 cells 'NA' read as missing" in said
-    told = CliRunner().invoke(main, [*arguments, "--type", "birth=date:month-first", "--na", ""])
-    assert (told.exit_code, told.stderr) == (0, "")
-    wrong = CliRunner().invoke(main, [*arguments, "--type", "birth=dates"])
-    assert wrong.exit_code == 2
-    assert "the type of column 'birth' is 'dates', did you mean 'date'" in wrong.stderr
+    message = CliRunner().invoke(main, arguments).stderr
+    assert "note: birth: day and month are ambiguous" in message
+    assert "note: ill: 3 cells 'NA' read as missing" in message
+    accepted = CliRunner().invoke(main, [*arguments, "--type", "birth=date:month-first", "--na", ""])
+    assert (accepted.exit_code, accepted.stderr) == (0, "")
+    refused = CliRunner().invoke(main, [*arguments, "--type", "birth=dates"])
+    assert refused.exit_code == 2
+    assert "the type of column 'birth' is 'dates', did you mean 'date'" in refused.stderr
 
 
 def test_a_released_file_holds_no_more_than_its_cells(released, tmp_path):

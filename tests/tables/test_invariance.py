@@ -45,13 +45,13 @@ def classes(table, *, protection=PROTECTION, seed=0):
     """The classes of the release as sets of rows of the table; the generator only shuffles."""
     release, origin = protection(table, rng=np.random.default_rng(seed))
     rows = np.split(origin[np.argsort(release.classes.of_row, kind="stable")], np.cumsum(release.classes.sizes)[:-1])
-    found = {frozenset(part.tolist()) for part in rows}
-    assert len(found) > 5, "too few classes to tell anything"
-    return found
+    boxes = {frozenset(part.tolist()) for part in rows}
+    assert len(boxes) > 5, "too few classes to tell anything"
+    return boxes
 
 
-def renumbered(found, rows):
-    return {frozenset(int(rows[row]) for row in part) for part in found}
+def renumbered(boxes, rows):
+    return {frozenset(int(rows[row]) for row in part) for part in boxes}
 
 
 def criteria_of(table):
@@ -85,23 +85,23 @@ def test_the_order_of_the_rows_changes_no_class(seed, k):
     columns = cells(seed=seed)
     order = np.random.default_rng(seed + 1).permutation(300)
     protection = Mondrian(k=k, t=0.6)
-    before = classes(read(columns), protection=protection)
+    expected = classes(read(columns), protection=protection)
     after = classes(read({name: values[order] for name, values in columns.items()}), protection=protection, seed=9)
-    assert renumbered(after, order) == before
+    assert renumbered(after, order) == expected
 
 
 def test_the_index_of_a_frame_changes_no_class():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(cells())
     order = np.random.default_rng(2).permutation(300)
-    kept = np.flatnonzero(frame["hours"] >= 40)
-    before = classes(read(frame))
-    assert classes(read(frame.set_index(order))) == before
-    assert classes(read(frame.set_index(np.repeat(7, 300)))) == before
-    assert classes(read(frame.set_index(frame["age"].to_numpy() / 3))) == before
-    assert renumbered(classes(read(frame.iloc[order])), order) == before
-    assert classes(read(frame[frame["hours"] >= 40])) == classes(read(frame.iloc[kept].reset_index(drop=True)))
-    assert classes(read(frame[frame["hours"] >= 40])) != before
+    rows = np.flatnonzero(frame["hours"] >= 40)
+    expected = classes(read(frame))
+    assert classes(read(frame.set_index(order))) == expected
+    assert classes(read(frame.set_index(np.repeat(7, 300)))) == expected
+    assert classes(read(frame.set_index(frame["age"].to_numpy() / 3))) == expected
+    assert renumbered(classes(read(frame.iloc[order])), order) == expected
+    assert classes(read(frame[frame["hours"] >= 40])) == classes(read(frame.iloc[rows].reset_index(drop=True)))
+    assert classes(read(frame[frame["hours"] >= 40])) != expected
 
 
 # --- labels and categories ------------------------------------------------------------------------------------------
@@ -114,7 +114,7 @@ def test_names_in_the_same_order_are_only_labels(seed):
     renamed = dict(columns)
     for name in ("workclass", "sex", "occupation", "income"):
         _, code = np.unique(columns[name], return_inverse=True)
-        renamed[name] = np.array([f"group {at:02}" for at in range(20)])[code]
+        renamed[name] = np.array([f"group {index:02}" for index in range(20)])[code]
     assert classes(read(renamed)) == classes(read(columns))
     assert_same_criteria_but_names(criteria_of(read(renamed)), criteria_of(read(columns)))
 
@@ -129,7 +129,7 @@ def assert_same_criteria_but_names(a, b):
 def test_any_names_of_the_sensitive_values_leave_numeric_cuts_alone(seed, naming):
     columns = cells(seed=seed)
     _, code = np.unique(columns["occupation"], return_inverse=True)
-    renamed = {**columns, "occupation": np.array([f"job {at}" for at in naming])[code]}
+    renamed = {**columns, "occupation": np.array([f"job {index}" for index in naming])[code]}
     numeric = ("age", "education-num", "hours")
     protection = Mondrian(k=4, l=3, t=0.5)
     tables = [read(source, quasi_identifiers=numeric, sensitive="occupation") for source in (columns, renamed)]
@@ -149,10 +149,10 @@ def test_categories_that_no_row_uses_have_no_effect():
 
 
 def test_levels_that_no_row_uses_have_no_effect():
-    whole = read(cells())
-    kept = np.flatnonzero((whole.column("workclass").codes > 0) & (whole.column("age").codes > 3))
-    part = whole.take(kept)
-    again = read({name: values[kept] for name, values in cells().items()})
+    full = read(cells())
+    rows = np.flatnonzero((full.column("workclass").codes > 0) & (full.column("age").codes > 3))
+    part = full.take(rows)
+    again = read({name: values[rows] for name, values in cells().items()})
     assert len(part.column("workclass").levels) > len(again.column("workclass").levels)
     assert classes(part) == classes(again)
     assert_same_criteria(criteria_of(part), criteria_of(again))
@@ -172,10 +172,10 @@ def test_the_order_of_the_columns_changes_no_criterion(seed, quasi_identifiers, 
     columns = cells(seed=seed)
     release, _ = PROTECTION(read(columns), rng=np.random.default_rng(0))
     text = {c.name: np.array(c.levels.labels)[c.codes] for c in release.columns}
-    before = read(text)
+    expected = read(text)
     after = read({name: text[name] for name in names}, quasi_identifiers=quasi_identifiers, sensitive=sensitive)
-    assert before.classes.sizes.size > 5
-    assert_same_criteria(criteria.evaluate(after), criteria.evaluate(before))
+    assert expected.classes.sizes.size > 5
+    assert_same_criteria(criteria.evaluate(after), criteria.evaluate(expected))
 
 
 def test_the_order_of_the_columns_in_the_source_changes_no_class():

@@ -20,9 +20,9 @@ def audited(protection, people):
     return unmask.audit(release, original=people, protection=protection, origin=origin)
 
 
-def row(found, measure, adversary, target):
+def row(result, measure, adversary, target):
     wanted = ("release", measure, adversary, target)
-    return next(r for r in found.rows if (r.release, r.measure, r.adversary, r.target) == wanted)
+    return next(r for r in result.rows if (r.release, r.measure, r.adversary, r.target) == wanted)
 
 
 @pytest.fixture(scope="module")
@@ -38,18 +38,18 @@ def test_an_adversary_who_knows_the_noise_finds_more(noisy):
 
 
 def test_the_cells_of_boxes_reveal_all_that_their_protection_reveals(people):
-    found = audited(Mondrian(k=5), people)
-    assert not [r for r in found.rows if r.adversary == "mechanism"]
-    assert any("finds what the prosecutor finds" in why for _, why in found.not_run)
+    result = audited(Mondrian(k=5), people)
+    assert not [r for r in result.rows if r.adversary == "mechanism"]
+    assert any("finds what the prosecutor finds" in reason for _, reason in result.not_run)
 
 
 def test_an_adversary_who_knows_that_values_changed_places_is_asked():
     """Half are "f" and ill, half "m" and not; exchanged, the prosecutor is sure of the wrong value of everybody."""
     people = Table.read({"sex": list("fm") * 20, "ill": ["yes", "no"] * 20}, quasi_identifiers="sex", sensitive="ill")
-    found = audited(PRAM(keep={}, matrices={"sex": {"f": {"m": 1}, "m": {"f": 1}}}), people)
+    result = audited(PRAM(keep={}, matrices={"sex": {"f": {"m": 1}, "m": {"f": 1}}}), people)
     for measure in ("success_probability", "realized_success"):
-        assert row(found, measure, "mechanism", "ill").posterior == pytest.approx(1)
-    assert row(found, "realized_success", "prosecutor", "ill").posterior == 0
+        assert row(result, measure, "mechanism", "ill").posterior == pytest.approx(1)
+    assert row(result, "realized_success", "prosecutor", "ill").posterior == 0
 
 
 def test_no_page_shows_the_parameters_of_a_protection(noisy):

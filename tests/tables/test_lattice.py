@@ -34,7 +34,7 @@ def people(n=60, *, gaps=0.1):
     rng = np.random.default_rng(0)
     gap = rng.random(n) < gaps
     cells = {
-        "age": [None if gone else str(age) for gone, age in zip(gap, rng.integers(20, 40, n), strict=True)],
+        "age": [None if is_missing else str(age) for is_missing, age in zip(gap, rng.integers(20, 40, n), strict=True)],
         "city": rng.choice(CITIES.leaves, n),
         "day": [f"202{year}-0{month}-01" for year, month in rng.integers(1, 4, (n, 2))],
         "ill": rng.choice(["asthma", "flu", "gout"], n, p=[0.2, 0.5, 0.3]),
@@ -47,9 +47,9 @@ def people(n=60, *, gaps=0.1):
 
 @cache
 def generalized(table, node):
-    levels = {name: of[at] for (name, of), at in zip(LEVELS.items(), node, strict=True)}
-    named = {name: level for name, level in levels.items() if level != 0}
-    return Generalize(named)(table, rng=np.random.default_rng(0))
+    levels = {name: levels[index] for (name, levels), index in zip(LEVELS.items(), node, strict=True)}
+    settings = {name: level for name, level in levels.items() if level != 0}
+    return Generalize(settings)(table, rng=np.random.default_rng(0))
 
 
 def released(table, node, protection):
@@ -64,8 +64,8 @@ def released(table, node, protection):
 
 def by_enumeration(table, protection):
     """The least loss of all nodes, by the package's own measures of what is released; None where no node satisfies."""
-    found = []
-    for node in product(*(range(len(one)) for one in LEVELS.values())):
+    choices = []
+    for node in product(*(range(len(labels)) for labels in LEVELS.values())):
         release, origin = released(table, node, protection)
         if not release.n_rows or table.n_rows - release.n_rows > protection.suppression * table.n_rows + 1e-9:
             continue
@@ -75,8 +75,8 @@ def by_enumeration(table, protection):
         lost = utility.evaluate(table, release, origin, queries=1)
         weights = [protection.weights.get(name, 1) for name in LEVELS]
         gcp = float(np.average(list(lost.ncp.values()), weights=weights))
-        found.append(gcp if protection.loss == "gcp" else lost.discernibility)
-    return min(found, default=None)
+        choices.append(gcp if protection.loss == "gcp" else lost.discernibility)
+    return min(choices, default=None)
 
 
 @dataclass(frozen=True)
@@ -106,26 +106,26 @@ ASKED = [
 ]
 
 
-@pytest.mark.parametrize("asked", ASKED, ids=repr)
-def test_the_choice_is_that_of_enumeration(asked):
+@pytest.mark.parametrize("options", ASKED, ids=repr)
+def test_the_choice_is_that_of_enumeration(options):
     table = people()
-    asked = Lattice(**{**vars(asked), "levels": LEVELS})
-    wanted = by_enumeration(table, asked)
+    options = Lattice(**{**vars(options), "levels": LEVELS})
+    wanted = by_enumeration(table, options)
     if wanted is None:
         with pytest.raises(FailedError, match="none of the 36 nodes"):
-            asked.choose(table)
+            options.choose(table)
         return
-    found = asked.choose(table)
-    assert found.loss == pytest.approx(wanted, abs=1e-12)
-    assert found.nodes == 36
-    assert found.seen <= 36
-    release, origin = asked(table, rng=np.random.default_rng(0))
-    assert table.n_rows - release.n_rows == found.suppressed
+    choice = options.choose(table)
+    assert choice.loss == pytest.approx(wanted, abs=1e-12)
+    assert choice.nodes == 36
+    assert choice.seen <= 36
+    release, origin = options(table, rng=np.random.default_rng(0))
+    assert table.n_rows - release.n_rows == choice.suppressed
     lost = utility.evaluate(table, release, origin, queries=1)
-    if asked.loss == "discernibility":
-        assert lost.discernibility == found.loss
-    elif not asked.weights:
-        assert lost.gcp == pytest.approx(found.loss, abs=1e-12)
+    if options.loss == "discernibility":
+        assert lost.discernibility == choice.loss
+    elif not options.weights:
+        assert lost.gcp == pytest.approx(choice.loss, abs=1e-12)
 
 
 ROUNDS = [
@@ -150,29 +150,29 @@ def uneven(n=150):
     return Table.read(cells, quasi_identifiers=list(LEVELS), sensitive="ill", hierarchies={"city": CITIES})
 
 
-@pytest.mark.parametrize("asked", ROUNDS, ids=repr)
-def test_rounds_lose_less_and_every_class_satisfies_what_is_asked(asked):
+@pytest.mark.parametrize("options", ROUNDS, ids=repr)
+def test_rounds_lose_less_and_every_class_satisfies_what_is_asked(options):
     table = uneven()
-    asked = Lattice(**{**vars(asked), "levels": LEVELS})
-    found, full = asked.choose(table), Lattice(**{**vars(asked), "rounds": 1}).choose(table)
-    release, origin = asked(table, rng=np.random.default_rng(0))
-    assert found.rest is not None
-    assert found.loss < full.loss
-    assert table.n_rows - release.n_rows == found.suppressed <= asked.suppression * table.n_rows
+    options = Lattice(**{**vars(options), "levels": LEVELS})
+    rounds, full = options.choose(table), Lattice(**{**vars(options), "rounds": 1}).choose(table)
+    release, origin = options(table, rng=np.random.default_rng(0))
+    assert rounds.rest is not None
+    assert rounds.loss < full.loss
+    assert table.n_rows - release.n_rows == rounds.suppressed <= options.suppression * table.n_rows
     assert len(np.unique(origin)) == len(origin)
-    assert len(release.classes.sizes) <= (asked.average_risk or 1) * release.n_rows
+    assert len(release.classes.sizes) <= (options.average_risk or 1) * release.n_rows
     demands = [
-        *([constraints.DistinctL(asked.l)] if asked.l else []),
-        *([constraints.TCloseness(asked.t)] if asked.t else []),
+        *([constraints.DistinctL(options.l)] if options.l else []),
+        *([constraints.TCloseness(options.t)] if options.t else []),
     ]
-    assert satisfying(release, asked.k, demands, reference=table).all()
+    assert satisfying(release, options.k, demands, reference=table).all()
     lost = utility.evaluate(table, release, origin, queries=1)
-    if asked.loss == "discernibility":
-        assert lost.discernibility == found.loss
+    if options.loss == "discernibility":
+        assert lost.discernibility == rounds.loss
     else:
-        weights = [asked.weights.get(name, 1) for name in LEVELS]
-        assert np.average(list(lost.ncp.values()), weights=weights) == pytest.approx(found.loss, abs=1e-12)
-    places = [[LEVELS[name].index(level) for name, level in one.levels.items()] for one in (found, found.rest)]
+        weights = [options.weights.get(name, 1) for name in LEVELS]
+        assert np.average(list(lost.ncp.values()), weights=weights) == pytest.approx(rounds.loss, abs=1e-12)
+    places = [[LEVELS[name].index(level) for name, level in choice.levels.items()] for choice in (rounds, rounds.rest)]
     assert np.all(np.less_equal(*places))
 
 
@@ -182,11 +182,11 @@ def test_who_knows_the_rounds_finds_the_one_class_of_everybody():
     release, origin = protection(table, rng=np.random.default_rng(0))
     pairing = pair(table, release)
     row, klass = pairs_where(pairing, fits_of(pairing.columns, missing=release.missing))
-    kept = protection.fits(release, pairing, row, klass)
-    assert not kept.all()  # somebody is also within a coarser class
-    of_row = dict(zip(row[kept].tolist(), klass[kept].tolist(), strict=True))
-    assert len(of_row) == kept.sum() == len(pairing.observed)
-    assert [of_row[at] for at in pairing.observation[origin].tolist()] == pairing.klass.tolist()
+    fits = protection.fits(release, pairing, row, klass)
+    assert not fits.all()  # somebody is also within a coarser class
+    of_row = dict(zip(row[fits].tolist(), klass[fits].tolist(), strict=True))
+    assert len(of_row) == fits.sum() == len(pairing.observed)
+    assert [of_row[index] for index in pairing.observation[origin].tolist()] == pairing.klass.tolist()
 
 
 @pytest.mark.parametrize("protection", [Lattice(k=2, rounds=3), SuppressCells(k=2)], ids=["rounds", "suppressed"])
@@ -196,9 +196,9 @@ def test_where_a_missing_cell_is_any_value_the_rule_leaves_everybody_their_row(p
     release, origin = protection(table, rng=np.random.default_rng(0))
     pairing = pair(table, release)
     row, klass = pairs_where(pairing, fits_of(pairing.columns, missing=release.missing))
-    kept = protection.fits(release, pairing, row, klass)
-    left = set(zip(row[kept].tolist(), klass[kept].tolist(), strict=True))
-    assert left >= set(zip(pairing.observation[origin].tolist(), pairing.klass.tolist(), strict=True))
+    fits = protection.fits(release, pairing, row, klass)
+    pairs = set(zip(row[fits].tolist(), klass[fits].tolist(), strict=True))
+    assert pairs >= set(zip(pairing.observation[origin].tolist(), pairing.klass.tolist(), strict=True))
 
 
 @pytest.mark.parametrize("limit", [2**63 - 1, 50])
@@ -208,14 +208,16 @@ def test_classes_are_rolled_up_to_those_of_the_generalized_rows(monkeypatch, lim
     lattice = lattice_levels.Nodes.of(table, LEVELS, [table.histogram(table.column("ill"))])
     finer = {}
     for node in product(*map(range, lattice.shape)):
-        below = [tuple(np.subtract(node, step)) for step in np.eye(3, dtype=int)]
-        found = finer[node] = lattice.counted(node, next((finer[one] for one in below if one in finer), None))
+        finer_nodes = [tuple(np.subtract(node, step)) for step in np.eye(3, dtype=int)]
+        counted = finer[node] = lattice.counted(
+            node, next((finer[finer_node] for finer_node in finer_nodes if finer_node in finer), None)
+        )
         release, _ = released(table, node, Lattice(k=1))
-        assert sorted(found.sizes) == sorted(release.classes.sizes)
-        (histogram,) = (one.toarray() for one in found.histograms)
+        assert sorted(counted.sizes) == sorted(release.classes.sizes)
+        (histogram,) = (histogram.toarray() for histogram in counted.histograms)
         wanted = release.histogram(release.column("ill")).toarray()
         assert sorted(map(tuple, histogram)) == sorted(map(tuple, wanted))
-        lost = lattice.lost(node, found.first, np.full(3, 1 / 3)) @ found.sizes / table.n_rows
+        lost = lattice.lost(node, counted.first, np.full(3, 1 / 3)) @ counted.sizes / table.n_rows
         assert lost == pytest.approx(lattice.least_lost(np.full(3, 1 / 3))[node], abs=1e-12)
 
 
@@ -230,8 +232,10 @@ PATHS = np.array([[0, 1, 2, 3], [0, 0, 1, 1]], dtype=np.int32)
 
 
 def test_every_constraint_is_tried():
-    named = {one for one in vars(constraints).values() if isinstance(one, type) and issubclass(one, Constraint)}
-    assert {type(one) for one in EVERY} == named - {Constraint}
+    constraint_types = {
+        member for member in vars(constraints).values() if isinstance(member, type) and issubclass(member, Constraint)
+    }
+    assert {type(constraint) for constraint in EVERY} == constraint_types - {Constraint}
 
 
 @settings(max_examples=60, deadline=None)
@@ -263,13 +267,13 @@ def test_with_a_limit_neither_closeness_nor_the_average_risk_is_monotone():
 
 def test_pruning_sees_few_nodes_of_many():
     table = people(400)
-    found = Lattice(k=20, levels={**LEVELS, "age": [0, 1, 2, 4, 8, 16, 32, "*"]}).choose(table)
-    assert found.nodes == 72
-    assert found.seen < 36
+    choice = Lattice(k=20, levels={**LEVELS, "age": [0, 1, 2, 4, 8, 16, 32, "*"]}).choose(table)
+    assert choice.nodes == 72
+    assert choice.seen < 36
 
 
 @pytest.mark.parametrize(
-    ("asked", "said"),
+    ("settings", "message"),
     [
         ({"k": 0}, "k is 0"),
         ({"suppression": 1.5}, "suppression is 1.5"),
@@ -284,9 +288,9 @@ def test_pruning_sees_few_nodes_of_many():
         ({"rounds": 0}, "rounds is 0"),
     ],
 )
-def test_what_cannot_be_asked_is_refused(asked, said):
-    with pytest.raises(UnmaskError, match=said):
-        Lattice(**asked)(people())
+def test_what_cannot_be_asked_is_refused(settings, message):
+    with pytest.raises(UnmaskError, match=message):
+        Lattice(**settings)(people())
 
 
 def test_a_lattice_of_too_many_nodes_is_refused(monkeypatch):

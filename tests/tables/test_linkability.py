@@ -37,11 +37,11 @@ def parted(table, *, order):
 def test_parts_go_together_as_rows_resemble_both(link):
     release, targets = people(60), people(25, seed=1)
     order = np.random.default_rng(2).permutation(25)
-    known = parted(targets, order=order)
-    belief = Linkability(link)(release, known)
-    one, other = (link(release, Background(part)).to_dense() for part in (known.people, known.other))
+    parts = parted(targets, order=order)
+    belief = Linkability(link)(release, parts)
+    first, second = (link(release, Background(part)).to_dense() for part in (parts.people, parts.other))
     for a in range(25):
-        weight = np.array([sum(one[a, r] * other[b, r] for r in range(60)) for b in range(25)])
+        weight = np.array([sum(first[a, r] * second[b, r] for r in range(60)) for b in range(25)])
         expected = weight / weight.sum() if weight.sum() else np.zeros(25)
         assert belief.to_dense()[a] == pytest.approx(expected)
         assert belief.unlisted[belief.observation[a]] == (weight.sum() == 0)
@@ -54,10 +54,10 @@ def test_who_is_in_the_original_is_put_together_and_others_hardly():
     place = np.argsort(order)
     inside = np.arange(400) < 200
     truth = Truth(place)
-    sides = (People.of(realized_success, belief, truth, mask=who) for who in (inside, ~inside))
-    found = excess(realized_success, *sides)
-    assert found.members > 0.2 > 0.05 > found.control
-    assert found.low > 0.15
+    sides = (People.of(realized_success, belief, truth, mask=mask) for mask in (inside, ~inside))
+    gain = excess(realized_success, *sides)
+    assert gain.members > 0.2 > 0.05 > gain.control
+    assert gain.low > 0.15
 
 
 def test_a_release_of_nobody_says_nothing():
@@ -76,17 +76,19 @@ ROLES = {"quasi_identifiers": NAMES[:3], "sensitive": NAMES[3]}
 HALVES = (("age", "sex"), ("city", "job"))
 
 
-def audited(*, members=300, release=None, control=True, **asked):
+def audited(*, members=300, release=None, control=True, **options):
     """A release of the first people, by default themselves; the others are control people."""
     everybody = people(2 * members, ages=3000)
     everybody = Table.read({name: everybody[name] for name in NAMES}, **ROLES)
-    before, others = everybody.take(slice(0, members)), everybody.take(slice(members, None))
-    given = {"original": before, "parts": HALVES, **asked} | ({"control": others} if control else {})
-    return unmask.audit(before if release is None else release, **given)
+    members_table, control_table = everybody.take(slice(0, members)), everybody.take(slice(members, None))
+    arguments = {"original": members_table, "parts": HALVES, **options} | (
+        {"control": control_table} if control else {}
+    )
+    return unmask.audit(members_table if release is None else release, **arguments)
 
 
-def linked(found):
-    return next(row for row in found.rows if row.measure == "parts_linked")
+def linked(result):
+    return next(row for row in result.rows if row.measure == "parts_linked")
 
 
 def test_the_original_itself_links_its_people_and_not_others():
@@ -105,36 +107,38 @@ def test_other_people_link_members_no_better_than_control_people():
 
 
 def test_without_control_people_it_is_not_separated():
-    found = audited(control=False)
-    row = linked(found)
+    result = audited(control=False)
+    row = linked(result)
     assert (row.control, row.excess) == (None, None)
-    why = dict(found.not_run)["Linkability of two parts of a record: members"]
-    assert "--control" in why
-    assert any("guessing gives 0.33" in said for said in unmask.reports.sentences(found.data))
+    reason = dict(result.not_run)["Linkability of two parts of a record: members"]
+    assert "--control" in reason
+    assert any("guessing gives 0.33" in sentence for sentence in unmask.reports.sentences(result.data))
 
 
 def test_control_people_without_a_column_of_a_part_are_left_out_of_the_question():
     # the whole audit was refused, with a sentence that named neither control people nor parts
-    table, others = people(300, ages=3000), people(300, seed=5, ages=3000)
+    table, second_table = people(300, ages=3000), people(300, seed=5, ages=3000)
     roles = {"quasi_identifiers": NAMES[:2], "sensitive": NAMES[3]}
     members = Table.read({name: table[name] for name in NAMES}, keep="city", **roles)
-    control = Table.read({name: others[name] for name in NAMES if name != "city"}, **roles)
-    found = unmask.audit(members, original=members, control=control, parts=HALVES)
-    row = linked(found)
+    control = Table.read({name: second_table[name] for name in NAMES if name != "city"}, **roles)
+    result = unmask.audit(members, original=members, control=control, parts=HALVES)
+    row = linked(result)
     assert row.posterior > 0.2
     assert (row.control, row.excess) == (None, None)
-    with_city = [one for one in found.rows if (one.adversary, one.target) == (COLUMNS, "job")]
-    assert {one.control for one in with_city} == {None}
-    assert {one.note for one in with_city} == {"Not compared with control people, who have no column 'city'."}
-    why = dict(found.not_run)["Linkability of two parts of a record: members"]
-    assert why == "control people have no column 'city', which is in a part: give them with the columns of both parts"
+    with_city = [row for row in result.rows if (row.adversary, row.target) == (COLUMNS, "job")]
+    assert {row.control for row in with_city} == {None}
+    assert {row.note for row in with_city} == {"Not compared with control people, who have no column 'city'."}
+    reason = dict(result.not_run)["Linkability of two parts of a record: members"]
+    assert (
+        reason == "control people have no column 'city', which is in a part: give them with the columns of both parts"
+    )
 
 
-@pytest.mark.parametrize(("given", "needs"), [({"parts": None}, "--parts"), ({"original": None}, "--original")])
-def test_what_is_missing_is_said(given, needs):
-    found = audited(control=False, **given)
-    assert not any(row.measure == "parts_linked" for row in found.rows)
-    assert needs in dict(found.not_run)["Linkability of two parts of a record"]
+@pytest.mark.parametrize(("options", "needs"), [({"parts": None}, "--parts"), ({"original": None}, "--original")])
+def test_what_is_missing_is_said(options, needs):
+    result = audited(control=False, **options)
+    assert not any(row.measure == "parts_linked" for row in result.rows)
+    assert needs in dict(result.not_run)["Linkability of two parts of a record"]
 
 
 @pytest.mark.parametrize(
@@ -153,28 +157,39 @@ def test_parts_that_are_none(parts, message):
 
 def test_the_command_line_and_a_document_take_parts(tmp_path):
     table = people(80, ages=3000)
-    for name, some in (("people", slice(0, 40)), ("others", slice(40, 80))):
+    for name, rows in (("people", slice(0, 40)), ("others", slice(40, 80))):
         with (tmp_path / f"{name}.csv").open("w", newline="") as file:
-            cells = (table[one][some] for one in NAMES)
+            cells = (table[name][rows] for name in NAMES)
             csv.writer(file).writerows([NAMES, *zip(*cells, strict=True)])
-    before, others = (str(tmp_path / f"{name}.csv") for name in ("people", "others"))
-    given = ["audit", before, "-q", "age,sex,city", "-s", "job", "--original", before, "--control", others]
-    asked = [*given, "--parts", "age,sex:city,job"]
-    run = CliRunner().invoke(main, [*asked, "--json"])
+    members_table, control_people = (str(tmp_path / f"{name}.csv") for name in ("people", "others"))
+    arguments = [
+        "audit",
+        members_table,
+        "-q",
+        "age,sex,city",
+        "-s",
+        "job",
+        "--original",
+        members_table,
+        "--control",
+        control_people,
+    ]
+    command = [*arguments, "--parts", "age,sex:city,job"]
+    run = CliRunner().invoke(main, [*command, "--json"])
     assert run.exit_code == 0, run.output
-    row = next(one for one in json.loads(run.stdout)["results"] if one["measure"] == "parts_linked")
+    row = next(result for result in json.loads(run.stdout)["results"] if result["measure"] == "parts_linked")
     assert (row["n"], row["target"]) == (40, "linkability")
-    plan = CliRunner().invoke(main, [*asked, "--as-plan"])
+    plan = CliRunner().invoke(main, [*command, "--as-plan"])
     assert '[linkability]\nparts = [["age", "sex"], ["city", "job"]]' in plan.output
     for line in plan.output.splitlines():
         assert "--parts is not stored" not in line
     (tmp_path / "unmask.toml").write_text(plan.stdout.replace(str(tmp_path) + "/", ""))
     again = CliRunner().invoke(main, ["audit", str(tmp_path / "unmask.toml"), "--json"])
     assert again.exit_code == 0, again.output
-    assert next(one for one in json.loads(again.stdout)["results"] if one["measure"] == "parts_linked") == row
-    for wrong in ("age,sex", "age:sex:city", "age:"):
-        assert CliRunner().invoke(main, [*given, "--parts", wrong]).exit_code == 2
-    engine = CliRunner().invoke(main, ["audit", before, "-q", "age", "--engine", "duckdb", "--parts", "age:sex"])
+    assert next(result for result in json.loads(again.stdout)["results"] if result["measure"] == "parts_linked") == row
+    for parts in ("age,sex", "age:sex:city", "age:"):
+        assert CliRunner().invoke(main, [*arguments, "--parts", parts]).exit_code == 2
+    engine = CliRunner().invoke(main, ["audit", members_table, "-q", "age", "--engine", "duckdb", "--parts", "age:sex"])
     assert (engine.exit_code, "--parts" in engine.output) == (2, True)
 
 
@@ -182,18 +197,20 @@ def test_members_are_not_held_beside_control_people_who_are_unlike_them():
     # a column that the control file leaves empty links no two parts of a control person, whatever the release tells
     everybody = people(800, ages=30)
     everybody = Table.read({name: everybody[name] for name in NAMES}, **ROLES)
-    before, others = everybody.take(slice(0, 300)), everybody.take(slice(300, None))
+    members_table, control_people = everybody.take(slice(0, 300)), everybody.take(slice(300, None))
     empty = {}
     for name in ("job", "age"):
-        columns = {one: others[one] for one in others.names} | {name: np.full(others.n_rows, None)}
-        empty[name] = Table.read(columns, **ROLES, like=before)
-    found = {
-        name: unmask.audit(before, original=before, control=control, parts=HALVES)
-        for name, control in {"none": others, **empty}.items()
+        columns = {column: control_people[column] for column in control_people.names} | {
+            name: np.full(control_people.n_rows, None)
+        }
+        empty[name] = Table.read(columns, **ROLES, like=members_table)
+    result = {
+        name: unmask.audit(members_table, original=members_table, control=control, parts=HALVES)
+        for name, control in {"none": control_people, **empty}.items()
     }
-    rows = {name: linked(one) for name, one in found.items()}
+    rows = {name: linked(audited_result) for name, audited_result in result.items()}
     assert [rows[name].control is None for name in ("none", "job", "age")] == [False, True, True]
     assert rows["job"].posterior == rows["age"].posterior == rows["none"].posterior
-    said = [dict(found[name].not_run)["Linkability of two parts of a record: members"] for name in ("job", "age")]
-    assert said[0].startswith("without any release, members differ from control people by age, sex, city, job (AUC")
-    assert said[1].startswith("They differ from the people attacked")
+    reasons = [dict(result[name].not_run)["Linkability of two parts of a record: members"] for name in ("job", "age")]
+    assert reasons[0].startswith("without any release, members differ from control people by age, sex, city, job (AUC")
+    assert reasons[1].startswith("They differ from the people attacked")

@@ -55,11 +55,11 @@ class Anything:
 
 def kernel_of(protection, true):
     """(n_people, n_released_rows) K, by the product over columns."""
-    found = 1.0
+    result = 1.0
     for column, released in zip(true.quasi_identifiers, RELEASED.quasi_identifiers, strict=True):
         kernel = protection.row_kernel(column, released, rng=np.random.default_rng(0))
-        found = found * np.exp(kernel.log_k)[np.ix_(column.codes, released.codes)]
-    return found
+        result = result * np.exp(kernel.log_k)[np.ix_(column.codes, released.codes)]
+    return result
 
 
 def enumerated(protection, share):
@@ -71,15 +71,15 @@ def enumerated(protection, share):
     of_general = kernel_of(protection, GENERAL)
     sources = [(share / len(of_general), row) for row in of_general] + [(1 - share, margins)]
     identity, ratio = [], []
-    for own in kernel_of(protection, ASKED):
-        each, out = np.zeros(3), 0.0
+    for kernel in kernel_of(protection, ASKED):
+        likelihoods, outsider = np.zeros(3), 0.0
         for order in permutations(range(3)):
             for first, second in product(sources, repeat=2):
-                others = first[0] * first[1][order[1]] * second[0] * second[1][order[2]]
-                each[order[0]] += own[order[0]] * others / 6
-                out += sum(weight * row[order[0]] for weight, row in sources) * others / 6
-        identity.append(each / each.sum())
-        ratio.append(each.sum() / out)
+                remainder = first[0] * first[1][order[1]] * second[0] * second[1][order[2]]
+                likelihoods[order[0]] += kernel[order[0]] * remainder / 6
+                outsider += sum(weight * row[order[0]] for weight, row in sources) * remainder / 6
+        identity.append(likelihoods / likelihoods.sum())
+        ratio.append(likelihoods.sum() / outsider)
     return np.array(identity), np.array(ratio)
 
 
@@ -93,13 +93,13 @@ MECHANISMS = (
 
 @pytest.mark.parametrize("protection", MECHANISMS, ids=repr)
 def test_the_law_is_enumeration(protection):
-    known = Background(ASKED, GENERAL)
-    belief = MechanismAttack(protection)(RELEASED, known)
+    background = Background(ASKED, GENERAL)
+    belief = MechanismAttack(protection)(RELEASED, background)
     identity, ratio = enumerated(protection, belief.provenance["share"])
     assert np.abs(belief.to_dense() - identity).max() < 1e-12
-    membership = MechanismAttack(protection, asks="membership")(RELEASED, known)
+    membership = MechanismAttack(protection, asks="membership")(RELEASED, background)
     assert np.abs(log_odds(membership) - np.log(ratio)).max() < 1e-12
-    unsure = MechanismAttack(protection, prior_present=0.3)(RELEASED, known)
+    unsure = MechanismAttack(protection, prior_present=0.3)(RELEASED, background)
     assert np.abs(1 - unsure.unlisted[unsure.observation] - 0.3 * ratio / (0.3 * ratio + 0.7)).max() < 1e-12
 
 
@@ -109,8 +109,8 @@ def test_the_density_is_the_sum_over_people(d):
     tables = [rng.random((3 + j, 4)) for j in range(d)]
     true = np.stack([rng.integers(0, 3 + j, 40) for j in range(d)], axis=1).astype(np.int32)
     released, weight = rng.integers(0, 4, (30, d)).astype(np.int32), rng.random(40)
-    each = np.prod([table[true[:, j]][:, released[:, j]] for j, table in enumerate(tables)], axis=0)
-    assert np.allclose(density(tables, weight, true, released), weight @ each, rtol=1e-12)
+    likelihoods = np.prod([table[true[:, j]][:, released[:, j]] for j, table in enumerate(tables)], axis=0)
+    assert np.allclose(density(tables, weight, true, released), weight @ likelihoods, rtol=1e-12)
 
 
 def test_the_weight_of_people_in_general_is_where_the_release_is_most_likely():
@@ -123,14 +123,14 @@ def test_the_weight_of_people_in_general_is_where_the_release_is_most_likely():
 
 def test_no_more_mass_is_left_out_than_may_be():
     rng = np.random.default_rng(1)
-    table, known = np.log(rng.dirichlet(np.full(50, 0.05), size=20) + 1e-12), np.arange(20, dtype=np.int32)[:, None]
-    of = np.repeat(np.arange(50, dtype=np.int32), 3)
+    table, codes = np.log(rng.dirichlet(np.full(50, 0.05), size=20) + 1e-12), np.arange(20, dtype=np.int32)[:, None]
+    owner = np.repeat(np.arange(50, dtype=np.int32), 3)
     indptr, candidate, value, left_out = list_likeliest(
-        [table], known, np.arange(50, dtype=np.int32)[:, None], np.zeros(50), of, drop=1e-2
+        [table], codes, np.arange(50, dtype=np.int32)[:, None], np.zeros(50), owner, drop=1e-2
     )
-    whole = 3 * np.exp(table).sum(axis=1)
-    listed = np.add.reduceat(np.exp(value), indptr[:-1])
-    assert np.allclose(1 - listed / whole, left_out, atol=1e-9)
+    total = 3 * np.exp(table).sum(axis=1)
+    listed_mass = np.add.reduceat(np.exp(value), indptr[:-1])
+    assert np.allclose(1 - listed_mass / total, left_out, atol=1e-9)
     assert left_out.max() <= 1e-2
     assert left_out.any()
     assert all((np.diff(candidate[a:b]) > 0).all() for a, b in pairwise(indptr))
@@ -159,39 +159,39 @@ def known_of(people, origin, n=1000):
 
 @pytest.mark.parametrize("protection", [Identity(), Generalize(), PRAM(keep=1.0), AddNoise()], ids=repr)
 def test_of_an_unprotected_table_everybody_is_one_of_their_copies(people, general, protection):
-    known = known_of(people, np.arange(people.n_rows))
-    belief = MechanismAttack(protection)(people, Background(known.people, general))
-    copies = people.classes.sizes[people.classes.of_row[known.person]]
-    assert np.allclose(success_probability.per_target(belief, known.truth), 1 / copies)
-    assert np.allclose(realized_success.per_target(belief, known.truth), 1 / copies)
+    knowledge = known_of(people, np.arange(people.n_rows))
+    belief = MechanismAttack(protection)(people, Background(knowledge.people, general))
+    copies = people.classes.sizes[people.classes.of_row[knowledge.person]]
+    assert np.allclose(success_probability.per_target(belief, knowledge.truth), 1 / copies)
+    assert np.allclose(realized_success.per_target(belief, knowledge.truth), 1 / copies)
 
 
 def test_a_protection_that_ignores_the_people_says_nothing(people, general):
     release, origin = PRAM(keep=0.0)(people, rng=np.random.default_rng(3))
-    known = Background(known_of(people, origin).people, general)
-    belief = MechanismAttack(PRAM(keep=0.0))(release, known)
+    background = Background(known_of(people, origin).people, general)
+    belief = MechanismAttack(PRAM(keep=0.0))(release, background)
     assert np.allclose(belief.to_dense(), 1 / people.n_rows)
-    assert np.allclose(log_odds(MechanismAttack(PRAM(keep=0.0), asks="membership")(release, known)), 0)
+    assert np.allclose(log_odds(MechanismAttack(PRAM(keep=0.0), asks="membership")(release, background)), 0)
 
 
 def test_suppressed_cells_tell_who_was_rare(people, general):
     """Everybody's row is among those that the rule leaves, so belief is exact."""
     for protection in (SuppressCells(k=5), SuppressCells(k=5, rate=0.1), SuppressCells(k=3, columns="age")):
         release, origin = protection(people, rng=np.random.default_rng(3))
-        known = known_of(people, origin, n=None)
-        belief = MechanismAttack(protection)(release, Background(known.people, general))
-        size = release.classes.sizes[release.classes.of_row[known.truth.candidate]]
+        knowledge = known_of(people, origin, n=None)
+        belief = MechanismAttack(protection)(release, Background(knowledge.people, general))
+        size = release.classes.sizes[release.classes.of_row[knowledge.truth.candidate]]
         assert belief.status == "exact"
-        assert np.allclose(realized_success.per_target(belief, known.truth), 1 / size)
-        naive = ClassAttack()(release, Background(known.people))
-        assert success_probability(belief, known.truth) > success_probability(naive, known.truth)
+        assert np.allclose(realized_success.per_target(belief, knowledge.truth), 1 / size)
+        naive = ClassAttack()(release, Background(knowledge.people))
+        assert success_probability(belief, knowledge.truth) > success_probability(naive, knowledge.truth)
 
 
 def test_who_is_known_in_part_may_be_in_any_row_that_fits(people, general):
     release, origin = SuppressCells(k=5)(people, rng=np.random.default_rng(3))
-    known = Knowledge(targets=300, missing=0.3)(people, origin, rng=np.random.default_rng(2))
-    belief = MechanismAttack(SuppressCells(k=5))(release, Background(known.people, general))
-    assert np.isfinite(log_loss_bits(belief, known.truth))
+    knowledge = Knowledge(targets=300, missing=0.3)(people, origin, rng=np.random.default_rng(2))
+    belief = MechanismAttack(SuppressCells(k=5))(release, Background(knowledge.people, general))
+    assert np.isfinite(log_loss_bits(belief, knowledge.truth))
     partly = Knowledge(targets=300, columns=("age",))(people, origin, rng=np.random.default_rng(2))
     belief = MechanismAttack(SuppressCells(k=5))(release, Background(partly.people, general))
     assert np.isfinite(log_loss_bits(belief, partly.truth))
@@ -212,19 +212,21 @@ PAIRS = (
 )
 
 
-@pytest.mark.parametrize(("protection", "naive"), PAIRS, ids=lambda one: repr(one)[:40])
+@pytest.mark.parametrize(("protection", "naive"), PAIRS, ids=lambda protection: repr(protection)[:40])
 def test_to_know_the_mechanism_never_hurts(people, general, protection, naive):
     release, origin = protection(people, rng=np.random.default_rng(3))
-    known = known_of(people, origin)
-    told = Background(known.people, general)
-    belief = MechanismAttack(protection)(release, told, rng=np.random.default_rng(4))
-    losses = [log_loss_bits.per_target(one, known.truth) for one in (belief, naive(release, told))]
+    knowledge = known_of(people, origin)
+    background = Background(knowledge.people, general)
+    belief = MechanismAttack(protection)(release, background, rng=np.random.default_rng(4))
+    losses = [
+        log_loss_bits.per_target(belief_form, knowledge.truth) for belief_form in (belief, naive(release, background))
+    ]
     assert np.isfinite(losses[0]).all()
-    more = np.nan_to_num(losses[0] - losses[1], neginf=-50.0)
-    assert more.mean() <= 2 * more.std() / np.sqrt(len(more)) + 1e-12
-    found = audit(belief, known.truth, drawn_from=np.inf)
-    row, said = found.row("realized_success"), found.row("success_probability").posterior
-    assert row.low - 0.03 <= said <= row.high + 0.03
+    gain = np.nan_to_num(losses[0] - losses[1], neginf=-50.0)
+    assert gain.mean() <= 2 * gain.std() / np.sqrt(len(gain)) + 1e-12
+    result = audit(belief, knowledge.truth, drawn_from=np.inf)
+    row, announced = result.row("realized_success"), result.row("success_probability").posterior
+    assert row.low - 0.03 <= announced <= row.high + 0.03
 
 
 def test_without_people_in_general_the_released_rows_stand_in():
@@ -232,30 +234,31 @@ def test_without_people_in_general_the_released_rows_stand_in():
     x = np.random.default_rng(0).integers(0, 40, 600)
     table = numbers(x, 2 * x)
     release, origin = PRAM(keep=0.6)(table, rng=np.random.default_rng(3))
-    known = known_of(table, origin, n=300)
-    belief = MechanismAttack(PRAM(keep=0.6))(release, Background(known.people))
-    naive = BayesAttack(CellError(redraw=0.4))(release, Background(known.people))
+    knowledge = known_of(table, origin, n=300)
+    belief = MechanismAttack(PRAM(keep=0.6))(release, Background(knowledge.people))
+    naive = BayesAttack(CellError(redraw=0.4))(release, Background(knowledge.people))
     assert belief.provenance["out"] == "release"
-    assert log_loss_bits(belief, known.truth) < log_loss_bits(naive, known.truth) - 0.1
+    assert log_loss_bits(belief, knowledge.truth) < log_loss_bits(naive, knowledge.truth) - 0.1
 
 
 def test_members_are_told_from_others(people, general):
     release, _ = PRAM(keep=0.9)(people, rng=np.random.default_rng(3))
-    asked = Background(people.take(slice(0, 500)), general.take(slice(1000, 3000)))
-    other = Background(general.take(slice(0, 500)), general.take(slice(1000, 3000)))
+    members = Background(people.take(slice(0, 500)), general.take(slice(1000, 3000)))
+    outsiders = Background(general.take(slice(0, 500)), general.take(slice(1000, 3000)))
     ours, theirs = (
-        log_odds(MechanismAttack(PRAM(keep=0.9), asks="membership")(release, one)) for one in (asked, other)
+        log_odds(MechanismAttack(PRAM(keep=0.9), asks="membership")(release, targets))
+        for targets in (members, outsiders)
     )
     assert np.mean(ours[:, None] > theirs) + np.mean(ours[:, None] == theirs) / 2 > 0.53
 
 
 def test_shadow_runs_make_its_scores_a_belief(people, general):
-    some = people.take(slice(0, 500))
-    release, _ = PRAM(keep=0.95)(some, rng=np.random.default_rng(3))
-    asked = Table.read({c: np.concatenate([some[c][:50], people[c][500:550]]) for c in ("age", "sex", "zip")},
+    members = people.take(slice(0, 500))
+    release, _ = PRAM(keep=0.95)(members, rng=np.random.default_rng(3))
+    targets = Table.read({c: np.concatenate([members[c][:50], people[c][500:550]]) for c in ("age", "sex", "zip")},
                        quasi_identifiers=["age", "sex", "zip"], like=people)  # fmt: skip
     attack = ShadowMembership(PRAM(0.95), scores=(MechanismAttack(PRAM(0.95), asks="membership"),), shadows=60)
-    belief = attack(release, Background(asked, general), rng=np.random.default_rng(4))
+    belief = attack(release, Background(targets, general), rng=np.random.default_rng(4))
     truth = Truth(np.repeat([0, 1], 50))
     assert belief.candidate_label == ("in", "out")
     assert abs(success_probability(belief, truth) - realized_success(belief, truth)) < 0.15
@@ -266,10 +269,10 @@ def test_shadow_runs_make_its_scores_a_belief(people, general):
 
 def test_cells_are_kept_as_often_as_said(people):
     release, origin = PRAM(keep={"age": 0.7})(people, rng=np.random.default_rng(3))
-    kept = np.mean(release["age"] == people["age"][origin])
+    share = np.mean(release["age"] == people["age"][origin])
     q = np.bincount(people.column("age").codes) / people.n_rows
     expected = 0.7 + 0.3 * (q @ q)
-    assert abs(kept - expected) < 4 * np.sqrt(expected * (1 - expected) / people.n_rows)
+    assert abs(share - expected) < 4 * np.sqrt(expected * (1 - expected) / people.n_rows)
     assert (release["sex"] == people["sex"][origin]).all()
 
 
@@ -290,10 +293,10 @@ def test_released_cells_are_as_frequent_as_the_kernel_says(protection):
     release, origin = protection(table, rng=np.random.default_rng(1))
     for true, released in zip(table.quasi_identifiers, release.quasi_identifiers, strict=True):
         log_k, row, column = protection.row_kernel(true, released, rng=np.random.default_rng(2))
-        kernel, seen = np.exp(log_k), np.zeros(log_k.shape)
-        np.add.at(seen, (row[true.codes[origin]], column[released.codes]), 1)
-        expected = kernel * seen.sum(axis=1, keepdims=True)
-        away = (seen - expected) / np.sqrt(np.maximum(expected, 1))
+        kernel, counts = np.exp(log_k), np.zeros(log_k.shape)
+        np.add.at(counts, (row[true.codes[origin]], column[released.codes]), 1)
+        expected = kernel * counts.sum(axis=1, keepdims=True)
+        away = (counts - expected) / np.sqrt(np.maximum(expected, 1))
         assert np.abs(away).max() < 6
         assert np.allclose(kernel.sum(axis=1)[3:-3], 1, atol=0.02)  # beyond the ends nothing was released
 
@@ -319,7 +322,7 @@ def test_missing_cells_are_left_alone():
 
 
 @pytest.mark.parametrize(
-    ("make", "why"),
+    ("make", "message"),
     [
         (lambda: PRAM(keep=1.2), "keep is 1.2"),
         (lambda: PRAM(matrices={"sex": {"f": {"f": 0.5}}}), "sum to 1"),
@@ -329,8 +332,8 @@ def test_missing_cells_are_left_alone():
         (lambda: MechanismAttack(PRAM(), asks="name"), "asks is 'name'"),
     ],
 )
-def test_what_cannot_be_is_refused(make, why):
-    with pytest.raises(UnmaskError, match=why):
+def test_what_cannot_be_is_refused(make, message):
+    with pytest.raises(UnmaskError, match=message):
         make()
 
 

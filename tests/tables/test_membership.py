@@ -41,7 +41,7 @@ def cut(table):
     return table.take(slice(0, n // 4)), table.take(slice(n // 4, n // 2)), table.take(slice(n // 2, n))
 
 
-def both(members, control, table):
+def score_both(members, control, table):
     targets = table.take(slice(0, members.n_rows + control.n_rows))
     return targets, np.arange(targets.n_rows) < members.n_rows
 
@@ -50,45 +50,46 @@ def literal_scores(release, targets, reference, *, share):
     """The formula, row by row; share(column, cell of a release, value) -> how far the cell is the value."""
     names = [column.name for column in release.quasi_identifiers]
     released, general, known = ({name: table[name] for name in names} for table in (release, reference, targets))
-    sets = [one for size in (1, 2, 3) for one in combinations(names, size)]
-    found = []
+    sets = [names_of_set for size in (1, 2, 3) for names_of_set in combinations(names, size)]
+    scores = []
     for i in range(targets.n_rows):
         total = 0.0
-        for one in sets:
+        for names_of_set in sets:
             s = sum(
-                np.prod([share(name, released[name][j], known[name][i]) for name in one]) for j in range(release.n_rows)
+                np.prod([share(name, released[name][j], known[name][i]) for name in names_of_set])
+                for j in range(release.n_rows)
             )
-            r = sum(all(general[name][j] == known[name][i] for name in one) for j in range(reference.n_rows))
+            r = sum(all(general[name][j] == known[name][i] for name in names_of_set) for j in range(reference.n_rows))
             total += log((s + 0.5) / (release.n_rows + 1)) - log((r + 0.5) / (reference.n_rows + 1))
-        found.append(total / len(sets))
-    return found
+        scores.append(total / len(sets))
+    return scores
 
 
 def test_the_ratio_of_margins_row_by_row():
     table = people(160, ages=12)  # each occurs among people in general, and is a bin
     members, control, reference = cut(table)
-    targets, _ = both(members, control, table)
-    found = log_odds(MarginalRatio(bins=100)(members, Background(targets, reference)))
+    targets, _ = score_both(members, control, table)
+    actual = log_odds(MarginalRatio(bins=100)(members, Background(targets, reference)))
     expected = literal_scores(members, targets, reference, share=lambda _, cell, value: cell == value)
-    assert found == pytest.approx(expected, abs=1e-9)
+    assert actual == pytest.approx(expected, abs=1e-9)
 
 
 def test_a_generalized_cell_counts_in_part_for_each_value_as_people_in_general_have_them():
     table = people(160, ages=8)
     members, control, reference = cut(table)
-    targets, _ = both(members, control, table)
+    targets, _ = score_both(members, control, table)
     release, _ = Mondrian(k=8)(members, rng=np.random.default_rng(1))
     assert "[" in "".join(release.column("age").levels.labels)
 
     @cache  # of people alike
     def share(name, cell, value):
-        def holds(one):
+        def holds(value):
             if name != "age":
-                return one in cell.strip("{}").split(", ") or cell == "*"
+                return value in cell.strip("{}").split(", ") or cell == "*"
             low, _, high = cell.strip("[]").partition(", ")
-            return float(low) <= float(one) <= float(high or low)
+            return float(low) <= float(value) <= float(high or low)
 
-        inside = [one for one in reference[name] if holds(one)]
+        inside = [value for value in reference[name] if holds(value)]
         return holds(value) * sum(one == value for one in inside) / len(inside)
 
     found = log_odds(MarginalRatio(bins=100)(release, Background(targets, reference)))
@@ -101,7 +102,7 @@ def test_numbers_are_cut_at_the_quantiles_of_people_in_general():
 
     reference, release = column(np.arange(1000)), column(["-5", "0", "249", "250", "2000", "[100, 600]", ""])
     share = shares(reference, [release], bins=4)[1].toarray()
-    level = {label: at for at, label in enumerate(release.levels.labels)}
+    level = {label: index for index, label in enumerate(release.levels.labels)}
     assert [int(share[level[x]].argmax()) for x in ("-5", "0", "249", "250", "2000", "")] == [0, 0, 0, 1, 3, 4]
     assert share[level["[100, 600]"]] == pytest.approx([1 / 3, 1 / 3, 1 / 3, 0, 0], abs=1e-6)
 
@@ -110,26 +111,26 @@ def test_a_value_that_nobody_in_general_has_is_told_by_all_the_same():
     members = Table.read({"a": ["x", "x", "new"]}, quasi_identifiers="a")
     reference = Table.read({"a": ["x"] * 50}, quasi_identifiers="a")
     targets = Table.read({"a": ["x", "new", "other"]}, quasi_identifiers="a")
-    found = log_odds(MarginalRatio()(members, Background(targets, reference)))
+    scores = log_odds(MarginalRatio()(members, Background(targets, reference)))
     expected = [log((s + 0.5) / 4) - log((r + 0.5) / 51) for s, r in ((2, 50), (1, 0), (0, 0))]
-    assert found == pytest.approx(expected)
+    assert scores == pytest.approx(expected)
 
 
 def test_a_cell_that_fits_nobody_in_general_is_a_value_of_its_own():
     release = Table.read({"a": ["x", "{y, z}", "{y, z}"]}, quasi_identifiers="a")
     reference = Table.read({"a": ["x"] * 50}, quasi_identifiers="a")
     targets = Table.read({"a": ["x", "y", "{y, z}"]}, quasi_identifiers="a")
-    found = log_odds(MarginalRatio()(release, Background(targets, reference)))
+    scores = log_odds(MarginalRatio()(release, Background(targets, reference)))
     expected = [log((s + 0.5) / 4) - log((r + 0.5) / 51) for s, r in ((1, 50), (0, 0), (2, 0))]
-    assert found == pytest.approx(expected)
+    assert scores == pytest.approx(expected)
 
 
 def test_of_many_sets_those_that_say_most_are_kept():
     table = people(400)  # age and zip say the same
     columns = table.quasi_identifiers
-    share = [shares(one, [], bins=32)[0] for one in columns]
-    kept = subsets(columns, share, largest=3, max_subsets=5)
-    assert kept == [(0,), (1,), (2,), (3,), (0, 3)]
+    share = [shares(column, [], bins=32)[0] for column in columns]
+    subsets_chosen = subsets(columns, share, largest=3, max_subsets=5)
+    assert subsets_chosen == [(0,), (1,), (2,), (3,), (0, 3)]
     assert len(subsets(columns, share, largest=3, max_subsets=500)) == 4 + 6 + 4
     a, b = np.random.default_rng(0).integers(0, 3, (2, 50))
     joint = np.histogram2d(a, b, bins=3)[0] / 50
@@ -140,7 +141,7 @@ def test_of_many_sets_those_that_say_most_are_kept():
 def test_the_closest_record_row_by_row():
     table = people(80)
     members, control, _ = cut(table)
-    targets, _ = both(members, control, table)
+    targets, _ = score_both(members, control, table)
     span = np.ptp([float(age) for age in members["age"]])  # what was released
 
     def distance(i, j):
@@ -158,12 +159,12 @@ def test_a_release_of_the_original_gives_everybody_away_and_nobody_beside_their_
     )
     members, control, reference = table.take(slice(0, 100)), table.take(slice(100, 200)), table.take(slice(200, 300))
     for attack in (MarginalRatio(), ClosestRecord()):
-        targets, inside = both(members, control, table)
-        found = evaluate_membership(attack(members, Background(targets, reference)), Truth(np.where(inside, 0, 1)))
-        assert found.rows[0].posterior > 0.99
+        targets, inside = score_both(members, control, table)
+        result = evaluate_membership(attack(members, Background(targets, reference)), Truth(np.where(inside, 0, 1)))
+        assert result.rows[0].posterior > 0.99
         twice = members.take(np.tile(np.arange(100), 2))
-        found = evaluate_membership(attack(members, Background(twice, reference)), Truth(np.repeat([0, 1], 100)))
-        assert found.rows[0].posterior == pytest.approx(0.5)
+        result = evaluate_membership(attack(members, Background(twice, reference)), Truth(np.repeat([0, 1], 100)))
+        assert result.rows[0].posterior == pytest.approx(0.5)
     assert not find_twins(targets, inside).any()
     assert find_twins(twice, np.arange(200) < 100).all()
 
@@ -191,22 +192,22 @@ def test_scores_that_tell_are_believed_as_far_as_they_tell():
     belief = cross_fit(scored(5 * score), inside)  # log-odds are score - 1 / 2, whatever the scale
     assert belief.status == "calibrated"
     assert np.corrcoef(belief.to_dense()[:, 0], 1 / (1 + np.exp(0.5 - score)))[0, 1] > 0.98
-    found = audit(belief, Truth(np.where(inside, 0, 1)))
-    assert found.row("success_probability").status == "calibrated"
-    assert found.row("realized_success").posterior == pytest.approx(0.6915, abs=0.02)  # Phi(1 / 2)
-    assert found.row("success_probability").posterior == pytest.approx(0.6915, abs=0.02)
-    assert found.row("realized_success").prior == pytest.approx(0.5)
-    assert np.isfinite(found.row("log_loss_bits").posterior)
+    result = audit(belief, Truth(np.where(inside, 0, 1)))
+    assert result.row("success_probability").status == "calibrated"
+    assert result.row("realized_success").posterior == pytest.approx(0.6915, abs=0.02)  # Phi(1 / 2)
+    assert result.row("success_probability").posterior == pytest.approx(0.6915, abs=0.02)
+    assert result.row("realized_success").prior == pytest.approx(0.5)
+    assert np.isfinite(result.row("log_loss_bits").posterior)
 
 
 def test_scores_that_tell_nothing_are_not_believed():
     rng = np.random.default_rng(1)
-    found = []
+    beliefs = []
     for _ in range(20):
         inside = np.arange(200) < 100
         belief = cross_fit(scored(rng.normal(size=200)), inside)
-        found.append(audit(belief, Truth(np.where(inside, 0, 1))).row("realized_success").posterior)
-    assert np.mean(found) == pytest.approx(0.5, abs=0.03)  # on the people it is fitted to, 0.54
+        beliefs.append(audit(belief, Truth(np.where(inside, 0, 1))).row("realized_success").posterior)
+    assert np.mean(beliefs) == pytest.approx(0.5, abs=0.03)  # on the people it is fitted to, 0.54
 
 
 def test_nobody_is_told_by_their_own_truth():
@@ -215,9 +216,9 @@ def test_nobody_is_told_by_their_own_truth():
     score = rng.normal(np.where(inside, 1.0, 0.0), 1.0)
     first, swapped = np.arange(400) % 10 < 2, inside.copy()
     swapped[:2] = swapped[1::-1]  # the first member and the first control person, both of the first fifth
-    before, after = (log_odds(cross_fit(scored(score), who)) for who in (inside, swapped))
-    assert np.array_equal(before[first], after[first])
-    assert not np.array_equal(before[~first], after[~first])
+    initial, after = (log_odds(cross_fit(scored(score), members_mask)) for members_mask in (inside, swapped))
+    assert np.array_equal(initial[first], after[first])
+    assert not np.array_equal(initial[~first], after[~first])
 
 
 def test_few_people_calibrate_nothing():
@@ -245,7 +246,7 @@ def test_a_belief_rises_with_the_scores():
     inside = rng.random(1000) < 0.3
     score = rng.integers(0, 30, 1000) + 5 * inside
     belief = cross_fit(scored(score / 10), inside).to_dense()[:, 0]
-    order = np.concatenate([np.flatnonzero(who)[::5] for who in (inside, ~inside)])
+    order = np.concatenate([np.flatnonzero(members_mask)[::5] for members_mask in (inside, ~inside)])
     order = order[np.argsort(score[order], kind="stable")]
     assert np.all(np.diff(belief[order]) >= -1e-12)
     assert 0 < belief.min() < belief.max() < 1
@@ -273,15 +274,15 @@ def test_copies_of_a_thousand_people_give_them_away():
     table, rng = datasets.adult(quasi_identifiers=names, sensitive=()), np.random.default_rng(0)
     order = rng.permutation(table.n_rows)
     release = table.take(rng.choice(order[:1000], 1000))
-    known = Background(table.take(order[:2000]), table.take(order[2000:22_000]))
+    background = Background(table.take(order[:2000]), table.take(order[2000:22_000]))
     truth = Truth(np.repeat([0, 1], 1000))
     start = time.process_time()
-    margins, closest = (attack(release, known) for attack in (MarginalRatio(), ClosestRecord()))
+    margins, closest = (attack(release, background) for attack in (MarginalRatio(), ClosestRecord()))
     assert time.process_time() - start < 2  # of a slow machine; 0.1 of a quiet one
     assert evaluate_membership(margins, truth).rows[0].posterior == pytest.approx(0.70, abs=0.03)
-    found = {row.measure: row.posterior for row in evaluate_membership(closest, truth).rows}
-    assert found["membership_auc"] > 0.8
-    assert found["true_positive_rate_at_0.01"] > 0.6
+    result = {row.measure: row.posterior for row in evaluate_membership(closest, truth).rows}
+    assert result["membership_auc"] > 0.8
+    assert result["true_positive_rate_at_0.01"] > 0.6
     assert cross_fit(margins, np.arange(2000) < 1000).status == "calibrated"
 
 
@@ -293,14 +294,14 @@ def test_control_people_of_a_ctgan_release_are_known_as_well_as_members():
     release, control = (
         Table.read(folder / name, na=(), **roles) for name in ("synthetic_ctgan.csv.gz", "control.csv.gz")
     )
-    found = []
+    scores = []
     for people, names in ((members, datasets.Q5), (control, control.names[:5])):
         columns = dict(zip(control.names, [*(people[name] for name in names), people["occupation"]], strict=True))
         table = Table.read(columns, quasi_identifiers=control.names[:5], sensitive="occupation", like=release, na=())
-        known = Background(replace(table, sensitive=()), members)
-        belief = AttributeInference("occupation")(release, known)
-        found.append(realized_success(belief, attribute_truth(table, np.arange(table.n_rows), belief, "occupation")))
-    low, high = difference(*((p, *wilson(p, n)) for p, n in zip(found, (32_561, 9758), strict=True)))
+        background = Background(replace(table, sensitive=()), members)
+        belief = AttributeInference("occupation")(release, background)
+        scores.append(realized_success(belief, attribute_truth(table, np.arange(table.n_rows), belief, "occupation")))
+    low, high = difference(*((p, *wilson(p, n)) for p, n in zip(scores, (32_561, 9758), strict=True)))
     assert low < 0 < high
 
 
@@ -308,7 +309,7 @@ BELIEF = Posterior.from_dense(np.full((4, 2), 0.5))
 
 
 @pytest.mark.parametrize(
-    ("wrong", "said"),
+    ("call", "message"),
     [
         (lambda: cross_fit(BELIEF, np.array([1, 1, 0, 0])), "of int64, expected True or False for each of 4"),
         (lambda: cross_fit(BELIEF, np.ones(3, dtype=bool)), "inside has shape"),
@@ -321,9 +322,9 @@ BELIEF = Posterior.from_dense(np.full((4, 2), 0.5))
         (lambda: SinglingOut(conditions=(4, 2)), "expected the fewest, at least 1, and the most"),
     ],
 )
-def test_what_cannot_be_said_of_members_is_refused_in_a_sentence(wrong, said):
-    with pytest.raises(UnmaskError, match=said):
-        wrong()
+def test_what_cannot_be_said_of_members_is_refused_in_a_sentence(call, message):
+    with pytest.raises(UnmaskError, match=message):
+        call()
 
 
 @pytest.mark.parametrize("inside", [[True] * 3, [False] * 3, [True, True, False]])

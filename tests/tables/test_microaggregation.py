@@ -13,12 +13,12 @@ from unmask.tables.protections.microaggregation import mdav
 NAMES = ("a", "b", "c")
 
 
-def table_of(n, *, seed, whole=False):
+def table_of(n, *, seed, whole_numbers=False):
     """Numbers that go together, and a column that is no number."""
     rng = np.random.default_rng(seed)
     common = rng.normal(size=n)
     columns = {name: common + scale * rng.lognormal(size=n) for name, scale in zip(NAMES, (0.5, 2, 1), strict=True)}
-    columns = {name: np.round(x, 0 if whole else 3) for name, x in columns.items()}
+    columns = {name: np.round(x, 0 if whole_numbers else 3) for name, x in columns.items()}
     return Table.read({**columns, "sex": rng.choice(["f", "m"], n)}, quasi_identifiers=NAMES, keep="sex")
 
 
@@ -27,26 +27,26 @@ def table_of(n, *, seed, whole=False):
 
 def literally(x, k):
     """The algorithm as it is written down, one distance after another."""
-    left, groups = list(range(len(x))), []
+    ungrouped, groups = list(range(len(x))), []
 
     def away(i, point):
         return sum((x[i] - point) ** 2)
 
     def leave(around):
-        group = sorted(left, key=lambda i: away(i, x[around]))[:k]
+        group = sorted(ungrouped, key=lambda i: away(i, x[around]))[:k]
         groups.append(frozenset(group))
-        left[:] = [i for i in left if i not in group]
+        ungrouped[:] = [i for i in ungrouped if i not in group]
 
-    while len(left) >= 3 * k:
-        center = x[left].mean(axis=0)
-        first = max(left, key=lambda i: away(i, center))
-        second = max(left, key=lambda i: away(i, x[first]))
+    while len(ungrouped) >= 3 * k:
+        center = x[ungrouped].mean(axis=0)
+        first = max(ungrouped, key=lambda i: away(i, center))
+        second = max(ungrouped, key=lambda i: away(i, x[first]))
         leave(first)
         leave(second)
-    if len(left) >= 2 * k:
-        center = x[left].mean(axis=0)
-        leave(max(left, key=lambda i: away(i, center)))
-    return {*groups, frozenset(left)}
+    if len(ungrouped) >= 2 * k:
+        center = x[ungrouped].mean(axis=0)
+        leave(max(ungrouped, key=lambda i: away(i, center)))
+    return {*groups, frozenset(ungrouped)}
 
 
 @pytest.mark.parametrize("k", [2, 3, 5])
@@ -58,30 +58,30 @@ def test_groups_are_those_of_the_algorithm(k):
         assert {frozenset(np.flatnonzero(group == g).tolist()) for g in np.unique(group)} == literally(x, k)
 
 
-@pytest.mark.parametrize("whole", [False, True])
-def test_groups_have_k_to_2k_less_one_also_where_many_are_equal(whole):
+@pytest.mark.parametrize("whole_numbers", [False, True])
+def test_groups_have_k_to_2k_less_one_also_where_many_are_equal(whole_numbers):
     rng = np.random.default_rng(0)
     for k in (2, 3, 7):
         for n in range(k, 50):
-            x = rng.integers(0, 3, (n, 2)).astype(float) if whole else rng.normal(size=(n, 2))
+            x = rng.integers(0, 3, (n, 2)).astype(float) if whole_numbers else rng.normal(size=(n, 2))
             sizes = np.bincount(mdav(x, k))
             assert k <= sizes.min() <= sizes.max() <= 2 * k - 1
 
 
-@pytest.mark.parametrize("whole", [False, True])
+@pytest.mark.parametrize("whole_numbers", [False, True])
 @pytest.mark.parametrize("k", [2, 3, 10])
-def test_means_stay_and_everybody_is_one_of_k(k, whole):
-    table = table_of(301, seed=1, whole=whole)
+def test_means_stay_and_everybody_is_one_of_k(k, whole_numbers):
+    table = table_of(301, seed=1, whole_numbers=whole_numbers)
     release, origin = Microaggregate(k)(table, rng=np.random.default_rng(0))
     assert sorted(origin) == list(range(301))
     assert release.classes.sizes.min() >= k
     assert (release["sex"] == table["sex"][origin]).all()
     for name in NAMES:
-        before, after = (np.array([float(cell) for cell in one[name]]) for one in (table, release))
-        assert abs(before.mean() - after.mean()) < 1e-10
+        original, after = (np.array([float(cell) for cell in table[name]]) for table in (table, release))
+        assert abs(original.mean() - after.mean()) < 1e-10
         for j in range(len(release.classes.sizes)):
             members = release.classes.of_row == j
-            assert abs(before[origin[members]].mean() - after[members][0]) < 1e-10
+            assert abs(original[origin[members]].mean() - after[members][0]) < 1e-10
 
 
 def test_four_people_are_two_pairs():
@@ -91,13 +91,15 @@ def test_four_people_are_two_pairs():
     assert_array_equal(release["b"].astype(float)[np.argsort(origin)], [6, 6, 0.5, 0.5])
 
 
-@pytest.mark.parametrize("whole", [False, True])
-def test_the_order_of_the_rows_says_nothing(whole):
-    table = table_of(200, seed=2, whole=whole)
+@pytest.mark.parametrize("whole_numbers", [False, True])
+def test_the_order_of_the_rows_says_nothing(whole_numbers):
+    table = table_of(200, seed=2, whole_numbers=whole_numbers)
     shuffled = table.take(np.random.default_rng(0).permutation(200))
-    one, other = (Microaggregate(3)(each, rng=np.random.default_rng(1))[0] for each in (table, shuffled))
+    first, second = (
+        Microaggregate(3)(table_given, rng=np.random.default_rng(1))[0] for table_given in (table, shuffled)
+    )
     for name in NAMES:
-        assert (one[name] == other[name]).all()
+        assert (first[name] == second[name]).all()
 
 
 def test_only_the_columns_named_are_averaged():
@@ -111,13 +113,13 @@ def test_what_has_no_mean_is_refused():
     words = Table.read({"a": ["x", "y", "z"]}, quasi_identifiers="a")
     gaps = Table.read({"a": [1, None, 3]}, quasi_identifiers="a", types={"a": "number"})
     ranges = Table.read({"a": ["[1, 2]", "3", "4"]}, quasi_identifiers="a", types={"a": "number"})
-    for table, protection, why in (
+    for table, protection, message in (
         (words, Microaggregate(2), "no quasi-identifier is one|averages numbers"),
         (words, Microaggregate(2, columns="a"), "no exact numbers"),
         (gaps, Microaggregate(2), "missing='excluded'"),
         (ranges, Microaggregate(2), "no exact numbers"),
     ):
-        with pytest.raises(UnmaskError, match=why):
+        with pytest.raises(UnmaskError, match=message):
             protection(table)
     with pytest.raises(FailedError, match="at least k = 5"):
         Microaggregate(5)(table_of(4, seed=0))
@@ -140,63 +142,66 @@ def choices(weights, n=3000, m=6):
 
 def test_the_weights_of_choices_are_found_again():
     weights = np.array([1.5, -0.7, 0.0])
-    near, own = choices(weights)
-    found = conditional_logit(near, own)
-    assert np.abs(found - weights).max() < 0.12
+    near, chosen = choices(weights)
+    result = conditional_logit(near, chosen)
+    assert np.abs(result - weights).max() < 0.12
     for step in 0.01 * np.concatenate([np.eye(3), -np.eye(3)]):  # it is a maximum
 
         def worth(w):
-            return log_shares(near, w)[own].sum() - w @ w / 2
+            return log_shares(near, w)[chosen].sum() - w @ w / 2
 
-        assert worth(found) > worth(found + step)
+        assert worth(result) > worth(result + step)
 
 
 def nearest_centroid(release, people, like, truth):
     """Bits lost by whoever takes the nearest group, and is told how often that is right; and how often it is."""
-    codes = [(one.column(name), like.column(name)) for name in NAMES for one in (release, people)]
+    codes = [(table.column(name), like.column(name)) for name in NAMES for table in (release, people)]
     places = [c.levels.low[c.codes] / g.levels.low[g.codes].std() for c, g in codes]
     theirs, mine = np.stack(places[::2], axis=1), np.stack(places[1::2], axis=1)
     d = ((mine[:, None] - theirs) ** 2).sum(axis=2)
     first = np.isclose(d, d.min(axis=1, keepdims=True), rtol=1e-9, atol=1e-12)
-    right = first[np.arange(len(d)), truth.candidate]
-    s, size = right.mean(), first.sum(axis=1)
-    return -np.log2(np.where(right, s / size, (1 - s) / (d.shape[1] - size))), np.mean(right / size)
+    is_right = first[np.arange(len(d)), truth.candidate]
+    s, size = is_right.mean(), first.sum(axis=1)
+    return -np.log2(np.where(is_right, s / size, (1 - s) / (d.shape[1] - size))), np.mean(is_right / size)
 
 
-@pytest.mark.parametrize(("k", "whole"), [(3, False), (10, False), (3, True)])
-def test_to_simulate_the_groups_is_better_than_the_nearest_and_says_what_it_finds(k, whole):
-    table, general = table_of(1500, seed=4, whole=whole), table_of(3000, seed=5, whole=whole)
-    release, origin = Microaggregate(k)(table, rng=np.random.default_rng(0))
-    known = Knowledge(targets=1000)(table, origin, rng=np.random.default_rng(1))
-    belief = MechanismAttack(Microaggregate(k))(
-        release, Background(known.people, general), rng=np.random.default_rng(2)
+@pytest.mark.parametrize(("k", "whole_numbers"), [(3, False), (10, False), (3, True)])
+def test_to_simulate_the_groups_is_better_than_the_nearest_and_says_what_it_finds(k, whole_numbers):
+    table, general = (
+        table_of(1500, seed=4, whole_numbers=whole_numbers),
+        table_of(3000, seed=5, whole_numbers=whole_numbers),
     )
-    lost, found = nearest_centroid(release, known.people, general, known.truth)
-    more = log_loss_bits.per_target(belief, known.truth) - lost
-    assert more.mean() < -2 * more.std() / np.sqrt(len(more))
-    realized = realized_success.per_target(belief, known.truth)
+    release, origin = Microaggregate(k)(table, rng=np.random.default_rng(0))
+    knowledge = Knowledge(targets=1000)(table, origin, rng=np.random.default_rng(1))
+    belief = MechanismAttack(Microaggregate(k))(
+        release, Background(knowledge.people, general), rng=np.random.default_rng(2)
+    )
+    lost, result = nearest_centroid(release, knowledge.people, general, knowledge.truth)
+    gain = log_loss_bits.per_target(belief, knowledge.truth) - lost
+    assert gain.mean() < -2 * gain.std() / np.sqrt(len(gain))
+    realized = realized_success.per_target(belief, knowledge.truth)
     error = realized.std() / np.sqrt(len(realized))
-    said = np.maximum.reduceat(np.exp(belief.log_probability), belief.indptr[:-1])[belief.observation]
-    assert abs(said.mean() - realized.mean()) < 3 * error
-    assert realized.mean() > found - 2 * error
+    announced = np.maximum.reduceat(np.exp(belief.log_probability), belief.indptr[:-1])[belief.observation]
+    assert abs(announced.mean() - realized.mean()) < 3 * error
+    assert realized.mean() > result - 2 * error
 
 
 def test_columns_that_stay_are_used_and_what_is_not_known_is_not():
-    both, names = (table_of(600, seed=6), table_of(1200, seed=7)), (*NAMES, "sex")
-    table, general = (Table.read({name: one[name] for name in names}, quasi_identifiers=names) for one in both)
+    tables, names = (table_of(600, seed=6), table_of(1200, seed=7)), (*NAMES, "sex")
+    table, general = (Table.read({name: table[name] for name in names}, quasi_identifiers=names) for table in tables)
     protection = Microaggregate(3)
     release, origin = protection(table, rng=np.random.default_rng(0))
-    found = []
+    losses = []
     for knowledge in (Knowledge(targets=300), Knowledge(targets=300, missing=0.3), Knowledge(columns=("sex",))):
-        known = knowledge(table, origin, rng=np.random.default_rng(1))
-        told = Background(known.people, general)
-        belief = MechanismAttack(protection)(release, told, rng=np.random.default_rng(2))
-        assert np.isfinite(log_loss_bits(belief, known.truth))
-        found.append(success_probability(belief, known.truth))
+        drawn = knowledge(table, origin, rng=np.random.default_rng(1))
+        background = Background(drawn.people, general)
+        belief = MechanismAttack(protection)(release, background, rng=np.random.default_rng(2))
+        assert np.isfinite(log_loss_bits(belief, drawn.truth))
+        losses.append(success_probability(belief, drawn.truth))
         if not knowledge.missing:
-            person = known.people["sex"][np.unique(belief.observation, return_index=True)[1]]
+            person = drawn.people["sex"][np.unique(belief.observation, return_index=True)[1]]
             assert (release["sex"][belief.candidate] == np.repeat(person, belief.row_length)).all()
-    assert found[0] > 1.5 * found[1] > 10 * found[2]
+    assert losses[0] > 1.5 * losses[1] > 10 * losses[2]
 
 
 def test_without_people_in_general_nothing_can_be_simulated():

@@ -25,34 +25,34 @@ def recursive(values, counts, *, k, span, allows=None, trees=None):
             for j in range(len(span))
         ]
         for j in sorted(range(len(span)), key=lambda j: (-widths[j], j)):
-            found = []
+            cuts = []
             present = sorted({values[i][j] for i in points})
             for at in range(len(present) - 1):
                 if trees and trees[j] is not None and not between_children(trees[j], present, at):
                     continue
-                left = [i for i in points if values[i][j] <= present[at]]
-                right = [i for i in points if values[i][j] > present[at]]
-                n_left, n_right = sum(counts[i] for i in left), sum(counts[i] for i in right)
-                if min(n_left, n_right) >= k and (allows is None or (allows(left) and allows(right))):
-                    found.append((abs(2 * n_left - rows), at, left, right))
-            if found:
-                _, _, left, right = min(found, key=lambda one: one[:2])
-                return cut(left) + cut(right)
+                lower_points = [i for i in points if values[i][j] <= present[at]]
+                upper_points = [i for i in points if values[i][j] > present[at]]
+                n_left, n_right = sum(counts[i] for i in lower_points), sum(counts[i] for i in upper_points)
+                if min(n_left, n_right) >= k and (allows is None or (allows(lower_points) and allows(upper_points))):
+                    cuts.append((abs(2 * n_left - rows), at, lower_points, upper_points))
+            if cuts:
+                _, _, lower_points, upper_points = min(cuts, key=lambda cut: cut[:2])
+                return cut(lower_points) + cut(upper_points)
         return [points]
 
     return cut(list(range(len(values))))
 
 
-def between_children(tree, present, at):
+def between_children(tree, present, index):
     """The cut after present[at] separates two children of the lowest common ancestor of all values present."""
     common = next(level for level in range(len(tree)) if len({tree[level][value] for value in present}) == 1)
-    return tree[common - 1][present[at]] != tree[common - 1][present[at + 1]]
+    return tree[common - 1][present[index]] != tree[common - 1][present[index + 1]]
 
 
 def as_numbers(boxes, n_points):
     number = np.empty(n_points, dtype=np.int32)
-    for at, points in enumerate(boxes):
-        number[points] = at
+    for index, points in enumerate(boxes):
+        number[points] = index
     return number
 
 
@@ -127,17 +127,17 @@ def test_equals_the_recursive_definition_where_k_counts_people(cloud, k, n_peopl
     assert_array_equal(got, as_numbers(expected, len(values)))
 
 
-@pytest.mark.parametrize("together", [1, 2, 7])
+@pytest.mark.parametrize("n_together", [1, 2, 7])
 @given(clouds(), st.integers(1, 8), st.randoms(use_true_random=False))
 @settings(max_examples=50)
-def test_boxes_are_the_same_however_many_are_cut_together(together, cloud, k, random):
+def test_boxes_are_the_same_however_many_are_cut_together(n_together, cloud, k, random):
     values, counts = cloud
-    held = np.array([[random.randint(0, 2) for _ in range(3)] for _ in counts])
-    how = {"k": k, "histograms": [held], "allows": [lambda h: np.count_nonzero(h, axis=1) >= 2]}
+    histogram = np.array([[random.randint(0, 2) for _ in range(3)] for _ in counts])
+    settings = {"k": k, "histograms": [histogram], "allows": [lambda h: np.count_nonzero(h, axis=1) >= 2]}
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(module, "_TOGETHER", together)
-        few = mondrian(values, counts, **how)
-    assert_array_equal(few, mondrian(values, counts, **how))
+        patched.setattr(module, "_TOGETHER", n_together)
+        small_lots = mondrian(values, counts, **settings)
+    assert_array_equal(small_lots, mondrian(values, counts, **settings))
 
 
 TREE = np.array(  # a; b c; d e f under two inner nodes and a root, depth first
@@ -226,12 +226,12 @@ def test_blocks_of_any_size_give_the_same_boxes(monkeypatch, strict):
             rng=np.random.default_rng(0),
         )
 
-    whole = run()
+    at_once = run()
     monkeypatch.setattr(cut_tests, "_CELLS", 20)
-    assert_array_equal(run(), whole)
+    assert_array_equal(run(), at_once)
     monkeypatch.setattr(module, "_WORD", 0)
-    assert_array_equal(run(), whole)
-    assert whole.max() > 20
+    assert_array_equal(run(), at_once)
+    assert at_once.max() > 20
 
 
 @given(st.integers(1, 60), st.integers(1, 6), st.integers(1, 3), st.integers(0, 2**16))

@@ -7,7 +7,7 @@ import unmask
 from unmask.tables import AddNoise, Mondrian, Table
 
 
-def _people(n=300, *, moved=0.0, keep=(), seed=0):
+def _people(n=300, *, noise_scale=0.0, keep=(), seed=0):
     """People and the same after their numbers were moved by up to so much of their range, in another order."""
     rng = np.random.default_rng(seed)
     cells = {
@@ -18,64 +18,66 @@ def _people(n=300, *, moved=0.0, keep=(), seed=0):
     ill = rng.integers(0, 5, n)
     origin = rng.permutation(n)
     away = {
-        name: (column + rng.uniform(-moved, moved, n) * np.ptp(column)).round().astype(int)[origin]
+        name: (column + rng.uniform(-noise_scale, noise_scale, n) * np.ptp(column)).round().astype(int)[origin]
         for name, column in cells.items()
     }
     roles = {"quasi_identifiers": [name for name in cells if name not in keep], "keep": list(keep), "sensitive": "ill"}
     tables = [
-        Table.read({name: list(map(str, column.tolist())) for name, column in some.items()}, **roles)
-        for some in ({**cells, "ill": ill}, {**away, "ill": ill[origin]})
+        Table.read({name: list(map(str, column.tolist())) for name, column in cells_of_table.items()}, **roles)
+        for cells_of_table in ({**cells, "ill": ill}, {**away, "ill": ill[origin]})
     ]
     return *tables, origin
 
 
-def _told(found, adversary, measure, target="identity"):
-    rows = [row for row in found.rows if (row.release, row.adversary, row.target) == ("release", adversary, target)]
+def _row_of(result, adversary, measure, target="identity"):
+    rows = [row for row in result.rows if (row.release, row.adversary, row.target) == ("release", adversary, target)]
     return {row.measure: row for row in rows}.get(measure)
 
 
 def _nearest_by_hand(original, release, origin):
     """How often a nearest row is theirs, ties shared."""
     names = original.names[:3]
-    one, other = (
+    first, second = (
         np.array([[float(cell) for cell in table[name]] for name in names]).T for table in (original, release)
     )
-    span = np.ptp(other, axis=0)
-    right = []
-    for number, own in enumerate(one):
-        far = np.minimum(np.abs(other - own) / span, 1).sum(axis=1)
-        best = np.flatnonzero(far <= far.min() + 1e-9)
-        right.append(np.mean(origin[best] == number))
-    return np.array(right)
+    span = np.ptp(second, axis=0)
+    is_right = []
+    for number, person in enumerate(first):
+        far = np.minimum(np.abs(second - person) / span, 1).sum(axis=1)
+        nearest = np.flatnonzero(far <= far.min() + 1e-9)
+        is_right.append(np.mean(origin[nearest] == number))
+    return np.array(is_right)
 
 
 @pytest.mark.parametrize("keep", [(), ("income",), ("income", "debt")])
 def test_who_takes_the_nearest_row_finds_people_whose_numbers_were_moved_a_little(keep):
-    original, release, origin = _people(moved=0.002, keep=keep)
+    original, release, origin = _people(noise_scale=0.002, keep=keep)
 
-    found = unmask.audit(release, original=original, origin=origin, policy="identity:success_probability.worst <= 0.5")
+    result = unmask.audit(release, original=original, origin=origin, policy="identity:success_probability.worst <= 0.5")
 
     by_hand = _nearest_by_hand(original, release, origin).mean()
-    announced, realized = (_told(found.data, "nearest", name) for name in ("success_probability", "realized_success"))
+    announced, realized = (
+        _row_of(result.data, "nearest", name) for name in ("success_probability", "realized_success")
+    )
     assert by_hand > 0.9
     assert realized.posterior == pytest.approx(by_hand, abs=0.03)  # of half of the people
     assert announced.posterior == pytest.approx(realized.posterior, abs=0.05)
     assert announced.status == "model"
     assert "do not match their own row, by" in announced.note
-    assert found.data.verdicts[0].state == "not acceptable"
-    assert _told(found.data, "nearest", "realized_success", "ill").posterior > 0.85
+    assert result.data.verdicts[0].state == "not acceptable"
+    assert _row_of(result.data, "nearest", "realized_success", "ill").posterior > 0.85
 
 
 def test_the_prosecutor_alone_would_have_called_it_safe():
-    original, release, origin = _people(moved=0.002)
-    found = unmask.audit(release, original=original, origin=origin).data
-    assert _told(found, "prosecutor", "realized_success").posterior < 0.05
+    original, release, origin = _people(noise_scale=0.002)
+    result = unmask.audit(release, original=original, origin=origin).data
+    assert _row_of(result, "prosecutor", "realized_success").posterior < 0.05
 
 
 def test_what_is_announced_falls_with_what_is_found():
-    original, release, origin = _people(moved=0.5, n=400)
-    found = unmask.audit(release, original=original, origin=origin).data
-    announced, realized = (_told(found, "nearest", name) for name in ("success_probability", "realized_success"))
+    original, release, origin = _people(noise_scale=0.5, n=400)
+    result = unmask.audit(release, original=original, origin=origin).data
+    announced, realized = (_row_of(result, "nearest", name) for name in ("success_probability", "realized_success"))
     assert realized.posterior < 0.1
     assert announced.posterior < 0.1
     assert announced.status == "model"
@@ -84,13 +86,13 @@ def test_what_is_announced_falls_with_what_is_found():
 def test_nobody_takes_the_nearest_row_where_people_fit_theirs_or_the_protection_is_said():
     original, release, origin = _people()
     plain = unmask.audit(release, original=original, origin=origin).data
-    made, rows = Mondrian(k=5)(original)
-    boxes = unmask.audit(made, original=original, origin=rows).data
+    boxes_release, rows = Mondrian(k=5)(original)
+    boxes = unmask.audit(boxes_release, original=original, origin=rows).data
     noise = AddNoise(sd={"age": 0.5, "income": 50, "debt": 9})
-    moved, whose = noise(original, rng=np.random.default_rng(2))  # by which somebody is surer than numbers can say
-    said = unmask.audit(moved, original=original, origin=whose, protection=noise).data
-    for found in (plain, boxes, said):
-        assert _told(found, "nearest", "realized_success") is None
+    noisy, whose = noise(original, rng=np.random.default_rng(2))  # by which somebody is surer than numbers can say
+    result = unmask.audit(noisy, original=original, origin=whose, protection=noise).data
+    for found in (plain, boxes, result):
+        assert _row_of(found, "nearest", "realized_success") is None
 
 
 def test_a_row_that_says_anything_of_a_missing_cell_was_not_moved():
@@ -100,9 +102,9 @@ def test_a_row_that_says_anything_of_a_missing_cell_was_not_moved():
     release, origin = Mondrian(k=10)(original)
     assert "*" in release["age"].tolist()
 
-    found = unmask.audit(release, original=original, origin=origin).data
+    result = unmask.audit(release, original=original, origin=origin).data
 
-    assert _told(found, "nearest", "realized_success") is None
+    assert _row_of(result, "nearest", "realized_success") is None
 
 
 class Untold:
@@ -115,19 +117,23 @@ class Untold:
 def test_a_protection_that_says_nothing_of_itself_leaves_the_nearest_row():
     original, _, _ = _people()
     release, origin = Untold()(original, rng=np.random.default_rng(0))
-    found = unmask.audit(release, original=original, origin=origin, protection=Untold()).data
-    assert _told(found, "nearest", "realized_success").posterior > 0.9
+    result = unmask.audit(release, original=original, origin=origin, protection=Untold()).data
+    assert _row_of(result, "nearest", "realized_success").posterior > 0.9
 
 
 def test_few_people_are_compared_with_many_rows(monkeypatch):
     monkeypatch.setattr("unmask.tables.audit.perturbed.MAX_COMPARED_PAIRS", 60 * 300)
-    original, release, origin = _people(moved=0.002)
-    found = unmask.audit(release, original=original, origin=origin).data
-    assert _told(found, "nearest", "realized_success").n == 60
+    original, release, origin = _people(noise_scale=0.002)
+    result = unmask.audit(release, original=original, origin=origin).data
+    assert _row_of(result, "nearest", "realized_success").n == 60
 
 
 def test_large_releases_say_that_the_nearest_row_is_not_looked_for(monkeypatch):
     monkeypatch.setattr("unmask.tables.audit.perturbed.MAX_ROWS", 100)
-    original, release, origin = _people(moved=0.002)
-    found = unmask.audit(release, original=original, origin=origin).data
-    assert [why for what, why in found.not_run if what == "The nearest row of release" and "--protection" in why]
+    original, release, origin = _people(noise_scale=0.002)
+    result = unmask.audit(release, original=original, origin=origin).data
+    assert [
+        reason
+        for analysis, reason in result.not_run
+        if analysis == "The nearest row of release" and "--protection" in reason
+    ]

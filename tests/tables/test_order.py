@@ -19,7 +19,7 @@ from unmask.tables.attacks.order import is_sorted
 N = 600
 
 
-def people(n=N, seed=5, *, by=None):
+def people(n=N, seed=5, *, sort_key=None):
     rng = np.random.default_rng(seed)
     columns = {
         "age": rng.integers(18, 90, n),
@@ -28,7 +28,7 @@ def people(n=N, seed=5, *, by=None):
         "illness": rng.choice(list("abcdef"), n),
     }
     table = Table.read(columns, quasi_identifiers=("age", "sex", "zip"), sensitive="illness")
-    return table if by is None else table.take(np.argsort(table.column(by).codes, kind="stable"))
+    return table if sort_key is None else table.take(np.argsort(table.column(sort_key).codes, kind="stable"))
 
 
 def in_source_order(source, k=10):
@@ -37,7 +37,7 @@ def in_source_order(source, k=10):
     return release.take(np.argsort(origin))
 
 
-def found(attack, release, origin, source):
+def fit_order(attack, release, origin, source):
     """What the adversary announces, and what is true of it."""
     record = np.full(source.n_rows, ABSENT)
     record[origin] = np.arange(len(origin))
@@ -47,7 +47,8 @@ def found(attack, release, origin, source):
 
 def finds_nothing(attack, release, origin, source):
     return all(
-        row.posterior == pytest.approx(1 / release.n_rows, rel=1e-6) for row in found(attack, release, origin, source)
+        row.posterior == pytest.approx(1 / release.n_rows, rel=1e-6)
+        for row in fit_order(attack, release, origin, source)
     )
 
 
@@ -57,18 +58,18 @@ def finds_nothing(attack, release, origin, source):
 @pytest.mark.parametrize("order", [np.arange(N), np.arange(N)[::-1]], ids=["as it is", "reversed"])
 def test_a_release_that_was_not_shuffled_is_read_off(order):  # T1
     source = people()
-    announced, realized = found(OrderAttack(), in_source_order(source).take(order), order, source)
+    announced, realized = fit_order(OrderAttack(), in_source_order(source).take(order), order, source)
     assert announced.posterior > 0.99
     assert realized.posterior == 1
 
 
-@pytest.mark.parametrize("few", [1, N // 2])
-def test_first_rows_in_order_do_not_make_an_order(few, monkeypatch):
+@pytest.mark.parametrize("n_rows", [1, N // 2])
+def test_first_rows_in_order_do_not_make_an_order(n_rows, monkeypatch):
     """The rows that are looked at first fit, and the others do not."""
-    monkeypatch.setattr(attack, "N_PROBE_ROWS", few)
+    monkeypatch.setattr(attack, "N_PROBE_ROWS", n_rows)
     source = people()
     order = np.concatenate([np.arange(N // 2), N // 2 + np.random.default_rng(4).permutation(N - N // 2)])
-    announced, realized = found(OrderAttack(), in_source_order(source).take(order), order, source)
+    announced, realized = fit_order(OrderAttack(), in_source_order(source).take(order), order, source)
     assert (announced.posterior, realized.posterior) == pytest.approx((1 / N, 1 / N))
 
 
@@ -76,17 +77,17 @@ def test_rows_that_were_left_out_do_not_hide_the_order():
     source = people()
     release, origin = Suppress(k=2)(source.take(np.arange(N)))
     assert release.n_rows < N
-    kept = np.sort(origin)
+    rows = np.sort(origin)
     back = release.take(np.argsort(origin))
-    announced, realized = found(OrderAttack(), back, kept, source)
-    assert announced.posterior == pytest.approx(len(kept) / N, abs=0.01)  # nobody is sought who was left out
-    assert realized.posterior == pytest.approx(len(kept) / N)
+    announced, realized = fit_order(OrderAttack(), back, rows, source)
+    assert announced.posterior == pytest.approx(len(rows) / N, abs=0.01)  # nobody is sought who was left out
+    assert realized.posterior == pytest.approx(len(rows) / N)
 
 
 def test_a_release_sorted_by_exact_ages_gives_people_of_one_age_alike():
     source = people()
     order = np.lexsort((np.random.default_rng(8).random(N), source.column("age").codes))
-    announced, realized = found(OrderAttack(), in_source_order(source).take(order), order, source)
+    announced, realized = fit_order(OrderAttack(), in_source_order(source).take(order), order, source)
     assert announced.low <= realized.posterior <= announced.high
     assert announced.posterior > 0.2
 
@@ -96,7 +97,7 @@ def test_classes_written_by_a_stable_sort_keep_the_order_of_the_source():
     release = in_source_order(source)
     order = np.argsort(release.classes.of_row, kind="stable")
     assert not is_sorted(release.take(order))
-    announced, realized = found(OrderAttack(), release.take(order), order, source)
+    announced, realized = fit_order(OrderAttack(), release.take(order), order, source)
     assert announced.posterior > 0.4  # inside the classes, chance is as likely
     assert realized.posterior == 1
 
@@ -104,25 +105,25 @@ def test_classes_written_by_a_stable_sort_keep_the_order_of_the_source():
 # --- nothing to find --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("by", [None, "age", "sex", "zip", "illness"])
+@pytest.mark.parametrize("sort_key", [None, "age", "sex", "zip", "illness"])
 @pytest.mark.parametrize("k", [2, 10, 50])
-def test_what_we_release_tells_nothing_by_its_order(by, k):
-    source = people(by=by)
+def test_what_we_release_tells_nothing_by_its_order(sort_key, k):
+    source = people(sort_key=sort_key)
     assert finds_nothing(OrderAttack(), *Mondrian(k=k)(source), source)
 
 
 def test_what_we_release_tells_nothing_after_it_was_written_and_read(tmp_path):
-    source = people(by="age")
+    source = people(sort_key="age")
     release, origin = Mondrian(k=5)(source)
     release.write(tmp_path / "release.csv")
     again = Table.read(tmp_path / "release.csv", quasi_identifiers=("age", "sex", "zip"), sensitive="illness")
     assert finds_nothing(OrderAttack(), again, origin, source)
 
 
-@pytest.mark.parametrize("by", [None, "age"])
+@pytest.mark.parametrize("sort_key", [None, "age"])
 @pytest.mark.parametrize("protection", [Mondrian(k=5), Identity()])
-def test_a_shuffle_that_nobody_can_repeat_tells_nothing(by, protection):
-    source = people(by=by)
+def test_a_shuffle_that_nobody_can_repeat_tells_nothing(sort_key, protection):
+    source = people(sort_key=sort_key)
     release, origin = protection(source)
     order = np.random.default_rng().permutation(N)
     assert finds_nothing(OrderAttack(), release.take(order), origin[order], source)
@@ -136,8 +137,8 @@ def test_releases_of_adult_tell_nothing_by_their_order():  # the published claim
 
 def test_a_sample_is_not_put_in_order():
     source = people()
-    some = np.sort(np.random.default_rng(4).choice(N, N // 2, replace=False))
-    assert OrderAttack()(in_source_order(source).take(some), Background(source)).provenance["order"] == "sampled"
+    rows = np.sort(np.random.default_rng(4).choice(N, N // 2, replace=False))
+    assert OrderAttack()(in_source_order(source).take(rows), Background(source)).provenance["order"] == "sampled"
 
 
 # --- sorted releases --------------------------------------------------------------------------------------------------
@@ -145,26 +146,26 @@ def test_a_sample_is_not_put_in_order():
 
 @given(st.lists(st.tuples(*[st.integers(0, 2)] * 3), min_size=1, max_size=7), st.permutations([0, 1, 2]))
 def test_sorting_by_any_priority_is_recognized(rows, priority):
-    ordered = sorted(rows, key=lambda row: tuple(row[at] for at in priority))
-    columns = {name: [row[at] for row in ordered] for at, name in enumerate("abc")}
+    ordered = sorted(rows, key=lambda row: tuple(row[index] for index in priority))
+    columns = {name: [row[index] for row in ordered] for index, name in enumerate("abc")}
     assert is_sorted(Table.read(columns, quasi_identifiers=tuple("abc")))
 
 
 @given(st.lists(st.tuples(*[st.integers(0, 2)] * 2), min_size=1, max_size=5))
 def test_sortedness_is_that_of_some_sort(rows):
     sorts = [
-        sorted(rows, key=lambda row: tuple(sign * row[at] for at, sign in zip(priority, signs, strict=True)))
+        sorted(rows, key=lambda row: tuple(sign * row[index] for index, sign in zip(priority, signs, strict=True)))
         for priority in ((0, 1), (1, 0))
         for signs in ((1, 1), (1, -1), (-1, 1), (-1, -1))
     ]
-    columns = {name: [row[at] for row in rows] for at, name in enumerate("ab")}
+    columns = {name: [row[index] for row in rows] for index, name in enumerate("ab")}
     assert is_sorted(Table.read(columns, quasi_identifiers=("a", "b"))) == (rows in sorts)
 
 
 # --- the arithmetic, against an enumeration of all permutations -----------------------------------------------------
 
 
-def explanations(ages, classes, shown):
+def explanations(ages, classes, observed):
     """Each explanation as {places of the people: probability}, with its prior; None for chance."""
     n = len(ages)
     orders = [(tuple(range(n)), None), (tuple(reversed(range(n))), None)]
@@ -176,14 +177,16 @@ def explanations(ages, classes, shown):
             way for way in permutations(order) if (way == order if ties is None else [ages[i] for i in way] == ties)
         ]
         yield 1 / 3 / len(orders), {tuple(way.index(i) for i in range(n)): 1 / len(ways) for way in ways}
-    blocks = [key for key, _ in groupby(shown)]
-    if len(blocks) == len(set(shown)) < n:
+    blocks = [key for key, _ in groupby(observed)]
+    if len(blocks) == len(set(observed)) < n:
         member = {block: [i for i in range(n) if classes[i] == block] for block in blocks}
         share = 1 / factorial(len(blocks))
-        rows = {block: [at for at in range(n) if shown[at] == block] for block in blocks}
+        rows = {block: [index for index in range(n) if observed[index] == block] for block in blocks}
         inside = {i: rows[block][member[block].index(i)] for block in blocks for i in member[block]}
         yield 1 / 6, {tuple(inside[i] for i in range(n)): share}
-        alike = [places for places in permutations(range(n)) if all(classes[i] == shown[places[i]] for i in range(n))]
+        alike = [
+            places for places in permutations(range(n)) if all(classes[i] == observed[places[i]] for i in range(n))
+        ]
         yield 1 / 6, (None, {places: share / len(alike) for places in alike})
     every = list(permutations(range(n)))
     yield 1 / 3, (None, dict.fromkeys(every, 1 / len(every)))
@@ -192,10 +195,10 @@ def explanations(ages, classes, shown):
 def enumerated(ages, classes, contents):
     """(n, n) the belief by Bayes' rule over all permutations; contents : (class, secret) of each row."""
     n = len(ages)
-    shown = [content[0] for content in contents]
+    released = [content[0] for content in contents]
     ways = [way for way in permutations(contents) if all(way[i][0] == classes[i] for i in range(n))]
     belief, total = np.zeros((n, n)), 0.0
-    for prior, explained in explanations(ages, classes, shown):
+    for prior, explained in explanations(ages, classes, released):
         by_chance = isinstance(explained, tuple)
         for places, probability in (explained[1] if by_chance else explained).items():
             fitting = sum(all(way[i] == contents[places[i]] for i in range(n)) for way in ways) / len(ways)
@@ -229,14 +232,14 @@ def test_the_belief_is_bayes_rule_over_all_permutations(ages, secrets, order):
     dense = np.zeros((len(ages), len(ages)))
     owner = np.repeat(np.arange(belief.n_observations), belief.row_length)
     dense[owner, belief.candidate] = np.exp(belief.log_probability)
-    rest = len(ages) - belief.row_length
-    dense += np.where(dense == 0, (belief.unlisted / np.maximum(rest, 1))[:, None], 0.0)
+    n_unreleased = len(ages) - belief.row_length
+    dense += np.where(dense == 0, (belief.unlisted / np.maximum(n_unreleased, 1))[:, None], 0.0)
     assert dense[belief.observation] == pytest.approx(enumerated(ages, classes, contents), abs=1e-6)
 
 
 def test_where_the_order_tells_most_a_sentence_says_so_beside_the_table():
     source = people()
 
-    told = beside(audit(in_source_order(source), original=source, origin=np.arange(N)).data)
+    sentences_beside = beside(audit(in_source_order(source), original=source, origin=np.arange(N)).data)
 
-    assert any("order of the rows re-identifies 100" in sentence for sentence in told)
+    assert any("order of the rows re-identifies 100" in sentence for sentence in sentences_beside)

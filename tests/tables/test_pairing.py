@@ -19,8 +19,10 @@ TYPES = {"a": "number", "b": "text", "c": "code"}
 @st.composite
 def tables(draw, names, missing):
     cells = {"a": NUMBERS, "b": TEXTS, "c": CODES}
-    few = [st.sampled_from(draw(st.lists(st.sampled_from(cells[name]), min_size=1, max_size=6))) for name in names]
-    rows = draw(st.lists(st.tuples(*few), min_size=1, max_size=16))
+    cell_strategies = [
+        st.sampled_from(draw(st.lists(st.sampled_from(cells[name]), min_size=1, max_size=6))) for name in names
+    ]
+    rows = draw(st.lists(st.tuples(*cell_strategies), min_size=1, max_size=16))
     columns = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
     return Table.read(columns, quasi_identifiers=names, types={n: TYPES[n] for n in names}, missing=missing)
 
@@ -29,45 +31,47 @@ def by_hand(pairs, fits):
     """All with all, cell by cell."""
     return [
         (i, j)
-        for i, left in enumerate(pairs.observed)
-        for j, right in enumerate(pairs.classes)
-        if all(fit[a][b] for fit, a, b in zip(fits, left, right, strict=True))
+        for i, observed_row in enumerate(pairs.observed)
+        for j, class_row in enumerate(pairs.classes)
+        if all(fit[a][b] for fit, a, b in zip(fits, observed_row, class_row, strict=True))
     ]
 
 
 VALUES = {"[1, 2]": {1, 2}, "[2, 4]": {2, 3, 4}, "[4, 6]": {4, 5, 6}, "[5, 9]": {5, 6, 7, 8, 9}, "[8, 9]": {8, 9}}
-VALUES |= {str(at): {at} for at in range(1, 4)} | {text: set(text.strip("{}").split(", ")) for text in TEXTS[:-2]}
+VALUES |= {str(index): {index} for index in range(1, 4)} | {
+    text: set(text.strip("{}").split(", ")) for text in TEXTS[:-2]
+}
 VALUES |= {"100": {"100"}, "101": {"101"}, "200": {"200"}, "1**": {"1", "10", "100", "101"}, "20*": {"20", "200"}}
 
 
 def holds(cells, missing):
     """Which released cells hold every value that the cell of a person may be."""
 
-    def meets(known, released):
-        if "*" in (known, released):
+    def meets(known_cell, released):
+        if "*" in (known_cell, released):
             return True
-        if "" in (known, released):
-            return known == released or missing == "wildcard"
-        return VALUES[known] <= VALUES[released]
+        if "" in (known_cell, released):
+            return known_cell == released or missing == "wildcard"
+        return VALUES[known_cell] <= VALUES[released]
 
-    return [[meets(known, released) for released in cells] for known in cells]
+    return [[meets(known_cell, released) for released in cells] for known_cell in cells]
 
 
 @given(st.data(), st.sampled_from(["own", "wildcard", "excluded"]), st.sampled_from([0, 4, 1 << 14]), st.booleans())
 def test_the_pairs_are_those_of_all_with_all(data, missing, enough, on_bits):
     names = data.draw(st.lists(st.sampled_from("abc"), min_size=1, max_size=3, unique=True))
-    release, others = data.draw(tables(names, missing)), data.draw(tables(names, missing))
+    release, other_table = data.draw(tables(names, missing)), data.draw(tables(names, missing))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pairing, "MIN_PAIRS_TO_PART", enough)
         patch.setattr(pairing, "BIT_SPEEDUP", 1 << 20 if on_bits else 0)
         patch.setattr(pairing, "MIN_WIDE_PAIRS", data.draw(st.sampled_from([0, 1 << 22])))
-        pairs, mine = pairing.pair(others, release), pairing.pair(release, release)
-        found = pairing.pairs_where(pairs, pairing.fits_of(pairs.columns, missing=missing))
-        told = relation_of(release) is not None
+        pairs, mine = pairing.pair(other_table, release), pairing.pair(release, release)
+        actual = pairing.pairs_where(pairs, pairing.fits_of(pairs.columns, missing=missing))
+        has_relation = relation_of(release) is not None
     expected = by_hand(pairs, pairing.fits_of(pairs.columns, missing=missing))
-    assert list(zip(*map(np.ndarray.tolist, found), strict=True)) == expected
+    assert list(zip(*map(np.ndarray.tolist, actual), strict=True)) == expected
     meet = by_hand(mine, [holds(cell.levels.labels, missing) for cell, _ in mine.columns])
-    assert told == any(i != j for i, j in meet)
+    assert has_relation == any(i != j for i, j in meet)
 
 
 def test_boxes_that_were_cut_out_of_one_another_come_apart():
@@ -80,9 +84,9 @@ def test_boxes_that_were_cut_out_of_one_another_come_apart():
     fits = pairing.fits_of(pairs.columns, missing="own")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pairing, "MIN_PAIRS_TO_PART", 0)
-        left, right = pairing.separate_rows(pairs.observed, pairs.classes, fits)
-    assert (left == right).all()
-    assert len(np.unique(left)) == n
+        rows, groups = pairing.separate_rows(pairs.observed, pairs.classes, fits)
+    assert (rows == groups).all()
+    assert len(np.unique(rows)) == n
 
 
 def test_what_fits_nowhere_is_no_pair_and_what_cannot_be_parted_is_compared():
@@ -91,18 +95,20 @@ def test_what_fits_nowhere_is_no_pair_and_what_cannot_be_parted_is_compared():
     pairs = pairing.pair(people, release)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pairing, "MIN_PAIRS_TO_PART", 0)
-        found = pairing.pairs_where(pairs, pairing.fits_of(pairs.columns, missing="own"))
-    assert list(zip(*map(np.ndarray.tolist, found), strict=True)) == [(0, 0), (0, 1), (1, 2)]
+        pairs_listed = pairing.pairs_where(pairs, pairing.fits_of(pairs.columns, missing="own"))
+    assert list(zip(*map(np.ndarray.tolist, pairs_listed), strict=True)) == [(0, 0), (0, 1), (1, 2)]
 
 
 @pytest.mark.parametrize("side", ["released", "observed"])
 def test_hidden_cells_of_wide_columns_join_nobody_else(monkeypatch, side):
     # one hidden cell had everybody asked about everybody: insiders of 60,000 people took 33 CPU s in place of 3
     rng, n = np.random.default_rng(0), 400
-    stated = {name: rng.integers(0, 60, n).astype(str) for name in ("a", "b")} | {"c": rng.choice(list("xyz"), n)}
-    hidden = {name: np.where(rng.random(n) < 0.03, "*", column) for name, column in stated.items()}
+    cells_stated = {name: rng.integers(0, 60, n).astype(str) for name in ("a", "b")} | {"c": rng.choice(list("xyz"), n)}
+    hidden = {name: np.where(rng.random(n) < 0.03, "*", column) for name, column in cells_stated.items()}
     types = dict.fromkeys("ab", "number") | {"c": "text"}
-    people, release = (Table.read(cells, quasi_identifiers=list("abc"), types=types) for cells in (stated, hidden))
+    people, release = (
+        Table.read(cells, quasi_identifiers=list("abc"), types=types) for cells in (cells_stated, hidden)
+    )
     pairs = pairing.pair(*((people, release) if side == "released" else (release, people)))
     tables = pairing.fits_of(pairs.columns, missing="own")
     monkeypatch.setattr(pairing, "MIN_WIDE_PAIRS", 0)
@@ -110,10 +116,10 @@ def test_hidden_cells_of_wide_columns_join_nobody_else(monkeypatch, side):
     monkeypatch.setattr(pairing, "CHUNK", 50)
     fits = pairing.fits_of(pairs.columns, missing="own")
     assert all(isinstance(fit, pairing.EqualValues) for fit in fits)
-    found = list(zip(*map(np.ndarray.tolist, pairing.pairs_where(pairs, fits)), strict=True))
-    assert found == by_hand(pairs, tables)
-    asked = pairing._lots(pairs.observed, pairs.classes, fits).size.sum()
-    assert len(found) == asked < len(pairs.observed) * len(pairs.classes) / 50
+    pairs_listed = list(zip(*map(np.ndarray.tolist, pairing.pairs_where(pairs, fits)), strict=True))
+    assert pairs_listed == by_hand(pairs, tables)
+    n_compared = pairing._lots(pairs.observed, pairs.classes, fits).size.sum()
+    assert len(pairs_listed) == n_compared < len(pairs.observed) * len(pairs.classes) / 50
 
 
 def test_hidden_cells_of_wide_columns_where_nobody_is(monkeypatch):
@@ -123,10 +129,10 @@ def test_hidden_cells_of_wide_columns_where_nobody_is(monkeypatch):
     pairs = pairing.pair(people, release)
     fits = pairing.fits_of(pairs.columns, missing="own")
     assert isinstance(fits[0], pairing.EqualValues)
-    assert [some.tolist() for some in pairing.pairs_where(pairs, fits)] == [[0, 1], [0, 0]]
+    assert [part.tolist() for part in pairing.pairs_where(pairs, fits)] == [[0, 1], [0, 0]]
     nobody = pairs.classes[:0]
-    (found,) = pairing.pairs_near(pairs.observed, nobody, fits)
-    assert [len(some) for some in found] == [0, 0]
+    (pairs_found,) = pairing.pairs_near(pairs.observed, nobody, fits)
+    assert [len(part) for part in pairs_found] == [0, 0]
 
 
 def test_people_who_fit_one_class_alone_are_one_observation():
@@ -134,7 +140,7 @@ def test_people_who_fit_one_class_alone_are_one_observation():
     people = Table.read({"a": [1, 2, 4, 5, 8, 20, 30, 31]}, quasi_identifiers="a")
     belief = ClassAttack()(release, Background(people))
     assert belief.n_observations == 7
-    assert [len(belief.candidates(who)) for who in range(8)] == [2, 2, 3, 3, 1, 1, 0, 0]
-    same = belief.observation[:, None] == belief.observation
-    assert np.argwhere(np.triu(same, 1)).tolist() == [[0, 1]]  # 30 and 31 are nobody of it, and not one person
+    assert [len(belief.candidates(person)) for person in range(8)] == [2, 2, 3, 3, 1, 1, 0, 0]
+    is_same = belief.observation[:, None] == belief.observation
+    assert np.argwhere(np.triu(is_same, 1)).tolist() == [[0, 1]]  # 30 and 31 are nobody of it, and not one person
     assert ClassAttack(prior_present=0.5)(release, Background(people)).n_observations == 8

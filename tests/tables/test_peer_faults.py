@@ -67,36 +67,36 @@ def test_entropy_diversity_is_real():
 def test_a_row_with_a_missing_cell_is_not_dropped():
     # pycanon: k = 5 for five equal rows and one with a missing quasi-identifier
     people = table({"age": ["30"] * 5 + [""], "zip": ["1"] * 6})
-    found = criteria.evaluate(people)
-    assert (found.k, found.rows, found.rows_missing, found.missing) == (1, 6, 1, "own")
+    result = criteria.evaluate(people)
+    assert (result.k, result.rows, result.rows_missing, result.missing) == (1, 6, 1, "own")
 
 
 @pytest.mark.parametrize("rows", [[0, 1, 2, 3], [3, 1, 0, 2], [2, 3, 0, 1]])
 def test_a_permuted_table_has_the_same_criteria(rows):
     # pycanon: class members by label, read by position: l = 2, t = 0.0 where the truth is l = 1, t = 0.5
     people = table({"zip": ["1", "1", "2", "2"], "ill": ["a", "a", "b", "b"]}, sensitive=["ill"])
-    found = criteria.evaluate(people.take(np.array(rows)))
-    assert (found.k, found.l_distinct, found.t_equal) == (2, 1, 0.5)
-    assert found == criteria.evaluate(people)
+    result = criteria.evaluate(people.take(np.array(rows)))
+    assert (result.k, result.l_distinct, result.t_equal) == (2, 1, 0.5)
+    assert result == criteria.evaluate(people)
 
 
 def test_a_permuted_frame_has_the_same_criteria():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"zip": ["1", "1", "2", "2"], "ill": ["a", "a", "b", "b"]}, index=[3, 1, 0, 2])
     for variant in (frame, frame.sort_index(), frame[frame.index > 0].sort_index()):
-        found = criteria.evaluate(Table.read(variant, quasi_identifiers="zip", sensitive="ill"))
-        assert found.l_distinct == 1
-        assert found.t_equal == pytest.approx({4: 0.5, 3: 2 / 3}[len(variant)])
+        result = criteria.evaluate(Table.read(variant, quasi_identifiers="zip", sensitive="ill"))
+        assert result.l_distinct == 1
+        assert result.t_equal == pytest.approx({4: 0.5, 3: 2 / 3}[len(variant)])
 
 
 def test_a_filtered_table_is_measured_by_itself():
     # pycanon: IndexError after a filter
     people = table({"zip": list("111222"), "ill": list("abbabb")}, sensitive=["ill"])
-    found = criteria.evaluate(people.take(np.array([1, 3, 5])))
-    assert (found.rows, found.classes, found.k) == (3, 2, 1)
+    result = criteria.evaluate(people.take(np.array([1, 3, 5])))
+    assert (result.rows, result.classes, result.k) == (3, 2, 1)
     # q = (1/3 a, 2/3 b), class 1 is {b}
-    assert found.t_equal == pytest.approx(1 / 3)
-    assert found.columns["ill"].delta_disclosure == math.inf
+    assert result.t_equal == pytest.approx(1 / 3)
+    assert result.columns["ill"].delta_disclosure == math.inf
 
 
 def test_unused_categories_do_not_count():
@@ -104,25 +104,25 @@ def test_unused_categories_do_not_count():
     pandas = pytest.importorskip("pandas")
     zips = pandas.Categorical(["1", "1", "2", "2"], categories=["0", "1", "2", "9"])
     ills = pandas.Categorical(["a", "b", "a", "b"], categories=["z", "a", "b"])
-    found = criteria.evaluate(
+    result = criteria.evaluate(
         Table.read(pandas.DataFrame({"zip": zips, "ill": ills}), quasi_identifiers="zip", sensitive="ill")
     )
-    assert (found.k, found.classes, found.delta_disclosure, found.l_distinct) == (2, 2, 0, 2)
+    assert (result.k, result.classes, result.delta_disclosure, result.l_distinct) == (2, 2, 0, 2)
 
 
 def test_levels_without_rows_do_not_count():
     people = table({"zip": list("11223"), "ill": list("ababc")}, sensitive=["ill"]).take(np.arange(4))
     assert len(people.sensitive[0].levels) == 3  # the level of the dropped row is still there
-    found = criteria.evaluate(people)
-    assert (found.k, found.classes, found.delta_disclosure, found.t_equal) == (2, 2, 0, 0)
+    result = criteria.evaluate(people)
+    assert (result.k, result.classes, result.delta_disclosure, result.t_equal) == (2, 2, 0, 0)
 
 
 def test_a_constant_sensitive_column_is_at_distance_0():
     # pycanon: division by zero in t
     for ill in (["a"] * 4, [7] * 4):
-        found = criteria.evaluate(table({"zip": list("1122"), "ill": ill}, sensitive=["ill"]))
-        assert found.t_equal == found.t_kl == found.delta_disclosure == found.beta_likeness == 0
-        assert found.t_ordered in (None, 0)
+        result = criteria.evaluate(table({"zip": list("1122"), "ill": ill}, sensitive=["ill"]))
+        assert result.t_equal == result.t_kl == result.delta_disclosure == result.beta_likeness == 0
+        assert result.t_ordered in (None, 0)
     assert criteria.t_ordered(np.array([[2], [2]])).tolist() == [0, 0]
 
 
@@ -142,9 +142,9 @@ def test_beta_likeness_is_tested_value_by_value():
 
 def test_the_average_risk_is_over_records():
     # pycanon: averages over classes, 0.505 for sizes 1 and 99
-    found = criteria.evaluate(table({"zip": ["1"] + ["2"] * 99}))
-    assert found.prosecutor_average == pytest.approx(0.02)
-    assert found.prosecutor_max == 1
+    result = criteria.evaluate(table({"zip": ["1"] + ["2"] * 99}))
+    assert result.prosecutor_average == pytest.approx(0.02)
+    assert result.prosecutor_max == 1
 
 
 def test_a_tie_leaves_its_minority_wrong():
@@ -165,10 +165,10 @@ def test_the_separator_of_a_file_is_obeyed(tmp_path):
 def test_diversity_after_k_does_not_collapse_the_table(adult):
     # anjana: l = 2 after k = 10 jumps to k = 72 with 16 classes
     release, _ = protect(adult, k=10, l=2)
-    found = criteria.evaluate(release)
-    assert found.l_distinct >= 2
-    assert found.k >= 10
-    assert found.classes > 500
+    result = criteria.evaluate(release)
+    assert result.l_distinct >= 2
+    assert result.k >= 10
+    assert result.classes > 500
 
 
 def test_a_value_missing_from_a_hierarchy_is_an_error_that_says_so():
@@ -193,9 +193,9 @@ def test_the_threshold_of_closeness_is_obeyed(adult):
     classes = []
     for t in (0.05, 0.15, 0.5, 0.99):
         release, _ = protect(adult, k=10, t=t)
-        found = criteria.evaluate(release)
-        assert found.t_equal <= t + 1e-9
-        classes.append(found.classes)
+        result = criteria.evaluate(release)
+        assert result.t_equal <= t + 1e-9
+        classes.append(result.classes)
     assert classes == sorted(classes)
     assert classes[0] < classes[-1]
 
@@ -232,7 +232,7 @@ print(hashlib.sha256(text.encode()).hexdigest())
 
 def test_the_hash_seed_changes_nothing():
     # anonypy: labels come from unordered sets and differ with the hash seed
-    found = set()
+    outputs = set()
     for seed in ("0", "1", "77"):
         run = subprocess.run(
             [sys.executable, "-c", PROGRAM],
@@ -241,17 +241,17 @@ def test_the_hash_seed_changes_nothing():
             text=True,
             check=True,
         )
-        found.add(run.stdout)
-    assert len(found) == 1
+        outputs.add(run.stdout)
+    assert len(outputs) == 1
 
 
 def test_a_column_of_mostly_zeros_is_cut():
     # anonypy, anonypyx, mosaicrown: "below the median, at or above it" never cuts 70 % zeros: 1 class
     gains = np.concatenate((np.zeros(700, dtype=np.int64), np.random.default_rng(1).integers(1, 100_000, 300)))
     release, _ = protect(table({"gain": gains}), k=10)
-    found = criteria.evaluate(release)
-    assert 17 <= found.classes <= 31  # one class of zeros, at most 300 / 10 others
-    assert found.k >= 10
+    result = criteria.evaluate(release)
+    assert 17 <= result.classes <= 31  # one class of zeros, at most 300 / 10 others
+    assert result.k >= 10
     assert release.classes.sizes.max() == 700
 
 
@@ -268,9 +268,9 @@ def test_gcp_is_a_share(adult):
     # mosaicrown: ranges over the number of distinct values; Adult with capital-gain gives 608.7
     people = datasets.adult(quasi_identifiers=["age", "capital-gain", "education-num", "sex"])
     release, origin = protect(people, k=10)
-    found = utility.evaluate(people, release, origin)
-    assert 0 < found.gcp < 1
-    assert all(0 <= share <= 1 for share in found.ncp.values())
+    result = utility.evaluate(people, release, origin)
+    assert 0 < result.gcp < 1
+    assert all(0 <= share <= 1 for share in result.ncp.values())
     everything = table({"gain": [0, 5, 99_999]})
     stars = utility.evaluate(everything, table({"gain": ["[0, 99999]"] * 3}), np.arange(3))
     assert stars.gcp == 1
@@ -288,8 +288,8 @@ def test_strings_of_a_frame_are_no_numbers():
 def test_mondrian_with_k_1_is_the_distinct_rows(adult):
     # qiyuangong: stops at 1,579 classes where 6,072 exist
     release, origin = protect(adult, k=1)
-    found = criteria.evaluate(release)
-    assert (found.classes, found.unique_rows) == (6_072, 3_187)
+    result = criteria.evaluate(release)
+    assert (result.classes, result.unique_rows) == (6_072, 3_187)
     assert utility.evaluate(adult, release, origin).gcp == 0
 
 
@@ -307,9 +307,9 @@ def test_the_order_of_rows_and_categories_changes_no_class():
 
 def test_the_order_of_columns_changes_no_criterion():
     columns = {"age": list("123123"), "zip": list("112211"), "ill": list("abcabb")}
-    found = criteria.evaluate(table(columns, sensitive=["ill"]))
+    result = criteria.evaluate(table(columns, sensitive=["ill"]))
     turned = criteria.evaluate(table(dict(reversed(columns.items())), sensitive=["ill"]))
-    assert found == turned
+    assert result == turned
 
 
 # ----------------------------------------------------------------------------------------------- ARX 3.9.2, synthcity
@@ -325,17 +325,17 @@ def test_hierarchical_closeness_does_not_overflow(rows):
 def test_hierarchical_closeness_does_not_overflow_in_a_table():
     rows, tree = 400_000, Hierarchy.from_paths([("a", "A", "*"), ("b", "B", "*")])
     small = table({"zip": ["1", "2"], "ill": ["a", "b"]}, sensitive=["ill"], hierarchies={"ill": tree})
-    found = criteria.evaluate(small.take(np.repeat([0, 1], rows)))
-    assert found.t_hierarchical == found.t_equal == 0.5
+    result = criteria.evaluate(small.take(np.repeat([0, 1], rows)))
+    assert result.t_hierarchical == result.t_equal == 0.5
 
 
 def test_the_negative_binomial_estimate_is_not_zero():
     # ARX: the 1 is subtracted outside the sum over classes; the estimate was 0 in all 9 settings that were run
     sizes = np.repeat([1, 2, 3, 4, 6, 9, 20], [400, 150, 80, 40, 20, 10, 5])
     for share in (0.05, 0.2, 0.5):
-        found = population.estimate(sizes, population_rows=round(sizes.sum() / share))
-        assert found.slide_negative_binomial > 1
-        assert found.population_classes > len(sizes)
+        estimate = population.estimate(sizes, population_rows=round(sizes.sum() / share))
+        assert estimate.slide_negative_binomial > 1
+        assert estimate.population_classes > len(sizes)
 
 
 def test_the_classes_of_the_population_are_counted_as_published(adult):
@@ -346,23 +346,23 @@ def test_the_classes_of_the_population_are_counted_as_published(adult):
     chosen = np.random.default_rng(2).choice(of_row, len(of_row) // 5, replace=False)
     sizes = np.bincount(chosen)
     sizes = sizes[sizes > 0]
-    found = population.population_classes(sizes, population_rows=len(of_row))
-    assert found == pytest.approx(6_072, rel=0.1)
+    n_classes = population.population_classes(sizes, population_rows=len(of_row))
+    assert n_classes == pytest.approx(6_072, rel=0.1)
     i, f = np.unique(sizes, return_counts=True)
     pi, f_1 = len(chosen) / len(of_row), f[0]
     once, missed = np.sum(i * pi * (1 - pi) ** (i - 1) * f), np.sum((1 - pi) ** i * f)
     twice = np.sum(i * pi**2 * (1 - pi**2) ** (i - 1) * f)
     faulty = len(sizes) + f_1 * twice / np.sum((1 - pi) ** i * f * (1 + pi) ** i - 1) * (missed / once) ** 2
-    assert abs(faulty - 6_072) > 2 * abs(found - 6_072)
+    assert abs(faulty - 6_072) > 2 * abs(n_classes - 6_072)
 
 
 def test_an_estimate_that_fails_is_none():
     # ARX: invalid estimates are returned as 0, which reads as "no risk"
-    found = population.estimate([1] * 20, population_rows=1_000)
-    assert found.pitman is None
-    assert found.slide_negative_binomial is None
-    assert found.zayatz > 0
-    assert (found.low, found.high) == (0, 1_000)  # which is a bound that the sample proves, and no estimate
+    estimate = population.estimate([1] * 20, population_rows=1_000)
+    assert estimate.pitman is None
+    assert estimate.slide_negative_binomial is None
+    assert estimate.zayatz > 0
+    assert (estimate.low, estimate.high) == (0, 1_000)  # which is a bound that the sample proves, and no estimate
 
 
 def test_estimators_that_disagree_are_shown_as_a_range(adult):
@@ -370,15 +370,15 @@ def test_estimators_that_disagree_are_shown_as_a_range(adult):
     rng = np.random.default_rng(3)
     of_row = adult.classes.of_row
     sizes = np.bincount(rng.choice(of_row, len(of_row) // 100, replace=False))
-    found = population.estimate(sizes[sizes > 0], population_rows=len(of_row))
-    assert found.high > 3 * found.low
-    assert found.probability_low < found.probability_high
+    estimate = population.estimate(sizes[sizes > 0], population_rows=len(of_row))
+    assert estimate.high > 3 * estimate.low
+    assert estimate.probability_low < estimate.probability_high
 
 
 def test_unique_rows_have_k_1():
     # synthcity: "k-anonymization" is the smallest k-means cluster, 258 for 5,000 unique rows
-    found = criteria.evaluate(table({"id": np.arange(5_000)}))
-    assert (found.k, found.unique_rows, found.prosecutor_average) == (1, 5_000, 1)
+    result = criteria.evaluate(table({"id": np.arange(5_000)}))
+    assert (result.k, result.unique_rows, result.prosecutor_average) == (1, 5_000, 1)
 
 
 # ---------------------------------------------------------------------------------------------- traps of the papers
@@ -415,8 +415,8 @@ def test_the_ordered_distance_is_by_rank_and_not_by_magnitude():
 
 def test_q_is_that_of_the_evaluated_rows():
     people = table({"zip": ["1", "1", "2", "2", ""], "ill": list("ababc")}, sensitive=["ill"], missing="excluded")
-    found = criteria.evaluate(people)
-    assert (found.rows, found.rows_excluded, found.t_equal, found.delta_disclosure) == (4, 1, 0, 0)
+    result = criteria.evaluate(people)
+    assert (result.rows, result.rows_excluded, result.t_equal, result.delta_disclosure) == (4, 1, 0, 0)
 
 
 def test_a_class_absent_from_the_population_is_an_error():
@@ -462,5 +462,5 @@ def test_release_columns_may_carry_codes_in_any_order():
     people = table({"zip": list("1122")})
     for codes in ([0, 1, 0, 1], [2, 1, 2, 1], [0, 2, 0, 2]):
         ill = Column("ill", np.array(codes, np.int32), levels)
-        found = criteria.evaluate(Table(people.quasi_identifiers, (ill,)))
-        assert (found.l_distinct, found.t_equal, found.delta_disclosure) == (2, 0, 0)
+        result = criteria.evaluate(Table(people.quasi_identifiers, (ill,)))
+        assert (result.l_distinct, result.t_equal, result.delta_disclosure) == (2, 0, 0)

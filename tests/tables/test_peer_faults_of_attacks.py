@@ -21,10 +21,10 @@ def people(n, *, distinct, seed=0):
 def test_the_baseline_of_inference_is_the_share_of_the_mode():
     # its random guesses are re-indexed to the targets and mostly lost: 1.3 % where guessing scores 54.5 %
     table = people(1000, distinct=False)
-    known = Knowledge(targets=300)(table, np.arange(1000), rng=np.random.default_rng(1))
-    belief = AttributeInference("sex")(table, Background(known.people))
-    row = evaluate(realized_success, belief, attribute_truth(table, known.person, belief, "sex"))
-    drawn = table.column("sex").codes[known.person]
+    knowledge = Knowledge(targets=300)(table, np.arange(1000), rng=np.random.default_rng(1))
+    belief = AttributeInference("sex")(table, Background(knowledge.people))
+    row = evaluate(realized_success, belief, attribute_truth(table, knowledge.person, belief, "sex"))
+    drawn = table.column("sex").codes[knowledge.person]
     assert row.prior == pytest.approx(np.mean(drawn == 0))
     assert 0.5 < row.prior < 0.7
 
@@ -55,10 +55,10 @@ def test_a_release_that_is_the_data_is_linked_at_classes_over_people(distinct, c
     # one nearest neighbor with ties broken by row order: 0.9 % on coarse columns, 26 % on nearly unique ones
     table = people(200, distinct=distinct)
     order = np.random.default_rng(2).permutation(200)
-    known = Knowledge(targets=None)(table, order, rng=np.random.default_rng(3))
+    knowledge = Knowledge(targets=None)(table, order, rng=np.random.default_rng(3))
     for attack in (ClassAttack(), NearestNeighbor()):
-        found = audit(attack(table.take(order), known.background), known.truth).row("realized_success")
-        assert found.posterior == pytest.approx(classes / 200)
+        result = audit(attack(table.take(order), knowledge.background), knowledge.truth).row("realized_success")
+        assert result.posterior == pytest.approx(classes / 200)
 
 
 def test_an_attack_that_always_succeeds_has_an_interval():
@@ -73,10 +73,10 @@ def test_two_missing_values_are_equal_and_poison_no_distance():
     # two missing values count as different, and one missing number makes the whole distance missing
     columns = {"age": ["20", "", "40"], "income": ["1", "2", "30"]}
     table = Table.read(columns, quasi_identifiers=("age", "income"))
-    own = ClassAttack()(table)
-    assert own.n_observations == 3
-    found = NearestNeighbor()(table, Background(table.take([2])))
-    assert found.candidate.tolist() == [2]
+    belief = ClassAttack()(table)
+    assert belief.n_observations == 3
+    nearest = NearestNeighbor()(table, Background(table.take([2])))
+    assert nearest.candidate.tolist() == [2]
 
 
 # anonypy 0.2.1, attack.py
@@ -85,10 +85,10 @@ def test_two_missing_values_are_equal_and_poison_no_distance():
 def test_a_person_inside_an_interval_is_linked_to_it_and_text_is_not():
     # "28-40" never equals 35 as text, so generalization looks like protection
     release = Table.read({"age": ["28-40", "28-40", "50-60"]}, quasi_identifiers="age")
-    known = Table.read({"age": ["35"]}, quasi_identifiers="age")
+    register = Table.read({"age": ["35"]}, quasi_identifiers="age")
     truth = Truth([0])
-    contained = audit(ClassAttack()(release, Background(known)), truth).row("realized_success").posterior
-    as_text = audit(StringLinkage()(release, Background(known)), truth).row("realized_success").posterior
+    contained = audit(ClassAttack()(release, Background(register)), truth).row("realized_success").posterior
+    as_text = audit(StringLinkage()(release, Background(register)), truth).row("realized_success").posterior
     assert contained == pytest.approx(1 / 2)
     assert as_text == pytest.approx(1 / 3)
 

@@ -41,32 +41,35 @@ def _stays(seed=0, people=60):
 
 
 def _read(cells, person=None):
-    named = {} if person is None else {"patient": [f"P{one:03d}" for one in person]}
+    identifiers = {} if person is None else {"patient": [f"P{number:03d}" for number in person]}
     return Table.read(
-        {**named, **cells}, quasi_identifiers=["age", "sex"], sensitive="ill", person=next(iter(named), None)
+        {**identifiers, **cells},
+        quasi_identifiers=["age", "sex"],
+        sensitive="ill",
+        person=next(iter(identifiers), None),
     )
 
 
 def _of_people(values, person):
     """The mean over people of the mean over their rows."""
-    return float(np.mean([np.mean(np.asarray(values)[person == one]) for one in np.unique(person)]))
+    return float(np.mean([np.mean(np.asarray(values)[person == number]) for number in np.unique(person)]))
 
 
 def _by_hand(classes, person):
     rows, pairs = Counter(classes), Counter(zip(classes, person, strict=True))
-    people = Counter(of for of, _ in pairs)
-    return min(people.values()), max(count / rows[of] for (of, _), count in pairs.items())
+    people = Counter(box for box, _ in pairs)
+    return min(people.values()), max(count / rows[box] for (box, _), count in pairs.items())
 
 
 @pytest.mark.parametrize("seed", range(30))
 def test_people_of_classes_are_those_counted_by_hand(seed):
     person, cells = _stays(seed)
     release, origin = Mondrian(k=5)(_read(cells))
-    shown = list(zip(*(release[name].tolist() for name in ("age", "sex")), strict=True))
+    released_cells = list(zip(*(release[name].tolist() for name in ("age", "sex")), strict=True))
 
-    found = people_in_classes(release, person[origin])
+    numbers_of_people = people_in_classes(release, person[origin])
 
-    assert tuple(found) == pytest.approx(_by_hand(shown, person[origin].tolist()))
+    assert tuple(numbers_of_people) == pytest.approx(_by_hand(released_cells, person[origin].tolist()))
 
 
 def test_rows_left_out_by_the_rule_for_missing_cells_are_nobodys():
@@ -78,22 +81,22 @@ def test_rows_left_out_by_the_rule_for_missing_cells_are_nobodys():
 def test_an_audit_and_a_protection_say_how_many_people_a_class_has():
     person, cells = _stays()
     table = _read(cells, person)
-    made = unmask.protect(table, k=5)
-    found = unmask.audit(made.release, original=table, origin=made.origin)
+    protected = unmask.protect(table, k=5)
+    result = unmask.audit(protected.release, original=table, origin=protected.origin)
 
-    least, share = people_in_classes(made.release, person[made.origin])
-    assert least >= 5
+    smallest, share = people_in_classes(protected.release, person[protected.origin])
+    assert smallest >= 5
     assert share > 1 / 5
-    assert (made.facts["k_people"], made.facts["person_share"]) == (least, share)
-    assert found.data.criteria["release"]["k_people"] == least
-    assert found.data.criteria["release"]["person_share"] == share
-    assert any(f"are of {len(set(person.tolist()))} people" in said for said in found.data.cautions)
+    assert (protected.facts["k_people"], protected.facts["person_share"]) == (smallest, share)
+    assert result.data.criteria["release"]["k_people"] == smallest
+    assert result.data.criteria["release"]["person_share"] == share
+    assert any(f"are of {len(set(person.tolist()))} people" in caution for caution in result.data.cautions)
     assert any(
-        f"up to {100 * share:.0f} % of the rows of a class of release belong to one person" in said
-        for said in found.data.cautions
+        f"up to {100 * share:.0f} % of the rows of a class of release belong to one person" in caution
+        for caution in result.data.cautions
     )
-    assert f"some people have several: a class has at least {least} people" in found.to_html()
-    assert "some people have several" not in unmask.audit(made.release, original=_read(cells)).to_html()
+    assert f"some people have several: a class has at least {smallest} people" in result.to_html()
+    assert "some people have several" not in unmask.audit(protected.release, original=_read(cells)).to_html()
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -116,9 +119,9 @@ def test_k_counts_people_though_their_stays_differ(protection, seed):
 
     release, origin = protection(_read(cells, person))
 
-    shown = list(zip(*(release[name].tolist() for name in ("age", "sex")), strict=True))
+    released_cells = list(zip(*(release[name].tolist() for name in ("age", "sex")), strict=True))
     rows, _ = protection(_read(cells))
-    assert _by_hand(shown, person[origin].tolist())[0] >= protection.k
+    assert _by_hand(released_cells, person[origin].tolist())[0] >= protection.k
     assert len(release.classes.sizes) < len(rows.classes.sizes)
 
 
@@ -135,18 +138,18 @@ def test_whoever_picks_any_row_of_a_person_has_found_them(seed):
     bins = data.result.table("promises").where(target="identity").rows
     assert not [item for item in bins if item["adversary"] != "order"]
 
-    for name, made, own in (("original", table, person), ("release", release, person[origin])):
-        for adversary, known in (("prosecutor", ("age", "sex")), ("insider", ("age", "sex", "ill"))):
-            shown = list(zip(*(made[column].tolist() for column in known), strict=True))
-            alike, theirs = Counter(shown), Counter(zip(shown, own.tolist(), strict=True))
-            share = [theirs[one] / alike[one[0]] for one in zip(shown, own.tolist(), strict=True)]
+    for name, table_shown, owner in (("original", table, person), ("release", release, person[origin])):
+        for adversary, names in (("prosecutor", ("age", "sex")), ("insider", ("age", "sex", "ill"))):
+            cells_shown = list(zip(*(table_shown[column].tolist() for column in names), strict=True))
+            alike, theirs = Counter(cells_shown), Counter(zip(cells_shown, owner.tolist(), strict=True))
+            share = [theirs[pair] / alike[pair[0]] for pair in zip(cells_shown, owner.tolist(), strict=True)]
             for measure in ("success_probability", "realized_success"):
                 (row,) = (
                     r
                     for r in rows
                     if (r.release, r.adversary, r.target, r.measure) == (name, adversary, "identity", measure)
                 )
-                assert row.posterior == pytest.approx(_of_people(share, own), abs=1e-12)
+                assert row.posterior == pytest.approx(_of_people(share, owner), abs=1e-12)
                 assert row.n == 40
                 assert row.worst == pytest.approx(max(share))
                 assert row.status == "exact"
@@ -173,19 +176,19 @@ def test_a_table_of_few_people_is_refused_however_many_rows_it_has():
 
 def test_an_audit_says_that_it_takes_a_row_for_a_person():
     _, cells = _stays()
-    found = unmask.audit(_read(cells))
+    result = unmask.audit(_read(cells))
 
-    assert "k_people" not in found.data.criteria["release"]
-    assert "Each row is one person: k, shares and numbers of people count rows." in found.data.assumptions
+    assert "k_people" not in result.data.criteria["release"]
+    assert "Each row is one person: k, shares and numbers of people count rows." in result.data.assumptions
 
 
 def test_an_audit_of_several_releases_says_that_nobody_crosses_them():
     _, cells = _stays()
     finer, coarser = Mondrian(k=5)(_read(cells))[0], Mondrian(k=9)(_read(cells))[0]
 
-    both = unmask.audit({"finer": finer, "coarser": coarser}).data.assumptions
-    assert any("attacked alone" in said and "--together" in said for said in both)
-    assert not any("attacked alone" in said for said in unmask.audit(finer).data.assumptions)
+    assumptions = unmask.audit({"finer": finer, "coarser": coarser}).data.assumptions
+    assert any("attacked alone" in assumption and "--together" in assumption for assumption in assumptions)
+    assert not any("attacked alone" in assumption for assumption in unmask.audit(finer).data.assumptions)
 
 
 def test_nobody_is_held_back_in_part():
@@ -205,7 +208,7 @@ def test_nobody_is_held_back_in_part():
 def stays(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     person, cells = _stays()
-    rows = zip([f"P{one:03d}" for one in person], *cells.values(), strict=True)
+    rows = zip([f"P{number:03d}" for number in person], *cells.values(), strict=True)
     (tmp_path / "stays.csv").write_text("patient,age,sex,ill\n" + "".join(",".join(row) + "\n" for row in rows))
     return person
 
@@ -218,39 +221,39 @@ def _run(*words):
 
 
 def test_commands_say_that_rows_are_no_people_and_gate_it(stays):
-    made = _run("protect", "stays.csv", *ROLES, "--k", 5, "--hold-back", 0.2, "-o", "r.csv", "--origin", "o.csv")
+    protected = _run("protect", "stays.csv", *ROLES, "--k", 5, "--hold-back", 0.2, "-o", "r.csv", "--origin", "o.csv")
     counted = _run("protect", "stays.csv", *ROLES[:-1], "row", "--engine", "duckdb", "-o", "r.parquet")
     means = _run("protect", "stays.csv", *ROLES, "--with", "tables.Microaggregate:columns=age", "-o", "m.csv")
     evidence = ["--original", "stays.csv", "--origin", "o.csv", "--hold-back", 0.2]
-    found = _run("audit", "r.csv", *ROLES, *evidence, "--policy", "k_people>=50", "--json")
+    audited = _run("audit", "r.csv", *ROLES, *evidence, "--policy", "k_people>=50", "--json")
 
-    assert (made.exit_code, found.exit_code) == (0, 3)
-    assert int(re.search(r"classes of at least (\d+) people", made.stderr)[1]) >= 5
-    assert "warning: a class" not in made.stderr
+    assert (protected.exit_code, audited.exit_code) == (0, 3)
+    assert int(re.search(r"classes of at least (\d+) people", protected.stderr)[1]) >= 5
+    assert "warning: a class" not in protected.stderr
     assert "fewer than k = 3: Microaggregate counts rows" in means.stderr
     assert counted.exit_code == 0
     joined = _run("protect", "stays.csv", *ROLES, "--engine", "duckdb", "-o", "j.parquet")
     assert (joined.exit_code, "an engine counts rows" in joined.stderr) == (2, True)
-    assert "--person patient" in made.stderr
-    told, members = json.loads(found.stdout), round(0.8 * len(set(stays.tolist())))
-    assert f"rows are of {members} people" in " ".join(told["warnings"])
-    assert re.search(r"up to \d+ % of the rows of a class", " ".join(told["warnings"]))
-    assert told["tables"]["criteria"][-1]["k_people"] >= 5
+    assert "--person patient" in protected.stderr
+    data, members = json.loads(audited.stdout), round(0.8 * len(set(stays.tolist())))
+    assert f"rows are of {members} people" in " ".join(data["warnings"])
+    assert re.search(r"up to \d+ % of the rows of a class", " ".join(data["warnings"]))
+    assert data["tables"]["criteria"][-1]["k_people"] >= 5
 
 
 def test_identifiers_that_never_repeat_are_no_matter(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "p.csv").write_text("id,age\n1,30\n2,30\n,31\n,31\nNA,31\nNA,30\n")
-    made = _run("protect", "p.csv", "-q", "age", "--identifiers", "id", "--k", 2, "-o", "r.csv")
+    protected = _run("protect", "p.csv", "-q", "age", "--identifiers", "id", "--k", 2, "-o", "r.csv")
 
-    assert made.exit_code == 0, made.stderr
-    assert "people" not in made.stderr
+    assert protected.exit_code == 0, protected.stderr
+    assert "people" not in protected.stderr
 
 
 def test_who_each_row_is_of_is_read_with_the_rest(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     calls, read = [], reading._read
-    monkeypatch.setattr(reading, "_read", lambda *how: (calls.append(how), read(*how))[1])
+    monkeypatch.setattr(reading, "_read", lambda *arguments: (calls.append(arguments), read(*arguments))[1])
     (tmp_path / "p.csv").write_text("id,age,stay\n caf\u00e9 ,30,1\ncafe\u0301,30,2\n,31,3\nNA,31,4\n")
 
     table = Table.read("p.csv", quasi_identifiers="age", identifiers="stay", person="id")
@@ -270,24 +273,24 @@ def test_of_boxes_that_overlap_any_row_of_a_person_counts_among_the_likeliest(se
     person = np.repeat(np.arange(12), rng.integers(1, 5, 12))
     age = rng.integers(20, 40, 12)[person]
     low, high = age - rng.integers(0, 6, len(age)), age + rng.integers(0, 6, len(age))
-    named = {"patient": [f"N{one}" for one in person], "age": age.tolist()}
-    original = Table.read(named, quasi_identifiers="age", person="patient")
+    columns = {"patient": [f"N{number}" for number in person], "age": age.tolist()}
+    original = Table.read(columns, quasi_identifiers="age", person="patient")
     release = Table.read({"age": [f"[{a}, {b}]" for a, b in zip(low, high, strict=True)]}, quasi_identifiers="age")
 
-    found = unmask.audit(release, original=original, origin=np.arange(len(age)))
+    result = unmask.audit(release, original=original, origin=np.arange(len(age)))
 
     width = np.array(
         [len({value for value in age.tolist() if a <= value <= b}) for a, b in zip(low, high, strict=True)]
     )
     attained = []
-    for own, value in zip(person, age, strict=True):
+    for number, value in zip(person, age, strict=True):
         fit = np.flatnonzero((low <= value) & (value <= high))
         likeliest = fit[width[fit] == width[fit].min()]
-        attained.append(np.mean(person[likeliest] == own))
-    said = {row.measure: row for row in found.rows if (row.release, row.adversary) == ("release", "prosecutor")}
-    assert said["success_probability"].posterior == pytest.approx(_of_people(attained, person))
-    assert said["realized_success"].posterior == pytest.approx(_of_people(attained, person))
-    assert said["success_probability"].worst == pytest.approx(max(attained))
+        attained.append(np.mean(person[likeliest] == number))
+    by_measure = {row.measure: row for row in result.rows if (row.release, row.adversary) == ("release", "prosecutor")}
+    assert by_measure["success_probability"].posterior == pytest.approx(_of_people(attained, person))
+    assert by_measure["realized_success"].posterior == pytest.approx(_of_people(attained, person))
+    assert by_measure["success_probability"].worst == pytest.approx(max(attained))
 
 
 def test_any_row_of_a_person_counts_where_others_have_none_left():
@@ -295,18 +298,18 @@ def test_any_row_of_a_person_counts_where_others_have_none_left():
     rng = np.random.default_rng(0)
     person = np.repeat(np.arange(60), rng.integers(3, 12, 60))
     age = np.where(person < 50, 20 + person % 4, 60 + rng.integers(0, 30, len(person)))
-    named = {"patient": [f"N{one}" for one in person], "age": age.tolist()}
-    original = Table.read(named, quasi_identifiers="age", person="patient")
+    columns = {"patient": [f"N{number}" for number in person], "age": age.tolist()}
+    original = Table.read(columns, quasi_identifiers="age", person="patient")
     release, origin = Suppress(k=4)(original)
     assert release.n_rows < original.n_rows
 
-    found = unmask.audit(release, original=original, origin=origin)
+    result = unmask.audit(release, original=original, origin=origin)
 
-    of, said = person[origin], age[origin]
+    owner, value = person[origin], age[origin]
     attained = np.zeros(len(person))
     for row in origin.tolist():
-        attained[row] = np.mean(of[said == age[row]] == person[row])
-    rows = {row.measure: row for row in found.rows if (row.release, row.adversary) == ("release", "prosecutor")}
+        attained[row] = np.mean(owner[value == age[row]] == person[row])
+    rows = {row.measure: row for row in result.rows if (row.release, row.adversary) == ("release", "prosecutor")}
     assert rows["success_probability"].posterior == pytest.approx(_of_people(attained, person))
     assert rows["realized_success"].posterior == pytest.approx(_of_people(attained, person))
 
@@ -317,17 +320,17 @@ def test_any_row_of_a_person_counts_where_their_own_is_not_released(seed):
     rng = np.random.default_rng(seed)
     person = np.repeat(np.arange(30), rng.integers(1, 5, 30))
     age = rng.integers(20, 60, 30)[person] + rng.integers(0, 3, len(person))
-    kept = np.sort(rng.choice(len(person), len(person) // 2, replace=False))
-    low = age[kept] // 10 * 10
-    named = {"patient": [f"N{one}" for one in person], "age": age.tolist()}
-    original = Table.read(named, quasi_identifiers="age", person="patient")
+    selected = np.sort(rng.choice(len(person), len(person) // 2, replace=False))
+    low = age[selected] // 10 * 10
+    columns = {"patient": [f"N{number}" for number in person], "age": age.tolist()}
+    original = Table.read(columns, quasi_identifiers="age", person="patient")
     release = Table.read({"age": [f"[{a}, {a + 9}]" for a in low]}, quasi_identifiers="age")
 
-    found = unmask.audit(release, original=original, origin=kept)
+    result = unmask.audit(release, original=original, origin=selected)
 
-    fit = [person[kept][low == value // 10 * 10] for value in age.tolist()]
-    attained = [np.mean(of == own) if len(of) else 0.0 for of, own in zip(fit, person, strict=True)]
-    rows = {row.measure: row for row in found.rows if (row.release, row.adversary) == ("release", "prosecutor")}
+    fit = [person[selected][low == value // 10 * 10] for value in age.tolist()]
+    attained = [np.mean(owners == owner) if len(owners) else 0.0 for owners, owner in zip(fit, person, strict=True)]
+    rows = {row.measure: row for row in result.rows if (row.release, row.adversary) == ("release", "prosecutor")}
     for measure in ("success_probability", "realized_success"):
         assert rows[measure].posterior == pytest.approx(_of_people(attained, person))
         assert rows[measure].worst == pytest.approx(max(attained))
@@ -341,20 +344,22 @@ def test_people_are_counted_once_wherever_they_are_counted():
 
     data = unmask.audit(release, original=table, origin=origin, attacker="case-study", smallest_shown=1).data
 
-    own = person[origin]
-    shown = list(zip(*(release[name].tolist() for name in ("age", "sex")), strict=True))
-    rows, theirs = Counter(shown), Counter(zip(shown, own.tolist(), strict=True))
-    risk = np.array([theirs[one] / rows[one[0]] for one in zip(shown, own.tolist(), strict=True)])
-    most = [max(risk[own == one]) for one in range(60)]
-    (spread,) = (one for one in data.distribution if (one.release, one.adversary, one.target) == WHOM)
+    owner = person[origin]
+    released_cells = list(zip(*(release[name].tolist() for name in ("age", "sex")), strict=True))
+    rows, theirs = Counter(released_cells), Counter(zip(released_cells, owner.tolist(), strict=True))
+    risk = np.array([theirs[pair] / rows[pair[0]] for pair in zip(released_cells, owner.tolist(), strict=True)])
+    highest_risks = [max(risk[owner == number]) for number in range(60)]
+    (spread,) = (entry for entry in data.distribution if (entry.release, entry.adversary, entry.target) == WHOM)
     assert spread.people == 60
-    assert spread.above[0.09] == sum(value > 0.09 for value in most)
+    assert spread.above[0.09] == sum(value > 0.09 for value in highest_risks)
     assert set(data.result.table("price_releases").values("n")) == {60}
     assert {row.n for row in data.rows if row.target in ("identity", "ill")} == {60}
     assert set(data.result.table("values").values("n")) == {60}
     classes = data.result.table("classes").where(target="identity").rows
-    people = {shown[item["row"]]: item["people"] for item in classes}
-    assert people == {of: len({who for box, who in theirs if box == of}) for of in people}
+    people = {released_cells[item["row"]]: item["people"] for item in classes}
+    assert people == {
+        person_at_risk: len({owner for box, owner in theirs if box == person_at_risk}) for person_at_risk in people
+    }
 
 
 def test_people_who_are_drawn_are_drawn_with_all_their_rows():
@@ -362,17 +367,17 @@ def test_people_who_are_drawn_are_drawn_with_all_their_rows():
     table = _read(cells, person)
     release, origin = Mondrian(k=5)(table)
 
-    few = unmask.audit(release, original=table, origin=origin, targets=50, seed=3)
+    sampled = unmask.audit(release, original=table, origin=origin, targets=50, seed=3)
     everybody = unmask.audit(release, original=table, origin=origin)
 
-    (some,), (all_of_them,) = (
-        [row for row in one.rows if (row.release, row.adversary, row.target) == WHOM and row.measure == HEAD]
-        for one in (few, everybody)
+    (sampled_row,), (all_of_them,) = (
+        [row for row in audit_result.rows if (row.release, row.adversary, row.target) == WHOM and row.measure == HEAD]
+        for audit_result in (sampled, everybody)
     )
-    assert some.n == 50
-    assert some.interval == "targets drawn from 200 people"
+    assert sampled_row.n == 50
+    assert sampled_row.interval == "targets drawn from 200 people"
     assert all_of_them.low is None
-    assert some.low < all_of_them.posterior < some.high  # the draw is that of the seed
+    assert sampled_row.low < all_of_them.posterior < sampled_row.high  # the draw is that of the seed
 
 
 def test_what_is_believed_of_values_is_a_model_where_people_count_alike():
@@ -383,14 +388,14 @@ def test_what_is_believed_of_values_is_a_model_where_people_count_alike():
 
     rows = unmask.audit(table.take(np.arange(100)), original=table, origin=np.arange(100)).rows
 
-    (told,) = (
+    (success,) = (
         row
         for row in rows
         if (row.release, row.adversary, row.target) == ("release", "prosecutor", "ill") and row.measure == HEAD
     )
-    assert told.posterior == pytest.approx(1 / 11)
-    assert told.status == "refuted"
-    assert "announced 90.0 %, realized 9.1 % of 11 people" in told.note
+    assert success.posterior == pytest.approx(1 / 11)
+    assert success.status == "refuted"
+    assert "announced 90.0 %, realized 9.1 % of 11 people" in success.note
 
 
 def test_a_register_is_not_linked_to_several_rows_of_a_person(stays):
@@ -408,12 +413,12 @@ def test_a_register_is_not_linked_to_several_rows_of_a_person(stays):
 def test_a_release_that_lacks_rows_of_people_says_whom_it_lacks():
     person, cells = _stays()
     table = _read(cells, person)
-    kept = np.flatnonzero((person > 2) & (np.arange(len(person)) % 2 == 0))
-    there = len(set(person[kept].tolist()))
+    indices = np.flatnonzero((person > 2) & (np.arange(len(person)) % 2 == 0))
+    n_present = len(set(person[indices].tolist()))
 
-    said = unmask.audit(table.take(kept), original=table, origin=kept).data.assumptions
+    assumptions = unmask.audit(table.take(indices), original=table, origin=indices).data.assumptions
 
-    assert any(f"has no row of {60 - there} of the 60 people" in one for one in said)
+    assert any(f"has no row of {60 - n_present} of the 60 people" in assumption for assumption in assumptions)
 
 
 def test_control_people_are_set_beside_those_of_several_rows():
@@ -423,26 +428,26 @@ def test_control_people_are_set_beside_those_of_several_rows():
     cells = {"age": rng.integers(20, 80, 800)[person], "sex": rng.integers(0, 2, 800)[person]}
     cells["ill"] = rng.integers(0, 4, 800)[person]
     table = _read({name: [str(cell) for cell in column] for name, column in cells.items()}, person)
-    members, others = (table.take(side) for side in (person < 400, person >= 400))
+    members, control = (table.take(side) for side in (person < 400, person >= 400))
 
-    evidence = AuditorKnowledge(original=members, control=others)
-    found = unmask.audit(members, original=members, origin=np.arange(members.n_rows), control=others)
+    evidence = AuditorKnowledge(original=members, control=control)
+    result = unmask.audit(members, original=members, origin=np.arange(members.n_rows), control=control)
 
     assert len(evidence.shift.weight) == 400
     assert evidence.shift.is_similar
-    assert any("The 400 control people are in no release" in said for said in found.data.assumptions)
+    assert any("The 400 control people are in no release" in assumption for assumption in result.data.assumptions)
     (row,) = (
         row
-        for row in found.rows
+        for row in result.rows
         if row.control is not None
         and row.target == "ill"
         and (row.release, row.adversary, row.measure) == ("release", "prosecutor", HEAD)
     )
     assert row.control == pytest.approx(0.25, abs=0.09)  # four values, four standard errors of 400 people
     assert row.excess > 0.2
-    asked = [row for row in found.rows if row.target == "membership"]
-    assert asked
-    assert max(row.n for row in asked) <= 400  # of 400 control people half are judged, and as many members
+    membership_rows = [row for row in result.rows if row.target == "membership"]
+    assert membership_rows
+    assert max(row.n for row in membership_rows) <= 400  # of 400 control people half are judged, and as many members
 
 
 def test_people_alone_in_a_printed_value_are_counted_not_their_rows():
@@ -476,16 +481,16 @@ def test_an_attacker_who_tries_rows_finds_people_with_several_sooner():
 def test_questions_about_one_row_of_a_person_are_not_asked():
     person, cells = _stays(people=200)
     table = _read(cells, person)
-    members, others = (table.take(side) for side in (person < 100, person >= 100))
+    members, control = (table.take(side) for side in (person < 100, person >= 100))
     parts = ("age",), ("sex", "ill")
 
-    found = unmask.audit(
-        members, original=members, origin=np.arange(members.n_rows), control=others, protection=Identity(), parts=parts
+    result = unmask.audit(
+        members, original=members, origin=np.arange(members.n_rows), control=control, protection=Identity(), parts=parts
     )
 
-    why = dict(found.data.not_run)
-    assert why["Singling out"] == SEVERAL_ROWS
-    (linked,) = (row for row in found.rows if row.measure == "parts_linked")
+    reasons = dict(result.data.not_run)
+    assert reasons["Singling out"] == SEVERAL_ROWS
+    (linked,) = (row for row in result.rows if row.measure == "parts_linked")
     assert linked.n == 100
 
 
@@ -496,9 +501,9 @@ def test_the_list_of_those_at_risk_says_how_many_records_fit_them():
 
     audit_tables({"release": table}, AuditorKnowledge(table, origins={"release": np.arange(10)}, watched=watched))
 
-    told = {(one.row, round(one.probability, 9)) for one in watched.found if one.adversary == "prosecutor"}
-    assert told == {*((row, 0.5) for row in range(5)), (5, 0.2), (6, 0.2)}  # one in ten is a guess
-    assert {one.reason for one in watched.found if one.adversary == "prosecutor"} == {"10 candidates fit"}
+    risks = {(risk.row, round(risk.probability, 9)) for risk in watched.found if risk.adversary == "prosecutor"}
+    assert risks == {*((row, 0.5) for row in range(5)), (5, 0.2), (6, 0.2)}  # one in ten is a guess
+    assert {risk.reason for risk in watched.found if risk.adversary == "prosecutor"} == {"10 candidates fit"}
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -510,17 +515,17 @@ def test_who_picks_one_of_the_likeliest_rows_is_right_as_often_as_by_enumeration
     p /= p.sum(axis=1, keepdims=True)
     belief = Posterior.from_dense(p)
 
-    told = success_probability.per_target(find_any_record(belief, Truth(np.arange(6), person=person)))
+    realized = success_probability.per_target(find_any_record(belief, Truth(np.arange(6), person=person)))
 
-    for row, said in zip(p, told, strict=True):
+    for row, expected in zip(p, realized, strict=True):
         tops = np.flatnonzero(np.isclose(row, row.max()))
-        assert said == pytest.approx(np.mean([row[person == person[top]].sum() for top in tops]))
+        assert expected == pytest.approx(np.mean([row[person == person[top]].sum() for top in tops]))
 
 
 def test_no_cell_of_the_list_of_those_at_risk_is_a_formula():
     hostile = "=HYPERLINK(0)"
-    found = [AtRisk(hostile, row, hostile, hostile, 0.5, f"{hostile} fits") for row in (hostile, 3)]
-    rows = list(csv.reader(io.StringIO(Watched("row", found).text())))
+    risks = [AtRisk(hostile, row, hostile, hostile, 0.5, f"{hostile} fits") for row in (hostile, 3)]
+    rows = list(csv.reader(io.StringIO(Watched("row", risks).text())))
     assert [cell for line in rows for cell in line if is_formula(cell)] == []
     assert rows[1] == [f"'{hostile}", f"'{hostile}", f"'{hostile}", f"'{hostile}", "0.5", f"'{hostile} fits"]
     assert rows[2][1] == "3"
@@ -535,8 +540,8 @@ def test_entropies_and_anonymity_sets_of_people_with_several_rows_count_people()
     cells = {"who": people, "age": ages, "sex": sexes}
     table = Table.read({n: list(c) for n, c in cells.items()}, quasi_identifiers=["age", "sex"], person="who")
     classes = {}
-    for who, *cell in rows:
-        classes.setdefault(tuple(cell), []).append(who)
+    for owner, *cell in rows:
+        classes.setdefault(tuple(cell), []).append(owner)
     shares = {cell: np.unique(met, return_counts=True)[1] / len(met) for cell, met in classes.items()}
     often = dict(zip(*np.unique(people, return_counts=True), strict=True))
     of_class = {
@@ -546,12 +551,14 @@ def test_entropies_and_anonymity_sets_of_people_with_several_rows_count_people()
     of_class["effective_set_size"] = {cell: 2**bits for cell, bits in of_class["shannon_entropy_bits"].items()}
     of_class["information_gain_bits"] = {c: np.log2(40) - b for c, b in of_class["shannon_entropy_bits"].items()}
     for report in (unmask.audit(table), unmask.audit(table, original=table, origin=np.arange(len(rows)))):
-        found = {
+        by_measure = {
             r.measure: r
             for r in report.rows
             if (r.release, r.adversary, r.target) == ("release", "prosecutor", "identity")
         }
         for name, value in of_class.items():
-            mean = sum(value[tuple(cell)] / often[who] for who, *cell in rows) / 40
+            mean = sum(value[tuple(cell)] / often[owner] for owner, *cell in rows) / 40
             worst = max if name == "information_gain_bits" else min
-            assert (found[name].posterior, found[name].worst) == pytest.approx((mean, worst(value.values())), abs=1e-6)
+            assert (by_measure[name].posterior, by_measure[name].worst) == pytest.approx(
+                (mean, worst(value.values())), abs=1e-6
+            )

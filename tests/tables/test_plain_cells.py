@@ -15,9 +15,9 @@ USUAL = (
     st.tuples(st.integers(-20, 20), st.integers(-20, 200)).map(lambda ends: f"[{ends[0]}, {ends[1]}]"),
     st.decimals(-3, 3000, places=2).map(str),
     st.decimals(-3, 3, places=4).map(str),
-    AT.map(lambda at: f"{at:%Y-%m-%d}"),
-    AT.map(lambda at: f"{at:%Y-%m-%d %H:%M:%S}"),
-    AT.map(lambda at: f"{at:%Y-%m-%d} 00:00"),
+    AT.map(lambda moment: f"{moment:%Y-%m-%d}"),
+    AT.map(lambda moment: f"{moment:%Y-%m-%d %H:%M:%S}"),
+    AT.map(lambda moment: f"{moment:%Y-%m-%d} 00:00"),
     st.from_regex(r"[A-C][0-9]{2}\.[0-9]", fullmatch=True),
     st.from_regex(r"[0-9]{5}", fullmatch=True),
 )
@@ -31,35 +31,42 @@ OTHERS = st.sampled_from((
 def columns(draw: st.DrawFn) -> list[str]:
     """A column in one notation or two, with a cell of another kind now and then."""
     kinds = draw(st.lists(st.sampled_from(USUAL), min_size=1, max_size=2, unique=True))
-    one = st.one_of(*kinds)
-    return draw(st.lists(one if draw(st.booleans()) else st.one_of(one, OTHERS), min_size=1, max_size=12))
+    cell = st.one_of(*kinds)
+    return draw(st.lists(cell if draw(st.booleans()) else st.one_of(cell, OTHERS), min_size=1, max_size=12))
 
 
-def read(column: list[str], of: str | None) -> object:
+def read(column: list[str], kind: str | None) -> object:
     """What is read of a column, or why it is not."""
     try:
         table = Table.read(
-            {"c": column, "d": range(len(column))}, quasi_identifiers="c,d", types={"c": of} if of else {}
+            {"c": column, "d": range(len(column))}, quasi_identifiers="c,d", types={"c": kind} if kind else {}
         )
     except ValueError as error:
         return str(error)
-    one = table.column("c")
-    bounds = np.stack([one.levels.low, one.levels.high]).tolist()
-    said = (one.type, one.levels.labels, one.levels.domain, one.levels.missing, one.codes.tolist(), table.notes)
-    return said, repr(bounds), one.levels.members.toarray().tolist()
+    column_read = table.column("c")
+    bounds = np.stack([column_read.levels.low, column_read.levels.high]).tolist()
+    properties = (
+        column_read.type,
+        column_read.levels.labels,
+        column_read.levels.domain,
+        column_read.levels.missing,
+        column_read.codes.tolist(),
+        table.notes,
+    )
+    return properties, repr(bounds), column_read.levels.members.toarray().tolist()
 
 
 @settings(max_examples=150)
 @given(columns(), st.sampled_from([None, "number", "date", "datetime", "text", "code"]))
-def test_a_column_means_the_same_however_it_is_read(column: list[str], of: str | None):
-    together = read(column, of)
-    with pytest.MonkeyPatch.context() as alone:
-        alone.setattr(types, "form_of", lambda _: None)
-        alone.setattr(cells, "_read_plain", lambda *_: None)
-        assert together == read(column, of)
+def test_a_column_means_the_same_however_it_is_read(column: list[str], kind: str | None):
+    combined = read(column, kind)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(types, "form_of", lambda _: None)
+        patch.setattr(cells, "_read_plain", lambda *_: None)
+        assert combined == read(column, kind)
 
 
-@pytest.mark.parametrize("usual", ["3", "0.25", "[1, 2]", "2019-07-01", "2019-07-01 10:00"])
-def test_a_cell_of_two_lines_is_not_read_as_two_cells(usual: str):
-    column = Table.read({"c": [usual, f"{usual}\n{usual}"]}, quasi_identifiers="c").column("c")
+@pytest.mark.parametrize("plain_text", ["3", "0.25", "[1, 2]", "2019-07-01", "2019-07-01 10:00"])
+def test_a_cell_of_two_lines_is_not_read_as_two_cells(plain_text: str):
+    column = Table.read({"c": [plain_text, f"{plain_text}\n{plain_text}"]}, quasi_identifiers="c").column("c")
     assert (column.type, len(column.levels.labels)) == ("text", 2)

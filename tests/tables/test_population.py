@@ -62,8 +62,8 @@ def test_shlosser_recovers_the_number_of_classes_of_adult(adult):
     # 8,069 / 8,193 / 8,012 for 7,976 at 5, 20, 50 %, and useless (24,548) at 1 %
     rng = np.random.default_rng(6)
     for share in (0.05, 0.2, 0.5):
-        found = [population.population_classes(sample(adult, share, rng), population_rows=48_842) for _ in range(8)]
-        assert np.mean(found) == pytest.approx(7_976, rel=0.05)
+        estimates = [population.population_classes(sample(adult, share, rng), population_rows=48_842) for _ in range(8)]
+        assert np.mean(estimates) == pytest.approx(7_976, rel=0.05)
 
 
 def drawn(of_row, share, rng):
@@ -77,12 +77,12 @@ def test_t7_the_interval_holds_the_truth_on_adult(adult):
     rng = np.random.default_rng(7)
     for share, counted in ((0.01, 0.11), (0.05, 0.20), (0.1, 0.29), (0.3, 0.49), (0.5, 0.66)):
         sizes, truth = drawn(adult, share, rng)
-        found = population.estimate(sizes, population_rows=48_842)
+        estimate = population.estimate(sizes, population_rows=48_842)
         assert truth == pytest.approx(counted, abs=0.07)
-        assert found.low <= 3_948 <= found.high
-        assert found.probability_low <= truth <= found.probability_high <= 1
-    assert found.low > 2_000  # half of the people prove something
-    assert found.high < 5_500
+        assert estimate.low <= 3_948 <= estimate.high
+        assert estimate.probability_low <= truth <= estimate.probability_high <= 1
+    assert estimate.low > 2_000  # half of the people prove something
+    assert estimate.high < 5_500
 
 
 def weights(name, rng):
@@ -98,15 +98,15 @@ def weights(name, rng):
 def test_t7_the_interval_covers_on_samples_of_known_populations(name):
     rng = np.random.default_rng(11)
     weight = weights(name, rng)
-    held = []
+    covered = []
     for share in (0.02, 0.1, 0.5):
         for _ in range(5):
             of_row = rng.choice(len(weight), 8_000, p=weight / weight.sum())
             sizes, truth = drawn(of_row, share, rng)
-            found = population.estimate(sizes, population_rows=8_000)
-            held.append(found.low <= np.count_nonzero(np.bincount(of_row) == 1) <= found.high)
-            held.append(found.probability_low <= truth <= found.probability_high)
-    assert np.mean(held) >= 0.95
+            estimate = population.estimate(sizes, population_rows=8_000)
+            covered.append(estimate.low <= np.count_nonzero(np.bincount(of_row) == 1) <= estimate.high)
+            covered.append(estimate.probability_low <= truth <= estimate.probability_high)
+    assert np.mean(covered) >= 0.95
 
 
 def test_pitman_recovers_the_uniques_of_a_pitman_population():
@@ -135,35 +135,35 @@ def test_negative_binomial_recovers_the_uniques_of_its_own_population():
     sizes = 1 + rng.negative_binomial(0.8, 0.2, 20_000)
     truth = np.count_nonzero(sizes == 1)
     people = np.repeat(np.arange(len(sizes)), sizes)
-    found = population.slide_negative_binomial(sample(people, 0.3, rng), population_rows=len(people))
-    assert found == pytest.approx(truth, rel=0.1)
+    uniques = population.slide_negative_binomial(sample(people, 0.3, rng), population_rows=len(people))
+    assert uniques == pytest.approx(truth, rel=0.1)
 
 
 def test_zayatz_by_the_hypergeometric_distribution():
     sizes, N = np.repeat([1, 2, 5], [6, 3, 1]), 40
     n = sizes.sum()
-    one = {size: stats.hypergeom(N, size, n).pmf(1) for size in (1, 2, 5)}
-    conditional = 6 * one[1] / (6 * one[1] + 3 * one[2] + one[5])
+    probabilities = {size: stats.hypergeom(N, size, n).pmf(1) for size in (1, 2, 5)}
+    conditional = 6 * probabilities[1] / (6 * probabilities[1] + 3 * probabilities[2] + probabilities[5])
     assert population.zayatz(sizes, population_rows=N) == pytest.approx(6 * conditional * N / n)
 
 
 def test_a_sample_of_everybody_is_exact():
-    found = population.estimate([1, 1, 1, 2, 4], population_rows=9)
-    assert found.pitman == found.slide_negative_binomial == 3
-    assert found.zayatz == pytest.approx(3)
-    assert (found.low, found.high) == pytest.approx((3, 3))
-    assert (found.probability_low, found.probability_high) == pytest.approx((1, 1))
-    assert found.population_classes == 5
+    estimate = population.estimate([1, 1, 1, 2, 4], population_rows=9)
+    assert estimate.pitman == estimate.slide_negative_binomial == 3
+    assert estimate.zayatz == pytest.approx(3)
+    assert (estimate.low, estimate.high) == pytest.approx((3, 3))
+    assert (estimate.probability_low, estimate.probability_high) == pytest.approx((1, 1))
+    assert estimate.population_classes == 5
 
 
 @pytest.mark.parametrize("sizes", [[1] * 50, [7], [3, 3, 4, 5]])
 def test_what_cannot_be_estimated_is_not_available_and_never_zero(sizes):
-    found = population.estimate(sizes, population_rows=10_000)
-    values = [found.pitman, found.zayatz, found.slide_negative_binomial]
+    estimate = population.estimate(sizes, population_rows=10_000)
+    values = [estimate.pitman, estimate.zayatz, estimate.slide_negative_binomial]
     assert None in values
     assert 0 not in values
     if 1 not in sizes:
-        assert found.probability_high is None
+        assert estimate.probability_high is None
 
 
 def test_a_sample_larger_than_the_population_is_refused():
@@ -176,12 +176,12 @@ def test_a_sample_larger_than_the_population_is_refused():
 def test_t8_sample_weights_understate_where_uniques_are_many(adult):
     # what the docstring says of the formula, which is the literature's (sdcMicro has it, too)
     rng, people = np.random.default_rng(0), np.bincount(adult)
-    for share, told, true in ((0.01, 0.033, 0.16), (0.1, 0.094, 0.16), (0.5, 0.146, 0.163)):
+    for share, announced, true in ((0.01, 0.033, 0.16), (0.1, 0.094, 0.16), (0.5, 0.146, 0.163)):
         drawn = np.bincount(rng.choice(adult, round(share * len(adult)), replace=False), minlength=len(people))
-        seen = drawn > 0
-        weight = drawn[seen] / drawn.sum()
-        risk = criteria.sample_weight_risk(drawn[seen], drawn[seen] / share)
-        assert weight @ risk == pytest.approx(told, rel=0.05)
-        assert weight @ (1 / people[seen]) == pytest.approx(true, rel=0.15)
-        assert weight @ risk < weight @ (1 / people[seen])
+        is_sampled = drawn > 0
+        weight = drawn[is_sampled] / drawn.sum()
+        risk = criteria.sample_weight_risk(drawn[is_sampled], drawn[is_sampled] / share)
+        assert weight @ risk == pytest.approx(announced, rel=0.05)
+        assert weight @ (1 / people[is_sampled]) == pytest.approx(true, rel=0.15)
+        assert weight @ risk < weight @ (1 / people[is_sampled])
     assert "too low" in CRITERIA["sample_weight_average"].meaning

@@ -38,34 +38,34 @@ def test_t5_suppression_does_not_move_the_prior_of_an_inference():
 def test_t5_neither_release_nor_sample_moves_the_prior_of_an_audit():
     release, origin = released()
     sample = np.arange(8, 19)
-    found = audit_tables(
+    result = audit_tables(
         {"suppressed": release, "sample": ORIGINAL.take(sample)},
         AuditorKnowledge(ORIGINAL, origins={"suppressed": origin, "sample": sample}),
     )
-    rows = [row for row in found.rows if row.target == "s"]
+    rows = [row for row in result.rows if row.target == "s"]
     priors = {(row.release, row.measure): row.prior for row in rows if row.measure.endswith(("success", "probability"))}
     assert set(np.round(list(priors.values()), 12)) == {round(10 / 19, 12)}
     assert not any("prior" in row.note for row in rows)
 
 
 def test_t5_an_audit_without_the_original_says_whose_prior_it_is():
-    found = audit_tables({"r": released()[0]})
-    rows = [row for row in found.rows if row.target == "s"]
+    result = audit_tables({"r": released()[0]})
+    rows = [row for row in result.rows if row.target == "s"]
     assert {row.note for row in rows} == {OWN_PRIOR}
-    assert not any(row.note for row in found.rows if row.target == "identity")
-    assert any("Its prior is that of the release" in sentence for sentence in found.assumptions)
+    assert not any(row.note for row in result.rows if row.target == "identity")
+    assert any("Its prior is that of the release" in sentence for sentence in result.assumptions)
 
 
 def test_t5_a_value_that_nobody_released_is_a_candidate_of_those_who_know_the_population():
     original = people("aaaab", "xxxyz")
     release = people("aaaa", "xxxy")  # read anew: it does not know z
-    known = Knowledge(None)(original, rng=np.random.default_rng(0))
-    belief = AttributeInference("s")(release, Background(known.people))
+    knowledge = Knowledge(None)(original, rng=np.random.default_rng(0))
+    belief = AttributeInference("s")(release, Background(knowledge.people))
     assert belief.candidate_label == ("x", "y")
-    belief = AttributeInference("s")(release, known.background)
+    belief = AttributeInference("s")(release, knowledge.background)
     assert belief.candidate_label == ("x", "y", "z")
     assert np.exp(belief.log_prior) == pytest.approx([3 / 5, 1 / 5, 1 / 5])
-    truth = attribute_truth(original, known.person, belief, "s")
+    truth = attribute_truth(original, knowledge.person, belief, "s")
     assert sorted(truth.candidate.tolist()) == [0, 0, 0, 1, 2]
 
 
@@ -85,22 +85,22 @@ def test_t5_a_value_that_the_population_lacks_weighs_half_a_person():
 def test_t5_closeness_is_to_the_table_before_the_release_where_it_is_known():
     release, _ = released()
     assert criteria.evaluate(release).t_equal == 0.0
-    found = criteria.evaluate(release, reference=ORIGINAL)
-    assert found.t_equal == pytest.approx(9 / 19)
-    assert found.prior_error == pytest.approx(9 / 19)
-    assert (criteria.evaluate(release).reference, found.reference) == ("release", "original")
+    result = criteria.evaluate(release, reference=ORIGINAL)
+    assert result.t_equal == pytest.approx(9 / 19)
+    assert result.prior_error == pytest.approx(9 / 19)
+    assert (criteria.evaluate(release).reference, result.reference) == ("release", "original")
 
 
 def test_t5_a_release_with_values_of_its_own_is_compared_with_itself():
-    found = criteria.evaluate(people("aabb", "xxyw"), reference=ORIGINAL)
-    assert found.reference == "release"
-    assert found == criteria.evaluate(people("aabb", "xxyw"))
+    result = criteria.evaluate(people("aabb", "xxyw"), reference=ORIGINAL)
+    assert result.reference == "release"
+    assert result == criteria.evaluate(people("aabb", "xxyw"))
 
 
 def test_t5_an_audit_takes_closeness_from_the_original_and_says_so():
     release, origin = released()
-    found = audit_tables({"r": release}, AuditorKnowledge(ORIGINAL, origins={"r": origin})).criteria["r"]
-    assert (found["reference"], found["t_equal"]) == ("original", pytest.approx(9 / 19))
+    result = audit_tables({"r": release}, AuditorKnowledge(ORIGINAL, origins={"r": origin})).criteria["r"]
+    assert (result["reference"], result["t_equal"]) == ("original", pytest.approx(9 / 19))
     assert audit_tables({"r": release}).criteria["r"]["reference"] == "release"
 
 

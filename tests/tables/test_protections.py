@@ -50,19 +50,19 @@ DATA = Path(os.environ.get("UNMASK_DATA", "no data here"))
 def people(n=200, *, seed=0, missing="own", gaps=False):
     rng = np.random.default_rng(seed)
     age = [str(value) for value in rng.integers(20, 60, n)]
-    city = [CITIES.leaves[at] for at in rng.integers(0, 5, n)]
+    city = [CITIES.leaves[index] for index in rng.integers(0, 5, n)]
     if gaps:
-        age = [None if at % 9 == 0 else value for at, value in enumerate(age)]
-        city = [None if at % 7 == 0 else value for at, value in enumerate(city)]
+        age = [None if index % 9 == 0 else value for index, value in enumerate(age)]
+        city = [None if index % 7 == 0 else value for index, value in enumerate(city)]
     return Table.read(
         {
             "age": age,
             "city": city,
-            "size": [("s", "m", "l")[at] for at in rng.integers(0, 3, n)],
-            "sex": [("f", "m")[at] for at in rng.integers(0, 2, n)],
-            "ill": [ILLS.leaves[at] for at in rng.choice(4, n, p=[0.4, 0.3, 0.2, 0.1])],
+            "size": [("s", "m", "l")[index] for index in rng.integers(0, 3, n)],
+            "sex": [("f", "m")[index] for index in rng.integers(0, 2, n)],
+            "ill": [ILLS.leaves[index] for index in rng.choice(4, n, p=[0.4, 0.3, 0.2, 0.1])],
             "pain": [str(value) for value in rng.integers(0, 4, n)],
-            "row": [f"r{at}" for at in range(n)],
+            "row": [f"r{index}" for index in range(n)],
             "people": rng.integers(1, 9, n).tolist(),
         },
         quasi_identifiers=["age", "city", "size", "sex"],
@@ -116,8 +116,8 @@ def test_walks_the_conformance(protection, gaps):
     for name in ("ill", "pain"):
         assert text(release, name) == [text(table, name)[row] for row in origin]
     assert_array_equal(release.weight, table.weight[origin])
-    for column, before in zip(table.columns, codes, strict=True):
-        assert_array_equal(column.codes, before)
+    for column, initial in zip(table.columns, codes, strict=True):
+        assert_array_equal(column.codes, initial)
     for column in table.quasi_identifiers:
         covered = compatible(column.levels, release.column(column.name).levels, missing="own")
         suppressed = np.array(release.column(column.name).levels.labels) == "*"
@@ -186,25 +186,28 @@ def test_a_written_release_reads_back_as_the_same_classes(protection, tmp_path):
 def test_mondrian_gives_what_was_asked_for(k, diversity, t, strict, seed, missing):
     table = people(120, seed=seed, missing=missing, gaps=True)
     release, _ = Mondrian(k=k, l=diversity, t=t, strict=strict)(table, rng=rng(seed))
-    found = criteria.evaluate(release)
-    assert found.k >= k
-    assert found.l_distinct >= diversity
-    assert found.t_equal <= t + 1e-9
+    result = criteria.evaluate(release)
+    assert result.k >= k
+    assert result.l_distinct >= diversity
+    assert result.t_equal <= t + 1e-9
 
 
 @pytest.mark.parametrize(
     ("constraint", "holds"),
     [
-        (EntropyL(2.0), lambda found: found.l_entropy >= 2 - 1e-9),
-        (RecursiveL(c=3.0, l=2), lambda found: found.l_recursive < 3),
-        (AlphaK(0.6), lambda found: found.alpha <= 0.6 + 1e-9),
-        (DeltaDisclosure(1.0), lambda found: found.delta_disclosure < 1),
-        (TCloseness(0.2, "hierarchical"), lambda found: found.columns["ill"].t_hierarchical <= 0.2 + 1e-9),
-        (TCloseness(0.2, "ordered"), lambda found: found.columns["pain"].t_ordered <= 0.2 + 1e-9),
-        (TCloseness(0.3, "kl"), lambda found: found.t_kl <= 0.3 + 1e-9),
-        (KAnonymity(23), lambda found: found.k >= 23),
+        (EntropyL(2.0), lambda criteria_met: criteria_met.l_entropy >= 2 - 1e-9),
+        (RecursiveL(c=3.0, l=2), lambda criteria_met: criteria_met.l_recursive < 3),
+        (AlphaK(0.6), lambda criteria_met: criteria_met.alpha <= 0.6 + 1e-9),
+        (DeltaDisclosure(1.0), lambda criteria_met: criteria_met.delta_disclosure < 1),
+        (
+            TCloseness(0.2, "hierarchical"),
+            lambda criteria_met: criteria_met.columns["ill"].t_hierarchical <= 0.2 + 1e-9,
+        ),
+        (TCloseness(0.2, "ordered"), lambda criteria_met: criteria_met.columns["pain"].t_ordered <= 0.2 + 1e-9),
+        (TCloseness(0.3, "kl"), lambda criteria_met: criteria_met.t_kl <= 0.3 + 1e-9),
+        (KAnonymity(23), lambda criteria_met: criteria_met.k >= 23),
     ],
-    ids=lambda given: repr(given) if isinstance(given, Constraint) else "holds",
+    ids=lambda setting: repr(setting) if isinstance(setting, Constraint) else "holds",
 )
 def test_every_constraint_reaches_the_release(constraint, holds):
     table = about(people(400), constraint)
@@ -284,7 +287,7 @@ def test_the_ordered_distance_is_by_rank_whatever_the_order_of_the_levels():
     table = people(300)
     pain = table.column("pain")
     levels = parse_levels(["2", "0", "3", "1"], as_type="number", column="pain")
-    assert [pain.levels.labels[at] for at in (2, 0, 3, 1)] == ["2", "0", "3", "1"]
+    assert [pain.levels.labels[index] for index in (2, 0, 3, 1)] == ["2", "0", "3", "1"]
     mixed = Column("pain", np.array([1, 3, 0, 2], dtype=np.int32)[pain.codes], levels)
     protection = Mondrian(k=2, constraints=(TCloseness(0.15, "ordered"),))
     sizes = [
@@ -297,10 +300,10 @@ def test_the_ordered_distance_is_by_rank_whatever_the_order_of_the_levels():
 
 def test_rows_with_gaps_are_left_out_when_they_are_excluded():
     table = people(gaps=True, missing="excluded")
-    whole = [row for row in range(table.n_rows) if row % 9 and row % 7]
+    complete_rows = [row for row in range(table.n_rows) if row % 9 and row % 7]
     for protection in (Mondrian(k=2), Suppress(k=1), SuppressCells(k=1)):
         release, origin = protection(table, rng=rng())
-        assert sorted(origin) == whole
+        assert sorted(origin) == complete_rows
         assert release.column("age").levels.missing not in release.column("age").codes
     _, origin = Identity()(table, rng=rng())
     assert origin.size == table.n_rows
@@ -466,13 +469,16 @@ def test_suppress_cells_spends_a_short_budget_on_the_smallest_classes():
 
 def test_suppress_cells_lowers_the_number_of_rows_in_small_classes():
     table = people()
-    before = int((table.classes.sizes < 3).sum())
+    n_initial = int((table.classes.sizes < 3).sum())
     release, _ = SuppressCells(k=3)(table, rng=rng())
     after = release.classes.sizes
     assert int(after[after < 3].sum()) < 3
-    assert before > 50
+    assert n_initial > 50
     touched = {
-        at for name in ("age", "city", "size", "sex") for at, cell in enumerate(text(release, name)) if cell == "*"
+        index
+        for name in ("age", "city", "size", "sex")
+        for index, cell in enumerate(text(release, name))
+        if cell == "*"
     }
     assert len(touched) == int(table.classes.sizes[table.classes.sizes < 3].sum())
 
@@ -489,8 +495,8 @@ def test_generalize_to_a_level_of_the_hierarchy():
 
     def cells(level):
         release, origin = Generalize({"city": level})(table, rng=rng())
-        found = dict(zip(origin.tolist(), text(release, "city"), strict=True))
-        return [found[row] for row in range(6)]
+        cells_by_row = dict(zip(origin.tolist(), text(release, "city"), strict=True))
+        return [cells_by_row[row] for row in range(6)]
 
     assert cells(0) == ["lyon", "osaka", "france", "{osaka, rome}", "", "*"]
     assert cells(1) == ["france", "japan", "france", "{kyoto, osaka, rome}", "", "*"]
@@ -513,7 +519,7 @@ def test_generalize_to_bins():
 @given(st.lists(st.integers(-500, 500), min_size=1, max_size=20), st.sampled_from([0.1, 0.3, 0.7, 1.1, 2.5]))
 @settings(max_examples=60, deadline=None)
 def test_bins_hold_their_values_whatever_the_binary_rounding(tenths, width):
-    values = [str(at / 10) for at in tenths]
+    values = [str(index / 10) for index in tenths]
     table = Table.read({"x": values}, quasi_identifiers="x", types={"x": "number"})
     release, origin = Generalize({"x": width})(table, rng=rng())
     levels = release.column("x").levels
@@ -573,11 +579,11 @@ def adult():
     if not file.exists():
         pytest.skip("set UNMASK_DATA to the folder with the public data sets")
     names = ("age", "education-num", "marital-status", "occupation", "race", "sex")
-    at = (0, 4, 5, 6, 8, 9)
+    columns = (0, 4, 5, 6, 8, 9)
     with file.open() as lines:
         rows = [row for row in csv.reader(lines, skipinitialspace=True) if row and "?" not in row]
     return Table.read(
-        {name: [row[i] for row in rows] for name, i in zip(names, at, strict=True)},
+        {name: [row[i] for row in rows] for name, i in zip(names, columns, strict=True)},
         quasi_identifiers=[name for name in names if name != "occupation"],
         sensitive="occupation",
     )
@@ -595,18 +601,22 @@ def test_adult_reference_counts(adult):
 
 def test_adult_with_constraints(adult):
     release, _ = Mondrian(k=10, l=4, t=0.4)(adult, rng=rng())
-    found = criteria.evaluate(release)
-    assert found.k >= 10
-    assert found.l_distinct >= 4
-    assert found.t_equal <= 0.4 + 1e-9
-    assert found.classes > 100
+    result = criteria.evaluate(release)
+    assert result.k >= 10
+    assert result.l_distinct >= 4
+    assert result.t_equal <= 0.4 + 1e-9
+    assert result.classes > 100
 
 
 def test_no_cell_is_finer_than_its_level():
     rng = np.random.default_rng(3)
     days = [f"{rng.integers(1930, 1990)}-{rng.integers(1, 13):02d}-07" for _ in range(300)]
-    made = {"birth": days, "zip": [f"{at:05d}" for at in rng.integers(0, 4000, 300)], "age": rng.integers(0, 90, 300)}
-    table = Table.read(made, quasi_identifiers=list(made))
+    people_columns = {
+        "birth": days,
+        "zip": [f"{index:05d}" for index in rng.integers(0, 4000, 300)],
+        "age": rng.integers(0, 90, 300),
+    }
+    table = Table.read(people_columns, quasi_identifiers=list(people_columns))
     levels = {"birth": "decade", "zip": 2, "age": 20}
     release, origin = Mondrian(k=3, levels=levels)(table, rng=rng)
     again, _ = Generalize(levels)(release, rng=rng)
@@ -628,13 +638,21 @@ def test_an_own_hierarchy_is_cut_above_its_level(tmp_path, cells):
     (tmp_path / "wards.csv").write_text(WARDS)
     rng = np.random.default_rng(0)
     wards = [line.partition(";")[0] for line in WARDS.split()]
-    made = {"ward": rng.choice(wards, 200, p=[0.05] * 4 + [0.2] * 4), "age": rng.integers(0, 40, 200)}
-    table = Table.read(made, quasi_identifiers=list(made), hierarchies={"ward": tmp_path / "wards.csv"}, cells=cells)
+    people_columns = {"ward": rng.choice(wards, 200, p=[0.05] * 4 + [0.2] * 4), "age": rng.integers(0, 40, 200)}
+    table = Table.read(
+        people_columns,
+        quasi_identifiers=list(people_columns),
+        hierarchies={"ward": tmp_path / "wards.csv"},
+        cells=cells,
+    )
     release, origin = Mondrian(k=3, levels={"ward": 1})(table, rng=rng)
     assert release.classes.sizes.min() >= 3
     assert not {*release["ward"]} & {*wards}
     covered = covers(release)
-    assert all(wards.index(ward) in of for ward, of in zip(made["ward"][origin], covered, strict=True))
+    assert all(
+        wards.index(ward) in wards_covered
+        for ward, wards_covered in zip(people_columns["ward"][origin], covered, strict=True)
+    )
     coarse, _ = Mondrian(k=30, levels={"ward": 1})(table, rng=rng)
     assert {*coarse["ward"]} <= {"A", "B", "a", "b", "c", "d"}  # no cell reaches into both A and B
 

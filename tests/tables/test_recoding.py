@@ -21,11 +21,11 @@ def literal(column: Column, inside: list[int]) -> str:
     levels = column.levels
     if len(inside) == 1:
         return levels.labels[inside[0]]
-    if {levels.labels[at] for at in inside} & {MISSING, EVERYTHING}:
+    if {levels.labels[index] for index in inside} & {MISSING, EVERYTHING}:
         return EVERYTHING
-    shown = [levels.masks[at] for at in inside if at in levels.masks]
-    shown += [levels.domain[place] for at in inside if at not in levels.masks for place in levels.covered(at)]
-    return format_prefix(shown, width=levels.longest)
+    labels = [levels.masks[index] for index in inside if index in levels.masks]
+    labels += [levels.domain[place] for index in inside if index not in levels.masks for place in levels.covered(index)]
+    return format_prefix(labels, width=levels.longest)
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -35,9 +35,9 @@ def test_codes_are_covered_as_box_by_box(seed: int):
     levels, _ = read_levels(texts, as_type="code", column="zip")
     box, codes = boxes(rng, len(levels))
     column = Column("zip", codes, levels)
-    found, of_box = covering(column, box, codes)
-    for at in range(int(box.max()) + 1):
-        assert found[of_box[at]] == literal(column, sorted(set(codes[box == at].tolist())))
+    coverage, of_box = covering(column, box, codes)
+    for index in range(int(box.max()) + 1):
+        assert coverage[of_box[index]] == literal(column, sorted(set(codes[box == index].tolist())))
 
 
 def boxes(rng: np.random.Generator, n_levels: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
@@ -60,25 +60,25 @@ def test_dates_are_covered_by_the_finest_period_that_holds_all():
 def test_what_a_level_covers_of_values_is_what_it_is_compatible_with():
     levels = parse_levels(CODES, as_type="code", column="zip")
     values = ("10000", "48163", "48169", "90210", "E11", "E11.9")
-    found = covered(values, levels).toarray()
-    assert np.array_equal(found, compatible(singletons(values), levels, missing="own").T)
+    coverage = covered(values, levels).toarray()
+    assert np.array_equal(coverage, compatible(singletons(values), levels, missing="own").T)
     numbers = parse_levels(["1", "[2, 4]", "*", None], as_type="number", column="n")
     values = ("1", "2", "3", "9", "x")
-    found = covered(values, numbers).toarray()
-    assert np.array_equal(found, compatible(singletons(values), numbers, missing="own").T)
+    coverage = covered(values, numbers).toarray()
+    assert np.array_equal(coverage, compatible(singletons(values), numbers, missing="own").T)
 
 
 def test_common_atoms_are_those_of_both_sets():
     original = parse_levels(["a", "b", "{a, b}", "c", "{a, c, d}", "*", None], as_type="text", column="c")
     released = parse_levels(["{a, b}", "a", "{b, c}", "*", "{c, x}", None], as_type="text", column="c")
     sides = categorical(original, released)
-    pairs = np.array([(at, to) for at in range(len(original)) for to in range(len(released))]).T
-    dense = [dense_of(one) for one in (sides.source, sides.target)]
+    pairs = np.array([(index, to) for index in range(len(original)) for to in range(len(released))]).T
+    dense = [dense_of(sets) for sets in (sides.source, sides.target)]
     literal = (dense[0][pairs[0]] & dense[1][pairs[1]]).sum(axis=1)
     assert np.array_equal(_common(sides.source, pairs[0], sides.target, pairs[1]), literal)
 
 
-def dense_of(one: Sets) -> NDArray[np.bool_]:
+def dense_of(sets: Sets) -> NDArray[np.bool_]:
     """(levels, atoms) of what each level covers."""
-    assert one.members is not None
-    return np.asarray(one.members.toarray())
+    assert sets.members is not None
+    return np.asarray(sets.members.toarray())

@@ -43,24 +43,24 @@ def table_of(belief):
 def matchings(weight):
     """Probability of each pair over all partial one-to-one matchings, exact; weight : (records, people)."""
     n, m = weight.shape
-    total, found = Fraction(0), [[Fraction(0)] * m for _ in range(n)]
+    total, weights = Fraction(0), [[Fraction(0)] * m for _ in range(n)]
     for size in range(min(n, m) + 1):
-        for some in combinations(range(n), size):
-            for others in permutations(range(m), size):
-                pairs = list(zip(some, others, strict=True))
+        for combination in combinations(range(n), size):
+            for permutation in permutations(range(m), size):
+                pairs = list(zip(combination, permutation, strict=True))
                 mass = Fraction(1)
                 for pair in pairs:
                     mass *= weight[pair]
                 total += mass
                 for i, j in pairs:
-                    found[i][j] += mass
-    return np.array([[float(value / total) for value in row] for row in found])
+                    weights[i][j] += mass
+    return np.array([[float(value / total) for value in row] for row in weights])
 
 
 @pytest.mark.parametrize(("n", "people", "c", "lam", "expected"), REFERENCE)
 def test_u1_reference_values_of_one_box(n, people, c, lam, expected):
-    found = in_boxes(np.array([float(n)]), np.array([float(people)]), np.array([c / ((1 - c) * lam)]))
-    assert found == pytest.approx(expected, abs=6e-7)
+    actual = in_boxes(np.array([float(n)]), np.array([float(people)]), np.array([c / ((1 - c) * lam)]))
+    assert actual == pytest.approx(expected, abs=6e-7)
 
 
 def test_u1_reference_values_of_overlapping_boxes():
@@ -80,8 +80,8 @@ def test_u1_without_outsiders_as_many_own_a_record_as_can(n, people, inside):
 @given(st.integers(1, 4), st.integers(1, 4), st.fractions(Fraction(1, 50), 50))
 def test_u1_one_box_is_the_sum_over_all_matchings(n, people, t):
     table = matchings(np.full((n, people), t))
-    found = in_boxes(np.array([float(n)]), np.array([float(people)]), np.array([float(t)]))
-    assert found == pytest.approx(table.sum(), abs=1e-12)
+    actual = in_boxes(np.array([float(n)]), np.array([float(people)]), np.array([float(t)]))
+    assert actual == pytest.approx(table.sum(), abs=1e-12)
 
 
 @st.composite
@@ -184,9 +184,11 @@ def test_u1_a_register_of_everybody_must_have_somebody_for_each_record():
 
 def test_u1_a_register_that_is_nearly_used_up_leaves_nobody_outside():
     # 1e9 of each, of whom all but 1000 are owners: no z is small enough, and I = min(n, N) is right to 1e-6
-    one, many = np.array([0]), np.array([10**9])
-    assert owners(many, many, one, one, coverage=1 - 5e-9).inside == pytest.approx(1, abs=1e-6)
-    assert owners(many, many, one, one, coverage=0.5).inside == pytest.approx(0.5)
+    single_record, people_in_box = np.array([0]), np.array([10**9])
+    assert owners(
+        people_in_box, people_in_box, single_record, single_record, coverage=1 - 5e-9
+    ).inside == pytest.approx(1, abs=1e-6)
+    assert owners(people_in_box, people_in_box, single_record, single_record, coverage=0.5).inside == pytest.approx(0.5)
 
 
 def test_in_overlapping_boxes_a_record_counts_by_the_people_who_fit_both():
@@ -206,8 +208,8 @@ def test_in_overlapping_boxes_a_record_counts_by_the_people_who_fit_both():
 
 def test_a_deviation_that_chance_explains_is_no_contradiction():
     release = ages(*range(100))
-    found = RegisterAttack(coverage=0.5)(release, Background(ages(*range(35))))  # 50 expected, 5 the deviation
-    assert (1 - found.unlisted).sum() == 35
+    belief = RegisterAttack(coverage=0.5)(release, Background(ages(*range(35))))  # 50 expected, 5 the deviation
+    assert (1 - belief.unlisted).sum() == 35
     with pytest.raises(UnmaskError, match=r"give a coverage of at most 0\.34"):
         RegisterAttack(coverage=0.5)(release, Background(ages(*range(34))))
 
@@ -223,16 +225,16 @@ def test_outsiders_are_spread_like_records_and_people():
 # --- announced is realized --------------------------------------------------------------------------------------
 
 
-def linked(released, columns, known, k, coverage, *, people=3000, seed=0):
+def linked(released, columns, known_columns, k, coverage, *, people=3000, seed=0):
     """Audits of who holds a register of a population of which some are released, and of who knows them in it."""
     rng = np.random.default_rng(seed)
     types = {name: "number" for name in columns if name == "zip"}  # its classes are disjoint
     population = Table.read(datasets.synthetic_census(people, rng=rng), quasi_identifiers=columns, types=types)
-    some = rng.permutation(people)[: round(released * people)]
-    release, origin = population.take(some), np.arange(len(some))
+    released_people = rng.permutation(people)[: round(released * people)]
+    release, origin = population.take(released_people), np.arange(len(released_people))
     if k:
         release, origin = Mondrian(k=k)(release, rng=rng)
-    register = Register(coverage=coverage, columns=known)(population, some[origin], rng=rng)
+    register = Register(coverage=coverage, columns=known_columns)(population, released_people[origin], rng=rng)
     belief = RegisterAttack(coverage=coverage)(release, register.background)
     return audit(belief, register.truth), audit(ClassAttack()(release)), belief, register.truth
 
@@ -252,9 +254,9 @@ def test_u1_a_register_of_those_released_is_right_to_the_last_digit(k, coverage)
 
 @pytest.mark.parametrize("k", [0, 3, 10])
 @pytest.mark.parametrize("coverage", [0.3, 0.8])
-@pytest.mark.parametrize("known", [("age", "sex", "zip"), ("age", "sex")])
-def test_u1_announced_is_realized_where_the_register_has_outsiders(k, coverage, known):
-    told, _, belief, truth = linked(0.5, ("age", "sex", "zip"), known, k, coverage)
+@pytest.mark.parametrize("known_columns", [("age", "sex", "zip"), ("age", "sex")])
+def test_u1_announced_is_realized_where_the_register_has_outsiders(k, coverage, known_columns):
+    told, _, belief, truth = linked(0.5, ("age", "sex", "zip"), known_columns, k, coverage)
     announced, realized = told.row("success_probability"), told.row("realized_success")
     assert announced.posterior == pytest.approx(realized.posterior, abs=0.03)
     inside = 1 - belief.unlisted[belief.observation]
@@ -264,10 +266,10 @@ def test_u1_announced_is_realized_where_the_register_has_outsiders(k, coverage, 
 def test_the_order_of_records_and_people_is_no_information():
     rng = np.random.default_rng(3)
     cells, people = rng.choice(CELLS, 30), rng.integers(0, 10, 40)
-    one = table_of(RegisterAttack(coverage=0.6)(ages(*cells), Background(ages(*people))))
+    first = table_of(RegisterAttack(coverage=0.6)(ages(*cells), Background(ages(*people))))
     rows, columns = rng.permutation(30), rng.permutation(40)
-    other = table_of(RegisterAttack(coverage=0.6)(ages(*cells[rows]), Background(ages(*people[columns]))))
-    assert other == pytest.approx(one[rows][:, columns], abs=1e-9)
+    second = table_of(RegisterAttack(coverage=0.6)(ages(*cells[rows]), Background(ages(*people[columns]))))
+    assert second == pytest.approx(first[rows][:, columns], abs=1e-9)
 
 
 @pytest.mark.parametrize("coverage", [0.0, -0.1, 1.1, float("nan")])

@@ -31,8 +31,8 @@ def people():
 
 def by_hand(*released):
     """Mean of one over how many people have one's released values: each is one of them to the adversary."""
-    together = list(zip(*released, strict=True))
-    return np.mean([1 / together.count(one) for one in together])
+    combinations = list(zip(*released, strict=True))
+    return np.mean([1 / combinations.count(combination) for combination in combinations])
 
 
 COARSE = {
@@ -50,17 +50,17 @@ COARSE = {
 }
 
 
-@pytest.mark.parametrize("stated", [True, False], ids=["with origin", "without"])
-@pytest.mark.parametrize("how", COARSE)
-def test_a_cell_fits_whom_it_stands_for(how, stated):
-    columns, (name, change) = people(), COARSE[how]
+@pytest.mark.parametrize("expected", [True, False], ids=["with origin", "without"])
+@pytest.mark.parametrize("form", COARSE)
+def test_a_cell_fits_whom_it_stands_for(form, expected):
+    columns, (name, change) = people(), COARSE[form]
     shuffled = np.random.default_rng(8).permutation(PEOPLE)
     released = [change(columns[name][row]) for row in shuffled]
     original = Table.read({name: columns[name]}, quasi_identifiers=name)
     release = Table.read({name: released}, quasi_identifiers=name, like=original)
-    (read,) = read_coarse(original, release, shuffled if stated else None).values()
-    known = original.column(name)
-    fits = compatible(known.levels, read.column.levels, missing="own")[known.codes][:, read.column.codes]
+    (read,) = read_coarse(original, release, shuffled if expected else None).values()
+    known_column = original.column(name)
+    fits = compatible(known_column.levels, read.column.levels, missing="own")[known_column.codes][:, read.column.codes]
     assert fits[shuffled, np.arange(PEOPLE)].all()
     assert np.mean(1 / fits.sum(axis=1)) == pytest.approx(by_hand(released), rel=1e-12)
 
@@ -68,20 +68,24 @@ def test_a_cell_fits_whom_it_stands_for(how, stated):
 @given(st.lists(st.integers(0, 60), min_size=30, max_size=80), st.integers(2, 20))
 def test_what_is_read_fits(values, width):
     rounded = [value // width * width for value in values]
-    original, release = (Table.read({"age": one}, quasi_identifiers="age") for one in (values, rounded))
-    misfit = 1 - np.minimum(*(np.bincount(one, minlength=61) for one in (values, rounded))).sum() / len(values)
+    original, release = (Table.read({"age": values_read}, quasi_identifiers="age") for values_read in (values, rounded))
+    misfit = 1 - np.minimum(*(np.bincount(values_read, minlength=61) for values_read in (values, rounded))).sum() / len(
+        values
+    )
     read = read_coarse(original, release, np.arange(len(values)))
     assert bool(read) == (misfit > 0.01)
-    for one in read.values():
-        low, high = (bound[one.column.codes] for bound in (one.column.levels.low, one.column.levels.high))
+    for reading in read.values():
+        low, high = (bound[reading.column.codes] for bound in (reading.column.levels.low, reading.column.levels.high))
         assert np.mean((low <= values) & (values <= high)) >= 0.99
 
 
 def test_noise_is_no_rounding():
     rng = np.random.default_rng(5)
     income = rng.lognormal(10, 0.6, 2000).round(-2)
-    for moved in (income + rng.normal(0, 2000, 2000), (income + rng.normal(0, 9000, 2000)).round(-4)):
-        original, release = (Table.read({"income": one}, quasi_identifiers="income") for one in (income, moved))
+    for noisy in (income + rng.normal(0, 2000, 2000), (income + rng.normal(0, 9000, 2000)).round(-4)):
+        original, release = (
+            Table.read({"income": values_read}, quasi_identifiers="income") for values_read in (income, noisy)
+        )
         assert not read_coarse(original, release, np.arange(2000))
         assert not read_coarse(original, release, None)
 
@@ -106,16 +110,16 @@ def test_people_of_rounded_columns_are_found_whether_they_are_compared_or_kept()
         "bill": [bill // 100 * 100 for bill in columns["bill"]],
     }
     del columns["born"]
-    original, release = (Table.read(one, **roles) for one in (columns, columns | coarse))
-    found = audit(release, original=original, origin=np.arange(PEOPLE), without=["order"])
-    right = {
+    original, release = (Table.read(columns_read, **roles) for columns_read in (columns, columns | coarse))
+    result = audit(release, original=original, origin=np.arange(PEOPLE), without=["order"])
+    posteriors = {
         row.adversary: row.posterior
-        for row in found.rows
+        for row in result.rows
         if (row.release, row.target, row.measure) == ("release", "identity", "realized_success")
     }
-    assert right["prosecutor"] == pytest.approx(by_hand(coarse["age"], columns["zip"]))
-    assert right["all columns"] == pytest.approx(by_hand(coarse["age"], columns["zip"], coarse["bill"]))
-    assert [said.split()[0] for said in found.cautions] == ["age", "bill"]
+    assert posteriors["prosecutor"] == pytest.approx(by_hand(coarse["age"], columns["zip"]))
+    assert posteriors["all columns"] == pytest.approx(by_hand(coarse["age"], columns["zip"], coarse["bill"]))
+    assert [caution.split()[0] for caution in result.cautions] == ["age", "bill"]
 
 
 def suppressed(share=0.2):
@@ -123,35 +127,39 @@ def suppressed(share=0.2):
     whose decade nobody else has.
     """
     columns = people()
-    known = {"age": [age // 10 * 10 for age in columns["age"]], "zip": columns["zip"], "disease": columns["disease"]}
-    known["age"][0] = 120
+    known_cells = {
+        "age": [age // 10 * 10 for age in columns["age"]],
+        "zip": columns["zip"],
+        "disease": columns["disease"],
+    }
+    known_cells["age"][0] = 120
     hidden = np.random.default_rng(12).random(PEOPLE) < share
     hidden[0] = True
-    released = known | {"zip": np.where(hidden, None, known["zip"]).tolist()}
-    return known, released
+    released = known_cells | {"zip": np.where(hidden, None, known_cells["zip"]).tolist()}
+    return known_cells, released
 
 
-def identity(found, release="release"):
+def identity(result, release="release"):
     """What the prosecutor expects and what comes true, of whose record is whose."""
     return {
         row.measure: (row.posterior, row.worst)
-        for row in found.rows
+        for row in result.rows
         if (row.release, row.adversary, row.target) == (release, "prosecutor", "identity")
     }
 
 
-@pytest.mark.parametrize("given", [{"origin": np.arange(PEOPLE)}, {}], ids=["with origin", "without"])
-def test_a_cell_that_was_suppressed_may_be_any_value(given):
-    known, released = suppressed()
+@pytest.mark.parametrize("options", [{"origin": np.arange(PEOPLE)}, {}], ids=["with origin", "without"])
+def test_a_cell_that_was_suppressed_may_be_any_value(options):
+    known_cells, released = suppressed()
     roles = {"quasi_identifiers": ["age", "zip"], "sensitive": "disease"}
-    original = Table.read(known, **roles)
-    own, wildcard = (Table.read(released, **roles, missing=rule) for rule in ("own", "wildcard"))
-    found = audit(own, original=original, without=["order"], **given)
-    assert identity(found) == identity(audit(wildcard, original=original, without=["order"], **given))
-    assert identity(found)["success_probability"][1] == pytest.approx(1)  # alone in their decade
-    (said,) = found.cautions
+    original = Table.read(known_cells, **roles)
+    strict, wildcard = (Table.read(released, **roles, missing=rule) for rule in ("own", "wildcard"))
+    result = audit(strict, original=original, without=["order"], **options)
+    assert identity(result) == identity(audit(wildcard, original=original, without=["order"], **options))
+    assert identity(result)["success_probability"][1] == pytest.approx(1)  # alone in their decade
+    (caution,) = result.cautions
     missing = released["zip"].count(None) / PEOPLE
-    assert said.startswith(f"{percent(missing)} of the zip cells were suppressed in release: the original")
+    assert caution.startswith(f"{percent(missing)} of the zip cells were suppressed in release: the original")
 
 
 def test_a_cell_that_people_miss_too_is_a_value_of_its_own():
@@ -161,15 +169,15 @@ def test_a_cell_that_people_miss_too_is_a_value_of_its_own():
 
 
 def test_rows_that_are_left_out_stay_so():
-    known, released = suppressed()
-    original = Table.read(known, quasi_identifiers=["age", "zip"])
+    known_cells, released = suppressed()
+    original = Table.read(known_cells, quasi_identifiers=["age", "zip"])
     assert not read_coarse(original, Table.read(released, quasi_identifiers=["age", "zip"], missing="excluded"), None)
 
 
 def test_a_rounded_column_may_miss_cells_besides():
     ages = [*range(20, 60)] * 5
-    released = [None if at % 7 == 0 else age // 10 * 10 for at, age in enumerate(ages)]
-    original, release = (Table.read({"age": one}, quasi_identifiers="age") for one in (ages, released))
+    released = [None if index % 7 == 0 else age // 10 * 10 for index, age in enumerate(ages)]
+    original, release = (Table.read({"age": values_read}, quasi_identifiers="age") for values_read in (ages, released))
     (read,) = read_coarse(original, release, np.arange(len(ages))).values()
     assert (read.rule, read.hidden) == ("rounded down", released.count(None) / len(ages))
     fits = compatible(original.column("age").levels, read.column.levels, missing="own")
@@ -184,32 +192,32 @@ def test_a_column_whose_cells_were_moved_hides_nobody_who_is_found_by_another():
     roles = {"quasi_identifiers": ["zip"], "sensitive": "disease", "keep": ["bill", "visit"]}
     original = Table.read(columns | {"visit": people()["born"]}, **roles)
     release = Table.read(columns | {"visit": days.astype(str)}, **roles)
-    found = audit(release, original=original, without=["order"])
+    result = audit(release, original=original, without=["order"])
     success = {
         row.adversary: row.posterior
-        for row in found.rows
+        for row in result.rows
         if (row.release, row.target, row.measure) == ("release", "identity", "success_probability")
     }
     assert success["all columns"] == pytest.approx(by_hand(columns["zip"], columns["bill"]))
-    assert [said.split()[0] for said in found.cautions] == ["visit"]
+    assert [caution.split()[0] for caution in result.cautions] == ["visit"]
 
 
 def test_a_holder_of_a_register_reads_them_so():
     columns = people()
     release = Table.read({"age": [age // 10 * 10 for age in columns["age"]]}, quasi_identifiers="age")
     register = Table.read({"age": columns["age"]}, quasi_identifiers="age")
-    found = audit(release, register=register)
-    (row,) = (row for row in found.rows if (row.adversary, row.measure) == ("register", "success_probability"))
+    result = audit(release, register=register)
+    (row,) = (row for row in result.rows if (row.adversary, row.measure) == ("register", "success_probability"))
     assert row.posterior == pytest.approx(by_hand([age // 10 for age in columns["age"]]))
 
 
 def test_rows_of_nobody_are_told_without_being_asked_for(tmp_path):
     rng = np.random.default_rng(9)
     columns = people()
-    moved = columns | {"age": [round(age + rng.normal(0, 15), 1) for age in columns["age"]]}
-    for name, one in (("people", columns), ("moved", moved)):
-        lines = [",".join(map(str, row)) for row in zip(*one.values(), strict=True)]
-        (tmp_path / f"{name}.csv").write_text(",".join(one) + "\n" + "\n".join(lines) + "\n")
+    noisy = columns | {"age": [round(age + rng.normal(0, 15), 1) for age in columns["age"]]}
+    for name, cells in (("people", columns), ("moved", noisy)):
+        lines = [",".join(map(str, row)) for row in zip(*cells.values(), strict=True)]
+        (tmp_path / f"{name}.csv").write_text(",".join(cells) + "\n" + "\n".join(lines) + "\n")
     files = [str(tmp_path / "moved.csv"), "--original", str(tmp_path / "people.csv")]
     done = CliRunner().invoke(main, ["audit", *files, "-q", "age,born,zip", "-s", "disease"])
     assert done.exit_code == 0, done.output

@@ -21,22 +21,23 @@ TEXTS = {"a": {"a"}, "b": {"b"}, "c": {"c"}, "{a, b}": {"a", "b"}, "{b, c}": {"b
 NUMBERS = {"1": (1, 1), "2": (2, 2), "4": (4, 4), "[1, 2]": (1, 2), "[2, 4]": (2, 4)}
 
 
-def meet(one, other, missing):
+def meet(first, second, missing):
     """Whether a row with the cell `other` fits each person whom the release states by the cell `one`."""
-    if "*" in (one, other):
+    if "*" in (first, second):
         return True
-    if "" in (one, other):
-        return one == other or missing == "wildcard"
-    if one in TEXTS:
-        return TEXTS[one] <= TEXTS[other]
-    return NUMBERS[other][0] <= NUMBERS[one][0] and NUMBERS[one][1] <= NUMBERS[other][1]
+    if "" in (first, second):
+        return first == second or missing == "wildcard"
+    if first in TEXTS:
+        return TEXTS[first] <= TEXTS[second]
+    return NUMBERS[second][0] <= NUMBERS[first][0] and NUMBERS[first][1] <= NUMBERS[second][1]
 
 
 def brute_force(rows, values, missing):
     """Candidates of each row that takes part, and how many of them have each value."""
-    kept = [i for i, row in enumerate(rows) if missing != "excluded" or "" not in row]
+    used_rows = [i for i, row in enumerate(rows) if missing != "excluded" or "" not in row]
     candidates = [
-        [j for j in kept if all(meet(x, y, missing) for x, y in zip(rows[i], rows[j], strict=True))] for i in kept
+        [j for j in used_rows if all(meet(x, y, missing) for x, y in zip(rows[i], rows[j], strict=True))]
+        for i in used_rows
     ]
     histograms = [[[values[j] for j in met].count(value) for value in sorted(set(values))] for met in candidates]
     return np.array(list(map(len, candidates))), np.array(histograms)
@@ -54,9 +55,9 @@ def frame(rows):
     return {"a": list(a), "b": list(b), "s": list(s)}
 
 
-def read(rows, missing, **more):
+def read(rows, missing, **options):
     roles = {"quasi_identifiers": ["a", "b"], "sensitive": "s", "types": {"a": "text", "b": "number", "s": "text"}}
-    return Table.read(frame(rows), **(roles | {"missing": missing} | more))
+    return Table.read(frame(rows), **(roles | {"missing": missing} | options))
 
 
 some_rows = st.booleans().flatmap(lambda vague: st.lists(cells(vague), min_size=1, max_size=9))
@@ -64,21 +65,21 @@ some_rows = st.booleans().flatmap(lambda vague: st.lists(cells(vague), min_size=
 
 @given(some_rows, st.sampled_from(RULES))
 def test_criteria_count_every_class_that_a_person_may_be_in(rows, missing):
-    kept = [row for row in rows if missing != "excluded" or "" not in row[:2]]
-    if not kept:
+    used_rows = [row for row in rows if missing != "excluded" or "" not in row[:2]]
+    if not used_rows:
         return
-    found = criteria.evaluate(read(rows, missing))
+    result = criteria.evaluate(read(rows, missing))
     sizes, histograms = brute_force([row[:2] for row in rows], [row[2] for row in rows], missing)
-    assert (found.rows, found.k) == (len(kept), sizes.min())
-    assert found.prosecutor_average == pytest.approx((1 / sizes).mean())
-    assert found.unique_rows == (sizes == 1).sum()
+    assert (result.rows, result.k) == (len(used_rows), sizes.min())
+    assert result.prosecutor_average == pytest.approx((1 / sizes).mean())
+    assert result.unique_rows == (sizes == 1).sum()
     shares = histograms / sizes[:, None]
-    overall = np.array([[row[2] for row in kept].count(value) for value in sorted({row[2] for row in rows})]) / len(
-        kept
-    )
-    assert found.l_distinct == (histograms > 0).sum(axis=1).min()
-    assert found.t_equal == pytest.approx(np.abs(shares - overall).sum(axis=1).max() / 2)
-    assert found.average_privacy_risk == pytest.approx(shares.max(axis=1).mean())
+    overall = np.array(
+        [[row[2] for row in used_rows].count(value) for value in sorted({row[2] for row in rows})]
+    ) / len(used_rows)
+    assert result.l_distinct == (histograms > 0).sum(axis=1).min()
+    assert result.t_equal == pytest.approx(np.abs(shares - overall).sum(axis=1).max() / 2)
+    assert result.average_privacy_risk == pytest.approx(shares.max(axis=1).mean())
 
 
 @pytest.mark.parametrize(
@@ -92,9 +93,9 @@ def test_criteria_count_every_class_that_a_person_may_be_in(rows, missing):
 def test_k_is_the_number_of_rows_that_fit_the_person_who_fits_the_fewest(boxes, k):
     release = Table.read({"age": boxes}, quasi_identifiers="age")
     assert criteria.evaluate(release).k == k
-    alone = ClassAttack()(release)
-    assert alone.status == "model"
-    assert success_probability.per_target(alone).max() == pytest.approx(1 / k)
+    belief_alone = ClassAttack()(release)
+    assert belief_alone.status == "model"
+    assert success_probability.per_target(belief_alone).max() == pytest.approx(1 / k)
     ages = [low for low in range(20, 40) if any(fits(low, box) for box in boxes)]
     assert k == min(sum(fits(age, box) for box in boxes) for age in ages)
 
@@ -102,9 +103,9 @@ def test_k_is_the_number_of_rows_that_fit_the_person_who_fits_the_fewest(boxes, 
 def test_rows_of_a_mask_fit_the_person_whose_code_it_hides():
     """The mask fits 100 and may be 190, so that one row alone fits whoever is behind it for certain."""
     release = Table.read({"c": ["100"] + ["1**"] * 2 + ["10*"] * 3}, quasi_identifiers="c", types={"c": "code"})
-    found = criteria.evaluate(release)
-    assert found.k == 2
-    assert found.prosecutor_average == pytest.approx((1 / 6 + 2 / 2 + 3 / 5) / 6)
+    result = criteria.evaluate(release)
+    assert result.k == 2
+    assert result.prosecutor_average == pytest.approx((1 / 6 + 2 / 2 + 3 / 5) / 6)
 
 
 def fits(age, box):
@@ -121,7 +122,7 @@ def test_an_audit_alone_understates_nobodys_risk(boxes):
     believed = success_probability.per_target(ClassAttack()(release))
     for (low, width), probability in zip(boxes, believed, strict=True):
         for value in range(low, low + width + 1):
-            rows = sum(start <= value <= start + more for start, more in boxes)
+            rows = sum(start <= value <= start + width for start, width in boxes)
             assert 1 / rows <= probability + 1e-12
 
 
@@ -132,11 +133,15 @@ def belief(rows, missing):
         if not rows:
             return
         table = table.take(table.complete_rows)
-    found = ClassAttack()(table)
+    belief_found = ClassAttack()(table)
     expected = [
-        [all(meet(x, y, missing) for x, y in zip(one[:2], other[:2], strict=True)) for other in rows] for one in rows
+        [
+            all(meet(x, y, missing) for x, y in zip(person_row[:2], released_row[:2], strict=True))
+            for released_row in rows
+        ]
+        for person_row in rows
     ]
-    assert (found.to_dense() > 0).tolist() == expected
+    assert (belief_found.to_dense() > 0).tolist() == expected
 
 
 @given(some_rows, st.sampled_from(RULES))
@@ -153,12 +158,12 @@ def numbers(report, release):
     }
 
 
-def same(one, other):
+def is_equal(first, second):
     """Compare the numbers of one audit with those of another that has more."""
-    assert {key[0] for key in one} <= {key[0] for key in other}
-    for key, (*values, status) in one.items():
-        assert other[key][:3] == pytest.approx(tuple(values), abs=1e-6, nan_ok=True), key
-        assert status == other[key][3], key
+    assert {key[0] for key in first} <= {key[0] for key in second}
+    for key, (*values, status) in first.items():
+        assert second[key][:3] == pytest.approx(tuple(values), abs=1e-6, nan_ok=True), key
+        assert status == second[key][3], key
 
 
 def without_reference(criteria):
@@ -171,41 +176,41 @@ def contributions(result):
     return [[row[name] for name in names] for row in result.table("contributions").rows]
 
 
-def itself(rows, missing, kept, registered):
+def itself(rows, missing, has_kept_columns, registered):
     """An audit against the same file has the numbers of an audit alone, and so has the original."""
-    more = {"quasi_identifiers": ["a"], "keep": ["b"]} if kept else {}
-    if missing == "excluded" and all("" in row[: 1 if kept else 2] for row in rows):
+    options = {"quasi_identifiers": ["a"], "keep": ["b"]} if has_kept_columns else {}
+    if missing == "excluded" and all("" in row[: 1 if has_kept_columns else 2] for row in rows):
         return
     names = {"a": [row[0] for row in rows]}
     register = Table.read(names, quasi_identifiers="a", types={"a": "text"}, missing=missing)
-    known = {"register": register} if registered else {}
-    alone = audit_releases(read(rows, missing, **more), **known)
-    both = audit_releases(
-        read(rows, missing, **more),
-        original=read(rows, missing, **more),
+    register_options = {"register": register} if registered else {}
+    single = audit_releases(read(rows, missing, **options), **register_options)
+    with_original = audit_releases(
+        read(rows, missing, **options),
+        original=read(rows, missing, **options),
         origin=np.arange(len(rows)),
         steps=True,
-        **known,
+        **register_options,
     )
-    same(numbers(alone, "release"), numbers(both, "release"))
-    same(numbers(both, ORIGINAL), numbers(both, "release"))
+    is_equal(numbers(single, "release"), numbers(with_original, "release"))
+    is_equal(numbers(with_original, ORIGINAL), numbers(with_original, "release"))
     for name in (ORIGINAL, "release"):
-        assert without_reference(both.criteria[name]) == without_reference(alone.criteria["release"])
-    assert contributions(alone) == contributions(both)
+        assert without_reference(with_original.criteria[name]) == without_reference(single.criteria["release"])
+    assert contributions(single) == contributions(with_original)
     if any(cell[:1] in "{[" for row in rows for cell in row[:2] if cell):
         return  # a coarser table is audited alone by people whose cells are coarser, too
-    for step in (row for facts in both.tables if facts.name == "steps" for row in facts.rows):
-        table = read(rows, missing, **more)
+    for step in (row for facts in with_original.tables if facts.name == "steps" for row in facts.rows):
+        table = read(rows, missing, **options)
         coarser, _ = Generalize({step["column"]: step["level"]})(table.take(table.complete_rows))
-        for report, success in ((alone, step["success_before"]), (audit_releases(coarser), step["success"])):
-            found = numbers(report, "release")["prosecutor", step["target"], "success_probability"]
-            assert success == pytest.approx(found[0], abs=1e-6)
+        for report, success in ((single, step["success_before"]), (audit_releases(coarser), step["success"])):
+            numbers_found = numbers(report, "release")["prosecutor", step["target"], "success_probability"]
+            assert success == pytest.approx(numbers_found[0], abs=1e-6)
 
 
 @settings(deadline=None, max_examples=15, suppress_health_check=[HealthCheck.too_slow])
 @given(some_rows, st.sampled_from(RULES), st.booleans(), st.booleans())
-def test_an_audit_against_itself_equals_an_audit_alone(rows, missing, kept, registered):
-    itself(rows, missing, kept, registered)
+def test_an_audit_against_itself_equals_an_audit_alone(rows, missing, has_kept_columns, registered):
+    itself(rows, missing, has_kept_columns, registered)
 
 
 # --- examples
@@ -217,19 +222,19 @@ LONE_STAR = {"age": ["20-29"] * 10 + ["30-39"] * 10 + ["*"], "sex": ["f"] * 10 +
 @pytest.mark.parametrize("missing", RULES)
 def test_a_row_of_stars_is_a_candidate_of_everybody(missing):
     table = Table.read(LONE_STAR, quasi_identifiers=["age", "sex"], missing=missing)
-    found = criteria.evaluate(table)
-    assert (found.k, found.classes, found.prosecutor_max) == (11, 3, 1 / 11)
-    alone = numbers(audit_releases(table), "release")["prosecutor", "identity", "success_probability"]
+    result = criteria.evaluate(table)
+    assert (result.k, result.classes, result.prosecutor_max) == (11, 3, 1 / 11)
+    single = numbers(audit_releases(table), "release")["prosecutor", "identity", "success_probability"]
     # the star hides 20-29 and f, each in half of the stated cells: 1/4 of a record that states both
-    assert alone[2] == pytest.approx(1 / 10.25)
+    assert single[2] == pytest.approx(1 / 10.25)
 
 
 def test_an_empty_cell_that_is_unique_is_unique_with_the_original_too():
     table = Table.read({"a": ["1"] * 9, "b": ["", *"xxxxyyyy"]}, quasi_identifiers=["a", "b"])
     for report in (audit_releases(table), audit_releases(table, original=table, origin=np.arange(9))):
-        found = numbers(report, "release")["prosecutor", "identity", "success_probability"]
-        assert found[0] == pytest.approx(1 / 3)
-        assert found[2] == 1
+        result = numbers(report, "release")["prosecutor", "identity", "success_probability"]
+        assert result[0] == pytest.approx(1 / 3)
+        assert result[2] == 1
 
 
 @pytest.mark.parametrize("missing", RULES)
@@ -243,16 +248,20 @@ def test_an_engine_has_the_numbers_of_memory_or_refuses_with_the_next_step(tmp_p
         counted = count_source(engine, str(file), reading(("a", "b"), **roles)).table
         assert criteria.evaluate(counted) == criteria.evaluate(table)
         if relation_of(inside) is None:
-            same(numbers(audit_releases({"release": counted}), "release"), numbers(audit_releases(table), "release"))
+            is_equal(
+                numbers(audit_releases({"release": counted}), "release"), numbers(audit_releases(table), "release")
+            )
         else:
             with pytest.raises(UnmaskError, match="leave --engine out"):
                 audit_releases({"release": counted})
 
 
 @given(some_rows, st.sampled_from(RULES), st.booleans())
-def test_a_table_with_more_quasi_identifiers_has_the_relation_of_one_that_is_compared_afresh(rows, missing, known):
+def test_a_table_with_more_quasi_identifiers_has_the_relation_of_one_that_is_compared_afresh(
+    rows, missing, known_columns
+):
     table = read(rows, missing)
-    if known:
+    if known_columns:
         classes_intersect(table)
     wider = add_quasi_identifiers(table, table.sensitive)
     afresh = read(rows, missing, quasi_identifiers=["a", "b", "s"], sensitive=())
@@ -313,17 +322,17 @@ def test_sets_of_a_wide_column_meet_those_that_a_table_says(monkeypatch, missing
 
 def test_a_record_of_people_with_several_rows_counts_everybody_who_may_be_in_its_class():
     release = Table.read({"age": ["20", "20", "30", "*"]}, quasi_identifiers="age")
-    found = criteria.people_in_classes(release, np.array([4, 4, 9, 7]))
-    assert found == (2, 2 / 3)
+    result = criteria.people_in_classes(release, np.array([4, 4, 9, 7]))
+    assert result == (2, 2 / 3)
 
 
 def test_contributions_of_columns_with_suppressed_cells_follow_the_relation():
     release = Table.read({"a": ["1", "1", "*"], "b": ["x", "y", "y"]}, quasi_identifiers=["a", "b"])
-    found = {one.column: one for one in criteria.contributions(release)}
+    result = {contribution.column: contribution for contribution in criteria.contributions(release)}
     # known by a: all three meet; by b: one of one, one of two; by both: (1, x) alone, (1, y) and (*, y) meet
-    assert found["a"].alone == pytest.approx(0)
-    assert found["b"].alone == pytest.approx(2 / 3 - 1 / 3)
-    assert found["a"].last == pytest.approx(0)
+    assert result["a"].alone == pytest.approx(0)
+    assert result["b"].alone == pytest.approx(2 / 3 - 1 / 3)
+    assert result["a"].last == pytest.approx(0)
 
 
 def test_protect_refuses_a_release_in_which_k_does_not_hold_and_keeps_the_promise_elsewhere():
@@ -338,12 +347,14 @@ def test_an_origin_that_is_wrong_for_some_people_is_noticed():
     rng, n = np.random.default_rng(1), 60
     people = {"age": rng.integers(20, 26, n).tolist(), "ill": rng.choice(list("abc"), n).tolist()}
     table = Table.read(people, quasi_identifiers="age", sensitive="ill")
-    origin, wrong = np.arange(n), rng.choice(n, 20, replace=False)
+    origin, mistaken_people = np.arange(n), rng.choice(n, 20, replace=False)
     for age in set(people["age"]):
-        mixed = wrong[np.array(people["age"])[wrong] == age]
+        mixed = mistaken_people[np.array(people["age"])[mistaken_people] == age]
         origin[mixed] = np.roll(mixed, 1)
-    right, mistaken = (audit_releases(table, original=table, origin=rows) for rows in (np.arange(n), origin))
-    statuses = [numbers(one, "release")["insider", "identity", "realized_success"][3] for one in (right, mistaken)]
+    correct, mistaken = (audit_releases(table, original=table, origin=rows) for rows in (np.arange(n), origin))
+    statuses = [
+        numbers(report, "release")["insider", "identity", "realized_success"][3] for report in (correct, mistaken)
+    ]
     assert statuses == ["exact", "refuted"]
-    assert not any("origin" in line for line in right.cautions)
+    assert not any("origin" in line for line in correct.cautions)
     assert any("of the rows of release fit the person of their origin" in line for line in mistaken.cautions)

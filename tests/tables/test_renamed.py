@@ -29,55 +29,58 @@ def people():
     }
 
 
-def some(labels, share, other):
+def replace_some(labels, share, replacement):
     """The labels, some of which are replaced at random."""
     rng = np.random.default_rng(22)
-    return [other if rng.random() < share else label for label in labels]
+    return [replacement if rng.random() < share else label for label in labels]
 
 
 NAMED = {
-    "translated": lambda one: {"sex": [{"m": "male", "w": "female", "d": "other"}[sex] for sex in one["sex"]]},
-    "swapped": lambda one: {"sex": [{"m": "w", "w": "m", "d": "d"}[sex] for sex in one["sex"]]},
-    "codes": lambda one: {"age": [age // 10 for age in one["age"]]},
-    "words": lambda one: {"age": ["young" if age < 40 else "old" for age in one["age"]]},
-    "rare ones": lambda one: {"region": ["other" if region in "xy" else region for region in one["region"]]},
-    "one in another": lambda one: {"region": ["n" if region in "wx" else region for region in one["region"]]},
-    "groups": lambda one: {"region": ["coast" if region in "nex" else "inland" for region in one["region"]]},
+    "translated": lambda columns: {"sex": [{"m": "male", "w": "female", "d": "other"}[sex] for sex in columns["sex"]]},
+    "swapped": lambda columns: {"sex": [{"m": "w", "w": "m", "d": "d"}[sex] for sex in columns["sex"]]},
+    "codes": lambda columns: {"age": [age // 10 for age in columns["age"]]},
+    "words": lambda columns: {"age": ["young" if age < 40 else "old" for age in columns["age"]]},
+    "rare ones": lambda columns: {"region": ["other" if region in "xy" else region for region in columns["region"]]},
+    "one in another": lambda columns: {"region": ["n" if region in "wx" else region for region in columns["region"]]},
+    "groups": lambda columns: {"region": ["coast" if region in "nex" else "inland" for region in columns["region"]]},
 }
 
 
-def success(found, adversary, target, measure="realized_success"):
+def success(result, adversary, target, measure="realized_success"):
     """The mean over people."""
     (row,) = (
         row
-        for row in found.rows
+        for row in result.rows
         if (row.release, row.adversary, row.target, row.measure) == ("release", adversary, target, measure)
     )
     return row.posterior
 
 
-def audited(released, rows=None, **given):
+def audited(released, rows=None, **options):
     """An audit of a release of the people, the rows of which are theirs."""
-    original, release = (Table.read(one, **ROLES) for one in (people(), people() | released))
+    original, release = (Table.read(columns, **ROLES) for columns in (people(), people() | released))
     rows = np.random.default_rng(23).permutation(PEOPLE)
-    given = {"origin": rows} if given.pop("traced", True) else {}
-    return audit(release.take(rows), original=original, without=["order"], **given)
+    options = {"origin": rows} if options.pop("traced", True) else {}
+    return audit(release.take(rows), original=original, without=["order"], **options)
 
 
-@pytest.mark.parametrize("how", NAMED)
-def test_people_are_found_by_labels_of_other_names(how):
-    released = NAMED[how](people())
+@pytest.mark.parametrize("form", NAMED)
+def test_people_are_found_by_labels_of_other_names(form):
+    released = NAMED[form](people())
     rows = list(zip(*(released.get(name, people()[name]) for name in ROLES["quasi_identifiers"]), strict=True))
-    found = audited(released)
-    assert success(found, "prosecutor", "identity") == pytest.approx(len(set(rows)) / PEOPLE, rel=1e-12)
-    (said,) = found.cautions
-    assert said.startswith(f"{next(iter(released))} was renamed or grouped in release")
+    result = audited(released)
+    assert success(result, "prosecutor", "identity") == pytest.approx(len(set(rows)) / PEOPLE, rel=1e-12)
+    (caution,) = result.cautions
+    assert caution.startswith(f"{next(iter(released))} was renamed or grouped in release")
 
 
 def test_a_label_that_hides_values_may_be_any_of_them():
     original = people()
-    released = some(original["region"], 0.2, "not told")
-    columns = [Table.read({"region": one}, quasi_identifiers="region") for one in (original["region"], released)]
+    released = replace_some(original["region"], 0.2, "not told")
+    columns = [
+        Table.read({"region": values_read}, quasi_identifiers="region")
+        for values_read in (original["region"], released)
+    ]
     read = read_coarse(*columns, np.arange(PEOPLE))["region"].column
     assert set(read.levels.labels) == {*original["region"], "*"}
     assert [label == "not told" for label in released] == (read.codes == read.levels.labels.index("*")).tolist()
@@ -87,55 +90,59 @@ def test_a_label_that_hides_values_may_be_any_of_them():
 def test_whatever_the_names_are(values, names, merged):
     name = dict(zip("abcde", [names[0], names[0], *names[2:5]] if merged else names[:5], strict=True))
     original, release = (
-        Table.read({"q": one}, quasi_identifiers="q") for one in (values, [name[value] for value in values])
+        Table.read({"q": values_read}, quasi_identifiers="q")
+        for values_read in (values, [name[value] for value in values])
     )
     read = read_coarse(original, release, np.arange(len(values)))
-    known, column = original.column("q"), read["q"].column if read else release.column("q")
-    fits = compatible(known.levels, column.levels, missing="own")[known.codes][:, column.codes]
+    known_column, column = original.column("q"), read["q"].column if read else release.column("q")
+    fits = compatible(known_column.levels, column.levels, missing="own")[known_column.codes][:, column.codes]
     theirs = np.array([name[value] for value in values])
     if read:
         assert (fits == (theirs[:, None] == theirs)).all()
     else:  # few rows have other labels, or only those of values that occur once, which tell no rule
-        other = theirs != np.array(values)
+        is_other = theirs != np.array(values)
         assert (
-            other.mean() <= 0.01 or 2 * sum(values.count(value) > 1 for value in np.array(values)[other]) < other.sum()
+            is_other.mean() <= 0.01
+            or 2 * sum(values.count(value) > 1 for value in np.array(values)[is_other]) < is_other.sum()
         )
 
 
 @pytest.mark.parametrize(
-    "labels", [lambda rng, one: rng.permutation(one), lambda rng, one: rng.choice(list("mwd"), PEOPLE)]
+    "labels", [lambda rng, cells: rng.permutation(cells), lambda rng, cells: rng.choice(list("mwd"), PEOPLE)]
 )
 def test_nothing_is_read_into_labels_that_were_drawn(labels):
     original = people()
     drawn = labels(np.random.default_rng(24), original["sex"]).tolist()
-    tables = [Table.read({"sex": one}, quasi_identifiers="sex") for one in (original["sex"], drawn)]
+    tables = [Table.read({"sex": values_read}, quasi_identifiers="sex") for values_read in (original["sex"], drawn)]
     assert not read_coarse(*tables, np.arange(PEOPLE))
 
 
 @pytest.mark.parametrize("name", ["region", "pay"])
 def test_nothing_is_read_into_a_pseudonym_of_each_row(name):
     tables = [
-        Table.read({name: one}, quasi_identifiers=name) for one in (people()[name], [f"p{at}" for at in range(PEOPLE)])
+        Table.read({name: values_read}, quasi_identifiers=name)
+        for values_read in (people()[name], [f"p{index}" for index in range(PEOPLE)])
     ]
     assert not read_coarse(*tables, np.arange(PEOPLE))
 
 
 def test_values_that_nobody_has_are_told_without_the_origin():
-    found = audited(NAMED["translated"](people()), traced=False)
+    result = audited(NAMED["translated"](people()), traced=False)
     assert any(
-        said.startswith("100\u00a0% of the sex cells in release have a value that no person") for said in found.cautions
+        caution.startswith("100\u00a0% of the sex cells in release have a value that no person")
+        for caution in result.cautions
     )
 
 
 def test_values_that_nobody_of_a_register_has_are_told():
-    one = people()
+    columns = people()
     release = Table.read(
-        {"region": ["north" if region == "n" else region for region in one["region"]]}, quasi_identifiers="region"
+        {"region": ["north" if region == "n" else region for region in columns["region"]]}, quasi_identifiers="region"
     )
-    register = Table.read({"region": one["region"]}, quasi_identifiers="region")
-    share = one["region"].count("n") / PEOPLE
-    (said,) = audit(release, register=register, coverage=0.5).cautions
-    assert said.startswith(f"{percent(share)} of the region cells in release have a value that no person")
+    register = Table.read({"region": columns["region"]}, quasi_identifiers="region")
+    share = columns["region"].count("n") / PEOPLE
+    (caution,) = audit(release, register=register, coverage=0.5).cautions
+    assert caution.startswith(f"{percent(share)} of the region cells in release have a value that no person")
 
 
 STATED = {
@@ -147,49 +154,54 @@ STATED = {
 }
 
 
-@pytest.mark.parametrize("how", STATED)
-def test_a_secret_is_what_the_release_states_of_it(how):
+@pytest.mark.parametrize("form", STATED)
+def test_a_secret_is_what_the_release_states_of_it(form):
     """The commonest cell of a class is guessed, and right as often as it occurs."""
     columns = people()
-    stated = [STATED[how](pay) for pay in columns["pay"]]
+    released_pay = [STATED[form](pay) for pay in columns["pay"]]
     classes = {}
-    for *known, cell in zip(*(columns[name] for name in ROLES["quasi_identifiers"]), stated, strict=True):
-        classes.setdefault(tuple(known), []).append(cell)
-    right = sum(max(Counter(cells).values()) for cells in classes.values())
-    found = audited({"pay": stated})
-    assert success(found, "prosecutor", "pay") == pytest.approx(right / PEOPLE, rel=1e-12)
-    assert success(found, "prosecutor", "pay", "success_probability") == pytest.approx(right / PEOPLE, rel=1e-12)
-    assert any("the interval or group of pay that a release states is inferred" in said for said in found.cautions)
+    for *known_cells, cell in zip(*(columns[name] for name in ROLES["quasi_identifiers"]), released_pay, strict=True):
+        classes.setdefault(tuple(known_cells), []).append(cell)
+    n_right = sum(max(Counter(cells).values()) for cells in classes.values())
+    result = audited({"pay": released_pay})
+    assert success(result, "prosecutor", "pay") == pytest.approx(n_right / PEOPLE, rel=1e-12)
+    assert success(result, "prosecutor", "pay", "success_probability") == pytest.approx(n_right / PEOPLE, rel=1e-12)
+    assert any(
+        "the interval or group of pay that a release states is inferred" in caution for caution in result.cautions
+    )
 
 
 def test_a_secret_under_another_name_is_the_same():
-    few = ["low" if pay < 20_000 else "high" for pay in people()["pay"]]
+    pay_bands = ["low" if pay < 20_000 else "high" for pay in people()["pay"]]
     names = {"low": "gering", "high": "hoch"}
-    tables = [Table.read(people() | {"pay": pay}, **ROLES) for pay in (few, [names[one] for one in few])]
+    tables = [Table.read(people() | {"pay": pay}, **ROLES) for pay in (pay_bands, [names[band] for band in pay_bands])]
     read = read_coarse(*tables, np.arange(PEOPLE))["pay"].column
-    assert [read.levels.labels[code] for code in read.codes] == few
+    assert [read.levels.labels[code] for code in read.codes] == pay_bands
 
 
 @pytest.mark.parametrize("hidden", ["*", "not told"])
 @pytest.mark.parametrize("rare", [False, True], ids=["any value", "any but a rare one"])
 def test_a_secret_that_is_hidden_is_guessed_from_rows_that_state_theirs(hidden, rare):
     """As beside missing cells, of which a release has more than the original."""
-    one = people()
-    illness = ["rare", *some(["flu"] * (PEOPLE - 1), 0.3, "none")]
-    told = [None if cell == hidden else cell for cell in some(illness, 0.6, hidden)]
-    told[0] = "rare" if rare else None
+    columns = people()
+    illness = ["rare", *replace_some(["flu"] * (PEOPLE - 1), 0.3, "none")]
+    illness_stated = [None if cell == hidden else cell for cell in replace_some(illness, 0.6, hidden)]
+    illness_stated[0] = "rare" if rare else None
     roles = {"quasi_identifiers": ["age"], "sensitive": "illness"}
-    original = Table.read({"age": one["age"], "illness": illness}, **roles)
-    found = [
+    original = Table.read({"age": columns["age"], "illness": illness}, **roles)
+    results = [
         audit(
-            Table.read({"age": one["age"], "illness": [other if cell is None else cell for cell in told]}, **roles),
+            Table.read(
+                {"age": columns["age"], "illness": [placeholder if cell is None else cell for cell in illness_stated]},
+                **roles,
+            ),
             original=original,
             origin=np.arange(PEOPLE),
             without=["order"],
         )
-        for other in (None, hidden)
+        for placeholder in (None, hidden)
     ]
-    of_missing, of_label = (success(each, "prosecutor", "illness") for each in found)
+    of_missing, of_label = (success(result, "prosecutor", "illness") for result in results)
     assert of_label == pytest.approx(of_missing, rel=1e-12)
     assert of_label > 0.6  # the commonest stated value of a class; 0 where they believe that the label is the secret
 
@@ -201,11 +213,11 @@ def test_cells_of_two_releases_that_overlap_are_told():
         Table.read(people() | {"pay": [f"[{x // n * n}, {x // n * n + n - 1}]" for x in people()["pay"]]}, **roles)
         for n in (3000, 5000)
     ]
-    found = audit(dict(zip(["one", "two"], bands, strict=True)), original=original, without=["order"])
-    assert any(said.startswith("cells of pay stand for several values and overlap") for said in found.cautions)
+    result = audit(dict(zip(["one", "two"], bands, strict=True)), original=original, without=["order"])
+    assert any(caution.startswith("cells of pay stand for several values and overlap") for caution in result.cautions)
 
 
 def test_how_nearly_an_interval_tells_a_number_is_not_asked():
-    pay = [f"[{1000 * at}, {1000 * at + 999}]" for at in range(1, 21)]
+    pay = [f"[{1000 * index}, {1000 * index + 999}]" for index in range(1, 21)]
     table = Table.read({"q": ["a"] * 20, "pay": pay}, quasi_identifiers="q", sensitive="pay")
     assert value_proximity(table, table.sensitive[0]) is None

@@ -30,25 +30,25 @@ def tables(draw, cells, n):
     return columns
 
 
-def read(columns, **said):
-    return Table.read(columns, quasi_identifiers=["a", "b"], sensitive="ill", keep="ward", **(WILD | said))
+def read(columns, **options):
+    return Table.read(columns, quasi_identifiers=["a", "b"], sensitive="ill", keep="ward", **(WILD | options))
 
 
-def close(one, other, where=""):
+def close(first, second, path=""):
     """Whether two results are the same, numbers up to 1e-12."""
-    assert type(one) is type(other), where
-    if isinstance(one, dict):
-        assert one.keys() == other.keys(), where
-        for name, value in one.items():
-            close(value, other[name], f"{where}.{name}")
-    elif isinstance(one, list):
-        assert len(one) == len(other), where
-        for at, (left, right) in enumerate(zip(one, other, strict=True)):
-            close(left, right, f"{where}[{at}]")
-    elif isinstance(one, float):
-        assert one == pytest.approx(other, rel=1e-12, abs=1e-12, nan_ok=True), where
+    assert type(first) is type(second), path
+    if isinstance(first, dict):
+        assert first.keys() == second.keys(), path
+        for name, value in first.items():
+            close(value, second[name], f"{path}.{name}")
+    elif isinstance(first, list):
+        assert len(first) == len(second), path
+        for index, (left_value, right_value) in enumerate(zip(first, second, strict=True)):
+            close(left_value, right_value, f"{path}[{index}]")
+    elif isinstance(first, float):
+        assert first == pytest.approx(second, rel=1e-12, abs=1e-12, nan_ok=True), path
     else:
-        assert one == other, where
+        assert first == second, path
 
 
 @settings(max_examples=15)
@@ -58,31 +58,34 @@ def test_measures_and_secrets_are_those_of_all_records(data, missing, prior_pres
     people, release = (
         read(data.draw(tables(cells, size)), missing=missing) for cells, size in ((EXACT, n_people), (BOXES, n))
     )
-    told = Background(people, people)
-    belief = ClassAttack(prior_present).of_classes(release, told)
-    alone = belief.expand_classes()
-    assert len(belief.candidate) <= len(alone.candidate)
-    assert belief.row_length.tolist() == np.diff(alone.indptr).tolist()
-    assert belief.to_dense() == pytest.approx(alone.to_dense(), rel=1e-12)
-    named = [[[one.candidate for one in by.candidates(who)] for who in range(n_people)] for by in (belief, alone)]
-    assert named[0] == named[1]
-    right = data.draw(st.lists(st.integers(-1, n - 1), min_size=n_people, max_size=n_people))
-    close(*(plain([asdict(row) for row in audit(by, Truth(right)).rows], digits=17) for by in (belief, alone)))
-    values = [AttributeInference("ill").through(by, release, told).to_dense() for by in (belief, alone)]
+    background = Background(people, people)
+    belief = ClassAttack(prior_present).of_classes(release, background)
+    expanded = belief.expand_classes()
+    assert len(belief.candidate) <= len(expanded.candidate)
+    assert belief.row_length.tolist() == np.diff(expanded.indptr).tolist()
+    assert belief.to_dense() == pytest.approx(expanded.to_dense(), rel=1e-12)
+    candidates_of = [
+        [[candidate.candidate for candidate in form.candidates(person)] for person in range(n_people)]
+        for form in (belief, expanded)
+    ]
+    assert candidates_of[0] == candidates_of[1]
+    records = data.draw(st.lists(st.integers(-1, n - 1), min_size=n_people, max_size=n_people))
+    close(*(plain([asdict(row) for row in audit(form, Truth(records)).rows], digits=17) for form in (belief, expanded)))
+    values = [AttributeInference("ill").through(form, release, background).to_dense() for form in (belief, expanded)]
     assert values[0] == pytest.approx(values[1], rel=1e-12)
 
 
 def test_an_audit_finds_the_same(monkeypatch):
     """With an original, control people, those who know more columns, steps of generalization, and all at risk."""
     rng, n = np.random.default_rng(1), 24
-    before, others = (some(rng, EXACT, n) for _ in range(2))
-    after, origin = some(rng, BOXES, n), np.arange(n)
-    release = read(after | {"ill": before["ill"][origin]})
-    original, control = (read(columns) for columns in (before, others))
+    released_cells, known_cells = (draw_table(rng, EXACT, n) for _ in range(2))
+    after, origin = draw_table(rng, BOXES, n), np.arange(n)
+    release = read(after | {"ill": released_cells["ill"][origin]})
+    original, control = (read(columns) for columns in (released_cells, known_cells))
 
-    def found():
+    def audit_release():
         watched = Watched("row")
-        said = audit_tables(
+        result = audit_tables(
             release,
             original=original,
             origin=origin,
@@ -91,14 +94,14 @@ def test_an_audit_finds_the_same(monkeypatch):
             watched=watched,
             seed=1,
         )
-        return plain([asdict(said), [asdict(one) for one in watched.found]], digits=17)
+        return plain([asdict(result), [asdict(person) for person in watched.found]], digits=17)
 
-    counted, of_classes = found(), ClassAttack.of_classes
-    monkeypatch.setattr(ClassAttack, "of_classes", lambda *given: of_classes(*given).expand_classes())
-    close(counted, found())
+    counted, of_classes = audit_release(), ClassAttack.of_classes
+    monkeypatch.setattr(ClassAttack, "of_classes", lambda *arguments: of_classes(*arguments).expand_classes())
+    close(counted, audit_release())
 
 
-def some(rng, cells, n):
+def draw_table(rng, cells, n):
     """n rows, drawn."""
     drawn = {name: rng.choice(cells[name], n) for name in "ab"}
     return drawn | {"ill": rng.choice(SECRETS, n), "ward": rng.choice(["x", "y"], n)}

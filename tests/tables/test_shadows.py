@@ -31,7 +31,9 @@ class Deaf:
     """A release that has nothing to do with the table."""
 
     def __call__(self, table, *, rng=None):
-        columns = [replace(one, codes=rng.integers(0, 12, table.n_rows).astype(np.int32)) for one in table.columns]
+        columns = [
+            replace(column, codes=rng.integers(0, 12, table.n_rows).astype(np.int32)) for column in table.columns
+        ]
         return replace(table, quasi_identifiers=tuple(columns)), np.full(table.n_rows, -1)
 
 
@@ -39,30 +41,30 @@ class Deaf:
 class Noisy:
     """A score that is N(3 + 2 [the person is in the release], 2^2) for everybody; it keeps what it gave last."""
 
-    given: dict = field(default_factory=dict)
+    options_given: dict = field(default_factory=dict)
 
     def __call__(self, release, knowledge=None, *, rng=None):
         inside = np.isin(knowledge.people["number"], release["number"])
-        self.given["last"] = rng.normal(3.0 + 2.0 * inside, 2.0)
-        return belief_from_scores(self.given["last"], np.arange(len(inside)), attack_name=repr(self))
+        self.options_given["last"] = rng.normal(3.0 + 2.0 * inside, 2.0)
+        return belief_from_scores(self.options_given["last"], np.arange(len(inside)), attack_name=repr(self))
 
 
 def attacked(protection, *, n=300, targets=120, seed=0, **options):
     """The belief, and who is in: one half of the targets."""
     table, rng = people(4 * n), np.random.default_rng(seed)
-    known = table.take(slice(0, targets))
+    targets_known = table.take(slice(0, targets))
     inside = np.arange(targets) < targets // 2
     members = table.take(np.concatenate([np.arange(targets // 2), np.arange(n, 2 * n - targets // 2)]))
     release, _ = protection(members, rng=rng)
     attack = ShadowMembership(protection, **options)
-    return attack(release, Background(known, table.take(slice(2 * n, None))), rng=rng), inside
+    return attack(release, Background(targets_known, table.take(slice(2 * n, None))), rng=rng), inside
 
 
 def test_what_a_score_is_worth_is_recovered():
     """log L(s) = (s - 4) / 2 for N(5, 4) against N(3, 4)."""
     noisy = Noisy()
     belief, _ = attacked(Identity(), scores=(noisy,), shadows=400)
-    expected = 1 / (1 + np.exp(-(noisy.given["last"] - 4) / 2))
+    expected = 1 / (1 + np.exp(-(noisy.options_given["last"] - 4) / 2))
     assert belief.status == "calibrated"
     assert belief.to_dense()[:, 0] == pytest.approx(expected, abs=0.12)
     assert np.abs(belief.to_dense()[:, 0] - expected).mean() < 0.04

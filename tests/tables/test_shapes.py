@@ -19,8 +19,8 @@ def table(**columns: list) -> Table:
     return Table.read(columns, quasi_identifiers=[*columns])
 
 
-def counted(before: dict, after: dict, origin: list[int]) -> list[ColumnBin]:
-    return list(column_bins("r", table(**before), table(**after), np.array(origin)))
+def counted(original: dict, after: dict, origin: list[int]) -> list[ColumnBin]:
+    return list(column_bins("r", table(**original), table(**after), np.array(origin)))
 
 
 def test_cells_are_spread_evenly_and_rows_that_were_lost_over_all_values():
@@ -55,18 +55,18 @@ def test_nothing_of_the_original_about_few_people_is_handed_on():
     assert bin_table(rare).without_small(10).rows == ()
 
 
-def bins(release: str, column: str, kind: str, ends: list, shares: list, gone: float = 0.0) -> list[ColumnBin]:
+def bins(release: str, column: str, kind: str, ends: list, shares: list, share_gone: float = 0.0) -> list[ColumnBin]:
     places = {"number": lambda end: (end, None, None), "date": lambda end: (None, end, None)}
     place = places.get(kind, lambda end: (None, None, end))
     return [
-        ColumnBin(release, column, kind, *place(end), *share, 0.0, gone, 1000)
+        ColumnBin(release, column, kind, *place(end), *share, 0.0, share_gone, 1000)
         for end, share in zip(ends, shares, strict=True)
     ]
 
 
 BINS = [
     *bins("k=3", "age", "number", [(15, 20), (20, 25)], [(0.4, 0.5), (0.6, 0.5)]),
-    *bins("k=3", "born", "date", [(0.0, 3652.5), (3652.5, 7305.0)], [(0.4, 0.5), (0.6, 0.5)], gone=0.1),
+    *bins("k=3", "born", "date", [(0.0, 3652.5), (3652.5, 7305.0)], [(0.4, 0.5), (0.6, 0.5)], share_gone=0.1),
     *bins("k=3", "job", "text", ["no. 1", "no. 2"], [(0.7, 0.5), (0.3, 0.5)]),
 ]  # fmt: skip
 
@@ -81,8 +81,8 @@ def test_the_page_shows_no_value_of_a_name_and_writes_the_figures():
 
 
 def test_few_people_of_a_bin_are_rounded_up():
-    few = bins("k=3", "age", "number", [(15, 20), (20, 25)], [(0.013, 0.5), (0.987, 0.5)])
-    assert bin_table(few).without_small(10).values("before") == [0.02, 0.99]
+    rare_bins = bins("k=3", "age", "number", [(15, 20), (20, 25)], [(0.013, 0.5), (0.987, 0.5)])
+    assert bin_table(rare_bins).without_small(10).values("before") == [0.02, 0.99]
 
 
 @pytest.mark.parametrize("width", [NARROW, BROAD])

@@ -15,7 +15,7 @@ from unmask.tables.risk import column_facts
 
 def _facts(columns):
     table = Table.read(columns, quasi_identifiers=list(columns))
-    return {one.name: one for one in column_facts(table.written, roles={})}
+    return {column_fact.name: column_fact for column_fact in column_facts(table.written, roles={})}
 
 
 def _survey(n=300, seed=0):
@@ -29,10 +29,10 @@ def _survey(n=300, seed=0):
         "strata": household % 4,
         "psu": household % 12,
         "samp_wgt": np.round(rng.uniform(40, 900, n), 2),
-        **{f"repwgt{at}": np.round(rng.uniform(40, 900, n), 2) for at in range(1, 5)},
+        **{f"repwgt{index}": np.round(rng.uniform(40, 900, n), 2) for index in range(1, 5)},
         "income": np.round(rng.lognormal(10, 1, n)),
         "income_flag": rng.integers(0, 2, n),
-        **{f"q{at}": rng.integers(1, 6, n) for at in range(1, 31)},
+        **{f"q{index}": rng.integers(1, 6, n) for index in range(1, 31)},
     }
 
 
@@ -40,24 +40,24 @@ def test_columns_of_a_survey_design_are_no_quasi_identifiers():
     facts = _facts(_survey())
 
     assert facts["samp_wgt"].suggestion == "weight"
-    for name in ("hhid", "strata", "psu", "income_flag", *(f"repwgt{at}" for at in range(1, 5))):
+    for name in ("hhid", "strata", "psu", "income_flag", *(f"repwgt{index}" for index in range(1, 5))):
         assert facts[name].suggestion == "drop", name
         assert "survey design" in facts[name].reason
 
 
 def test_of_many_columns_those_that_people_know_of_each_other_are_quasi_identifiers():
     facts = _facts(_survey())
-    quasi = {name for name, one in facts.items() if one.suggestion == "quasi-identifier"}
+    quasi = {name for name, fact in facts.items() if fact.suggestion == "quasi-identifier"}
 
     assert quasi == {"age", "sex", "region"}
-    assert {one.suggestion for name, one in facts.items() if name.startswith("q")} == {"keep"}
+    assert {fact.suggestion for name, fact in facts.items() if name.startswith("q")} == {"keep"}
     assert "too many for one outsider" in facts["q7"].reason
 
 
 def test_columns_without_known_names_stay_quasi_identifiers():
-    facts = _facts({f"v{at}": np.arange(400) % (at + 2) for at in range(20)})
+    facts = _facts({f"v{index}": np.arange(400) % (index + 2) for index in range(20)})
 
-    assert sum(one.suggestion == "quasi-identifier" for one in facts.values()) > 10
+    assert sum(fact.suggestion == "quasi-identifier" for fact in facts.values()) > 10
 
 
 @pytest.mark.parametrize("name", ["weight", "Gewicht", "weight_kg", "body_weight", "birthweight"])
@@ -109,5 +109,5 @@ def test_columns_prints_types_and_the_next_command_names_the_weight(tmp_path, mo
 
     assert CliRunner().invoke(main, ["init", "survey.csv"]).exit_code == 0
     assert tomllib.loads(Path("unmask.toml").read_text())["columns"]["samp_wgt"] == "weight"
-    made = CliRunner().invoke(main, ["protect", "unmask.toml", "-o", "r.csv"])
-    assert made.exit_code == 0, made.stderr
+    protected = CliRunner().invoke(main, ["protect", "unmask.toml", "-o", "r.csv"])
+    assert protected.exit_code == 0, protected.stderr

@@ -143,9 +143,11 @@ def test_nan_is_missing_in_numbers_and_its_text_is_a_code():
 
 def test_many_distinct_texts_read_like_few(tmp_path):
     n = 120_000
-    names = [f"p{(at * 7919) % n}" for at in range(n)]
+    names = [f"p{(index * 7919) % n}" for index in range(n)]
     path = written(
-        tmp_path, "people.csv", "id,age\n" + "".join(f"{name},{at % 3}\n" for at, name in enumerate(names)) + ",1\n"
+        tmp_path,
+        "people.csv",
+        "id,age\n" + "".join(f"{name},{index % 3}\n" for index, name in enumerate(names)) + ",1\n",
     )
     table = Table.read(path, quasi_identifiers="age", keep="id")
     assert cells(table.column("id")) == [*names, ""]
@@ -170,9 +172,9 @@ def test_names_that_differ_in_case_are_two_columns():
 def test_codes_do_not_depend_on_the_order_of_rows():
     source = frame()
     table, turned = Table.read(source, **ROLES), Table.read(source.iloc[::-1], **ROLES)
-    for one, other in zip(table.columns, turned.columns, strict=True):
-        assert one.levels.labels == other.levels.labels
-        assert np.array_equal(one.codes, other.codes[::-1])
+    for first, second in zip(table.columns, turned.columns, strict=True):
+        assert first.levels.labels == second.levels.labels
+        assert np.array_equal(first.codes, second.codes[::-1])
     assert np.array_equal(table.classes.sizes, turned.classes.sizes)
 
 
@@ -195,8 +197,8 @@ TYPED = """
 def test_a_release_keeps_the_types_and_the_order_of_the_columns_of_parquet(tmp_path):  # T26
     connection = duckdb.connect()
     connection.sql(TYPED).write_parquet(str(tmp_path / "people.parquet"))
-    kept = ["flag", "code", "real", "price", "day", "small"]
-    table = Table.read(tmp_path / "people.parquet", quasi_identifiers="age", sensitive="ill", keep=kept)
+    numeric = ["flag", "code", "real", "price", "day", "small"]
+    table = Table.read(tmp_path / "people.parquet", quasi_identifiers="age", sensitive="ill", keep=numeric)
     Mondrian(k=2)(table)[0].write(tmp_path / "release.parquet")
 
     def described(name):
@@ -258,9 +260,9 @@ def test_hierarchies_and_orders_by_column(tmp_path):
 # --- errors -------------------------------------------------------------------------------------------------------
 
 
-def failing(kind: type[UnmaskError], source: object, **given):
+def failing(kind: type[UnmaskError], source: object, **options):
     with pytest.raises(kind) as caught:
-        Table.read(source, **{"quasi_identifiers": ["age", "zip"], **given})
+        Table.read(source, **{"quasi_identifiers": ["age", "zip"], **options})
     assert type(caught.value) is kind
     assert caught.value.__cause__ is None
     return str(caught.value)
@@ -295,9 +297,9 @@ def test_missing_truncated_and_foreign_files(tmp_path):
     assert "does not exist" in failing(FailedError, tmp_path / "nothing.csv")
     rng = np.random.default_rng(1)
     body = "age,zip\n" + "".join(f"{a},{b}\n" for a, b in rng.integers(10**9, size=(20_000, 2)))
-    whole = gzip.compress(body.encode())
-    for size in (20, len(whole) // 2):
-        (tmp_path / "cut.csv.gz").write_bytes(whole[:size])
+    compressed = gzip.compress(body.encode())
+    for size in (20, len(compressed) // 2):
+        (tmp_path / "cut.csv.gz").write_bytes(compressed[:size])
         assert "truncated or damaged" in failing(FailedError, tmp_path / "cut.csv.gz")
     (tmp_path / "plain.csv.gz").write_text(TEXT)
     assert "no valid gzip file" in failing(FailedError, tmp_path / "plain.csv.gz")
@@ -340,21 +342,21 @@ def test_a_weight_that_stands_for_no_person_leaves_only_weighted_risks_undefined
         Table.read({**cells, "w": w}, quasi_identifiers="age", weight="w") for w in ([5, 2, 9], [5, weight, 9])
     )
 
-    whole, found = unmask.audit(sound).data, unmask.audit(odd).data
+    full, result = unmask.audit(sound).data, unmask.audit(odd).data
 
-    assert whole.criteria["release"]["sample_weight_max"] is not None
-    assert found.criteria["release"].get("sample_weight_max") is None
-    assert [(row.measure, row.posterior) for row in found.rows] == [(row.measure, row.posterior) for row in whole.rows]
-    (why,) = (why for what, why in found.not_run if what == "Risk by survey weights")
-    assert why.startswith("rows with a missing weight, or one below 1: 1;")
+    assert full.criteria["release"]["sample_weight_max"] is not None
+    assert result.criteria["release"].get("sample_weight_max") is None
+    assert [(row.measure, row.posterior) for row in result.rows] == [(row.measure, row.posterior) for row in full.rows]
+    (reason,) = (reason for analysis, reason in result.not_run if analysis == "Risk by survey weights")
+    assert reason.startswith("rows with a missing weight, or one below 1: 1;")
     odd.write(tmp_path / "r.csv")
     again = Table.read(tmp_path / "r.csv", quasi_identifiers="age", weight="w")
     assert np.array_equal(again.weight, odd.weight, equal_nan=True)
 
 
 def test_text_weights(csv_file):
-    wrong = failing(UnmaskError, csv_file, weight="ill")
-    assert "number column 'ill' has values that are neither a number nor an interval (1 distinct)" in wrong
+    error = failing(UnmaskError, csv_file, weight="ill")
+    assert "number column 'ill' has values that are neither a number nor an interval (1 distinct)" in error
 
 
 def test_a_column_with_two_roles(csv_file):
@@ -490,7 +492,9 @@ def test_a_full_disk_leaves_nothing_behind(tmp_path, csv_file, monkeypatch, name
 def test_a_disk_that_fills_while_writing(tmp_path, csv_file, monkeypatch):
     table = Table.read(csv_file, **ROLES)
     opened = Path.open
-    monkeypatch.setattr(Path, "open", lambda path, *given, **more: opened(Path("/dev/full"), *given, **more))
+    monkeypatch.setattr(
+        Path, "open", lambda path, *arguments, **options: opened(Path("/dev/full"), *arguments, **options)
+    )
     with pytest.raises(FailedError, match="No space left on device"):
         table.write(tmp_path / "out.csv")
     assert [path.name for path in tmp_path.iterdir()] == ["people.csv"]
@@ -509,10 +513,10 @@ def test_a_weight_leaves_under_its_name_and_in_its_place(tmp_path):  # T21
 @pytest.mark.parametrize("n_columns", [1, 3])
 def test_rows_are_quoted_as_a_csv_writer_does_it(n_columns: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     texts = ["a", "", "x,y", 'q"t', "two\nlines", "tab\there", "é", ""]
-    columns = {f"c{at}": texts[at:] + texts[:at] for at in range(n_columns)}
+    columns = {f"c{index}": texts[index:] + texts[:index] for index in range(n_columns)}
     monkeypatch.setattr(writing, "_ROWS", 3)
     path = tmp_path / "release.csv"
     Table.read(columns, quasi_identifiers=list(columns)).write(path)
-    said = io.StringIO(newline="")
-    csv.writer(said, lineterminator="\n").writerows([columns, *zip(*columns.values(), strict=True)])
-    assert path.read_bytes() == said.getvalue().encode()
+    file = io.StringIO(newline="")
+    csv.writer(file, lineterminator="\n").writerows([columns, *zip(*columns.values(), strict=True)])
+    assert path.read_bytes() == file.getvalue().encode()

@@ -14,8 +14,8 @@ from unmask.tables.number_formats import plain
 from unmask.tables.table import Table
 
 
-def read(*cells, **given):
-    return Table.read({"c": list(cells)}, quasi_identifiers="c", **given)
+def read(*cells, **options):
+    return Table.read({"c": list(cells)}, quasi_identifiers="c", **options)
 
 
 def labels(table, name="c"):
@@ -27,7 +27,7 @@ def labels(table, name="c"):
 
 
 @pytest.mark.parametrize(
-    ("cells", "found"),
+    ("cells", "result"),
     [
         (["1", "20-30", "*", None], "number"),
         (["1", "x"], "text"),
@@ -55,8 +55,8 @@ def labels(table, name="c"):
         (["31/12/1970", "12/31/1970"], "text"),
     ],
 )
-def test_the_type_is_found(cells, found):
-    assert read(*cells).column("c").type == found
+def test_the_type_is_found(cells, result):
+    assert read(*cells).column("c").type == result
 
 
 def test_a_string_dtype_makes_digits_no_code(tmp_path):
@@ -154,10 +154,10 @@ def test_another_column_decides_between_two_readings():
     source = {"cost": ["1.234", "2.500"], "weight": ["70,5", "81,0"]}
     table = Table.read(source, quasi_identifiers=["cost", "weight"])
     assert labels(table, "cost") == ["1234", "2500"]
-    alone = Table.read(source, quasi_identifiers=["cost"])
-    assert labels(alone, "cost") == ["1.234", "2.5"]
-    told = Table.read(source, quasi_identifiers=["cost"], decimal=",")
-    assert labels(told, "cost") == ["1234", "2500"]
+    default_read = Table.read(source, quasi_identifiers=["cost"])
+    assert labels(default_read, "cost") == ["1.234", "2.5"]
+    comma_read = Table.read(source, quasi_identifiers=["cost"], decimal=",")
+    assert labels(comma_read, "cost") == ["1234", "2500"]
     with pytest.raises(UnmaskError, match="decimal is ';', expected"):
         Table.read(source, quasi_identifiers=["cost"], decimal=";")
 
@@ -221,7 +221,7 @@ def test_two_ways_to_write_an_accent_are_one_value():  # T16
 
 
 @pytest.mark.parametrize(
-    ("cells", "given", "found"),
+    ("cells", "type_name", "result"),
     [
         (["3/4/1970"], "date:day-first", ["1970-04-03"]),
         (["3/4/1970"], "date:month-first", ["1970-03-04"]),
@@ -232,15 +232,15 @@ def test_two_ways_to_write_an_accent_are_one_value():  # T16
         (["30", "40"], "code", ["30", "40"]),
     ],
 )
-def test_a_type_can_be_told(cells, given, found):
-    table = read(*cells, types={"c": given})
-    assert table.column("c").type == given.partition(":")[0]
-    assert labels(table) == found
+def test_a_type_can_be_told(cells, type_name, result):
+    table = read(*cells, types={"c": type_name})
+    assert table.column("c").type == type_name.partition(":")[0]
+    assert labels(table) == result
     assert table.notes == ()
 
 
 @pytest.mark.parametrize(
-    ("cells", "given", "said"),
+    ("cells", "type_name", "message"),
     [
         (["1/2/1970"], "date", "day and month are ambiguous; say date:day-first or date:month-first"),
         (
@@ -253,9 +253,9 @@ def test_a_type_can_be_told(cells, given, found):
         (["1"], "datum", "the type of column 'c' is 'datum', did you mean 'date'"),
     ],
 )
-def test_a_type_that_does_not_fit_is_refused(cells, given, said):
-    with pytest.raises(UnmaskError, match=said) as caught:
-        read(*cells, types={"c": given})
+def test_a_type_that_does_not_fit_is_refused(cells, type_name, message):
+    with pytest.raises(UnmaskError, match=message) as caught:
+        read(*cells, types={"c": type_name})
     assert not set(cells) & set(str(caught.value).replace("'", " ").split())
 
 

@@ -50,8 +50,8 @@ def _cells(n, n_people, seed=0):
 @settings(max_examples=60, deadline=None)
 def test_names_never_join_rows(names, number, n_names, seed):
     person, cells = _cells(40, n_names, seed)
-    called = {name: [f"Ann {'abcdefghijk'[one]}" for one in person] for name in names}
-    numbered = {} if number is None else {number: [str(5000 + at) for at in range(40)]}
+    called = {name: [f"Ann {'abcdefghijk'[number]}" for number in person] for name in names}
+    numbered = {} if number is None else {number: [str(5000 + index) for index in range(40)]}
 
     table = Table.read(
         {**called, **numbered, **cells}, quasi_identifiers=["age", "sex"], identifiers=[*called, *numbered]
@@ -67,7 +67,7 @@ def test_names_never_join_rows(names, number, n_names, seed):
 @settings(max_examples=40, deadline=None)
 def test_a_number_that_rows_share_is_asked_about_and_the_answer_decides(number, n_people, seed):
     person, cells = _cells(60, n_people, seed)
-    source = {number: [f"P{one}" for one in person], **cells}
+    source = {number: [f"P{number}" for number in person], **cells}
     roles = {"quasi_identifiers": ["age", "sex"], "identifiers": number}
 
     with pytest.raises(UnmaskError, match=f"Is one row one person.*{len(set(person.tolist()))} different values in 60"):
@@ -99,17 +99,17 @@ def files(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(3)
     lines = ["PatientenNr,Name,age,sex,ill"]
-    for at in range(600):
+    for index in range(600):
         name = f"{rng.choice(['Ann', 'Bob', 'Cid'])} {rng.choice(['Lee', 'Moe', 'Roe'])}"
         lines.append(
-            f"{10_000 + at},{name},{rng.integers(20, 60)},{rng.choice(['f', 'm'])},{rng.choice(['flu', 'hiv'])}"
+            f"{10_000 + index},{name},{rng.integers(20, 60)},{rng.choice(['f', 'm'])},{rng.choice(['flu', 'hiv'])}"
         )
     Path("people.csv").write_text("\n".join(lines) + "\n")
     person = rng.integers(0, 90, 600)
     lines = ["stay,patient_id,Name,age,sex,ill"]
     lines += [
-        f"{at},P{one},N{one % 9},{20 + one % 40},{'fm'[one % 2]},{rng.choice(['flu', 'hiv'])}"
-        for at, one in enumerate(person)
+        f"{index},P{number},N{number % 9},{20 + number % 40},{'fm'[number % 2]},{rng.choice(['flu', 'hiv'])}"
+        for index, number in enumerate(person)
     ]
     Path("stays.csv").write_text("\n".join(lines) + "\n")
     return len(set(person.tolist()))
@@ -118,10 +118,10 @@ def files(tmp_path, monkeypatch):
 def test_an_audit_counts_each_patient_with_a_number_of_their_own(files):
     roles = ["-q", "age,sex", "-s", "ill"]
     for identifiers in ([], ["--identifiers", "Name"], ["--identifiers", "PatientenNr,Name"]):
-        told = json.loads(_run("audit", "people.csv", *roles, *identifiers, "--json").stdout)
-        assert {row["n"] for row in told["results"] if row["target"] == "identity"} == {600}
-        assert not any("rows are of" in said for said in told["warnings"])
-    assert told["tables"]["about"][0]["unit"] == "one row is one person (no two rows have the same PatientenNr)"
+        data = json.loads(_run("audit", "people.csv", *roles, *identifiers, "--json").stdout)
+        assert {row["n"] for row in data["results"] if row["target"] == "identity"} == {600}
+        assert not any("rows are of" in warning for warning in data["warnings"])
+    assert data["tables"]["about"][0]["unit"] == "one row is one person (no two rows have the same PatientenNr)"
 
 
 def test_a_first_document_says_what_counts_or_asks(files):
@@ -145,11 +145,11 @@ def test_the_answer_is_part_of_the_document_and_of_certificate_and_page(files, a
     with Path("unmask.toml").open("a") as document:
         document.write('\n[[releases]]\nfile = "r.csv"\norigin = "o.csv"\n')
 
-    found = _run("audit", "unmask.toml", "--json", "--report", "page.html")
-    told = json.loads(found.stdout)
+    audited = _run("audit", "unmask.toml", "--json", "--report", "page.html")
+    data = json.loads(audited.stdout)
 
-    assert ("stated" in told["tables"]["about"][0]["unit"]) is True
-    assert any("rows are of" in said for said in told["warnings"]) == (people is not None)
+    assert ("stated" in data["tables"]["about"][0]["unit"]) is True
+    assert any("rows are of" in warning for warning in data["warnings"]) == (people is not None)
     assert "Unit of counting: " in Path("page.html").read_text()
     assert _run("certify", "unmask.toml", "-o", "c.json").exit_code == 0
     assert "Unit of counting" in Path("c.html").read_text()
@@ -171,10 +171,10 @@ def test_an_engine_asks_too_and_counts_rows_alone(files):
 
 
 def test_a_kept_number_can_tell_the_person_of_a_row(files):
-    kept = Table.read("stays.csv", quasi_identifiers="age", keep="patient_id", person="patient_id")
-    alone = Table.read("stays.csv", quasi_identifiers="age", person="patient_id")
+    kept_table = Table.read("stays.csv", quasi_identifiers="age", keep="patient_id", person="patient_id")
+    unkept_table = Table.read("stays.csv", quasi_identifiers="age", person="patient_id")
 
-    assert kept.n_people == alone.n_people == files
+    assert kept_table.n_people == unkept_table.n_people == files
     with pytest.raises(UnmaskError, match="is the weight"):
         Table.read("stays.csv", quasi_identifiers="age", weight="stay", person="stay")
 

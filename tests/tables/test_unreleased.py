@@ -16,39 +16,41 @@ WHOM = "release", "prosecutor", "identity"
 
 
 @pytest.fixture(scope="module")
-def found():
+def audit_unreleased():
     watched = Watched("row")
     evidence = AuditorKnowledge(PEOPLE, origins={"release": KEPT}, watched=watched)
     return audit_tables({"release": PEOPLE.take(KEPT)}, evidence), watched
 
 
-def test_nobody_is_at_risk_of_being_found_in_a_row_that_is_not_there(found):
-    data, watched = found
-    (one,) = (d for d in data.distribution if (d.release, d.adversary, d.target) == WHOM)
-    assert one.above[0.09] == 5
-    assert dict(one.each) == pytest.approx({0.0: 7 / 32, 0.05: 20 / 32, 0.2: 5 / 32})
+def test_nobody_is_at_risk_of_being_found_in_a_row_that_is_not_there(audit_unreleased):
+    data, watched = audit_unreleased
+    (entry,) = (d for d in data.distribution if (d.release, d.adversary, d.target) == WHOM)
+    assert entry.above[0.09] == 5
+    assert dict(entry.each) == pytest.approx({0.0: 7 / 32, 0.05: 20 / 32, 0.2: 5 / 32})
     assert sorted(risk.row for risk in watched.found if risk.target == "identity") == [0, 1, 2, 3, 4]
 
 
-def test_what_came_true_is_the_mean_of_what_people_run(found):
-    rows = (row for row in found[0].rows if row.measure == "realized_success")
+def test_what_came_true_is_the_mean_of_what_people_run(audit_unreleased):
+    rows = (row for row in audit_unreleased[0].rows if row.measure == "realized_success")
     (row,) = (row for row in rows if (row.release, row.adversary, row.target) == WHOM)
     assert row.posterior == pytest.approx(5 / 32 * 0.2 + 20 / 32 * 0.05)
 
 
-def test_the_page_says_how_many_have_no_row(found):
-    assert any("release has no row of 7 of the 32 people" in sentence for sentence in found[0].assumptions)
+def test_the_page_says_how_many_have_no_row(audit_unreleased):
+    assert any("release has no row of 7 of the 32 people" in sentence for sentence in audit_unreleased[0].assumptions)
 
 
-def test_who_reads_an_average_is_told_whom_it_counts(found):
+def test_who_reads_an_average_is_told_whom_it_counts(audit_unreleased):
     """Of the 25 people who are in it 2 are found, and 2 / 32 of all."""
-    (said,) = found[0].cautions
-    assert said.startswith("release has no row of 7 of the 32 people")
-    assert "1.3 times as high" in said
+    (entry,) = audit_unreleased[0].cautions
+    assert entry.startswith("release has no row of 7 of the 32 people")
+    assert "1.3 times as high" in entry
 
 
-def statuses(kept):
-    rows = audit_tables({"release": PEOPLE.take(kept)}, AuditorKnowledge(PEOPLE, origins={"release": kept})).rows
+def statuses(rows_released):
+    rows = audit_tables(
+        {"release": PEOPLE.take(rows_released)}, AuditorKnowledge(PEOPLE, origins={"release": rows_released})
+    ).rows
     return {row.target: row.status for row in rows if row.adversary == "prosecutor"}
 
 
@@ -64,6 +66,8 @@ def test_a_belief_about_people_without_a_row_is_a_model():
 
 def test_what_the_truth_refutes_stays_refuted():
     people = Table.read({"q": [str(n // 2) for n in range(200)]}, quasi_identifiers="q")
-    kept = np.arange(0, 200, 2)  # one of each pair, so that everybody is believed found for certain
-    rows = audit_tables({"release": people.take(kept)}, AuditorKnowledge(people, origins={"release": kept})).rows
+    rows_released = np.arange(0, 200, 2)  # one of each pair, so that everybody is believed found for certain
+    rows = audit_tables(
+        {"release": people.take(rows_released)}, AuditorKnowledge(people, origins={"release": rows_released})
+    ).rows
     assert {row.status for row in rows if (row.release, row.adversary, row.target) == WHOM} == {"refuted"}

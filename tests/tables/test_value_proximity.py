@@ -23,12 +23,12 @@ def test_the_best_guess_of_each_class_is_the_one_found_by_hand(seed):
     box = rng.integers(0, 4, n)
     table = Table.read({"q": box.astype(str), "x": numbers}, quasi_identifiers="q", sensitive="x")
 
-    found = value_proximity(table, table.sensitive[0])
+    shares = value_proximity(table, table.sensitive[0])
 
-    best = {one: _best_by_hand(numbers[box == one]) for one in np.unique(box)}
-    assert found.average == pytest.approx(sum(best.values()) / n)
-    assert found.largest == pytest.approx(max(most / (box == one).sum() for one, most in best.items()))
-    assert found.prior == pytest.approx(_best_by_hand(numbers) / n)
+    largest = {group: _best_by_hand(numbers[box == group]) for group in np.unique(box)}
+    assert shares.average == pytest.approx(sum(largest.values()) / n)
+    assert shares.largest == pytest.approx(max(count / (box == group).sum() for group, count in largest.items()))
+    assert shares.prior == pytest.approx(_best_by_hand(numbers) / n)
 
 
 def test_cells_that_are_no_single_number_are_never_near_and_marks_are_not_asked_about():
@@ -36,7 +36,7 @@ def test_cells_that_are_no_single_number_are_never_near_and_marks_are_not_asked_
     table = Table.read({"q": list("a" * 12), "x": cells}, quasi_identifiers="q", sensitive="x")
     marks = Table.read({"q": list("aab"), "x": [1, 2, 5]}, quasi_identifiers="q", sensitive="x")
     words = Table.read(
-        {"q": list("a" * 26), "x": [chr(97 + at) * 3 for at in range(26)]}, quasi_identifiers="q", sensitive="x"
+        {"q": list("a" * 26), "x": [chr(97 + index) * 3 for index in range(26)]}, quasi_identifiers="q", sensitive="x"
     )
 
     assert value_proximity(table, table.sensitive[0]).average == _best_by_hand(list(range(10, 20))) / 12
@@ -53,18 +53,18 @@ def _paid(spread):
 
 
 def test_a_release_that_tells_salaries_nearly_is_not_called_safe():
-    found = unmask.audit(_paid(spread=1), policy="near_max <= 0.5")
+    result = unmask.audit(_paid(spread=1), policy="near_max <= 0.5")
 
-    success = next(row for row in found.data.rows if (row.target, row.measure) == ("pay", "success_probability"))
+    success = next(row for row in result.data.rows if (row.target, row.measure) == ("pay", "success_probability"))
     assert success.posterior < 0.1  # exactly, nearly nobody
-    assert found.data.criteria["release"]["near_average"] == 1
-    assert found.data.verdicts[0].state == "not acceptable"
-    assert "tells their pay within 10\N{NO-BREAK SPACE}% for 100\N{NO-BREAK SPACE}% of people" in found.to_html()
+    assert result.data.criteria["release"]["near_average"] == 1
+    assert result.data.verdicts[0].state == "not acceptable"
+    assert "tells their pay within 10\N{NO-BREAK SPACE}% for 100\N{NO-BREAK SPACE}% of people" in result.to_html()
 
 
 def test_of_several_numbers_the_one_told_best_is_said():
     rng = np.random.default_rng(0)
     cells = {"age": list("ab" * 30), "pay": rng.uniform(1, 1e6, 60), "rent": 900 + np.arange(60.0)}
     table = unmask.read_table(cells, quasi_identifiers="age", sensitive=["pay", "rent"])
-    told = unmask.audit(table).data.criteria["release"]
-    assert (told["near_of"], told["near_average"], told["near_max"]) == ("rent", 1, 1)
+    criteria = unmask.audit(table).data.criteria["release"]
+    assert (criteria["near_of"], criteria["near_average"], criteria["near_max"]) == ("rent", 1, 1)

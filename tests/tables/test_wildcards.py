@@ -21,17 +21,17 @@ T4 = [("1", "x"), ("1", ""), ("", "x"), ("1", "x"), ("2", "y"), ("2", "y"), ("",
 STARS = [("1", "x"), ("1", "*"), ("*", "x"), ("2", "y"), ("2", "y"), ("*", "*")]
 
 
-def table(rows, **more):
+def table(rows, **options):
     a, b = zip(*rows, strict=True)
     roles = {"quasi_identifiers": ["a", "b"], "types": {"a": "text", "b": "text"}, "missing": "wildcard"}
-    return Table.read({"a": list(a), "b": list(b)}, **(roles | more))
+    return Table.read({"a": list(a), "b": list(b)}, **(roles | options))
 
 
-def readings(cell, stated):
+def readings(cell, values):
     """The values that a cell may stand for, with their probabilities: as often as they are stated alone."""
-    inside = cell.strip("{}").split(", ") if cell not in ("", "*") else sorted(stated)
-    total = sum(stated[value] for value in inside)
-    return [(value, stated[value] / total) for value in inside]
+    inside = cell.strip("{}").split(", ") if cell not in ("", "*") else sorted(values)
+    total = sum(values[value] for value in inside)
+    return [(value, values[value] / total) for value in inside]
 
 
 def originals(rows):
@@ -44,38 +44,38 @@ def originals(rows):
 
 
 def dense(belief):
-    found = np.zeros((belief.n_observations, belief.n_candidates))
-    found[np.repeat(np.arange(belief.n_observations), belief.row_length), belief.candidate] = np.exp(
+    beliefs = np.zeros((belief.n_observations, belief.n_candidates))
+    beliefs[np.repeat(np.arange(belief.n_observations), belief.row_length), belief.candidate] = np.exp(
         belief.log_probability
     )
-    return found[belief.observation]
+    return beliefs[belief.observation]
 
 
 @pytest.mark.parametrize("rows", [T4, STARS])
 def test_t4_a_belief_under_wildcards_is_that_of_all_possible_originals(rows):
-    mass, told, right, total = {}, 0.0, 0.0, 0.0
+    mass, announced, realized, total = {}, 0.0, 0.0, 0.0
     for original, chance in originals(rows):
         for record, person in enumerate(original):
             mass.setdefault(person, np.zeros(len(rows)))[record] += chance
         belief = ClassAttack()(table(rows), Background(table(original)))
-        found = audit(belief, Truth(np.arange(len(rows))))
-        told += chance * found.row("success_probability").posterior
-        right += chance * found.row("realized_success").posterior
+        result = audit(belief, Truth(np.arange(len(rows))))
+        announced += chance * result.row("success_probability").posterior
+        realized += chance * result.row("realized_success").posterior
         total += chance
     assert total == pytest.approx(1.0)
-    assert told == pytest.approx(right)
+    assert announced == pytest.approx(realized)
     for person, of_record in mass.items():
         belief = dense(ClassAttack()(table(rows), Background(table([person]))))[0]
         assert belief == pytest.approx(of_record / of_record.sum())
 
 
 def test_t4_an_adversary_without_an_original_honors_the_rule():
-    own, wild = (ClassAttack()(table(T4, missing=rule)) for rule in ("own", "wildcard"))
-    assert audit(own).row("success_probability").posterior == pytest.approx(5 / 7)
-    assert (own.status, wild.status) == ("exact", "model")
-    told = audit(wild).row("success_probability").posterior
-    assert told == audit(ClassAttack()(table(T4), Background(table(T4)))).row("success_probability").posterior
-    assert criteria.evaluate(table(T4)).prosecutor_average < told < 5 / 7
+    strict, wild = (ClassAttack()(table(T4, missing=rule)) for rule in ("own", "wildcard"))
+    assert audit(strict).row("success_probability").posterior == pytest.approx(5 / 7)
+    assert (strict.status, wild.status) == ("exact", "model")
+    announced = audit(wild).row("success_probability").posterior
+    assert announced == audit(ClassAttack()(table(T4), Background(table(T4)))).row("success_probability").posterior
+    assert criteria.evaluate(table(T4)).prosecutor_average < announced < 5 / 7
 
 
 def test_t4_stars_without_an_original_are_no_class_of_their_own():
@@ -92,12 +92,12 @@ def test_t4_a_column_that_is_all_missing_tells_nothing():
 
 
 def test_t4_every_attack_lets_a_suppressed_cell_be_any_value():
-    release, known = table([("1", "x"), ("", "x"), ("2", "y")]), table([("1", "x")])
+    release, register = table([("1", "x"), ("", "x"), ("2", "y")]), table([("1", "x")])
     exact = BayesAttack(error=CellError(redraw=0.0))
     for attack in (ClassAttack(), NearestNeighbor(), exact):
-        found = dense(attack(release, Background(known)))[0]
-        assert found[0] >= found[1] > 0
-        assert found[2] == pytest.approx(0, abs=1e-6)
+        beliefs = dense(attack(release, Background(register)))[0]
+        assert beliefs[0] >= beliefs[1] > 0
+        assert beliefs[2] == pytest.approx(0, abs=1e-6)
 
 
 def suppressed(people, share, rng):
@@ -126,29 +126,29 @@ def test_t4_the_page_says_how_far_the_published_criterion_understates_the_advers
     rng = np.random.default_rng(3)
     people = {name: rng.choice([*"1234567"], 500) for name in ("a", "b")}
     release = Table.read(suppressed(people, 0.2, rng), **ROLES, missing="wildcard")
-    found = audit_tables({"r": release})
-    row = next(r for r in found.rows if (r.target, r.measure) == ("identity", "success_probability"))
-    criterion = found.criteria["r"]["prosecutor_average"]
+    result = audit_tables({"r": release})
+    row = next(r for r in result.rows if (r.target, r.measure) == ("identity", "success_probability"))
+    criterion = result.criteria["r"]["prosecutor_average"]
     assert row.status == "model"
     assert row.posterior > 2 * criterion
-    (said,) = [line for line in sentences(found) if "prefers records whose cells were not suppressed" in line]
-    assert percent(criterion) in said
-    assert f"{row.posterior / criterion:.1f}-fold" in said
-    assert not found.table("column_risk").rows  # classes without a column would be closed classes, which they are not
-    own = audit_tables({"r": Table.read(suppressed(people, 0.2, rng), **ROLES)})
-    assert not any("suppressed" in line for line in sentences(own))
+    (sentence,) = [line for line in sentences(result) if "prefers records whose cells were not suppressed" in line]
+    assert percent(criterion) in sentence
+    assert f"{row.posterior / criterion:.1f}-fold" in sentence
+    assert not result.table("column_risk").rows  # classes without a column would be closed classes, which they are not
+    strict = audit_tables({"r": Table.read(suppressed(people, 0.2, rng), **ROLES)})
+    assert not any("suppressed" in line for line in sentences(strict))
 
 
 def test_t4_with_the_original_what_is_announced_comes_true():
     rng = np.random.default_rng(4)
     people = {name: rng.choice([*"1234567"], 2000) for name in ("a", "b")}
     release = Table.read(suppressed(people, 0.2, rng), **ROLES, missing="wildcard")
-    found = audit_tables({"r": release}, AuditorKnowledge(Table.read(people, **ROLES), origins={"r": np.arange(2000)}))
-    told, right = (
-        next(r for r in found.rows if (r.release, r.adversary, r.measure) == ("r", "prosecutor", measure)).posterior
+    result = audit_tables({"r": release}, AuditorKnowledge(Table.read(people, **ROLES), origins={"r": np.arange(2000)}))
+    announced, realized = (
+        next(r for r in result.rows if (r.release, r.adversary, r.measure) == ("r", "prosecutor", measure)).posterior
         for measure in ("success_probability", "realized_success")
     )
-    assert told == pytest.approx(right, abs=0.005)
+    assert announced == pytest.approx(realized, abs=0.005)
 
 
 def test_t4_an_engine_refuses_what_it_cannot_reckon(tmp_path):
@@ -156,9 +156,9 @@ def test_t4_an_engine_refuses_what_it_cannot_reckon(tmp_path):
     table([("1", "x"), ("1", ""), ("2", "y"), ("*", "x")]).write(file)
     for rule in ("wildcard", "own", "excluded"):
         with open_engine("duckdb") as engine:
-            held = count_source(engine, str(file), reading(("a", "b"), missing=rule)).table
+            counted = count_source(engine, str(file), reading(("a", "b"), missing=rule)).table
             with pytest.raises(UnmaskError, match="leave --engine out"):
-                audit_tables({"r": held})
+                audit_tables({"r": counted})
 
 
 def test_t4_a_study_leaves_excluded_rows_out_as_an_audit_does(tmp_path):
@@ -168,9 +168,9 @@ def test_t4_a_study_leaves_excluded_rows_out_as_an_audit_does(tmp_path):
     (cell,) = read_plan(tmp_path / "plan.toml").cells()
     (row,) = [row for row in run_cell(cell) if row.measure == "realized_success"]
     release = Table.read(str(file), quasi_identifiers=["a", "b"], sensitive="s", missing="excluded")
-    found = audit_tables({"r": release}, AuditorKnowledge(release, origins={"r": np.arange(60)}))
-    asked = ("r", "prosecutor", "identity", "realized_success")
-    (same,) = [r for r in found.rows if (r.release, r.adversary, r.target, r.measure) == asked]
+    result = audit_tables({"r": release}, AuditorKnowledge(release, origins={"r": np.arange(60)}))
+    key = ("r", "prosecutor", "identity", "realized_success")
+    (same,) = [r for r in result.rows if (r.release, r.adversary, r.target, r.measure) == key]
     assert row.posterior == pytest.approx(same.posterior)
     assert row.prior == pytest.approx(same.prior)
 
@@ -178,8 +178,8 @@ def test_t4_a_study_leaves_excluded_rows_out_as_an_audit_does(tmp_path):
 def test_t4_a_belief_that_cannot_find_suppressed_people_is_not_exact():
     release = table([("1", "x"), ("", "x"), ("2", "y")], missing="own")
     belief = ClassAttack()(release, Background(table([("1", "x"), ("1", "x"), ("2", "y")])))
-    found = audit(belief, Truth([0, 1, 2]))
-    assert found.row("success_probability").posterior > found.row("realized_success").posterior
-    assert (belief.status, found.row("success_probability").status) == ("model", "refuted")  # sure, and wrong
+    result = audit(belief, Truth([0, 1, 2]))
+    assert result.row("success_probability").posterior > result.row("realized_success").posterior
+    assert (belief.status, result.row("success_probability").status) == ("model", "refuted")  # sure, and wrong
     missed_before = table([("1", "x"), ("", "x"), ("2", "y")]).take([0, 2])  # a value of its own, of somebody else
     assert ClassAttack()(release, Background(missed_before)).status == "exact"

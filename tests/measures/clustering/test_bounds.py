@@ -21,51 +21,51 @@ MEASURES = ("linked_now", "breached", "clean_breach", "foreign_share")
 @st.composite
 def samples(draw):
     """Subjects of the labeled items, and the clusters of these and of the unlabeled ones after them."""
-    n, more = draw(st.integers(1, 7)), draw(st.integers(0, 4))
+    n, n_unlabeled = draw(st.integers(1, 7)), draw(st.integers(0, 4))
     subject = draw(st.lists(st.integers(0, 2), min_size=n, max_size=n))
-    return subject, draw(st.lists(st.integers(0, 3), min_size=n + more, max_size=n + more))
+    return subject, draw(st.lists(st.integers(0, 3), min_size=n + n_unlabeled, max_size=n + n_unlabeled))
 
 
-def completed(subject, cluster, own, name, alpha, beta):
+def completed(subject, cluster, chosen, name, alpha, beta):
     """What the oracle says of a subject when just these unlabeled items are its own, and taken out."""
-    kept = [at for at in range(len(cluster)) if at not in own]
-    solution = [subject[at] if at < len(subject) else 10 + at for at in kept]
-    found = literal.evaluate(solution, [([cluster[at] for at in kept], Fraction(1))], alpha=alpha, beta=beta)
-    one = next(one for one in found.subjects if one.name == name)
+    unchosen = [index for index in range(len(cluster)) if index not in chosen]
+    solution = [subject[index] if index < len(subject) else 10 + index for index in unchosen]
+    result = literal.evaluate(solution, [([cluster[index] for index in unchosen], Fraction(1))], alpha=alpha, beta=beta)
+    one = next(subject for subject in result.subjects if subject.name == name)
     foreign = one.foreign_share
     return one.linked[0], float(one.breached), float(one.breached and foreign == 0), foreign
 
 
-def sampled(subject, cluster, **said):
+def sampled(subject, cluster, **options):
     truth = Partition(subject, items=np.arange(len(subject)))
-    return Contingency.of(truth, Partition(cluster, items=np.arange(len(cluster))), **said)
+    return Contingency.of(truth, Partition(cluster, items=np.arange(len(cluster))), **options)
 
 
 @settings(max_examples=150, deadline=None, derandomize=True)
 @given(samples(), st.sampled_from(ALPHAS), st.sampled_from(BETAS))
 def test_e6_the_bounds_of_a_subject_are_the_least_and_the_most_over_all_completions(sample, alpha, beta):
     subject, cluster = sample
-    found = bounds(sampled(subject, cluster, unlabeled="unknown"), alpha=float(alpha), beta=float(beta))
+    interval = bounds(sampled(subject, cluster, unlabeled="unknown"), alpha=float(alpha), beta=float(beta))
     unlabeled = range(len(subject), len(cluster))
-    sets = [own for size in range(len(unlabeled) + 1) for own in combinations(unlabeled, size)]
+    sets = [chosen for size in range(len(unlabeled) + 1) for chosen in combinations(unlabeled, size)]
     for row, name in enumerate(sorted(set(subject))):
-        values = np.array([completed(subject, cluster, own, name, alpha, beta) for own in sets], dtype=float)
-        for at, measure in enumerate(MEASURES):
-            told = getattr(found, measure)[:, row]
-            assert told == pytest.approx([values[:, at].min(), values[:, at].max()]), (measure, name)
+        values = np.array([completed(subject, cluster, chosen, name, alpha, beta) for chosen in sets], dtype=float)
+        for index, measure in enumerate(MEASURES):
+            extremes = getattr(interval, measure)[:, row]
+            assert extremes == pytest.approx([values[:, index].min(), values[:, index].max()]), (measure, name)
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(samples(), st.sampled_from(ALPHAS), st.sampled_from(BETAS))
 def test_e6_what_is_foreign_and_what_is_dropped_lie_within_the_bounds(sample, alpha, beta):
     subject, cluster = sample
-    said = {"alpha": float(alpha), "beta": float(beta)}
-    found = bounds(sampled(subject, cluster, unlabeled="unknown"), **said)
+    parameters = {"alpha": float(alpha), "beta": float(beta)}
+    interval = bounds(sampled(subject, cluster, unlabeled="unknown"), **parameters)
     for unlabeled in ("foreign", "drop"):
-        one = evaluate(sampled(subject, cluster, unlabeled=unlabeled), **said)
+        result = evaluate(sampled(subject, cluster, unlabeled=unlabeled), **parameters)
         for measure in ("linked_now", "breached", "foreign_share"):
-            low, high = getattr(found, measure)
-            value = getattr(one, measure).astype(float)
+            low, high = getattr(interval, measure)
+            value = getattr(result, measure).astype(float)
             assert np.all((low - 1e-12 <= value) & (value <= high + 1e-12)), measure
 
 
@@ -74,24 +74,24 @@ def test_e6_what_is_foreign_and_what_is_dropped_lie_within_the_bounds(sample, al
 def test_e6_without_unlabeled_items_nothing_is_left_open(sample, alpha):
     subject, cluster = sample
     met = sampled(subject, cluster[: len(subject)], unlabeled="unknown")
-    found, sure = bounds(met, alpha=float(alpha)), evaluate(met, alpha=float(alpha))
+    result, sure = bounds(met, alpha=float(alpha)), evaluate(met, alpha=float(alpha))
     for measure in ("linked_now", "breached", "foreign_share"):
-        assert getattr(found, measure) == pytest.approx(np.tile(getattr(sure, measure), (2, 1)).astype(float))
+        assert getattr(result, measure) == pytest.approx(np.tile(getattr(sure, measure), (2, 1)).astype(float))
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(samples(), st.sampled_from(ALPHAS), st.sampled_from(BETAS))
 def test_e6_complete_subjects_make_unlabeled_items_foreign_and_exact(sample, alpha, beta):
     subject, cluster = sample
-    truth, guess = (Partition(one, items=np.arange(len(one))) for one in (subject, cluster))
-    found = evaluate(Contingency.of(truth, guess, unlabeled="foreign"), alpha=float(alpha), beta=float(beta))
-    alone = [*subject, *range(10, 10 + len(cluster) - len(subject))]
-    expected = literal.evaluate(alone, [(cluster, Fraction(1))], alpha=alpha, beta=beta)
-    assert found.subjects.tolist() == sorted(set(subject))  # what nobody labeled is no subject
-    for row, one in enumerate(expected.subjects[: len(found.subjects)]):
-        assert (found.miss[row], found.include[row]) == (float(one.miss), float(one.include))
-        assert found.breached[row] == one.breached
-        assert found.merges[row] == pytest.approx(float(one.merges or 0))
+    truth, guess = (Partition(labels, items=np.arange(len(labels))) for labels in (subject, cluster))
+    result = evaluate(Contingency.of(truth, guess, unlabeled="foreign"), alpha=float(alpha), beta=float(beta))
+    padded = [*subject, *range(10, 10 + len(cluster) - len(subject))]
+    expected = literal.evaluate(padded, [(cluster, Fraction(1))], alpha=alpha, beta=beta)
+    assert result.subjects.tolist() == sorted(set(subject))  # what nobody labeled is no subject
+    for row, subject_bound in enumerate(expected.subjects[: len(result.subjects)]):
+        assert (result.miss[row], result.include[row]) == (float(subject_bound.miss), float(subject_bound.include))
+        assert result.breached[row] == subject_bound.breached
+        assert result.merges[row] == pytest.approx(float(subject_bound.merges or 0))
 
 
 def test_e6_an_item_that_nobody_labeled_is_asked_for_and_the_choices_are_named():
@@ -120,8 +120,8 @@ def test_e6_an_item_that_did_not_exist_is_dropped_and_not_taken_for_one_left_alo
 def test_bounds_of_a_view_are_expectations():
     truth = Partition(["a", "a"], [1, 2])
     view = View([Partition(["p", "p", "p"], [1, 2, 3]), Partition(["p", "p", "q"], [1, 2, 3])], [0.75, 0.25])
-    found = bounds(Contingency.of(truth, view, unlabeled="unknown"))
-    assert found.foreign_share.ravel().tolist() == [0, 0.25]
-    assert found.clean_breach.ravel().tolist() == [0, 1]
+    interval = bounds(Contingency.of(truth, view, unlabeled="unknown"))
+    assert interval.foreign_share.ravel().tolist() == [0, 0.25]
+    assert interval.clean_breach.ravel().tolist() == [0, 1]
     with pytest.raises(UnmaskError, match="are not bounded"):
         bounds(Contingency.of(truth, view, unlabeled="drop", weights=[1, 0.5]))

@@ -26,14 +26,14 @@ def set_partitions(n):
     """All of them, written as `blocks` does."""
     if n == 0:
         return [()]
-    return [(*one, label) for one in set_partitions(n - 1) for label in (*sorted(set(one)), n - 1)]
+    return [(*partition, label) for partition in set_partitions(n - 1) for label in (*sorted(set(partition)), n - 1)]
 
 
 def p_value(counts, law):
     """p-value of a count of draws against a law, which must cover all draws."""
     assert set(counts) <= set(law)
     drawn = sum(counts.values())
-    return chisquare([counts[one] for one in law], [float(p) * drawn for p in law.values()]).pvalue
+    return chisquare([counts[partition] for partition in law], [float(p) * drawn for p in law.values()]).pvalue
 
 
 def bell_numbers(n):
@@ -93,11 +93,11 @@ def coin_law(n):
     law = {(0,): Fraction(1)}
     for item in range(1, n):
         longer = Counter()
-        for one, p in law.items():
-            longer[*one, item] += p / 2
-            alive = sorted(set(one))
+        for partition, p in law.items():
+            longer[*partition, item] += p / 2
+            alive = sorted(set(partition))
             for label in alive:
-                longer[*one, label] += p / 2 / len(alive)
+                longer[*partition, label] += p / 2 / len(alive)
         law = dict(longer)
     return law
 
@@ -141,8 +141,11 @@ def test_one_step_of_the_walk():
     # from {0, 1, 2}: the item lifted joins the other two or is alone, 1/2 each
     rng, start = np.random.default_rng(10), Partition([7, 7, 7])
     counts = Counter(blocks(random_walk(start, 1, rng=rng)) for _ in range(6000))
-    alone = Fraction(1, 6)
-    assert p_value(counts, {(0, 0, 0): Fraction(1, 2), (0, 1, 1): alone, (0, 1, 0): alone, (0, 0, 2): alone}) > LEAST_P
+    p_single = Fraction(1, 6)
+    assert (
+        p_value(counts, {(0, 0, 0): Fraction(1, 2), (0, 1, 1): p_single, (0, 1, 0): p_single, (0, 0, 2): p_single})
+        > LEAST_P
+    )
 
 
 def test_one_step_from_three_singletons():
@@ -155,9 +158,9 @@ def test_one_step_from_three_singletons():
 
 def test_walk_keeps_ids_and_leaves_its_start_alone():
     start = Partition(["x", "x", "y"], items=["i", "j", "k"])
-    moved = random_walk(start, 40, rng=np.random.default_rng(1))
-    assert moved.items.tolist() == ["i", "j", "k"]
-    assert moved.names.tolist() == list(range(moved.n_clusters))
+    walked = random_walk(start, 40, rng=np.random.default_rng(1))
+    assert walked.items.tolist() == ["i", "j", "k"]
+    assert walked.names.tolist() == list(range(walked.n_clusters))
     assert start.code.tolist() == [0, 0, 1]
     assert blocks(random_walk(start, 0, rng=np.random.default_rng(1))) == (0, 0, 2)
 
@@ -188,13 +191,13 @@ def test_partitions_of_a_view_are_shuffled_alike():
     for seed in range(20):
         guess = shuffled(view, rng=np.random.default_rng(seed))
         assert guess.probability.tolist() == [0.25, 0.75]
-        one, two = ({(x, y): p.code[x] == p.code[y] for x in range(4) for y in range(x)} for p in guess.partitions)
+        item, two = ({(x, y): p.code[x] == p.code[y] for x in range(4) for y in range(x)} for p in guess.partitions)
         assert guess.partitions[0].items.tolist() == guess.partitions[1].items.tolist()
-        assert Counter(zip(one.values(), two.values(), strict=True)) == together(first, second)
+        assert Counter(zip(item.values(), two.values(), strict=True)) == list_together(first, second)
 
 
-def together(first, second):
-    place = {item: at for at, item in enumerate(second.items.tolist())}
+def list_together(first, second):
+    place = {item: index for index, item in enumerate(second.items.tolist())}
     code = [second.code[place[item]] for item in first.items.tolist()]
     pairs = [(x, y) for x in range(len(code)) for y in range(x)]
     return Counter((first.code[x] == first.code[y], code[x] == code[y]) for x, y in pairs)
@@ -208,8 +211,8 @@ def test_an_impossible_random_partition_is_refused(options, words):
 
 def test_same_seed_same_draw():
     for process in ("uniform", "coin"):
-        one, other = (random_partition(40, process=process, rng=np.random.default_rng(3)) for _ in range(2))
-        assert one.code.tolist() == other.code.tolist()
+        first, second = (random_partition(40, process=process, rng=np.random.default_rng(3)) for _ in range(2))
+        assert first.code.tolist() == second.code.tolist()
 
 
 @pytest.mark.parametrize("process", ["uniform", "coin"])
@@ -219,11 +222,11 @@ def test_a_random_guess_has_the_law_of_the_baseline(process):
     truth = Partition([0, 0, 0, 0, 1, 1, 1, 2, 2, 2])
     met = Contingency.of(truth, Partition(range(10)))
     drawn = [evaluate(met.at_random(rng=rng, law=process), beta=0.7).breach_rate for _ in range(1500)]
-    alone = [
+    single = [
         evaluate(Contingency.of(truth, shuffled(random_partition(10, process=process, rng=rng), rng=rng)), beta=0.7)
         for _ in range(1500)
     ]
-    expected = np.array([result.breach_rate for result in alone])
+    expected = np.array([result.breach_rate for result in single])
     error = np.sqrt((np.var(drawn) + np.var(expected)) / 1500)
     assert abs(np.mean(drawn) - expected.mean()) < 4 * error
 

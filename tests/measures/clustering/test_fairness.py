@@ -11,34 +11,34 @@ values = st.lists(st.floats(0, 1e6), min_size=1, max_size=40)
 
 @given(values)
 def test_indices_by_their_definition(v):
-    found = fairness(v)
+    scores = fairness(v)
     a = np.array(v)
     if a.sum() > 1e-300:
         gini = np.abs(a[:, None] - a[None, :]).sum() / (2 * len(a) ** 2 * a.mean())
-        assert found.gini == pytest.approx(gini, abs=1e-9)
+        assert scores.gini == pytest.approx(gini, abs=1e-9)
         b = a / a.max()
-        assert found.jain == pytest.approx(b.sum() ** 2 / (len(b) * (b**2).sum()))
-    assert -1e-12 <= found.gini <= 1 - 1 / len(v) + 1e-12
-    assert 1 / len(v) - 1e-12 <= found.jain <= 1 + 1e-12
-    assert found.mean == pytest.approx(np.mean(v))
+        assert scores.jain == pytest.approx(b.sum() ** 2 / (len(b) * (b**2).sum()))
+    assert -1e-12 <= scores.gini <= 1 - 1 / len(v) + 1e-12
+    assert 1 / len(v) - 1e-12 <= scores.jain <= 1 + 1e-12
+    assert scores.mean == pytest.approx(np.mean(v))
 
 
 @given(values)
 def test_the_worst_tenth(v):
-    found = fairness(v)
+    scores = fairness(v)
     k = -(-len(v) // 10)
     tail = sorted(v, reverse=True)[:k]
-    assert found.worst_decile == pytest.approx(np.mean(tail))
-    assert len(found.worst) >= k
+    assert scores.worst_decile == pytest.approx(np.mean(tail))
+    assert len(scores.worst) >= k
     limit = tail[-1]
     inside = [i for i, x in enumerate(v) if x >= limit]
-    assert found.worst.tolist() == inside
+    assert scores.worst.tolist() == inside
 
 
 def test_known_values():
-    found = fairness([1, 2, 3, 4])  # Gini of 1..n is (n - 1)/(3 n)
-    assert found.gini == pytest.approx(0.25)
-    assert found.jain == pytest.approx(100 / (4 * 30))
+    scores = fairness([1, 2, 3, 4])  # Gini of 1..n is (n - 1)/(3 n)
+    assert scores.gini == pytest.approx(0.25)
+    assert scores.jain == pytest.approx(100 / (4 * 30))
     one_has_all = fairness([0, 0, 0, 0, 5])
     assert (one_has_all.gini, one_has_all.jain) == pytest.approx((0.8, 0.2))
     alike = fairness([3.0] * 7)
@@ -46,37 +46,37 @@ def test_known_values():
 
 
 def test_all_zero_is_perfectly_even():
-    found = fairness([0.0, 0.0])
-    assert (found.gini, found.jain, found.worst_decile) == (0, 1, 0)
-    assert found.worst.tolist() == [0, 1]
+    scores = fairness([0.0, 0.0])
+    assert (scores.gini, scores.jain, scores.worst_decile) == (0, 1, 0)
+    assert scores.worst.tolist() == [0, 1]
 
 
 def test_subjects_without_a_value_are_left_out():
-    found = fairness([np.nan, 2, np.nan, 4, 6])
-    assert (found.n, found.mean) == (3, 4)
-    assert found.worst.tolist() == [4]
+    scores = fairness([np.nan, 2, np.nan, 4, 6])
+    assert (scores.n, scores.mean) == (3, 4)
+    assert scores.worst.tolist() == [4]
 
 
 def test_nobody_has_a_value():
-    found = fairness([np.nan, np.nan])
-    assert found.n == 0
-    assert np.isnan([found.mean, found.gini, found.jain, found.worst_decile]).all()
-    assert not len(found.worst)
+    scores = fairness([np.nan, np.nan])
+    assert scores.n == 0
+    assert np.isnan([scores.mean, scores.gini, scores.jain, scores.worst_decile]).all()
+    assert not len(scores.worst)
 
 
 @given(values)
 def test_scale_changes_no_index(v):
-    one, thousand = fairness(v), fairness([1024 * x for x in v])
-    assert thousand.jain == pytest.approx(one.jain)
-    assert thousand.gini == pytest.approx(one.gini, abs=1e-9)
+    score, thousand = fairness(v), fairness([1024 * x for x in v])
+    assert thousand.jain == pytest.approx(score.jain)
+    assert thousand.gini == pytest.approx(score.gini, abs=1e-9)
 
 
 def test_order_of_the_subjects_does_not_matter():
     rng = np.random.default_rng(2)
     v, order = rng.integers(0, 5, 60), rng.permutation(60)
-    one, other = fairness(v), fairness(v[order])
-    assert sorted(order[other.worst].tolist()) == one.worst.tolist()
-    assert other.gini == pytest.approx(one.gini)
+    first, second = fairness(v), fairness(v[order])
+    assert sorted(order[second.worst].tolist()) == first.worst.tolist()
+    assert second.gini == pytest.approx(first.gini)
 
 
 def test_extreme_values_do_not_overflow():

@@ -18,8 +18,8 @@ labels = st.integers(1, 12).flatmap(
 )
 
 
-def compared(solution, adversary, **said):
-    return clustering_metrics(overlap(solution, adversary, **said))
+def compared(solution, adversary, **options):
+    return clustering_metrics(overlap(solution, adversary, **options))
 
 
 def pair_counts(p, q):
@@ -40,34 +40,34 @@ def blocks(labels):
 
 
 @given(labels)
-def test_pairs_by_counting_all_of_them(both):
-    p, q = both
-    found = compared(Partition(p), Partition(q))
-    t, a, b, every = pair_counts(p, q)
-    assert found.pairs.precision == pytest.approx(t / b if b else math.nan, nan_ok=True)
-    assert found.pairs.recall == pytest.approx(t / a if a else math.nan, nan_ok=True)
-    assert found.pairs.f == pytest.approx(2 * t / (a + b) if a + b else math.nan, nan_ok=True)
-    assert found.rand == pytest.approx((every - a - b + 2 * t) / every if every else math.nan, nan_ok=True)
-    assert rand_distance(found.table) == pytest.approx(1 - found.rand, nan_ok=True)
+def test_pairs_by_counting_all_of_them(partitions):
+    p, q = partitions
+    comparison = compared(Partition(p), Partition(q))
+    t, a, b, n_pairs = pair_counts(p, q)
+    assert comparison.pairs.precision == pytest.approx(t / b if b else math.nan, nan_ok=True)
+    assert comparison.pairs.recall == pytest.approx(t / a if a else math.nan, nan_ok=True)
+    assert comparison.pairs.f == pytest.approx(2 * t / (a + b) if a + b else math.nan, nan_ok=True)
+    assert comparison.rand == pytest.approx((n_pairs - a - b + 2 * t) / n_pairs if n_pairs else math.nan, nan_ok=True)
+    assert rand_distance(comparison.table) == pytest.approx(1 - comparison.rand, nan_ok=True)
 
 
 @given(labels)
-def test_adjusted_rand_in_exact_fractions(both):
-    p, q = both
-    t, a, b, every = pair_counts(p, q)
-    found = compared(Partition(p), Partition(q)).adjusted_rand
-    if not every:
-        assert math.isnan(found)
+def test_adjusted_rand_in_exact_fractions(partitions):
+    p, q = partitions
+    t, a, b, n_pairs = pair_counts(p, q)
+    actual = compared(Partition(p), Partition(q)).adjusted_rand
+    if not n_pairs:
+        assert math.isnan(actual)
         return
-    chance = Fraction(a * b, every)
+    chance = Fraction(a * b, n_pairs)
     room = Fraction(a + b, 2) - chance
-    assert found == (float((t - chance) / room) if room else 1.0)
+    assert actual == (float((t - chance) / room) if room else 1.0)
 
 
 def test_adjusted_rand_is_zero_on_average_over_all_orders_of_the_labels():
     p, q = [0, 0, 0, 1, 1, 2], [0, 0, 1, 1, 1, 1]
-    found = [compared(Partition(p), Partition(order)).adjusted_rand for order in set(itertools.permutations(q))]
-    assert np.mean(found) == pytest.approx(0, abs=1e-12)
+    rand_indices = [compared(Partition(p), Partition(order)).adjusted_rand for order in set(itertools.permutations(q))]
+    assert np.mean(rand_indices) == pytest.approx(0, abs=1e-12)
 
 
 def test_adjusted_rand_of_a_known_table():
@@ -81,136 +81,156 @@ def test_adjusted_rand_of_a_known_table():
 
 def test_pair_products_do_not_overflow():
     n = 200_000  # sum c2(c) sum c2(d) is about 4e20, more than 64 bits hold
-    one = np.zeros(n, dtype=int)
-    other = one.copy()
-    other[0] = 1
-    assert compared(Partition(other), Partition(other)).adjusted_rand == 1.0
-    assert compared(Partition(other), Partition(one)).adjusted_rand == 0.0
+    labels = np.zeros(n, dtype=int)
+    relabeled = labels.copy()
+    relabeled[0] = 1
+    assert compared(Partition(relabeled), Partition(relabeled)).adjusted_rand == 1.0
+    assert compared(Partition(relabeled), Partition(labels)).adjusted_rand == 0.0
 
 
 @given(labels)
-def test_entropies_by_their_definition(both):
-    p, q = both
-    found = compared(Partition(p), Partition(q))
+def test_entropies_by_their_definition(partitions):
+    p, q = partitions
+    comparison = compared(Partition(p), Partition(q))
     h_p, h_q, h_both = entropy(p), entropy(q), entropy(list(zip(p, q, strict=True)))
     information = h_p + h_q - h_both
-    assert found.entropy_solution == pytest.approx(h_p, abs=1e-12)
-    assert found.entropy_adversary == pytest.approx(h_q, abs=1e-12)
-    assert found.mutual_information == pytest.approx(information, abs=1e-12)
-    assert found.voi == pytest.approx(2 * h_both - h_p - h_q, abs=1e-12)
-    assert variation_of_information(found.table) == pytest.approx(found.voi, abs=1e-12)
-    assert found.voi_over_joint == pytest.approx(1 - information / h_both if h_both > 0 else 0, abs=1e-12)
+    assert comparison.entropy_solution == pytest.approx(h_p, abs=1e-12)
+    assert comparison.entropy_adversary == pytest.approx(h_q, abs=1e-12)
+    assert comparison.mutual_information == pytest.approx(information, abs=1e-12)
+    assert comparison.voi == pytest.approx(2 * h_both - h_p - h_q, abs=1e-12)
+    assert variation_of_information(comparison.table) == pytest.approx(comparison.voi, abs=1e-12)
+    assert comparison.voi_over_joint == pytest.approx(1 - information / h_both if h_both > 0 else 0, abs=1e-12)
     homogeneity = information / h_p if h_p > 0 else 1
     completeness = information / h_q if h_q > 0 else 1
-    assert found.homogeneity == pytest.approx(homogeneity, abs=1e-9)
-    assert found.completeness == pytest.approx(completeness, abs=1e-9)
+    assert comparison.homogeneity == pytest.approx(homogeneity, abs=1e-9)
+    assert comparison.completeness == pytest.approx(completeness, abs=1e-9)
     v_measure = 2 * homogeneity * completeness / (homogeneity + completeness) if homogeneity + completeness else 0
-    assert found.normalized_mutual_information == pytest.approx(v_measure, abs=1e-9)
+    assert comparison.normalized_mutual_information == pytest.approx(v_measure, abs=1e-9)
 
 
 @given(labels)
-def test_the_numbers_of_each_subject_by_looping_over_its_items(both):
-    p, q = both
+def test_the_numbers_of_each_subject_by_looping_over_its_items(partitions):
+    p, q = partitions
     solution, adversary = Partition(p), Partition(q)
-    found = compared(solution, adversary).subject
+    comparison = compared(solution, adversary).subject
     for s, name in enumerate(solution.names):
         C = {i for i, a in enumerate(p) if a == name}
-        of = {i: {j for j, a in enumerate(q) if a == q[i]} for i in C}
+        cluster_of = {i: {j for j, a in enumerate(q) if a == q[i]} for i in C}
         c = len(C)
-        assert found.split[s] == pytest.approx(np.mean([math.log2(c / len(of[i] & C)) for i in C]))
-        assert found.mix[s] == pytest.approx(np.mean([math.log2(len(of[i]) / len(of[i] & C)) for i in C]))
-        assert found.bcubed_precision[s] == pytest.approx(np.mean([len(of[i] & C) / len(of[i]) for i in C]))
-        assert found.bcubed_recall[s] == pytest.approx(np.mean([len(of[i] & C) / c for i in C]))
-        assert found.expected_missing[s] == pytest.approx(np.mean([len(C - of[i]) for i in C]))
-        assert found.expected_extra[s] == pytest.approx(np.mean([len(of[i] - C) for i in C]))
-        assert found.recovered[s] == (C in blocks(q))
-        pairs = [j in of[i] for i, j in itertools.permutations(C, 2)]
-        assert found.pair_recall[s] == pytest.approx(np.mean(pairs) if pairs else math.nan, nan_ok=True)
+        assert comparison.split[s] == pytest.approx(np.mean([math.log2(c / len(cluster_of[i] & C)) for i in C]))
+        assert comparison.mix[s] == pytest.approx(
+            np.mean([math.log2(len(cluster_of[i]) / len(cluster_of[i] & C)) for i in C])
+        )
+        assert comparison.bcubed_precision[s] == pytest.approx(
+            np.mean([len(cluster_of[i] & C) / len(cluster_of[i]) for i in C])
+        )
+        assert comparison.bcubed_recall[s] == pytest.approx(np.mean([len(cluster_of[i] & C) / c for i in C]))
+        assert comparison.expected_missing[s] == pytest.approx(np.mean([len(C - cluster_of[i]) for i in C]))
+        assert comparison.expected_extra[s] == pytest.approx(np.mean([len(cluster_of[i] - C) for i in C]))
+        assert comparison.recovered[s] == (C in blocks(q))
+        pairs = [j in cluster_of[i] for i, j in itertools.permutations(C, 2)]
+        assert comparison.pair_recall[s] == pytest.approx(np.mean(pairs) if pairs else math.nan, nan_ok=True)
 
 
 @given(labels)
-def test_subjects_weighted_by_their_items_give_the_whole(both):
-    p, q = both
-    found = compared(Partition(p), Partition(q))
-    weight = found.table.subject_size / found.table.n
-    assert weight @ (found.subject.split + found.subject.mix) == pytest.approx(found.voi, abs=1e-12)
-    assert weight @ found.subject.bcubed_precision == pytest.approx(found.bcubed.precision)
-    assert weight @ found.subject.bcubed_recall == pytest.approx(found.bcubed.recall)
-    assert weight @ found.subject.expected_missing == pytest.approx(found.expected_missing)
-    assert weight @ found.subject.expected_extra == pytest.approx(found.expected_extra)
-    assert found.bcubed_subjects.precision == pytest.approx(found.subject.bcubed_precision.mean())
-    assert found.bcubed_subjects.recall == pytest.approx(found.subject.bcubed_recall.mean())
-    for mean in (found.bcubed, found.bcubed_subjects):
+def test_subjects_weighted_by_their_items_give_the_whole(partitions):
+    p, q = partitions
+    comparison = compared(Partition(p), Partition(q))
+    weight = comparison.table.subject_size / comparison.table.n
+    assert weight @ (comparison.subject.split + comparison.subject.mix) == pytest.approx(comparison.voi, abs=1e-12)
+    assert weight @ comparison.subject.bcubed_precision == pytest.approx(comparison.bcubed.precision)
+    assert weight @ comparison.subject.bcubed_recall == pytest.approx(comparison.bcubed.recall)
+    assert weight @ comparison.subject.expected_missing == pytest.approx(comparison.expected_missing)
+    assert weight @ comparison.subject.expected_extra == pytest.approx(comparison.expected_extra)
+    assert comparison.bcubed_subjects.precision == pytest.approx(comparison.subject.bcubed_precision.mean())
+    assert comparison.bcubed_subjects.recall == pytest.approx(comparison.subject.bcubed_recall.mean())
+    for mean in (comparison.bcubed, comparison.bcubed_subjects):
         assert mean.f == pytest.approx(2 / (1 / mean.precision + 1 / mean.recall))
 
 
 @given(labels)
-def test_clusters_recovered_exactly(both):
-    p, q = both
-    right = len(blocks(p) & blocks(q))
-    found = compared(Partition(p), Partition(q)).clusters
-    assert found.precision == right / len(blocks(q))
-    assert found.recall == right / len(blocks(p))
-    assert found.f == 2 * right / (len(blocks(p)) + len(blocks(q)))
+def test_clusters_recovered_exactly(partitions):
+    p, q = partitions
+    n_equal = len(blocks(p) & blocks(q))
+    comparison = compared(Partition(p), Partition(q)).clusters
+    assert comparison.precision == n_equal / len(blocks(q))
+    assert comparison.recall == n_equal / len(blocks(p))
+    assert comparison.f == 2 * n_equal / (len(blocks(p)) + len(blocks(q)))
 
 
 @given(labels)
-def test_exchanging_the_two_exchanges_precision_and_recall(both):
-    p, q = map(Partition, both)
-    one, other = compared(p, q), compared(q, p)
-    assert one.bcubed.precision == pytest.approx(other.bcubed.recall)
-    assert one.pairs.precision == pytest.approx(other.pairs.recall, nan_ok=True)
-    assert one.homogeneity == pytest.approx(other.completeness, abs=1e-9)
+def test_exchanging_the_two_exchanges_precision_and_recall(partitions):
+    p, q = map(Partition, partitions)
+    scores, exchanged_scores = compared(p, q), compared(q, p)
+    assert scores.bcubed.precision == pytest.approx(exchanged_scores.bcubed.recall)
+    assert scores.pairs.precision == pytest.approx(exchanged_scores.pairs.recall, nan_ok=True)
+    assert scores.homogeneity == pytest.approx(exchanged_scores.completeness, abs=1e-9)
     for name in ("rand", "adjusted_rand", "voi", "normalized_mutual_information", "transfer_distance"):
-        assert getattr(one, name) == pytest.approx(getattr(other, name), nan_ok=True, abs=1e-9)
+        assert getattr(scores, name) == pytest.approx(getattr(exchanged_scores, name), nan_ok=True, abs=1e-9)
 
 
 @given(labels)
-def test_item_and_subject_means_differ_by_definition_and_not_by_labels(both):
-    p, q = both
+def test_item_and_subject_means_differ_by_definition_and_not_by_labels(partitions):
+    p, q = partitions
     renamed = compared(Partition([-a for a in p]), Partition([f"c{a}" for a in q]))
-    found = compared(Partition(p), Partition(q))
-    assert renamed.voi == pytest.approx(found.voi, abs=1e-12)
-    assert renamed.bcubed_subjects.precision == pytest.approx(found.bcubed_subjects.precision)
+    comparison = compared(Partition(p), Partition(q))
+    assert renamed.voi == pytest.approx(comparison.voi, abs=1e-12)
+    assert renamed.bcubed_subjects.precision == pytest.approx(comparison.bcubed_subjects.precision)
 
 
 def test_bcubed_over_items_and_over_subjects():
-    found = compared(Partition([0, 0, 0, 0, 1]), Partition([0, 0, 1, 2, 2]))  # by hand
-    assert found.bcubed.precision == pytest.approx((1 + 1 + 1 + 1 / 2 + 1 / 2) / 5)
-    assert found.bcubed_subjects.precision == pytest.approx(((1 + 1 + 1 + 1 / 2) / 4 + 1 / 2) / 2)
-    assert found.bcubed.recall == pytest.approx((2 / 4 + 2 / 4 + 1 / 4 + 1 / 4 + 1) / 5)
-    assert found.bcubed_subjects.recall == pytest.approx((6 / 16 + 1) / 2)
+    comparison = compared(Partition([0, 0, 0, 0, 1]), Partition([0, 0, 1, 2, 2]))  # by hand
+    assert comparison.bcubed.precision == pytest.approx((1 + 1 + 1 + 1 / 2 + 1 / 2) / 5)
+    assert comparison.bcubed_subjects.precision == pytest.approx(((1 + 1 + 1 + 1 / 2) / 4 + 1 / 2) / 2)
+    assert comparison.bcubed.recall == pytest.approx((2 / 4 + 2 / 4 + 1 / 4 + 1 / 4 + 1) / 5)
+    assert comparison.bcubed_subjects.recall == pytest.approx((6 / 16 + 1) / 2)
 
 
 @pytest.mark.parametrize("p", [[0, 0, 1, 1, 1, 2], [0] * 5, list(range(5))])
 def test_equal_partitions(p):
-    found = compared(Partition(p), Partition([f"x{a}" for a in p]))
-    assert (found.rand, found.adjusted_rand, found.normalized_mutual_information) == (1, 1, 1)
-    assert (found.homogeneity, found.completeness) == (1, 1)
-    assert (found.voi, found.voi_over_log_n, found.voi_over_joint) == (0, 0, 0)
-    assert (found.transfer_distance, found.transfer_over_n) == (0, 0)
-    assert (found.clusters.f, found.bcubed.f, found.bcubed_subjects.f) == (1, 1, 1)
-    assert (found.expected_missing, found.expected_extra) == (0, 0)
+    comparison = compared(Partition(p), Partition([f"x{a}" for a in p]))
+    assert (comparison.rand, comparison.adjusted_rand, comparison.normalized_mutual_information) == (1, 1, 1)
+    assert (comparison.homogeneity, comparison.completeness) == (1, 1)
+    assert (comparison.voi, comparison.voi_over_log_n, comparison.voi_over_joint) == (0, 0, 0)
+    assert (comparison.transfer_distance, comparison.transfer_over_n) == (0, 0)
+    assert (comparison.clusters.f, comparison.bcubed.f, comparison.bcubed_subjects.f) == (1, 1, 1)
+    assert (comparison.expected_missing, comparison.expected_extra) == (0, 0)
 
 
 def test_one_block_against_all_alone_is_the_far_end():
-    one, alone = Partition([0] * 8), Partition(range(8))
-    found = compared(one, alone)
-    assert (found.rand, found.adjusted_rand, found.mutual_information) == (0, 0, 0)
-    assert (found.voi, found.voi_over_log_n, found.voi_over_joint, found.transfer_over_n) == (3, 1, 1, 1)
-    assert math.isnan(found.pairs.precision)
-    assert (found.pairs.recall, found.pairs.f) == (0, 0)
-    assert (found.expected_missing, found.expected_extra) == (7, 0)
-    assert math.isnan(compared(alone, one).pairs.recall)
-    assert compared(alone, one).expected_extra == 7
+    together, apart_each = Partition([0] * 8), Partition(range(8))
+    comparison = compared(together, apart_each)
+    assert (comparison.rand, comparison.adjusted_rand, comparison.mutual_information) == (0, 0, 0)
+    assert (comparison.voi, comparison.voi_over_log_n, comparison.voi_over_joint, comparison.transfer_over_n) == (
+        3,
+        1,
+        1,
+        1,
+    )
+    assert math.isnan(comparison.pairs.precision)
+    assert (comparison.pairs.recall, comparison.pairs.f) == (0, 0)
+    assert (comparison.expected_missing, comparison.expected_extra) == (7, 0)
+    assert math.isnan(compared(apart_each, together).pairs.recall)
+    assert compared(apart_each, together).expected_extra == 7
 
 
 def test_one_item_has_no_pairs():
-    found = compared(Partition([0]), Partition([7]))
-    for value in (found.rand, found.adjusted_rand, found.pairs.f, found.voi_over_log_n, found.transfer_over_n):
+    comparison = compared(Partition([0]), Partition([7]))
+    for value in (
+        comparison.rand,
+        comparison.adjusted_rand,
+        comparison.pairs.f,
+        comparison.voi_over_log_n,
+        comparison.transfer_over_n,
+    ):
         assert math.isnan(value)
-    assert (found.voi, found.voi_over_joint, found.normalized_mutual_information, found.bcubed.f) == (0, 0, 1, 1)
-    assert np.isnan(found.subject.pair_recall).all()
+    assert (
+        comparison.voi,
+        comparison.voi_over_joint,
+        comparison.normalized_mutual_information,
+        comparison.bcubed.f,
+    ) == (0, 0, 1, 1)
+    assert np.isnan(comparison.subject.pair_recall).all()
 
 
 def test_items_of_one_partition_only():
@@ -218,16 +238,16 @@ def test_items_of_one_partition_only():
     adversary = Partition(["x", "x"], items=[2, 3])
     with pytest.raises(UnmaskError, match="1 item of the truth"):
         compared(solution, adversary)
-    found = compared(solution, adversary, missing="singleton", unlabeled="foreign")
-    assert found.table.n == 3
-    assert found.pairs.recall == 0
+    comparison = compared(solution, adversary, missing="singleton", unlabeled="foreign")
+    assert comparison.table.n == 3
+    assert comparison.pairs.recall == 0
 
 
 def test_independent_labels_are_told_by_chance_corrected_numbers_only():
     rng = np.random.default_rng(5)
     n = 200_000
-    found = compared(Partition(rng.integers(0, 10, n)), Partition(rng.integers(0, 10, n)))
+    comparison = compared(Partition(rng.integers(0, 10, n)), Partition(rng.integers(0, 10, n)))
     # expected MI of independent 10 x 10 tables is 81/(2 n ln 2) bits, about 3e-4; ARI has a deviation below 1e-4
-    assert found.mutual_information == pytest.approx(81 / (2 * n * math.log(2)), rel=0.6)
-    assert abs(found.adjusted_rand) < 5e-4
-    assert found.rand == pytest.approx(0.82, abs=0.005)  # 1/100 + 81/100
+    assert comparison.mutual_information == pytest.approx(81 / (2 * n * math.log(2)), rel=0.6)
+    assert abs(comparison.adjusted_rand) < 5e-4
+    assert comparison.rand == pytest.approx(0.82, abs=0.005)  # 1/100 + 81/100

@@ -32,10 +32,10 @@ def pairs(draw, largest=12):
 def weighted(draw, largest=10):
     solution, adversary = draw(pairs(largest))
     grid = draw(st.sampled_from([1, 8, 10, 3]))
-    one = st.integers(0, grid).map(lambda k: Fraction(k, grid))
-    weights = draw(st.lists(one, min_size=len(solution), max_size=len(solution)))
+    fraction = st.integers(0, grid).map(lambda k: Fraction(k, grid))
+    weights = draw(st.lists(fraction, min_size=len(solution), max_size=len(solution)))
     places = st.tuples(st.sampled_from(sorted(set(solution))), st.integers(0, len(solution) - 1))
-    overrides = [(*place, draw(one)) for place in draw(st.lists(places, unique=True, max_size=4))]
+    overrides = [(*place, draw(fraction)) for place in draw(st.lists(places, unique=True, max_size=4))]
     return solution, adversary, weights, overrides
 
 
@@ -43,22 +43,24 @@ def weighted(draw, largest=10):
 def views(draw):
     n = draw(st.integers(1, 9))
     chances = draw(st.lists(st.integers(1, 6), min_size=1, max_size=4))
-    listed = [draw(labels(n)) for _ in chances]
-    if len(listed) > 2:
-        listed[-1] = listed[0]  # a repeated partition counts repeatedly
-    return draw(labels(n)), [(one, Fraction(c, sum(chances))) for one, c in zip(listed, chances, strict=True)]
+    labelings = [draw(labels(n)) for _ in chances]
+    if len(labelings) > 2:
+        labelings[-1] = labelings[0]  # a repeated partition counts repeatedly
+    return draw(labels(n)), [
+        (labeling, Fraction(c, sum(chances))) for labeling, c in zip(labelings, chances, strict=True)
+    ]
 
 
-def agree(solution, view, alpha, beta, convention=1.0, ours=None, **told):
+def agree(solution, view, alpha, beta, convention=1.0, ours=None, **options):
     """Whether all that `evaluate` reports is what the oracle says; `ours` is told to the contingency in other words."""
-    partitions = [Partition(one) for one, _ in view]
+    partitions = [Partition(labeling) for labeling, _ in view]
     adversary = partitions[0] if len(view) == 1 else View(partitions, [float(p) for _, p in view])
     met = Contingency.of(Partition(solution), adversary, **(ours or {}))
-    policy = {name: told[name] for name in ("contamination_wanted", "min_size") if name in told}
-    found = evaluate(met, alpha=float(alpha), beta=float(beta), breached_slope=convention, **policy)
+    policy = {name: options[name] for name in ("contamination_wanted", "min_size") if name in options}
+    result = evaluate(met, alpha=float(alpha), beta=float(beta), breached_slope=convention, **policy)
     name = "nan" if np.isnan(convention) else "one"
-    expected = literal.evaluate(solution, view, alpha=alpha, beta=beta, **told, breached=name, breached_overall=name)
-    assert literal.differences(found, expected) == []
+    expected = literal.evaluate(solution, view, alpha=alpha, beta=beta, **options, breached=name, breached_overall=name)
+    assert literal.differences(result, expected) == []
 
 
 @quick
@@ -92,14 +94,14 @@ def test_subjects_with_parameters_of_their_own(pair, data, beta):
     several = st.lists(shares, min_size=len(names), max_size=len(names))
     alphas, betas = data.draw(several), data.draw(st.none() | several)
     flags = data.draw(st.lists(st.booleans(), min_size=len(names), max_size=len(names)))
-    told = {
+    parameters = {
         "subject_alpha": dict(zip(names, alphas, strict=True)),
         "subject_contamination_wanted": dict(zip(names, flags, strict=True)),
         **({} if betas is None else {"subject_beta": dict(zip(names, betas, strict=True))}),
     }
     short = {"subject_contamination_wanted": "wanted", "subject_alpha": "alpha", "subject_beta": "beta"}
-    own = {short[name]: [value[subject] for subject in names] for name, value in told.items()}
-    agree(solution, [(adversary, 1)], Fraction(1, 2), beta, ours={"own": own}, **told)
+    values_by_name = {short[name]: [value[subject] for subject in names] for name, value in parameters.items()}
+    agree(solution, [(adversary, 1)], Fraction(1, 2), beta, ours={"own": values_by_name}, **parameters)
 
 
 @quick
@@ -141,11 +143,11 @@ def test_merge_lists(pair, alpha):
     solution, adversary = pair
     expected = literal.evaluate(solution, [(adversary, 1)], alpha=alpha)
     met = Contingency.of(Partition(solution), Partition(adversary))
-    lists = merge_lists(met, [one.name for one in expected.subjects], alpha=float(alpha))
-    for one, found in zip(expected.subjects, lists, strict=True):
-        assert found.cluster.tolist() == one.merge_order[0]
-        assert found.linked == pytest.approx([float(y) for y in one.linked])
-        assert found.mixed == pytest.approx([float(y) for y in one.mixed])
+    lists = merge_lists(met, [subject.name for subject in expected.subjects], alpha=float(alpha))
+    for subject, numbers in zip(expected.subjects, lists, strict=True):
+        assert numbers.cluster.tolist() == subject.merge_order[0]
+        assert numbers.linked == pytest.approx([float(y) for y in subject.linked])
+        assert numbers.mixed == pytest.approx([float(y) for y in subject.mixed])
 
 
 def test_exact_thresholds_are_exact_for_many_subjects():
@@ -156,10 +158,10 @@ def test_exact_thresholds_are_exact_for_many_subjects():
     guess = 4 * truth + np.where(place < np.repeat(size * 9 // 10, size), 0, 1 + place % 3)
     subjects, cut = Partition(truth), Partition(guess)
     met = Contingency.of(subjects, cut)
-    at, above = (evaluate(met, beta=beta) for beta in (0.9, 0.9001))
-    assert at.breached.all()
-    assert not above.breached.any()
-    single = above.merges[size == 10]
+    index, upper = (evaluate(met, beta=beta) for beta in (0.9, 0.9001))
+    assert index.breached.all()
+    assert not upper.breached.any()
+    single = upper.merges[size == 10]
     assert single == pytest.approx(np.full(len(single), 0.0001 / 0.1), rel=1e-6)  # one merge brings the last tenth
 
 
@@ -169,11 +171,11 @@ def test_the_oracle_knows_the_paper():
     cells = [(shape, cluster, x) for cluster, row in enumerate(rows) for shape, x in enumerate(row)]
     solution = [shape for shape, _, x in cells for _ in range(x)]
     adversary = [cluster for _, cluster, x in cells for _ in range(x)]
-    found = literal.evaluate(solution, [(adversary, 1)], beta=Fraction(9, 10))
-    assert (found.miss_total, found.include_total, found.kind) == (12, 4, "conservative")
-    assert found.subjects[3].merges == Fraction(7, 5)
-    assert round(found.subjects[3].risk_slope, 4) == 0.2320
+    result = literal.evaluate(solution, [(adversary, 1)], beta=Fraction(9, 10))
+    assert (result.miss_total, result.include_total, result.kind) == (12, 4, "conservative")
+    assert result.subjects[3].merges == Fraction(7, 5)
+    assert round(result.subjects[3].risk_slope, 4) == 0.2320
     m, i, error, slopes, overall = literal.plain(solution, adversary, 0.5, 0.9)
     assert (m, i) == (12, 4)
-    assert (error, overall) == pytest.approx((found.normalized_error, found.slope_overall))
-    assert slopes == pytest.approx([one.risk_slope for one in found.subjects], nan_ok=True)
+    assert (error, overall) == pytest.approx((result.normalized_error, result.slope_overall))
+    assert slopes == pytest.approx([subject.risk_slope for subject in result.subjects], nan_ok=True)

@@ -40,7 +40,7 @@ COSTS = [unit_cost, pair_cost, entropy_cost]
 
 def folded(x, line, cost):
     """What it costs to join the cells of each line one after the other."""
-    parts = [x[line == at] for at in set(line.tolist())]
+    parts = [x[line == index] for index in set(line.tolist())]
     return sum(float(cost(part[j], part[:j].sum())) for part in parts for j in range(1, len(part)))
 
 
@@ -54,8 +54,8 @@ def table_of(p, q):
 
 
 def canonical(labels):
-    seen = {}
-    return tuple(seen.setdefault(a, len(seen)) for a in labels)
+    distances = {}
+    return tuple(distances.setdefault(a, len(distances)) for a in labels)
 
 
 def all_partitions(n):
@@ -74,27 +74,27 @@ def moves(p):
 
 
 def test_fewest_moves_by_breadth_first_search_over_all_partitions():
-    every = all_partitions(5)
-    assert len(every) == 52  # Bell(5)
-    for start in every:
+    partitions = all_partitions(5)
+    assert len(partitions) == 52  # Bell(5)
+    for start in partitions:
         distance, frontier = {start: 0}, [start]
         while frontier:
             step = {b: distance[a] + 1 for a in frontier for b in moves(a) if b not in distance}
             distance.update(step)
             frontier = list(step)
-        for end in every:
+        for end in partitions:
             assert transfer_distance(table_of(start, end)) == distance[end]
 
 
 @given(labels)
-def test_equals_dense_assignment(both):
-    table = table_of(*both)
+def test_equals_dense_assignment(partitions):
+    table = table_of(*partitions)
     assert transfer_distance(table) == by_dense_assignment(table)
 
 
 @given(labels, st.randoms())
-def test_is_a_metric_up_to_n_minus_1(both, random):
-    p, q = both
+def test_is_a_metric_up_to_n_minus_1(partitions, random):
+    p, q = partitions
     r = random.choices(range(6), k=len(p))
     d_pq, d_qr, d_pr = (transfer_distance(table_of(*pair)) for pair in ((p, q), (q, r), (p, r)))
     assert d_pr <= d_pq + d_qr
@@ -142,37 +142,37 @@ def test_ends_of_the_range(p, q, expected):
     assert transfer_distance(table_of(p, q)) == expected
 
 
-def entity_resolution(n, moved, rng):
+def entity_resolution(n, share_moved, rng):
     """Subjects of geometric size, mean 4, and some of the items moved to the cluster of another subject."""
     size = rng.geometric(0.25, n)
     truth = np.repeat(np.arange(n), size)[:n]
     guess = truth.copy()
-    wrong = np.flatnonzero(rng.random(n) < moved)
-    guess[wrong] = rng.integers(0, truth[-1] + 1, len(wrong))
+    moved_items = np.flatnonzero(rng.random(n) < share_moved)
+    guess[moved_items] = rng.integers(0, truth[-1] + 1, len(moved_items))
     return table_of(truth, guess)
 
 
-@pytest.mark.parametrize("moved", [0.1, 0.5, 1.0])
-def test_large_and_sparse_in_well_under_a_second(moved):
+@pytest.mark.parametrize("share_moved", [0.1, 0.5, 1.0])
+def test_large_and_sparse_in_well_under_a_second(share_moved):
     rng = np.random.default_rng(8)
-    table = entity_resolution(100_000, moved, rng)
+    table = entity_resolution(100_000, share_moved, rng)
     start = time.perf_counter()
     distance = transfer_distance(table)
     assert time.perf_counter() - start < 5  # 0.03 s as measured; a dense table would need gigabytes
-    if moved == 0.1:
+    if share_moved == 0.1:
         assert distance == pytest.approx(10_000, rel=0.05)  # nearly every moved item has to be moved back
 
 
 def cheapest(start, goal, steps):
     """Dijkstra over partitions."""
-    best, heap = {start: 0.0}, [(0.0, start)]
+    shortest, heap = {start: 0.0}, [(0.0, start)]
     while heap:
         cost, p = heapq.heappop(heap)
         if p == goal:
             return cost
         for price, r in steps(p):
-            if cost + price < best.get(r, math.inf):
-                best[r] = cost + price
+            if cost + price < shortest.get(r, math.inf):
+                shortest[r] = cost + price
                 heapq.heappush(heap, (cost + price, r))
     raise AssertionError
 
@@ -186,18 +186,18 @@ def merges(p, cost):
 @pytest.mark.parametrize("split", COSTS)
 @pytest.mark.parametrize("merge", COSTS)
 def test_merge_distance_by_search_over_all_orders_of_splits_and_merges(split, merge):
-    every = all_partitions(4)
-    for p, q in itertools.product(every, every):
+    partitions = all_partitions(4)
+    for p, q in itertools.product(partitions, partitions):
         meet = canonical(zip(p, q, strict=True))
         down = cheapest(meet, q, lambda r: merges(r, split))  # splits run backwards
         up = cheapest(meet, p, lambda r: merges(r, merge))
-        found = sliced(table_of(p, q), split=split, merge=merge)
-        assert found == pytest.approx(down + up, abs=1e-12)
+        result = sliced(table_of(p, q), split=split, merge=merge)
+        assert result == pytest.approx(down + up, abs=1e-12)
 
 
 @given(labels)
-def test_three_merge_distances_have_closed_forms(both):
-    table = table_of(*both)
+def test_three_merge_distances_have_closed_forms(partitions):
+    table = table_of(*partitions)
     n = table.n
     assert merge_distance(table) == sliced(table)
     by_pairs = sliced(table, split=pair_cost, merge=pair_cost)

@@ -34,8 +34,8 @@ DISTANCES = [variation_of_information, rand_distance, transfer_distance, merge_d
 
 
 @st.composite
-def truths_and_views(draw, least=2):
-    n, k = draw(st.integers(least, 9)), draw(st.integers(1, 6))
+def truths_and_views(draw, min_items=2):
+    n, k = draw(st.integers(min_items, 9)), draw(st.integers(1, 6))
     row = st.lists(st.integers(0, 3), min_size=n, max_size=n)
     weight = np.array(draw(st.lists(st.integers(1, 9), min_size=k, max_size=k)), dtype=float)
     return draw(row), [draw(row) for _ in range(k)], weight / weight.sum()
@@ -46,8 +46,8 @@ def view_of(rows, p):
 
 
 def canonical(labels):
-    seen = {}
-    return tuple(seen.setdefault(a, len(seen)) for a in labels)
+    counts = {}
+    return tuple(counts.setdefault(a, len(counts)) for a in labels)
 
 
 def entropy_of_law(outcomes, p):
@@ -75,8 +75,8 @@ def all_partitions(n):
 def test_expected_distance_is_the_mean_over_the_view(distance, drawn):
     truth, rows, p = drawn
     by_hand = sum(x * distance(overlap(Partition(truth), Partition(row))) for x, row in zip(p, rows, strict=True))
-    found = expected_distance(Partition(truth), view_of(rows, p), distance=distance)
-    assert found == pytest.approx(by_hand, abs=1e-12)
+    result = expected_distance(Partition(truth), view_of(rows, p), distance=distance)
+    assert result == pytest.approx(by_hand, abs=1e-12)
 
 
 @pytest.mark.parametrize("distance", DISTANCES)
@@ -108,16 +108,16 @@ def test_entropies_of_the_view_by_its_law(drawn):
     assert degree_of_unlinkability(view) == pytest.approx(h / math.log2(bell(len(rows[0]))), abs=1e-12)
 
 
-@given(truths_and_views(least=1))
+@given(truths_and_views(min_items=1))
 def test_subject_entropy_by_restricting_every_partition(drawn):
     truth, rows, p = drawn
-    found = subject_entropy(Partition(truth), view_of(rows, p))
+    result = subject_entropy(Partition(truth), view_of(rows, p))
     for s, name in enumerate(Partition(truth).names):
-        own = [i for i, a in enumerate(truth) if a == name]
-        h = entropy_of_law([canonical(row[i] for i in own) for row in rows], p)
-        assert found.bits[s] == pytest.approx(h, abs=1e-12)
-        most = math.log2(bell(len(own)))
-        assert found.normalized[s] == pytest.approx(h / most if most else math.nan, abs=1e-12, nan_ok=True)
+        items_of_subject = [i for i, a in enumerate(truth) if a == name]
+        h = entropy_of_law([canonical(row[i] for i in items_of_subject) for row in rows], p)
+        assert result.bits[s] == pytest.approx(h, abs=1e-12)
+        max_bits = math.log2(bell(len(items_of_subject)))
+        assert result.normalized[s] == pytest.approx(h / max_bits if max_bits else math.nan, abs=1e-12, nan_ok=True)
 
 
 def test_subject_entropy_of_large_subjects_does_not_depend_on_the_block(monkeypatch):
@@ -130,20 +130,20 @@ def test_subject_entropy_of_large_subjects_does_not_depend_on_the_block(monkeypa
         row[rng.integers(0, 3000, 20)] = rng.integers(0, 30, 20)
         rows.append(row)
     view = view_of([*rows, rows[0] + 5], np.full(8, 1 / 8))  # the last equals the first under other labels
-    whole = subject_entropy(truth, view).bits
+    bits = subject_entropy(truth, view).bits
     for s in range(truth.n_clusters):
-        own = np.flatnonzero(truth.code == s)
-        outcomes = [canonical(row[own]) for row in [*rows, rows[0]]]
-        assert whole[s] == pytest.approx(entropy_of_law(outcomes, np.full(8, 1 / 8)), abs=1e-12)
+        items_of_subject = np.flatnonzero(truth.code == s)
+        outcomes = [canonical(row[items_of_subject]) for row in [*rows, rows[0]]]
+        assert bits[s] == pytest.approx(entropy_of_law(outcomes, np.full(8, 1 / 8)), abs=1e-12)
     monkeypatch.setattr(views, "MAX_BLOCK_LABELS", 1000)
-    np.testing.assert_allclose(subject_entropy(truth, view).bits, whole)
+    np.testing.assert_allclose(subject_entropy(truth, view).bits, bits)
 
 
 @pytest.mark.parametrize("n", [2, 3, 4, 5])
 def test_uniform_over_all_partitions_leaves_everything_open(n):
-    every = all_partitions(n)
-    view = view_of(every, None)
-    assert len(every) == bell(n)
+    partitions = all_partitions(n)
+    view = view_of(partitions, None)
+    assert len(partitions) == bell(n)
     assert degree_of_unlinkability(view) == pytest.approx(1)
     assert certainty(view) == pytest.approx(0, abs=1e-12)
     assert subject_entropy(Partition([0] * n), view).normalized[0] == pytest.approx(1)
@@ -156,8 +156,8 @@ def test_a_sure_adversary_leaves_nothing_open():
     view = View([truth])
     assert (certainty(view), view_entropy(view), degree_of_unlinkability(view), inconsistency(view)) == (1, 0, 0, 0)
     assert expected_distance(truth, view) == 0
-    found = subject_entropy(truth, view)
-    assert found.bits.tolist() == [0, 0]
+    result = subject_entropy(truth, view)
+    assert result.bits.tolist() == [0, 0]
     assert pair_entropy(view, [[0, 1], [0, 2]]).tolist() == [0, 0]
 
 
@@ -170,22 +170,22 @@ def test_equal_partitions_are_one_outcome_however_they_are_labeled():
 @given(truths_and_views())
 def test_splitting_a_partition_of_the_view_in_two_changes_nothing(drawn):
     truth, rows, p = drawn
-    one = view_of(rows, p)
+    partition = view_of(rows, p)
     two = view_of([rows[0], *rows], [p[0] / 2, p[0] / 2, *p[1:]])
     T = Partition(truth)
-    assert view_entropy(two) == pytest.approx(view_entropy(one), abs=1e-12)
-    assert inconsistency(two) == pytest.approx(inconsistency(one), abs=1e-12)
-    assert certainty(two) == pytest.approx(certainty(one), abs=1e-12)
-    np.testing.assert_allclose(subject_entropy(T, two).bits, subject_entropy(T, one).bits, atol=1e-12)
+    assert view_entropy(two) == pytest.approx(view_entropy(partition), abs=1e-12)
+    assert inconsistency(two) == pytest.approx(inconsistency(partition), abs=1e-12)
+    assert certainty(two) == pytest.approx(certainty(partition), abs=1e-12)
+    np.testing.assert_allclose(subject_entropy(T, two).bits, subject_entropy(T, partition).bits, atol=1e-12)
 
 
 @given(truths_and_views())
 def test_together_by_looping_over_all_pairs(drawn):
     _, rows, p = drawn
     pairs = list(itertools.product(range(len(rows[0])), repeat=2))
-    found = together(view_of(rows, p), pairs)
+    result = together(view_of(rows, p), pairs)
     entropy = pair_entropy(view_of(rows, p), pairs)
-    for (i, j), chance, bits in zip(pairs, found, entropy, strict=True):
+    for (i, j), chance, bits in zip(pairs, result, entropy, strict=True):
         assert chance == pytest.approx(sum(x for x, row in zip(p, rows, strict=True) if row[i] == row[j]))
         if i == j:
             assert (chance, bits) == pytest.approx((1, 0), abs=1e-12)
@@ -218,9 +218,9 @@ def test_one_item():
     view = View([Partition([0])])
     assert math.isnan(degree_of_unlinkability(view))
     assert (certainty(view), view_entropy(view), expected_distance(Partition([1]), view)) == (1, 0, 0)
-    found = subject_entropy(Partition([0]), view)
-    assert found.bits[0] == 0
-    assert math.isnan(found.normalized[0])
+    result = subject_entropy(Partition([0]), view)
+    assert result.bits[0] == 0
+    assert math.isnan(result.normalized[0])
 
 
 def test_context_leaves_fewer_partitions_possible():
