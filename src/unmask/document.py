@@ -100,7 +100,7 @@ SECTIONS: Final[Mapping[str, Any]] = {
 }
 """Section -> its type."""
 
-_ENDS: Final = Table({"from": float, "to": float}, ("from", "to"))
+ENDS: Final = Table({"from": float, "to": float}, ("from", "to"))
 """Range of a number that is not known."""
 
 
@@ -115,9 +115,9 @@ def _publisher() -> Table:
 
 def _attacker() -> Any:
     numbers = {name: _or_range(hint) for name, hint in parameters("unmask.economics:Attacker").items()}
-    chances = Either((float, list_of(float), _ENDS))
+    chances = Either((float, list_of(float), ENDS))
     further = {"name": str, "adversary": str, "attacker": Either((str, dict_of(Any))), "number": _or_range(float)}
-    unlimited = {"max_fines": Either((float, str, _ENDS))}
+    unlimited = {"max_fines": Either((float, str, ENDS))}
     return list_of(Table({**numbers, **further, **unlimited, "detection": chances, "believed_detection": chances}))
 
 
@@ -125,7 +125,7 @@ def _or_range(hint: Any) -> Any:
     """Return the type of a number, or of a range of numbers; of a union of which one is a number, too."""
     kinds = get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
     is_number = any(kind in (int, float) or get_origin(kind) is Annotated for kind in kinds)
-    return Either((hint, _ENDS)) if is_number else hint
+    return Either((hint, ENDS)) if is_number else hint
 
 
 def _policy() -> Any:

@@ -366,6 +366,7 @@ def test_a_profile_may_be_a_table_with_a_range():
             "fines is 2",
         ),
         ({"publisher": {"benefit": 1, "loss": 1}}, "no attackers"),
+        ({**EASY, "attackers": [{"name": "b", "attacker": {"gain": {}}}]}, "gain of b has no from; expected from ="),
         ({**EASY, "attackers": [{"gain": 1, "max_fines": 0, "discount": 0.5}]}, "has the discount 0.5, expected 1"),
         ({**EASY, "attackers": [{"gain": 1, "max_fines": 0, "ties": "attack"}]}, "has ties = 'attack'"),
         ({"publisher": {"benefit": 1, "loss": {"low": 1}}}, "loss has a key 'low' that does not exist"),

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 
 from unmask.core.errors import UnmaskError
-from unmask.document import AUDIT
+from unmask.document import AUDIT, list_domain_words
+from unmask.domains import DOMAINS
 from unmask.ranges import Range
 from unmask.schema import check, defaults, help_lines, parameters
 
@@ -21,9 +22,7 @@ Options = Mapping[str, str]
 """Value -> its label."""
 
 SOURCES: Mapping[str, str] = {
-    "linkage": "unmask.linkage.audit:Sensitivity",
-    "graph": "unmask.graphs.audit:audit",
-    "channel": "unmask.channels.audit:audit",
+    **{word: f"{DOMAINS[domain].audit}:audit_files" for domain, word in list_domain_words().items()},
     **dict.fromkeys(("data", "register", "audit"), AUDIT),
 }
 """Section of a document -> function whose parameters are its keys: they decide on labels, types, ranges, defaults."""

@@ -6,6 +6,7 @@ import math
 import os
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,6 +15,7 @@ from unmask.channels.channel import Channel
 from unmask.channels.matrix_files import match_names, read_matrix, read_named
 from unmask.core.errors import UnmaskError
 from unmask.measures.losses import LOSS_NAMES, Loss, LossName, as_matrix
+from unmask.ranges import Option
 
 Floats = NDArray[np.float64]
 
@@ -94,8 +96,8 @@ def compatible(labels: tuple[str, ...] | None, others: tuple[str, ...] | None) -
 
 
 def read_loss_model(
-    loss: str | os.PathLike[str] | ArrayLike,
-    secrets: tuple[str, ...] | None,
+    loss: Annotated[str | os.PathLike[str] | ArrayLike, Option(metavar="NAME|PATH", names=LOSS_NAMES)] = "hamming",
+    secrets: tuple[str, ...] | None = None,
     *,
     coordinates: os.PathLike[str] | ArrayLike | None = None,
     answers: tuple[str, ...] | None = None,
@@ -106,16 +108,16 @@ def read_loss_model(
     Parameters
     ----------
     loss : str, path or array of shape (n_answers, n_secrets)
-        Name of a loss, see `unmask.measures.losses.decision_problem`; a CSV whose columns are the secrets and whose
-        rows are the answers; or a matrix.
+        loss: hamming, squared, absolute, euclidean, haversine, euclidean_medoid, haversine_medoid, or a CSV. The
+        columns of a CSV or of a matrix are the secrets, and its rows the answers.
     secrets : tuple of str, optional
         Names of the secrets.
     coordinates : path or array, optional
-        Places of the secrets; by default the names of the secrets are numbers.
+        CSV of secret and coordinates (default: the secrets are numbers). Or an array
     answers : tuple of str, optional
         Names of the rows of a matrix; by default the secrets.
     unit : str, optional
-        Unit of the loss, such as m or km.
+        unit of the loss, such as m or km
     """
     if isinstance(loss, str) and loss == "hamming":
         return LossModel()

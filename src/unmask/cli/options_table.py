@@ -21,10 +21,6 @@ from unmask.cli.option_types import (
 )
 
 DECLARED: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
-    "unmask.channels.audit:audit": {
-        "loss": {"help": "Loss: hamming, squared, absolute, euclidean, haversine, euclidean_medoid, haversine_medoid, or a CSV.", "default": "hamming", "show_default": True, "type": FileOrName(("hamming", "squared", "absolute", "euclidean", "haversine", "euclidean_medoid", "haversine_medoid")), "metavar": "NAME|PATH"},
-        "coordinates": {"help": "CSV of secret and coordinates (default: the secrets are numbers).", "type": FILE},
-    },
     "unmask.channels.audit:audit_files": {
         "prior": {"help": "CSV of secret and probability; uniform when left out.", "type": FILE, "heading": "Input"},
         "evidence": {"help": "Form of the files; recognized by the names of their columns and their shape when left out.", "default": "auto", "show_default": True, "type": click.Choice(("auto", "channel", "counts", "samples")), "heading": "Input"},
@@ -32,8 +28,8 @@ DECLARED: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
         "no_limit": {"help": "Leave out the limit that no mechanism passes, which may take minutes.", "default": False, "show_default": True, "is_flag": True},
         "loss": {"help": "Loss: hamming, squared, absolute, euclidean, haversine, euclidean_medoid, haversine_medoid, or a CSV.", "default": "hamming", "show_default": True, "type": FileOrName(("hamming", "squared", "absolute", "euclidean", "haversine", "euclidean_medoid", "haversine_medoid")), "metavar": "NAME|PATH"},
         "coordinates": {"help": "CSV of secret and coordinates (default: the secrets are numbers).", "type": FILE},
-        "distortion": {"help": "CSV of the user's cost of an output, by default the loss.", "type": FILE},
         "unit": {"help": "Unit of the loss, such as m or km.", "type": str},
+        "distortion": {"help": "CSV of the user's cost of an output, by default the loss.", "type": FILE},
     },
     "unmask.channels.criteria:advise": {
         "what": {"help": "Goal of the adversary: identity (the person of a record), attribute (a value) or sender (of a message).", "required": True, "type": click.Choice(("identity", "attribute", "sender"))},
@@ -43,11 +39,15 @@ DECLARED: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
         "dmax": {"help": "Largest loss, if the loss is unknown.", "type": click.FloatRange(0, None, min_open=True), "parse": check_number},
         "rank_by": {"help": "Measure by which you want to rank releases (rejected, with the reason, if that is unsound).", "type": str},
     },
-    "unmask.channels:optimal_mechanism": {
+    "unmask.channels.design.files:read_problem": {
+        "prior": {"help": "CSV of secret and probability.", "required": True, "type": FILE},
+        "distortion": {"help": "Loss of the user, by default that of the adversary.", "type": FileOrName(("hamming", "squared", "absolute", "euclidean", "haversine", "euclidean_medoid", "haversine_medoid")), "metavar": "NAME|PATH"},
+        "loss": {"help": "Loss: hamming, squared, absolute, euclidean, haversine, euclidean_medoid, haversine_medoid, or a CSV.", "default": "hamming", "show_default": True, "type": FileOrName(("hamming", "squared", "absolute", "euclidean", "haversine", "euclidean_medoid", "haversine_medoid")), "metavar": "NAME|PATH"},
+        "coordinates": {"help": "CSV of secret and coordinates (default: the secrets are numbers).", "type": FILE},
         "budget": {"help": "Largest expected distortion.", "required": True, "type": click.FloatRange(0, None), "parse": check_number},
+        "worst_case": {"help": "Least error of the adversary at every output.", "type": click.FloatRange(0, None), "parse": check_number},
         "epsilon": {"help": "Largest epsilon of local privacy.", "type": click.FloatRange(0, None, min_open=True), "parse": check_number},
         "delta": {"help": "Largest change of any belief, in nats.", "type": click.FloatRange(0, None, min_open=True), "parse": check_number},
-        "worst_case": {"help": "Least error of the adversary at every output.", "type": click.FloatRange(0, None), "parse": check_number},
     },
     "unmask.data.engine:EngineOptions": {
         "engine": {"help": "Keep tables in an engine, so that a table may be a glob, a folder of Parquet, or DATABASE::TABLE.", "type": str, "heading": "Large data", "metavar": "duckdb|spark[://MASTER]"},
@@ -116,13 +116,14 @@ DECLARED: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
     },
     "unmask.linkage.audit:audit_files": {
         "truth": {"help": "Table of items and their subjects.", "required": True, "type": Input(), "heading": "Input"},
-        "guesses": {"help": "Table of items and the clusters an adversary puts them in; given again for another adversary.", "required": True, "type": Input(), "multiple": True, "heading": "Input", "flags": ("--guess",)},
+        "guesses": {"help": "Table of items and the clusters an adversary puts them in, or of links: item_l, item_r and a score (also unique_id_l, unique_id_r, match_probability); given again for another adversary.", "required": True, "type": Input(), "multiple": True, "heading": "Input", "flags": ("--guess",)},
         "item": {"help": "Column of the item's id, in every file.", "default": "item", "show_default": True, "type": str, "heading": "Input"},
         "subject": {"help": "Column of the subject, in the truth.", "default": "subject", "show_default": True, "type": str, "heading": "Input"},
         "clusters": {"help": "Column of the cluster, in a guess; given again, or a pattern such as 'pred_*', each column is a guess.", "default": ("cluster",), "show_default": True, "type": str, "multiple": True, "heading": "Input", "metavar": "NAME", "flags": ("--cluster",)},
         "probability": {"help": "Column that makes a guess a view.", "default": "probability", "show_default": True, "type": str, "heading": "Input"},
+        "thresholds": {"help": "Least scores of accepted links, such as 0.8,0.9; by default 20 quantiles of the scores.", "type": str, "multiple": True, "heading": "Input", "metavar": "SCORE,...", "flags": ("--threshold",)},
         "noise": {"help": "Label of items in no cluster, such as -1: each is alone; empty for none.", "type": str, "heading": "Input", "metavar": "LABEL"},
-        "own": {"help": "Column of the truth with the weight of each item, or the alpha, beta or wanted of each subject, in place of one value for all: weight=w, alpha=a.", "type": str, "multiple": True, "parse": parse_pairs, "heading": "Knowledge", "metavar": "NAME=COLUMN"},
+        "own": {"help": "Column of the truth with the weight of each item, or the alpha, beta or wanted of each subject, in place of one value for all: weight=w, alpha=a.", "type": str, "multiple": True, "parse": parse_pairs, "heading": "Knowledge", "metavar": "NAME=COLUMN|FILE"},
         "encoding": {"help": "Encoding of a text file that is not UTF-8; by default recognized, with a note.", "type": str, "heading": "Input"},
         "alpha": {"help": "Weight of linking; the rest is the weight of mixing in foreign items.", "default": 0.5, "show_default": True, "type": click.FloatRange(0, 1), "parse": check_number},
         "beta": {"help": "Share of a subject's items that is a breach once it is linked.", "default": 0.8, "show_default": True, "type": click.FloatRange(0, 1, min_open=True), "parse": check_number},
@@ -186,17 +187,17 @@ DECLARED: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
 
 AUDITS: Mapping[str, AuditSignature] = {
     "unmask.linkage.audit:audit_files": AuditSignature(
-        "Evaluate which items an adversary links: who is breached, who is one merge away.\n\nA guess with a probability column is a view: its rows with one probability, or of one value in a column `partition`,\nare one partition. With --engine only counts of items are taken into memory, and a guess is no view.\n\n\\b\nunmask audit linkage --truth truth.csv --guess guess.csv --beta 0.8 --report out.html\nunmask audit linkage --truth truth.csv --guess a.csv --guess b.csv --item record --subject person --json\nunmask audit linkage --truth wide.parquet --subject true --guess wide.parquet --cluster 'pred_*' \\\n    --missing drop --unlabeled foreign\nunmask audit linkage --truth 'truth/*.parquet' --guess 'guess/*.parquet' --engine duckdb --memory-limit 8GiB",
+        "Evaluate which items an adversary links: who is breached, who is one merge away.\n\nA guess with a probability column is a view: its rows with one probability, or of one value in a column `partition`,\nare one partition. A guess of links has item_l, item_r and a score: each threshold of the score is an adversary.\nWith --engine only counts of items are taken into memory, and a guess is neither a view nor links.\n\n\\b\nunmask audit linkage --truth truth.csv --guess guess.csv --beta 0.8 --report out.html\nunmask audit linkage --truth truth.csv --guess a.csv --guess b.csv --item record --subject person --json\nunmask audit linkage --truth wide.parquet --subject true --guess wide.parquet --cluster 'pred_*' \\\n    --missing drop --unlabeled foreign\nunmask audit linkage --truth truth.csv --guess links.csv --threshold 0.8,0.9,0.99\nunmask audit linkage --truth 'truth/*.parquet' --guess 'guess/*.parquet' --engine duckdb --memory-limit 8GiB",
         "",
         1,
-        ("truth", "guesses", "item", "subject", "clusters", "probability", "noise", "own", "encoding", "alpha", "beta", "wanted", "min_size", "missing", "unlabeled", "truth_sampled", "baseline", "shuffles", "seed", "engine", "memory_limit", "temp_directory", "dry_run"),
+        ("truth", "guesses", "item", "subject", "clusters", "probability", "thresholds", "noise", "own", "encoding", "alpha", "beta", "wanted", "min_size", "missing", "unlabeled", "truth_sampled", "baseline", "shuffles", "seed", "engine", "memory_limit", "temp_directory", "dry_run"),
         (),
     ),
     "unmask.channels.audit:audit_files": AuditSignature(
         "Attack channels of the same secrets: what the best adversary can still estimate.\n\nA channel is a CSV: a line of output names behind an empty cell, then a line for each secret, its name and the\nprobability of each output. From counts of runs (whole numbers) or samples (lines secret,output) the leakage is\nestimated. A mechanism by name takes the place of a file. A loss has answers in lines and secrets in columns.\n\n\\b\nunmask audit channel response.csv\nunmask audit channel samples.csv --policy 'leakage_bits.high<=0.1'\nunmask audit channel Crowds:n=20:submit=0.3:corrupted=2\nunmask audit channel a.csv b.csv --prior prior.csv --loss euclidean --coordinates places.csv --report out.html",
         "channels",
         -1,
-        ("prior", "evidence", "seed", "no_limit", "loss", "coordinates", "distortion", "unit"),
+        ("prior", "evidence", "seed", "no_limit", "loss", "coordinates", "unit", "distortion"),
         (),
     ),
     "unmask.graphs.audit:audit_files": AuditSignature(

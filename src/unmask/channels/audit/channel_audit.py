@@ -21,8 +21,7 @@ from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
 from unmask.core.truth import Truth
 from unmask.measures import estimation_error, realized_error
-from unmask.measures.losses import LOSS_NAMES
-from unmask.ranges import Option, Range
+from unmask.ranges import Range
 from unmask.results import AuditResult, Row
 from unmask.scoring import REALIZED, SELF_ASSESSED, score
 
@@ -51,7 +50,7 @@ def audit(
     release: Channel | Mapping[str, Channel],
     *,
     truth: None = None,
-    loss: Annotated[str | os.PathLike[str] | ArrayLike, Option(metavar="NAME|PATH", names=LOSS_NAMES)] = "hamming",
+    loss: str | os.PathLike[str] | ArrayLike = "hamming",
     coordinates: os.PathLike[str] | ArrayLike | None = None,
     answers: tuple[str, ...] | None = None,
     distortion: os.PathLike[str] | ArrayLike | None = None,
@@ -68,17 +67,10 @@ def audit(
         Channels by name.
     truth : None
         Not allowed: a channel has no truth.
-    loss : str, path or array
-        loss: hamming, squared, absolute, euclidean, haversine, euclidean_medoid, haversine_medoid, or a CSV. Or an
-        array, see `loss_model.read_loss_model`
-    coordinates : path or array, optional
-        CSV of secret and coordinates (default: the secrets are numbers). Or an array
-    answers : tuple of str, optional
-        names of the lines of a loss that is an array, by default the secrets
+    loss, coordinates, answers, unit
+        See `loss_model.read_loss_model`.
     distortion : path or array, optional
         CSV of the user's cost of an output, by default the loss. Or an array, secrets x outputs
-    unit : str, optional
-        unit of the loss, such as m or km
     seed : int
         seed of the split of samples into halves
     limit : bool

@@ -13,6 +13,7 @@ from unmask.channels.audit.rows import make_row
 from unmask.channels.channel import Channel
 from unmask.channels.evidence.forms import Evidence, Form, recognize_form
 from unmask.channels.evidence.lines import Lines, read_lines
+from unmask.channels.loss_model import read_loss_model
 from unmask.channels.matrix_files import read_channel, read_prior
 from unmask.channels.named_mechanisms import NamedMechanism, is_mechanism, make_channel, parse_mechanism
 from unmask.core.signatures import with_parameters
@@ -23,7 +24,8 @@ from unmask.results import AuditResult, Row
 _log = logging.getLogger(__name__)
 
 
-@with_parameters(audit, only=("loss", "coordinates", "distortion", "unit"))
+@with_parameters(audit, only=("distortion",))
+@with_parameters(read_loss_model, only=("loss", "coordinates", "unit"))
 def audit_files(
     channels: Sequence[Path],
     *,
@@ -58,7 +60,7 @@ def audit_files(
     no_limit : bool
         leave out the limit that no mechanism passes, which may take minutes
     **stakes
-        See `audit`.
+        See `read_loss_model` and `audit`.
     """
     mechanisms = {path: parse_mechanism(path) for path in channels if is_mechanism(path)}
     files = {path: read_lines(path) for path in channels if path not in mechanisms}

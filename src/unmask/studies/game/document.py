@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from unmask.core.errors import UnmaskError
+from unmask.document import ENDS
 from unmask.economics import AttackerKind, Publisher, Range
 from unmask.economics.attacker import Attacker, as_number
 from unmask.economics.profile import EMBEDDED, attacker_of, attacker_table
 from unmask.economics.sensitivity import PUBLISHER
+from unmask.schema import check
 
 TERMS: Final[Mapping[str, float]] = {"prices": 0.0, "fines": 0.0, "audits": 1.0}
 """Lists of terms in [publisher] -> default."""
@@ -136,6 +138,7 @@ def _replace_ranges(values: Mapping[str, Any], owner: str, ranges: list[Range]) 
     middles = {}
     for key, value in values.items():
         if isinstance(value, dict):
+            check(value, ENDS, f"{key} of {owner}")
             ranges.append(Range(owner, key, value["from"], value["to"]))
         middles[key] = ranges[-1].middle if isinstance(value, dict) else value
     return middles
