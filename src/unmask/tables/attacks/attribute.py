@@ -22,37 +22,37 @@ from unmask.tables.table import Table
 class AttributeInference:
     """Attack that infers a sensitive value from the belief about a person's record.
 
-    p(s given y) = sum over records x of p(x given y) [x has value s].
+        p(s given y) = sum over records x of p(x given y) [x has value s]
 
-    The link is any attack whose candidates are released records; over an equivalence class the answer is the class's
-    own histogram, which is exact if the adversary cannot distinguish the people of a class. An adversary who predicts
-    values from the other columns may do better (Kifer 2009).
+    The belief about the record comes from `link`, any attack whose candidates are released records. Within an
+    equivalence class the result is the histogram of the class. It is exact if the adversary cannot distinguish the
+    people of a class. An adversary who predicts values from other columns may do better (Kifer 2009).
 
-    If no record fits a target, the release is still data about people like them: what is learned from it is
-    believed. An adversary who gave up there would make what a record adds look larger than it is.
+    If no record fits a target, the attack uses `outside`, which learns from all rows about similar people. Without it,
+    the effect of a person's own record would seem larger than it is.
 
-    A record whose sensitive cell is missing, where the population seldom misses it, hides a value (`hidden_values`). It
-    says what the rows that state theirs say of people like its own (`BackOff`), moved to what the release states too
-    seldom. Where nothing is known of the population, a missing cell is a value of its own.
+    A sensitive cell counts as suppressed if the release has more missing cells than the population explains
+    (`hidden_values`). Its value is then inferred from rows of similar people by `BackOff`, adjusted towards the values
+    that the release contains too rarely. Without a population, a missing cell is a value of its own.
 
-    The prior is the histogram of `population`: of the table before protection, of a named population, of people who
-    were not released. It is what is believed of a target as far as they may be absent, and neither suppression nor
-    sampling moves it. A released value that the population lacks weighs half a person. Without a population the
-    release's own histogram stands in for it, and the provenance says so: `prior` is "population" or "release".
+    The prior is the histogram of `population`, for example of the table before protection or of people outside the
+    release. Suppression and sampling do not change it. A released value that does not occur in the population counts as
+    half a person. Without a population, the prior is the histogram of the release. `provenance["prior"]` is
+    "population" or "release".
 
-    Assumes: what `link` assumes, and that sensitive cells were released as they are or emptied.
+    Assumes: what `link` assumes. Sensitive cells are released unchanged or suppressed.
 
-    Fails when: the people of a class can be distinguished, or rows are not people's, as in a synthetic release: there
-    `BackOff` learns from all rows.
+    Fails when: the people of a class can be distinguished, or rows do not belong to people, as in a synthetic release.
+    In that case `BackOff` learns from all rows.
 
     Parameters
     ----------
     sensitive : str
         Name of the sensitive column.
     link : Attack, optional
-        How the adversary finds the target's record.
+        Attack that finds the record of the target.
     outside : BackOff | None, optional
-        Belief about people that no record fits; `BackOff(sensitive)` when left out.
+        Attack on people whom no record fits. The default is `BackOff(sensitive)`.
 
     References
     ----------
@@ -61,11 +61,11 @@ class AttributeInference:
 
     Examples
     --------
-    >>> told = {"age": ["[20, 29]", "[20, 29]", "[30, 39]"], "ill": ["flu", "none", "flu"]}
-    >>> release = Table.read(told, quasi_identifiers="age", sensitive="ill")
+    >>> rows = {"age": ["[20, 29]", "[20, 29]", "[30, 39]"], "ill": ["flu", "none", "flu"]}
+    >>> release = Table.read(rows, quasi_identifiers="age", sensitive="ill")
     >>> known = Table.read({"age": [24]}, quasi_identifiers="age")
     >>> belief = AttributeInference("ill")(release, Background(known))
-    >>> [(one.candidate, one.probability) for one in belief.candidates(0)]
+    >>> [(value.candidate, value.probability) for value in belief.candidates(0)]
     [('flu', 0.5), ('none', 0.5)]
     """
 

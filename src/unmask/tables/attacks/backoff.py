@@ -38,27 +38,27 @@ STRENGTHS = (*(2.0**power for power in range(-2, 15)), 1e12)
 
 @dataclass(frozen=True)
 class BackOff:
-    """Attack that infers a sensitive value from all rows of a release, which need not be people's.
+    """Attack that infers a sensitive value from all rows of a release, which need not belong to people.
 
-    Each row counts the more, the more columns agree:
+    The belief is a chain of smoothed frequencies. Each column refines the belief of the columns before it:
 
         p_j(s | x) = (n(x_1 .. x_j, s) + a_j p_(j-1)(s | x)) / (n(x_1 .. x_j) + a_j),  p_0(s) = (n(s) + 1/2) / (n + m/2)
 
-    with n the rows of the release that agree with a person, m the number of values, and columns in the order of their
-    mutual information with the secret. a_j, a power of 2 or so large that the column is left out, makes each row's
-    value likeliest given all other rows. A released cell that holds several values counts in part for each, as
-    `population` has them, or else as the people known; what is not known of a person agrees with every cell.
+    n counts the rows of the release that agree with the person, and m is the number of values. Columns are ordered by
+    their mutual information with the sensitive column. The strength a_j is a power of 2, or so large that the column
+    has no effect. It maximizes the leave-one-out likelihood of the rows. A released cell with several values counts for
+    each of them in proportion to `population`, or else to the known people. A value that the adversary does not know
+    agrees with every cell.
 
-    A release that has a value too often shall not be believed in that: with q the population's shares, as they are
-    known before, the belief is proportional to q(s) p_d(s | x) / p_0(s). The half row that p_0 counts of each value is
-    as likely anybody's: its part of that ratio is 1, all of it where no row states the value. No value of the release
-    or of the population has probability 0. Missing cells are not counted where the release has more of them than the
-    population explains, see `hidden_values`. Real people are taken to be like the rows: a `model`.
+    The release may contain a value too often. The belief is therefore proportional to q(s) p_d(s | x) / p_0(s), with q
+    the shares in the population. The half row that p_0 adds for each value is not evidence about anybody: its part of
+    the ratio counts as 1. No value of the release or the population has probability 0. Missing cells are not counted if
+    the release has more of them than the population explains (`hidden_values`). The status is `model`.
 
-    Assumes: real people are like the released rows, and columns tell by which of their values agree.
+    Assumes: people are like the released rows, and columns are informative by the agreement of values.
 
-    Fails when: a secret depends on numbers in a way that bins do not show (an estimator may learn it,
-    `ModelAttribute`), or the release keeps single columns and not what goes together.
+    Fails when: the sensitive value depends on numbers in a way that bins do not show (`ModelAttribute` may learn it),
+    or the release preserves single columns but not their relations.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class BackOff:
     bins : int, optional
         Number of quantiles of the population into which numbers are cut.
     strengths : tuple[float, ...], optional
-        a_j of each column, in the order of the columns; found in the release when left out.
+        a_j of each column, in the order of the columns. The default is estimated from the release.
 
     References
     ----------
@@ -77,11 +77,11 @@ class BackOff:
 
     Examples
     --------
-    >>> told = {"job": ["smith", "baker"] * 10, "ill": ["yes", "no"] * 10}
-    >>> release = Table.read(told, quasi_identifiers="job", sensitive="ill")
+    >>> rows = {"job": ["smith", "baker"] * 10, "ill": ["yes", "no"] * 10}
+    >>> release = Table.read(rows, quasi_identifiers="job", sensitive="ill")
     >>> known = Table.read({"job": ["baker"]}, quasi_identifiers="job")
     >>> belief = BackOff("ill")(release, Background(known))
-    >>> [(one.candidate, round(one.probability, 2)) for one in belief.candidates(0)]
+    >>> [(value.candidate, round(value.probability, 2)) for value in belief.candidates(0)]
     [('no', 0.96), ('yes', 0.04)]
     """
 

@@ -36,29 +36,28 @@ from unmask.tables.table import Table
 class ClassAttack:
     """Linkage attack of a prosecutor, who knows people's quasi-identifiers and compares cells by containment.
 
-    A record fits a person when each released cell, as a set of values, contains what the adversary knows. Believing
-    values to be spread evenly within a released box, p(record given person) is proportional to 1 / volume(box) over the
-    records that fit; where boxes do not overlap (strict recodings) that is 1 / n over the class, and exact
-    if the adversary cannot distinguish the people of a class. Overlapping boxes (relaxed recodings, sets from several
-    tools) give a `model`. The volume counts the values, among those known of the people attacked, that the box
-    contains.
+    A record fits a person if each released cell, as a set of values, contains the value that the adversary knows.
+    Values are assumed to be uniformly distributed within a cell. Therefore p(record given person) is proportional to 1
+    / volume over the records that fit. The volume is the number of combinations of cell values that occur among the
+    known people. If classes are disjoint (strict recodings), the probability is 1 / n in a class of n. It is exact if
+    the adversary cannot distinguish the people of a class. Overlapping classes (relaxed recodings, sets from several
+    tools) give a `model`.
 
-    A cell that may be anything (`*`; a missing one under "wildcard") hides a value v with the frequency f(v) of the
-    stated cells of its column, each spread evenly over the values it contains, half a cell at least, and takes f(v) in
-    the place of 1 / volume: Bayes' rule if cells were hidden whatever they held. So a record that states what is
-    known of a person is preferred to one that hides it. Under another rule than "wildcard" a missing cell fits those
-    alone who have no value, so that people who were suppressed are looked for among others: a `model`, too.
+    An open cell may be any value: `*`, and a missing cell under "wildcard". For an open cell, the frequency f(v) of the
+    known value v replaces 1 / volume. f counts the other cells of the column, each distributed over its values, and at
+    least half a cell. This is Bayes' rule if suppression does not depend on the value. A record that contains the known
+    value is thus more likely than a record that hides it. Under the other rules, a missing cell fits only people
+    without a value. Suppressed people are then sought among other records, and the status is `model`, too.
 
-    Without known people, they take those of the release, each known by their own cells, and a record fits if its cells
-    contain these: it then fits whoever is meant, so that no risk is understated. Cells that the adversary does not know
-    (`Knowledge(missing=...)`) and suppressed ones (`*`) fit everything and tell nothing of a person. A missing cell
-    obeys the release's rule for missing cells. A person that no record fits is believed absent.
+    Without known people, the attack uses the people of the release, known by their released cells. A record fits if its
+    cells contain these cells. It then fits every person who may be meant, and no risk is understated. Values that the
+    adversary does not know (`Knowledge(missing=...)`) and suppressed cells fit everything. A person whom no record fits
+    is believed to be absent.
 
-    Assumes: released cells contain what is true, the adversary knows what they know without errors, and within a box
-    all values are equally likely.
+    Assumes: released cells contain the true values, the knowledge has no errors, and values are uniform within a cell.
 
-    Fails when: cells were perturbed or what is known is wrong, for the true record then does not fit (`BayesAttack`);
-    or the people of a class can be distinguished by other columns or other classes.
+    Fails when: cells were perturbed or the knowledge is wrong, because the true record does not fit (`BayesAttack`); or
+    people of a class can be distinguished by other columns or classes.
 
     Parameters
     ----------
@@ -71,10 +70,10 @@ class ClassAttack:
 
     Examples
     --------
-    >>> told = {"age": ["[20, 29]", "[20, 29]", "[30, 39]"], "ill": ["flu", "none", "flu"]}
-    >>> release = Table.read(told, quasi_identifiers="age", sensitive="ill")
+    >>> rows = {"age": ["[20, 29]", "[20, 29]", "[30, 39]"], "ill": ["flu", "none", "flu"]}
+    >>> release = Table.read(rows, quasi_identifiers="age", sensitive="ill")
     >>> belief = ClassAttack()(release, Background(Table.read({"age": [24]}, quasi_identifiers="age")))
-    >>> [(one.candidate, one.probability) for one in belief.candidates(0)]
+    >>> [(record.candidate, record.probability) for record in belief.candidates(0)]
     [(0, 0.5), (1, 0.5)]
     """
 
@@ -206,16 +205,18 @@ def _log_part(shared: NDArray[np.float64], cells: NDArray[np.float64]) -> NDArra
 class RegisterAttack:
     """Linkage attack that links released records to a register of named people.
 
-    The targets are the released records, the candidates the people of the register. The n records
-    and the N people who share a box compete for each other: with E[I] of the n owners in the register, each of the N is
-    each record's owner with probability E[I] / (n N). `owners` has the formula, and what is done where boxes overlap.
-    So no three records that look alike are ever all believed to be of one person, and of the records with a unique
-    match more are believed to be in the register than `coverage` says. What cannot be is refused: 20,000 records whose
-    people are all said to be in a register of 16,000. A record that no person fits has no candidate.
+    The targets are the released records, and the candidates are the people of the register. The n records and the N
+    people of a class compete: if E[I] of the n owners are expected to be in the register, each of the N people owns
+    each record with probability E[I] / (n N). `owners` has the formula, also for overlapping classes. The beliefs about
+    several similar records therefore never add up to more people than the register has. Records with a unique match are
+    more likely to be in the register than `coverage`.
 
-    Assumes: the register is without errors, and whether a person is listed does not depend on who they are.
+    An impossible input is refused, such as a coverage of 1 for 20,000 records and a register of 16,000 people. A record
+    that no person fits has no candidate.
 
-    Fails when: the register is out of date, or lists the released people of some boxes more fully than those of others.
+    Assumes: the register has no errors, and inclusion in the register does not depend on the person.
+
+    Fails when: the register is outdated, or lists the people of some classes more completely than those of others.
 
     Parameters
     ----------
@@ -228,11 +229,11 @@ class RegisterAttack:
 
     Examples
     --------
-    >>> told = {"age": ["[20, 29]", "[20, 29]", "[30, 39]"], "ill": ["flu", "none", "flu"]}
-    >>> release = Table.read(told, quasi_identifiers="age", sensitive="ill")
+    >>> rows = {"age": ["[20, 29]", "[20, 29]", "[30, 39]"], "ill": ["flu", "none", "flu"]}
+    >>> release = Table.read(rows, quasi_identifiers="age", sensitive="ill")
     >>> register = Table.read({"age": [24, 26, 27, 35]}, quasi_identifiers="age")
     >>> belief = RegisterAttack()(release, Background(register))
-    >>> [(one.candidate, round(one.probability, 2)) for one in belief.candidates(0)]
+    >>> [(person.candidate, round(person.probability, 2)) for person in belief.candidates(0)]
     [(0, 0.33), (1, 0.33), (2, 0.33)]
     >>> belief.candidates(2)
     (Candidate(candidate=3, probability=1.0),)

@@ -29,24 +29,25 @@ Floats = NDArray[np.float64]
 class ModelAttribute:
     """Attack that infers a sensitive value by an estimator that is trained on the release.
 
-    Each column that is known and released is one feature, from 0 to 1, of numbers: the place among the quantiles of
-    `population`, or else of the people known; of others one feature for each value. Of a released cell that holds
-    several, one is drawn for each row, as the population has them. With n released rows, the release's shares r of the
-    values and the population's q, the belief is proportional to (n p + r) q / r: nothing has probability 0, and a value
-    that the release has too often is not believed in for that. What an estimator announces depends on it: `model`, or
-    refuted.
+    Each column that is known and released becomes features from 0 to 1. A number is one feature: its position among the
+    quantiles of `population`, or else of the known people. A category is one feature for each value. For a released
+    cell with several values, one value is drawn for each row, with the frequencies of the population.
 
-    Assumes: real people are like the released rows, and these are enough for the estimator to learn from.
+    With n released rows, the shares r of the values in the release and their shares q in the population, the belief is
+    proportional to (n p + r) q / r. It gives no value probability 0, and corrects for values that the release contains
+    too often. The status is `model`; an audit checks what the estimator announces.
 
-    Fails when: the estimator announces more than it knows, as many do: an audit then marks its belief `refuted`.
+    Assumes: people are like the released rows, and the rows are enough to train the estimator.
+
+    Fails when: the estimator is overconfident, as many are. An audit then marks the belief as `refuted`.
 
     Parameters
     ----------
     sensitive : str
         Name of the sensitive column.
     estimator : Any, optional
-        An object with `fit(X, y)`, `predict_proba(X)` and `classes_`, as in scikit-learn, which is copied, or
-        "module:Class" of scikit-learn, which is made without arguments; a `random_state` that is not set is 0.
+        Object with `fit(X, y)`, `predict_proba(X)` and `classes_`, as in scikit-learn, which is copied; or
+        "module:Class" of scikit-learn, which is created without arguments. A `random_state` that is not set becomes 0.
     bins : int, optional
         Number of quantiles of the population into which numbers are cut.
 
@@ -56,11 +57,11 @@ class ModelAttribute:
 
     Examples
     --------
-    >>> told = {"job": ["smith", "baker"] * 10, "ill": ["yes", "no"] * 10}
-    >>> release = Table.read(told, quasi_identifiers="job", sensitive="ill")
+    >>> rows = {"job": ["smith", "baker"] * 10, "ill": ["yes", "no"] * 10}
+    >>> release = Table.read(rows, quasi_identifiers="job", sensitive="ill")
     >>> known = Table.read({"job": ["baker"]}, quasi_identifiers="job")
     >>> belief = ModelAttribute("ill")(release, Background(known))
-    >>> [(one.candidate, round(one.probability, 2)) for one in belief.candidates(0)]
+    >>> [(value.candidate, round(value.probability, 2)) for value in belief.candidates(0)]
     [('no', 0.82), ('yes', 0.18)]
     """
 

@@ -45,23 +45,25 @@ def check_parts(parts: Sequence[Sequence[str]]) -> None:
 
 @dataclass(frozen=True)
 class Linkability:
-    """Attack that links two parts of records by a release that resembles both.
+    """Attack that links two parts of records through a release that resembles both.
 
-    p(b given a) proportional to sum over released rows r of p(r given a) p(r given b), each by `link`. Where no row
-    resembles a and any other part, all are alike. The knowledge is `Parts`; the status is `scores`. If of the people
-    some are control people, `measures.excess` says what the release added to what holds for everybody.
+        p(b given a) is proportional to the sum over released rows r of p(r given a) p(r given b)
 
-    Assumes: what goes together in the release goes together in people.
+    Both probabilities come from `link`. If no row resembles a and some part b, all parts b have the same probability.
+    The knowledge is `Parts`; the status is `scores`. With a control group, `measures.excess` shows how much the release
+    adds to what is true of people in general.
 
-    Fails when: the columns of the two sources have little to do with one another. What it finds may hold for everybody:
-    read the excess over control people.
+    Assumes: values that occur together in the release occur together in people.
+
+    Fails when: the columns of the two sources are hardly related. Links may also follow from general knowledge: read
+    the excess over the control group.
 
     Parameters
     ----------
     link : Attack, optional
-        Attack by which a part is linked to released records.
+        Attack that links a part to released records.
     parts : tuple[tuple[str, ...], ...], optional
-        The columns of either source, for a study, which takes them from people's records (`parts_linked`).
+        Columns of each source, for a study, which takes them from people's records (`parts_linked`).
 
     References
     ----------
@@ -71,11 +73,11 @@ class Linkability:
 
     Examples
     --------
-    >>> told = {"age": [30, 30, 50], "zip": ["10001", "10002", "20001"]}
-    >>> release = Table.read(told, quasi_identifiers=["age", "zip"])
-    >>> one = Table.read({"age": [30, 50]}, quasi_identifiers="age")
-    >>> other = Table.read({"zip": ["20001", "10001"]}, quasi_identifiers="zip")
-    >>> belief = Linkability()(release, Parts(one, other=other))
+    >>> rows = {"age": [30, 30, 50], "zip": ["10001", "10002", "20001"]}
+    >>> release = Table.read(rows, quasi_identifiers=["age", "zip"])
+    >>> ages = Table.read({"age": [30, 50]}, quasi_identifiers="age")
+    >>> zips = Table.read({"zip": ["20001", "10001"]}, quasi_identifiers="zip")
+    >>> belief = Linkability()(release, Parts(ages, other=zips))
     >>> belief.candidates(0)[0].candidate, belief.candidates(1)[0].candidate
     (1, 0)
     """

@@ -49,39 +49,44 @@ class Evidence(NamedTuple):
 class MechanismAttack:
     """Linkage or membership attack of an adversary who knows the protection, except for its random numbers.
 
-    With K(r given x) the probability that the protection makes the released row r of a person x, and out(r) = sum_x
-    f(x) K(r given x) the density of released rows of people in general,
-        p(row i is theirs) proportional to K(r_i given x) / out(r_i),
-        p(release given they are in) / p(release given they are not) = (1 / n) sum_i K(r_i given x) / out(r_i):
-    a row that many people explain is less likely to be one person's. This is Bayes' rule where each row is protected on
-    its own and the other people are drawn from f. out is people in general put through K, mixed with independent
-    columns of the released margins by the weight that makes the release most likely. Without such people the released
-    rows stand in for them, protected once more. People in general are `population` without those looked for: where it
-    is the table that was protected, as in a study, the adversary knows everybody else in it.
+    K(r given x) is the probability that the protection turns a person x into the released row r. out(r) = sum_x f(x)
+    K(r given x) is the density of released rows of people in general, with distribution f. By Bayes' rule,
 
-    A protection says its K by a method: `row_kernel`, of each column, or `fits`, which rows can be whose (K is then
-    constant over them, and out the people in general whose they can be). One that groups those who are near one another
-    says by `coordinates` where they lie: p(row i is theirs) is then a conditional logit on the distances of the 15
-    nearest classes, learned by protecting people in general three times again, and tells nothing of membership. One
-    that has none can be run again: `ShadowMembership`. A person's value follows from whose row it is,
-    `AttributeInference(link=...)`.
+        p(row i belongs to x) is proportional to K(r_i given x) / out(r_i),
+        p(release given x is in) / p(release given x is not in) = (1 / n) sum_i K(r_i given x) / out(r_i).
 
-    Records whose probability is 1e-4 together, the least likely, are not listed. The status is a `model`, since out is
-    estimated; `exact` where all the rows that can be the person's are alike. Each person is looked for alone:
-    two who are alike may both be believed to be one row.
+    A row that many people explain is thus less likely to belong to one of them. The formula is exact if rows are
+    protected independently and all other people are drawn from f.
 
-    Assumes: the protection and its parameters are known, and the other people are like people in general.
+    People in general are `population` without the targets. If the population is the table before protection, as in a
+    study, the adversary knows all other people in it. Without a population, the released rows are protected once more.
+    out is estimated by applying K to people in general. It is mixed with independent columns of the released margins;
+    the weight of the mixture maximizes the likelihood of the release.
 
-    Fails when: the parameters were others, people in general are few or unlike those released, or rows depend on one
-    another: each person is looked for alone.
+    A protection provides K in one of three ways. `row_kernel` gives a kernel for each column. `fits` gives the rows
+    that may belong to a person; K is then constant over these rows. `coordinates` gives positions, if the protection
+    groups similar people: p(row i belongs to x) is then a conditional logit on the distances of the 15 nearest classes,
+    learned by protecting people in general three more times. Positions cannot answer questions of membership. For
+    protections without these methods, `ShadowMembership` runs the protection again.
+
+    A sensitive value is inferred from the row of a person with `AttributeInference(link=...)`.
+
+    The least likely records, with a total probability of 1e-4, are not listed. The status is `model`, because out is an
+    estimate; it is `exact` if all rows that may belong to a person are equal. Each target is attacked separately: the
+    same row may be the best guess for two people.
+
+    Assumes: the adversary knows the protection and its parameters. The other people are like people in general.
+
+    Fails when: the parameters differ, people in general are few or unlike the released ones, or rows depend on each
+    other.
 
     Parameters
     ----------
     protection : Any, optional
-        What made the release, such as `tables.PRAM()`; in a study, that of the cell when left out.
+        Protection of the release, such as `tables.PRAM()`. In a study, the default is the protection of the cell.
     asks : Literal["identity", "membership"], optional
-        "identity", of which the candidates are the released rows, or "membership": scores of "in" and "out", which
-        `ShadowMembership(scores=...)` and `tables.membership.cross_fit` make a belief of.
+        "identity": the candidates are the released rows. "membership": scores of "in" and "out", which
+        `ShadowMembership(scores=...)` and `tables.control.membership.cross_fit` calibrate.
     prior_present : float, optional
         Probability that the person is in the release, from 0 to 1.
 

@@ -31,25 +31,28 @@ LABELS = ("in", "out")
 class MarginalRatio:
     """Membership attack by the margins of the release and of a reference.
 
-    A generator repeats the margins of the people it was fitted to: values that the release has more often than people
-    in general reveal its members.
+    A generator reproduces the margins of the people it was fitted to. Values that are more frequent in the release than
+    in the reference therefore indicate members.
 
-    score(x) = mean over sets q of columns of ln((S_q(x) + 1/2) / (|S| + 1)) - ln((R_q(x) + 1/2) / (|R| + 1)), with S_q
-    and R_q the rows of the release and of the reference that agree with x in q. The reference is `population`: people
-    of the same population, without the targets. A released cell that holds several values counts in part for
-    each, as the reference has them. Its status is `scores`: `tables.membership.cross_fit` makes a belief of it.
+        score(x) = mean over sets q of columns of
+                   ln((S_q(x) + 1/2) / (|S| + 1)) - ln((R_q(x) + 1/2) / (|R| + 1))
 
-    Assumes: the reference is of the same population as the release, and the release has values of its people too often.
+    S_q(x) and R_q(x) are the rows of the release and of the reference that agree with x in the columns q. The reference
+    is `population`: people of the same population, without the targets. A released cell with several values counts for
+    each of them in proportion to the reference. The status is `scores`; `tables.control.membership.cross_fit`
+    calibrates them.
 
-    Fails when: the reference is of another year or place, for then everybody unusual looks like a member; or membership
-    shows only in how the protection works, which `ShadowMembership` knows.
+    Assumes: release and reference come from the same population, and the release has its people's values too often.
+
+    Fails when: the reference is from another year or place, because unusual people then look like members; or
+    membership shows only in the working of the protection, which `ShadowMembership` uses.
 
     Parameters
     ----------
     columns : int, optional
         Largest number of columns of a margin.
     sets : int, optional
-        Largest number of margins; of more, those of the pairs of columns with the largest mutual information.
+        Largest number of margins. If there are more, pairs of columns with the largest mutual information are used.
     bins : int, optional
         Number of quantiles of the reference into which numbers are cut.
 
@@ -64,7 +67,7 @@ class MarginalRatio:
     >>> known = Table.read({"age": [30, 50]}, quasi_identifiers="age")
     >>> in_general = Table.read({"age": list(range(20, 60))}, quasi_identifiers="age")
     >>> belief = MarginalRatio()(release, Background(known, in_general))
-    >>> [(one.candidate, round(one.probability, 2)) for person in (0, 1) for one in belief.candidates(person)[:1]]
+    >>> [(best.candidate, round(best.probability, 2)) for person in (0, 1) for best in belief.candidates(person)[:1]]
     [('in', 0.91), ('in', 0.67)]
     """
 
@@ -103,13 +106,12 @@ def margins_of(people: Table, tables: Sequence[Table], reference: Table, *, bins
 class ClosestRecord:
     """Membership attack by the distance of a person from the closest released record.
 
-    A companion of other attacks, never a verdict: it passes releases that give members away by their margins ("the DCR
-    delusion"), and needs no reference. Its status is `scores`.
+    It complements other attacks and is no test of safety: releases that reveal their members by margins pass it ("the
+    DCR delusion"). It needs no reference. Its status is `scores`.
 
-    Assumes: a member's own row, or one near it, is released.
+    Assumes: a member's own row, or a similar one, is released.
 
-    Fails when: margins are copied and no row is, or people are crowded, so that everybody has a near row, member or
-    not.
+    Fails when: margins are copied and rows are not; or records are dense, so that every person has a close row.
 
     References
     ----------

@@ -56,15 +56,16 @@ class CellError:
 class BayesAttack:
     """Linkage attack on perturbed cells: p(x given v) by Bayes' rule over all records.
 
-    p(v given record r) = product over columns of (1 - redraw) J(r, v) / sum_v' J(r, v') + redraw q(v),
-    with q the released column's frequencies and J the jitter; a generalized released cell stands for any value it
-    contains. Errors are taken as independent between columns. Records are alike a priori, prior_present / n each; an
-    absent person's cells are thought to be distributed as the released columns, independently.
+        p(v given record r) = product over columns of (1 - redraw) J(r, v) / sum_v' J(r, v') + redraw q(v)
 
-    Assumes: errors strike each column on its own, as often as `error` says, and records are alike a priori.
+    q is the frequency of v in the released column, and J is the jitter. A generalized cell may be any value that it
+    contains. Errors are independent between columns. Each of n records has the prior probability prior_present / n. The
+    values of an absent person are distributed as the released columns, independently.
 
-    Fails when: a person's errors come together (who moves changes zip and phone), or cells were changed by other cells,
-    as rank swapping does: then `MechanismAttack` says more.
+    Assumes: errors occur independently in each column, with the rates of `error`.
+
+    Fails when: the errors of a person are correlated (moving changes zip and phone), or cells depend on other cells, as
+    in rank swapping. `MechanismAttack` then finds more.
 
     Parameters
     ----------
@@ -82,7 +83,7 @@ class BayesAttack:
     >>> release = Table.read({"age": [30, 31, 52]}, quasi_identifiers="age")
     >>> known = Table.read({"age": [30]}, quasi_identifiers="age")
     >>> belief = BayesAttack(error=CellError(redraw=0.1))(release, Background(known))
-    >>> [(one.candidate, round(one.probability, 2)) for one in belief.candidates(0)]
+    >>> [(record.candidate, round(record.probability, 2)) for record in belief.candidates(0)]
     [(0, 0.93), (1, 0.03), (2, 0.03)]
     """
 
@@ -171,15 +172,15 @@ def _log_marginal(known_column: Column, released: Column) -> NDArray[np.float64]
 class NearestNeighbor:
     """Linkage attack that picks the nearest records in Gower's distance, with equal probability.
 
-    Distance = mean over columns of |v - cell| / range for numbers (0 inside a released interval) and of 0 / 1 for
-    categories (0 when the cells meet); a missing cell next to a stated one counts 1, unless the release's rule is
-    "wildcard", and a cell that the adversary does not know 0. The range is that of the released column.
-    Its status is `scores`: it says who, not how surely.
+    The distance is a mean over columns: |v - cell| / range for numbers (0 inside a released interval), and 0 or 1 for
+    categories (0 if the cell contains the value). The range is that of the released column. A missing cell has distance
+    1 from a value, or 0 if the release's rule is "wildcard". A value that the adversary does not know has distance 0.
+    The status is `scores`, because a distance is not a probability.
 
-    Assumes: the protection moves a record little, and each column about as much as its range is wide.
+    Assumes: the protection changes each column by a small part of its range.
 
-    Fails when: columns were perturbed unequally or many rows are nearly as near. It knows nothing of how the release
-    was made: what it misses, `MechanismAttack` may find.
+    Fails when: columns were perturbed unequally, or many rows are almost equally near. `MechanismAttack` uses the
+    protection and may find more.
 
     References
     ----------

@@ -51,29 +51,35 @@ class Protection(Protocol):
 class ShadowMembership:
     """Membership attack of an adversary who runs the protection on tables with and without each target.
 
-    With s a score of a person in a world, in or out,
+    A shadow release is made from people in general, with or without the target ("in" or "out"). For a score s of the
+    target, the log-likelihood ratio is
+
         log L(s) = ((s - mu_out)^2 - (s - mu_in)^2) / (2 v)
-    of the means and the joint variance v over worlds, v drawn to the median of all people by 20 worlds. One logistic
-    regression for all people joins the scores, and `membership.fit_isotonic` calibrates them; both are fitted to
-    worlds that the means are not from. The status is `calibrated` if what is announced in one half of the worlds came
-    true, within 3 points, when it was fitted to the other half; with fewer than 40 worlds it is `scores`. No person
-    whose truth is known is needed.
+
+    with the means of s over shadow releases with and without the target, and the joint variance v. v is shrunk towards
+    the median of all people with the weight of 20 releases.
+
+    One logistic regression for all people combines the scores, and `membership.fit_isotonic` calibrates them. Both are
+    fitted to other shadow releases than the means. The status is `calibrated` if the model of each half of the releases
+    announces the other half correctly, within 3 points. With fewer than 40 releases it is `scores`. People with known
+    membership are not needed.
 
     `population` must have as many people as the release has rows, and none of the targets.
 
-    Assumes: the protection and its parameters are known, and people in general are like the others in the release.
+    Assumes: the adversary knows the protection and its parameters. People in general are like the others in the
+    release.
 
-    Fails when: `population` is unlike the release, or the worlds are too few to learn how each person scores.
+    Fails when: `population` is unlike the release, or the shadow releases are too few.
 
     Parameters
     ----------
     protection : Protection | None, optional
-        Run again on as many people as the release has rows, with the columns that are known of the targets; None: that
-        which made the release, as a study tells.
+        Protection to run again, with the columns that are known of the targets. None: the protection of the release, in
+        a study.
     scores : tuple[Attack, ...], optional
         Attacks whose candidates are "in" and "out".
     shadows : int, optional
-        Worlds; all targets share them.
+        Number of shadow releases, which all targets share.
 
     References
     ----------
@@ -88,7 +94,7 @@ class ShadowMembership:
     >>> known = Table.read({"age": [30, 71]}, quasi_identifiers="age")
     >>> attack = ShadowMembership(Suppress(k=1), shadows=10)
     >>> belief = attack(release, Background(known, in_general), rng=np.random.default_rng(0))
-    >>> belief.candidates(0)[0].candidate, belief.status  # 10 worlds are too few to announce a probability
+    >>> belief.candidates(0)[0].candidate, belief.status  # 10 shadow releases are too few to announce a probability
     ('in', 'scores')
     """
 

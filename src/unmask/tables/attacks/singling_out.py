@@ -172,18 +172,19 @@ def _fitting_levels(column: Column, conditions: Sequence[Condition | None]) -> N
 class SinglingOut:
     """Attack that writes predicates that are likely to single out one person.
 
-    First every value that one released row has, and of numbers the least and the greatest value. Then, `tries` times,
-    what a released row drawn at random says of some columns drawn at random: the value, or of a number that it is at
-    least as large if it is above the column's median, else at most, or of a generalized cell that it is one of its
-    values; kept if no other released row may satisfy it. Missing cells and `*` say nothing. No predicate is guessed
-    twice, and of either kind there are at most `guesses`. With as many as there are columns a guess is a whole row.
+    Predicates on one column: every value that occurs in one released row, and for numbers the smallest and the largest
+    value. Predicates on several columns: `tries` times, a released row and some columns are drawn at random. The
+    predicate contains the row's value in these columns; for a number it is "at least" this value above the column's
+    median, and "at most" otherwise; for a generalized cell it is "one of its values". It is kept if no other released
+    row may satisfy it. Missing cells and `*` give no condition. Predicates are distinct, and at most `guesses` of each
+    kind are used.
 
-    In a study the guesses are tried on members and control people (`singled_out`, `singled_out_of_as_many`).
+    Studies test the predicates on members and on a control group (`singled_out`, `singled_out_of_as_many`).
 
-    Assumes: whoever alone in the release is so is alone in the population, too.
+    Assumes: a person who is unique in the release is unique in the population.
 
-    Fails when: the release is a small sample of the population. What singles out control people as often as members is
-    no disclosure by the release: read the excess.
+    Fails when: the release is a small sample of the population. Predicates that single out the control group as often
+    as members do not disclose members: read the excess.
 
     Parameters
     ----------
@@ -192,20 +193,20 @@ class SinglingOut:
     tries : int, optional
         Number of rows that are drawn.
     conditions : tuple[int, int], optional
-        Smallest and largest number of conditions of a conjunction, each of one column.
+        Smallest and largest number of columns of a predicate on several columns.
     exact : bool, optional
-        Numbers are compared with their exact value.
+        True: numbers are compared for equality.
 
     References
     ----------
     A. Cohen & K. Nissim, "Towards formalizing the GDPR's notion of singling out", PNAS 2020; M. Giomi et al., "A
-    unified framework for quantifying privacy risk in synthetic data", PoPETs 2023, section 4.1, for the guesses.
+    unified framework for quantifying privacy risk in synthetic data", PoPETs 2023, section 4.1, for the predicates.
 
     Examples
     --------
     >>> release = Table.read({"age": [30, 30, 50], "sex": ["f", "m", "f"]}, quasi_identifiers=["age", "sex"])
-    >>> found = SinglingOut(conditions=(2, 2))(release, rng=np.random.default_rng(0))
-    >>> [(one.column, one.relation, one.label) for one in found[-1]]
+    >>> predicates = SinglingOut(conditions=(2, 2))(release, rng=np.random.default_rng(0))
+    >>> [(condition.column, condition.relation, condition.label) for condition in predicates[-1]]
     [('age', 'at least', '30'), ('sex', 'is', 'm')]
     """
 

@@ -22,14 +22,14 @@ TIE = 1e-9
 class StringLinkage:
     """Linkage attack by equal strings: one-hot rows and a KD-tree, as published.
 
-    The Euclidean distance between one-hot rows is sqrt(2 x columns that differ, a missing cell counting half), so the
-    tree does no more than this comparison: "[28, 40]" never equals 35. Classes at the least distance share the belief;
-    status `scores`. The paper's own tally is in `verification/table_strings.py`.
+    The Euclidean distance of one-hot rows is sqrt(2 d), with d the number of different columns; a missing cell counts
+    half. The tree therefore only compares texts, and "[28, 40]" never equals 35. Classes at the smallest distance share
+    the belief. The status is `scores`. `verification/table_strings.py` reproduces the counts of the paper.
 
-    Assumes: the release writes its cells as the adversary does.
+    Assumes: the release and the adversary write cells in the same way.
 
-    Fails when: anything was generalized. What it does not find shows a notation, and no safety: it is here to reproduce
-    a paper.
+    Fails when: cells are generalized. A low success then shows a difference in notation, and no protection. The attack
+    is here to reproduce a paper.
 
     References
     ----------
@@ -39,7 +39,7 @@ class StringLinkage:
     --------
     >>> release = Table.read({"age": ["[20, 29]", "[20, 29]", "35"]}, quasi_identifiers="age")
     >>> belief = StringLinkage()(release, Background(Table.read({"age": [24]}, quasi_identifiers="age")))
-    >>> [round(one.probability, 2) for one in belief.candidates(0)]  # no text equals "24"
+    >>> [round(record.probability, 2) for record in belief.candidates(0)]  # no text equals "24"
     [0.33, 0.33, 0.33]
     """
 

@@ -45,9 +45,9 @@ class SeveralRows:
 
     The belief about rows is that of `ClassAttack`; `of_pseudonyms` has the formula. The knowledge is `Traces`.
 
-    Assumes: what was seen is in the release; every pseudonym is as likely before.
+    Assumes: the observations are in the release, and all pseudonyms are equally likely a priori.
 
-    Fails when: a person's rows are not released, or were seen with mistakes; then their pseudonym is ruled out.
+    Fails when: rows of a person are not released, or observations have errors. The pseudonym is then excluded.
 
     Parameters
     ----------
@@ -61,9 +61,9 @@ class SeveralRows:
     Examples
     --------
     >>> release = Table.read({"place": ["a", "a", "b", "b", "b"], "who": [1, 2, 1, 2, 2]}, quasi_identifiers="place")
-    >>> seen = Table.read({"place": ["a", "b"]}, quasi_identifiers="place")
-    >>> known = Traces(seen, seen=np.array([[0, 1]]), pseudonym=np.array([0, 1, 0, 1, 1]))
-    >>> [round(one.probability, 3) for one in SeveralRows()(release, known).candidates(0)]
+    >>> places = Table.read({"place": ["a", "b"]}, quasi_identifiers="place")
+    >>> known = Traces(places, seen=np.array([[0, 1]]), pseudonym=np.array([0, 1, 0, 1, 1]))
+    >>> [round(pseudonym.probability, 3) for pseudonym in SeveralRows()(release, known).candidates(0)]
     [0.529, 0.471]
     """
 

@@ -18,26 +18,34 @@ from unmask.tables.table import Table
 
 @dataclass(frozen=True)
 class Generalize:
-    """Full-domain recoding: every cell of a column is replaced by its ancestor, or by its bin.
+    """Full-domain recoding: every cell of a column is replaced by its ancestor in a hierarchy, or by its bin.
 
-    levels : by quasi-identifier. For a column with a hierarchy a whole number is the level of its ancestors (0 leaves
-        the column as it is); otherwise the level of numbers is the width w of the bins [i w, (i + 1) w), that of dates
-        "day", "month", "quarter", "year" or "decade", that of codes how many characters of the longest are hidden. "*"
-        makes every cell of any column `*`, missing ones, too. Columns not named stay. At other levels a missing cell
-        stays missing and `*` stays `*`; an interval that crosses bins becomes the union of its bins, a set the union of
-        the ancestors of its values.
+    Columns without a level are not changed. At every level but `*`, missing cells stay missing and `*` stays `*`. An
+    interval that crosses bins becomes the union of its bins, and a set becomes the union of the ancestors of its
+    values.
 
     Assumes: no person is unique at the given levels. The protection does not check this.
 
-    Fails when: a combination stays rare; audit what comes out. Where few are rare, one coarse level for everybody costs
-    much.
+    Fails when: a combination stays rare: audit the release. If a few rows are rare, one coarse level for all rows is
+    costly.
 
+    Parameters
+    ----------
+    levels : mapping of str to level
+        Level of each quasi-identifier. With a hierarchy: number of steps up (0 is the column itself). Numbers: width w
+        of the bins [i w, (i + 1) w). Dates: "day", "month", "quarter", "year" or "decade". Codes: number of hidden
+        characters of the longest code. Any column: "*" replaces every cell, also missing ones.
+
+    References
+    ----------
+    L. Sweeney, "Achieving k-anonymity privacy protection using generalization and suppression", IJUFKS 10(5), 2002.
+
+    Examples
+    --------
     >>> table = Table.read({"age": [30, 34, 50]}, quasi_identifiers="age")
     >>> release, origin = Generalize(levels={"age": 5.0})(table, rng=np.random.default_rng(1))
     >>> release.column("age").levels.labels
     ('[30, 35)', '[50, 55)')
-
-    L. Sweeney, "Achieving k-anonymity privacy protection using generalization and suppression", IJUFKS 10(5), 2002.
     """
 
     levels: Mapping[str, float | str] = field(default_factory=dict, hash=False)
@@ -56,18 +64,22 @@ class Generalize:
 
 @dataclass(frozen=True)
 class Identity:
-    """No protection: the table itself, in the order of its cells.
+    """No protection: the table itself, sorted by its cells.
 
     Assumes: nothing.
 
-    Fails when: it is released. It is what a study compares all others with.
+    Fails when: it is released. Studies compare all other protections with it.
 
+    References
+    ----------
+    None; it measures the success of adversaries without protection.
+
+    Examples
+    --------
     >>> table = Table.read({"age": [30, 34, 50]}, quasi_identifiers="age")
     >>> release, origin = Identity()(table, rng=np.random.default_rng(1))
     >>> bool((release.column("age").codes == table.column("age").codes[origin]).all())
     True
-
-    No source: what adversaries reach where nothing was done.
     """
 
     __repr__ = format_call

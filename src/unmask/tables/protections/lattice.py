@@ -29,75 +29,87 @@ Objective = Literal["gcp", "discernibility"]
 
 @dataclass(frozen=True)
 class Lattice:
-    """Full-domain generalization at the level of each column that loses least, of all combinations of levels; the rows
-    of classes that still violate a constraint are dropped, as far as a limit allows.
+    """Full-domain generalization: the combination of levels with the smallest loss, found by an exact search.
 
-    k, l, t, constraints : as in `Mondrian`
-    suppression  : largest share of the rows that may be dropped, 0 to 1
-    average_risk : largest mean probability that a record is re-identified by who knows all quasi-identifiers, classes /
-        rows of the release
-    loss         : what is to be least: "gcp", the global certainty penalty, a dropped row counting 1 in each column;
-        or "discernibility", the sum of n_c^2 over the classes, and n for a dropped row
-    weights      : COLUMN=WEIGHT of the columns in the penalty, 1 where not given
-    levels       : COLUMN=LEVEL,LEVEL,... to choose among, as `Generalize` takes them, 0 for the column as it is; each a
-        union of cells of the one before. Where not given: all levels of a hierarchy, periods of dates, hidden
-        characters of codes, and for others the column as it is, or `*`
-    rounds     : 1 for full-domain generalization; with n, local recoding: up to n nodes one after another, each for the
-        rows whose classes violate something at those before, and none finer than those in any column. The rows that are
-        left last are dropped, and `t` compares with the sensitive values of the whole table
+    A node of the lattice is a combination of one generalization level for each column. Rows of classes that violate a
+    constraint are suppressed, up to a limit.
 
-    With one round the choice is exact: no node that satisfies everything loses less. Every node is a vector of levels,
-    finer nodes have lower ones, and the classes at a coarser node are unions of those at a finer one. What is pruned
-    follows from
+    With one round the search is exact: no node that satisfies all constraints has a smaller loss. Classes of a coarser
+    node are unions of classes of a finer node. The search prunes nodes by four rules:
 
-    1. k, distinct l and p-sensitivity stay true of a class into which others are merged. So the rows of classes that
-       violate one of these do not become more at a coarser node: where they exceed the limit, they do at all finer
-       nodes, whatever the other constraints are.
-    2. Every constraint of `unmask.tables.protections` that two classes satisfy is satisfied by their union: entropy is
-       concave, distances to a fixed distribution are convex, and the others bound shares (Incognito's subset and
-       generalization property). So where no row may be dropped, a node below one that violates something violates it.
-       With a limit this is false for all but those of 1: a large violating class may absorb good ones.
-    3. Classes become fewer: the average risk falls at coarser nodes where no row may be dropped. With a limit it is
-       not monotone, since classes that were dropped may come back as small ones. The success of an attack is not
-       monotone either. Both are then asked at every node that is left.
-    4. Dropping a row costs at least what its generalized cells would. So a node's loss without suppression, which for
-       the certainty penalty is a sum over columns, is a lower bound; and squares of class sizes only grow at coarser
-       nodes. A node whose bound reaches the best loss found is closed.
+    1. k, distinct l and p-sensitivity remain satisfied if classes are merged. Rows in classes that violate one of them
+       can only become fewer at a coarser node. If they exceed the limit at a node, they exceed it at all finer nodes.
+    2. Every constraint of `unmask.tables.protections` that two classes satisfy is satisfied by their union, because
+       entropy is concave, distances to a fixed distribution are convex, and the others bound shares. Without
+       suppression, all nodes below a node that violates a constraint violate it, too. With suppression this holds for
+       the constraints of rule 1 only, because a large violating class may absorb others.
+    3. Coarser nodes have fewer classes. Without suppression the average risk therefore falls at coarser nodes. With
+       suppression it is not monotone, because small classes may return. The success of an attack is never monotone.
+       Both are evaluated at every remaining node.
+    4. Suppressing a row costs at least as much as generalizing its cells. The loss without suppression is therefore a
+       lower bound. For discernibility, the squares of class sizes grow at coarser nodes. Nodes whose bound is not below
+       the best loss found so far are skipped.
 
-    Nodes are looked at from the least bound on, along paths to the top that are searched by bisection (Flash). A
-    custom constraint prunes nothing by 2.
+    Nodes are visited in the order of their bounds, along paths to the top that are searched by bisection (Flash). Rule
+    2 is not used with a custom constraint.
 
-    With more rounds each node is exact for its own rows: the first may leave all but 1/n of them, which count as
-    dropped, and those after it do the same with what is left. The nodes together are not the best of all; but one node
-    for all rows of a round is taken where it loses no more, so that local recoding never loses more than full-domain
-    generalization. The average risk, classes / rows, is at most the largest of the rounds. A class is released or left
-    as a whole. So a person who is known exactly can only be in the finest of the released classes that contain their
-    cells, and that class satisfies the constraints. `fits` excludes all other classes for an adversary who knows the
-    protection.
+    With n rounds, generalization is local: each round generalizes the rows that earlier rounds suppressed, and no
+    column more finely than before. Each round is exact for its own rows and may suppress all but 1/n of them. The
+    rounds together are not optimal. One node for all rows of a round is used if its loss is not larger, so that local
+    recoding never loses more than full-domain generalization. The average risk, classes / rows, is at most the largest
+    one of the rounds. A class is released or suppressed as a whole. Therefore a person who is known exactly can only be
+    in the finest released class that contains their cells, and this class satisfies the constraints. `fits` excludes
+    all other classes for an adversary who knows the protection.
 
-    Assumes: as `Mondrian` does; and who is dropped may be missing from every count.
+    Assumes: what `Mondrian` assumes. A suppressed person may be missing from every count.
 
-    Fails when: one coarse level for everybody costs much where few are rare; rounds help. Which node was chosen
-    depends on the table, which an adversary may use, as may who is dropped: they are known to be rare.
+    Fails when: one coarse level for all rows is costly because a few rows are rare; more rounds help. The chosen node
+    depends on the table, and suppressed people are known to be rare. An adversary may use both.
 
+    Parameters
+    ----------
+    k, l, t, constraints
+        As in `Mondrian`.
+    suppression : float
+        Largest share of rows that may be suppressed, 0 to 1.
+    average_risk : float, optional
+        Largest mean probability that an adversary who knows all quasi-identifiers re-identifies a record: classes /
+        rows of the release.
+    loss : str
+        Loss to minimize: "gcp", the global certainty penalty, with 1 for each column of a suppressed row; or
+        "discernibility", the sum of n_c^2 over classes, and n for a suppressed row.
+    weights : mapping of str to float
+        Weight of each column in the penalty, 1 by default.
+    levels : mapping of str to sequence
+        Levels of each column to choose among, as in `Generalize`; 0 is the column itself. Each level is a union of
+        cells of the level before. The default is all levels of a hierarchy, periods of dates, hidden characters of
+        codes, and for other columns the column itself or `*`.
+    rounds : int
+        1 for full-domain generalization, more for local recoding with up to this number of nodes. Rows that violate a
+        constraint after the last round are suppressed. `t` compares with the sensitive values of the whole table.
+
+    References
+    ----------
+    P. Samarati, IEEE TKDE 13(6), 2001; K. LeFevre et al., "Incognito", SIGMOD 2005; K. El Emam et al., "A globally
+    optimal k-anonymity method", JAMIA 16(5), 2009; F. Kohlmayer et al., "Flash", PASSAT 2012. Rounds: F. Prasser et
+    al., "A scalable and pragmatic method for the safe sharing of high-quality health data", IEEE JBHI 22(2), 2018,
+    whose rounds may also be finer than the ones before.
+
+    Examples
+    --------
     >>> table = Table.read({"age": [30, 31, 50, 52], "sex": list("ffmf")}, quasi_identifiers=["age", "sex"])
     >>> protection = Lattice(k=2, levels={"age": [0, 5, 10]})
-    >>> found = protection.choose(table)
-    >>> found.levels, round(found.loss, 3), found.nodes
+    >>> choice = protection.choose(table)
+    >>> choice.levels, round(choice.loss, 3), choice.nodes
     ({'age': 5, 'sex': '*'}, 0.58, 6)
     >>> protection(table, rng=np.random.default_rng(1))[0]["age"].tolist()
     ['[30, 35)', '[30, 35)', '[50, 55)', '[50, 55)']
 
-    Two rounds, the second for those who are not twice as they are:
+    Two rounds, the second for people who are unique after the first:
 
     >>> twins = Table.read({"age": [30, 30, 50, 58], "sex": list("ffmf")}, quasi_identifiers=["age", "sex"])
     >>> Lattice(k=2, levels={"age": [0, 10, "*"]}, rounds=2)(twins, rng=np.random.default_rng(1))[0]["age"].tolist()
     ['30', '30', '[50, 60)', '[50, 60)']
-
-    P. Samarati, IEEE TKDE 13(6), 2001; K. LeFevre et al., "Incognito", SIGMOD 2005; K. El Emam et al., "A globally
-    optimal k-anonymity method", JAMIA 16(5), 2009; F. Kohlmayer et al., "Flash", PASSAT 2012; in
-    rounds, F. Prasser et al., "A scalable and pragmatic method for the safe sharing of high-quality health data", IEEE
-    JBHI 22(2), 2018, whose rounds may also be finer than those before.
     """
 
     k: int = 10

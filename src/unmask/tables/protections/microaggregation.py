@@ -30,32 +30,41 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Microaggregate:
-    """Microaggregation by MDAV: numbers become the means of groups of k to 2k - 1 people who are near one another.
+    """Microaggregation by MDAV: numbers are replaced by the means of groups of k to 2k - 1 similar people.
 
-    Distance is Euclid's, of numbers in standard deviations of the table. As long as 3k people are left, the k nearest
-    to the one farthest from their mean form a group, then the k nearest to the one farthest from that one; of 2k to 3k
-    - 1 who are left, the k nearest to the one farthest from their mean are a group, and the others the last. Equal
-    distances go by the order of the numbers; which of several people with equal numbers is in which group is drawn.
+    Distances are Euclidean, in standard deviations of the table. While at least 3k people remain, the person farthest
+    from their mean and the k - 1 people nearest to this person form a group; then the same for the person farthest from
+    the first one. Of the last 2k to 3k - 1 people, the k nearest to the person farthest from their mean form a group,
+    and the others the last group. Equal distances are resolved by the order of the numbers. People with equal numbers
+    are assigned to groups at random.
 
-    k       : fewest people of a group
-    columns : names of the quasi-identifiers to average; all numbers when left out
+    Means are written with up to 12 decimals, so that the mean of each column is unchanged. Other columns are not
+    changed. If a quasi-identifier is among them, it may still distinguish rows of a group. The averaged columns must
+    contain exact numbers without missing cells.
 
-    Means are written in full, to 12 decimals, so that the mean of each column stays what it was. Other columns are not
-    changed: if a quasi-identifier is among them, it may still distinguish rows of one group. Cells of these
-    columns must be exact numbers, and none missing.
+    Assumes: adversaries know the averaged columns only.
 
-    Assumes: the averaged columns are all that adversaries know.
+    Fails when: groups are tight, so that the nearest mean is that of a person's own group; a group shares a sensitive
+    value; or other columns distinguish the people of a group.
 
-    Fails when: groups are tight, so that the nearest mean is a person's own; a group shares a sensitive value; or other
-    columns tell its people apart.
+    Parameters
+    ----------
+    k : int
+        Smallest number of people in a group.
+    columns : sequence of str, optional
+        Quasi-identifiers to average. The default is all numbers.
 
-    >>> table = Table.read({"age": [30, 31, 50, 52]}, quasi_identifiers="age")
-    >>> Microaggregate(k=2)(table, rng=np.random.default_rng(1))[0]["age"].tolist()
-    ['30.5', '30.5', '51', '51']
-
+    References
+    ----------
     J. Domingo-Ferrer & J. M. Mateo-Sanz, "Practical data-oriented microaggregation for statistical disclosure control",
     IEEE TKDE 14(1), 2002; J. Domingo-Ferrer & V. Torra, "Ordinal, continuous and heterogeneous k-anonymity through
     microaggregation", Data Mining and Knowledge Discovery 11(2), 2005, for this algorithm.
+
+    Examples
+    --------
+    >>> table = Table.read({"age": [30, 31, 50, 52]}, quasi_identifiers="age")
+    >>> Microaggregate(k=2)(table, rng=np.random.default_rng(1))[0]["age"].tolist()
+    ['30.5', '30.5', '51', '51']
     """
 
     k: Annotated[int, Range(2)] = 3

@@ -22,45 +22,55 @@ from unmask.tables.table import Table
 
 @dataclass(frozen=True)
 class Mondrian:
-    """Multidimensional generalization: boxes of at least k people, each cell replaced by what occurs in its box.
+    """Multidimensional generalization: boxes of at least k people, with each cell replaced by the values of its box.
 
-    A box is cut at the allowable position nearest its median, along its widest column (width over the width of the
-    whole table, ties in column order), as long as both halves hold k people and satisfy all constraints on every
+    A box is cut along its widest column (width relative to the whole table; ties: column order), at the allowed
+    position nearest to the median. A cut is allowed if both halves have k people and satisfy all constraints on every
     sensitive column; see `mondrian_cuts.mondrian`.
 
-    k : fewest people of a class (rows, if every row is a person)
-    l : fewest distinct values of a sensitive column in a class
-    t : largest distance, of the equal ground, of a class's sensitive values from the whole table's
-    constraints : further ones, from `unmask.tables.protections`
-    levels : COLUMN=LEVEL, finest released level of quasi-identifiers, as `Generalize` takes them; the table is recoded
-        to them before it is cut
-    strict : True cuts between two values of a column, so that boxes are disjoint; a point with many copies makes a
-        large class. False also cuts between rows of equal value, at random, so that with k alone every box holds k to
-        2k - 1 rows; boxes may then overlap or coincide, and boxes that coincide are one class of the release.
+    Columns are ordered as follows: numbers and dates by value; ordinal columns by rank; texts by their sorted domain,
+    or depth-first along a hierarchy; codes along the tree of their prefixes. Along a tree, the strict form only cuts
+    between children of the lowest node that covers the box. Intervals count as their midpoint, sets as the mean
+    position of their values; `*` and missing cells come first.
 
-    Order of a column: numbers and dates by value, ordinal by rank, text by its domain (sorted), with a hierarchy
-    depth-first along the tree, codes along the tree of their beginnings; along a tree the strict form cuts only between
-    children of the lowest node over all values of the box. Cells that are intervals take their midpoint, sets the mean
-    place of their values, `*` and missing cells come first.
+    Numbers become the interval from the smallest to the largest value. Dates become the shortest period that contains
+    all of them (month, quarter, year), or an interval of whole months, or of whole years beyond 24 months, so that its
+    ends are not dates of people. Codes become their common prefix, `481**`. Other values become their set, written as a
+    node of the hierarchy if it is one, and as the lowest node that contains them if `cells` of the table is "nodes". A
+    class that mixes missing cells, `*` or a mask with other cells gets `*`.
 
-    Numbers become the interval from the smallest to the largest present. Dates become the finest period that holds all
-    of them (month, quarter, year), or an interval of whole months, over more than 24 of them of whole years: no date of
-    one person stands at its end. Codes become their common beginning, `481**`; the others the set of values present,
-    written as a node of the hierarchy where it is one, and as the lowest node above where the table's `cells` are
-    "nodes". A class that mixes a missing cell, `*` or, of text, a mask with other cells gets `*`.
+    Assumes: adversaries know the quasi-identifiers only. Each person has one row, or an identifier joins their rows.
 
-    Assumes: quasi-identifiers are all that adversaries know, and each person has one row, or an identifier
-    joins their rows.
+    Fails when: a kept column distinguishes rows of a box; a class shares one sensitive value (use `l` or `t`); most
+    rows of a class belong to one person; or the same people are released again in other boxes.
 
-    Fails when: a column that is kept undoes the boxes, a class shares one sensitive value (ask for `l` or `t`), most
-    rows of a class are one person's, or the same people are released again in other boxes.
+    Parameters
+    ----------
+    k : int
+        Smallest number of people in a class (rows, if every row is a person).
+    l : int, optional
+        Smallest number of distinct values of a sensitive column in a class.
+    t : float, optional
+        Largest distance between the sensitive values of a class and of the whole table, with the equal distance.
+    constraints : sequence, optional
+        Further constraints, from `unmask.tables.protections`.
+    levels : mapping of str to level, optional
+        Finest released level of quasi-identifiers, as in `Generalize`. The table is recoded to it before it is cut.
+    strict : bool
+        True: cuts are between two values of a column, so that boxes are disjoint. A point with many copies then makes a
+        large class. False: rows of equal value may be divided at random, so that with k alone every box has k to 2k - 1
+        rows. Boxes may then overlap; equal boxes form one class of the release.
 
+    References
+    ----------
+    K. LeFevre, D. DeWitt, R. Ramakrishnan, "Mondrian multidimensional k-anonymity", ICDE 2006.
+
+    Examples
+    --------
     >>> table = Table.read({"age": [30, 31, 50, 51]}, quasi_identifiers="age")
     >>> release, origin = Mondrian(k=2)(table, rng=np.random.default_rng(1))
     >>> release.quasi_identifiers[0].levels.labels, release.classes.sizes
     (('[30, 31]', '[50, 51]'), array([2, 2]))
-
-    K. LeFevre, D. DeWitt, R. Ramakrishnan, "Mondrian multidimensional k-anonymity", ICDE 2006.
     """
 
     k: int = 10

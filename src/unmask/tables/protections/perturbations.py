@@ -47,28 +47,38 @@ ANYWHERE = 0.001
 
 @dataclass(frozen=True)
 class PRAM:
-    """Post-randomization: each cell of a quasi-identifier is kept with a probability, else drawn from its column.
+    """Post-randomization: each cell of a quasi-identifier is kept with a given probability, otherwise drawn at random.
 
-    K(r given x) = keep [r = x] + (1 - keep) q(r), with q the shares of the values in the table; each cell on its own,
-    so that margins stay what they are, on average. Other rows may draw the cell of a person in the table, so
-    their record adds more than their row. A column with a stated matrix has K(r given x) = matrix[x][r].
+        K(r given x) = keep [r = x] + (1 - keep) q(r)
 
-    keep     : probability, of every quasi-identifier or by name; a column that is not named is not changed
-    matrices : by column, from each true value to the probability of each released one, which sum to 1; a value that is
-               not named is not changed
+    q is the share of each value in the table, and cells are independent. The expected margins are therefore unchanged.
+    The cell of a person may be drawn for other rows, so that their record has an effect beyond their own row. A column
+    with a matrix has K(r given x) = matrix[x][r].
 
-    Assumes: a cell that was kept looks like one that was drawn.
+    Assumes: a kept cell looks like a drawn one.
 
-    Fails when: several columns are known, for their kept cells together point at one row, and combinations that do not
-    occur in life show which cells were drawn (`MechanismAttack`).
+    Fails when: several columns are known, because kept cells together identify a row, and impossible combinations show
+    which cells were drawn (`MechanismAttack`).
 
+    Parameters
+    ----------
+    keep : float or mapping of str to float
+        Probability for every quasi-identifier, or by name. Columns that are not named are not changed.
+    matrices : mapping, optional
+        For each column, a mapping from each true value to the probabilities of the released values, which sum to 1.
+        Values that are not named are not changed.
+
+    References
+    ----------
+    J. M. Gouweleeuw, P. Kooiman, L. Willenborg & P.-P. de Wolf, "Post randomisation for statistical disclosure control:
+    theory and implementation", Journal of Official Statistics 14(4), 1998.
+
+    Examples
+    --------
     >>> table = Table.read({"age": [30, 30, 41, 41]}, quasi_identifiers="age")
     >>> release, origin = PRAM(keep=0.5)(table, rng=np.random.default_rng(1))
     >>> release["age"].tolist(), table["age"][origin].tolist()
     (['30', '30', '30', '41'], ['30', '41', '30', '41'])
-
-    J. M. Gouweleeuw, P. Kooiman, L. Willenborg & P.-P. de Wolf, "Post randomisation for statistical disclosure control:
-    theory and implementation", Journal of Official Statistics 14(4), 1998.
     """
 
     keep: float | Mapping[str, float] = field(default=0.8, hash=False)
@@ -200,27 +210,36 @@ class AddNoise:
 
 @dataclass(frozen=True)
 class RankSwap:
-    """Swap the values of a column between rows whose ranks differ by at most a share of the rows.
+    """Swap the values of a column between rows whose ranks differ by at most a given share of the rows.
 
-    Column by column, from the lowest rank up, each row that is still free changes its value with one of the free rows
-    among the next `share` n, each alike; equal values are ranked by chance. Margins stay exactly what they are; missing
-    cells stay where they are.
+    In each column, from the lowest rank up, each row that has not been swapped yet exchanges its value with one of the
+    unswapped rows among the next `share` n rows, chosen at random. Equal values are ranked at random. Margins are
+    unchanged, and missing cells stay where they are.
 
-    share   : largest difference of ranks, as a share of the rows
-    columns : names of the quasi-identifiers; all whose values have an order when left out
+    Assumes: people who are close in one column are not close in the others.
 
-    Assumes: people near in one column are not near in the others.
+    Fails when: the adversary knows the share. Each column then leaves few candidates, and all columns together often
+    leave one (`MechanismAttack`).
 
-    Fails when: the share is known: each column leaves few rows, and all columns together often one (`MechanismAttack`).
+    Parameters
+    ----------
+    share : float
+        Largest difference of ranks, as a share of the rows.
+    columns : sequence of str, optional
+        Quasi-identifiers to swap. The default is all columns whose values have an order.
 
+    References
+    ----------
+    R. A. Moore, "Controlled data-swapping techniques for masking public use microdata sets", US Bureau of the Census,
+    1996. J. Nin, J. Herranz & V. Torra, "Rethinking rank swapping to decrease disclosure risk", Data & Knowledge
+    Engineering 64(1), 2008, for an adversary who knows the method.
+
+    Examples
+    --------
     >>> table = Table.read({"age": [30, 31, 50, 51]}, quasi_identifiers="age")
     >>> release, origin = RankSwap(share=0.25)(table, rng=np.random.default_rng(1))
     >>> release["age"].tolist(), table["age"][origin].tolist()
     (['30', '31', '50', '51'], ['31', '30', '51', '50'])
-
-    R. A. Moore, "Controlled data-swapping techniques for masking public use microdata sets", US Bureau of the Census,
-    1996. J. Nin, J. Herranz & V. Torra, "Rethinking rank swapping to decrease disclosure risk", Data & Knowledge
-    Engineering 64(1), 2008, for an attacker who knows it.
     """
 
     share: float = 0.05

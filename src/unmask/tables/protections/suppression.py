@@ -33,23 +33,32 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Suppress:
-    """Drop the rows of every class that is smaller than k or violates a constraint on a sensitive column.
+    """Suppress the rows of every class that is smaller than k or violates a constraint on a sensitive column.
 
-    k, l, t, constraints : as in `Mondrian`. The cells of the rows that stay are not changed; `origin` is shorter than
-    the table. It is an error when no class is left.
+    The cells of the other rows are not changed, and `origin` is shorter than the table. An error is raised if no class
+    remains.
 
-    Assumes: as `Mondrian` does, and that those who are dropped may be missing from every count.
+    Assumes: what `Mondrian` assumes. A suppressed person may be missing from every count.
 
-    Fails when: rare people are what the data are for: they are the ones dropped. Who is known to be in the source,
-    and is missing, is known to be rare.
+    Fails when: rare people are the purpose of the data, because they are suppressed. A person who is known to be in the
+    source and is missing from the release is known to be rare.
 
+    Parameters
+    ----------
+    k, l, t, constraints
+        As in `Mondrian`.
+
+    References
+    ----------
+    P. Samarati & L. Sweeney, "Protecting privacy when disclosing information: k-anonymity and its enforcement through
+    generalization and suppression", 1998.
+
+    Examples
+    --------
     >>> table = Table.read({"age": [30, 30, 50]}, quasi_identifiers="age")
     >>> release, origin = Suppress(k=2)(table, rng=np.random.default_rng(1))
     >>> sorted(origin.tolist())
     [0, 1]
-
-    P. Samarati & L. Sweeney, "Protecting privacy when disclosing information: k-anonymity and its enforcement through
-    generalization and suppression", 1998.
     """
 
     k: int = 10
@@ -82,30 +91,41 @@ class Suppress:
 
 @dataclass(frozen=True)
 class SuppressCells:
-    """Replace cells by `*` in the classes smaller than k, column after column.
+    """Replace cells by `*` in classes smaller than k, one column after the other.
 
-    Rule: as long as some rows are in classes smaller than k, take among the columns not used yet the one whose
-    suppression in exactly these rows leaves the fewest rows in small classes (ties: column order), write `*` there, and
-    form the classes again, `*` being a value of its own. Rows already in large classes are never touched. It ends when
-    no small class is left, the columns are used up, or the budget is spent; rows still in small classes stay in the
-    release. Criteria let `*` meet every cell, so that k holds for them if all columns may be suppressed at rate 1;
-    `unmask.protect` refuses a release whose criteria miss k.
+    While rows are in classes smaller than k, the algorithm selects, among the columns not used yet, the column whose
+    suppression in exactly these rows leaves the fewest rows in small classes (ties: column order). It writes `*` there
+    and forms the classes again, with `*` as a value of its own. Rows in large classes are never changed.
 
-    columns : names of the quasi-identifiers that may be suppressed, all of them by default.
-    rate : largest share of the cells of these columns that may become `*`, 0 to 1. When a step would exceed it, whole
-        classes are suppressed from the smallest upwards (ties in class order) as far as the budget goes.
+    The algorithm ends when no small class is left, all columns are used, or the budget is spent. Rows that are still in
+    small classes stay in the release. Criteria let `*` match every cell. Therefore k holds for these rows if all
+    columns may be suppressed and `rate` is 1. `unmask.protect` refuses a release that misses k.
 
     Assumes: adversaries read `*` as any value.
 
-    Fails when: the star tells: rows of large classes have none, so a row with stars is one of few (`MechanismAttack`);
-    or columns are used up, and some classes stay small.
+    Fails when: the star itself is informative, because rows of large classes have none (`MechanismAttack`); or all
+    columns are used and some classes stay small.
 
+    Parameters
+    ----------
+    k : int
+        Smallest class size.
+    columns : sequence of str, optional
+        Quasi-identifiers that may be suppressed. The default is all of them.
+    rate : float
+        Largest share of the cells of these columns that may become `*`, 0 to 1. If a step would exceed it, whole
+        classes are suppressed from the smallest upwards (ties: class order), as far as the budget goes.
+
+    References
+    ----------
+    L. Willenborg & T. de Waal, "Elements of statistical disclosure control", 2001, for local suppression.
+
+    Examples
+    --------
     >>> table = Table.read({"age": [30, 30, 50, 51], "sex": list("mmff")}, quasi_identifiers=["age", "sex"])
     >>> release, origin = SuppressCells(k=2)(table, rng=np.random.default_rng(1))
     >>> release.classes.sizes, release.column("age").levels.labels
     (array([2, 2]), ('*', '30', '50', '51'))
-
-    L. Willenborg & T. de Waal, "Elements of statistical disclosure control", 2001, for local suppression.
     """
 
     k: int = 10
