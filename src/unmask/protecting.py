@@ -15,6 +15,7 @@ from unmask.results import as_json
 
 if TYPE_CHECKING:
     from unmask.tables import Table
+    from unmask.tables.utility.evaluation import InformationLoss
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -112,13 +113,12 @@ def protect(
     if coarsen:
         release, order = Generalize(coarsen)(release, rng=rng)
         origin = origin[order]
-    sizes, loss = criteria.evaluate(release, sensitive=()), utility.information_loss(people.members, release, origin)
-    facts: dict[str, float] = {"rows": release.n_rows, "classes": sizes.classes, "k": sizes.k, "gcp": loss.gcp}
-    facts["average_class_size"] = release.n_rows / sizes.classes
+    loss = utility.information_loss(people.members, release, origin)
+    facts = measure_release(release, loss)
     if people.members.person is not None:
         persons = people.members.person[origin]
         facts["k_people"], facts["person_share"] = criteria.people_in_classes(release, persons)
-    if isinstance(chosen, SuppressCells) and (reached := facts.get("k_people", sizes.k)) < chosen.k:
+    if isinstance(chosen, SuppressCells) and (reached := facts.get("k_people", facts["k"])) < chosen.k:
         raise FailedError(
             f"{chosen!r} leaves k = {reached}, expected at least {chosen.k}: no further cell may be suppressed; "
             "allow a larger rate or more columns, or generalize first"
@@ -129,3 +129,17 @@ def protect(
         plain = replace(chosen, l=None, t=None)(people.members)
         facts["gcp_of_k_alone"] = utility.information_loss(people.members, *plain).gcp
     return Protected(release, origin if people.member is None else people.member[origin], facts, loss.width)
+
+
+def measure_release(release: Table, loss: InformationLoss) -> dict[str, float]:
+    """Return the rows, the classes, the smallest class and the information lost."""
+    from unmask.tables import criteria
+
+    sizes = criteria.evaluate(release, sensitive=())
+    return {
+        "rows": release.n_rows,
+        "classes": sizes.classes,
+        "k": sizes.k,
+        "gcp": loss.gcp,
+        "average_class_size": release.n_rows / sizes.classes,
+    }

@@ -19,10 +19,8 @@ from unmask.data import writing
 from unmask.toml_text import DOCUMENT
 
 if TYPE_CHECKING:
-    from unmask.graphs.graph import SocialGraph
     from unmask.reports import ReportData
     from unmask.reports.overview import Line
-    from unmask.tables.table import Table
 
 UNDOES = "whoever has it can undo the release"
 """Reason why the origin of a release is secret."""
@@ -202,14 +200,15 @@ def _refuse_inputs(outputs: Sequence[Path]) -> None:
 
 
 def write_release(
-    release: Table | SocialGraph, output: Path, text: str, origin: Path | None, *, show: Callable[[], object] | None
+    write: Callable[[Path], object], output: Path, text: str, origin: Path | None, *, show: Callable[[], object] | None
 ) -> None:
     """Write the release and the text of its origin, both or neither: an origin of another would spoil later audits.
 
-    show : prints results; if it fails, no file is there
+    write : writes the release
+    show  : prints results; if it fails, no file is there
     """
     with writing.replace_files(output, origin) as places:
-        release.write(places[output])
+        write(places[output])
         if origin is not None:
             writing.write_text(places[origin], text, private=True)
         if show is not None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -90,94 +92,100 @@ def protect(
     if hold_back and origin is None:
         raise UnmaskError("--hold-back leaves control people, whom the origin tells apart; give --origin, too")
     protection = choose_protection(protection, relaxed, **pop_options(values, ("k", "l_", "t", "levels")))
-    if engine.engine is not None:
-        result = _protect_counted(engine, data, values, protection, output, formulas=formulas, force=force)
-        if result is not None:  # a dry run has no result
-            if as_json:
-                _print_json(result, [])
-            _print_release(result, output, [], as_json=as_json)
-        return
-    table, dropped = read_table(Path(data), values), list_dropped_columns(read_column_names(Path(data), values), values)
-    _print_dropped_columns(dropped)
-    if output != STANDARD_OUTPUT:
-        from unmask.tables.writing import check_name
-
-        check_name(output)
-    release, rows, result = _protect(table, protection, formulas, hold_back=hold_back, coarsen=coarsen)
-    warnings = [*_warn_of_small_classes(result, protection), *_warn_of_person_columns(table)]
-    result["dropped"] = dropped
-    show = (lambda: _print_json(result, warnings)) if as_json else None
-    write_release(release, output, format_origin(rows) if origin else "", origin, show=show)
-    _print_release(result, output, warnings, as_json=as_json)
+    source: AbstractContextManager[_Release | None]
+    if engine.engine is None:
+        source = _protect_rows(data, values, protection, output, formulas, hold_back=hold_back, coarsen=coarsen)
+    else:
+        source = _protect_counts(engine, data, values, protection, output, formulas)
+    with source as made:
+        if made is None:  # a dry run makes no release
+            return
+        show = partial(_print_json, made) if as_json else None
+        write_release(made.write, output, "" if origin is None else format_origin(made.origin), origin, show=show)
+    _print_release(made, output, as_json=as_json)
 
 
-def _protect(table: Table, protection: Any, formulas: Formulas, **settings: Any) -> tuple[Table, Any, dict[str, Any]]:
-    """Return the release, the row of the table behind each of its records, and facts about it."""
+class _Release(NamedTuple):
+    """A release to write, and what is printed about it.
+
+    write : function that writes it to a path
+    origin : row of the original behind each record; None if an engine keeps the rows
+    """
+
+    write: Callable[[Path], object]
+    facts: Mapping[str, Any]
+    width: Mapping[str, Any]
+    dropped: Sequence[str]
+    origin: Any = None
+    warnings: Sequence[str] = ()
+
+
+@contextmanager
+def _protect_rows(
+    source: str, reading: dict[str, Any], protection: Any, output: Path, formulas: Formulas, **settings: Any
+) -> Iterator[_Release]:
+    """Protect a table in memory."""
     from unmask.protecting import protect as protect_table
     from unmask.tables.formulas import check_formulas, escaped, formula_cells
+    from unmask.tables.writing import check_name
 
+    path = Path(source)
+    table, dropped = read_table(path, reading), list_dropped_columns(read_column_names(path, reading), reading)
+    _print_dropped_columns(dropped)
+    if output != STANDARD_OUTPUT:
+        check_name(output)
     start = time.perf_counter()
     protected = protect_table(table, protection, **settings)
-    seconds = time.perf_counter() - start
+    facts = {**protected.facts, "seconds": round(time.perf_counter() - start, 3)}
     cells = formula_cells(protected.release)
     check_formulas(cells, formulas)
     _print_formula_cells(cells, formulas)
     release = escaped(protected.release) if formulas == "escape" else protected.release
-    return release, protected.origin, {**protected.facts, "seconds": round(seconds, 3), "width": protected.width}
+    warnings = [*_warn_of_small_classes(facts, protection), *_warn_of_person_columns(table)]
+    yield _Release(release.write, facts, protected.width, dropped, protected.origin, warnings)
 
 
-def _protect_counted(
-    engine: EngineOptions,
-    source: str,
-    reading: dict[str, Any],
-    protection: Any,
-    output: Path,
-    *,
-    formulas: Formulas,
-    force: bool,
-) -> dict[str, Any] | None:
-    """Protect a table that stays in an engine and write the release; return facts about it, None after a dry run."""
+@contextmanager
+def _protect_counts(
+    engine: EngineOptions, source: str, reading: dict[str, Any], protection: Any, output: Path, formulas: Formulas
+) -> Iterator[_Release | None]:
+    """Protect a table that stays in an engine; None on a dry run."""
     from unmask.data.resources import check_output
-    from unmask.tables import criteria
+    from unmask.protecting import measure_release
     from unmask.tables.counted_release import generalize, write_release
 
-    start = time.perf_counter()
-    check_output(output, force=force)
+    check_output(output, force=True)  # whether it exists is checked above
     needs = {"counts_sensitive": protection.reads_values, "counts_records": False}
     with count_tables(engine, {source: source}, reading, lambda _name, read, _columns: read, **needs) as counted:
         if not counted:
-            return None
+            yield None
+            return
         stored, table = counted[source]
+        start = time.perf_counter()
         generalized = generalize(table, protection)
+        facts = measure_release(generalized.release, generalized.loss)
+        facts["seconds"] = round(time.perf_counter() - start, 3)
         dropped = list_dropped_columns(stored.engine.names(source), reading)
         _print_dropped_columns(dropped)
-        _print_formula_cells(write_release(stored, generalized, output, formulas=formulas, force=force), formulas)
-    loss, n_classes = generalized.loss, len(generalized.release.classes.sizes)
-    return {
-        "rows": loss.released_rows,
-        "classes": n_classes,
-        "k": criteria.evaluate(generalized.release, sensitive=()).k,
-        "gcp": loss.gcp,
-        "average_class_size": loss.released_rows / n_classes,
-        "seconds": round(time.perf_counter() - start, 3),
-        "dropped": dropped,
-        "width": loss.width,
-    }
+
+        def write(path: Path) -> None:
+            _print_formula_cells(write_release(stored, generalized, path, formulas=formulas), formulas)
+
+        yield _Release(write, facts, generalized.loss.width, dropped)
 
 
-def _print_json(result: dict[str, Any], warnings: list[str]) -> None:
-    facts = {name: value for name, value in result.items() if name not in ("width", "dropped")}
-    width = [{"column": name, **vars(column)} for name, column in result["width"].items()]
-    dropped = [{"column": name} for name in result["dropped"]]
-    print_json(results=[facts], tables={"width": width, "dropped": dropped}, warnings=warnings)
+def _print_json(made: _Release) -> None:
+    width = [{"column": name, **vars(column)} for name, column in made.width.items()]
+    dropped = [{"column": name} for name in made.dropped]
+    print_json(results=[made.facts], tables={"width": width, "dropped": dropped}, warnings=made.warnings)
 
 
-def _print_release(result: dict[str, Any], output: Path, warnings: list[str], *, as_json: bool) -> None:
+def _print_release(made: _Release, output: Path, *, as_json: bool) -> None:
     from unmask.protecting import describe_cost
 
-    for warning in warnings:
+    for warning in made.warnings:
         print_line(f"warning: {warning}", err=True)
-    print_line(f"wrote {output}: {describe_cost(result, result['width'])}", err=True)
+    print_line(f"wrote {output}: {describe_cost(made.facts, made.width)}", err=True)
     if not as_json and output != STANDARD_OUTPUT:
         params = click.get_current_context().params
         truth = ["--original", params["data"], "--origin", params["origin"]] if params["origin"] else []

@@ -181,7 +181,7 @@ def protect_graph(
     losses = lost(people, *separated)
     facts = {**_counts(people, separated, release), "seconds": round(seconds, 3), "utility": utility(losses), **losses}
     show = partial(print_json, results=[facts]) if as_json else None
-    write_release(release, output, _origin_text(people, separated, nodes), origin, show=show)
+    write_release(release.write, output, _origin_text(people, separated, nodes), origin, show=show)
     _say_left_out(separated.release.n_nodes - release.n_nodes)
     print_line(
         f"wrote {output}: {release.n_nodes:,} nodes and {release.n_edges:,} edges of {people.n_nodes:,} people with "
