@@ -29,11 +29,12 @@ _TIE = 1e-4  # of what is equal but for rounding, such as the halves of a node t
 
 @dataclass(frozen=True)
 class Climb:
-    """Global matching on a sparse support: Frank-Wolfe steps, ever bolder, towards the shares that keep most edges.
+    """Graph matching on a sparse support: Frank-Wolfe steps of falling temperature towards the mapping that keeps most
+    edges.
 
-    P(u, c) is the share of source node u that is given to target node c, for the pairs of `Support.of` alone: 1 for
-    seeds, at first the same for all candidates of a node. Each step t = 0..24 adds up how much the neighbors speak for
-    each pair, and moves towards the shares that follow, in which the shares of a target node sum to at most 1:
+    P(u, c) is the share of source node u that is assigned to target node c, for the pairs of `Support.of` only. It is 1
+    for seeds, and initially equal for all candidates of a node. Each step t = 0..24 sums the support of the neighbors
+    for each pair, and moves towards the assignment Q that follows from it:
 
         G(u, c) = sum over neighbors x of u and y of c of P(x, y) w_y, with w_y = max(.1, log(2m / (10 d_y)))
         H(u, c) = G(u, c) / (d_u d_c)^gamma
@@ -41,41 +42,41 @@ class Climb:
         Q       = exp((3 + t) H / s), scaled so that columns sum to at most 1 and rows to 1 (Sinkhorn, 20 sweeps)
         P       = P + 2 / (t + 3) (Q - P)
 
-    with d the degree in its own graph and m the edges of the target: rare neighbors count more. Rows are scaled last:
-    where more nodes ask for candidates than there are, rows sum to 1 and columns to more. A node is mapped where a
-    candidate holds more than half of it; twins, who share it, are not. The belief is P, of status `scores`; it lists
-    shares of at least .03.
+    d is the degree in the node's own graph, and m the number of edges of the target. Rare neighbors thus have more
+    weight. Rows are scaled last: if more nodes compete for candidates than there are, rows sum to 1 and columns to
+    more. A node is mapped if a candidate has more than half of it. Twins share a candidate and are not mapped. The
+    belief is P, with status `scores`, and lists shares of at least .03.
 
-    Where both graphs have directions (`SocialGraph.way`), G adds up twice: over x and y that u and c link to, and over
-    x and y that link to u and c.
+    If both graphs are directed (`SocialGraph.way`), G is the sum over x and y that u and c link to, plus the sum over x
+    and y that link to u and c.
 
-    Of a similarity that the adversary has, l(u, c) is its log-likelihood ratio, see `Similarity.ratios`: P begins with
-    exp(8 l / scale), and Q has exp((3 + t) (H / s + l / scale)), both scaled as above.
+    If the adversary has a similarity with log-likelihood ratio l(u, c), see `Similarity.ratios`, P starts with
+    exp(8 l / scale), and Q contains exp((3 + t) (H / s + l / scale)), both scaled as above.
 
-    After the steps 4, 8 and 14 pairs are dropped whose P is below 1 % of the largest of their u; the mean of s still
-    counts them. Differences of H below 1e-5 of the largest of u count as ties, as they may be rounding.
+    After steps 4, 8 and 14, pairs are dropped if P is below 1 % of the largest share of u; the mean of s still counts
+    them. Differences of H below 1e-5 of the largest of u count as ties, because they may be rounding errors.
 
-    Work: each step visits, for each pair (u, c), the neighbors of c, and for each neighbor of u its candidates: about
-    50 times pairs times mean degree in all steps, half of it for pairs that are dropped. Memory: some 30 bytes a pair
-    next to the graphs.
+    Work: each step visits the neighbors of c for each pair (u, c), and the candidates of each neighbor of u. All steps
+    together need about 50 times pairs times mean degree, half of it for pairs that are dropped later. Memory: about 30
+    bytes for each pair, besides the graphs.
 
     Parameters
     ----------
     gamma : float
-        Discount of degrees, at least 0: 0 if the target is a small, thinned part of the source, .5 if edges between
-        strangers depend on degrees in both graphs, .25 between them.
+        Discount of degrees, at least 0. Use 0 if the target is a small, thinned part of the source, .5 if edges between
+        strangers depend on the degrees in both graphs, and .25 in between.
     scale : float
-        Log-likelihood ratio of a similarity that counts as much as s does, above 0; the smaller, the more the
-        similarity is trusted against the edges. Since s is the deviation of the edges' own scores, edges count as much
-        where they mean nothing: if the graphs share a twentieth of their edges, 4 names half a point less than the
-        similarity alone, and 1 names five more.
+        Log-likelihood ratio of a similarity that has the same weight as s, above 0. A smaller value gives the
+        similarity more weight. s is the deviation of the edge scores, so that edges always have the same weight, even
+        if they are uninformative: if the graphs share a twentieth of their edges, scale 4 finds half a point less than
+        the similarity alone, and scale 1 finds five points more.
 
     Notes
     -----
-    Assumes: most right pairs are in the support, and people with an edge in one graph are likelier than strangers to
+    Assumes: most right pairs are in the support, and people with an edge in one graph are more likely than strangers to
     have one in the other.
 
-    Fails when: most people are in one graph alone: they are mapped too, and nothing in P tells that they are absent.
+    Fails when: most people are in one graph only. They are mapped, too, and P does not show that they are absent.
 
     References
     ----------

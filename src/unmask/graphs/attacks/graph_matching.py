@@ -29,30 +29,29 @@ MAX_LAST_STEP = 0.03
 class GraphMatching:
     """Seeded graph matching: the mapping that keeps most edges and non-edges, by the fast approximate QAP algorithm.
 
-    Maximized over permutations P that keep the seeds is trace(A P B^T P^T), with A and B the two graphs as matrices of
-    1 (edge) and -1 (none); the smaller one is padded with nodes whose entries are 0, and who is mapped to one of those
-    is left unmapped. It starts from the center of the doubly stochastic matrices, climbs by Frank-Wolfe steps, each a
-    linear assignment, and ends in the nearest permutation. All others are mapped: it never doubts. Nodes are put in an
-    order first that goes by the structure alone, color refinement from the seeds, so that their numbers say nothing.
+    The attack maximizes trace(A P B^T P^T) over permutations P that keep the seeds. A and B are the graphs as matrices
+    with 1 for an edge and -1 for no edge. The smaller graph is padded with nodes whose entries are 0; a node that is
+    mapped to one of them stays unmapped. The search starts from the center of the doubly stochastic matrices, takes
+    Frank-Wolfe steps with a linear assignment each, and ends in the nearest permutation. All other nodes are mapped,
+    however unlikely.
 
-    Nodes that color refinement cannot tell apart, twins among them, can be exchanged. A match of them is therefore
-    shared: the belief is the mean over all exchanges within a color on both sides, and only nodes whose match is the
-    same in all of them are mapped. A node without neighbors keeps the prior.
+    Nodes are first ordered by color refinement from the seeds, so that node numbers have no effect. Nodes of one color,
+    such as twins, can be exchanged. The belief is therefore the mean over all exchanges within colors on both sides,
+    and only nodes that have the same match in all of them are mapped. A node without neighbors keeps the prior.
 
     Parameters
     ----------
     largest : int
-        Largest number of nodes of a graph. All pairs of nodes are compared, and the work of an assignment grows
-        with the third power of the nodes.
+        Largest number of nodes of a graph. All pairs of nodes are compared, and the work of an assignment grows with
+        the third power of the nodes.
     steps : int
-        Largest number of steps. `sweeps` is the number of nodes mapped, in one pass, and `visits` the pairs of
-        nodes.
+        Largest number of steps. `sweeps` is the number of nodes mapped, in one pass, and `visits` the pairs of nodes.
 
     Notes
     -----
     Assumes: both graphs have nearly the same people and edges.
 
-    Fails when: many people are in one graph alone: they are mapped all the same; or the graphs are large.
+    Fails when: many people are in one graph only, because they are mapped, too; or the graphs are large.
 
     References
     ----------

@@ -20,47 +20,49 @@ Weighting = Literal["released", "printed"]
 
 @dataclass(frozen=True)
 class Grasshopper:
-    """Propagation that trusts a mapped neighbor the more, the more of its own neighbors are mapped alike.
+    """Propagation attack that weighs a mapped neighbor by the number of its own consistently mapped neighbors.
 
-    With n(x) the neighbors x' of a mapped node x whose image is next to the image y of x:
+    Let n(x) be the number of neighbors of a mapped node x whose images are neighbors of the image y of x. The score of
+    a candidate c of node v is
 
-        released : omega(x) = omega(y) = (1 + n(x)) / sqrt(deg x deg y), S_c = sum of omega over the neighbors of v
-                   whose image is next to c
-        printed  : omega(x) = omega(y) = 1 + n(x) / sqrt(deg x deg y), 1 for a node that is not mapped;
-                   S_c = (neighbors of v whose image is next to c) omega(c)
+        released : S_c = sum of omega over the neighbors of v whose image is next to c,
+                   omega(x) = omega(y) = (1 + n(x)) / sqrt(deg x deg y)
+        printed  : S_c = (number of neighbors of v whose image is next to c) omega(c),
+                   omega(x) = omega(y) = 1 + n(x) / sqrt(deg x deg y), and 1 for a node that is not mapped
 
-    The printed pseudo code finds far less than was published; the program of its authors weighs as `released`. All
-    nodes next to an image are candidates, mapped ones too. The best is a proposal if (max S - second max S) / sigma(S)
-    is at least theta, with sigma the population deviation over the candidates; ties and single candidates are
-    refused. All nodes are scored against the mapping of the step before; mutual proposals then replace what their two
-    nodes were mapped to, so that a match, a seed too, may be moved or dropped. Steps end when none changes the
-    mapping, or at `max_steps`, for the mapping may oscillate.
+    The printed pseudo code finds far less than the paper reports. The authors' program uses the `released` weights.
+
+    All nodes next to an image are candidates, also mapped nodes. The best candidate is a proposal if (max S - second
+    max S) / sigma(S) is at least theta, with sigma the population standard deviation over the candidates. Ties and
+    single candidates are rejected. All nodes are scored with the mapping of the step before. Mutual proposals then
+    replace the matches of their two nodes, so that a match, also a seed, may be moved or dropped. The attack ends if a
+    step does not change the mapping, or after `max_steps`, because the mapping may oscillate.
 
     Parameters
     ----------
     theta : float
-        Least eccentricity of a match, at least 0.
+        Smallest eccentricity of a match, at least 0.
     weighting : {"released", "printed"}
-        Formula of the weights, see above.
+        Formula of the weights.
     max_steps : int
         Largest number of steps.
     listed : int
-        Largest number of candidates that the belief lists of a node.
+        Largest number of candidates of a node in the belief.
     threads : int
-        Number of threads; they change no result.
+        Number of threads. It does not change the result.
 
     Notes
     -----
-    Assumes: as `Nar09` does, and that right matches have neighbors who are mapped alike.
+    Assumes: what `Nar09` assumes, and that the neighbors of right matches are mapped consistently.
 
-    Fails when: seeds are too few to spread; nodes of few neighbors get equal scores, which are refused; the mapping may
-    oscillate.
+    Fails when: seeds are too few to spread; nodes with few neighbors have equal scores, which are rejected; or the
+    mapping oscillates.
 
     References
     ----------
     B. Simon, G. G. Gulyas & S. Imre, "Analysis of Grasshopper, a novel social network de-anonymization algorithm",
-    2014; G. G. Gulyas, "Protecting privacy against structural de-anonymization attacks in social networks",
-    2015, algorithm 3.
+    2014; G. G. Gulyas, "Protecting privacy against structural de-anonymization attacks in social networks", 2015,
+    algorithm 3.
 
     Examples
     --------

@@ -30,48 +30,47 @@ HIGH_TIER = 8
 
 @dataclass(frozen=True)
 class Irma:
-    """Iterative repair: a mapping marks the pairs of neighbors, and the marks make a better mapping.
+    """Iterative repair: pairs of a mapping mark the pairs of their neighbors, and the marks determine a better mapping.
 
-    A pair (x, y) marks every pair (u, c) with u next to x and c next to y. A greedy choice takes unmapped nodes' pairs
-    of at least m marks by falling marks, then by rising |deg u - deg c|; a chosen pair rules out all others of its two
-    nodes. Seeds are mapped throughout.
+    A pair (x, y) marks every pair (u, c) with u a neighbor of x and c a neighbor of y. A greedy selection takes the
+    pairs of unmapped nodes with at least m marks, by decreasing marks and then by increasing |deg u - deg c|. A
+    selected pair excludes all other pairs of its two nodes. Seeds are always mapped.
 
-    1. Percolation (expand when stuck): mapped pairs mark, the choice with m = 2 adds to the mapping, until nothing is
-       added. Then all pairs of unmapped nodes that have a mark mark too, as if they were mapped, and it goes on until
-       again nothing is added.
-    2. Repair: the mapping marks, then it is given up, and the choice with m = 2 makes a new one. Repeated, 4 times or
-       more, while the number of edges that are mapped onto edges grows by 2 %.
-    3. One more repair explores: it goes on with m = 1, so that many nodes are mapped and few of them well. Four repairs
-       with m = 2 follow.
+    1. Percolation (expand when stuck): mapped pairs mark, and the selection with m = 2 extends the mapping, until it
+       adds no pair. Then all marked pairs of unmapped nodes mark, too, as if they were mapped, and percolation
+       continues until it adds no pair again.
+    2. Repair: the mapping marks, and the selection with m = 2 makes a new mapping from the marks. This is repeated at
+       least 4 times, while the number of edges mapped onto edges grows by 2 %.
+    3. Exploration: one repair continues with m = 1, so that many nodes are mapped, and few of them correctly. Four
+       repairs with m = 2 follow.
 
     Parameters
     ----------
     ties : {"open", "broken"}
         Treatment of a pair of a node that has an equal pair (marks, difference of degrees) with another free node.
-        `open` excludes all nodes of such pairs from this choice. `broken` takes them in the order of a hash of the two
-        numbers, which amounts to the published program. It maps more nodes, the additional ones hardly better than by a
-        guess, and structural twins among them.
+        `open` excludes all nodes of such pairs from this selection. `broken` orders them by a hash of the two numbers,
+        which is equivalent to the published program. It maps more nodes; the additional matches are hardly better than
+        a guess, and include structural twins.
     listed : int
-        Largest number of candidates that the belief lists of an unmapped node. Their score is the number of marks.
+        Largest number of candidates of an unmapped node in the belief. Their score is the number of marks.
 
     Notes
     -----
-    `sweeps` are the matches added in each pass of the percolation, then the source nodes with a new image in each
-    repair; the last one need not be 0. Percolation and repair are the form that its authors run in parallel: all marks
-    of a pass first, then the choice. Expanding at further standstills, as they do, added little.
+    `sweeps` has the matches added in each pass of the percolation, then the number of source nodes with a new image in
+    each repair. Percolation and repair are the parallel form of the authors: all marks of a pass first, then the
+    selection. Expanding at further standstills, as they do, changed little.
 
-    Work: each repair visits, for every source node, the neighbors of the images of its neighbors, and sorts the
-    pairs of 2 marks or more: several times the edges, so a graph of 10 million edges needs many gigabytes.
+    Work: each repair visits the neighbors of the images of the neighbors of every source node, and sorts the pairs with
+    2 or more marks. This is several times the number of edges: a graph of 10 million edges needs many gigabytes.
 
-    Assumes: right pairs gather more marks than wrong ones.
+    Assumes: right pairs collect more marks than wrong ones.
 
-    Fails when: few people are in both graphs: the others are mapped too, and wrongly; or the graph is so large that
-    pairs exceed the memory.
+    Fails when: few people are in both graphs, because the others are mapped, too; or pairs exceed the memory.
 
     References
     ----------
-    B. Babayov & Y. Louzoun, "IRMA: iterative repair for graph matching", 2022, sections 3-4; percolation: E. Kazemi,
-    S. H. Hassani & M. Grossglauser, "Growing a graph matching from a handful of seeds", VLDB 2015.
+    B. Babayov & Y. Louzoun, "IRMA: iterative repair for graph matching", 2022, sections 3-4; percolation: E. Kazemi, S.
+    H. Hassani & M. Grossglauser, "Growing a graph matching from a handful of seeds", VLDB 2015.
 
     Examples
     --------

@@ -50,17 +50,17 @@ log_prior, status, provenance, candidate_label, representative, mapping, sweeps,
 
 @dataclass(frozen=True)
 class Iterated:
-    """The attack, run again to find further identities of people who have several in the target.
+    """Repeat an attack to find further identities of people who have several identities in the target.
 
-    After each round the target nodes that were found are taken out: they are candidates no longer. They do
-    stay, as seeds, to vouch for their neighbors; and everyone found, seeds too, joins the auxiliary graph once more as
-    a copy with edges to the same people, so that a next target node can be found for them. Rounds end early where one
-    finds nothing.
+    After each round, the matched target nodes are no candidates any more. They remain seeds that support matches of
+    their neighbors. Each matched person, also a seed, is added to the auxiliary graph once more, as a copy with the
+    same contacts, so that another target node can be matched with them. The attack ends if a round finds no match.
 
-    Taking the nodes out of the graph instead, all of them, leaves nothing to spread from: on a network whose 10 %
-    separated users have two identities it finds both of hardly anybody, this one of one in six. Later rounds match many
-    people who have no further identity, and wrongly: judge them by the belief of each round or for people of interest.
-    It is meant for attacks that keep their matches: `Grasshopper` cannot tell a copy from the original.
+    If the matched nodes were removed from the target instead, an attack could not spread from them. On a network in
+    which 10 % of the people have two identities, that variant finds both identities of almost no person, and this one
+    of every sixth. Later rounds match many people who have no further identity, and these matches are wrong: evaluate
+    each round separately, or selected people. The attack needs one that keeps its matches: `Grasshopper` cannot
+    distinguish a copy from the original.
 
     Parameters
     ----------
@@ -71,14 +71,15 @@ class Iterated:
 
     Notes
     -----
-    Assumes: a first match is one identity of a person, and the others lie among the same people.
+    Assumes: the first match is one identity of the person, and the other identities have contacts among the same
+    people.
 
-    Fails when: the first match is wrong, or the person has one identity: what is found then is mostly wrong.
+    Fails when: the first match is wrong, or the person has one identity. Further matches are then mostly wrong.
 
     References
     ----------
-    G. G. Gulyas, "Protecting privacy against structural de-anonymization attacks in social networks", 2015, section
-    6.3 (there for one person at a time).
+    G. G. Gulyas, "Protecting privacy against structural de-anonymization attacks in social networks", 2015, section 6.3
+    (there for one person at a time).
 
     Examples
     --------

@@ -33,46 +33,50 @@ Order = Literal["number", "degree"]
 
 @dataclass(frozen=True)
 class Nar09:
-    """Narayanan and Shmatikov's attack: match the two nodes that share the most mapped neighbors.
+    """Propagation attack of Narayanan and Shmatikov: match the two nodes that share the most mapped neighbors.
 
-    Of an unmapped source node v, every unmapped target node c next to the image of a neighbor of v is a candidate,
-    S_c = (neighbors of v whose image is next to c) / sqrt(deg c). The best is a proposal if its eccentricity
-    (max S - second max S) / sigma(S) is at least theta, with sigma the sample deviation over the candidates; ties are
-    refused and a single candidate is taken. It becomes a match if v is likewise the proposal of c with the graphs
-    exchanged. Passes over the nodes are repeated until one makes no match; a match, seeds included, is never revised.
+    The candidates of an unmapped source node v are the unmapped target nodes that are neighbors of images of v's
+    neighbors. The score is
 
-    All nodes of a pass are scored against the matches of the pass before, so that node numbers carry no information.
-    The result of the published algorithm, which takes one node after the other, depends on their order (`synchronous`).
+        S_c = (neighbors of v whose image is next to c) / sqrt(deg c)
 
-    In directed graphs, links in and links out count separately: S_c = (nodes that link to v, whose image links to c) /
-    sqrt(in-degree of c) + (nodes that v links to, whose image c links to) / sqrt(out-degree of c). The directions are
-    those of the file (`SocialGraph.way`). An edge without a direction is a link in both directions.
+    The best candidate is a proposal if its eccentricity (max S - second max S) / sigma(S) is at least theta, with sigma
+    the sample standard deviation over the candidates. Ties are rejected, and a single candidate is accepted. A proposal
+    becomes a match if v is the proposal of c with the graphs exchanged. Passes over the nodes are repeated until one
+    finds no match. Matches and seeds are never revised.
+
+    All nodes of a pass are scored with the matches of the pass before, so that node numbers have no effect. The
+    published algorithm processes one node after the other, and its result depends on their order (`synchronous`).
+
+    In directed graphs, incoming and outgoing links have separate scores: S_c = (nodes that link to v, whose image links
+    to c) / sqrt(in-degree of c) + (nodes that v links to, whose image c links to) / sqrt(out-degree of c). The
+    directions are those of the file (`SocialGraph.way`). An edge without a direction is a link in both directions.
 
     Parameters
     ----------
     theta : float
-        Least eccentricity, at least 0. With sigma over all nodes instead (the printed pseudo code) theta is on another
-        scale.
+        Smallest eccentricity of a match, at least 0. The printed pseudo code computes sigma over all nodes, so that its
+        theta has another scale.
     synchronous : bool
-        If False, each match counts at once for the nodes after it.
+        If False, each match affects the nodes after it in the same pass.
     order : {"number", "degree"}
-        Order of the nodes if not synchronous: by number, or by degree from the highest, ties by number. If both graphs
+        Order of the nodes if not synchronous: by number, or by decreasing degree with ties by number. If both graphs
         share their numbers, the order discloses the truth.
     directed : bool
-        Use the directions of links. They have to mean the same in both graphs; if one graph shows mutual links alone,
-        the direction of the other carries no information.
+        Use the directions of links. They must have the same meaning in both graphs. If one graph contains mutual links
+        only, the directions of the other are not informative.
     listed : int
-        Largest number of candidates that the belief lists of an unmapped node.
+        Largest number of candidates of an unmapped node in the belief.
     threads : int
         Threads of the synchronous form.
 
     Notes
     -----
-    Work: a pass visits, of every unmapped node, the neighbors of the images of its mapped neighbors. It skips nodes
-    whose verdict still holds, as no neighbor was mapped and the best two are still unmapped.
+    Work: a pass visits the neighbors of the images of the mapped neighbors of every unmapped node. It skips nodes whose
+    result cannot have changed: no neighbor was mapped, and the best two candidates are still unmapped.
 
-    Assumes: both graphs have mostly the same people and edges, seeds are right, and a person's neighbors point at the
-    same person.
+    Assumes: both graphs have mostly the same people and edges, seeds are right, and the neighbors of a person support
+    the same candidate.
 
     Fails when: seeds are too few to spread, below a threshold that `unmask audit graph --transition` finds; or people
     have few contacts, or several identities.
@@ -80,8 +84,8 @@ class Nar09:
     References
     ----------
     A. Narayanan & V. Shmatikov, "De-anonymizing social networks", IEEE S&P 2009, section 5.2 and its pseudo code
-    (directed); G. G. Gulyas, "Protecting privacy against structural de-anonymization attacks in social networks",
-    2015, algorithm 2 (undirected).
+    (directed); G. G. Gulyas, "Protecting privacy against structural de-anonymization attacks in social networks", 2015,
+    algorithm 2 (undirected).
 
     Examples
     --------
@@ -117,31 +121,32 @@ class Nar09:
 class Bumblebee:
     """Nar09 with a score that prefers candidates of a similar degree.
 
-    S_c = (neighbors of v whose image is next to c) min(deg v / deg c, deg c / deg v)^delta; the algorithm and all other
-    parameters are those of `Nar09`. It spreads from fewer seeds. With theta 0.01 it also maps many nodes that have no
-    counterpart; a theta of 0.5 gives up little recall for fewer of those.
+        S_c = (neighbors of v whose image is next to c) min(deg v / deg c, deg c / deg v)^delta
+
+    The algorithm and all other parameters are those of `Nar09`. The attack spreads from fewer seeds. With theta 0.01 it
+    also maps many nodes without a counterpart; a theta of 0.5 maps far fewer of them and loses little recall.
 
     Parameters
     ----------
     delta : float
-        0 to 32; 0 counts shared neighbors alone.
+        Exponent from 0 to 32. With 0, only shared neighbors count.
     theta : float
-        Least eccentricity, at least 0.
+        Smallest eccentricity of a match, at least 0.
     synchronous : bool
-        If False, each match counts at once for the nodes after it.
+        If False, each match affects the nodes after it in the same pass.
     order : {"number", "degree"}
         Order of the nodes if not synchronous.
     listed : int
-        Largest number of candidates that the belief lists of an unmapped node.
+        Largest number of candidates of an unmapped node in the belief.
     threads : int
         Threads of the synchronous form.
 
     Notes
     -----
-    Assumes: a person has about as many contacts in both graphs.
+    Assumes: a person has a similar number of contacts in both graphs.
 
-    Fails when: one graph was sampled more thinly than the other, or many have no counterpart: with a small theta they
-    are mapped all the same.
+    Fails when: one graph was sampled more thinly than the other, or many people have no counterpart: a small theta maps
+    them, too.
 
     References
     ----------

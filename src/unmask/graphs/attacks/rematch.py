@@ -34,68 +34,69 @@ _LITTLE = 0.05
 
 @dataclass(frozen=True)
 class Rematch:
-    """Match by likelihood: every step rebuilds all matches but the seeds from the ones of the step before.
+    """Match by likelihood: each step recomputes all matches except seeds from the matches of the step before.
 
-    A witness of source node u and target node c is a mapped neighbor x of u whose image y is next to c. Were they the
-    same person, an edge u-x would be an edge c-y with probability s; by chance, with d_y d_c / 2m. Hence
+    A witness of source node u and target node c is a mapped neighbor x of u whose image y is a neighbor of c. If u and
+    c are the same person, an edge u-x occurs as c-y with probability s. Otherwise it occurs with probability d_y d_c /
+    2m. Hence
 
         log-odds(u, c) = sum over witnesses of log(s 2m / (d_y d_c))
-                         + (mapped neighbors of u that are not a witness) log(1 - s)
-                         + (images next to c that are not a witness's) log(1 - s')
+                         + (mapped neighbors of u that are not witnesses) log(1 - s)
+                         + (images next to c that are not images of witnesses) log(1 - s')
                          + log(normal density of r_c - b r_u, variance phi (b r_u + r_c + 1)) - log(share of d_c)
                          - log(number of target nodes)
 
-    with d the degree in the target, m its edges, r the neighbors that are not mapped, and the share of target nodes
-    with as many neighbors as c. The adversary reads the rest from the pairs mapped so far: s and s' are the shares of
-    the edges among mapped people of the source, or of the target, that the other graph has too, b the ratio of what is
-    left over (sum r_c / sum r_u), phi the spread of its difference. s and s' are kept within .05 and .95, phi within
-    .1 and 10.
+    d is the degree in the target, m the number of its edges, and r the number of neighbors that are not mapped. The
+    share of d_c is that of target nodes with the same degree. The other parameters are estimated from the current
+    mapping: s and s' are the shares of edges among mapped people that the other graph has, too (within .05 and .95), b
+    = sum r_c / sum r_u, and phi is the dispersion of the difference (within .1 and 10).
 
-    Where the adversary has a similarity, its log-likelihood ratio is added (`Similarity.ratios`), and the most similar
-    target nodes (`Ratios.nearest`, 30 to 100) are candidates without a witness, too.
+    If the adversary has a similarity, its log-likelihood ratio is added (`Similarity.ratios`), and the 30 to 100 most
+    similar target nodes (`Ratios.nearest`) are candidates even without a witness.
 
-    A match is a pair that is best for both, by at least `margin` over either's next best, and at least `floor`; ties,
-    and so structural twins, are refused at any margin. Seeds are neither asked about nor candidates.
+    Two nodes are matched if each is the best candidate of the other, by at least `margin` over the next best, with
+    log-odds of at least `floor`. Ties are not matched, and therefore no structural twins. Seeds are never revised and
+    are no candidates for other nodes.
 
-    The belief is of status `scores`: p(c) = exp(log-odds) / (1 + sum of exp(log-odds)) given the final mapping, for
-    mapped nodes too, with 1 for none of the candidates; what is not listed is shared by all other target nodes. Seeds
-    are certain. It would be a probability if edges were kept at random; on real networks it is over-sure, the more so
-    of people without a counterpart. See `calibrated`.
+    The belief has status `scores`: p(c) = exp(log-odds) / (1 + sum of exp(log-odds)), given the final mapping. The 1
+    represents "none of the candidates". The rest of the probability is shared by all other target nodes. Seeds are
+    certain. The belief would be a probability if edges were kept at random. On real networks it is overconfident,
+    especially for people without a counterpart; `calibrated` corrects this.
 
-    Work: at most about `reach` visits a node and step, and as many reads of scattered memory.
+    Work: at most about `reach` visits for each node and step.
 
     Parameters
     ----------
     margin : float
-        Least difference of log-odds to the next best, at least 0.
+        Smallest difference of log-odds to the next best candidate, at least 0.
     floor : float
-        Least log-odds of a match, -inf for none; at 0 the model holds a match to be as likely as not.
+        Smallest log-odds of a match, -inf for none. At 0, a match must be at least as likely as not.
     steps : int
-        Largest number of steps; fewer if a step changes nothing. The mapping may oscillate between near ties.
+        Largest number of steps. The attack stops earlier if the mapping does not change. It may oscillate between near
+        ties.
     assignment : Assignment
-        `mutual`; or `greedy`: each step maps the mutual best pairs over and over among the nodes that are left. It
-        finds more, most where nearly everybody is in both graphs, and more of it is wrong.
+        `mutual`, or `greedy`: each step repeatedly maps the mutual best pairs of the remaining nodes. Greedy matches
+        more nodes, especially if nearly all people are in both graphs, and more of its matches are wrong.
     forced : bool
-        No node stays unmapped: what the last step leaves over is mapped too, one to one, by falling log-odds,
-        exact ties by a scramble of the node numbers.
+        Map all nodes: the nodes left by the last step are matched one to one, by decreasing log-odds. Exact ties are
+        broken by a permutation of the node numbers.
     reach : int
-        The mapped neighbors of a node propose candidates (the nodes next to their images) from the one with the
-        least connected image on, as long as `reach` candidates are proposed at most, repetitions included; those of
-        the least degree always do. The others, hubs, still are witnesses of what was proposed. A large reach
-        changes next to nothing but the work.
+        Largest number of proposed candidates of a node, with repetitions. Mapped neighbors propose the neighbors of
+        their images, starting with the image of the smallest degree, which always does. The remaining neighbors, hubs,
+        are still witnesses of proposed candidates. A larger reach costs more and hardly changes the result.
     listed : int
-        Largest number of candidates of a node that are stored and listed by the belief; those that tie across it or
-        have less than exp(-40) of the odds of the best are left out.
+        Largest number of candidates of a node in the belief. Candidates that tie at this limit, or whose odds are below
+        exp(-40) of the best, are left out.
     progress : callable or None
-        Called with the mapping, (n_source,) target nodes and -1, of the first step that changes less than 5 % of it,
-        else of the last.
+        Called with the mapping, an array of target nodes and -1, of the first step that changes less than 5 % of it, or
+        of the last step.
 
     Notes
     -----
-    Assumes: each edge was kept on its own, and edges between strangers depend on their degrees alone.
+    Assumes: edges are kept independently, and edges between strangers depend on their degrees only.
 
-    Fails when: communities make edges between strangers likelier than their degrees do: it is then over-sure, most of
-    people without a counterpart.
+    Fails when: communities make edges between strangers more likely than their degrees do. The attack is then
+    overconfident, mostly about people without a counterpart.
 
     References
     ----------

@@ -21,19 +21,20 @@ Numbers = NDArray[np.int64]
 class DegreeMatching:
     """Recognize people by their number of contacts: the adversary of k-degree anonymity.
 
-    A person of degree d is any of the released nodes whose degree is nearest to d, alike; two are matched if each is
-    the only one nearest to the other. Seeds are not candidates for other people.
+    The candidates of a person of degree d are the released nodes whose degree is nearest to d, with equal probability.
+    Two nodes are matched if each is the only candidate of the other. Seeds are no candidates for other people.
 
     Parameters
     ----------
     listed : int
-        Largest number of candidates of a person; a person with more keeps the prior.
+        Largest number of candidates of a person. A person with more candidates keeps the prior.
 
     Notes
     -----
-    Assumes: degrees are about the same in both networks.
+    Assumes: degrees are similar in both networks.
 
-    Fails when: degrees are shared by many, as low ones are, or the networks differ: other attacks see all that it sees.
+    Fails when: many people share a degree, as they do low ones, or the networks differ. All other attacks use degrees,
+    too.
 
     References
     ----------
@@ -109,35 +110,35 @@ def _keep_single(row: NDArray[np.int64], candidate: NDArray[np.int64]) -> tuple[
 
 @dataclass(frozen=True)
 class Refinement:
-    """Recognize people by what is around them: the degrees of their contacts, of the contacts of these, and so on.
+    """Recognize people by their surroundings: the degrees of their contacts, of the contacts' contacts, and so on.
 
-    In the first round people are alike who have contacts of the same degrees; in each further round those whose
-    contacts were alike, until no round splits a class. A seed is alone in its class. A person is each of the released
-    nodes that are like them in the last round in which any is, with the same probability; two are matched if nothing
-    else is like either.
+    The attack is vertex refinement. In the first round, people whose contacts have the same degrees form a class. Each
+    further round splits classes by the classes of the contacts, until no class changes. A seed has a class of its own.
+    The candidates of a person are the released nodes of the same class, in the last round in which there are any, with
+    equal probability. Two nodes are matched if they are alone in their class.
 
     Parameters
     ----------
     listed : int
-        Largest number of candidates of a person; a person with more keeps the prior.
+        Largest number of candidates of a person. A person with more candidates keeps the prior.
     rounds : int
-        Largest distance in edges that it compares.
+        Largest distance, in edges, of the surroundings.
 
     Notes
     -----
-    Assumes: what is around many people is the same in both networks, edge by edge.
+    Assumes: the surroundings of many people are the same in both networks, edge by edge.
 
-    Fails when: near everybody some edge is in one network alone; other attacks then find people near seeds.
+    Fails when: most people have an edge nearby that is in one network only. Other attacks then find people near seeds.
 
     References
     ----------
     M. Hay et al., "Resisting structural re-identification in anonymized social networks", VLDB 2008, the vertex
-    refinement queries H_i; of graphs that differ, the deepest query that both answer.
+    refinement queries H_i; for graphs that differ, the deepest query that both answer.
 
     Examples
     --------
-    >>> apart = SocialGraph.from_edges([0, 1, 2, 0, 4], [1, 2, 0, 3, 5])  # a triangle with a tail, and a pair
-    >>> Refinement()(apart, Auxiliary(apart, (np.array([4]), np.array([4])))).mapping
+    >>> graph = SocialGraph.from_edges([0, 1, 2, 0, 4], [1, 2, 0, 3, 5])  # a triangle with a tail, and a pair
+    >>> Refinement()(graph, Auxiliary(graph, (np.array([4]), np.array([4])))).mapping
     array([ 0, -1, -1,  3,  4,  5], dtype=int32)
     """
 

@@ -106,53 +106,60 @@ log_prior, status, provenance, candidate_label, representative, mapping, sweeps,
 
 @dataclass(frozen=True)
 class Ensemble:
-    """The strongest adversary here: rerun attacks on random parts of the seeds, weigh their votes by withheld seeds.
+    """The strongest attack on networks: several attacks vote, and withheld seeds determine the weight of their votes.
 
-    A round runs `Rematch` both ways (its mapping, and its lists), `Climb` with gamma .25, and with 0 and .5 on the
-    pairs that have 1 % there, and in small graphs `Irma` and, from where a climb ends, `GraphMatching`. Eight rounds
-    are run: two without a random half of the seeds each, five without a fifth, and one from all seeds. Votes of a kind
-    of attack for a pair (u, c) over some rounds, x_j(u, c), make the probability that c is u if u is in the target,
+    A round runs `Rematch` in both directions (its mapping and its candidate lists), and `Climb` with gamma .25. Pairs
+    with a share of 1 % there are attacked by `Climb` with gamma 0 and .5, too. In small graphs, `Irma` runs, and
+    `GraphMatching` from the result of a climb. There are eight rounds: two without a random half of the seeds, five
+    without a fifth, and one with all seeds.
+
+    Let x_j(u, c) be the votes of attack j for the pair (u, c) in some rounds, and phi and zeta the features of
+    `logit.choices` made from them. If u is in the target, the probability that c is u is
 
         p(c | u) = exp(w.phi(u, c)) / (exp(a.zeta(u)) + sum over c' with votes of exp(w.phi(u, c')))
 
-    with the features of `logit.choices`; w and a are fitted to seeds that were withheld, so that a kind of attack that
-    is worthless on these graphs has no weight. A seed has votes of two rounds, without half and without a fifth of the
-    seeds. Of others, p is the mean over the pairs of a round without a fifth and the round from all seeds. What is
-    announced of a seed comes from models that did not see it.
+    w and a are fitted to withheld seeds. An attack that is useless on these graphs therefore gets no weight. The votes
+    for a seed come from two rounds, without a half and without a fifth of the seeds. For other people, p is a mean over
+    the pairs of a round without a fifth and the round with all seeds. Probabilities of seeds come from models that were
+    not fitted to them.
 
-    Matched is the best candidate of everybody who has one, whether likely or not; two people may be matched to one
-    node. p holds for people who are in the target and resemble the seeds. It is refused with fewer than 30 seeds, if
-    seeds were chosen or guessed, and if they are not spread as a random sample: if degree tells them from others with
-    an AUC above .7, on average of both graphs, or below .3, or if they are near each other (`measure_seed_dispersion`).
-    If the margin of the mean success is above 10 points, only a bound is announced.
+    Each node with a candidate is matched to the likeliest one, also if it is unlikely. Two people may be matched to one
+    node. p holds for people who are in the target and resemble the seeds. No probability is announced if
 
-    Nothing tells who is absent. For the share of right matches among everybody, `Success.of_anybody_high` is a bound
-    from the number of nodes alone, and not an estimate.
+    * there are fewer than 30 seeds, or the seeds were chosen or guessed;
+    * degrees separate seeds from other people: the mean AUC of both graphs is above .7 or below .3;
+    * the seeds are close to each other (`measure_seed_dispersion`).
 
-    Draws the parts and exact ties from `rng`, from a fixed seed without `rng`. No truth is used.
+    If the margin of error of the mean success is above 10 points, only a bound is announced.
+
+    The attack cannot recognize people who are absent from the target. `Success.of_anybody_high` is an upper bound, from
+    the numbers of nodes, of the share of right matches among all people. It is not an estimate.
+
+    The draws and the order of exact ties come from `rng`, or from a fixed seed without it. The truth is not used.
 
     Parameters
     ----------
     rounds : int
-        Number of rounds. With fewer than 8, which are rounds without a fifth of the seeds and the one from all
+        Number of rounds. With fewer than 8 rounds, which are rounds without a fifth of the seeds and one with all
         seeds, no probability is announced. With fewer than 10 seeds there is one round.
     seeds_are : SeedsAre
-        `sample`: a random sample of the people in both graphs; `chosen`: by degree, say, so that others are not
-        re-identified as often as withheld seeds; `guessed`: found without the truth (`Guessed` always are)
+        `sample`: a random sample of the people in both graphs. `chosen`: selected, for example by degree, so that other
+        people are not re-identified as often as withheld seeds. `guessed`: found without the truth (`Guessed` always
+        are).
     listed : int
-        Largest number of candidates that the belief lists of a node.
+        Largest number of candidates of a node in the belief.
     folder : Path or None
-        Cache of finished rounds, from which the same attack resumes after an interruption, with the same results.
+        Cache of finished rounds. After an interruption, the same attack resumes from it with the same results.
     progress : Callable[[str], None] or None
-        Called with a text before each round: the share of withheld seeds that is matched rightly so far, first by
-        `Rematch`, as soon as one of its steps changes little.
+        Called with a text before each round: the share of withheld seeds that is matched correctly so far, first by
+        `Rematch`.
 
     Notes
     -----
-    Assumes: what the attacks assume; that seeds are right. Where some are wrong, all numbers come out too low.
+    Assumes: what the attacks assume, and that the seeds are right. Wrong seeds make all probabilities too low.
 
-    Fails when: no attack gets beyond its seeds; or seeds are no random sample in a way that neither their degrees nor
-    their places in the networks show.
+    Fails when: no attack finds more than the seeds; or the seeds are not a random sample, and neither their degrees nor
+    their positions in the networks show it.
 
     References
     ----------

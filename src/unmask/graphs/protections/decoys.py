@@ -18,31 +18,28 @@ from unmask.graphs.protections.identities import Kept, Role, Separated, release_
 class Decoy:
     """Adopters show one identity to most of their contacts and hide another, known to few.
 
-    Of d contacts, in random order, the public identity keeps the first round(public d) and the hidden one the next
-    round(hidden d), or as many as there are left; to hide among them it also keeps round(overlap d) random ones of the
-    public identity. Remaining contacts are dropped; none remain with the defaults.
+    Of d contacts in random order, the public identity keeps the first round(public d), and the hidden identity the next
+    round(hidden d), or the remaining ones. The hidden identity also keeps round(overlap d) random contacts of the
+    public identity. All other contacts are dropped; with the defaults there are none.
 
-    `Separated.role` tells which released node is `Role.PUBLIC` and which is `Role.HIDDEN`; `disclosure` tells who is
-    found by which.
+    `Separated.role` marks each released node as `Role.PUBLIC` or `Role.HIDDEN`. `disclosure` reports which of the two
+    identities an attack finds.
 
     Parameters
     ----------
-    public : float
-        Shares of the contacts; public + hidden at most 1, overlap at most public.
-    hidden : float
-        Shares of the contacts; public + hidden at most 1, overlap at most public.
-    overlap : float
-        Shares of the contacts; public + hidden at most 1, overlap at most public.
+    public, hidden, overlap : float
+        Shares of the contacts, with public + hidden at most 1, and overlap at most public.
     minimum_degree : int
-        The published 30 leaves few candidates; in the print, 0.9 of them are 11.2 % of a network.
+        Smallest number of contacts of an adopter. The published value of 30 leaves few people: in the paper, 0.9 of
+        them are 11.2 % of a network.
     adopters : float
-        Share or number of the eligible nodes of at least the minimum degree, see `choose_adopters`.
+        Share or number of the eligible people, see `choose_adopters`.
 
     Notes
     -----
     Assumes: attacks find the public identity first, and stop there.
 
-    Fails when: people have few contacts to hide among, or the attack goes on (`Iterated`).
+    Fails when: people have few contacts, or the attack continues (`Iterated`).
 
     References
     ----------

@@ -17,22 +17,23 @@ from unmask.ranges import Range, check_ranges
 
 @dataclass(frozen=True)
 class KDegree:
-    """Add edges until everybody shares their degree with at least k - 1 others.
+    """Add edges until every person shares their degree with at least k - 1 others.
 
-    Degrees are raised by `anonymous_degrees`, at the least cost. Edges are added from the person who lacks most to
-    those who lack most after them (Havel and Hakimi). Where ends are left over, as many random people are taken for
-    having one contact more, and all is done again (the probing of the source). Nodes are shuffled, without labels.
+    `anonymous_degrees` raises the degrees at the smallest cost. Edges are added from the person with the largest
+    deficit to the people with the next largest deficits (Havel and Hakimi). If ends of edges are left over, the degrees
+    of as many random people are raised by one, and the procedure is repeated (the probing step of the paper). Nodes are
+    shuffled and have no labels.
 
     Parameters
     ----------
     k : int
-        People of each degree, at least; the graph has to have as many.
+        Smallest number of people of each degree. The graph must have at least k people.
 
     Notes
     -----
     Assumes: the adversary knows how many contacts a person has, and nothing else.
 
-    Fails when: they know any edge besides: all true edges are in the release, and attacks by structure go by them.
+    Fails when: the adversary knows any edges. All true edges are in the release, and structural attacks use them.
 
     References
     ----------

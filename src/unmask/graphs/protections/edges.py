@@ -20,23 +20,23 @@ MAX_WALKS_PER_EDGE = 10
 
 @dataclass(frozen=True)
 class PerturbEdges:
-    """Delete random edges, add random ones that were none, or both.
+    """Delete random edges, add random ones, or both.
 
-    Nodes are shuffled, without labels.
+    Nodes are shuffled and have no labels.
 
     Parameters
     ----------
     delete : float
-        Share of the m edges that go: round(delete m), uniform without replacement.
+        Share of the m edges to delete: round(delete m) edges, uniformly without replacement.
     add : float
-        Pairs that were no edge and become one, as a share of m: round(add m), or all there are.
+        Number of edges to add, as a share of m: round(add m) pairs without an edge, or all such pairs.
 
     Notes
     -----
     Assumes: the adversary does not know which edges were drawn.
 
-    Fails when: the true edges that remain suffice to recognize people: attacks by structure bear many missing and
-    false edges. It guarantees no k, and no epsilon.
+    Fails when: the remaining true edges suffice to recognize people. Structural attacks tolerate many missing and false
+    edges. The protection guarantees no k and no epsilon.
 
     References
     ----------
@@ -186,27 +186,27 @@ def distinct(pairs: NDArray[np.int64], late: NDArray[np.int64]) -> NDArray[np.in
 class RandomWalk:
     """Replace the far end of each edge by the end of a random walk that starts with it.
 
-    Of each person u with d contacts, the walk from the first of them, in random order, makes an edge u-z with its end
-    z, that from each other with a probability of (d / 2 - 1) / (d - 1): so at u, of two contacts or more, d / 2 edges
-    are made on average, 1 of one contact, and d / 2 end there. A walk that ends at u or makes an edge twice is walked
-    again, 10 times at most. Nodes are shuffled, without labels.
+    For a person u with d contacts in random order, the walk through the first contact always makes an edge from u to
+    its end. The walk through each other contact does so with probability (d / 2 - 1) / (d - 1). On average, d / 2 edges
+    start at u if d is at least 2 (1 if d is 1), and d / 2 end there. A walk that ends at u, or would repeat an edge, is
+    repeated up to 10 times. Nodes are shuffled and have no labels.
 
     Parameters
     ----------
     length : int
-        Steps of the walk, the edge included; 1 keeps the far end.
+        Steps of the walk, including the first edge. With 1, the far end is kept.
 
     Notes
     -----
-    Assumes: the adversary does not know where walks went.
+    Assumes: the adversary does not know the walks.
 
-    Fails when: the community of a person gives them away, or degrees do: hubs remain hubs, and short walks remain near.
-    It guarantees no k, and no epsilon.
+    Fails when: communities or degrees identify people, because hubs remain hubs, and short walks stay in the
+    neighborhood. The protection guarantees no k and no epsilon.
 
     References
     ----------
-    P. Mittal, C. Papamanthou, D. Song, "Preserving link privacy in social network based systems", NDSS 2013,
-    algorithm 1.
+    P. Mittal, C. Papamanthou, D. Song, "Preserving link privacy in social network based systems", NDSS 2013, algorithm
+    1.
 
     Examples
     --------

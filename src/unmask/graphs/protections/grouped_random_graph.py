@@ -17,28 +17,28 @@ from unmask.ranges import Range, check_ranges
 
 @dataclass(frozen=True)
 class GroupNodes:
-    """Divide people into groups of at least k, and release a random graph with as many edges within and between them.
+    """Divide people into groups of at least k, and release a random graph with equal numbers of edges between groups.
 
-    Groups are consecutive by degree, ties at random. Of the pairs of people of two groups (or of one) that were c
-    edges, c random ones are edges of the release. So people of one group are interchangeable: whatever the adversary
-    knows, the original graph and the groups included, they find a person with a probability of at most 1 / k, without
-    seeds. Nodes are shuffled, without labels.
+    Groups are consecutive by degree, with ties at random. If c pairs of people of two groups (or of one group) are
+    edges, c random pairs of them are edges of the release. The people of a group are therefore interchangeable. Without
+    seeds, an adversary finds a person with probability at most 1 / k, whatever they know, even the original graph and
+    the groups. Nodes are shuffled and have no labels.
 
     Parameters
     ----------
     k : int
-        People of a group, at least; the graph has to have as many.
+        Smallest number of people in a group. The graph must have at least k people.
 
     Notes
     -----
-    Assumes: nothing about the adversary; the draws are secret.
+    Assumes: nothing about the adversary. The draws are secret.
 
-    Fails when: it is the groups that must not be known, or edges: where two groups are all tied, so are their people.
+    Fails when: group membership or edges must be hidden. If all pairs of two groups are edges, every edge is disclosed.
 
     References
     ----------
     M. Hay, G. Miklau, D. Jensen, D. Towsley, P. Weis, "Resisting structural re-identification in anonymized social
-    networks", VLDB 2008, section 4; there groups are those of the likeliest release, found by simulated annealing.
+    networks", VLDB 2008, section 4; there, groups maximize the likelihood of the release, by simulated annealing.
 
     Examples
     --------

@@ -25,33 +25,34 @@ FOR_COUNT = 0.1
 
 @dataclass(frozen=True)
 class RandomizeEdges:
-    """Answer for each pair of people at random whether they are an edge: an edge differentially private graph.
+    """Randomized response for each pair of people: an edge differentially private graph.
 
-    An edge stays with probability p, and another pair becomes one with probability q = p e^-e, e being nine
-    tenths of epsilon, independently. Of N pairs about m' shall be edges, so
+    An edge is kept with probability p, and any other pair becomes an edge with probability q = p e^-e, independently. e
+    is nine tenths of epsilon. To release about m' edges among N pairs,
 
         p = min(m' / (m' + e^-e (N - m')), 1 / (1 + e^-e))
 
-    which keeps (1 - q) / (1 - p) <= e^e, too. A network stays of use only if e^e is about N / m: with few edges among
-    many pairs, a small epsilon leaves a random graph. Nodes are shuffled, without labels.
+    which also keeps (1 - q) / (1 - p) <= e^e. The network is useful only if e^e is about N / m. In a sparse network, a
+    small epsilon gives a random graph. Nodes are shuffled and have no labels.
 
     Parameters
     ----------
     epsilon : float
-        Privacy budget of one edge; a tenth of it is spent on the number of edges m, known with geometric noise as m'.
+        Privacy budget of one edge. A tenth of it is spent on the number of edges m, which becomes m' with geometric
+        noise.
 
     Notes
     -----
-    Assumes: the adversary may know every other edge; the number of people is public.
+    Assumes: the adversary may know every other edge. The number of people is public.
 
-    Fails when: it is people, not edges, that must be hidden: an epsilon at which the network is of use leaves most
-    edges as they are, and people are recognized by them.
+    Fails when: people, not edges, must be hidden. At an epsilon that makes the network useful, most edges are kept, and
+    they identify people.
 
     References
     ----------
     V. Karwa, P. Krivitsky, A. Slavkovic, "Sharing social network data: differentially private estimation of exponential
-    family random-graph models", JRSS C 66, 2017; the number of edges is kept as by H. H. Nguyen, A. Imine,
-    M. Rusinowitch, "Differentially private publication of social graphs at linear cost", ASONAM 2015.
+    family random-graph models", JRSS C 66, 2017; the number of edges is kept as by H. H. Nguyen, A. Imine, M.
+    Rusinowitch, "Differentially private publication of social graphs at linear cost", ASONAM 2015.
 
     Examples
     --------
@@ -91,11 +92,12 @@ def answers(edges: int, pairs: int, epsilon: float) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class NoisyDegrees:
-    """Release a random graph of noisy degrees: an edge differentially private one, of which nothing else is left.
+    """Release a random graph with noisy degrees, which is edge differentially private. Nothing else of the network
+    remains.
 
-    To the ascending degrees comes integer noise, P(z) proportional to e^(-epsilon |z| / 2); the ascending sequence
-    nearest to them by least squares are the expected degrees of `random_graphs.chung_lu`. Whoever is of rank i by
-    degree, ties at random, is behind node i. Nodes are shuffled, without labels.
+    Integer noise with P(z) proportional to e^(-epsilon |z| / 2) is added to the ascending degrees. The nearest
+    ascending sequence by least squares is the sequence of expected degrees of `random_graphs.chung_lu`. Node i
+    represents the person of rank i by degree, with ties at random. Nodes are shuffled and have no labels.
 
     Parameters
     ----------
@@ -104,9 +106,9 @@ class NoisyDegrees:
 
     Notes
     -----
-    Assumes: the adversary may know every other edge; the number of people is public.
+    Assumes: the adversary may know every other edge. The number of people is public.
 
-    Fails when: a degree is unique, as those of hubs are: the rank survives the noise, and who holds it.
+    Fails when: degrees are unique, as those of hubs are. The rank of such a person survives the noise.
 
     References
     ----------

@@ -63,49 +63,48 @@ class PowerLaw:
 class IdentitySeparation:
     """Adopters appear under y unlinkable identities and sort their contacts among them.
 
-    `protection(graph, rng=..., eligible=None)` is a `Separated`: (release, origin), to be unpacked. An identity without
-    a contact stays in the release, a node without an edge. For the same `rng` the adopters do not depend on the model.
+    `protection(graph, rng=..., eligible=None)` returns a `Separated`, the pair (release, origin). An identity without a
+    contact stays in the release as a node without edges. With the same `rng`, all models have the same adopters.
 
     Parameters
     ----------
     model : Model
         Contacts may be dropped (best), doubled (worst), both (realistic) or neither (basic).
 
-        * "basic": each contact goes to one identity: nothing dropped, nothing doubled; the numbers are multinomial,
-          equation (3.7)
-        * "realistic": with random deletion: each identity takes a random set of contacts, of a size from the normal
-          law of equation (3.8); some contacts are in several, some in none.
-        * "realistic_minimal": sizes as before, but contacts are handed out once each first and room that is left is
-          filled with copies: dropped is only what has no room.
-        * "best": sizes drawn until they hold at most what there was, no contact in two identities; what has no room
-          is dropped.
-        * "worst": sizes drawn until they hold at least what there was, no contact dropped; room left is filled with
-          copies (the print names this model and does not define it)
+        * "basic": each contact belongs to one identity. The numbers are multinomial, equation (3.7).
+        * "realistic": each identity has a random set of contacts, with sizes from the normal law of equation (3.8).
+          Some contacts are in several identities, and some in none.
+        * "realistic_minimal": sizes as before. Each contact is assigned once first; remaining capacity is filled with
+          copies. Contacts are dropped only without capacity.
+        * "best": sizes are drawn until their sum is at most the number of contacts. No contact is in two identities,
+          and contacts without capacity are dropped.
+        * "worst": sizes are drawn until their sum is at least the number of contacts. No contact is dropped; remaining
+          capacity is filled with copies. (The paper names this model without a definition.)
     identities : int or tuple[float, ...] or PowerLaw
-        Identities of each adopter. y, the same for all; or (P(Y = 1), P(Y = 2), ...); or a `PowerLaw`. No person
-        gets more identities than contacts. 0: adopters are not in the release.
+        Identities of each adopter: y for all; or probabilities (P(Y = 1), P(Y = 2), ...); or a `PowerLaw`. No person
+        has more identities than contacts. With 0, adopters are not in the release.
     sorting : Sorting
         Mean share of each identity, see `contact_sorting.mean_shares`.
     deviation : float
-        Standard deviation of each share about its mean, all models but basic, see `contact_sorting.how_many`.
+        Standard deviation of each share, in all models but basic, see `contact_sorting.how_many`.
     adopters : float
         People who adopt several identities: a share such as 0.1, or without a point a number.
     cooperation : Cooperation
-        Draw of adopters: singly (none), as neighbors (local), by most contacts (degree) or by lowest local anonymity
-        (lta). This and what follows: see `adopters.choose_adopters`.
+        Selection of adopters: independent (none), as neighbors (local), by most contacts (degree) or by lowest local
+        anonymity (lta). This and the next parameters: see `adopters.choose_adopters`.
     group : int
         Size of a group of neighbors.
     refuse_top : float
         Share of the people with most contacts who refuse to adopt.
     minimum_degree : int
-        Fewest contacts of an adopter drawn singly.
+        Smallest number of contacts of an independent adopter.
 
     Notes
     -----
-    Assumes: identities of one person cannot be linked by anything but their edges.
+    Assumes: identities of a person can be linked by their edges only.
 
-    Fails when: few adopt, for the edges of all others still point at them; or one identity is found, and the secret is
-    in that one.
+    Fails when: few people adopt, because the edges of all others still identify them; or the identity that holds the
+    secret is found.
 
     References
     ----------

@@ -24,15 +24,16 @@ _MAX_DISTANCE = 1 + 1e-9
 
 @dataclass(frozen=True)
 class ExactMatch:
-    """Linkage of items that agree on all features, and of those published under one pseudonym.
+    """Linkage of items that agree on all features, and of items with the same pseudonym.
 
-    Two pseudonyms are linked by any two of their items that agree; the clusters are the connected components of these
-    links, so a common value can join many. A missing cell agrees with nothing: an item that lacks one of the
-    features is linked by its pseudonym only. O(n log n) for each feature.
+    Two pseudonyms are linked if any two of their items agree. The clusters are the connected components of these links,
+    so that a frequent value can join many pseudonyms. A missing cell agrees with no other: an item without one of the
+    features is linked by its pseudonym only. The work is O(n log n) for each feature.
 
-    Assumes: a person's features are written alike each time, and no two people share all of them.
+    Assumes: the features of a person are always written in the same way, and no two people agree on all of them.
 
-    Fails when: features have errors, and nothing is linked; or are coarse, and strangers are, in chains.
+    Fails when: features have errors, so that nothing is linked; or features are coarse, so that chains of links join
+    strangers.
 
     Parameters
     ----------
@@ -63,19 +64,18 @@ class ExactMatch:
 
 @dataclass(frozen=True)
 class Threshold:
-    """Linkage of pseudonyms within a distance of each other, and of all that these links connect.
+    """Linkage of pseudonyms within a distance of each other: single-linkage clustering.
 
-    Numeric features are the coordinates of a pseudonym, categorical and text features must be equal. The clusters are
-    the connected components of the pairs at most `distance` apart: single linkage cut at that height. A pseudonym that
-    lacks one of the features is not linked. One pseudonym's items are one point, their profile.
+    A pseudonym is one point, the profile of its items. Numeric features are its coordinates; categorical and text
+    features must be equal. The clusters are the connected components of the pairs that are at most `distance` apart. A
+    pseudonym without one of the features is not linked.
 
-    Cost: a k-d tree, O(n log n + pairs within the distance) time and memory; the tree is of little help beyond some ten
-    coordinates. More than 100 million pairs within the distance are refused.
+    Cost: a k-d tree with O(n log n + pairs within the distance) time and memory. With more than about ten coordinates
+    the tree hardly helps. More than 100 million pairs within the distance are refused.
 
-    Assumes: a person's pseudonyms are nearer to one another than `distance`, and strangers' are farther.
+    Assumes: pseudonyms of a person are at most `distance` apart, and pseudonyms of different people are farther apart.
 
-    Fails when: people are crowded: strangers are chained through those between them. Columns on unlike scales need
-    `scale`.
+    Fails when: profiles are dense, so that chains of links join strangers. Columns on different scales need `scale`.
 
     Parameters
     ----------
@@ -84,8 +84,8 @@ class Threshold:
     features : tuple of str
         Names of the features to compare, by default all.
     scale : Scale
-        Divisor of a feature: 1 ("none"), its standard deviation over the pseudonyms ("deviation"), or a
-        number above 0 for each feature by name (1 if not named).
+        Divisor of a feature: 1 ("none"), its standard deviation over the pseudonyms ("deviation"), or a number above 0
+        for each feature by name (1 if not named).
     metric : {"euclidean", "manhattan", "chebyshev"}
         Distance of the scaled features.
 
