@@ -12,6 +12,7 @@ from unmask.cli.choose import choose, choose_columns
 from unmask.cli.columns import columns
 from unmask.cli.demo import demo, list_
 from unmask.cli.design import design
+from unmask.cli.deter import deter
 from unmask.cli.game import game
 from unmask.cli.group import UnmaskGroup
 from unmask.cli.init import init
@@ -36,7 +37,7 @@ def main() -> None:
 
 
 for command in (
-    init, advise, advise_identity, audit, certify, check, choose, choose_columns, columns, demo, design,
+    init, advise, advise_identity, audit, certify, check, choose, choose_columns, columns, demo, design, deter,
     game, list_, open_, price, protect, protect_graph, report, study,
 ):  # fmt: skip
     main.add_command(command)

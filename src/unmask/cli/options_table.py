@@ -55,6 +55,11 @@ DECLARED: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
         "temp_directory": {"help": "Spill directory (needs --engine).", "type": FILE, "heading": "Large data"},
         "dry_run": {"help": "Estimate the work, and do nothing else (needs --engine).", "default": False, "show_default": True, "is_flag": True, "heading": "Large data"},
     },
+    "unmask.economics.stopping:Costs": {
+        "fine": {"help": "Cost of a fine that is higher by one.", "default": 1.0, "show_default": True, "type": click.FloatRange(0, 1e+300), "parse": check_number},
+        "price": {"help": "Cost of a price that is higher by one.", "default": 1.0, "show_default": True, "type": click.FloatRange(0, 1e+300), "parse": check_number},
+        "row": {"help": "Cost of a row that is left out, by default the gain of the attacker.", "type": click.FloatRange(0, 1e+300), "parse": check_number},
+    },
     "unmask.graphs.audit.identity_advice:advise": {
         "identities": {"help": "Number of identities you would take (default: 5, or as many as in --discovery).", "type": click.IntRange(1, 1000), "parse": check_number},
         "discovery": {"help": "Probability that each is found, such as 0.3,0.1."},
@@ -161,9 +166,9 @@ DECLARED: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
         "protection": {"help": "Protection that made the release, which another adversary knows."},
     },
     "unmask.tables:Mondrian": {
-        "k": {"help": "Fewest people of a class (rows, if every row is a person).", "default": 10, "show_default": True, "type": int},
-        "l": {"help": "Fewest distinct values of a sensitive column in a class.", "type": int},
-        "t": {"help": "Largest distance, of the equal ground, of a class's sensitive values from the whole table's.", "type": float},
+        "k": {"help": "Smallest number of people in a class (rows, if every row is a person).", "default": 10, "show_default": True, "type": int},
+        "l": {"help": "Smallest number of distinct values of a sensitive column in a class.", "type": int},
+        "t": {"help": "Largest distance between the sensitive values of a class and of the whole table, with the equal distance.", "type": float},
     },
     "unmask.tables:Table.read": {
         "quasi_identifiers": {"help": "Columns that an adversary may know, separated by commas.", "required": True, "type": str},

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
 from dataclasses import replace
 from functools import cache
 from typing import Annotated, Final, Literal, NamedTuple, get_args
@@ -18,7 +17,7 @@ from unmask.economics.groups import TargetInput, Targets, group_targets
 from unmask.economics.plan import VALUE, CandidateGroups
 from unmask.economics.prices import find_break_even, solve_linked_plans
 from unmask.economics.records import price_records
-from unmask.economics.search import bisect
+from unmask.economics.search import bisect, bisect_whole
 from unmask.economics.variations import with_parameter
 from unmask.ranges import Range, check_type
 
@@ -114,8 +113,7 @@ def find_safe_size(attacker: Attacker, *, at_hand: bool = False, largest: int = 
         prices = price_records(attacker, [size])
         return not (prices.sunk_success_probability if at_hand else prices.access)[0]
 
-    size = 1 + bisect_left(range(1, largest + 1), True, key=is_safe)
-    return size if size <= largest else math.inf
+    return bisect_whole(is_safe, largest) or math.inf
 
 
 def deter(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable
 from typing import Final
 
@@ -35,6 +36,21 @@ def bisect(holds: Callable[[float], bool], first: float, precision: float = PREC
         middle = (low + high) / 2
         low, high = (low, middle) if holds(middle) else (middle, high)
     return low, high
+
+
+def bisect_whole(holds: Callable[[int], bool], last: int) -> int | None:
+    """Return the first whole number from 1 to `last` at which a condition holds; None without one. Probes double.
+
+    >>> bisect_whole(lambda number: number >= 6, 10), bisect_whole(lambda number: number >= 6, 5)
+    (6, None)
+    """
+    high = 1
+    while high <= last and not holds(high):
+        high *= 2
+    if high > last and not holds(last):
+        return None
+    first = high // 2 + 1
+    return first + bisect_left(range(first, min(high, last) + 1), True, key=holds)
 
 
 def find_root(function: Callable[[float], float], first: float, precision: float = PRECISION) -> tuple[float, float]:

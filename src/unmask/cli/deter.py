@@ -1,0 +1,74 @@
+"""`unmask deter`: which fine, price and group size stop a rational attacker, and which rows to leave out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from unmask.cli.files import print_secret_file, refuse_to_overwrite
+from unmask.cli.generated import Command, options, output_option, pop_options
+from unmask.cli.option_types import FILE, Input
+from unmask.cli.options import attacker_option, optional_table_options
+from unmask.cli.output import write_page
+from unmask.cli.price import print_assumptions, print_program_tables, read_sizes, read_source
+from unmask.cli.terminal import print_line, print_table
+from unmask.core.errors import UnmaskError
+from unmask.data import writing
+
+COSTS = ("fine", "price", "row")
+
+
+@click.command("deter", cls=Command)
+@click.argument("target", type=Input())
+@attacker_option
+@optional_table_options
+@options("unmask.economics.stopping:Costs", **{name: {"flags": (f"--{name}-cost",)} for name in COSTS})
+@output_option(
+    "--leave-out",
+    type=FILE,
+    metavar="FILE",
+    help="Write the rows to leave out against a campaign, counted from 0, for the owner alone.",
+)
+@output_option("--output", "-o", type=FILE, help="Write the page, one HTML file.")
+@output_option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
+@output_option("--force", is_flag=True, help="Overwrite the page and the rows.")
+def deter(
+    target: str, attacker: str | None, leave_out: Path | None, output: Path | None, as_json: bool, force: bool,
+    **values: Any,
+) -> None:  # fmt: skip
+    r"""Find the smallest fine, price and group size that stop attacks: TARGET is a release, or a list of sizes.
+
+    Two attacks are stopped: an attack on one person, and one campaign against all. Each of the fine, the price and the
+    group size is searched alone, and then the cheapest mix of a fine, a price and rows left out. The sizes of a release
+    are those of the equivalence classes of its rows.
+
+    \b
+    unmask deter release.csv -q age,sex,zip --attacker attacker.toml
+    unmask deter release.csv -q age,sex,zip --attacker attacker.toml --row-cost 50 -o deter.html --leave-out rows.csv
+    unmask deter 60,60,60 --attacker case-study --json
+    """
+    from unmask.economics.audit.deterrence import MIXES, STOPS, audit_deterrence
+    from unmask.economics.stopping import Costs
+
+    refuse_to_overwrite(output, leave_out, force=force)
+    costs = Costs(**pop_options(values, COSTS))
+    source, (sizes, is_list) = read_source(attacker), read_sizes(target, values)
+    if is_list and leave_out is not None:
+        raise UnmaskError("a list of sizes has no rows to leave out; give a release with --quasi-identifiers")
+    result, rows = audit_deterrence(source, sizes, costs=costs, is_exact=is_list)
+    if output is not None:
+        write_page(result, output)
+    if leave_out is not None:
+        writing.write_text(leave_out, "\n".join(["row", *map(str, rows), ""]), private=True)
+        print_secret_file(leave_out, public_file=Path(target), reason="it lists the rows that stand out")
+    if as_json:
+        print_program_tables(result)
+    else:
+        for sentence in result.sentences():
+            print_line(sentence)
+        for name in (STOPS, MIXES):
+            print_line()
+            print_table(result.table(name))
+    print_assumptions(result, source, as_json=as_json)

@@ -1,0 +1,212 @@
+"""Audits of deterrence: which fine, price and group size stop attacks on a release, and which mix is cheap."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from unmask.core.errors import UnmaskError
+from unmask.economics.attacker import list_parameters
+from unmask.economics.audit.facts import AttackerSource
+from unmask.economics.audit.parameters import parameter_table
+from unmask.economics.audit.sentences import format_amount, format_bounds
+from unmask.economics.prices import check_group_sizes
+from unmask.economics.resources import ASSUMPTION as RESOURCE_ASSUMPTION
+from unmask.economics.stopping import Costs, Deterrents, Mix, find_deterrents
+from unmask.results import AuditResult, Block, Column, Decision, DecisionItem, Table
+from unmask.results.formats import round_up
+from unmask.results.suppression import FEWEST, mark_people
+from unmask.results.words import listed
+
+SINGLE: Final = "an attack on one person"
+
+CAMPAIGN: Final = "a campaign against all"
+
+STOPS: Final = "stops"
+"""Name of the table with the smallest amount of each kind that stops an attack."""
+
+MIXES: Final = "mixes"
+"""Name of the table with the cheapest mix against each attack."""
+
+SETTING: Final = "A rational attacker faces the records of a release by the size of their group."
+
+STOPS_NOTE: Final = (
+    "Each column has one change, all others stay as they are. The fine is the whole fine. The price comes on top of "
+    "that of the outside data. Groups: all records in groups of at least this size. Rows: the smallest classes are "
+    "left out first. \u201cx to y\u201d: between these the answer is not known; y is safe."
+)
+
+TIES_NOTE: Final = (
+    "An attacker who gains nothing walks away (ties = \u201cwalk_away\u201d). At the fine or price shown the attack is "
+    "worth nothing, so ask a little more."
+)
+
+
+def audit_deterrence(
+    source: AttackerSource, sizes: ArrayLike, *, costs: Costs | None = None, is_exact: bool = True
+) -> tuple[AuditResult, list[int]]:
+    """Find what stops an attack on one person, and a campaign against all records.
+
+    Parameters
+    ----------
+    source : AttackerSource
+        The attacker, with the resources that they may use.
+    sizes : (n,) array_like of int
+        Group size of each record.
+    costs : Costs, optional
+        Costs of the publisher in the mix.
+    is_exact : bool
+        False if the records are people of a release: numbers of fewer than 10 people are then suppressed.
+
+    Returns
+    -------
+    result : AuditResult
+        Tables "stops", "mixes", "now" and "parameters", and a finding about each attack.
+    left_out : list of int
+        Rows to leave out, counted from 0, so that no campaign pays; only the owner may know them.
+
+    Examples
+    --------
+    >>> from unmask.economics import read_attacker
+    >>> result, _ = audit_deterrence(AttackerSource(read_attacker("case-study")), [60] * 50)
+    >>> [round(low) for low, _ in result.table("stops").values("fine")]
+    [8229, 238384]
+    """
+    counts = check_group_sizes(sizes)
+    if not len(counts):
+        raise UnmaskError("there are no records, expected at least one group size; give a release with rows")
+    attackers = list(source.attackers.values())
+    weights = (costs or Costs()).resolve(attackers[0])
+    found = {
+        name: find_deterrents(attackers, counts, weights, is_campaign=name == CAMPAIGN) for name in (SINGLE, CAMPAIGN)
+    }
+    result = AuditResult(
+        title="What deters an attack",
+        kind="Deterrence",
+        command="deter",
+        setting=SETTING,
+        headline=_describe_change(CAMPAIGN, found[CAMPAIGN], len(counts)),
+        rows=(),
+        tables=(
+            _stops_table(found, len(counts)),
+            _mix_table(found),
+            _now_table(source, counts),
+            parameter_table("parameters", list_parameters(attackers[0])),
+        ),
+        blocks=tuple(_list_blocks(found, weights, len(counts))),
+        decision=_make_decision(found[CAMPAIGN], source),
+        assumptions=(RESOURCE_ASSUMPTION,) if source.has_resources else (),
+        cautions=attackers[0].warnings,
+    )
+    below = found[CAMPAIGN].rows.below
+    left_out = np.flatnonzero(counts < below) if below is not None else np.arange(len(counts))
+    return result.without_small(1 if is_exact else FEWEST), left_out.tolist()
+
+
+# --- tables ----------------------------------------------------------------------------------------------------------
+
+
+def _stops_table(found: Mapping[str, Deterrents], n: int) -> Table:
+    columns = (
+        Column("attack", "Attack"), Column("payoff", "It gains", "interval"),
+        Column("fine", "Fine", "interval", rounds_up=True), Column("price", "Price", "interval", rounds_up=True),
+        Column("size", "Group size", "number"), Column("below", "Leave out classes below", "number"),
+        Column("left_out", "Rows left out", "people", exact=True),
+    )  # fmt: skip
+    records = (
+        (
+            name, item.payoff, item.fine, item.price, f"none up to {n:,}" if item.size is None else item.size,
+            "all" if item.rows.below is None else item.rows.below if item.rows.left_out else "none",
+            item.rows.left_out,
+        )
+        for name, item in found.items()
+    )  # fmt: skip
+    return Table.from_records(STOPS, columns, records)
+
+
+def _mix_table(found: Mapping[str, Deterrents]) -> Table:
+    columns = (
+        Column("attack", "Attack"), Column("fine", "Fine", "number", rounds_up=True),
+        Column("price", "Price", "number", rounds_up=True), Column("below", "Leave out classes below", "number"),
+        Column("left_out", "Rows left out", "people", exact=True),
+    )  # fmt: skip
+    records = (
+        (
+            name, item.mix.fine, item.mix.price,
+            "all" if item.mix.below is None else item.mix.below if item.mix.left_out else "none", item.mix.left_out,
+        )
+        for name, item in found.items()
+    )  # fmt: skip
+    return Table.from_records(MIXES, columns, records)
+
+
+def _now_table(source: AttackerSource, sizes: np.ndarray) -> Table:
+    columns = (
+        Column("attacker"), Column("assumed"), Column("records", kind="number"),
+        Column("smallest_group", kind="number"), Column("fine", kind="number"), Column("access_cost", kind="number"),
+    )  # fmt: skip
+    attacker = next(iter(source.attackers.values()))
+    now = (source.name, source.is_assumed, len(sizes), int(sizes.min()), attacker.fine, attacker.access_cost)
+    return Table.from_records("now", columns, [now])
+
+
+# --- findings --------------------------------------------------------------------------------------------------------
+
+
+def _make_decision(item: Deterrents, source: AttackerSource) -> Decision:
+    """Return the first words of the page: whether a campaign pays, and what stops it alone."""
+    fine = next(iter(source.attackers.values())).fine
+    if item.payoff.high == 0:
+        return Decision("met", "No attack pays.", "", question="")
+    answer = "An attack pays." if item.payoff.low > 0 else "An attack may pay."
+    size = "no size of these records" if item.size is None else f"at least {item.size:,}"
+    lines = (
+        ("A higher fine", f"now {format_amount(fine)}", round_up(item.fine.high)),
+        ("A price on top of the outside data", "", round_up(item.price.high)),
+        ("Larger groups", "", size),
+    )
+    items = tuple(DecisionItem("missed", name, finding, value, "") for name, finding, value in lines)
+    return Decision("missed", answer, "", "What stops it?", items, caption="each alone")
+
+
+def _list_blocks(found: Mapping[str, Deterrents], costs: Costs, n: int) -> Iterator[Block]:
+    single = _describe_change(SINGLE, found[SINGLE], n)
+    yield Block("stops", "What stops each attack", single, tables=(STOPS,), notes=(STOPS_NOTE, TIES_NOTE), open=True)
+    mix, name = found[CAMPAIGN].mix, "Cheapest mix against a campaign"
+    cost = (
+        f"Costs assumed: {format_amount(costs.fine)} for a fine higher by 1, {format_amount(costs.price)} for a price "
+        f"higher by 1, {format_amount(costs.row or 0.0)} for a row left out."
+    )
+    yield Block("mix", name, f"{name}: {_describe_mix(mix)}.", tables=(MIXES,), notes=(cost,), open=True)
+    yield Block("attacker", "The attacker", "", tables=("parameters",), is_finding=False)
+
+
+def _describe_change(name: str, item: Deterrents, n: int) -> str:
+    """Return the gain of an attack, and the fine, price and group size that stop it."""
+    if item.payoff.high == 0:
+        return f"{name[0].upper()}{name[1:]} does not pay."
+    stops, fails = [f"a price of {round_up(item.price.high)} on top of the outside data"], []
+    if np.isfinite(item.fine.high):
+        stops.insert(0, f"a fine of {round_up(item.fine.high)}")
+    else:
+        fails.append("No fine is known to stop it.")
+    if item.size is not None:
+        stops.append(f"groups of at least {item.size:,}")
+    else:
+        fails.append(f"Groups of up to {n:,} do not stop it.")
+    gain = f"{name[0].upper()}{name[1:]} gains {format_bounds((item.payoff.low, item.payoff.high))}."
+    return " ".join([gain, f"Each of these stops it: {listed(stops)}.", *fails])
+
+
+def _describe_mix(mix: Mix) -> str:
+    parts = [f"a fine of {round_up(mix.fine)}"]
+    if mix.price:
+        parts.append(f"a price of {round_up(mix.price)} on top of the outside data")
+    if mix.below is None:
+        return "no release, as every row is left out"
+    if mix.left_out:
+        parts.append(f"{mark_people(mix.left_out)} rows left out, in classes of fewer than {mix.below:,}")
+    return ", and ".join(parts)

@@ -1,0 +1,307 @@
+"""What stops attacks on records in groups of given sizes: the smallest fine, price and group size, and a cheap mix."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from unmask.economics.attacker import Amount, Attacker, check_fields
+from unmask.economics.best_response import Bounds
+from unmask.economics.campaign import attack, bound_payoff, remove_discount, solve
+from unmask.economics.groups import Targets
+from unmask.economics.plan import CLEAN, FINE_SLOPE, VALUE, is_better
+from unmask.economics.prices import check_group_sizes, solve_plans_by_size
+from unmask.economics.search import bisect, bisect_whole
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Costs of a protection to the publisher, in any unit.
+
+    Parameters
+    ----------
+    fine : float
+        Cost of a fine that is higher by one.
+    price : float
+        Cost of a price that is higher by one.
+    row : float, optional
+        Cost of a row that is left out, by default the gain of the attacker.
+    """
+
+    fine: Amount = 1.0
+    price: Amount = 1.0
+    row: Amount | None = None
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+    def resolve(self, attacker: Attacker) -> Costs:
+        """Return the costs with that of a row: a row is worth to the publisher what it is worth to the attacker."""
+        return self if self.row is not None else replace(self, row=attacker.gain)
+
+
+class Mix(NamedTuple):
+    """A fine, a price on top of that of the outside data, the classes that remain, and the cost of all three.
+
+    below    : classes with fewer rows are left out; None if all rows are
+    left_out : number of rows in these classes
+    """
+
+    fine: float
+    price: float
+    below: int | None
+    left_out: int
+    cost: float
+
+
+@dataclass(frozen=True)
+class Deterrents:
+    """The smallest amount of each kind that stops an attack, all others as they are.
+
+    Parameters
+    ----------
+    payoff : Bounds
+        Payoff of the attack as things are; 0 if it does not pay.
+    fine : Bounds
+        Largest fine at which the attack is known to pay, and smallest one that stops it; inf if none does.
+    price : Bounds
+        The same for a price on top of that of the outside data.
+    size : int or None
+        Smallest k so that no attack pays if all records are in groups of k; None if k is more than the records.
+    rows : Mix
+        Fewest rows to leave out, smallest classes first.
+    mix : Mix
+        Cheapest fine, price and rows together; the fine and the price do not fall.
+    """
+
+    payoff: Bounds
+    fine: Bounds
+    price: Bounds
+    size: int | None
+    rows: Mix
+    mix: Mix
+
+
+@dataclass(frozen=True, eq=False)
+class SizeAttack:
+    """Attacks on records by the size of their group, with the best of several resources.
+
+    attackers   : the attacker with each resource
+    sizes       : (m,) ascending distinct sizes
+    records     : (m,) number of records in groups of each size
+    is_campaign : True for one campaign against all records, False for an attack on one of them
+    """
+
+    attackers: Sequence[Attacker]
+    sizes: NDArray[np.int64]
+    records: NDArray[np.int64]
+    is_campaign: bool
+    known: dict[tuple[int, int, float], Bounds] = field(default_factory=dict)
+    targets: dict[tuple[int, int], Targets] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, attackers: Sequence[Attacker], sizes: ArrayLike, *, is_campaign: bool) -> SizeAttack:
+        """Return the attack on records with these sizes."""
+        distinct, counts = np.unique(check_group_sizes(sizes), return_counts=True)
+        planners = [remove_discount(attacker) for attacker in attackers] if is_campaign else attackers
+        return cls(tuple(planners), distinct, counts, is_campaign)
+
+    @cached_property
+    def fine(self) -> float:
+        """Return the fine as it is."""
+        return self.attackers[0].fine
+
+    def count_left_out(self, first: int) -> int:
+        """Return the number of records in groups smaller than those from `first` on."""
+        return int(self.records[:first].sum())
+
+    def payoff(self, resource: int, first: int, fine: float) -> Bounds:
+        """Return the payoff with a resource, before ties are broken; only groups from `first` on are released."""
+        key = resource, first, fine
+        if key not in self.known:
+            compute = self._compute_campaign if self.is_campaign else self._compute_single
+            self.known[key] = (
+                compute(resource, first, fine) if first < len(self.sizes) else Bounds(-math.inf, -math.inf)
+            )
+        return self.known[key]
+
+    def _compute_single(self, resource: int, first: int, fine: float) -> Bounds:
+        """Return the payoff of attacking a record of the smallest group, which is worth most."""
+        plan = self._solve_single(resource, first, fine)
+        payoff = float(plan[VALUE]) - self.attackers[resource].access_cost if plan[CLEAN] > 0 else -math.inf
+        return Bounds(payoff, payoff)
+
+    def _solve_single(self, resource: int, first: int, fine: float) -> NDArray[np.float64]:
+        attacker = replace(self.attackers[resource], fine=fine)
+        plan = solve_plans_by_size(attacker, self.sizes[first : first + 1])[:, 0]
+        return np.asarray(attacker.discount * plan)
+
+    def _compute_campaign(self, resource: int, first: int, fine: float) -> Bounds:
+        targets, price = self._face(resource, first, fine), self.attackers[resource].access_cost
+        low, high = bound_payoff(targets, *solve(targets))
+        return Bounds(float(low) - price, float(high) - price)
+
+    def _face(self, resource: int, first: int, fine: float) -> Targets:
+        """Return the targets of a campaign whose access is paid."""
+        if (resource, first) not in self.targets:
+            attacker = replace(self.attackers[resource], access_cost=0.0)
+            targets = Targets.of(attacker, self.sizes[first:], self.records[first:])
+            self.targets[resource, first] = targets
+        return self.targets[resource, first].with_attacker(fine=fine)
+
+    def expect_fines(self, first: int, fine: float) -> float:
+        """Return the expected number of fines with the resource that pays most: minus the slope of the payoff."""
+        resource = max(range(len(self.attackers)), key=lambda i: self.payoff(i, first, fine).high)
+        if not self.is_campaign:
+            return float(self._solve_single(resource, first, fine)[FINE_SLOPE])
+        return attack(self._face(resource, first, fine)).expected_fines
+
+    def pays(self, first: int, fine: float, price: float, *, end: int = 1) -> bool:
+        """Return True if an attack may pay, or with `end` 0 if it surely does."""
+        return any(
+            bool(is_better(attacker, np.array(self.payoff(i, first, fine)[end] - price), 0.0, attacker.gain))
+            for i, attacker in enumerate(self.attackers)
+        )
+
+    def bound(self, pays: Callable[[float, int], bool], first: float) -> Bounds:
+        """Return the largest amount at which the attack surely pays, and the smallest at which it surely does not."""
+        stops = bisect(lambda amount: not pays(amount, 1), first)
+        is_known = not math.isfinite(stops[1]) or not pays(stops[0], 0)
+        surely = bisect(lambda amount: not pays(amount, 0), first) if is_known else stops
+        return Bounds(surely[0], stops[1])
+
+    def bound_fine(self, first: int = 0) -> Bounds:
+        """Return the bounds on the fine that stops the attack."""
+        return self.bound(lambda fine, end: self.pays(first, fine, 0.0, end=end), max(self.fine, 1.0))
+
+    def bound_price(self, first: int, fine: float) -> Bounds:
+        """Return the bounds on the price that stops the attack, on top of that of the outside data."""
+        return self.bound(lambda price, end: self.pays(first, fine, price, end=end), 1.0)
+
+
+def find_deterrents(
+    attackers: Sequence[Attacker], sizes: ArrayLike, costs: Costs | None = None, *, is_campaign: bool = True
+) -> Deterrents:
+    """Find the smallest fine, price and group size that stop an attack, and the cheapest mix.
+
+    Parameters
+    ----------
+    attackers : sequence of Attacker
+        The attacker with each resource that they may use; the attack with every one must stop.
+    sizes : (n,) array_like of int
+        Group size of each record.
+    costs : Costs, optional
+        Costs of the publisher in the mix, by default 1 for a unit of the fine and of the price.
+    is_campaign : bool
+        True for one campaign against all records, False for an attack on any one record.
+
+    Returns
+    -------
+    Deterrents
+        Amounts at which the attack stops; a little below (a relative 1e-7, a size of one less) it pays.
+
+    Raises
+    ------
+    UnmaskError
+        If a size is impossible, or a campaign takes too many steps.
+
+    Examples
+    --------
+    >>> from unmask.economics import read_attacker
+    >>> case = read_attacker("case-study")
+    >>> alone = find_deterrents([case], [2, 2, *[30] * 30], is_campaign=False)
+    >>> round(alone.fine.high), round(alone.price.high), alone.size is None, alone.rows.left_out
+    (270586, 4742, True, 32)
+    """
+    release = SizeAttack.of(attackers, sizes, is_campaign=is_campaign)
+    payoff = max((release.payoff(i, 0, release.fine) for i in range(len(attackers))), key=lambda bounds: bounds.high)
+    if not release.pays(0, release.fine, 0.0):
+        payoff = Bounds(0.0, 0.0)
+    return Deterrents(
+        payoff=Bounds(max(payoff.low, 0.0), payoff.high),
+        fine=release.bound_fine(),
+        price=release.bound_price(0, release.fine),
+        size=_find_size(release),
+        rows=_find_rows(release),
+        mix=_find_mix(release, (costs or Costs()).resolve(attackers[0])),
+    )
+
+
+def _find_size(release: SizeAttack) -> int | None:
+    """Return the smallest k so that no attack pays if all records are in groups of k."""
+    n = int(release.records.sum())
+
+    def is_safe(size: int) -> bool:
+        equal = replace(release, sizes=np.array([size]), records=np.array([n]), known={}, targets={})
+        return not equal.pays(0, release.fine, 0.0)
+
+    return bisect_whole(is_safe, n)
+
+
+def _find_rows(release: SizeAttack) -> Mix:
+    """Return the fewest rows to leave out, smallest classes first, so that no attack pays."""
+    steps = bisect_whole(lambda step: not release.pays(step - 1, release.fine, 0.0), len(release.sizes) + 1)
+    assert steps is not None  # without rows nothing pays
+    return _make_mix(release, steps - 1, release.fine, 0.0, Costs())
+
+
+def _make_mix(release: SizeAttack, first: int, fine: float, price: float, costs: Costs) -> Mix:
+    left_out = release.count_left_out(first)
+    cost = costs.fine * (fine - release.fine) + costs.price * price + (costs.row or 0.0) * left_out
+    below = int(release.sizes[first]) if first < len(release.sizes) else None
+    return Mix(fine, price, below, left_out, cost)
+
+
+def _find_mix(release: SizeAttack, costs: Costs) -> Mix:
+    """Return the cheapest fine, price and rows to leave out.
+
+    Fewer rows cost less, but need a higher fine or price. Between two numbers of rows the cost is at least that of
+    the fewer rows and of the lower fine and price, so spans that cannot be cheaper are skipped.
+    """
+    mixes: dict[int, Mix] = {}
+    row_cost = costs.row or 0.0
+
+    def solve_mix(first: int) -> Mix:
+        if first not in mixes:
+            mixes[first] = _find_terms(release, first, costs)
+        return mixes[first]
+
+    spans = [(0, len(release.sizes))]
+    cheapest = min(solve_mix(0), solve_mix(len(release.sizes)), key=_rank)
+    while spans:
+        few, many = spans.pop()
+        money = solve_mix(many).cost - row_cost * release.count_left_out(many)
+        if many - few < 2 or row_cost * release.count_left_out(few + 1) + money > cheapest.cost:
+            continue
+        middle = (few + many) // 2
+        cheapest = min(cheapest, solve_mix(middle), key=_rank)
+        spans += [(middle, many), (few, middle)]
+    return cheapest
+
+
+def _rank(mix: Mix) -> tuple[float, int]:
+    """Return the sort key: the cheapest first, then the fewest rows."""
+    return mix.cost, mix.left_out
+
+
+def _find_terms(release: SizeAttack, first: int, costs: Costs) -> Mix:
+    """Return the cheapest fine and price for the groups from `first` on.
+
+    The price that stops the attack is convex in the fine, and falls by the expected number of fines. A higher fine is
+    worth its cost until that number is costs.fine / costs.price: a bisection finds it.
+    """
+
+    def is_enough(rise: float) -> bool:
+        fine = release.fine + rise
+        return not release.pays(first, fine, 0.0) or release.expect_fines(first, fine) * costs.price <= costs.fine
+
+    rises = {0.0, bisect(is_enough, max(release.fine, 1.0))[1], max(release.bound_fine(first).high - release.fine, 0.0)}
+    fines = [release.fine + rise for rise in rises if math.isfinite(rise)]
+    mixes = (_make_mix(release, first, fine, release.bound_price(first, fine).high, costs) for fine in fines)
+    return min(mixes, key=lambda mix: (mix.cost, mix.fine))
