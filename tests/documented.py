@@ -89,23 +89,23 @@ with = {{ parts = [["age", "sex"], ["zip", "diagnosis"]] }}
 
 def run(*words: str, stdin: object = None) -> tuple[int, str, str]:
     """The exit code, the standard output and the standard error of a command whose standard input is closed."""
-    out, err, before = StringIO(), StringIO(), sys.stdin
+    output, err, before = StringIO(), StringIO(), sys.stdin
     sys.stdin = stdin  # None is what Python makes of one that is closed
     try:
-        with redirect_stdout(out), redirect_stderr(err):
+        with redirect_stdout(output), redirect_stderr(err):
             main(list(words), prog_name="unmask")
         code = 0
     except SystemExit as ended:
         code = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
     finally:
         sys.stdin = before
-    return code, out.getvalue(), err.getvalue()
+    return code, output.getvalue(), err.getvalue()
 
 
 def outputs_of(words: Sequence[str]) -> set[str]:
     """The files that a command writes."""
     written = {*OUTPUTS, *(("--origin",) if words[:1] == ["protect"] else ())}
-    return {word for before, word in pairwise(words) if before in written}
+    return {word for first, word in pairwise(words) if first in written}
 
 
 class Room:
@@ -129,8 +129,8 @@ class Room:
                 shutil.copytree(self.study, path)
             elif name.endswith(".toml"):
                 path.write_text(self.texts.get(name, DOCUMENT), encoding="utf-8")
-                named = re.findall(r'"([\w-]+\.(?:csv|toml|txt))"', path.read_text(encoding="utf-8"))
-                self.supply([*words[:2], *named])
+                file_names = re.findall(r'"([\w-]+\.(?:csv|toml|txt))"', path.read_text(encoding="utf-8"))
+                self.supply([*words[:2], *file_names])
             elif make := OTHERS.get((self.page, name)) or ChainMap(kind, *ALL).get(name):
                 path.parent.mkdir(exist_ok=True)
                 make(path)
@@ -154,12 +154,12 @@ def people(n: int = 100, seed: int = 0) -> pd.DataFrame:
     return rows.assign(income=1000 + np.arange(n) * 37 % 900)
 
 
-def census(seed: int = 0, **more: Callable[[int], object]) -> Callable[[Path], None]:
+def census(seed: int = 0, **columns: Callable[[int], object]) -> Callable[[Path], None]:
     """A file of people with further columns, each made from the number of rows."""
 
     def make(path: Path) -> None:
         rows = people(seed=seed)
-        frame(rows.assign(**{name: column(len(rows)) for name, column in more.items()}), path)
+        frame(rows.assign(**{name: column(len(rows)) for name, column in columns.items()}), path)
 
     return make
 
@@ -168,14 +168,14 @@ def released(k: int = 10, *, origin: bool = False) -> Callable[[Path], None]:
     """The release of the people, or the origin of its rows."""
 
     def make(path: Path) -> None:
-        made = unmask.protect(
+        protected = unmask.protect(
             unmask.read_table(people(), quasi_identifiers=["age", "sex", "zip"], sensitive="diagnosis", keep="income"),
             k=k,
         )
         if origin:
-            frame({"row": made.origin}, path)
+            frame({"row": protected.origin}, path)
         else:
-            made.release.write(path)
+            protected.release.write(path)
 
     return make
 
@@ -188,8 +188,8 @@ def sample(path: Path) -> None:
 
 def certified(path: Path) -> None:
     """The certificate of the document beside it."""
-    code, _, said = run("certify", "unmask.toml", "-o", str(path))
-    assert code == 0, said
+    code, _, message = run("certify", "unmask.toml", "-o", str(path))
+    assert code == 0, message
 
 
 def trips(path: Path) -> None:
@@ -215,7 +215,7 @@ def clusters(*items: str, **names: float) -> Callable[[Path], None]:
 
     def make(path: Path) -> None:
         columns = {name: np.arange(60) // size if size > 1 else np.full(60, size) for name, size in names.items()}
-        frame({**{key: [f"r{at}" for at in range(60)] for key in items or ("item",)}, **columns}, path)
+        frame({**{key: [f"r{index}" for index in range(60)] for key in items or ("item",)}, **columns}, path)
 
     return make
 
@@ -234,7 +234,7 @@ def links(*columns: str, first: int = 0, share: float = 1) -> Callable[[Path], N
 
     def make(path: Path) -> None:
         far = np.random.default_rng(0).integers(0, N, (N, 2))
-        near = [(at, (at + step) % N) for at in range(N) for step in range(1, 6)]
+        near = [(index, (index + step) % N) for index in range(N) for step in range(1, 6)]
         pairs = np.array([pair for pair in (*near, *far.tolist()) if pair[0] != pair[1]])
         pairs = pairs[np.random.default_rng(1).random(len(pairs)) < share]
         times = {name: np.zeros(len(pairs), int) for name in columns[:-2]}
@@ -243,7 +243,7 @@ def links(*columns: str, first: int = 0, share: float = 1) -> Callable[[Path], N
     return make
 
 
-def same(*columns: str, n: int = N) -> Callable[[Path], None]:
+def write_constant(*columns: str, n: int = N) -> Callable[[Path], None]:
     """A number of people, who have one id in both networks; a third column says how alike they look."""
     return lambda path: frame(dict.fromkeys(columns, np.arange(n)), path)
 
@@ -290,11 +290,12 @@ DESIGNED = {
 
 NETWORKS = {
     "network.csv": NETWORK, "network.txt.gz": NETWORK, "release.csv": links("source", "target", share=0.9),
-    "known.csv": links("source", "target"), "truth.csv": same("auxiliary", "release"),
-    "found.csv": same("auxiliary", "release", n=30), "alike.csv": same("auxiliary", "release", "weight"),
+    "known.csv": links("source", "target"), "truth.csv": write_constant("auxiliary", "release"),
+    "found.csv": write_constant("auxiliary", "release", n=30),
+    "alike.csv": write_constant("auxiliary", "release", "weight"),
     "calls.csv": links("day", "caller", "callee"), "events.txt": links("time", "u", "v"),
     "release.parquet": links("source", "target", share=0.9), "release/*.parquet": links("source", "target", share=0.9),
-    "origin.csv": same("auxiliary", "release"),
+    "origin.csv": write_constant("auxiliary", "release"),
 }  # fmt: skip
 """Of a network."""
 
@@ -312,7 +313,7 @@ OTHERS = {
 }
 """Of one page alone."""
 
-TRIPS = {"trips.csv": trips, "release.csv": trips, "origin.csv": same("row", n=120)}
+TRIPS = {"trips.csv": trips, "release.csv": trips, "origin.csv": write_constant("row", n=120)}
 """Of a person many rows."""
 
 GRADES = {"release.csv": grades}

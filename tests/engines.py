@@ -28,9 +28,9 @@ class Counted(NamedTuple):
     table: Table
 
 
-def reading(quasi_identifiers, sensitive=(), **more):
+def reading(quasi_identifiers, sensitive=(), **options):
     """Arguments of `Table.read`."""
-    return {"quasi_identifiers": quasi_identifiers, "sensitive": sensitive, **more}
+    return {"quasi_identifiers": quasi_identifiers, "sensitive": sensitive, **options}
 
 
 def count_source(engine, source, reading, *, name="release", sensitive=True):

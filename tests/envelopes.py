@@ -14,12 +14,12 @@ def parsed(text):
     def refuse(name):
         raise AssertionError(f"{name} is no JSON")
 
-    found = json.loads(text, parse_constant=refuse)
-    jsonschema.Draft202012Validator(SCHEMA).validate(found)
-    return found
+    data = json.loads(text, parse_constant=refuse)
+    jsonschema.Draft202012Validator(SCHEMA).validate(data)
+    return data
 
 
-def of(found, table, **which):
+def rows_of(result, table, **key):
     """The one row of a table with these values."""
-    (row,) = [row for row in found["tables"][table] if all(row[name] == value for name, value in which.items())]
+    (row,) = [row for row in result["tables"][table] if all(row[name] == value for name, value in key.items())]
     return row

@@ -50,18 +50,18 @@ def test_a_frame_comes_back_as_it_went_in(columns, library):
     frame = MAKERS[library](columns)
     back = unmask.read_table(frame, **ROLES, keep="since").to_frame(library=library)
     assert type(back) is type(frame)
-    same = back.equals(frame) if library != "pandas" else (back.astype(str) == frame.astype(str)).all(axis=None)
-    assert same
+    is_equal = back.equals(frame) if library != "pandas" else (back.astype(str) == frame.astype(str)).all(axis=None)
+    assert is_equal
     assert str(back["age"].dtype if library != "pyarrow" else back["age"].type).lower() == "int64"
 
 
 @pytest.mark.parametrize("library", MAKERS)
 def test_every_table_of_a_result_is_a_frame(table, library):
-    found = unmask.audit(table, attacker="case-study")
-    for name in ("measures", *found.tables):
-        frame = found.to_frame(name, library=library)
+    result = unmask.audit(table, attacker="case-study")
+    for name in ("measures", *result.tables):
+        frame = result.to_frame(name, library=library)
         assert isinstance(frame, MAKERS[library] if library != "pyarrow" else pa.Table)
-        assert len(frame) == len(found.results if name == "measures" else found.tables[name])
+        assert len(frame) == len(result.results if name == "measures" else result.tables[name])
 
 
 def test_a_frame_is_of_the_library_that_the_program_has():
@@ -92,17 +92,19 @@ def house(columns, tmp_path):
     return tmp_path
 
 
-def shown(*words):
+def show_json(*words):
     done = CliRunner().invoke(main, [*map(str, words), "--json"])
     assert done.exit_code == 0, done.stderr
     return {name: part for name, part in parsed(done.stdout).items() if name not in ("inputs", "warnings")}
 
 
-def given(result, **more):
-    return {name: part for name, part in parsed(result.to_json(**more)).items() if name not in ("inputs", "warnings")}
+def read_json(result, **options):
+    return {
+        name: part for name, part in parsed(result.to_json(**options)).items() if name not in ("inputs", "warnings")
+    }
 
 
-def same(ours, theirs):
+def check_same(ours, theirs):
     """Titles name files there and releases here."""
     for part in (ours, theirs):
         part["tables"].pop("about")
@@ -111,32 +113,36 @@ def same(ours, theirs):
 
 def test_audit_of_a_table_is_that_of_the_command(house):
     original = unmask.read_table(house / "people.csv", **ROLES)
-    made = unmask.protect(original, k=5)
-    made.release.write(house / "release.csv")
-    (house / "origin.csv").write_text("row\n" + "\n".join(map(str, made.origin)) + "\n")
-    found = unmask.audit(made.release, original=original, origin=made.origin, attacker="case-study")
+    protected = unmask.protect(original, k=5)
+    protected.release.write(house / "release.csv")
+    (house / "origin.csv").write_text("row\n" + "\n".join(map(str, protected.origin)) + "\n")
+    result = unmask.audit(protected.release, original=original, origin=protected.origin, attacker="case-study")
     files = ("--original", house / "people.csv", "--origin", house / "origin.csv", "--attacker", "case-study")
-    assert same(given(found), shown("audit", house / "release.csv", "-q", "age,zip", "-s", "job", *files))
-    assert parsed(made.to_json())["results"][0]["k"] >= 5
+    assert check_same(
+        read_json(result), show_json("audit", house / "release.csv", "-q", "age,zip", "-s", "job", *files)
+    )
+    assert parsed(protected.to_json())["results"][0]["k"] >= 5
 
 
 def test_audit_of_a_channel_is_that_of_the_command(tmp_path):
     path = tmp_path / "release.csv"
     path.write_text(",0,1\n0,0.8,0.2\n1,0.3,0.7\n")
-    found = unmask.audit(unmask.read_channel(path))
-    assert same(given(found, command="audit channel"), shown("audit", "channel", path))
+    result = unmask.audit(unmask.read_channel(path))
+    assert check_same(read_json(result, command="audit channel"), show_json("audit", "channel", path))
     by_frame = unmask.read_channel(pd.DataFrame({"secret": ["0", "1"], "0": [0.8, 0.3], "1": [0.2, 0.7]}))
-    assert same(given(unmask.audit(by_frame)), given(found))
+    assert check_same(read_json(unmask.audit(by_frame)), read_json(result))
 
 
 def test_audit_of_clusters_is_that_of_the_command(tmp_path):
-    items = [f"i{at}" for at in range(30)]
-    subjects, clusters = [f"s{at // 3}" for at in range(30)], [f"c{at // 4}" for at in range(30)]
+    items = [f"i{index}" for index in range(30)]
+    subjects, clusters = [f"s{index // 3}" for index in range(30)], [f"c{index // 4}" for index in range(30)]
     pd.DataFrame({"item": items, "subject": subjects}).to_csv(tmp_path / "truth.csv", index=False)
     pd.DataFrame({"item": items, "cluster": clusters}).to_csv(tmp_path / "release.csv", index=False)
     truth, guess = unmask.Partition(subjects, items), unmask.Partition(clusters, items)
     files = ("--truth", tmp_path / "truth.csv", "--guess", tmp_path / "release.csv")
-    assert same(given(unmask.audit(guess, truth), command="audit linkage"), shown("audit", "linkage", *files))
+    assert check_same(
+        read_json(unmask.audit(guess, truth), command="audit linkage"), show_json("audit", "linkage", *files)
+    )
 
 
 def test_audit_of_a_graph_is_that_of_the_command(tmp_path):
@@ -145,9 +151,11 @@ def test_audit_of_a_graph_is_that_of_the_command(tmp_path):
     pd.DataFrame({"u": u, "v": v})[u != v].to_csv(tmp_path / "net.csv", index=False)
     graph = unmask.read_graph(tmp_path / "net.csv")
     assert unmask.read_graph(pd.DataFrame({"u": u, "v": v})[u != v]).n_edges == graph.n_edges
-    found = unmask.audit(graph, overlaps=[(0.8, 0.9)], attacks=["Nar09"], runs=1, seeds="random.25:9")
+    result = unmask.audit(graph, overlaps=[(0.8, 0.9)], attacks=["Nar09"], runs=1, seeds="random.25:9")
     words = ("--overlap", "0.8,0.9", "--attack", "Nar09", "--runs", "1", "--seeds", "random.25:9")
-    assert same(given(found, command="audit graph"), shown("audit", "graph", tmp_path / "net.csv", *words))
+    assert check_same(
+        read_json(result, command="audit graph"), show_json("audit", "graph", tmp_path / "net.csv", *words)
+    )
 
 
 def test_a_study_is_run_and_read(house):
@@ -156,10 +164,10 @@ def test_a_study_is_run_and_read(house):
         'quasi_identifiers = ["age", "zip"]\nsensitive = "job"\n[[protections]]\nuse = "tables.Mondrian"\n'
         'with = { k = 4 }\n[[adversaries]]\nuse = "tables.ClassAttack"\n'
     )
-    found = unmask.study(house / "plan.toml", house / "run")
-    assert same(given(found), shown("report", house / "run"))
-    assert {"dataset", "protection", "posterior"} <= {*found.to_frame().columns}
-    assert len(repr(found)) < 300
+    study_result = unmask.study(house / "plan.toml", house / "run")
+    assert check_same(read_json(study_result), show_json("report", house / "run"))
+    assert {"dataset", "protection", "posterior"} <= {*study_result.to_frame().columns}
+    assert len(repr(study_result)) < 300
 
 
 # --- results and beliefs ---------------------------------------------------------------------------------------------
@@ -179,37 +187,39 @@ def test_a_study_is_run_by_a_script_without_a_guard(tmp_path):
 
 
 def test_a_result_is_short_and_shows_itself(table):
-    found = unmask.audit(table)
-    assert len(repr(found).splitlines()) < 15
-    assert "release   120" in repr(found)
-    assert found.chart(found.charts[0])._repr_html_().startswith("<svg")
-    assert found._repr_html_().startswith("<iframe sandbox srcdoc=")
-    assert found.to_html().lstrip().lower().startswith("<!doctype html")
-    assert len(found.summary().splitlines()) <= 25
-    assert "worst_observation" not in found.to_frame().columns
+    result = unmask.audit(table)
+    assert len(repr(result).splitlines()) < 15
+    assert "release   120" in repr(result)
+    assert result.chart(result.charts[0])._repr_html_().startswith("<svg")
+    assert result._repr_html_().startswith("<iframe sandbox srcdoc=")
+    assert result.to_html().lstrip().lower().startswith("<!doctype html")
+    assert len(result.summary().splitlines()) <= 25
+    assert "worst_observation" not in result.to_frame().columns
 
 
 def test_small_groups_are_told_only_if_asked(table):
-    def told(least):
-        spread = unmask.audit(table, smallest_shown=least).tables["exposure_columns"]
-        return [one["alone"] for one in spread]
+    def list_alone(smallest_shown):
+        spread = unmask.audit(table, smallest_shown=smallest_shown).tables["exposure_columns"]
+        return [entry["alone"] for entry in spread]
 
-    assert told(1) != told(50)
-    assert {count % 50 for count in told(50) if not isinstance(count, str)} <= {0}
+    assert list_alone(1) != list_alone(50)
+    assert {count % 50 for count in list_alone(50) if not isinstance(count, str)} <= {0}
 
 
 def test_a_protection_of_ones_own_is_a_function(table):
-    made = unmask.protect(table, lambda own: (own.take(np.arange(0, 120, 2)), np.arange(0, 120, 2)))
-    assert (len(made.release), made.facts["rows"], made.origin[:2].tolist()) == (60, 60, [0, 2])
-    assert "60 rows in" in repr(made)
+    protected = unmask.protect(
+        table, lambda table_given: (table_given.take(np.arange(0, 120, 2)), np.arange(0, 120, 2))
+    )
+    assert (len(protected.release), protected.facts["rows"], protected.origin[:2].tolist()) == (60, 60, [0, 2])
+    assert "60 rows in" in repr(protected)
 
 
 def test_a_belief_says_who_a_target_could_be():
     belief = unmask.Posterior.from_dense(
         np.array([[0.2, 0.7, 0.1], [0.5, 0.5, 0.0]]), candidate_label=("flu", "gout", "none")
     )
-    assert [one.candidate for one in belief.candidates(0)] == ["gout", "flu", "none"]
-    assert [one.probability for one in belief.candidates(1)] == pytest.approx([0.5, 0.5])
+    assert [candidate.candidate for candidate in belief.candidates(0)] == ["gout", "flu", "none"]
+    assert [candidate.probability for candidate in belief.candidates(1)] == pytest.approx([0.5, 0.5])
     assert unmask.audit(belief, unmask.Truth([1, 0])).row("realized_success").posterior == pytest.approx(0.75)
     assert repr(unmask.audit(belief)).startswith("Audit of 10 measures, 6 not run\nsuccess_probability")
     assert len(unmask.audit(belief).to_frame()) == len(unmask.audit(belief).rows)
@@ -221,7 +231,7 @@ def test_a_belief_says_who_a_target_could_be():
 
 
 @pytest.mark.parametrize(
-    ("wrong", "said"),
+    ("call", "message"),
     [
         (lambda t: unmask.audit(3), "given an int; make it one with unmask.read_table"),
         (lambda t: unmask.audit(pd.DataFrame()), "given a DataFrame; make it one with"),
@@ -267,10 +277,10 @@ def test_a_belief_says_who_a_target_could_be():
         (lambda t: unmask.audit({"a": BELIEF}), "given a Posterior; make it one with"),
     ],
 )
-def test_wrong_use_is_one_sentence(table, wrong, said):
+def test_wrong_use_is_one_sentence(table, call, message):
     with pytest.raises(UnmaskError) as refused:
-        wrong(table)
-    assert said in str(refused.value)
+        call(table)
+    assert message in str(refused.value)
     assert "\n" not in str(refused.value)
 
 

@@ -17,14 +17,14 @@ def benchmarks(monkeypatch, tmp_path):
     return module
 
 
-def row(case, *, seconds=None, why="", race="a race", machine="a fast one"):
-    shown = {"shows": "", "found": "", "ratio": None, "peak_mib": 1.0, "clock": "seconds", "is_peer": case != "ours"}
-    return shown | {
+def row(case, *, seconds=None, reason="", race="a race", machine="a fast one"):
+    fields = {"shows": "", "found": "", "ratio": None, "peak_mib": 1.0, "clock": "seconds", "is_peer": case != "ours"}
+    return fields | {
         "program": "large",
         "race": race,
         "case": case,
         "seconds": seconds,
-        "not_done": why,
+        "not_done": reason,
         "machine": machine,
     }
 
@@ -33,9 +33,9 @@ def test_a_case_that_was_not_tried_keeps_its_row_and_one_that_failed_does_not(be
     untried = {"peer": benchmarks.harness.NOT_INSTALLED, "long": benchmarks.harness.LEFT_OUT}
     failed = {"ours": "failed", "slow": "stopped after 3600 s"}
     benchmarks.keep("large", [row(case, seconds=1.0) for case in (*untried, *failed)])
-    benchmarks.keep("large", [row(case, why=why) for case, why in (untried | failed).items()])
-    kept = {one["case"]: (one["seconds"], one["not_done"]) for one in benchmarks.kept()}
-    assert kept == dict.fromkeys(untried, (1.0, "")) | {case: (None, why) for case, why in failed.items()}
+    benchmarks.keep("large", [row(case, reason=reason) for case, reason in (untried | failed).items()])
+    rows_kept = {row_kept["case"]: (row_kept["seconds"], row_kept["not_done"]) for row_kept in benchmarks.kept()}
+    assert rows_kept == dict.fromkeys(untried, (1.0, "")) | {case: (None, reason) for case, reason in failed.items()}
 
 
 def test_rows_of_other_races_stay_where_a_part_was_run(benchmarks):
@@ -51,23 +51,23 @@ def test_no_ratio_is_of_two_machines(benchmarks):
         "large", [row("ours", seconds=1.0), row("peer", seconds=4.0), row("ours", seconds=1.0, race="long")]
     )
     benchmarks.keep("large", [row("ours", seconds=2.0, machine="a slow one")])
-    assert [(one["race"], one["case"], one["machine"]) for one in benchmarks.kept()] == [
+    assert [(row_kept["race"], row_kept["case"], row_kept["machine"]) for row_kept in benchmarks.kept()] == [
         ("a race", "ours", "a slow one"),
         ("long", "ours", "a fast one"),
     ]
-    assert [one["race"] for one in benchmarks.marked(benchmarks.kept())] == ["a race", "long\u2020"]
+    assert [row_kept["race"] for row_kept in benchmarks.marked(benchmarks.kept())] == ["a race", "long\u2020"]
 
 
 def test_a_case_that_was_stopped_is_not_tried_again(benchmarks, monkeypatch):
-    harness, tried = benchmarks.harness, []
+    harness, cases_tried = benchmarks.harness, []
 
     def stopped(case, python, limit):
-        tried.append(case)
+        cases_tried.append(case)
         return harness.Outcome(why=f"stopped after {limit} s")
 
     monkeypatch.setattr(harness, "once", stopped)
-    found = harness.measured(harness.Case("slow", print), SimpleNamespace(peers=None, quick=False, limit=300))
-    assert (found.why, len(tried)) == ("stopped after 300 s", 1)
+    result = harness.measured(harness.Case("slow", print), SimpleNamespace(peers=None, quick=False, limit=300))
+    assert (result.why, len(cases_tried)) == ("stopped after 300 s", 1)
 
 
 def scale_row(page, size, *, code, seconds):
@@ -83,10 +83,10 @@ def test_rows_of_other_code_expire_and_price_nothing_where_enough_others_are_the
     now = page.code_of("audit of linkage")
     old = [scale_row(page, n * 10**6, code="before", seconds=20.0 * n) for n in range(1, 6)]
     new = [scale_row(page, n * 10**6, code=now, seconds=1.0 * n) for n in range(1, 6)]
-    assert [page.is_current(one) for one in (old[0], new[0])] == [False, True]
-    found = page.fitted([*old, *new], "audit of linkage")
-    assert (found.current, found.n) == (True, 5)
-    assert found.rates["items"] == pytest.approx(1e-6, rel=0.01)
+    assert [page.is_current(row_kept) for row_kept in (old[0], new[0])] == [False, True]
+    result = page.fitted([*old, *new], "audit of linkage")
+    assert (result.current, result.n) == (True, 5)
+    assert result.rates["items"] == pytest.approx(1e-6, rel=0.01)
     expired = page.fitted([*old, *new[:2]], "audit of linkage")
     assert expired.current is False
 

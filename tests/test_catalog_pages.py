@@ -9,7 +9,7 @@ from docs import catalog_pages
 from docs.python_reference import find_homes, public_modules
 from unmask.catalog import examples
 
-ENTRIES = {name: one for kind in ("attacks", "protections") for name, one in examples(kind).items()}
+ENTRIES = {name: example for kind in ("attacks", "protections") for name, example in examples(kind).items()}
 
 PARTS = ("idea", "assumes", "fails", "example", "source")
 
@@ -37,7 +37,7 @@ def test_an_example_has_all_names_that_it_needs(name, homes):  # what it prints 
     code = ast.parse("\n".join(line[4:] for line in example if line.startswith((">>>", "..."))))
     loaded = {node.id for node in ast.walk(code) if isinstance(node, ast.Name)}
     stored = {node.id for node in ast.walk(code) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-    imported = {one.name for node in ast.walk(code) if isinstance(node, ast.ImportFrom) for one in node.names}
+    imported = {alias.name for node in ast.walk(code) if isinstance(node, ast.ImportFrom) for alias in node.names}
     assert loaded - stored - imported - names.keys() - set(dir(builtins)) == set()
 
 

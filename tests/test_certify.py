@@ -79,18 +79,18 @@ def test_a_certificate_checks_in_another_folder(folder: Path, text: str, tmp_pat
     assert run("certify", "unmask.toml", "-o", "certificate.json")[0] == 0
     page = (folder / "certificate.html").read_text()
     assert "Signatures" in page
-    other = tmp_path_factory.mktemp("other") / "place"
-    shutil.copytree(folder, other)
-    monkeypatch.chdir(other)
-    code, told, _ = run("certify", "unmask.toml", "--check", "certificate.json")
-    assert (code, told.split(", ")[-1]) == (0, "0 are not\n")
+    other_folder = tmp_path_factory.mktemp("other") / "place"
+    shutil.copytree(folder, other_folder)
+    monkeypatch.chdir(other_folder)
+    code, output, _ = run("certify", "unmask.toml", "--check", "certificate.json")
+    assert (code, output.split(", ")[-1]) == (0, "0 are not\n")
 
 
 def test_a_mechanism_of_places_is_certified_by_how_far_off_the_adversary_is(folder: Path) -> None:
     (folder / "m.csv").write_text(",a,b\na,0.75,0.25\nb,0.25,0.75\n")
     (folder / "places.csv").write_text("place,x,y\na,0,0\nb,0,1000\n")
-    given = 'channels = ["m.csv"]\nloss = "euclidean"\ncoordinates = "places.csv"\nunit = "m"\n'
-    (folder / "unmask.toml").write_text(f"[channel]\n{given}")
+    options_text = 'channels = ["m.csv"]\nloss = "euclidean"\ncoordinates = "places.csv"\nunit = "m"\n'
+    (folder / "unmask.toml").write_text(f"[channel]\n{options_text}")
     assert run("certify", "unmask.toml", "-o", "certificate.json")[0] == 0
     page = (folder / "certificate.html").read_text().replace("\u00a0", " ")
     assert "off by 250 m" in page
@@ -100,8 +100,8 @@ def test_a_mechanism_of_places_is_certified_by_how_far_off_the_adversary_is(fold
 def test_conditions_of_several_releases_say_of_which(folder: Path) -> None:
     for name in ("near", "far"):
         (folder / f"{name}.csv").write_text(f",a,b\na,0.75,0.25\nb,{'0.4,0.6' if name == 'near' else '0.25,0.75'}\n")
-    asked = '[channel]\nchannels = ["near.csv", "far.csv"]\n[[policy]]\nrequire = "epsilon <= 1"\n'
-    (folder / "unmask.toml").write_text(asked)
+    document_text = '[channel]\nchannels = ["near.csv", "far.csv"]\n[[policy]]\nrequire = "epsilon <= 1"\n'
+    (folder / "unmask.toml").write_text(document_text)
     assert run("certify", "unmask.toml", "-o", "certificate.json")[0] in (0, 3)
     conditions = (folder / "certificate.html").read_text().partition("Asked for by")[2].partition("</table>")[0]
     assert [name in conditions for name in ("near", "far")] == [True, True]
@@ -120,10 +120,10 @@ def test_the_page_says_what_the_audit_warns_of(folder: Path) -> None:
 def test_the_page_shows_digests_verdict_and_what_is_left_to_write(folder: Path) -> None:
     (folder / "unmask.toml").write_text(TABLE)
     assert run("certify", "unmask.toml", "-o", "certificate.json")[0] == 0
-    found, page = json.loads((folder / "certificate.json").read_text()), (folder / "certificate.html").read_text()
-    (digest,) = (one["sha256"] for one in found["inputs"] if one["name"] == "release.csv")
+    result, page = json.loads((folder / "certificate.json").read_text()), (folder / "certificate.html").read_text()
+    (digest,) = (entry["sha256"] for entry in result["inputs"] if entry["name"] == "release.csv")
     assert digest in page
-    assert [one["sha256"] for one in found["inputs"] if one["name"] == "people.csv"] == [None]
+    assert [entry["sha256"] for entry in result["inputs"] if entry["name"] == "people.csv"] == [None]
     assert "release: Not acceptable under EMA 0.09: its condition is missed." in page
     assert "St. Mary" in page
     assert "\u2026\u2026" in page
@@ -146,28 +146,28 @@ CHANGES = {
     "release": lambda folder, _: (folder / "release.csv").write_text((folder / "release.csv").read_text() + "\n"),
     "policy": lambda folder, _: (folder / "unmask.toml").write_text(TABLE + '[[policy]]\nrequire = "k >= 3"\n'),
     "purpose": lambda folder, _: (folder / "unmask.toml").write_text(TABLE.replace("research", "advertising")),
-    "version": lambda _, found: found.update(unmask="9.9.9"),
-    "number": lambda _, found: found["results"][0].update(posterior=found["results"][0]["posterior"] + 1e-6),
-    "count": lambda _, found: found["tables"]["criteria"][-1].update(k=9),
-    "state": lambda _, found: found["tables"]["verdicts"][0].update(state="met"),
-    "left out": lambda _, found: found["results"].pop(),
+    "version": lambda _, result: result.update(unmask="9.9.9"),
+    "number": lambda _, result: result["results"][0].update(posterior=result["results"][0]["posterior"] + 1e-6),
+    "count": lambda _, result: result["tables"]["criteria"][-1].update(k=9),
+    "state": lambda _, result: result["tables"]["verdicts"][0].update(state="met"),
+    "left out": lambda _, result: result["results"].pop(),
 }
 
 
-@pytest.mark.parametrize("what", CHANGES)
-def test_one_change_fails_the_check(folder: Path, what: str) -> None:
+@pytest.mark.parametrize("change", CHANGES)
+def test_one_change_fails_the_check(folder: Path, change: str) -> None:
     (folder / "unmask.toml").write_text(TABLE)
     assert run("certify", "unmask.toml", "-o", "certificate.json")[0] == 0
-    found = json.loads((folder / "certificate.json").read_text())
-    CHANGES[what](folder, found)
-    (folder / "certificate.json").write_text(json.dumps(found))
-    code, told, _ = run("certify", "unmask.toml", "--check", "certificate.json")
+    data = json.loads((folder / "certificate.json").read_text())
+    CHANGES[change](folder, data)
+    (folder / "certificate.json").write_text(json.dumps(data))
+    code, output, _ = run("certify", "unmask.toml", "--check", "certificate.json")
     assert code == 1
-    assert SAID[what] in told
+    assert SAID[change] in output
 
 
 @pytest.mark.parametrize(
-    ("words", "text", "said"),
+    ("words", "text", "message"),
     [
         (["-o", "c.json"], TABLE + GRAPH.partition("[[policy]]")[0], "asks for 2 audits"),
         (["-o", "c.json", "--of", "channel"], TABLE, "asks for 0 audits called channel"),
@@ -179,13 +179,13 @@ def test_one_change_fails_the_check(folder: Path, what: str) -> None:
         (["-o", "people.csv", "--force"], TABLE, "people.csv is not a name of a JSON file"),
     ],
 )
-def test_what_cannot_be_certified_is_refused_in_a_sentence(folder: Path, words, text, said) -> None:
+def test_what_cannot_be_certified_is_refused_in_a_sentence(folder: Path, words, text, message) -> None:
     (folder / "unmask.toml").write_text(text)
-    before = (folder / "people.csv").read_text()
-    code, told, error = run("certify", "unmask.toml", *words)
+    content = (folder / "people.csv").read_text()
+    code, output, error = run("certify", "unmask.toml", *words)
     assert code not in (0, 3)
-    assert said in error + told
-    assert (folder / "people.csv").read_text() == before
+    assert message in error + output
+    assert (folder / "people.csv").read_text() == content
 
 
 def edited(folder: Path, name: str, old: str, new: str) -> None:
@@ -200,9 +200,9 @@ def test_a_page_that_somebody_edited_is_not_that_of_the_certificate(folder: Path
     digest = hashlib.sha256((folder / "certificate.json").read_bytes()).hexdigest()
     assert digest in (folder / "certificate.html").read_text()
     edited(folder, "certificate.html", "Not acceptable", "Acceptable")
-    code, told, _ = run("certify", "unmask.toml", "--check", "certificate.json")
+    code, output, _ = run("certify", "unmask.toml", "--check", "certificate.json")
     assert code == 1
-    assert f"certificate.html: not the page of certificate.json, whose SHA-256 is {digest}" in told
+    assert f"certificate.html: not the page of certificate.json, whose SHA-256 is {digest}" in output
 
 
 @pytest.mark.parametrize("page", ["folder", "binary", "another"])
@@ -222,10 +222,10 @@ def test_what_is_no_page_is_not_that_of_the_certificate(folder: Path, page: str)
 def test_the_page_of_another_version_must_state_the_digest(folder: Path) -> None:
     (folder / "unmask.toml").write_text(TABLE)
     assert run("certify", "unmask.toml", "-o", "certificate.json")[0] == 0
-    before = hashlib.sha256((folder / "certificate.json").read_bytes()).hexdigest()
-    found = json.loads((folder / "certificate.json").read_text()) | {"unmask": "0.0.1"}
-    (folder / "certificate.json").write_text(json.dumps(found, indent=1) + "\n")
+    digest = hashlib.sha256((folder / "certificate.json").read_bytes()).hexdigest()
+    data = json.loads((folder / "certificate.json").read_text()) | {"unmask": "0.0.1"}
+    (folder / "certificate.json").write_text(json.dumps(data, indent=1) + "\n")
     after = hashlib.sha256((folder / "certificate.json").read_bytes()).hexdigest()
     assert "not the page of" in run("certify", "unmask.toml", "--check", "certificate.json")[1]
-    edited(folder, "certificate.html", before, after)
+    edited(folder, "certificate.html", digest, after)
     assert "not the page of" not in run("certify", "unmask.toml", "--check", "certificate.json")[1]

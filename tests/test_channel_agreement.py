@@ -70,12 +70,12 @@ def audited(folder, secrets, channel, points, loss, rng):
     path = write(folder / "channel.csv", outputs, secrets, channel.dense(), rng)
     done = CliRunner().invoke(main, ["audit", "channel", path, *options])
     assert done.exit_code == 0, done.stderr
-    told = parsed(done.stdout)
-    (shown,) = told["tables"]["channel_mechanisms"]
-    row = next(row for row in told["results"] if row["measure"] == "estimation_error")
-    assert row["posterior"] == pytest.approx(shown["privacy"], rel=1e-12)
-    assert row["unit"] == told["tables"]["channel"][0]["unit"]
-    return shown["privacy"], shown["worst"], told["tables"]["channel"][0]["prior_error"]
+    data = parsed(done.stdout)
+    (row_shown,) = data["tables"]["channel_mechanisms"]
+    row = next(row for row in data["results"] if row["measure"] == "estimation_error")
+    assert row["posterior"] == pytest.approx(row_shown["privacy"], rel=1e-12)
+    assert row["unit"] == data["tables"]["channel"][0]["unit"]
+    return row_shown["privacy"], row_shown["worst"], data["tables"]["channel"][0]["prior_error"]
 
 
 def studied(folder, channel, points, loss):

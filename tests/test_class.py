@@ -33,9 +33,11 @@ def test_a_notebook_is_kept_as_it_is_written(path):  # else a change of two word
 @pytest.mark.parametrize("path", TAUGHT, ids=lambda path: path.stem)
 def test_each_figure_is_explained_and_there_are_three_exercises(path):
     cells = nbformat.read(path, as_version=4).cells
-    drawn = [at for at, cell in enumerate(cells) if cell.cell_type == "code" and ".chart(" in cell.source]
+    drawn = [index for index, cell in enumerate(cells) if cell.cell_type == "code" and ".chart(" in cell.source]
     assert drawn
-    assert [cells[at].source for at in drawn if not cells[at + 1].source.startswith("**Read the figure.**")] == []
+    assert [
+        cells[index].source for index in drawn if not cells[index + 1].source.startswith("**Read the figure.**")
+    ] == []
     exercises = cells[-1].source
     assert re.findall(r"^\*\*(\d)\. ", exercises, flags=re.MULTILINE) == ["1", "2", "3"]
     assert f"(solutions/{path.name})" in exercises

@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 import unmask as package
-from tests.envelopes import of, parsed
+from tests.envelopes import parsed, rows_of
 from unmask.cli import main
 from unmask.results.formats import percent
 
@@ -113,7 +113,7 @@ def test_audit_with_all_evidence(folder):
     assert done.exit_code == 0, done.stderr
     found = parsed(done.stdout)
     sizes = class_sizes("release.csv")
-    assert of(found, "criteria", release="release")["rows"] == 240
+    assert rows_of(found, "criteria", release="release")["rows"] == 240
     assert [(one["classes"], one["k"]) for one in found["tables"]["criteria"]] == [(len(sizes), min(sizes))]
     rows = {(row["release"], row["adversary"], row["target"], row["measure"]): row for row in found["results"]}
     realized = rows["release", "prosecutor", "identity", "realized_success"]
@@ -171,7 +171,7 @@ def test_several_releases_are_told_apart_by_their_names(folder):
     unmask("protect", "people.csv", *ROLES, "--identifiers", "name", "--k", 40, "-o", "k40.csv")
     found = parsed(unmask("audit", "release.csv", "k40.csv", *ROLES, "--json").stdout)
     assert {row["release"] for row in found["results"]} == {"release", "k40"}
-    assert of(found, "criteria", release="k40")["k"] >= 40 > of(found, "criteria", release="release")["k"]
+    assert rows_of(found, "criteria", release="k40")["k"] >= 40 > rows_of(found, "criteria", release="release")["k"]
 
 
 def test_without_json_an_audit_is_a_table_with_the_next_command(folder):

@@ -31,24 +31,24 @@ from unmask.tables.attacks.linkability import Parts
 
 ATTACKS, PROTECTIONS = examples("attacks"), examples("protections")
 
-OF_BELIEFS = {name: one for name, one in MEASURES.items() if isinstance(one, Measure)}
+OF_BELIEFS = {name: measure for name, measure in MEASURES.items() if isinstance(measure, Measure)}
 
 
-def kept(verdicts):
+def check_laws(verdicts):
     broken = [str(verdict) for verdict in verdicts if verdict.state == "broken"]
-    if not os.environ.get("UNMASK_DATA") and any("FailedError: data file " in one for one in broken):
+    if not os.environ.get("UNMASK_DATA") and any("FailedError: data file " in verdict for verdict in broken):
         pytest.skip("needs UNMASK_DATA")  # a law takes the error for an answer, before conftest sees it
     assert not broken, "\n".join(broken)
 
 
 @pytest.mark.parametrize("name", ATTACKS)
 def test_attack(name):
-    kept(check_attack(ATTACKS[name]))
+    check_laws(check_attack(ATTACKS[name]))
 
 
 @pytest.mark.parametrize("name", PROTECTIONS)
 def test_protection(name):
-    kept(check_protection(PROTECTIONS[name]))
+    check_laws(check_protection(PROTECTIONS[name]))
 
 
 @pytest.mark.parametrize("name", OF_BELIEFS)
@@ -56,7 +56,7 @@ def test_measure(name):
     verdicts = check_measure(OF_BELIEFS[name])
     if name == "rational_tries":  # who knows everything needs one try, and who knows nothing may try nothing
         verdicts = [verdict for verdict in verdicts if "ignorance" not in verdict.law]
-    kept(verdicts)
+    check_laws(verdicts)
 
 
 @pytest.mark.parametrize(
@@ -77,12 +77,14 @@ DRAWING = [*PROTECTIONS, *(name for name in ATTACKS if not name.startswith(("gra
 
 @pytest.mark.parametrize("name", DRAWING)
 def test_a_seed_in_the_place_of_a_generator_is_refused_in_one_sentence_by_all_that_draw(name):
-    one, problems = (ATTACKS[name], ATTACK_PROBLEMS) if name in ATTACKS else (PROTECTIONS[name], PROTECTION_PROBLEMS)
+    implementation, problems = (
+        (ATTACKS[name], ATTACK_PROBLEMS) if name in ATTACKS else (PROTECTIONS[name], PROTECTION_PROBLEMS)
+    )
     problems = problems[name.partition(".")[0]]
-    if not problems.fit(one):
+    if not problems.fit(implementation):
         pytest.skip("there is no problem for it")
     try:
-        problems.call(one, problems.make_input(), 1)
+        problems.call(implementation, problems.make_input(), 1)
     except UnmaskError as error:
         assert str(error).startswith("rng is of type int, expected a generator of NumPy, or None")  # noqa: PT017  # not all draw
 
@@ -109,33 +111,35 @@ def known_of(table, origin, targets=50):
     return Knowledge(targets=targets)(table, origin, rng=np.random.default_rng(1))
 
 
-def attacked(name, release, known):
+def attacked(name, release, knowledge):
     """The belief of an attack on tables; people who are known."""
-    return ATTACK_PROBLEMS["tables"].call(ATTACKS[name], Problem(release, known.background, None), None)
+    return ATTACK_PROBLEMS["tables"].call(ATTACKS[name], Problem(release, knowledge.background, None), None)
 
 
 @pytest.mark.parametrize("name", LINKS)
 def test_full_knowledge_of_unique_rows_finds_everyone(name):
     table = people(60, distinct=True)
-    known = known_of(table, np.arange(60))
-    assert audit(attacked(name, table, known), known.truth).row("realized_success").posterior == 1
+    knowledge = known_of(table, np.arange(60))
+    assert audit(attacked(name, table, knowledge), knowledge.truth).row("realized_success").posterior == 1
 
 
 @pytest.mark.parametrize("name", LINKS)
 def test_suppressed_targets_are_never_found(name):
     table = people(100)
-    known = known_of(table, np.arange(100))
-    rest = np.flatnonzero(~np.isin(np.arange(100), known.person))
-    found = evaluate(realized_success, attacked(name, table.take(rest), known), known.truth_in(rest))
-    assert found.posterior == 0
+    knowledge = known_of(table, np.arange(100))
+    others_rows = np.flatnonzero(~np.isin(np.arange(100), knowledge.person))
+    result = evaluate(
+        realized_success, attacked(name, table.take(others_rows), knowledge), knowledge.truth_in(others_rows)
+    )
+    assert result.posterior == 0
 
 
 @pytest.mark.parametrize("name", CONTAINING)
 def test_containment_never_loses_a_released_person(name):
     table = people(400)
     released, origin = PROTECTIONS[name](table, rng=np.random.default_rng(0))
-    known = known_of(table, origin, targets=None)
-    row = audit(attacked("tables.ClassAttack", released, known), known.truth).row("log_loss_bits")
+    knowledge = known_of(table, origin, targets=None)
+    row = audit(attacked("tables.ClassAttack", released, knowledge), knowledge.truth).row("log_loss_bits")
     assert np.isfinite(row.posterior)
 
 
@@ -167,8 +171,8 @@ def networks():
 def test_an_attack_on_graphs_maps_one_to_one_and_finds_people(networks, name):
     belief = ATTACK_PROBLEMS["graphs"].call(ATTACKS[name], networks, None)
     truth = networks.truth(belief)
-    found = belief.mapping[belief.mapping >= 0]
-    assert len(np.unique(found)) == len(found)
+    result = belief.mapping[belief.mapping >= 0]
+    assert len(np.unique(result)) == len(result)
     assert np.mean((belief.mapping == truth.candidate)[truth.candidate >= 0]) > 0.15
     row = audit(belief, truth).row("realized_success")
     assert 0.1 < row.gain <= row.posterior <= 1
@@ -177,20 +181,20 @@ def test_an_attack_on_graphs_maps_one_to_one_and_finds_people(networks, name):
 @pytest.mark.parametrize("name", [name for name in OF_GRAPHS if name != "graphs.GraphMatching"])  # it leaves nobody out
 def test_a_person_without_edges_is_not_matched(networks, name):
     source, seeds = networks.knowledge.graph, networks.knowledge.seeds
-    alone = Auxiliary(SocialGraph.from_edges(*source.edges(), n_nodes=source.n_nodes + 1), seeds)
-    belief = ATTACK_PROBLEMS["graphs"].call(ATTACKS[name], Problem(networks.release, alone, None), None)
+    auxiliary = Auxiliary(SocialGraph.from_edges(*source.edges(), n_nodes=source.n_nodes + 1), seeds)
+    belief = ATTACK_PROBLEMS["graphs"].call(ATTACKS[name], Problem(networks.release, auxiliary, None), None)
     assert belief.mapping[-1] == -1
 
 
 @pytest.mark.parametrize("name", [name for name in OF_GRAPHS if name != "graphs.Grasshopper"])  # it may move a seed
 def test_a_seed_stays_where_it_is_known_to_be(networks, name):
-    known, shown = networks.knowledge.seeds
+    source_seeds, target_seeds = networks.knowledge.seeds
     belief = ATTACK_PROBLEMS["graphs"].call(ATTACKS[name], networks, None)
-    assert belief.mapping[known].tolist() == shown.tolist()
+    assert belief.mapping[source_seeds].tolist() == target_seeds.tolist()
 
 
 def test_greedy_rematching_keeps_the_laws_too():
-    kept(check_attack(Rematch(assignment="greedy")))
+    check_laws(check_attack(Rematch(assignment="greedy")))
 
 
 # --- what fails a law -----------------------------------------------------------------------------------------------
@@ -257,9 +261,9 @@ def broken(verdicts):
 
 
 def test_an_attack_that_reads_positions_breaks_laws_and_the_sentence_says_which():
-    found = check_attack(FirstRow())
-    assert broken(found) >= {"renumbering the release renumbers the candidates", "announced is realized"}
-    assert any("let draws share their probability" in str(verdict) for verdict in found)
+    result = check_attack(FirstRow())
+    assert broken(result) >= {"renumbering the release renumbers the candidates", "announced is realized"}
+    assert any("let draws share their probability" in str(verdict) for verdict in result)
 
 
 def test_a_protection_without_a_seed_breaks_laws():
@@ -267,8 +271,10 @@ def test_a_protection_without_a_seed_breaks_laws():
 
 
 def test_a_measure_without_words_and_with_the_wrong_direction_breaks_laws():
-    wrong = Measure("mine", direction="low", range=(0, 0.5), self_assessed=realized_success.self_assessed or certainty)
-    assert broken(check_measure(wrong)) == {
+    measure = Measure(
+        "mine", direction="low", range=(0, 0.5), self_assessed=realized_success.self_assessed or certainty
+    )
+    assert broken(check_measure(measure)) == {
         "it declares itself",
         "values are in range",
         "certainty is no worse than ignorance",

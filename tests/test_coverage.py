@@ -19,20 +19,20 @@ ROW = Row(
 )
 
 
-def covered(people: int, drawn: int, judged: int, **other: object) -> Row:
-    return replace(ROW, n_people=people, n_drawn=drawn, n_judged=judged, **other)
+def covered(people: int, drawn: int, n_judged: int, **changes: object) -> Row:
+    return replace(ROW, n_people=people, n_drawn=drawn, n_judged=n_judged, **changes)
 
 
-def state(row: Row, asked: str) -> str:
-    return judge(Policy.of([asked], title="Ours"), [row])[0].state
+def state(row: Row, condition: str) -> str:
+    return judge(Policy.of([condition], title="Ours"), [row])[0].state
 
 
 @given(st.integers(1, 400), st.data())
 def test_a_condition_is_met_only_by_at_least_95_percent_of_the_people(people, data):
     drawn = data.draw(st.integers(1, people))
-    judged = data.draw(st.integers(0, drawn))
-    decided = judged * 100 >= drawn * 95
-    assert state(covered(people, drawn, judged), "recall <= 0.05") == ("acceptable" if decided else "not decided")
+    n_judged = data.draw(st.integers(0, drawn))
+    decided = n_judged * 100 >= drawn * 95
+    assert state(covered(people, drawn, n_judged), "recall <= 0.05") == ("acceptable" if decided else "not decided")
 
 
 @given(st.integers(1, 400), st.data())
@@ -95,20 +95,20 @@ OVERLAP = ("--overlap", "0.9,0.9", "--seeds", "random:20", "--attack", "Nar09", 
 
 
 def test_an_overlap_judges_the_people_of_every_component(schools):
-    code, found, _ = audited("graph", schools, *OVERLAP, "--policy", "recall <= 1")
-    row = next(row for row in found["results"] if row["measure"] == "recall")
+    code, result, _ = audited("graph", schools, *OVERLAP, "--policy", "recall <= 1")
+    row = next(row for row in result["results"] if row["measure"] == "recall")
     assert (row["n_people"], row["n_drawn"], row["n_judged"], row["n"], code) == (300, 270, 270, 250, 0)
-    assert any("270 of the 300 people of the file are judged" in said for said in found["warnings"])
+    assert any("270 of the 300 people of the file are judged" in warning for warning in result["warnings"])
 
 
 def test_a_cut_to_the_largest_component_gives_no_verdict(schools):
-    code, found, stderr = audited("graph", schools, *OVERLAP, "--largest-component", "--policy", "recall <= 1")
-    row = next(row for row in found["results"] if row["measure"] == "recall")
+    code, result, stderr = audited("graph", schools, *OVERLAP, "--largest-component", "--policy", "recall <= 1")
+    row = next(row for row in result["results"] if row["measure"] == "recall")
     assert code == 3
     assert row["n_judged"] <= 100
-    assert found["tables"]["verdicts"][0]["state"] == "untested"
+    assert result["tables"]["verdicts"][0]["state"] == "untested"
     assert "95 %" in stderr
-    assert any("there is no verdict" in said for said in found["warnings"])
+    assert any("there is no verdict" in warning for warning in result["warnings"])
 
 
 @pytest.mark.parametrize(("options", "decided"), [((), False), (("--truth-sampled",), True)])
@@ -117,10 +117,10 @@ def test_a_partial_truth_decides_only_as_a_random_sample(schools, tmp_path, opti
     aux.write_text(schools.read_text())
     truth.write_text("auxiliary,release\n" + "".join(f"{i},{i}\n" for i in range(0, 300, 2)))
     seeds = ("--seeds", "random:20", "--attack", "Nar09", "--runs", "2")
-    known = ("--auxiliary", aux, "--truth", truth, "--truth-partial", *options)
-    code, found, _ = audited("graph", schools, *known, *seeds, "--policy", "recall <= 1")
+    options_known = ("--auxiliary", aux, "--truth", truth, "--truth-partial", *options)
+    code, result, _ = audited("graph", schools, *options_known, *seeds, "--policy", "recall <= 1")
     assert code == (0 if decided else 3)
-    assert found["tables"]["verdicts"][0]["state"] == ("met" if decided else "untested")
+    assert result["tables"]["verdicts"][0]["state"] == ("met" if decided else "untested")
     full = ("--auxiliary", aux, "--truth", truth)
     assert audited("graph", schools, *full, *seeds, "--policy", "recall <= 1")[0] == 0
 
@@ -142,10 +142,10 @@ ROLES = ("-q", "age,sex", "-s", "ill", "--policy", "identity:success_probability
 
 @pytest.mark.parametrize("engine", [(), ("--engine", "duckdb")])
 def test_rows_that_the_rule_for_missing_cells_leaves_out_are_people_who_are_not_judged(people, engine):
-    code, found, _ = audited(people, *ROLES, "--missing", "excluded", *engine)
+    code, result, _ = audited(people, *ROLES, "--missing", "excluded", *engine)
     assert code == 3
-    assert {line["state"] for line in found["tables"]["verdicts"]} == {"untested"}
-    assert any("80 of the 100 people of the file are judged" in said for said in found["warnings"])
+    assert {line["state"] for line in result["tables"]["verdicts"]} == {"untested"}
+    assert any("80 of the 100 people of the file are judged" in warning for warning in result["warnings"])
     assert audited(people, *ROLES)[0] == 0
 
 
@@ -153,7 +153,7 @@ def test_sampled_targets_decide_on_their_mean_and_not_on_the_worst_off(people, t
     origin = tmp_path / "origin.csv"
     origin.write_text("origin\n" + "".join(f"{i}\n" for i in range(100)))
     drawn = ("--original", people, "--origin", origin, "--targets", "40")
-    code, found, _ = audited(
+    code, result, _ = audited(
         people,
         *ROLES[:4],
         *drawn,
@@ -162,7 +162,7 @@ def test_sampled_targets_decide_on_their_mean_and_not_on_the_worst_off(people, t
         "--policy",
         "prosecutor:identity:success_probability.worst <= 0.5",
     )
-    lines = {line["condition"]: line["state"] for line in found["tables"]["verdicts"]}
+    lines = {line["condition"]: line["state"] for line in result["tables"]["verdicts"]}
     assert code == 3
     assert lines["prosecutor:identity:success_probability<=0.5"] == "met"
     assert lines["prosecutor:identity:success_probability.worst<=0.5"] == "untested"
@@ -173,7 +173,7 @@ def test_sampled_targets_decide_on_their_mean_and_not_on_the_worst_off(people, t
 
 @pytest.mark.parametrize("engine", [(), ("--engine", "duckdb")])
 @pytest.mark.parametrize(
-    ("options", "judged"),
+    ("options", "n_judged"),
     [
         (("--unlabeled", "foreign"), 60),
         (("--unlabeled", "unknown"), 60),
@@ -181,27 +181,27 @@ def test_sampled_targets_decide_on_their_mean_and_not_on_the_worst_off(people, t
         (("--unlabeled", "foreign", "--truth-sampled"), 60),
     ],
 )
-def test_items_without_a_subject_are_not_judged(tmp_path, options, judged, engine):
+def test_items_without_a_subject_are_not_judged(tmp_path, options, n_judged, engine):
     truth, guess = tmp_path / "truth.csv", tmp_path / "guess.csv"
     truth.write_text("item,subject\n" + "".join(f"{i},{i // 2}\n" for i in range(60)))
     guess.write_text("item,cluster\n" + "".join(f"{i},{i // 3}\n" for i in range(100)))
     words = ("linkage", "--truth", truth, "--guess", guess, *options, *engine, "--policy", "breached <= 1")
-    code, found, _ = audited(*words)
-    row = next(row for row in found["results"] if row["measure"] == "breached")
+    code, result, _ = audited(*words)
+    row = next(row for row in result["results"] if row["measure"] == "breached")
     sampled = "--truth-sampled" in options
-    assert (row["n_people"], row["n_judged"], row["n_drawn"]) == (100, judged, 60 if sampled else 100)
+    assert (row["n_people"], row["n_judged"], row["n_drawn"]) == (100, n_judged, 60 if sampled else 100)
     assert code == (0 if sampled else 3)
 
 
 def test_subjects_below_the_smallest_size_are_not_judged_and_single_items_are(tmp_path):
     truth, guess = tmp_path / "truth.csv", tmp_path / "guess.csv"
-    whose = [f"pair{i // 2}" for i in range(40)] + ["big"] * 60 + [f"single{i}" for i in range(5)]
+    owners = [f"pair{i // 2}" for i in range(40)] + ["big"] * 60 + [f"single{i}" for i in range(5)]
     for path, name in ((truth, "subject"), (guess, "cluster")):
-        path.write_text(f"item,{name}\n" + "".join(f"{i},{one}\n" for i, one in enumerate(whose)))
+        path.write_text(f"item,{name}\n" + "".join(f"{i},{owner}\n" for i, owner in enumerate(owners)))
     words = ("linkage", "--truth", truth, "--guess", guess, "--policy", "breached <= 1")
     assert audited(*words)[0] == 0
-    code, found, _ = audited(*words, "--min-size", "3")
-    row = next(row for row in found["results"] if row["measure"] == "breached")
+    code, result, _ = audited(*words, "--min-size", "3")
+    row = next(row for row in result["results"] if row["measure"] == "breached")
     assert (code, row["n_judged"], row["n_people"]) == (3, 6, 26)
 
 
@@ -238,4 +238,4 @@ def test_a_study_of_sampled_people_decides_nothing_of_the_worst_off(tmp_path, ta
     assert ("50 of the 200 people of the file are judged" in page.read_text(encoding="utf-8")) is not decided
     (chosen,) = json.loads(CliRunner().invoke(main, ["choose", run, "--json"]).stdout)["results"]
     assert (not chosen["failures"]) is decided
-    assert all("others may be worse off" in said for said in chosen["failures"])
+    assert all("others may be worse off" in failure for failure in chosen["failures"])

@@ -92,7 +92,7 @@ def test_options_in_the_text_exist():
         for text in (*parameter.opts, *parameter.secondary_opts)
     }
     of_others = {"--quick", "--detach-sign"}  # of `benchmarks/all.py` and of gpg
-    named = {
+    options_named = {
         (path.name, option)
         for path in PAGES
         for code in re.findall(
@@ -100,8 +100,8 @@ def test_options_in_the_text_exist():
         )
         for option in re.findall(r"(?<!\S)--[a-z][a-z-]*", code)
     }
-    assert len(named) > 30
-    assert {(page, option) for page, option in named if option not in options | of_others} == set()
+    assert len(options_named) > 30
+    assert {(page, option) for page, option in options_named if option not in options | of_others} == set()
 
 
 # --- what is documented runs ------------------------------------------------------------------------------------------
@@ -148,12 +148,12 @@ SMALLER = {
 def documents(page):
     """Return the files that a page shows."""
     blocks = [text for language, text in fences(page) if language == "toml"]
-    whole = "\n".join(text for text in blocks if text.startswith(("title", "[data]", "[graph]")))
+    document_text = "\n".join(text for text in blocks if text.startswith(("title", "[data]", "[graph]")))
     attacker = [text for text in blocks if text.startswith("[attacker]")]
     priced = "".join(text for text in blocks if text.startswith("[publisher]")) or PUBLISHED
     if page.stem in ("document", "economics"):
-        whole = (whole or DOCUMENT) + priced.replace('"register"', '"neighbor"')
-    texts = {"unmask.toml": whole, "research.toml": whole, "attacker.toml": "".join(attacker)}
+        document_text = (document_text or DOCUMENT) + priced.replace('"register"', '"neighbor"')
+    texts = {"unmask.toml": document_text, "research.toml": document_text, "attacker.toml": "".join(attacker)}
     return {name: text for name, text in texts.items() if text}
 
 
@@ -182,10 +182,10 @@ def test_documented_commands_run(page, lines, study, tmp_path, monkeypatch):
     room = Room(page.stem, documents(page), study, {name for words in commands for name in outputs_of(words)})
     for words in commands:
         room.supply(words)
-        code, out, messages = run(*words[: words.index(">") if ">" in words else None])
+        code, output, messages = run(*words[: words.index(">") if ">" in words else None])
         rejected = shlex.join(["unmask", *words]) in REJECTED
-        assert code in ((2,) if rejected else (0, 1, 3)), out + messages
-        assert rejected or not re.search("^Error", messages, flags=re.MULTILINE), out + messages
+        assert code in ((2,) if rejected else (0, 1, 3)), output + messages
+        assert rejected or not re.search("^Error", messages, flags=re.MULTILINE), output + messages
 
 
 RESULTS = (
@@ -205,9 +205,9 @@ def test_the_reference_lists_the_tables_of_a_result(command, tmp_path, monkeypat
     monkeypatch.chdir(tmp_path)
     words = shlex.split(command)
     Room("reference", {}, tmp_path).supply(words)
-    code, out, messages = run(*words, "--json")
+    code, output, messages = run(*words, "--json")
     assert code in (0, 3), messages
-    tables = json.loads(out)["tables"]
+    tables = json.loads(output)["tables"]
     reference = (ROOT / "docs" / "reference.md").read_text(encoding="utf-8")
     assert tables
     assert [name for name in tables if f"`{name}`" not in reference] == []
@@ -232,8 +232,8 @@ def test_python_of_the_documentation_runs_in_a_kernel_without_widgets(study, tmp
     monkeypatch.chdir(tmp_path)
     Room("", {}, study).supply(["audit", "release.csv"])
     Path("result.json").write_text(run("audit", "release.csv", "-q", "age,sex,zip", "-s", "diagnosis", "--json")[1])
-    own = [ROOT / "docs/how-to" / f"{name}.md" for name in ("attack", "pipelines")]
-    plain = [text for page in own for language, text in fences(page) if language == "python" and ">>>" not in text]
+    pages = [ROOT / "docs/how-to" / f"{name}.md" for name in ("attack", "pipelines")]
+    plain = [text for page in pages for language, text in fences(page) if language == "python" and ">>>" not in text]
     assert len(plain) == 2
     notebook = nbformat.v4.new_notebook(
         cells=[nbformat.v4.new_code_cell(code) for code in (KERNEL, SHOW_TABLE, *plain)]

@@ -61,38 +61,38 @@ def test_protect_reads_the_document_and_options_win(folder: Path) -> None:
     assert run("protect", "unmask.toml", "-o", "two.csv")[0] == 0
     assert run("protect", "people.csv", *OPTIONS, "--k", "2", "-o", "same.csv")[0] == 0
     assert (folder / "two.csv").read_text() == (folder / "same.csv").read_text()
-    _, told, _ = run("protect", "unmask.toml", "-o", "four.csv", "--k", "4", "--json")
-    assert '"k": 4' in told
+    _, output, _ = run("protect", "unmask.toml", "-o", "four.csv", "--k", "4", "--json")
+    assert '"k": 4' in output
 
 
 def test_audit_of_a_document_is_the_audit_of_its_options_and_keeps_its_policy(folder: Path) -> None:
-    code, told, said = run("audit", "unmask.toml", "--json")
+    code, output, message = run("audit", "unmask.toml", "--json")
     plain = run("audit", "people.csv", *OPTIONS, "--json")
-    found = json.loads(told)
-    assert [one["state"] for one in found["tables"].pop("verdicts")] == ["missed"]
-    assert found == json.loads(plain[1])
+    data = json.loads(output)
+    assert [entry["state"] for entry in data["tables"].pop("verdicts")] == ["missed"]
+    assert data == json.loads(plain[1])
     assert (code, plain[0]) == (3, 0)
-    assert "success_probability.worst" in said
+    assert "success_probability.worst" in message
 
 
 def test_the_releases_of_a_document_are_attacked_and_its_data_are_the_original(folder: Path) -> None:
     assert run("protect", "unmask.toml", "-o", "r.csv", "--origin", "o.csv")[0] == 0
     text = DOCUMENT.replace("[[policy]]", '[[releases]]\nfile = "r.csv"\norigin = "o.csv"\n[[policy]]')
     (folder / "unmask.toml").write_text(text)
-    given = ["audit", "r.csv", *OPTIONS, "--original", "people.csv", "--origin", "o.csv", "--json"]
-    found = json.loads(run("audit", "unmask.toml", "--json")[1])
-    assert found["tables"].pop("verdicts")
-    assert found == json.loads(run(*given)[1])
+    command = ["audit", "r.csv", *OPTIONS, "--original", "people.csv", "--origin", "o.csv", "--json"]
+    message = json.loads(run("audit", "unmask.toml", "--json")[1])
+    assert message["tables"].pop("verdicts")
+    assert message == json.loads(run(*command)[1])
 
 
 def test_what_a_command_was_asked_for_is_a_document_that_asks_for_the_same(folder: Path) -> None:
-    given = ["audit", "people.csv", *OPTIONS, "--policy", "k>=3", "--register", "people.csv", "--coverage", "0.5"]
-    (folder / "again.toml").write_text(run(*given, "--as-plan")[1])
-    again, first = run("audit", "again.toml", "--json"), run(*given, "--json")
+    command = ["audit", "people.csv", *OPTIONS, "--policy", "k>=3", "--register", "people.csv", "--coverage", "0.5"]
+    (folder / "again.toml").write_text(run(*command, "--as-plan")[1])
+    again, first = run("audit", "again.toml", "--json"), run(*command, "--json")
     assert (again[0], again[1].replace("its own policy", "the conditions given")) == first[:2]
-    given = ["audit", "people.csv", *OPTIONS, "--original", "people.csv", "--control", "people.csv"]
-    (folder / "again.toml").write_text(run(*given, "--as-plan")[1])
-    assert json.loads(run("audit", "again.toml", "--json")[1]) == json.loads(run(*given, "--json")[1])
+    command = ["audit", "people.csv", *OPTIONS, "--original", "people.csv", "--control", "people.csv"]
+    (folder / "again.toml").write_text(run(*command, "--as-plan")[1])
+    assert json.loads(run("audit", "again.toml", "--json")[1]) == json.loads(run(*command, "--json")[1])
     asked = ["protect", "people.csv", *OPTIONS, "--k", "2", "--l", "2", "--relaxed", "-o", "x.csv"]
     (folder / "again.toml").write_text(run(*asked, "--as-plan")[1])
     assert not (folder / "x.csv").exists()
@@ -103,13 +103,13 @@ def test_what_a_command_was_asked_for_is_a_document_that_asks_for_the_same(folde
 
 
 def test_what_no_document_says_of_a_command_is_named(folder: Path) -> None:
-    code, _, said = run("audit", "people.csv", *OPTIONS, "--seed", "1", "--engine", "duckdb", "--json", "--as-plan")
+    code, _, message = run("audit", "people.csv", *OPTIONS, "--seed", "1", "--engine", "duckdb", "--json", "--as-plan")
     assert code == 0
-    assert "--engine, --json are not stored in the document: pass them again" in said
+    assert "--engine, --json are not stored in the document: pass them again" in message
 
 
 @pytest.mark.parametrize(
-    "asked",
+    "options",
     [
         ("--targets", "3", "--seed", "7"),
         ("--attacker", "case-study", "--targets", "2"),
@@ -118,18 +118,18 @@ def test_what_no_document_says_of_a_command_is_named(folder: Path) -> None:
     ],
     ids=" ".join,
 )
-def test_what_an_audit_of_a_table_is_asked_besides_its_files_stands_in_its_document(folder: Path, asked) -> None:
+def test_what_an_audit_of_a_table_is_asked_besides_its_files_stands_in_its_document(folder: Path, options) -> None:
     (folder / "attacker.toml").write_text(Path(economics.__file__).with_name("case-study.toml").read_text())
     (folder / "r.csv").write_text("age,zip,ill\n30,01067,flu\n31,01067,none\n30,01069,flu\n31,01069,flu\n")
     roles = [word for word in OPTIONS if word not in ("--identifiers", "id")]
-    given = ["audit", "r.csv", *roles, "--original", "people.csv", *asked]
-    code, text, said = run(*given, "--as-plan")
-    assert (code, said) == (0, "")
+    command = ["audit", "r.csv", *roles, "--original", "people.csv", *options]
+    code, text, message = run(*command, "--as-plan")
+    assert (code, message) == (0, "")
     (folder / "again.toml").write_text(text)
-    again, first = run("audit", "again.toml", "--json"), run(*given, "--json")
+    again, first = run("audit", "again.toml", "--json"), run(*command, "--json")
     assert (again[0], again[1].replace("its own policy", "the conditions given")) == first[:2]
     assert run("audit", "again.toml", "--as-plan")[1] == text
-    assert f"{asked[0].removeprefix('--')} = " in text
+    assert f"{options[0].removeprefix('--')} = " in text
 
 
 def test_a_policy_may_be_about_one_audit_of_several(folder: Path) -> None:
@@ -163,11 +163,11 @@ def test_every_audit_is_asked_by_a_document_as_by_its_options(folder: Path, word
     (folder / "ring.txt").write_text(RING)
     (folder / "channel.csv").write_text(",0,1\n0,0.8,0.2\n1,0.3,0.7\n")
     (folder / "items.csv").write_text("item,subject\n" + "".join(f"i{n},s{n // 3}\n" for n in range(12)))
-    given = ("audit", word, *OF_DOMAINS[word])
-    code, text, said = run(*given, "--json", "--as-plan")
-    assert (code, said) == (0, "--json is not stored in the document: pass it again\n")
+    command = ("audit", word, *OF_DOMAINS[word])
+    code, text, message = run(*command, "--json", "--as-plan")
+    assert (code, message) == (0, "--json is not stored in the document: pass it again\n")
     (folder / "again.toml").write_text(text)
-    again, first = run("audit", word, "again.toml", "--json"), run(*given, "--json")
+    again, first = run("audit", word, "again.toml", "--json"), run(*command, "--json")
     assert again[0] == first[0]
     assert again[1].replace("its own policy", "the conditions given") == first[1]
     assert run("audit", word, "again.toml", "--as-plan")[1] == text
@@ -183,13 +183,13 @@ def test_values_of_a_document_may_be_numbers_and_lists(folder: Path) -> None:
     (folder / "ring.txt").write_text(RING)
     text = '[graph]\nrelease = "ring.txt"\noverlaps = "0.9,0.9"\nattacks = ["Nar09", "Rematch"]\nruns = 2\n'
     (folder / "unmask.toml").write_text(text + 'seeds = "random:5"\ntransition = [7, 9]\n')
-    asked = ("--overlap", "0.9,0.9", "--attack", "Nar09,Rematch", "--runs", "2", "--seeds", "random:5")
-    plain = run("audit", "graph", "ring.txt", *asked, "--transition", "7,9", "--json")
+    options = ("--overlap", "0.9,0.9", "--attack", "Nar09,Rematch", "--runs", "2", "--seeds", "random:5")
+    plain = run("audit", "graph", "ring.txt", *options, "--transition", "7,9", "--json")
     assert run("audit", "graph", "unmask.toml", "--json") == plain
     (folder / "unmask.toml").write_text(text + "seeds = 5\n")
-    code, told, said = run("audit", "graph", "unmask.toml")
-    assert (code, told) == (2, "")
-    assert "line 6: graph.seeds is 5, expected a text" in said
+    code, output, message = run("audit", "graph", "unmask.toml")
+    assert (code, output) == (2, "")
+    assert "line 6: graph.seeds is 5, expected a text" in message
     (folder / "unmask.toml").write_text('[data]\nfile = "people.csv"\nna = 5\n[columns]\nage = "quasi-identifier"\n')
     assert "data.na is 5, expected a text, or a list, each a text" in run("audit", "unmask.toml")[2]
 
@@ -219,31 +219,31 @@ def test_what_no_audit_takes_of_a_document_is_refused_in_a_sentence(
     folder: Path, word: str, text: str, message: str
 ) -> None:
     (folder / "unmask.toml").write_text(f'[{word}]\n{text}\n[[policy]]\nrequire = "breached <= 0.1"\n')
-    code, told, said = run("audit", word, "unmask.toml")
-    assert (code, told) == (2, "")
-    assert message in said
+    code, output, sentence = run("audit", word, "unmask.toml")
+    assert (code, output) == (2, "")
+    assert message in sentence
 
 
 def test_the_files_of_a_document_are_beside_it(folder: Path) -> None:
     (folder / "there").mkdir()
     (folder / "there" / "channel.csv").write_text(",0,1\n0,0.8,0.2\n1,0.3,0.7\n")
     (folder / "there" / "loss.csv").write_text(",0,1\n0,0,2\n1,1,0\n")
-    asked = ("audit", "channel", "there/channel.csv", "--loss", "there/loss.csv")
+    command = ("audit", "channel", "there/channel.csv", "--loss", "there/loss.csv")
     (folder / "there" / "a.toml").write_text('[channel]\nchannels = "channel.csv"\nloss = "loss.csv"\n')
-    assert run("audit", "channel", "there/a.toml", "--json") == run(*asked, "--json")
+    assert run("audit", "channel", "there/a.toml", "--json") == run(*command, "--json")
     (folder / "there" / "a.toml").write_text('[channel]\nchannels = "channel.csv"\nloss = "absolute"\n')
     assert run("audit", "channel", "there/a.toml")[0] == 0
 
 
 def test_items_are_named_by_options(folder: Path) -> None:
-    said = run("audit", "linkage", "people.csv", "--truth", "people.csv", "--guess", "people.csv")[2]
-    assert "'people.csv' is not a document such as unmask.toml; name files by options" in said
+    message = run("audit", "linkage", "people.csv", "--truth", "people.csv", "--guess", "people.csv")[2]
+    assert "'people.csv' is not a document such as unmask.toml; name files by options" in message
 
 
 def test_what_is_said_of_a_column_without_a_role_is_refused(folder: Path) -> None:
-    code, told, said = run("audit", "people.csv", "-q", "age", "--order", "ill=a,b", "--as-plan")
-    assert (code, told) == (2, "")
-    assert "the order of column 'ill' was given, and no role" in said
+    code, output, message = run("audit", "people.csv", "-q", "age", "--order", "ill=a,b", "--as-plan")
+    assert (code, output) == (2, "")
+    assert "the order of column 'ill' was given, and no role" in message
 
 
 def test_init_writes_a_document_that_every_verb_reads(folder: Path) -> None:
@@ -259,9 +259,9 @@ def test_init_writes_a_document_that_every_verb_reads(folder: Path) -> None:
 def test_choose_requires_the_policy_of_the_study(folder: Path) -> None:
     (folder / "unmask.toml").write_text(DOCUMENT + '[[adversaries]]\nname = "near"\nuse = "tables.ClassAttack"\n')
     assert run("study", "unmask.toml", "-o", "run")[0] == 0
-    code, told, _ = run("choose", "run")
+    code, output, _ = run("choose", "run")
     assert code == 1
-    assert "identity:success_probability.worst<=0.09 fails" in told
+    assert "identity:success_probability.worst<=0.09 fails" in output
     assert run("choose", "run", "--policy", "success_probability.worst<=1")[0] == 0
 
 
@@ -276,9 +276,9 @@ def test_a_study_keeps_what_its_policy_requires_wherever_its_file_lies(folder: P
     (folder / "unmask.toml").write_text(study + '[[adversaries]]\nname = "near"\nuse = "tables.ClassAttack"\n')
     assert run("study", "unmask.toml", "-o", "runs/today")[0] == 0
     (folder / "house.toml").unlink()  # nor does a later change of it count
-    code, told, error = run("choose", "runs/today")
+    code, output, error = run("choose", "runs/today")
     assert (code, error) == (1, "")
-    assert "success_probability.worst<=0.01 fails" in told
+    assert "success_probability.worst<=0.01 fails" in output
     assert read_policy(folder / "runs/today/policy.toml").requirements[0].source == "board"
 
 
@@ -309,10 +309,10 @@ def test_a_study_keeps_what_its_policy_requires_wherever_its_file_lies(folder: P
 )
 def test_what_no_document_says_is_refused_in_a_sentence(folder: Path, text: str, message: str) -> None:
     (folder / "unmask.toml").write_text(text)
-    code, told, said = run("audit", "unmask.toml")
+    code, output, sentence = run("audit", "unmask.toml")
     assert code not in (0, 3)
-    assert message in said
-    assert not told
+    assert message in sentence
+    assert not output
 
 
 def test_several_protections_are_none_for_protect(folder: Path) -> None:
@@ -321,9 +321,9 @@ def test_several_protections_are_none_for_protect(folder: Path) -> None:
 
 
 def test_a_document_is_no_output(folder: Path) -> None:
-    code, _, said = run("audit", "unmask.toml", "--report", "unmask.toml", "--force")
+    code, _, message = run("audit", "unmask.toml", "--report", "unmask.toml", "--force")
     assert code != 0
-    assert "input" in said
+    assert "input" in message
     assert (folder / "unmask.toml").read_text() == DOCUMENT
 
 
@@ -361,13 +361,13 @@ def test_roles_of_columns() -> None:
 
 
 def test_levels_are_kept_where_an_audit_tries_others():
-    said = {"data": {"file": "a.csv"}, "columns": {"age": "quasi-identifier"}, "releases": [{"file": "r.csv"}]}
-    said["protections"] = [{"use": "tables.Mondrian", "with": {"levels": {"age": 5, "birth": "decade"}}}]
-    for told in (derive_audit_options, derive_protect_options):
-        assert told(said, Path("here"))[1]["levels"] == ["age=5", "birth=decade"]
-    said["protections"][0]["with"]["levels"] = "year"
+    document = {"data": {"file": "a.csv"}, "columns": {"age": "quasi-identifier"}, "releases": [{"file": "r.csv"}]}
+    document["protections"] = [{"use": "tables.Mondrian", "with": {"levels": {"age": 5, "birth": "decade"}}}]
+    for derive in (derive_audit_options, derive_protect_options):
+        assert derive(document, Path("here"))[1]["levels"] == ["age=5", "birth=decade"]
+    document["protections"][0]["with"]["levels"] = "year"
     with pytest.raises(UnmaskError, match="levels is no table"):
-        derive_protect_options(said, Path("here"))
+        derive_protect_options(document, Path("here"))
 
 
 MADE = ("audit", "release.csv", *OPTIONS, "--original", "people.csv", "--origin", "origin.csv")
@@ -379,26 +379,26 @@ def released(folder: Path) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("said", ["tables.Mondrian:k=2", "tables.AddNoise:sd={age=2.5}", "mine:Made:k=3"])
-def test_a_document_says_what_made_a_release(released: Path, said: str) -> None:
-    code, text, _ = run(*MADE, "--protection", said, "--as-plan")
+@pytest.mark.parametrize("protection_text", ["tables.Mondrian:k=2", "tables.AddNoise:sd={age=2.5}", "mine:Made:k=3"])
+def test_a_document_says_what_made_a_release(released: Path, protection_text: str) -> None:
+    code, text, _ = run(*MADE, "--protection", protection_text, "--as-plan")
     assert code == 0
     (released / "again.toml").write_text(text)
     assert run("audit", "again.toml", "--as-plan")[1] == text
-    name, _, given = said.rpartition(":")
+    name, _, settings = protection_text.rpartition(":")
     assert f'protection = "{name}"' in text
-    assert given.split("=")[0] in text
+    assert settings.split("=")[0] in text
 
 
 def test_an_audit_attacks_by_the_protection_that_made_the_release(released: Path) -> None:
-    code, found, _ = run(*MADE, "--protection", "tables.Mondrian:k=2", "--json")
+    code, result, _ = run(*MADE, "--protection", "tables.Mondrian:k=2", "--json")
     assert code == 0
-    why = {line["what"]: line["why"] for line in json.loads(found)["not_run"]}
-    assert "finds what the prosecutor finds" in why["An adversary who knows what made release"]
+    reasons = {line["what"]: line["why"] for line in json.loads(result)["not_run"]}
+    assert "finds what the prosecutor finds" in reasons["An adversary who knows what made release"]
 
 
 @pytest.mark.parametrize(
-    ("given", "why"),
+    ("options", "reason"),
     [
         (("graphs.Decoy",), "protects graphs, expected a protection of tables"),
         (("tables.Nope",), "none of the protections"),
@@ -408,18 +408,18 @@ def test_an_audit_attacks_by_the_protection_that_made_the_release(released: Path
         (("tables.Mondrian", "tables.PRAM"), "2 protections were given for 1 release"),
     ],
 )
-def test_what_cannot_have_made_a_release_is_refused(released: Path, given: tuple[str, ...], why: str) -> None:
-    code, _, said = run(*MADE, *(part for one in given for part in ("--protection", one)))
+def test_what_cannot_have_made_a_release_is_refused(released: Path, options: tuple[str, ...], reason: str) -> None:
+    code, _, message = run(*MADE, *(part for protection in options for part in ("--protection", protection)))
     assert code == 2
-    assert why in said
+    assert reason in message
 
 
 def test_a_release_that_names_no_protection_of_the_document_is_refused(released: Path) -> None:
     text = run(*MADE, "--protection", "tables.Mondrian:k=2", "--as-plan")[1]
     (released / "again.toml").write_text(text.replace('protection = "tables.Mondrian"', 'protection = "other"'))
-    code, _, said = run("audit", "again.toml")
+    code, _, message = run("audit", "again.toml")
     assert code == 2
-    assert "a release says that 'other' made it, and the document has 0 protections of that name" in said
+    assert "a release says that 'other' made it, and the document has 0 protections of that name" in message
 
 
 # --- sections of other domains ---
@@ -442,8 +442,8 @@ def write_sections(*sections: dict[str, Any]) -> None:
 @pytest.mark.parametrize(("section", "word"), [(LINKAGE, "linkage"), (CHANNEL, "channel")])
 def test_an_audit_runs_the_only_section_of_a_document(sections: Path, section: dict[str, Any], word: str) -> None:
     write_sections(section)
-    plain, named = run("audit", "unmask.toml", "--json"), run("audit", word, "unmask.toml", "--json")
-    assert plain == named
+    plain, by_name = run("audit", "unmask.toml", "--json"), run("audit", word, "unmask.toml", "--json")
+    assert plain == by_name
     assert plain[0] == 0
     assert json.loads(plain[1])["command"] == f"audit {word}"
 

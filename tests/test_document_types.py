@@ -76,12 +76,12 @@ def places(value: Any, place: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 
 
 def changed(document: dict[str, Any], place: tuple[Any, ...], value: Any) -> dict[str, Any]:
-    made = deepcopy(document)
-    at: Any = made
+    changed = deepcopy(document)
+    index: Any = changed
     for key in place[:-1]:
-        at = at[key]
-    at[place[-1]] = value
-    return made
+        index = index[key]
+    index[place[-1]] = value
+    return changed
 
 
 def toml(value: Any) -> str:
@@ -177,7 +177,7 @@ def _one_sentence(done: Result) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("protections = [{ with = [1] }]", "protections[1].with is a list, expected a table"),
         ("title = 3", "title is 3, expected a text"),
@@ -193,11 +193,11 @@ def _one_sentence(done: Result) -> None:
         ("seeds = " + "9" * 5000, "not TOML"),
     ],
 )
-def test_the_error_names_the_place_and_the_type(tmp_path: Path, text: str, said: str) -> None:
+def test_the_error_names_the_place_and_the_type(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "unmask.toml").write_text(text, errors="surrogateescape")
     with pytest.raises(UnmaskError) as caught:
         load(tmp_path / "unmask.toml")
-    assert said in str(caught.value)
+    assert message in str(caught.value)
     assert caught.value.exit_code == 2
 
 
@@ -238,9 +238,11 @@ def test_a_journal_that_never_ends_is_refused_and_a_line_of_another_form_is_dama
     (tmp_path / "endless").symlink_to("/dev/zero")
     with pytest.raises(UnmaskError, match="no plain file"):
         Journal(tmp_path / "endless")
-    wrong = [b"[]", b"{}", b'{"cell": 1, "rows": 3}', b"[" * 10_000, b'{"rows": [1]}']
-    (tmp_path / "journal").write_bytes(b"".join(b"%08x %s\n" % (zlib.crc32(one), one) for one in wrong))
-    assert Journal(tmp_path / "journal").damaged == len(wrong)
+    wrong_lines = [b"[]", b"{}", b'{"cell": 1, "rows": 3}', b"[" * 10_000, b'{"rows": [1]}']
+    (tmp_path / "journal").write_bytes(
+        b"".join(b"%08x %s\n" % (zlib.crc32(content), content) for content in wrong_lines)
+    )
+    assert Journal(tmp_path / "journal").damaged == len(wrong_lines)
 
 
 @pytest.mark.parametrize(

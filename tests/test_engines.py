@@ -14,7 +14,7 @@ from unmask.data import sql
 from unmask.data.engine import open_engine
 from unmask.data.resources import parse_bytes
 
-pytestmark = [pytest.mark.filterwarnings(one) for one in QUIET]
+pytestmark = [pytest.mark.filterwarnings(warning) for warning in QUIET]
 
 # name, whole number, double, 32-bit float, truth, day: with NULL, NaN, ties, blanks and Unicode
 ROWS = [
@@ -55,10 +55,10 @@ def people(tmp_path_factory):
             f"{sql.quote_name(name)} {'bigint' if kind == 'integer' else kind}"
             for name, kind in zip(NAMES, TYPES, strict=True)
         )
-        for at, rows in enumerate((ROWS[:3], ROWS[3:])):
+        for index, rows in enumerate((ROWS[:3], ROWS[3:])):
             connection.execute(f"create or replace table t ({types})")
             connection.executemany("insert into t values (?, ?, ?, ?, ?, ?)", rows)
-            connection.execute(f"copy t to '{folder / f'part-{at}.parquet'}' (format parquet)")
+            connection.execute(f"copy t to '{folder / f'part-{index}.parquet'}' (format parquet)")
     return folder
 
 
@@ -68,14 +68,14 @@ def taken_in(engine, people):
 
 def tuples(engine, text):
     """The rows of a query, sorted, with None for what is missing."""
-    found = engine.rows(text)
+    rows_found = engine.rows(text)
     columns = [
-        [None if cell is None or cell != cell else cell for cell in column.tolist()] for column in found.values()
+        [None if cell is None or cell != cell else cell for cell in column.tolist()] for column in rows_found.values()
     ]
     return sorted(zip(*columns, strict=True), key=repr)
 
 
-def same(engine, text, expected):
+def check_rows(engine, text, expected):
     assert tuples(engine, text) == sorted(expected, key=repr)
 
 
@@ -84,8 +84,8 @@ def test_a_source_comes_in_clean_and_under_plain_names(engine, people):
     kinds = taken_in(engine, people)
     assert list(kinds.values()) == ["text", "integer", "real", "real", "untyped", "untyped"]
     chosen = [(row[0], row[2], row[3], row[4], row[5]) for row in CLEAN]
-    same(engine, "select q0, q2, q3, q4, q5 from t", chosen)
-    same(engine, "select q1 from t where q1 is not null", [(row[1],) for row in CLEAN if row[1] is not None])
+    check_rows(engine, "select q0, q2, q3, q4, q5 from t", chosen)
+    check_rows(engine, "select q1 from t where q1 is not null", [(row[1],) for row in CLEAN if row[1] is not None])
 
 
 def test_a_csv_file_is_all_text(engine, tmp_path):
@@ -99,9 +99,9 @@ def test_a_number_that_is_none_is_missing_whatever_the_bounds_of_the_file(engine
     rate = np.array([1, np.copysign(np.nan, -1), 1, np.nan, 2])
     pa.parquet.write_table(pa.table({"rate": rate}), tmp_path / "rate.parquet")  # least 1, greatest 2
     engine.table("r", str(tmp_path / "rate.parquet"), {"q0": "rate"})
-    same(engine, "select q0, count(*) as n from r group by q0", [(1.0, 2), (2.0, 1), (None, 2)])
+    check_rows(engine, "select q0, count(*) as n from r group by q0", [(1.0, 2), (2.0, 1), (None, 2)])
     engine.keep("values", sql.select_cells("r", ["q0"]))
-    same(engine, sql.select_gaps("values", ["q0"]), [(2,)])
+    check_rows(engine, sql.select_gaps("values", ["q0"]), [(2,)])
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
@@ -109,28 +109,28 @@ def test_what_separates_cells_is_found_in_the_first_line(engine, tmp_path, delim
     file = tmp_path / "people.csv"
     file.write_text("\n".join(delimiter.join(cells) for cells in (("age", "town"), ("30", "Bern"), ("41", "Ulm"))))
     engine.table("c", str(file), {"q0": "age", "q1": "town"})
-    same(engine, "select q0, q1 from c", [("30", "Bern"), ("41", "Ulm")])
+    check_rows(engine, "select q0, q1 from c", [("30", "Bern"), ("41", "Ulm")])
 
 
 def test_a_text_loses_the_blanks_of_a_keyboard_and_no_others(engine, tmp_path):
     file = tmp_path / "blanks.csv"
     file.write_text("name,n\n\t a ,1\n\u00a0a,2\n\u3000,3\n \t,4\n", encoding="utf-8")
     engine.table("c", str(file), {"q0": "name"})
-    same(engine, "select q0 from c", [("a",), ("\u00a0a",), ("\u3000",), (None,)])
+    check_rows(engine, "select q0 from c", [("a",), ("\u00a0a",), ("\u3000",), (None,)])
 
 
 @pytest.mark.parametrize("ids", [(), ("q0",)])
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
 def test_blanks_go_from_either_end_of_texts_whether_they_repeat_or_not(engine, tmp_path, suffix, ids):
     ends = ("", *" \t\r\n")
-    cells = [left + core + right for left in ends for core in ("", "a", "!", "! b", "é") for right in ends]
+    cells = [prefix + core + suffix for prefix in ends for core in ("", "a", "!", "! b", "é") for suffix in ends]
     file = str(tmp_path / f"cells.{suffix}")
     if suffix == "csv":
         Path(file).write_bytes("name,n\n{}\n".format("\n".join(f'"{cell}",1' for cell in cells)).encode())
     else:
         pyarrow.parquet.write_table(pa.table({"name": cells}), file)
     engine.table("c", file, {"q0": "name"}, ids=ids)
-    same(engine, "select q0 from c", [(cell.strip(" \t\r\n") or None,) for cell in cells])
+    check_rows(engine, "select q0 from c", [(cell.strip(" \t\r\n") or None,) for cell in cells])
 
 
 def test_nothing_about_a_csv_file_is_guessed_from_its_rows(tmp_path):
@@ -139,7 +139,7 @@ def test_nothing_about_a_csv_file_is_guessed_from_its_rows(tmp_path):
     with open_engine() as engine:
         assert engine.names(str(file)) == ["A", "a", "age"]  # which DuckDB takes for one name
         engine.table("c", str(file), {"q0": "A", "q1": "a"})
-        same(engine, "select q0, q1 from c", [("#1", "x"), ("#2", "x")])  # no comments
+        check_rows(engine, "select q0, q1 from c", [("#1", "x"), ("#2", "x")])  # no comments
         file = tmp_path / "short.csv"
         file.write_text("age,ill\n1,x\n2\n3,y,z\n")
         engine.table("c", str(file), {"q0": "age"})
@@ -148,7 +148,7 @@ def test_nothing_about_a_csv_file_is_guessed_from_its_rows(tmp_path):
         file = tmp_path / "mac.csv"
         file.write_bytes(b"age,ill\r1,x\r2," + b"y" * 200_000 + b"\r")  # an old Mac's lines, a long value
         engine.table("c", str(file), {"q0": "age"})
-        same(engine, "select q0 from c", [("1",), ("2",)])
+        check_rows(engine, "select q0 from c", [("1",), ("2",)])
         file = tmp_path / "twice.csv"
         file.write_text("age,age\n1,x\n")
         with pytest.raises(UnmaskError, match="two columns named 'age'"):
@@ -156,14 +156,14 @@ def test_nothing_about_a_csv_file_is_guessed_from_its_rows(tmp_path):
 
 
 def test_csv_files_with_columns_in_another_order_are_never_mixed_up(engine, tmp_path):
-    for at, text in enumerate(("a,b\n1,x\n", "b,a\ny,2\n")):
-        (tmp_path / f"part-{at}.csv").write_text(text)
+    for index, text in enumerate(("a,b\n1,x\n", "b,a\ny,2\n")):
+        (tmp_path / f"part-{index}.csv").write_text(text)
     engine.table("c", str(tmp_path / "*.csv"), {"q0": "a", "q1": "b"})
     if hasattr(engine, "session"):  # Spark goes by the place
         with pytest.raises(FailedError, match="the same ones in the same order"):
             engine.rows("select q0, q1 from c")
     else:
-        same(engine, "select q0, q1 from c", [("1", "x"), ("2", "y")])
+        check_rows(engine, "select q0, q1 from c", [("1", "x"), ("2", "y")])
 
 
 def test_files_of_one_source_that_disagree_are_refused(tmp_path):
@@ -173,8 +173,10 @@ def test_files_of_one_source_that_disagree_are_refused(tmp_path):
         with pytest.raises(UnmaskError, match=r"file 'b\.csv' has the columns a, c, and the first file a, b"):
             engine.names(str(tmp_path / "*.csv"))
         with duckdb.connect() as connection:
-            for at, kind in enumerate(("bigint", "double")):  # 2.5 would be read as 3
-                connection.execute(f"copy (select 2.5::{kind} as a) to '{tmp_path / f'{at}.parquet'}' (format parquet)")
+            for index, kind in enumerate(("bigint", "double")):  # 2.5 would be read as 3
+                connection.execute(
+                    f"copy (select 2.5::{kind} as a) to '{tmp_path / f'{index}.parquet'}' (format parquet)"
+                )
         with pytest.raises(UnmaskError, match="column 'a' is bigint in one file of the source and something else"):
             engine.names(str(tmp_path / "*.parquet"))
 
@@ -207,10 +209,10 @@ def test_codes_are_packed_into_words_and_come_out_again(engine):
     text = sql.pack_codes("raw", {"q0": "d0", "q1": "d1", "q2": "d2"}, {"q0": 8, "q1": 0, "q2": 0}, WORDS)
     assert engine.keep("packed", text) == 3
     words = [(4 << 31, 0, 2), (8 << 31, 0, 1), ((largest << 31) + largest, 9, 2)]
-    same(engine, "select k0, k1, n from packed", words)
+    check_rows(engine, "select k0, k1, n from packed", words)
     engine.view("shown", sql.unpack_codes("packed", WORDS))
     codes = [(4, 0, 0, 2), (8, 0, 0, 1), (largest, largest, 9, 2)]
-    same(engine, "select q0, q1, q2, n from shown", codes)
+    check_rows(engine, "select q0, q1, q2, n from shown", codes)
 
 
 def test_an_empty_table_answers_every_statement(engine):
@@ -228,8 +230,8 @@ def test_an_empty_table_answers_every_statement(engine):
 def test_sizes_of_sets_and_rows_without_gaps_are_counted(engine):
     codes = np.arange(2000)
     engine.put("coded", {"q0": codes % 7 << 55, "q2": codes})
-    same(engine, sql.count_parts("coded", "q2 % 3"), [(0, 667), (1, 667), (2, 666)])
-    same(
+    check_rows(engine, sql.count_parts("coded", "q2 % 3"), [(0, 667), (1, 667), (2, 666)])
+    check_rows(
         engine,
         f"select q2 from coded where {sql.exclude_missing({'q0': 3 << 55, 'q2': 5})} and q2 < 11",
         [(c,) for c in (0, 1, 2, 4, 6, 7, 8, 9)],
@@ -237,13 +239,13 @@ def test_sizes_of_sets_and_rows_without_gaps_are_counted(engine):
 
 
 def test_estimates_are_a_few_per_cent_off(engine):
-    at = np.arange(20_000)
-    engine.put("many", {"q0": at % 100, "q1": at % 3000})
+    index = np.arange(20_000)
+    engine.put("many", {"q0": index % 100, "q1": index % 3000})
     text = sql.select_estimates("many", ["q0", "q1"], {"combinations": ["q0", "q1"]})
-    n, combinations, few, many = tuples(engine, text)[0]
+    n, combinations, few_rows, many_rows = tuples(engine, text)[0]
     assert n == 20_000
-    for found, true in ((combinations, 3000), (few, 100), (many, 3000)):
-        assert abs(found - true) <= 0.15 * true
+    for result, true in ((combinations, 3000), (few_rows, 100), (many_rows, 3000)):
+        assert abs(result - true) <= 0.15 * true
 
 
 def test_a_release_is_placed_dressed_and_written_in_order(engine, tmp_path):
@@ -266,9 +268,9 @@ def test_a_release_is_placed_dressed_and_written_in_order(engine, tmp_path):
     assert engine.names(str(path)) == ['a "g`e', "n", "Ö"]
     read = f"{path}/*.parquet" if path.is_dir() else str(path)
     with duckdb.connect() as connection:
-        found = connection.execute(f"select * from read_parquet({sql.quote_text(read)})")
-        assert [column[0] for column in found.description] == ['a "g`e', "n", "Ö"]
-        assert found.fetchall() == [("b", 6, "x"), ("b", 5, "x"), ("*", 6, "ü"), ("*", 5, None)]
+        result = connection.execute(f"select * from read_parquet({sql.quote_text(read)})")
+        assert [column[0] for column in result.description] == ['a "g`e', "n", "Ö"]
+        assert result.fetchall() == [("b", 6, "x"), ("b", 5, "x"), ("*", 6, "ü"), ("*", 5, None)]
 
 
 def test_many_rows_are_written_in_order_whatever_a_join_does_with_them(tmp_path):
@@ -279,8 +281,8 @@ def test_many_rows_are_written_in_order_whatever_a_join_does_with_them(tmp_path)
         text = "select l.q0 as q0, t.box as box from t join l on l.box = t.box"
         engine.write_parquet(text, path, {"q0": "a", "box": "b"}, order=["box"])
     with duckdb.connect() as connection:
-        found = connection.execute(f"select b from '{path}'").fetchnumpy()["b"]
-    assert np.array_equal(found, np.arange(1_000_000) // 10)
+        result = connection.execute(f"select b from '{path}'").fetchnumpy()["b"]
+    assert np.array_equal(result, np.arange(1_000_000) // 10)
 
 
 def test_a_file_that_is_not_there_or_damaged_is_one_sentence(engine, tmp_path):
@@ -321,12 +323,12 @@ def test_a_partition_that_is_truncated_is_one_sentence(engine, people, tmp_path)
 def test_cells_that_a_spreadsheet_would_run_are_counted_and_escaped(engine):  # R8
     cells = np.array(["=1+1", "-5", "@x", "a", None, "-", "+49 1"], dtype=object)
     engine.put("said", {"a": cells, "b": np.arange(7)})
-    same(engine, sql.count_formulas("select * from said", ["a"], "=+-@"), [(3,)])
-    shown = ["'=1+1", "-5", "'@x", "a", None, "-", "'+49 1"]
-    same(
+    check_rows(engine, sql.count_formulas("select * from said", ["a"], "=+-@"), [(3,)])
+    cells_shown = ["'=1+1", "-5", "'@x", "a", None, "-", "'+49 1"]
+    check_rows(
         engine,
         sql.escape_formulas("select * from said", ["a"], ["a", "b"], "=+-@"),
-        list(zip(shown, range(7), strict=True)),
+        list(zip(cells_shown, range(7), strict=True)),
     )
 
 
@@ -350,19 +352,19 @@ def test_a_table_that_a_database_does_not_have(tmp_path):
 
 
 def test_two_databases_are_told_apart(tmp_path):
-    for at in (1, 2):
-        with duckdb.connect(str(tmp_path / f"{at}.duckdb")) as connection:
-            connection.execute(f"create table t as select {at} as a")
+    for index in (1, 2):
+        with duckdb.connect(str(tmp_path / f"{index}.duckdb")) as connection:
+            connection.execute(f"create table t as select {index} as a")
     with open_engine("duckdb") as engine:
-        for at in (1, 2, 1):
-            engine.table("t", f"{tmp_path / f'{at}.duckdb'}::t", {"a": "a"})
-            assert tuples(engine, "select a from t") == [(at,)]
+        for index in (1, 2, 1):
+            engine.table("t", f"{tmp_path / f'{index}.duckdb'}::t", {"a": "a"})
+            assert tuples(engine, "select a from t") == [(index,)]
 
 
 def test_a_folder_for_temporary_files_that_cannot_be_written(tmp_path):
     (tmp_path / "file").touch()
-    said = pytest.raises(FailedError, match=r"temporary folder 'file' cannot be written.*--temp-directory")
-    with said, open_engine("duckdb", temp_directory=tmp_path / "file"):
+    refusal = pytest.raises(FailedError, match=r"temporary folder 'file' cannot be written.*--temp-directory")
+    with refusal, open_engine("duckdb", temp_directory=tmp_path / "file"):
         pass
 
 
@@ -376,13 +378,13 @@ def test_more_than_memory_and_disk_is_one_sentence_and_leaves_nothing(tmp_path):
 
 def test_an_interrupted_write_leaves_nothing(tmp_path, monkeypatch):
     with open_engine("duckdb") as engine:
-        before = type(engine)._run
+        run = type(engine)._run
 
         def interrupted(self, text):
             if text.startswith("copy"):
                 next(tmp_path.glob(".unmask-*")).joinpath("release.parquet").write_bytes(b"half")
                 raise KeyboardInterrupt
-            return before(self, text)
+            return run(self, text)
 
         monkeypatch.setattr(type(engine), "_run", interrupted)
         with pytest.raises(KeyboardInterrupt):
@@ -421,8 +423,8 @@ def test_spark_that_does_not_start_is_one_sentence(monkeypatch):
             return None
 
     monkeypatch.setattr("unmask.data.spark_engine.import_module", lambda _: type("sql", (), {"SparkSession": Sessions}))
-    said = pytest.raises(FailedError, match=r"Spark does not start.*is Java 17 or later installed")
-    with said, open_engine("spark"):
+    refusal = pytest.raises(FailedError, match=r"Spark does not start.*is Java 17 or later installed")
+    with refusal, open_engine("spark"):
         pass
 
 

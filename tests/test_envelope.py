@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 import unmask as package
-from tests.envelopes import SCHEMA, of, parsed
+from tests.envelopes import SCHEMA, parsed, rows_of
 from unmask.cli import main
 from unmask.results import SCHEMA as VERSION
 from unmask.results import as_json, plain
@@ -87,46 +87,48 @@ COMMANDS = [
 def test_every_command_prints_the_same_envelope(house, words):
     done = run(house, (*words, "--json"))
     assert done.exit_code == 0, done.stderr
-    found = parsed(done.stdout)
-    assert (found["schema"], found["unmask"]) == (VERSION, package.__version__)
-    assert " ".join(words).startswith(found["command"])
-    assert found["results"]
+    data = parsed(done.stdout)
+    assert (data["schema"], data["unmask"]) == (VERSION, package.__version__)
+    assert " ".join(words).startswith(data["command"])
+    assert data["results"]
     assert str(house) not in done.stdout.replace(json.dumps(str(house / "run" / "results.parquet")), "")
 
 
 def test_every_command_with_json_is_asked():
     names = main.list_commands(click.Context(main))
     commands = {name: main.get_command(click.Context(main), name) for name in names}
-    with_json = {name for name, command in commands.items() if any("--json" in one.opts for one in command.params)}
+    with_json = {
+        name for name, command in commands.items() if any("--json" in option.opts for option in command.params)
+    }
     assert with_json == {name for name in commands for words in COMMANDS if " ".join(words).startswith(name)}
 
 
 def test_inputs_have_full_digests_unless_their_owner_keeps_them(house):
-    found = parsed(run(house, (*COMMANDS[0], "--json")).stdout)
+    data = parsed(run(house, (*COMMANDS[0], "--json")).stdout)
     digest = hashlib.sha256((house / "release.csv").read_bytes()).hexdigest()
-    given = {one["name"]: one for one in found["inputs"]}
-    assert given["release.csv"] == {"role": "releases", "name": "release.csv", "sha256": digest, "rows": 120}
-    assert {name: one["sha256"] for name, one in given.items()} == {
+    by_name = {entry["name"]: entry for entry in data["inputs"]}
+    assert by_name["release.csv"] == {"role": "releases", "name": "release.csv", "sha256": digest, "rows": 120}
+    assert {name: entry["sha256"] for name, entry in by_name.items()} == {
         "release.csv": digest, "people.csv": None, "origin.csv": None,
     }  # fmt: skip
 
 
 def test_a_network_of_which_the_release_is_made_is_kept(house):
-    made = parsed(run(house, (*COMMANDS[2], "--json")).stdout)
-    assert [(one["name"], one["sha256"]) for one in made["inputs"]] == [("net.csv", None)]
+    output = parsed(run(house, (*COMMANDS[2], "--json")).stdout)
+    assert [(entry["name"], entry["sha256"]) for entry in output["inputs"]] == [("net.csv", None)]
 
 
 def test_what_was_not_run_has_its_reason_and_criteria_are_a_table(house):
-    found = parsed(run(house, ("audit", "release.csv", *ROLES, "--json")).stdout)
-    assert {"what": "Realized success", "why": "needs the original table (--original)"} in found["not_run"]
-    assert of(found, "criteria", release="release")["k"] >= 5
-    assert found["tables"]["distribution"][0]["shares"]
+    data = parsed(run(house, ("audit", "release.csv", *ROLES, "--json")).stdout)
+    assert {"what": "Realized success", "why": "needs the original table (--original)"} in data["not_run"]
+    assert rows_of(data, "criteria", release="release")["k"] >= 5
+    assert data["tables"]["distribution"][0]["shares"]
 
 
 def test_infinities_are_texts_and_what_is_undefined_is_null():
     assert plain([math.inf, -math.inf, math.nan, 0.1 + 0.2]) == ["Infinity", "-Infinity", None, 0.3]
-    found = parsed(as_json("price", results=[{"fine": math.inf}], tables={"none": []}))
-    assert (found["results"], found["tables"], float(found["results"][0]["fine"])) == (
+    data = parsed(as_json("price", results=[{"fine": math.inf}], tables={"none": []}))
+    assert (data["results"], data["tables"], float(data["results"][0]["fine"])) == (
         [{"fine": "Infinity"}], {}, math.inf,
     )  # fmt: skip
 

@@ -35,9 +35,9 @@ def command(policies):
 
 def code(*texts, rows=ROWS, criteria=None):
     policies = command.make_context("audit", [f"--policy={text}" for text in texts]).params["policies"]
-    found = ReportData("t", "w", tuple(rows), criteria={"r": CRITERIA} if criteria is None else criteria)
+    result = ReportData("t", "w", tuple(rows), criteria={"r": CRITERIA} if criteria is None else criteria)
     try:
-        exit_unless_acceptable(judge(found, policies))
+        exit_unless_acceptable(judge(result, policies))
     except click.exceptions.Exit as done:
         return done.exit_code
     return 0
@@ -85,7 +85,7 @@ def test_what_breaks_a_gate_is_named_with_its_value_and_its_bound(capsys):
 
 
 @pytest.mark.parametrize(
-    ("gate", "said"),
+    ("gate", "message"),
     [
         ("success_probabilty<=0.1", "this measure was not evaluated; did you mean 'success_probability'?"),
         ("rank<=3", "this measure was not evaluated, rank of the truth among the candidates"),
@@ -98,13 +98,19 @@ def test_what_breaks_a_gate_is_named_with_its_value_and_its_bound(capsys):
         ("k.worst>=11", "a criterion is one number"),
     ],
 )
-def test_a_gate_that_matches_nothing_is_an_error_that_lists_what_there_is(gate, said):
+def test_a_gate_that_matches_nothing_is_an_error_that_lists_what_there_is(gate, message):
     with pytest.raises(UnmaskError) as caught:
         code(gate)
-    assert said in str(caught.value)
-    if "nobody" in said or "no adversary" in said:
-        for listed in ("success_probability", "posterior, prior", "prosecutor, register", "identity, diagnosis", "k, "):
-            assert listed in str(caught.value)
+    assert message in str(caught.value)
+    if "nobody" in message or "no adversary" in message:
+        for candidates in (
+            "success_probability",
+            "posterior, prior",
+            "prosecutor, register",
+            "identity, diagnosis",
+            "k, ",
+        ):
+            assert candidates in str(caught.value)
 
 
 def test_a_gate_on_identity_where_nobody_is_re_identified_is_an_error():

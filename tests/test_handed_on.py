@@ -57,9 +57,9 @@ def audits(folder):
     items = write(folder / "truth.csv", ("item", "subject"), [(f"i{i}", f"s{i // 3}") for i in range(90)])
     guess = write(folder / "guess.csv", ("item", "cluster"), [(f"i{i}", f"c{i // 4}") for i in range(90)])
     channel = write(folder / "flip.csv", ("", "0", "1"), [("0", 0.8, 0.2), ("1", 0.3, 0.7)])
-    release, own = folder / "release.csv", folder / "own" / "origin.csv"
+    release, own_origin = folder / "release.csv", folder / "own" / "origin.csv"
     return {
-        "table": (release, *ROLES, "--original", folder / "people.csv", "--origin", own, "--seed", SEED),
+        "table": (release, *ROLES, "--original", folder / "people.csv", "--origin", own_origin, "--seed", SEED),
         "twins": (release, folder / "own" / ".." / "people.csv", *ROLES, "--seed", SEED),
         "engine": (release, *ROLES, "--engine", "duckdb"),
         "graph": ("graph", links(folder), "--overlap", "0.8,0.9", "--attack", "Nar09", "--runs", 1, "--seed", SEED,
@@ -69,9 +69,9 @@ def audits(folder):
     }  # fmt: skip
 
 
-def digests(folder, *, of="*"):
-    found = [hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.rglob(f"{of}.csv")]
-    return {digest[:12] for digest in found}
+def digests(folder, *, name="*"):
+    hashes = [hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.rglob(f"{name}.csv")]
+    return {digest[:12] for digest in hashes}
 
 
 def without_script_digest(page):
@@ -85,10 +85,10 @@ def without_script_digest(page):
 @pytest.mark.parametrize("kind", ["table", "twins", "engine", "graph", "linkage", "channel"])
 def test_nothing_that_an_audit_gives_tells_a_path_a_digest_or_a_seed(house, kind, tmp_path):  # R7
     command = audits(house)[kind]
-    given = tmp_path / "given"
-    done = unmask("audit", *command, "--report", tmp_path / "page.html", "--export", given, "--json")
+    folder_given = tmp_path / "given"
+    done = unmask("audit", *command, "--report", tmp_path / "page.html", "--export", folder_given, "--json")
     assert done.exit_code == 0, done.stderr
-    texts = [path.read_text(encoding="utf-8", errors="replace") for path in given.iterdir()]
+    texts = [path.read_text(encoding="utf-8", errors="replace") for path in folder_given.iterdir()]
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     texts += [without_script_digest(page), unmask("audit", *command, "--summary").stdout]
     texts.append(unmask("audit", *command).stdout)
@@ -97,17 +97,17 @@ def test_nothing_that_an_audit_gives_tells_a_path_a_digest_or_a_seed(house, kind
         assert str(SEED) not in text
         assert "sha256" not in text
         assert not any(digest in text for digest in digests(house))
-    kept = digests(house, of="origin") | digests(house, of="net") | digests(house, of="truth")
-    kept |= set() if kind == "twins" else digests(house, of="people")
-    assert not any(word in done.stdout for word in (CANARY, str(SEED), "worst_observation", *kept))
+    private = digests(house, name="origin") | digests(house, name="net") | digests(house, name="truth")
+    private |= set() if kind == "twins" else digests(house, name="people")
+    assert not any(word in done.stdout for word in (CANARY, str(SEED), "worst_observation", *private))
     assert "This page may be handed " in page
 
 
 def test_files_of_one_name_are_numbered_and_the_original_is_told_apart(house):
     again = house / "own" / "release.csv"
     again.write_bytes((house / "release.csv").read_bytes())
-    told = parsed(unmask("audit", house / "release.csv", again, *ROLES, "--json").stdout)
-    assert [one["release"] for one in told["tables"]["criteria"]] == ["release", "release (2)"]
+    data = parsed(unmask("audit", house / "release.csv", again, *ROLES, "--json").stdout)
+    assert [entry["release"] for entry in data["tables"]["criteria"]] == ["release", "release (2)"]
     called = house / "original.csv"
     called.write_bytes((house / "release.csv").read_bytes())
     assert {row["release"] for row in parsed(unmask("audit", called, *ROLES, "--json").stdout)["results"]} == {
@@ -147,35 +147,35 @@ def test_a_terminal_gets_no_control_character_of_a_name(tmp_path):  # R8
     file = write(
         tmp_path / "r.csv", ("age", "zip", EVIL), [(20 + i % 3, 100 + i % 2, "ab"[i % 5 > 2]) for i in range(60)]
     )
-    asked = (file, "-q", "age,zip", "-s", EVIL)
+    command = (file, "-q", "age,zip", "-s", EVIL)
     gate = "success_probability<=0.01"
-    told = [
-        unmask("audit", *asked, "--policy", gate),
-        unmask("audit", *asked, "--summary", "--policy", f"nobody:{gate}"),
-        unmask("audit", *asked, "--json"),
-        unmask("choose", "columns", *asked),
+    results = [
+        unmask("audit", *command, "--policy", gate),
+        unmask("audit", *command, "--summary", "--policy", f"nobody:{gate}"),
+        unmask("audit", *command, "--json"),
+        unmask("choose", "columns", *command),
         unmask("audit", file, "-q", "age,nothing"),
         unmask("protect", file, "-q", "age,zip", "--k", 2, "-o", tmp_path / "out.csv"),
     ]
-    for done in told:
+    for done in results:
         assert done.exit_code in (0, 2, 3), done.stderr
         assert not set(done.stdout + done.stderr) & set(EVIL[3:5] + "\u2066")
-    assert "job\\u202e\\x1b[31m\\u2066" in told[0].stdout + told[0].stderr
+    assert "job\\u202e\\x1b[31m\\u2066" in results[0].stdout + results[0].stderr
 
 
 # --- the owner's list ---------------------------------------------------------------------------------------------
 
 
-def listed(path):
+def read_rows(path):
     with path.open(newline="") as file:
         return list(csv.DictReader(file))
 
 
-def at_risk(house, *more, name="risk.csv"):
+def at_risk(house, *options, name="risk.csv"):
     path = house / "own" / name
-    done = unmask("audit", house / "release.csv", *ROLES, *more, "--at-risk", path)
+    done = unmask("audit", house / "release.csv", *ROLES, *options, "--at-risk", path)
     assert done.exit_code == 0, done.stderr
-    return listed(path), done
+    return read_rows(path), done
 
 
 def with_original(house):
@@ -184,10 +184,10 @@ def with_original(house):
 
 def test_the_list_names_rows_of_the_original_the_worst_first_and_why(house):  # U11
     rows, done = at_risk(house, *with_original(house))
-    people = listed(house / "people.csv")
-    release = listed(house / "release.csv")
+    people = read_rows(house / "people.csv")
+    release = read_rows(house / "release.csv")
     behind = {
-        int(row["row"]): record for row, record in zip(listed(house / "own" / "origin.csv"), release, strict=True)
+        int(row["row"]): record for row, record in zip(read_rows(house / "own" / "origin.csv"), release, strict=True)
     }
     sizes, jobs = {}, {}
     for person, record in behind.items():
@@ -209,8 +209,8 @@ def test_the_list_names_rows_of_the_original_the_worst_first_and_why(house):  # 
             assert row["reason"] == f"{len(jobs)} candidates fit"
     surest = max(map(secret, sizes.values()))
     assert chances[0] == pytest.approx(surest, rel=1e-5)  # an inferred value, not a name: it was missing once
-    named = {int(row["row_of_original_from_0"]) for row in rows if row["target"] == "identity"}
-    assert named == {p for p in behind if len(sizes[behind[p]["age"], behind[p]["zip"]]) < 1 / 0.09}
+    people_listed = {int(row["row_of_original_from_0"]) for row in rows if row["target"] == "identity"}
+    assert people_listed == {p for p in behind if len(sizes[behind[p]["age"], behind[p]["zip"]]) < 1 / 0.09}
     assert "which is secret" in done.stderr
 
 
@@ -222,11 +222,11 @@ def test_the_list_holds_no_cell(house):
 
 def test_without_an_original_the_rows_are_those_of_the_release(house):
     rows, _ = at_risk(house)
-    release = listed(house / "release.csv")
+    release = read_rows(house / "release.csv")
     cells = [(record["age"], record["zip"]) for record in release]
     for row in (row for row in rows if row["target"] == "identity"):
-        at = int(row["row_of_release_from_0"])
-        assert float(row["probability"]) == pytest.approx(1 / cells.count(cells[at]), rel=1e-5)
+        index = int(row["row_of_release_from_0"])
+        assert float(row["probability"]) == pytest.approx(1 / cells.count(cells[index]), rel=1e-5)
 
 
 def test_the_holder_of_a_register_is_listed_by_the_same_rows(house):
@@ -244,10 +244,13 @@ def test_the_holder_of_a_register_is_listed_by_the_same_rows(house):
 def test_a_row_left_out_for_a_missing_cell_shifts_no_number(tmp_path):
     rows = [("", 1), *((age, 2) for age in (30, 30, 40))]
     file = write(tmp_path / "r.csv", ("age", "zip"), rows)
-    own = tmp_path / "own"
-    own.mkdir()
-    assert unmask("audit", file, "-q", "age,zip", "--missing", "excluded", "--at-risk", own / "l.csv").exit_code == 0
-    assert [(row["row_of_release_from_0"], row["probability"]) for row in listed(own / "l.csv")] == [
+    own_folder = tmp_path / "own"
+    own_folder.mkdir()
+    assert (
+        unmask("audit", file, "-q", "age,zip", "--missing", "excluded", "--at-risk", own_folder / "l.csv").exit_code
+        == 0
+    )
+    assert [(row["row_of_release_from_0"], row["probability"]) for row in read_rows(own_folder / "l.csv")] == [
         ("3", "1"), ("1", "0.5"), ("2", "0.5"),
     ]  # fmt: skip
 
@@ -260,22 +263,22 @@ def test_the_list_is_for_its_owner_alone_and_replaces_nothing(house):
     again = unmask("audit", house / "release.csv", *ROLES, "--at-risk", path, "--force")
     assert again.exit_code == 2
     assert "a list of those at risk replaces nothing" in again.stderr
-    beside = unmask("audit", house / "release.csv", *ROLES, "--at-risk", house / "risk.csv")
-    assert f"warning: {house / 'risk.csv'} lies in the folder of the release" in beside.stderr
+    refused = unmask("audit", house / "release.csv", *ROLES, "--at-risk", house / "risk.csv")
+    assert f"warning: {house / 'risk.csv'} lies in the folder of the release" in refused.stderr
 
 
 @pytest.mark.parametrize(
-    ("more", "said"),
+    ("options", "message"),
     [
         (("--engine", "duckdb"), "--at-risk needs the table in memory"),
         (("--original", "people.csv"), "needs --origin"),
     ],
 )
-def test_what_cannot_be_listed_is_refused_before_any_work(house, more, said):
-    more = [house / part if part == "people.csv" else part for part in more]
-    done = unmask("audit", house / "release.csv", *ROLES, *more, "--at-risk", house / "own" / "l.csv")
+def test_what_cannot_be_listed_is_refused_before_any_work(house, options, message):
+    options = [house / part if part == "people.csv" else part for part in options]
+    done = unmask("audit", house / "release.csv", *ROLES, *options, "--at-risk", house / "own" / "l.csv")
     assert done.exit_code == 2
-    assert said in done.stderr
+    assert message in done.stderr
     assert not (house / "own" / "l.csv").exists()
 
 
@@ -289,10 +292,10 @@ def test_nodes_at_risk_go_by_the_ids_of_their_file(house):  # U11
     for line in net.read_text().split():
         for end in line.split(","):
             degree[end] = degree.get(end, 0) + 1
-    rows = listed(path)
+    rows = read_rows(path)
     assert {row["adversary"] for row in rows} == {"Nar09", "Rematch"}
     assert {row["id_in_release"] for row in rows} <= degree.keys()
     for row in rows:  # edges are left out at random
-        edges, said = row["reason"].split(" edges, ")
+        edges, reason_text = row["reason"].split(" edges, ")
         assert 0 < int(edges) <= degree[row["id_in_release"]]
-        assert said in ("which is right", "which is wrong")
+        assert reason_text in ("which is right", "which is wrong")

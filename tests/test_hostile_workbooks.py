@@ -68,7 +68,7 @@ def test_what_the_child_does_ends_the_child_alone(tmp_path, monkeypatch):
 
 def test_the_child_has_a_memory_limit(tmp_path, monkeypatch):
     path = tmp_path / "book.xlsx"
-    write_workbook(path, People=[["age"], *[[at] for at in range(40_000)]])
+    write_workbook(path, People=[["age"], *[[index] for index in range(40_000)]])
     limited = re.sub(r"RLIMIT_AS, \(\d+, \d+\)", "RLIMIT_AS, (1 << 24, 1 << 24)", workbooks._CHILD)
     assert limited != workbooks._CHILD
     monkeypatch.setattr(workbooks, "_CHILD", limited)
@@ -89,14 +89,14 @@ def test_a_bomb_of_text_is_refused_by_its_unpacked_size(tmp_path, monkeypatch):
 
 
 def test_a_sheet_of_many_cells_in_a_large_span_is_read(tmp_path):
-    rows = [["age", "zip"], *[[at % 90, at] for at in range(3000)]]
+    rows = [["age", "zip"], *[[index % 90, index] for index in range(3000)]]
     write_workbook(tmp_path / "book.xlsx", People=rows)
 
     assert len(read_encoded(tmp_path / "book.xlsx").columns["zip"].codes) == 3000
 
 
 def test_cells_and_rows_are_counted_across_chunks(tmp_path, monkeypatch):
-    rows = [["name", "zip"], *[[f"person {at} {'x' * (at % 70)}", at] for at in range(200)]]
+    rows = [["name", "zip"], *[[f"person {index} {'x' * (index % 70)}", index] for index in range(200)]]
     write_workbook(tmp_path / "book.xlsx", People=rows)
     with zipfile.ZipFile(tmp_path / "book.xlsx") as book:
         for size in (97, 1 << 10, 1 << 20):

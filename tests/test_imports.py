@@ -9,11 +9,11 @@ import grimp
 
 def test_no_import_closes_a_circle():
     """Imports inside functions and those for type checkers count, too."""
-    found = grimp.build_graph("unmask", cache_dir=None)
-    assert found.find_modules_directly_imported_by("unmask.data.engine") >= {
+    result = grimp.build_graph("unmask", cache_dir=None)
+    assert result.find_modules_directly_imported_by("unmask.data.engine") >= {
         "unmask.data.duckdb_engine"
     }  # inside a function
-    TopologicalSorter({name: found.find_modules_directly_imported_by(name) for name in found.modules}).prepare()
+    TopologicalSorter({name: result.find_modules_directly_imported_by(name) for name in result.modules}).prepare()
 
 
 FOUND = """

@@ -49,15 +49,15 @@ def test_a_claim_of_calibration_without_a_check_is_a_model():
 
 def test_scores_announce_nothing():
     belief, truth = simulated(50, 4, 2.0, seed=4)
-    found = audit(belief, Truth(truth))
-    assert [row.measure for row in found.rows] == [
+    result = audit(belief, Truth(truth))
+    assert [row.measure for row in result.rows] == [
         "realized_success",
         "realized_error",
         "realized_success_at_3",
         "rank",
     ]
-    assert {why for _, why in found.not_run} == {"the attack gives scores, not probabilities"}
-    assert {row.status for row in found.rows} == {"scores"}
+    assert {reason for _, reason in result.not_run} == {"the attack gives scores, not probabilities"}
+    assert {row.status for row in result.rows} == {"scores"}
 
 
 def test_scores_become_a_softmax_and_are_called_scores():
@@ -83,10 +83,10 @@ def test_members_of_a_class_are_alike(classes):
     assert np.allclose(table, literal)
 
 
-@pytest.mark.parametrize("seen", [[1], [3]])  # an empty class in the middle, and a class above the last
-def test_a_target_in_an_empty_class_is_refused(seen):
+@pytest.mark.parametrize("observed", [[1], [3]])  # an empty class in the middle, and a class above the last
+def test_a_target_in_an_empty_class_is_refused(observed):
     with pytest.raises(UnmaskError, match="class that has no record"):
-        from_classes(np.array([0, 0, 2]), np.array(seen))
+        from_classes(np.array([0, 0, 2]), np.array(observed))
 
 
 @pytest.mark.parametrize("member", [-1, 2, 900_000])
@@ -96,9 +96,9 @@ def test_a_member_of_no_class_is_refused(member):
 
 
 def test_likelihood_is_bayes_rule_with_a_chance_of_absence():
-    likelihood, none, present = np.array([[0.2, 0.6], [0.5, 0.0]]), np.array([0.1, 0.4]), 0.75
+    likelihood, p_absent, present = np.array([[0.2, 0.6], [0.5, 0.0]]), np.array([0.1, 0.4]), 0.75
     joint = present / 2 * likelihood
-    evidence = joint.sum(axis=1) + (1 - present) * none
+    evidence = joint.sum(axis=1) + (1 - present) * p_absent
     belief = from_likelihood(
         np.array([0, 2, 3]),
         np.array([0, 1, 0]),
@@ -106,10 +106,10 @@ def test_likelihood_is_bayes_rule_with_a_chance_of_absence():
         n_candidates=2,
         observation=np.array([0, 1]),
         prior_present=present,
-        log_likelihood_none=np.log(none),
+        log_likelihood_none=np.log(p_absent),
     )
     assert np.allclose(dense(belief), joint / evidence[:, None])
-    assert np.allclose(belief.unlisted, (1 - present) * none / evidence)
+    assert np.allclose(belief.unlisted, (1 - present) * p_absent / evidence)
 
 
 @given(st.lists(st.floats(-2000, 2000), min_size=1, max_size=6), st.floats(-500, 500))
@@ -179,12 +179,12 @@ def literal_values(link, value, n_values):
     n = link.n_candidates
     prior = [sum(value[x] == s for x in range(n)) / n for s in range(n_values)]
     table = np.zeros((link.n_observations, n_values))
-    listed = dense(link)
+    shares = dense(link)
     for y in range(link.n_observations):
-        named = set(link.candidate[link.indptr[y] : link.indptr[y + 1]].tolist())
+        listed_candidates = set(link.candidate[link.indptr[y] : link.indptr[y + 1]].tolist())
         for x in range(n):
-            if x in named:
-                table[y, value[x]] += listed[y, x]
+            if x in listed_candidates:
+                table[y, value[x]] += shares[y, x]
             elif link.n_unlisted[y] > 0:
                 table[y, value[x]] += link.unlisted[y] / link.n_unlisted[y]
         if link.n_unlisted[y] <= 0:
@@ -195,13 +195,13 @@ def literal_values(link, value, n_values):
 @given(st.integers(0, 2**32 - 1), st.sampled_from([0, -1, 1]), st.integers(2, 7), st.integers(1, 4))
 def test_values_through_people_are_the_literal_sum(seed, sharing, n, n_values):
     rng = np.random.default_rng(seed)
-    kept = [np.sort(rng.choice(n, rng.integers(0, n), replace=False)) for _ in range(3)]
-    mass = [rng.uniform(0.1, 0.9) if len(row) else 0.0 for row in kept]
-    p = np.concatenate([rng.dirichlet(np.ones(len(row))) * m for row, m in zip(kept, mass, strict=True)])
-    n_unlisted = [n - len(row) if sharing > 0 else sharing for row in kept]
+    rows_kept = [np.sort(rng.choice(n, rng.integers(0, n), replace=False)) for _ in range(3)]
+    mass = [rng.uniform(0.1, 0.9) if len(row) else 0.0 for row in rows_kept]
+    p = np.concatenate([rng.dirichlet(np.ones(len(row))) * m for row, m in zip(rows_kept, mass, strict=True)])
+    n_unlisted = [n - len(row) if sharing > 0 else sharing for row in rows_kept]
     link = Posterior(
-        indptr=np.concatenate(([0], np.cumsum([len(row) for row in kept]))),
-        candidate=np.concatenate(kept).astype(np.int32),
+        indptr=np.concatenate(([0], np.cumsum([len(row) for row in rows_kept]))),
+        candidate=np.concatenate(rows_kept).astype(np.int32),
         log_probability=np.log(np.maximum(p, 1e-30)).astype(np.float32),
         unlisted=1.0 - np.array(mass),
         n_unlisted=np.array(n_unlisted),

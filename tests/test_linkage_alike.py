@@ -28,32 +28,32 @@ def cases(draw):
     subject = draw(st.lists(st.integers(0, 3), **several))
     cluster = draw(st.lists(st.integers(0, 4), **several))
     shares = st.sampled_from([0.0, 0.25, 1 / 3, 0.5, 0.9, 1.0])
-    own = draw(st.sets(st.sampled_from(["weight", "alpha", "beta", "wanted"])))
+    own_columns = draw(st.sets(st.sampled_from(["weight", "alpha", "beta", "wanted"])))
     mine = {
         name: draw(st.lists(shares if name != "beta" else shares.filter(bool), min_size=4, max_size=4))
         for name in ("alpha", "beta", "wanted")
     }
     mine["wanted"] = [round(value) for value in mine["wanted"]]
-    columns = {name: [mine[name][one] for one in subject] for name in own if name != "weight"}
-    if "weight" in own:
+    columns = {name: [mine[name][one] for one in subject] for name in own_columns if name != "weight"}
+    if "weight" in own_columns:
         columns["weight"] = draw(st.lists(shares, **several))
     policy = {"alpha": draw(shares), "beta": draw(shares.filter(bool)), "wanted": draw(st.booleans())}
-    least = draw(st.integers(1, max(subject.count(one) for one in subject)))
-    return subject, cluster, columns, policy, least
+    min_items = draw(st.integers(1, max(subject.count(name) for name in subject)))
+    return subject, cluster, columns, policy, min_items
 
 
-def in_python(subject, cluster, columns, policy, least):
+def in_python(subject, cluster, columns, policy, min_items):
     names = sorted(set(subject))
-    first = [subject.index(one) for one in names]
+    first = [subject.index(name) for name in names]
     met = Contingency.of(
         Partition(subject),
         Partition(cluster),
         weights=columns.get("weight"),
-        own={name: [values[at] for at in first] for name, values in columns.items() if name != "weight"},
+        own={name: [values[index] for index in first] for name, values in columns.items() if name != "weight"},
     )
-    asked = {"alpha": policy["alpha"], "beta": policy["beta"], "contamination_wanted": policy["wanted"]}
-    found = evaluate(met, min_size=least, **asked)
-    return {name: float(getattr(found, name)[found.counted].mean()) for name in NAMES}
+    parameters = {"alpha": policy["alpha"], "beta": policy["beta"], "contamination_wanted": policy["wanted"]}
+    result = evaluate(met, min_size=min_items, **parameters)
+    return {name: float(getattr(result, name)[result.counted].mean()) for name in NAMES}
 
 
 def write(folder, subject, cluster, columns):
@@ -64,19 +64,19 @@ def write(folder, subject, cluster, columns):
     return path
 
 
-def on_the_command_line(path, columns, policy, least, *more):
-    options = ["--alpha", policy["alpha"], "--beta", policy["beta"], "--min-size", least, "--shuffles", 1]
+def on_the_command_line(path, columns, policy, min_items, *more):
+    options = ["--alpha", policy["alpha"], "--beta", policy["beta"], "--min-size", min_items, "--shuffles", 1]
     options += ["--contamination-wanted"] * policy["wanted"] + [
         word for name in columns for word in ("--own", f"{name}={name}")
     ]
-    given = ["audit", "linkage", "--truth", path, "--guess", path, *options, *more, "--json"]
-    done = CliRunner().invoke(main, [str(one) for one in given])
+    command = ["audit", "linkage", "--truth", path, "--guess", path, *options, *more, "--json"]
+    done = CliRunner().invoke(main, [str(argument) for argument in command])
     assert done.exit_code == 0, done.output
     return {row["measure"]: row["posterior"] for row in parsed(done.stdout)["results"]}
 
 
-def in_a_plan(folder, path, columns, policy, least):
-    own = ", ".join(f'{name} = "{name}"' for name in columns)
+def in_a_plan(folder, path, columns, policy, min_items):
+    own_columns = ", ".join(f'{name} = "{name}"' for name in columns)
     (folder / "plan.toml").write_text(f"""
 [[data]]
 use = "linkage.file"
@@ -84,7 +84,7 @@ file = "{path.name}"
 item = "item"
 pseudonym = "subject"
 features = ["cluster"]
-own = {{ {own} }}
+own = {{ {own_columns} }}
 [[protections]]
 use = "linkage.PerItem"
 [[adversaries]]
@@ -93,39 +93,41 @@ with = {{ features = ["cluster"] }}
 alpha = {policy["alpha"]}
 beta = {policy["beta"]}
 wanted = {str(policy["wanted"]).lower()}
-min_size = {least}
+min_size = {min_items}
 shuffles = 1
 """)
     (cell,) = read_plan(folder / "plan.toml").cells()
     return {row.measure: row.posterior for row in run_cell(cell) if row.measure != "utility"}
 
 
-def same(found, expected):
-    assert found.keys() == expected.keys()
+def check_same(result, expected):
+    assert result.keys() == expected.keys()
     for name, value in expected.items():
-        assert found[name] == pytest.approx(value, abs=1e-12), name
+        assert result[name] == pytest.approx(value, abs=1e-12), name
 
 
 @settings(max_examples=25, deadline=None, derandomize=True)
 @given(cases())
 def test_python_the_command_line_an_engine_and_a_plan_say_the_same(case):
-    subject, cluster, columns, policy, least = case
+    subject, cluster, columns, policy, min_items = case
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        path = write(folder, [f"s{one}" for one in subject], [f"c{one}" for one in cluster], columns)
-        expected = in_python(subject, cluster, columns, policy, least)
-        same(on_the_command_line(path, columns, policy, least), expected)
-        same(in_a_plan(folder, path, columns, policy, least), expected)
-        plain = in_python(subject, cluster, {}, policy, least)
-        same(on_the_command_line(path, {}, policy, least, "--engine", "duckdb"), plain)
+        path = write(
+            folder, [f"s{name}" for name in subject], [f"c{cluster_name}" for cluster_name in cluster], columns
+        )
+        expected = in_python(subject, cluster, columns, policy, min_items)
+        check_same(on_the_command_line(path, columns, policy, min_items), expected)
+        check_same(in_a_plan(folder, path, columns, policy, min_items), expected)
+        plain = in_python(subject, cluster, {}, policy, min_items)
+        check_same(on_the_command_line(path, {}, policy, min_items, "--engine", "duckdb"), plain)
 
 
 @st.composite
 def samples(draw):
     """Subjects and clusters of items of which some have no label; at least one item has both."""
-    more = draw(st.integers(0, 9))
-    labels = [st.lists(st.none() | st.integers(0, k), min_size=more, max_size=more) for k in (2, 3)]
-    subject, cluster = (draw(one) for one in labels)
+    n_more = draw(st.integers(0, 9))
+    labels = [st.lists(st.none() | st.integers(0, k), min_size=n_more, max_size=n_more) for k in (2, 3)]
+    subject, cluster = (draw(label) for label in labels)
     return [0, *subject], [0, *cluster]
 
 
@@ -136,32 +138,35 @@ def test_e6_samples_of_the_truth_are_the_same_in_python_on_the_command_line_and_
 ):
     policy = {"alpha": 0.5, "beta": 0.8, "wanted": False}
     truth, guess = (
-        Partition([one for one in labels if one is not None], [at for at, one in enumerate(labels) if one is not None])
+        Partition(
+            [label for label in labels if label is not None],
+            [index for index, label in enumerate(labels) if label is not None],
+        )
         for labels in sample
     )
     said = {"missing": missing, "unlabeled": unlabeled}
     met = Contingency.of(truth, guess, **said)
     if unlabeled == "unknown":
-        found = bounds(met)
-        expected = {name: getattr(found, name)[1].mean() for name in ("breached", "clean_breach", "linked_now")}
-        expected["foreign_share"] = found.foreign_share[0].mean()
+        interval = bounds(met)
+        expected = {name: getattr(interval, name)[1].mean() for name in ("breached", "clean_breach", "linked_now")}
+        expected["foreign_share"] = interval.foreign_share[0].mean()
     else:
-        one = evaluate(met)
-        expected = {name: float(getattr(one, name).mean()) for name in NAMES}
+        result = evaluate(met)
+        expected = {name: float(getattr(result, name).mean()) for name in NAMES}
         expected = {name: value for name, value in expected.items() if not np.isnan(value)}
     with tempfile.TemporaryDirectory() as name:
         blank = (
-            [f"{kind}{one}" if one is not None else "" for one in labels]
+            [f"{kind}{label}" if label is not None else "" for label in labels]
             for kind, labels in zip("sc", sample, strict=True)
         )
         path = write(Path(name), *blank, {})
         options = [word for option, choice in said.items() for word in (f"--{option}", choice)]
-        same(on_the_command_line(path, {}, policy, 1, *options), expected)
-        same(on_the_command_line(path, {}, policy, 1, *options, "--engine", "duckdb"), expected)
+        check_same(on_the_command_line(path, {}, policy, 1, *options), expected)
+        check_same(on_the_command_line(path, {}, policy, 1, *options, "--engine", "duckdb"), expected)
 
 
 @pytest.mark.parametrize(
-    ("own", "dataset", "said"),
+    ("own_columns", "dataset", "message"),
     [
         (
             '"alpha"',
@@ -172,13 +177,13 @@ def test_e6_samples_of_the_truth_are_the_same_in_python_on_the_command_line_and_
         ('{ alpha = "a" }', 'use = "linkage.file"\nfile = "items.csv"\npseudonym = "subject"', "'a' is not in file"),
     ],
 )
-def test_e9_own_values_of_a_plan_are_columns_of_its_file(tmp_path, own, dataset, said):
+def test_e9_own_values_of_a_plan_are_columns_of_its_file(tmp_path, own_columns, dataset, message):
     write(tmp_path, ["s", "s"], ["c", "d"], {})
     attack = 'use = "linkage.Threshold"\nwith = { distance = 0.5 }'
     features = '\nfeatures = ["cluster"]' if "file =" in dataset else ""
-    plan = f"[[data]]\n{dataset}{features}\nown = {own}\n[[adversaries]]\n{attack}\n"
+    plan = f"[[data]]\n{dataset}{features}\nown = {own_columns}\n[[adversaries]]\n{attack}\n"
     (tmp_path / "plan.toml").write_text(plan)
-    with pytest.raises(UnmaskError, match=said):
+    with pytest.raises(UnmaskError, match=message):
         run_cell(read_plan(tmp_path / "plan.toml").cells()[0])
 
 

@@ -17,7 +17,7 @@ from unmask.tables.audit import audit
 N = 60
 RNG = np.random.default_rng(0)
 PEOPLE = {
-    "patient": [f"P{at // 2}" for at in range(N)],
+    "patient": [f"P{index // 2}" for index in range(N)],
     "age": RNG.integers(20, 60, N).tolist(),
     "sex": RNG.choice(["f", "m"], N).tolist(),
     "weight": RNG.integers(2, 9, N).tolist(),
@@ -38,13 +38,18 @@ def audits(tmp_path_factory):
     release, origin = Mondrian(k=5)(people)
     register = Table.read({name: 2 * PEOPLE[name] for name in ("age", "sex")}, quasi_identifiers=("age", "sex"))
     several = Table.read(PEOPLE, **ROLES, identifiers="patient", weight="weight", person="patient")
-    made, row = Mondrian(k=5)(several)
-    found = [
+    protected, row = Mondrian(k=5)(several)
+    results = [
         audit({"r": release}, original=people, origin=origin, register=register),
-        audit({"r": made}, original=several, origin=row),
+        audit({"r": protected}, original=several, origin=row),
         audit({"r": release}, original=people, synthetic=True),
     ]
-    return {name: value for one in found for name, value in one.criteria["r"].items() if value is not None}
+    return {
+        name: value
+        for measure_name in results
+        for name, value in measure_name.criteria["r"].items()
+        if value is not None
+    }
 
 
 OF_CHANNELS = {"distortion", "leakage_bits", "epsilon", "share_of_limit"}
@@ -65,12 +70,12 @@ def test_the_criteria_of_channels_come_out_of_their_audit(tmp_path):
 def test_a_policy_may_ask_for_the_risk_of_a_population():
     people = Table.read({"age": [30, 30, 40, 40]}, quasi_identifiers="age")
     register = Table.read({"age": [30, 30, 30, 40, 40, 40, 40, 50]}, quasi_identifiers="age")
-    found = audit({"r": people}, register=register)
+    result = audit({"r": people}, register=register)
     # two classes of 2 rows, of 3 and 4 people: 1 / 3 at most, and (2 / 3 + 2 / 4) / 4 = 7 / 24 on average
-    values = found.criteria["r"]
+    values = result.criteria["r"]
     assert values["journalist_max"] == pytest.approx(1 / 3)
     assert values["journalist_average"] == values["marketer"] == pytest.approx(7 / 24)
-    (verdict,) = ReportData.of(found).judged(read_policies(["journalist_max <= 0.34"]))
+    (verdict,) = ReportData.of(result).judged(read_policies(["journalist_max <= 0.34"]))
     assert verdict.state == "acceptable"
 
 
@@ -98,7 +103,7 @@ with = {{ sensitive = "ill" }}
 
 
 def test_every_measure_of_a_belief_comes_out_of_a_study_that_names_it(tmp_path):
-    names = [name for name, one in MEASURES.items() if isinstance(one, Measure)]
+    names = [name for name, measure in MEASURES.items() if isinstance(measure, Measure)]
     assert {"guessing_entropy", "sampling_error", "correctness"} <= set(names)
     rows = zip(PEOPLE["age"], PEOPLE["sex"], PEOPLE["ill"], strict=True)
     (tmp_path / "people.csv").write_text("age,sex,ill\n" + "".join(f"{a},{s},{i}\n" for a, s, i in rows))

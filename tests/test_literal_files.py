@@ -48,11 +48,11 @@ WRITERS = {".csv": csv, ".parquet": parquet}
 @pytest.fixture(scope="module")
 def matched(tmp_path_factory):
     """Files that a pattern would match: a reader that takes names for patterns finds them instead, or as well."""
-    made = tmp_path_factory.mktemp("matched")
+    folder = tmp_path_factory.mktemp("matched")
     for name in ("b", "a", "axb", "ab", "x"):
         for suffix, write in WRITERS.items():
-            write((made / name).with_suffix(suffix), zip=["77777"], age=["70"])
-    return made
+            write((folder / name).with_suffix(suffix), zip=["77777"], age=["70"])
+    return folder
 
 
 @pytest.fixture

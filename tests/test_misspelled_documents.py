@@ -94,11 +94,11 @@ COMMANDS = {
 }
 
 
-@pytest.mark.parametrize(("right", "wrong"), MISSPELLED, ids=[wrong for _, wrong in MISSPELLED])
-def test_a_misspelled_name_is_rejected_with_its_line_by_every_command(folder, right, wrong):
-    text = DOCUMENT.replace(right, wrong, 1)
+@pytest.mark.parametrize(("spelled", "misspelled"), MISSPELLED, ids=[misspelled for _, misspelled in MISSPELLED])
+def test_a_misspelled_name_is_rejected_with_its_line_by_every_command(folder, spelled, misspelled):
+    text = DOCUMENT.replace(spelled, misspelled, 1)
     (folder / "plan.toml").write_text(text)
-    line = next(at for at, line in enumerate(text.splitlines(), 1) if wrong in line)
+    line = next(index for index, line in enumerate(text.splitlines(), 1) if misspelled in line)
     for command, words in COMMANDS.items():
         done = CliRunner().invoke(main, list(words))
         assert done.exit_code == 2, (command, done.output)
@@ -115,9 +115,9 @@ def test_a_document_without_misspellings_runs(folder):
 
 
 def test_a_comment_above_is_not_taken_for_the_line(folder):
-    wrong = DOCUMENT.replace("tables.ClassAttack", "tables.ClassAtack")
-    (folder / "plan.toml").write_text("# tables.ClassAtack is wrong\n" + wrong)
-    line = 2 + wrong[: wrong.index("tables.ClassAtack")].count("\n")
+    misspelled = DOCUMENT.replace("tables.ClassAttack", "tables.ClassAtack")
+    (folder / "plan.toml").write_text("# tables.ClassAtack is wrong\n" + misspelled)
+    line = 2 + misspelled[: misspelled.index("tables.ClassAtack")].count("\n")
     done = CliRunner().invoke(main, ["audit", "plan.toml"])
     assert f"line {line}:" in done.stderr
 
@@ -133,15 +133,15 @@ with = { budget = 0.2, epsilon = 1.5 }
 
 
 @pytest.mark.parametrize(
-    ("right", "wrong", "code"),
+    ("spelled", "misspelled", "code"),
     [("", "", 0), ("optimal_mechanism", "optimal_mechanisn", 2), ("budget", "bugdet", 2), ("budget", "prior", 2)],
 )
-def test_a_document_may_name_a_design_and_its_parameters_and_no_others(folder, right, wrong, code):
+def test_a_document_may_name_a_design_and_its_parameters_and_no_others(folder, spelled, misspelled, code):
     (folder / "response.csv").write_text(",yes,no\nyes,0.75,0.25\nno,0.25,0.75\n")
-    (folder / "plan.toml").write_text(DESIGN.replace(right, wrong))
+    (folder / "plan.toml").write_text(DESIGN.replace(spelled, misspelled))
     done = CliRunner().invoke(main, ["audit", "channel", "plan.toml"])
     assert done.exit_code == code, done.output
-    assert not code or f"{wrong}'" in done.stderr
+    assert not code or f"{misspelled}'" in done.stderr
 
 
 def test_a_share_of_zero_holds_nobody_back_in_every_command(folder):

@@ -36,15 +36,15 @@ def command(*words):
 
 
 def test_a_program_audits_it():
-    found = unmask.audit(SHOWN, PEOPLE, trust=0.8)
-    success = {row["measure"]: row["posterior"] for row in found.results}
+    result = unmask.audit(SHOWN, PEOPLE, trust=0.8)
+    success = {row["measure"]: row["posterior"] for row in result.results}
     assert success["realized_success"] == pytest.approx(np.mean(SHOWN.color == PEOPLE.color), abs=1e-6)
-    assert "looker" in found.to_html()
-    assert "What people wear" in found.to_html()
-    assert "80 people wear 3 colors." in found.to_html()
-    assert [row["color"] for row in found.tables["badges_colors"]] == [0, 1, 2]
-    assert list(found.to_frame("badges_colors", library="pandas")["people"]) == np.bincount(SHOWN.color).tolist()
-    assert parsed(found.to_json())["results"]
+    assert "looker" in result.to_html()
+    assert "What people wear" in result.to_html()
+    assert "80 people wear 3 colors." in result.to_html()
+    assert [row["color"] for row in result.tables["badges_colors"]] == [0, 1, 2]
+    assert list(result.to_frame("badges_colors", library="pandas")["people"]) == np.bincount(SHOWN.color).tolist()
+    assert parsed(result.to_json())["results"]
     assert "trust" in inspect.signature(unmask.audit).parameters
     with pytest.raises(unmask.UnmaskError, match="audit of a Badges has no 'trst'; did you mean 'trust'"):
         unmask.audit(SHOWN, trst=1)
@@ -70,15 +70,15 @@ def test_a_command_audits_it(files):
 
 
 def test_a_document_asks_for_it(files):
-    asked = ("audit", "badges", "shown.txt", "--truth", "people.txt", "--trust", "0.8")
-    (files / "unmask.toml").write_text(command(*asked, "--as-plan").stdout)
+    command_line = ("audit", "badges", "shown.txt", "--truth", "people.txt", "--trust", "0.8")
+    (files / "unmask.toml").write_text(command(*command_line, "--as-plan").stdout)
     assert "[badges]" in (files / "unmask.toml").read_text()
-    assert command("audit", "badges", "unmask.toml", "--json").stdout == command(*asked, "--json").stdout
+    assert command("audit", "badges", "unmask.toml", "--json").stdout == command(*command_line, "--json").stdout
 
 
 def test_its_command_says_what_it_takes(files):
-    shown = command("audit", "badges", "--help").stdout
-    assert "Share of the people who show their own color." in " ".join(shown.split())
+    help_text = command("audit", "badges", "--help").stdout
+    assert "Share of the people who show their own color." in " ".join(help_text.split())
     assert "audit badges" in command("--help").stdout
     assert command("audit", "badges", "shown.txt", "--trust", "2").exit_code == 2
     assert command("audit", "badges", "shown.txt", "--policy", "success_probability<=0.5").exit_code == 3
@@ -86,12 +86,12 @@ def test_its_command_says_what_it_takes(files):
 
 
 def test_a_shell_completes_it():
-    told = CliRunner().invoke(
+    result = CliRunner().invoke(
         main,
         prog_name="unmask",
         env={"COMP_WORDS": "unmask audit b", "COMP_CWORD": "2", "_UNMASK_COMPLETE": "bash_complete"},
     )
-    assert "plain,badges" in told.stdout
+    assert "plain,badges" in result.stdout
 
 
 @pytest.mark.parametrize("home", ["badges.", "tests.badges:"])
@@ -104,8 +104,8 @@ def test_a_study_runs_it(files, home, monkeypatch):
         f'[[protections]]\nuse = "{protection}"\nname = "repaint"\ngrid = {{ share = [0.2, 0.8] }}\n'
         f'[[protections]]\nuse = "none"\n[[adversaries]]\nuse = "{adversary}"\nname = "looker"\n'
     )
-    found = unmask.study(files / "plan.toml", files / "run", allow_code=True)
-    assert {row["dataset"] for row in found.results} == {"crowd", "people"}
+    study = unmask.study(files / "plan.toml", files / "run", allow_code=True)
+    assert {row["dataset"] for row in study.results} == {"crowd", "people"}
     assert command("report", "run", "-o", "study.html").exit_code == 0
     wanted = ("--policy", "success_probability<=1", "--maximize", "realized_success")
     assert command("choose", "run", *wanted).exit_code == 0

@@ -28,35 +28,35 @@ def test_values_of_many_numbers_are_one_line(table):
     release, _ = Mondrian(k=5)(table)
     belief = ClassAttack()(release)
     priced = exploitation_table(read_attacker("case-study"), 200)
-    shown = [repr(one) for one in (release.classes, belief, matching(), Partition(np.arange(900) % 7), priced)]
-    assert [one for one in shown if len(one) > 80] == []
-    assert shown[1] == "Posterior(500 targets, 500 candidates, exact)"
-    assert shown[2].startswith("Matching(")
-    assert shown[3] == "Partition(900 items in 7 clusters)"
-    assert shown[0] == f"Classes({len(release.classes.sizes)} of 5 to {release.classes.sizes.max()} rows)"
+    texts = [repr(value) for value in (release.classes, belief, matching(), Partition(np.arange(900) % 7), priced)]
+    assert [text for text in texts if len(text) > 80] == []
+    assert texts[1] == "Posterior(500 targets, 500 candidates, exact)"
+    assert texts[2].startswith("Matching(")
+    assert texts[3] == "Partition(900 items in 7 clusters)"
+    assert texts[0] == f"Classes({len(release.classes.sizes)} of 5 to {release.classes.sizes.max()} rows)"
     assert repr(table.take(slice(0, 0)).classes) == "Classes(0)"
 
 
 def test_a_table_shows_its_first_rows_and_its_roles(table):
-    shown = table._repr_html_()
-    assert shown.count("<tr>") == 1 + SHOWN
-    assert "age (quasi-identifier)" in shown
-    assert "diagnosis (sensitive)" in shown
-    assert all(f"<td>{cell}</td>" in shown for cell in table["zip"][:SHOWN])
+    html = table._repr_html_()
+    assert html.count("<tr>") == 1 + SHOWN
+    assert "age (quasi-identifier)" in html
+    assert "diagnosis (sensitive)" in html
+    assert all(f"<td>{cell}</td>" in html for cell in table["zip"][:SHOWN])
 
 
 def test_a_belief_shows_who_its_first_targets_could_be():
     belief = Posterior.from_dense(np.array([[0.1, 0.6, 0.05, 0.25]] * 9), candidate_label=("a", "b", "c", "d"))
-    shown = belief._repr_html_()
-    assert shown.count("<tr>") == 1 + SHOWN
-    assert "<td>0</td><td>b: 0.6</td><td>d: 0.25</td><td>a: 0.1</td>" in shown
+    html = belief._repr_html_()
+    assert html.count("<tr>") == 1 + SHOWN
+    assert "<td>0</td><td>b: 0.6</td><td>d: 0.25</td><td>a: 0.1</td>" in html
 
 
 def test_an_audit_of_a_belief_shows_every_measure():
-    found = unmask.audit(Posterior.from_dense(np.array([[0.75, 0.25]])), Truth([0]))
-    shown = found._repr_html_()
-    assert all(f"<td>{row.measure}</td>" in shown for row in found.rows)
-    assert "<td>success_probability</td><td>0.75</td><td>0.5</td><td>0.75</td><td>probability</td>" in shown
+    result = unmask.audit(Posterior.from_dense(np.array([[0.75, 0.25]])), Truth([0]))
+    html = result._repr_html_()
+    assert all(f"<td>{row.measure}</td>" in html for row in result.rows)
+    assert "<td>success_probability</td><td>0.75</td><td>0.5</td><td>0.75</td><td>probability</td>" in html
 
 
 def test_cells_are_no_markup():
@@ -66,11 +66,11 @@ def test_cells_are_no_markup():
 
 
 def test_a_chart_is_found_by_words_that_only_its_name_has(table):
-    found = unmask.audit(table)
-    [name] = [one for one in found.charts if one.startswith("success-identity")]
-    assert found.chart("success identity").name == found.chart(name).name == name
-    assert found.chart("success people re-identified").name == name
+    result = unmask.audit(table)
+    [name] = [chart for chart in result.charts if chart.startswith("success-identity")]
+    assert result.chart("success identity").name == result.chart(name).name == name
+    assert result.chart("success people re-identified").name == name
     with pytest.raises(unmask.UnmaskError, match=r"'people' fits \d+ charts of this result; take one of success-"):
-        found.chart("people")
+        result.chart("people")
     with pytest.raises(unmask.UnmaskError, match="'sucess-identity' is not a chart"):
-        found.chart("sucess-identity")
+        result.chart("sucess-identity")

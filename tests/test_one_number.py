@@ -67,7 +67,7 @@ def rows_of(seed, n_people, most_rows, gaps):
     n = len(person)
     days = [date(2023, 1, 1) + timedelta(days=int(day)) for day in rng.integers(0, 400, n)]
     columns = {
-        "patient": [f"P{one:03}" for one in person],
+        "patient": [f"P{number:03}" for number in person],
         "age": rng.integers(20, 60, n_people)[person].tolist(),
         "admission": [day.strftime("%d.%m.%Y") for day in days],
         "sex": rng.choice(["f", "m"], n_people)[person].tolist(),
@@ -115,21 +115,21 @@ def documents(draw):
     return document, files
 
 
-def read(document, path, **more):
+def read(document, path, **options):
     """A file of the document as a table."""
-    listed = {}
+    numbers_of = {}
     for name, role in document["columns"].items():
-        listed.setdefault(role, []).append(name)
+        numbers_of.setdefault(role, []).append(name)
     return Table.read(
         path,
-        quasi_identifiers=listed["quasi-identifier"],
-        sensitive=listed["sensitive"],
-        keep=listed["keep"],
-        identifiers=listed["identifier"],
-        weight=listed.get("weight", [None])[0],
+        quasi_identifiers=numbers_of["quasi-identifier"],
+        sensitive=numbers_of["sensitive"],
+        keep=numbers_of["keep"],
+        identifiers=numbers_of["identifier"],
+        weight=numbers_of.get("weight", [None])[0],
         missing=document["data"]["missing"],
         person="patient",
-        **more,
+        **options,
     )
 
 
@@ -142,10 +142,10 @@ def audited(document, folder):
     return audit({"release": release}, original=people, origin=origin, control=control, without=UNASKED)
 
 
-def same(one, other):
+def is_same(first, second):
     """Whether two numbers are one, unknown ones and infinities included."""
-    one, other = (math.nan if value is None else float(value) for value in (one, other))
-    return (math.isnan(one) and math.isnan(other)) or one == pytest.approx(other, rel=1e-9, abs=1e-9)
+    first, second = (math.nan if value is None else float(value) for value in (first, second))
+    return (math.isnan(first) and math.isnan(second)) or first == pytest.approx(second, rel=1e-9, abs=1e-9)
 
 
 NUMBERS = (
@@ -154,24 +154,29 @@ NUMBERS = (
 )  # fmt: skip
 
 
-def refuse_difference(where, one, other):
+def refuse_difference(place, first, second):
     for name in NUMBERS:
-        assert same(getattr(one, name), getattr(other, name)), (where, name, getattr(one, name), getattr(other, name))
-    assert one.status == other.status, (where, one.status, other.status)
+        assert is_same(getattr(first, name), getattr(second, name)), (
+            place,
+            name,
+            getattr(first, name),
+            getattr(second, name),
+        )
+    assert first.status == second.status, (place, first.status, second.status)
 
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory):
     """A new folder with the files of a document."""
 
-    def of(document, files):
+    def answer_of(document, files):
         folder = tmp_path_factory.mktemp("case")
-        for name, asked in files.items():
-            write(folder / name, rows_of(*asked))
+        for name, cells in files.items():
+            write(folder / name, rows_of(*cells))
         (folder / "plan.toml").write_text(format_document(document))
         return folder
 
-    return of
+    return answer_of
 
 
 @QUICK
@@ -180,21 +185,21 @@ def test_a_study_and_an_audit_give_one_number_for_each_measure(place, case):
     document, files = case
     folder = place(document, files)
     try:
-        found = audited(document, folder)
+        result = audited(document, folder)
     except UnmaskError:  # every row is suppressed, or excluded
         reject()
-    told = {(row.adversary, row.target, row.measure): row for row in found.rows if row.release == "release"}
-    criteria, shared = found.criteria["release"], set()
+    by_key = {(row.adversary, row.target, row.measure): row for row in result.rows if row.release == "release"}
+    criteria, shared = result.criteria["release"], set()
     for cell in read_plan(folder / "plan.toml").cells():
         name = cell.adversary.name.partition(" ")[0]
         with suppress(UnmaskError):
             for row in (*run_cell(cell), *criteria_of(cell)):
                 key = (name, row.target, row.measure)
                 if row.adversary == "criterion":
-                    assert same(row.posterior, criteria[row.measure]), (row.measure, row.posterior, criteria)
-                elif key in told:
+                    assert is_same(row.posterior, criteria[row.measure]), (row.measure, row.posterior, criteria)
+                elif key in by_key:
                     shared.add(key)
-                    refuse_difference(key, told[key], row)
+                    refuse_difference(key, by_key[key], row)
     assert ("prosecutor", "identity", "success_probability") in shared
 
 
@@ -212,7 +217,7 @@ PEOPLE = {
 
 
 @pytest.fixture
-def many(tmp_path):
+def write_many(tmp_path):
     """People of whom a sample of 1,000 leaves some out, and their release."""
     write(tmp_path / "people.csv", rows_of(3, 1400, 2, 0.0))
     people = Table.read(
@@ -225,54 +230,54 @@ def many(tmp_path):
     return people, *Mondrian(k=5)(people)
 
 
-def test_a_study_attacks_all_people_as_an_audit_does(tmp_path, many):
-    people, release, origin = many
+def test_a_study_attacks_all_people_as_an_audit_does(tmp_path, write_many):
+    people, release, origin = write_many
     (cell,) = cells(tmp_path, PEOPLE)
     studied = {row.measure: row for row in run_cell(cell)}["success_probability"]
-    found = audit({"release": release}, original=people, origin=origin, without=("learner", "insider", "order"))
-    (told,) = [
+    result = audit({"release": release}, original=people, origin=origin, without=("learner", "insider", "order"))
+    (row,) = [
         row
-        for row in found.rows
+        for row in result.rows
         if (row.release, row.target, row.measure) == ("release", "identity", "success_probability")
     ]
-    assert studied.n == told.n == 1400
-    refuse_difference("identity", told, studied)
+    assert studied.n == row.n == 1400
+    refuse_difference("identity", row, studied)
 
 
-def test_a_study_and_an_audit_draw_the_same_people(tmp_path, many):
-    people, release, origin = many
+def test_a_study_and_an_audit_draw_the_same_people(tmp_path, write_many):
+    people, release, origin = write_many
     knows = {"targets": 300}
     (cell,) = cells(tmp_path, PEOPLE | {"adversaries": [{**PEOPLE["adversaries"][0], "knows": knows}], "seeds": [7]})
     studied = {row.measure: row for row in run_cell(cell)}["realized_success"]
-    found = audit({"release": release}, original=people, origin=origin, seed=7, **knows, without=("learner", "order"))
-    (told,) = [
+    result = audit({"release": release}, original=people, origin=origin, seed=7, **knows, without=("learner", "order"))
+    (row,) = [
         row
-        for row in found.rows
+        for row in result.rows
         if (row.release, row.adversary, row.target, row.measure)
         == ("release", "prosecutor", "identity", "realized_success")
     ]
-    refuse_difference("identity", told, studied)
+    refuse_difference("identity", row, studied)
 
 
-def test_a_study_has_the_criteria_of_an_audit_and_chooses_by_them(tmp_path, many):
-    people, release, origin = many
+def test_a_study_has_the_criteria_of_an_audit_and_chooses_by_them(tmp_path, write_many):
+    people, release, origin = write_many
     adversaries = [PEOPLE["adversaries"][0], {"name": "again", "use": "tables.OrderAttack"}]
     document = PEOPLE | {"seeds": 2, "adversaries": adversaries, "policy": [{"require": "k_people >= 5"}]}
     (tmp_path / "plan.toml").write_text(format_document(document))
     run_study(read_plan(tmp_path / "plan.toml"), tmp_path / "run", source=tmp_path / "plan.toml")
     results = read_results(tmp_path / "run")
-    found = audit({"release": release}, original=people, origin=origin, without=UNASKED).criteria["release"]
-    numbers = {name: value for name, value in found.items() if isinstance(value, int | float)}
-    studied = {one.measure: one.posterior for one in results.criteria}
-    assert {(one.seeds, one.cells) for one in results.criteria} == {(2, 2)}
+    result = audit({"release": release}, original=people, origin=origin, without=UNASKED).criteria["release"]
+    numbers = {name: value for name, value in result.items() if isinstance(value, int | float)}
+    studied = {criterion.measure: criterion.posterior for criterion in results.criteria}
+    assert {(criterion.seeds, criterion.cells) for criterion in results.criteria} == {(2, 2)}
     assert studied.keys() == numbers.keys()
     assert {"k", "k_people", "person_share", "l_distinct", "t_equal"} <= numbers.keys()
-    assert not [name for name, value in numbers.items() if not same(value, studied[name])]
+    assert not [name for name, value in numbers.items() if not is_same(value, studied[name])]
     for name, value in numbers.items():
-        (one,) = choose(results, [Condition.parse(f"criterion:{name}<={value!r}")])
-        assert one.state == "met", one.failures
-        (one,) = choose(results, [Condition.parse(f"criterion:{name}<{value!r}")])
-        assert one.state != "met"
+        (option,) = choose(results, [Condition.parse(f"criterion:{name}<={value!r}")])
+        assert option.state == "met", option.failures
+        (option,) = choose(results, [Condition.parse(f"criterion:{name}<{value!r}")])
+        assert option.state != "met"
 
 
 @pytest.mark.parametrize("policy", read_shipped_policies())
@@ -282,13 +287,13 @@ def test_choose_answers_every_policy_that_is_shipped(tmp_path, policy):
     run_study(read_plan(tmp_path / "plan.toml"), tmp_path / "run", source=tmp_path / "plan.toml")
     done = CliRunner().invoke(main, ["choose", str(tmp_path / "run"), "--policy", policy])
     assert done.exit_code in (0, 1), done.output
-    for one in read_shipped_policies()[policy].requirements:
-        answered = one.require.measure in ("k", "alpha", "success_probability")
-        assert answered or f"{one.require} could not be tested" in done.stdout
+    for requirement in read_shipped_policies()[policy].requirements:
+        answered = requirement.require.measure in ("k", "alpha", "success_probability")
+        assert answered or f"{requirement.require} could not be tested" in done.stdout
 
 
 @pytest.mark.parametrize(
-    ("require", "why"),
+    ("require", "reason"),
     [
         ("k_peopel >= 3", "did you mean 'k_people'"),
         ("journalist_max <= 0.2", "this measure was not evaluated"),
@@ -298,13 +303,13 @@ def test_choose_answers_every_policy_that_is_shipped(tmp_path, policy):
         ("k.worst >= 2", "leave .worst out"),
     ],
 )
-def test_a_plan_whose_policy_it_cannot_answer_is_rejected_before_it_runs(tmp_path, require, why):
+def test_a_plan_whose_policy_it_cannot_answer_is_rejected_before_it_runs(tmp_path, require, reason):
     write(tmp_path / "people.csv", rows_of(3, 60, 1, 0.0))
     (tmp_path / "plan.toml").write_text(format_document(PEOPLE | {"policy": [{"require": require}]}))
-    for more in ((), ("--dry-run",)):
-        done = CliRunner().invoke(main, ["study", str(tmp_path / "plan.toml"), "-o", str(tmp_path / "run"), *more])
+    for options in ((), ("--dry-run",)):
+        done = CliRunner().invoke(main, ["study", str(tmp_path / "plan.toml"), "-o", str(tmp_path / "run"), *options])
         assert done.exit_code == 2, done.output
-        assert why in done.stderr
+        assert reason in done.stderr
         assert not (tmp_path / "run").exists()
 
 
@@ -317,8 +322,8 @@ def test_choose_refuses_a_condition_that_the_study_does_not_answer(tmp_path):
     assert "did you mean 'k_people'" in done.stderr
 
 
-def test_the_worst_off_of_a_certificate_is_that_of_the_audit(tmp_path, many, monkeypatch):
-    _, release, origin = many
+def test_the_worst_off_of_a_certificate_is_that_of_the_audit(tmp_path, write_many, monkeypatch):
+    _, release, origin = write_many
     monkeypatch.chdir(tmp_path)
     write(tmp_path / "release.csv", {name: release[name] for name in release.names})
     (tmp_path / "origin.csv").write_text("row\n" + "".join(f"{row}\n" for row in origin))
@@ -327,11 +332,11 @@ def test_the_worst_off_of_a_certificate_is_that_of_the_audit(tmp_path, many, mon
     (tmp_path / "unmask.toml").write_text(format_document(document))
     done = CliRunner().invoke(main, ["certify", "unmask.toml", "-o", "page.json"])
     assert done.exit_code in (0, 3), done.output
-    found = json.loads((tmp_path / "page.json").read_text())
+    data = json.loads((tmp_path / "page.json").read_text())
     page = (tmp_path / "page.html").read_text()
     wanted = ("release", "ill", "success_probability")
-    worst = [row["worst"] for row in found["results"] if (row["release"], row["target"], row["measure"]) == wanted]
-    assert all(f">{percent(one)}<" in page for one in worst)
+    worst = [row["worst"] for row in data["results"] if (row["release"], row["target"], row["measure"]) == wanted]
+    assert all(f">{percent(value)}<" in page for value in worst)
     assert min(worst) < 1
 
 
@@ -349,10 +354,10 @@ def test_a_game_prices_the_belief_that_an_audit_measures(tmp_path):
         tmp_path / "people.csv", quasi_identifiers=("age", "admission", "sex"), sensitive="ill", identifiers="patient"
     )
     release, origin = Mondrian(k=5)(people)
-    found = audit({"release": release}, original=people, origin=origin, attacker="case-study", without=UNASKED)
+    result = audit({"release": release}, original=people, origin=origin, attacker="case-study", without=UNASKED)
     of_audit = {
         row.measure: row
-        for row in found.rows
+        for row in result.rows
         if (row.release, row.adversary, row.target) == ("release", "prosecutor", "identity")
     }
     for row in score(belief, truth).rows:

@@ -43,12 +43,12 @@ examples = settings(max_examples=6, suppress_health_check=[HealthCheck.function_
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory):
-    folder, before = tmp_path_factory.mktemp("ranges"), Path.cwd()
+    folder, folder_before = tmp_path_factory.mktemp("ranges"), Path.cwd()
     os.chdir(folder)
     Path("people.csv").write_text("age,ill\n" + "".join(f"{30 + i // 4},{'ab'[i % 2]}\n" for i in range(40)))
     Path("items.csv").write_text("item,subject,x\n" + "".join(f"i{i},s{i // 3},{i}\n" for i in range(12)))
     yield folder
-    os.chdir(before)
+    os.chdir(folder_before)
 
 
 def accepts(door: Callable[[], object]) -> bool:
@@ -73,10 +73,10 @@ def write(document: dict[str, Any]) -> Path:
 
 @pytest.fixture
 def project(tmp_path: Path):
-    made = Project.new(tmp_path)
-    yield made
+    project = Project.new(tmp_path)
+    yield project
     with suppress(OSError):
-        made.remove()
+        project.remove()
 
 
 @pytest.mark.parametrize("key", KEYS)
@@ -87,25 +87,25 @@ def test_every_door_has_the_same_range_of_a_table(folder: Path, project: Project
     document = TABLE | {section: {**TABLE.get(section, {}), key: value}}
     write(document)
     command = ("people.csv", "-q", "age", "-s", "ill", f"--{key.replace('_', '-')}={value}", "--as-plan")
-    known = {accepts(lambda: check_types(tables.audit, {key: value}))}
-    known |= {accepts(lambda: run("audit", "unmask.toml", "--as-plan"))}
-    known |= {accepts(lambda: run("choose", "columns", "unmask.toml", "--json"))}
-    known |= {accepts(lambda: read_plan(Path("unmask.toml")))}
-    known |= {accepts(lambda: project.save(document))}
+    answers = {accepts(lambda: check_types(tables.audit, {key: value}))}
+    answers |= {accepts(lambda: run("audit", "unmask.toml", "--as-plan"))}
+    answers |= {accepts(lambda: run("choose", "columns", "unmask.toml", "--json"))}
+    answers |= {accepts(lambda: read_plan(Path("unmask.toml")))}
+    answers |= {accepts(lambda: project.save(document))}
     if not (isinstance(value, float) and key in ("targets", "seed")):  # 2.0 is typed as 2
-        known |= {accepts(lambda: run("audit", *command))}
-    assert len(known) == 1
+        answers |= {accepts(lambda: run("audit", *command))}
+    assert len(answers) == 1
 
 
 @pytest.mark.parametrize("key", SENSITIVITY)
 @examples
 @given(value=numbers)
 def test_every_door_has_the_same_range_of_clusters(folder: Path, key: str, value: float) -> None:
-    known = {accepts(lambda: Sensitivity(**{key: value}))}
+    answers = {accepts(lambda: Sensitivity(**{key: value}))}
     write({"linkage": {**LINKAGE["linkage"], key: value}})
-    known |= {accepts(lambda: run("audit", "linkage", "unmask.toml", "--as-plan"))}
+    answers |= {accepts(lambda: run("audit", "linkage", "unmask.toml", "--as-plan"))}
     files = ("--truth", "items.csv", "--guess", "items.csv", "--cluster", "subject")
-    known |= {accepts(lambda: run("audit", "linkage", *files, f"--{key.replace('_', '-')}={value}", "--as-plan"))}
+    answers |= {accepts(lambda: run("audit", "linkage", *files, f"--{key.replace('_', '-')}={value}", "--as-plan"))}
     write(STUDY | {"adversaries": [{**STUDY["adversaries"][0], key: value}]})
-    known |= {accepts(lambda: read_plan(Path("unmask.toml")))}
-    assert len(known) == 1
+    answers |= {accepts(lambda: read_plan(Path("unmask.toml")))}
+    assert len(answers) == 1

@@ -24,9 +24,9 @@ def test_a_page_has_one_picture_that_says_what_it_shows(page):
 
 
 def test_other_explanations_show_pictures_of_the_product():
-    others = sorted(page.stem for page in FOLDER.glob("*.md") if page.stem not in DOMAINS)
-    assert others == ["decisions", "tables", "threat-model"]
-    assert all("](../pictures/" in (FOLDER / f"{name}.md").read_text(encoding="utf-8") for name in others[:2])
+    pages = sorted(page.stem for page in FOLDER.glob("*.md") if page.stem not in DOMAINS)
+    assert pages == ["decisions", "tables", "threat-model"]
+    assert all("](../pictures/" in (FOLDER / f"{name}.md").read_text(encoding="utf-8") for name in pages[:2])
 
 
 def test_a_picture_without_a_chart_in_its_last_line_is_rejected():

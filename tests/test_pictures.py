@@ -46,8 +46,8 @@ def test_every_page_has_its_picture(page):
 
 def test_every_generated_page_has_the_picture_of_its_kind():
     for kind in ("attacks", "protections"):
-        for name, one in examples(kind).items():
-            lines = list(catalog_pages._page(name, one, kind, {}))
+        for name, example in examples(kind).items():
+            lines = list(catalog_pages._page(name, example, kind, {}))
             [picture] = [line.partition(":: ../")[2] for line in lines if line.startswith(".. figure::")]
             assert (DOCS / picture).is_file(), name
 
@@ -64,15 +64,17 @@ def test_tables_that_programs_write_are_drawn_from_the_page(drawing):
 
 
 def test_what_is_drawn_of_the_verification_adds_up_to_its_table():
-    held = sum(int(row["hold"]) for row in evidence_charts.read_last_table("verification.md") if row["hold"].isdigit())
-    assert f"Claims by program: {held} hold" in evidence_charts.draw_claims().svg
+    n_hold = sum(
+        int(row["hold"]) for row in evidence_charts.read_last_table("verification.md") if row["hold"].isdigit()
+    )
+    assert f"Claims by program: {n_hold} hold" in evidence_charts.draw_claims().svg
 
 
 def test_every_picture_is_made_and_shown():
-    there = {path.stem for path in pictures.FOLDER.glob("*.webp")}
-    assert there == MADE
-    seen = {path.stem for page in PAGES for path in files(page)}
-    assert {name for name in there if name.removesuffix("-dark") not in seen} == set()
+    present = {path.stem for path in pictures.FOLDER.glob("*.webp")}
+    assert present == MADE
+    pictures_used = {path.stem for page in PAGES for path in files(page)}
+    assert {name for name in present if name.removesuffix("-dark") not in pictures_used} == set()
 
 
 def test_pictures_are_small():

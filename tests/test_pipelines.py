@@ -110,10 +110,10 @@ def sarif(path: Path) -> tuple[list[dict], list[dict]]:
     """Its rules and its results, both in the form that the standard requires."""
     log = json.loads(path.read_text())
     jsonschema.validate(log, SARIF)
-    (one,) = log["runs"]
-    rules = one["tool"]["driver"]["rules"]
-    assert all(rules[result["ruleIndex"]]["id"] == result["ruleId"] for result in one["results"])
-    return rules, one["results"]
+    (run_logged,) = log["runs"]
+    rules = run_logged["tool"]["driver"]["rules"]
+    assert all(rules[result["ruleIndex"]]["id"] == result["ruleId"] for result in run_logged["results"])
+    return rules, run_logged["results"]
 
 
 def test_sarif_has_a_rule_for_each_condition_and_a_result_for_each_that_is_not_met(folder: Path) -> None:
@@ -122,23 +122,35 @@ def test_sarif_has_a_rule_for_each_condition_and_a_result_for_each_that_is_not_m
         (folder / name).rename(folder / "of us" / name)
     assert run("audit", "of us/unmask.toml", "--sarif", "x.sarif")[0] == 3
     rules, results = sarif(folder / "x.sarif")
-    assert [one["id"] for one in rules] == [
+    assert [rule["id"] for rule in rules] == [
         "its own policy/k>=5", "its own policy/realized_success.excess<=0.02", "its own policy/l_distinct>=2"
     ]  # fmt: skip
-    assert [(one["ruleIndex"], one["kind"], one["level"]) for one in results] == [
+    assert [(result["ruleIndex"], result["kind"], result["level"]) for result in results] == [
         (0, "fail", "error"),
         (1, "open", "none"),
     ]
     assert results[0]["message"]["text"] == "release: k is 3, limit 5."
-    places = {one["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for one in results}
+    places = {result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for result in results}
     assert places == {"of%20us/unmask.toml"}
 
 
 def test_without_a_document_a_result_is_at_its_release(folder: Path) -> None:
     (folder / "other.csv").write_text("age,ill\n" + "30,a\n30,b\n" * 20)
-    given = ["audit", "release.csv", "other.csv", "-q", "age", "-s", "ill", "--policy", "k >= 5", "--sarif", "x.sarif"]
-    assert run(*given)[0] == 3
-    ((result,), again) = sarif(folder / "x.sarif")[1], run(*given)
+    command = [
+        "audit",
+        "release.csv",
+        "other.csv",
+        "-q",
+        "age",
+        "-s",
+        "ill",
+        "--policy",
+        "k >= 5",
+        "--sarif",
+        "x.sarif",
+    ]
+    assert run(*command)[0] == 3
+    ((result,), again) = sarif(folder / "x.sarif")[1], run(*command)
     assert result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "release.csv"
     assert (again[0], "exists" in again[2]) == (2, True)
     (folder / "items.csv").write_text("item,cluster,subject\n1,a,x\n2,a,y\n3,b,x\n")
@@ -148,11 +160,11 @@ def test_without_a_document_a_result_is_at_its_release(folder: Path) -> None:
 
 
 def test_what_is_met_leaves_no_result_and_nothing_to_judge_is_refused(folder: Path) -> None:
-    given = ["audit", "release.csv", "-q", "age", "-s", "ill", "--sarif", "x.sarif"]
-    assert run(*given, "--policy", "k >= 2")[0] == 0
+    command = ["audit", "release.csv", "-q", "age", "-s", "ill", "--sarif", "x.sarif"]
+    assert run(*command, "--policy", "k >= 2")[0] == 0
     rules, results = sarif(folder / "x.sarif")
     assert (len(rules), results) == (1, [])
-    code, _, error = run(*given, "--force")
+    code, _, error = run(*command, "--force")
     assert (code, "give --policy" in error) == (2, True)
 
 
@@ -161,16 +173,16 @@ def test_what_is_met_leaves_no_result_and_nothing_to_judge_is_refused(folder: Pa
 
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text())
 
-STEPS = {one.get("name", one.get("uses")): one for one in ACTION["runs"]["steps"]}
+STEPS = {step.get("name", step.get("uses")): step for step in ACTION["runs"]["steps"]}
 
 
 def test_the_action_names_only_what_it_has() -> None:
     text = (ROOT / "action.yml").read_text()
-    named = set(re.findall(r"\$\{\{[^}]*?inputs\.([\w-]+)", text))
-    assert named == set(ACTION["inputs"])
-    assert all("${{" not in one.get("run", "") for one in STEPS.values())  # an input would be run as a program
-    assert all("@" in one["uses"] for one in STEPS.values() if "uses" in one)
-    assert all(one["shell"] == "bash" for one in STEPS.values() if "run" in one)
+    inputs_used = set(re.findall(r"\$\{\{[^}]*?inputs\.([\w-]+)", text))
+    assert inputs_used == set(ACTION["inputs"])
+    assert all("${{" not in step.get("run", "") for step in STEPS.values())  # an input would be run as a program
+    assert all("@" in step["uses"] for step in STEPS.values() if "uses" in step)
+    assert all(step["shell"] == "bash" for step in STEPS.values() if "run" in step)
 
 
 def act(folder: Path, **inputs: str) -> tuple[int, str, dict[str, str], str]:
@@ -181,12 +193,12 @@ def act(folder: Path, **inputs: str) -> tuple[int, str, dict[str, str], str]:
         (bin_ / name).write_text(f"#!/bin/sh\n{code}\n")
         (bin_ / name).chmod(0o755)
     files = {name: folder / name for name in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY")}
-    given = {"DOCUMENT": "unmask.toml", "AUDIT": "", "POLICY": "", **inputs}
+    environment_inputs = {"DOCUMENT": "unmask.toml", "AUDIT": "", "POLICY": "", **inputs}
     known = {"RUNNER_TEMP": folder / "temp", "GITHUB_ACTION_PATH": ROOT, **files, "PYTHONPATH": ROOT / "src"}
     script = folder / "step.sh"
     script.write_text(STEPS["Audit"]["run"])
     command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", str(script)]
-    environment = {**os.environ, **given, **{name: str(one) for name, one in known.items()}}
+    environment = {**os.environ, **environment_inputs, **{name: str(value) for name, value in known.items()}}
     done = subprocess.run(
         command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=120
     )
@@ -196,30 +208,30 @@ def act(folder: Path, **inputs: str) -> tuple[int, str, dict[str, str], str]:
 
 
 def test_the_action_annotates_summarizes_and_fails(folder: Path) -> None:
-    code, told, outputs, summary = act(folder)
+    code, output, outputs, summary = act(folder)
     assert code == 3
-    missed, untested = told.splitlines()
+    missed, untested = output.splitlines()
     assert missed == "::error file=unmask.toml,title=its own policy%3A missed::release: k is 3, limit 5."
     assert untested.startswith(
         "::warning file=unmask.toml,title=its own policy%3A not tested::release: Values | inferred could"
     )
     assert outputs["verdict"] == "not acceptable"
-    assert {one.name for one in Path(outputs["folder"]).iterdir()} == {"unmask.html", "unmask.json", "unmask.sarif"}
+    assert {path.name for path in Path(outputs["folder"]).iterdir()} == {"unmask.html", "unmask.json", "unmask.sarif"}
     assert summary.startswith("### release: Not acceptable under its own policy: 1 of 3 conditions is missed")
     assert "| missed | k | 3 | 5 | board: 100 %, 2026 |" in summary
     assert "Values \\| inferred" in summary
 
 
 def test_policies_of_the_action_take_the_place_of_the_document_s(folder: Path) -> None:
-    code, told, outputs, summary = act(folder, POLICY="k >= 2\n\nunique_rows <= 0\n")
-    assert (code, told, outputs["verdict"]) == (0, "", "acceptable")
+    code, output, outputs, summary = act(folder, POLICY="k >= 2\n\nunique_rows <= 0\n")
+    assert (code, output, outputs["verdict"]) == (0, "", "acceptable")
     assert "all 2 conditions are met" in summary
 
 
 def test_no_audit_is_no_pass(folder: Path) -> None:
     (folder / "unmask.toml").write_text(DOCUMENT.partition("[[policy]]")[0])
-    code, told, outputs, summary = act(folder)
-    assert (code, told) == (2, "::error::no audit took place, exit code 2\n")
+    code, output, outputs, summary = act(folder)
+    assert (code, output) == (2, "::error::no audit took place, exit code 2\n")
     assert ("verdict" in outputs, summary) == (False, "")
 
 
@@ -228,15 +240,15 @@ def test_a_text_of_others_writes_no_command_of_a_workflow() -> None:
     verdict = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(verdict)
     line = {"release": "a\n::set-env name=x::", "name": "n", "state": "untested", "why": "b", "policy": "p,file=/etc::"}
-    told = verdict.annotation(line | {"condition": "k>=5"}, "r.csv")
-    assert told.count("\n") == 0
-    assert "title=p%2Cfile=/etc%3A%3A%3A not tested::" in told
+    annotation = verdict.annotation(line | {"condition": "k>=5"}, "r.csv")
+    assert annotation.count("\n") == 0
+    assert "title=p%2Cfile=/etc%3A%3A%3A not tested::" in annotation
 
 
 # --- hooks and the image ----------------------------------------------------------------------------------------------
 
 
-HOOKS = {one["id"]: one for one in yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())}
+HOOKS = {hook["id"]: hook for hook in yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())}
 
 
 def hooked(name: str) -> int:
@@ -267,10 +279,10 @@ def test_hooks_watch_releases_documents_and_nothing_else() -> None:
 
 def test_the_image_runs_unmask_as_nobody_special() -> None:
     lines = re.sub(r"\\\n\s*", "", (ROOT / "Dockerfile").read_text()).splitlines()
-    told = [tuple(line.split(" ", 1)) for line in lines if line and not line.startswith("#")]
-    last = dict(told)
-    assert told[0][0] == "FROM"
+    commands = [tuple(line.split(" ", 1)) for line in lines if line and not line.startswith("#")]
+    last = dict(commands)
+    assert commands[0][0] == "FROM"
     assert last["USER"] not in ("root", "0")
     assert json.loads(last["ENTRYPOINT"]) == ["unmask"]
-    copied = [one.split()[:-1] for word, one in told if word == "COPY" and not one.startswith("--from")]
+    copied = [command.split()[:-1] for word, command in commands if word == "COPY" and not command.startswith("--from")]
     assert all((ROOT / source).exists() for sources in copied for source in sources)

@@ -71,11 +71,11 @@ def paragraphs(text: str) -> list[str]:
 
 def sentences(text: str) -> list[str]:
     """Return the sentences of a page that have four words or more."""
-    found = []
+    faults = []
     for block in paragraphs(text):
         protected = ABBREVIATIONS.sub(lambda match: match[0].replace(". ", "\u2024 "), block)
-        found += re.split(r"(?<=[.!?])[\"')\]]*\s+(?=[A-Z(\"'`“]|unmask\b)", protected)
-    return [sentence for sentence in found if n_words(sentence) > 3]
+        faults += re.split(r"(?<=[.!?])[\"')\]]*\s+(?=[A-Z(\"'`“]|unmask\b)", protected)
+    return [sentence for sentence in faults if n_words(sentence) > 3]
 
 
 def n_words(sentence: str) -> int:

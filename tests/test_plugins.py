@@ -82,23 +82,23 @@ def test_plug_ins_enter_a_study_and_its_report(mine, tmp_path):
     plan = read_plan(tmp_path / "plan.toml", allow_code=True)
     assert [part.name for part in plan.protections] == ["thinned n=1", "thinned n=2"]
     run_study(plan, tmp_path / "run", source=tmp_path / "plan.toml")
-    found = read_facts(tmp_path / "run")
-    assert not found.gaps
+    result = read_facts(tmp_path / "run")
+    assert not result.gaps
     page = render(read_report(tmp_path / "run"))
     assert "by sex" in page
     assert "thinned n=2" in page
 
 
 def test_a_module_that_changes_is_another_adversary(mine, tmp_path):
-    before = read_plan(tmp_path / "plan.toml", allow_code=True).cells()[0]
+    cell_before = read_plan(tmp_path / "plan.toml", allow_code=True).cells()[0]
     with (tmp_path / f"{mine}.py").open("a") as file:
         file.write("# changed\n")
     after = read_plan(tmp_path / "plan.toml", allow_code=True).cells()[0]
-    assert before.key != after.key
+    assert cell_before.key != after.key
 
 
 @pytest.mark.parametrize(
-    ("use", "said"),
+    ("use", "message"),
     [
         ("nowhere:Attack", "there is no module 'nowhere' beside the plan or in Python's path"),
         ("mine_PLACE:ByOneColum", "did you mean 'ByOneColumn'"),
@@ -106,10 +106,10 @@ def test_a_module_that_changes_is_another_adversary(mine, tmp_path):
         ("mine_PLACE:np", "expected a class whose objects can be called"),
     ],
 )
-def test_a_wrong_plug_in_is_told_in_one_sentence(mine, tmp_path, use, said):
+def test_a_wrong_plug_in_is_told_in_one_sentence(mine, tmp_path, use, message):
     with pytest.raises(UnmaskError) as caught:
         find(use.replace("mine_PLACE", mine), "attacks", tmp_path)
-    assert said in str(caught.value)
+    assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
@@ -137,8 +137,8 @@ def test_installed_plug_ins_have_names_of_their_own(mine, tmp_path, monkeypatch)
 
 def test_a_plug_in_is_named_on_the_command_line(mine, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (made,) = parse_attacks([f"{mine}:ByOneColumn:column=age"], tmp_path).values()
-    assert repr(made) == "ByOneColumn(column='age')"
+    (attack,) = parse_attacks([f"{mine}:ByOneColumn:column=age"], tmp_path).values()
+    assert repr(attack) == "ByOneColumn(column='age')"
 
 
 def test_both_pass_the_check_that_ours_pass(mine, tmp_path, monkeypatch):
@@ -152,10 +152,10 @@ def test_both_pass_the_check_that_ours_pass(mine, tmp_path, monkeypatch):
 def test_a_class_that_needs_arguments_and_what_is_no_class_are_told_in_a_sentence(mine, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / f"{mine}.py").write_text(MINE.replace('column: str = "sex"', "column: str"))
-    for name, said in (("ByOneColumn", "give its fields defaults"), ("np", "is not an attack")):
+    for name, message in (("ByOneColumn", "give its fields defaults"), ("np", "is not an attack")):
         done = CliRunner().invoke(main, ["check", f"{mine}:{name}"])
         assert isinstance(done.exception, UnmaskError | SystemExit)
-        assert said in done.output or said in str(done.exception)
+        assert message in done.output or message in str(done.exception)
 
 
 def test_a_dataset_is_a_function(mine, tmp_path):
@@ -170,12 +170,12 @@ def test_a_dataset_is_a_function(mine, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "said"), [("7", "module:Class"), ("tables.Identty", "did you mean 'tables.Identity'?")]
+    ("name", "message"), [("7", "module:Class"), ("tables.Identty", "did you mean 'tables.Identity'?")]
 )
-def test_what_is_neither_listed_nor_a_module_is_told(name, said):
+def test_what_is_neither_listed_nor_a_module_is_told(name, message):
     done = CliRunner().invoke(main, ["check", name])
     assert done.exit_code == 2
-    assert said in done.stderr
+    assert message in done.stderr
 
 
 FAULTS = {
@@ -214,10 +214,10 @@ def faulty(request, tmp_path, monkeypatch):
     sys.modules.pop(name, None)
 
 
-def blamed(said, fault, name, of):
+def blamed(place_blamed, fault, name, part):
     place = {"raise": "ValueError", "exit": "SystemExit", "attribute": "AttributeError"}.get(fault)
-    expected = f"failed: {place} in {name}.py, line {LINES[of]}" if place else "returned "
-    return f"plug-in '{name}:{of}' {expected}" in said and "secret" not in said
+    expected = f"failed: {place} in {name}.py, line {LINES[part]}" if place else "returned "
+    return f"plug-in '{name}:{part}' {expected}" in place_blamed and "secret" not in place_blamed
 
 
 def test_a_protection_that_fails_is_blamed_with_file_and_line(faulty):
@@ -232,14 +232,14 @@ def test_a_protection_that_fails_is_blamed_with_file_and_line(faulty):
 def test_a_study_blames_the_plug_in_ends_with_1_and_says_so_on_its_first_screen(faulty, tmp_path):
     fault, name = faulty
     columns = '[columns]\ncode = "quasi-identifier"\nill = "sensitive"\n'
-    attacks = "".join(f"[[adversaries]]\n{one}\n" for one in ('use = "tables.ClassAttack"', f'use = "{name}:Attack"'))
+    attacks = "".join(f"[[adversaries]]\n{use}\n" for use in ('use = "tables.ClassAttack"', f'use = "{name}:Attack"'))
     (tmp_path / "plan.toml").write_text(f'[data]\nfile = "people.csv"\n{columns}{attacks}')
     done = CliRunner().invoke(main, ["study", "plan.toml", "-o", "run", "--allow-code"])
     assert done.exit_code == 1
     assert blamed(done.stderr, fault, name, "Attack")
     assert "please report it" not in done.stderr
-    shown = CliRunner().invoke(main, ["report", "run", "-o", "page.html"])
-    assert "1 cell of the study failed" in shown.stdout
+    reported = CliRunner().invoke(main, ["report", "run", "-o", "page.html"])
+    assert "1 cell of the study failed" in reported.stdout
     assert "1 cell of the study failed" in (tmp_path / "page.html").read_text().replace("\u00a0", " ")
 
 

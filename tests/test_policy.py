@@ -26,31 +26,33 @@ from unmask.tables import datasets
 PEOPLE = {"age": [30, 30, 41, 41, 52, 52], "ill": ["a", "b", "a", "a", "b", "b"]}
 
 
-def found(*rows, **criteria):
+def build_data(*rows, **criteria):
     return ReportData("t", "w", rows or (ROW,), criteria={"r": {**CRITERIA, **criteria}})
 
 
 def states(data, *conditions):
     (verdict,) = data.judged([Policy.of(conditions, title="Ours")])
-    return verdict.state, [one.state for one in verdict.assessments]
+    return verdict.state, [assessment.state for assessment in verdict.assessments]
 
 
 def test_a_release_is_acceptable_where_every_condition_is_met():
-    assert states(found(), "k >= 5", "success_probability <= 0.05") == ("acceptable", ["met", "met"])
-    assert states(found(), "k >= 5", "success_probability.worst <= 0.09") == ("not acceptable", ["met", "missed"])
+    assert states(build_data(), "k >= 5", "success_probability <= 0.05") == ("acceptable", ["met", "met"])
+    assert states(build_data(), "k >= 5", "success_probability.worst <= 0.09") == ("not acceptable", ["met", "missed"])
 
 
 def test_what_could_not_be_tested_is_no_pass_and_no_miss():
-    assert states(found(), "k >= 5", "rank >= 3") == ("not decided", ["met", "untested"])
-    assert states(found(), "k >= 6", "rank >= 3") == ("not acceptable", ["missed", "untested"])
-    assert states(found(ROW, replace(ROW, adversary="register", posterior=math.nan)), "success_probability<=1") == (
+    assert states(build_data(), "k >= 5", "rank >= 3") == ("not decided", ["met", "untested"])
+    assert states(build_data(), "k >= 6", "rank >= 3") == ("not acceptable", ["missed", "untested"])
+    assert states(
+        build_data(ROW, replace(ROW, adversary="register", posterior=math.nan)), "success_probability<=1"
+    ) == (
         "not decided",
         ["untested"],
     )
 
 
 @pytest.mark.parametrize(
-    ("condition", "why"),
+    ("condition", "reason"),
     [
         ("rank >= 3", "this measure was not evaluated, rank of the truth"),
         ("sucess_probability <= 1", "did you mean 'success_probability'?"),
@@ -59,17 +61,20 @@ def test_what_could_not_be_tested_is_no_pass_and_no_miss():
         ("delta_up <= 2", "a measure and a criterion"),
     ],
 )
-def test_why_a_condition_could_not_be_tested_is_said(condition, why):
+def test_why_a_condition_could_not_be_tested_is_said(condition, reason):
     rows = (ROW, replace(ROW, measure="delta_up"))
-    (verdict,) = found(*rows).judged([Policy.of([condition], title="Ours")])
-    assert why in verdict.assessments[0].unknown_reason
+    (verdict,) = build_data(*rows).judged([Policy.of([condition], title="Ours")])
+    assert reason in verdict.assessments[0].unknown_reason
 
 
 def test_an_excess_is_asked_of_those_who_have_control_people_beside_them():
-    beside = replace(ROW, target="ill", control=0.02, excess=0.03, excess_low=0.01, excess_high=0.05)
-    assert states(found(ROW, beside), "success_probability.excess <= 0.03") == ("acceptable", ["met"])
-    assert states(found(ROW, beside), "success_probability.excess_high <= 0.03") == ("not acceptable", ["missed"])
-    assert states(found(ROW, beside), "success_probability.control <= 0.01")[0] == "not acceptable"
+    excess_row = replace(ROW, target="ill", control=0.02, excess=0.03, excess_low=0.01, excess_high=0.05)
+    assert states(build_data(ROW, excess_row), "success_probability.excess <= 0.03") == ("acceptable", ["met"])
+    assert states(build_data(ROW, excess_row), "success_probability.excess_high <= 0.03") == (
+        "not acceptable",
+        ["missed"],
+    )
+    assert states(build_data(ROW, excess_row), "success_probability.control <= 0.01")[0] == "not acceptable"
 
 
 @pytest.mark.parametrize("direction", ["high", "low"])
@@ -77,24 +82,24 @@ def test_the_interval_of_a_gain_is_seen_in_an_audit(direction):
     sign = 1 if direction == "high" else -1
     ends = sorted((0.5 + sign * 0.02, 0.5 + sign * 0.12))
     near = {"prior": 0.5, "posterior": 0.5 + sign * 0.08, "gain": 0.08, "low": ends[0], "high": ends[1]}
-    asked = Condition.parse("success_probability.gain <= 0.1")
+    condition = Condition.parse("success_probability.gain <= 0.1")
     row = replace(ROW, direction=direction, **near)
-    assert asked.ends(row) == pytest.approx((0.02, 0.12))
-    (verdict,) = found(row).judged([Policy.of([str(asked)], title="Ours")])
+    assert condition.ends(row) == pytest.approx((0.02, 0.12))
+    (verdict,) = build_data(row).judged([Policy.of([str(condition)], title="Ours")])
     assert (verdict.state, verdict.assessments[0].interval_end) == ("acceptable", pytest.approx(0.12))
-    assert asked.ends(replace(row, low=None, high=None)) == (0.08, 0.08)
+    assert condition.ends(replace(row, low=None, high=None)) == (0.08, 0.08)
 
 
 def test_each_release_has_a_verdict_and_what_breaks_most_comes_first():
     rows = (ROW, replace(ROW, adversary="register", worst=0.9), replace(ROW, release="s", worst=0.01))
-    first, second = found(*rows).judged([Policy.of(["success_probability.worst <= 0.1"], title="Ours")])
+    first, second = build_data(*rows).judged([Policy.of(["success_probability.worst <= 0.1"], title="Ours")])
     assert (first.release, first.state, second.release, second.state) == ("r", "not acceptable", "s", "not decided")
-    assert [one.item.adversary for one in first.assessments[0].violations] == ["register", "prosecutor"]
+    assert [violation.item.adversary for violation in first.assessments[0].violations] == ["register", "prosecutor"]
     assert second.assessments[0].unknown_reason == "register has no result"
 
 
 def test_lines_of_a_verdict_have_value_limit_and_factor():
-    (verdict,) = found().judged([Policy.of(["success_probability.worst <= 0.1", "k >= 10"], title="Ours")])
+    (verdict,) = build_data().judged([Policy.of(["success_probability.worst <= 0.1", "k >= 10"], title="Ours")])
     worst, k = verdict.lines()
     assert (worst.state, worst.value, worst.limit, worst.times, worst.adversary) == (
         "missed",
@@ -105,25 +110,25 @@ def test_lines_of_a_verdict_have_value_limit_and_factor():
     )
     assert (k.value, k.times, k.adversary) == (5, 2, "")
     assert limit_ratio(0, Condition.parse("k <= 1")) is None
-    assert [distance(one) for one in verdict.assessments] == ["5.0 times the limit", "short by 5"]
+    assert [distance(assessment) for assessment in verdict.assessments] == ["5.0 times the limit", "short by 5"]
     assert sentence(verdict) == "Not acceptable under Ours: 2 of 2 conditions are missed."
 
 
 def test_whom_a_verdict_leaves_out_is_said_with_what_they_reach():
     insider = replace(ROW, adversary="insider", posterior=0.474, worst=1.0, low=None, high=None)
-    data = found(ROW, insider)
-    said = "Not judged: the insider, who also knows the sensitive columns: 47.4 % on average, at most 100 %."
-    left = {}
-    for asked in ("identity:success_probability.worst <= 0.6", "insider:success_probability <= 0.6", "k >= 5"):
-        shown = data.under(data.judged([Policy.of([asked], title="Ours")]))
-        page = " ".join(Seen(render(shown)).words).replace("\u00a0", " ")
-        left[asked] = (said in page, said in overview(shown))
-        assert ("Not judged:" in page) == left[asked][0]
-    assert list(left.values()) == [(True, True), (False, False), (False, False)]
+    data = build_data(ROW, insider)
+    sentence = "Not judged: the insider, who also knows the sensitive columns: 47.4 % on average, at most 100 %."
+    states = {}
+    for condition in ("identity:success_probability.worst <= 0.6", "insider:success_probability <= 0.6", "k >= 5"):
+        judged_data = data.under(data.judged([Policy.of([condition], title="Ours")]))
+        page = " ".join(Seen(render(judged_data)).words).replace("\u00a0", " ")
+        states[condition] = (sentence in page, sentence in overview(judged_data))
+        assert ("Not judged:" in page) == states[condition][0]
+    assert list(states.values()) == [(True, True), (False, False), (False, False)]
 
 
 def test_a_count_of_few_people_is_in_no_line():
-    data = found(unique_rows=3)
+    data = build_data(unique_rows=3)
     data = replace(data, verdicts=data.judged([Policy.of(["unique_rows <= 0"], title="Ours")]))
     (line,) = data.tables()["verdicts"]
     assert (line["state"], line["value"]) == ("missed", None)
@@ -135,21 +140,21 @@ def test_a_policy_is_read_with_its_sources(tmp_path: Path):
     path.write_text(
         'title = "House"\n[[policy]]\nrequire = "k >= 7"\nname = "People alike"\nsource = "board"\npurpose = "study"\n'
     )
-    (asked,) = read_policy(path).requirements
-    assert (asked.name, asked.source, asked.purpose, str(asked.require)) == (
+    (requirement,) = read_policy(path).requirements
+    assert (requirement.name, requirement.source, requirement.purpose, str(requirement.require)) == (
         "People alike",
         "board",
         "study",
         "k>=7",
     )
-    both = parse_policy(
+    policies = parse_policy(
         {"policy": [{"use": "house.toml"}, {"require": "t_equal <= 0.5"}], "title": "Mine"}, tmp_path, title=""
     )
-    assert (both.title, len(both.requirements)) == ("House and Mine", 2)
+    assert (policies.title, len(policies.requirements)) == ("House and Mine", 2)
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("[policy]\nrequire = 3\n", "policy is a table, expected a list of tables"),
         ("[[policy]]\nname = 'x'\n", "policy has no require"),
@@ -162,21 +167,21 @@ def test_a_policy_is_read_with_its_sources(tmp_path: Path):
         ("[[policy", "is not TOML"),
     ],
 )
-def test_a_policy_that_is_none_is_refused_in_a_sentence(tmp_path: Path, text, said):
+def test_a_policy_that_is_none_is_refused_in_a_sentence(tmp_path: Path, text, message):
     (tmp_path / "p.toml").write_text(text)
-    with pytest.raises(UnmaskError, match=re.escape(said)):
+    with pytest.raises(UnmaskError, match=re.escape(message)):
         read_policy(tmp_path / "p.toml")
 
 
 @pytest.mark.parametrize("name", read_shipped_policies())
 def test_every_shipped_policy_has_names_sources_and_purposes_and_can_turn_out_both_ways(name):
     policy = read_policy(name)
-    assert all(one.name and one.source and one.purpose for one in policy.requirements)
+    assert all(requirement.name and requirement.source and requirement.purpose for requirement in policy.requirements)
     table = unmask.read_table(PEOPLE, quasi_identifiers="age", sensitive="ill")
-    found = unmask.audit(table, original=table, control=table, policy=name)
-    assert found.verdicts[0].state in ("not acceptable", "not decided")  # so few people are no control people
-    same = {"age": [1] * 1000, "ill": [str(i % 10) for i in range(1000)]}
-    wide = unmask.audit(unmask.read_table(same, quasi_identifiers="age", sensitive="ill"), policy=policy)
+    result = unmask.audit(table, original=table, control=table, policy=name)
+    assert result.verdicts[0].state in ("not acceptable", "not decided")  # so few people are no control people
+    columns = {"age": [1] * 1000, "ill": [str(i % 10) for i in range(1000)]}
+    wide = unmask.audit(unmask.read_table(columns, quasi_identifiers="age", sensitive="ill"), policy=policy)
     assert wide.verdicts[0].count("missed") == 0
 
 
@@ -187,8 +192,8 @@ def test_the_verdict_leads_page_terminal_and_json():
     assert page.index("Is it acceptable?") < page.index("How often the adversary is right")
     assert "Not acceptable under Strict" in repr(result)
     assert "Acceptable under Ours: its condition is met." in repr(result)
-    told = json.loads(result.to_json())["tables"]["verdicts"]
-    assert {one["policy"] for one in told} == {"Strict", "Ours"}
+    data = json.loads(result.to_json())["tables"]["verdicts"]
+    assert {entry["policy"] for entry in data} == {"Strict", "Ours"}
     with pytest.raises(UnmaskError, match="policy is 3, expected a Policy"):
         unmask.audit(table, policy=3)
 
@@ -204,14 +209,14 @@ def test_a_policy_that_was_given_and_is_about_another_domain_is_refused(tmp_path
     monkeypatch.chdir(tmp_path)
     Path("r.csv").write_text("age,ill\n" + "30,a\n31,b\n" * 3)
     Path("graphs.toml").write_text('[[policy]]\nrequire = "recall <= 0.1"\ndomain = "graphs"\n')
-    given = ["audit", "r.csv", "-q", "age", "-s", "ill"]
-    done = CliRunner().invoke(main, [*given, "--policy", "graphs.toml"])
+    command = ["audit", "r.csv", "-q", "age", "-s", "ill"]
+    done = CliRunner().invoke(main, [*command, "--policy", "graphs.toml"])
     assert (done.exit_code, done.stdout) == (2, "")
     assert done.stderr == "Error: policy 'graphs' requires nothing of tables; it is about graphs\n"
     for ask in (unmask.audit, unmask.suggest):
         with pytest.raises(UnmaskError, match="requires nothing of tables"):
             ask(unmask.read_table(PEOPLE, quasi_identifiers="age"), policy="graphs.toml")
-    assert CliRunner().invoke(main, [*given, "--policy", "graphs.toml", "--policy", "k >= 9"]).exit_code == 2
+    assert CliRunner().invoke(main, [*command, "--policy", "graphs.toml", "--policy", "k >= 9"]).exit_code == 2
     columns = '[columns]\nage = "quasi-identifier"\nill = "sensitive"\n'
     Path("unmask.toml").write_text(f'[data]\nfile = "r.csv"\n{columns}' + Path("graphs.toml").read_text())
     assert CliRunner().invoke(main, ["audit", "unmask.toml"]).exit_code == 0
@@ -219,8 +224,8 @@ def test_a_policy_that_was_given_and_is_about_another_domain_is_refused(tmp_path
 
 def test_single_conditions_are_one_policy_beside_those_with_a_name():
     table = unmask.read_table(PEOPLE, quasi_identifiers="age", sensitive="ill")
-    found = unmask.audit(table, policy=["k >= 2", "strict", "k >= 3"])
-    assert [(one.policy.title, one.state, len(one.assessments)) for one in found.verdicts] == [
+    result = unmask.audit(table, policy=["k >= 2", "strict", "k >= 3"])
+    assert [(verdict.policy.title, verdict.state, len(verdict.assessments)) for verdict in result.verdicts] == [
         ("Strict", "not acceptable", 3),
         ("the conditions given", "not acceptable", 2),
     ]
@@ -235,22 +240,24 @@ def test_a_condition_that_is_typed_has_its_source_behind_a_number_sign_or_says_t
 def test_beside_what_an_adversary_expects_stands_what_came_true():
     came_true = replace(ROW, measure="realized_success", posterior=0.2)
     expects = Policy.of(["success_probability <= 0.1"], title="Ours")
-    (verdict,) = found(replace(ROW, posterior=0.05), came_true).judged([expects])
-    (one,) = verdict.assessments
-    assert (one.state, one.realized.value) == ("met", 0.2)
-    assert narrow(one).replace("\u00a0", " ") == "met as the adversary expects, but 20.0 % came true"
-    assert about(one).replace("\u00a0", " ").endswith("best guess is right; n = 1,000; 20.0 % came true")
+    (verdict,) = build_data(replace(ROW, posterior=0.05), came_true).judged([expects])
+    (assessment,) = verdict.assessments
+    assert (assessment.state, assessment.realized.value) == ("met", 0.2)
+    assert narrow(assessment).replace("\u00a0", " ") == "met as the adversary expects, but 20.0 % came true"
+    assert about(assessment).replace("\u00a0", " ").endswith("best guess is right; n = 1,000; 20.0 % came true")
     (worst,) = (
-        found(ROW, came_true).judged([Policy.of(["success_probability.worst <= 0.1"], title="Ours")])[0].assessments
+        build_data(ROW, came_true)
+        .judged([Policy.of(["success_probability.worst <= 0.1"], title="Ours")])[0]
+        .assessments
     )
     assert worst.realized is None
 
 
 def test_a_condition_without_a_name_is_called_by_its_measure():
-    (one,) = Policy.of(["register:success_probability.worst <= 1"], title="Ours").requirements
-    assert called(one) == "Expected success of the worst-off, register"
-    (other,) = Policy.of(["my_own <= 1"], title="Ours").requirements
-    assert called(other) == "my own"
+    (requirement,) = Policy.of(["register:success_probability.worst <= 1"], title="Ours").requirements
+    assert called(requirement) == "Expected success of the worst-off, register"
+    (own_requirement,) = Policy.of(["my_own <= 1"], title="Ours").requirements
+    assert called(own_requirement) == "my own"
 
 
 def test_those_apart_are_judged_where_they_are_named():
@@ -266,11 +273,11 @@ def test_those_apart_are_judged_where_they_are_named():
 def test_the_page_of_a_table_shows_at_most_sixty_lines_of_tables_before_anything_is_unfolded():
     census = datasets.synthetic_census(2400, rng=np.random.default_rng(3))
     roles = {"quasi_identifiers": ["age", "sex", "zip"], "sensitive": "diagnosis"}
-    table, others = (
-        unmask.read_table({name: cells[some] for name, cells in census.items()}, **roles)
-        for some in (slice(0, 1200), slice(1200, 2400))
+    table, control = (
+        unmask.read_table({name: cells[part] for name, cells in census.items()}, **roles)
+        for part in (slice(0, 1200), slice(1200, 2400))
     )
     release, origin = unmask.protect(table, k=5)
     parts = (("age", "sex"), ("zip", "diagnosis"))
-    found = unmask.audit(release, original=table, origin=origin, control=others, parts=parts, policy="wp216")
-    assert Seen(found.to_html()).rows <= 60
+    result = unmask.audit(release, original=table, origin=origin, control=control, parts=parts, policy="wp216")
+    assert Seen(result.to_html()).rows <= 60

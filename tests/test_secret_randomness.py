@@ -33,7 +33,7 @@ DETERMINISTIC = (
 def people(rows: list[tuple[int, str, str, str]], *, order: np.ndarray | None = None) -> Table:
     columns = dict(zip(("note", "age", "ill", "sex"), zip(*rows, strict=True), strict=True))
     if order is not None:
-        columns = {name: [values[at] for at in order] for name, values in columns.items()}
+        columns = {name: [values[index] for index in order] for name, values in columns.items()}
     roles = {"quasi_identifiers": ["age", "sex"], "sensitive": "ill", "keep": "note"}
     return Table.read({name: list(values) for name, values in columns.items()}, **roles)
 
@@ -58,10 +58,10 @@ def test_the_bytes_of_a_release_do_not_depend_on_the_order_of_the_rows(tmp_path_
 @pytest.mark.parametrize("protection", DETERMINISTIC, ids=repr)
 def test_which_of_equal_rows_is_whose_differs_from_run_to_run(protection):  # T1, R1
     table = people([("x", 30, ill, "f") for ill in ["flu", "none"] * 50])
-    (first, one), (second, other) = protection(table), protection(table)
+    (first, first_origin), (second, second_origin) = protection(table), protection(table)
     assert [column.codes.tolist() for column in first.columns] == [column.codes.tolist() for column in second.columns]
-    assert one.tolist() != other.tolist()
-    assert np.mean(one == other) < 0.2  # each of two blocks of 50 agrees in about one row
+    assert first_origin.tolist() != second_origin.tolist()
+    assert np.mean(first_origin == second_origin) < 0.2  # each of two blocks of 50 agrees in about one row
 
 
 N = 60
@@ -69,7 +69,7 @@ MOST = 14
 """Of 10^5 guesses of a permutation the best has 8 to 10 places right, once in 10^6 times more than this."""
 
 
-def right(guesses: Iterable[np.ndarray], secret: np.ndarray) -> int:
+def count_right(guesses: Iterable[np.ndarray], secret: np.ndarray) -> int:
     """The most places that any guess has right."""
     return max(int(np.count_nonzero(guess == secret)) for guess in guesses)
 
@@ -86,8 +86,8 @@ def generators() -> Iterator[np.random.Generator]:
 def test_no_guessable_seed_gives_the_origin_of_a_table():  # T1, R1
     table = people([("x", 30, "flu", "f")] * N)
     _, origin = Mondrian(k=10)(table)
-    assert right(permutations(), origin) < MOST
-    assert right((Mondrian(k=10)(table, rng=rng)[1] for rng in generators()), origin) < MOST
+    assert count_right(permutations(), origin) < MOST
+    assert count_right((Mondrian(k=10)(table, rng=rng)[1] for rng in generators()), origin) < MOST
 
 
 @pytest.mark.parametrize("protection", [IdentitySeparation(adopters=0), Decoy(adopters=0)], ids=repr)
@@ -96,8 +96,8 @@ def test_no_guessable_seed_gives_the_labels_of_a_graph(protection):  # R1
     graph = SocialGraph.from_edges(*ends[:, ends[0] != ends[1]])
     assert graph.n_nodes == N
     origin = protection(graph).origin
-    assert right(permutations(), origin) < MOST
-    assert right((protection(graph, rng=rng).origin for rng in generators()), origin) < MOST
+    assert count_right(permutations(), origin) < MOST
+    assert count_right((protection(graph, rng=rng).origin for rng in generators()), origin) < MOST
 
 
 @pytest.mark.parametrize("protection", [PerItem(), PerPeriod(10), PerContext(), Split(1)], ids=repr)
@@ -110,8 +110,8 @@ def test_no_guessable_seed_gives_the_pseudonyms_of_items(protection):  # R1
         return np.asarray(release.pseudonym)[np.argsort(solution.code)]
 
     secret = label_of_user()
-    assert right(permutations(), secret) < MOST
-    assert right(map(label_of_user, generators()), secret) < MOST
+    assert count_right(permutations(), secret) < MOST
+    assert count_right(map(label_of_user, generators()), secret) < MOST
 
 
 @pytest.mark.parametrize("command", [["protect"], ["protect", "graph"]])

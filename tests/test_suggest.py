@@ -23,8 +23,8 @@ def census(n: int = 1500) -> dict[str, np.ndarray]:
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    made = census()
-    lines = [",".join(made), *(",".join(map(str, row)) for row in zip(*made.values(), strict=True))]
+    table_made = census()
+    lines = [",".join(table_made), *(",".join(map(str, row)) for row in zip(*table_made.values(), strict=True))]
     (tmp_path / "people.csv").write_text("\n".join(lines) + "\n")
     return tmp_path
 
@@ -34,14 +34,16 @@ def run(*words: str) -> tuple[int, str, str]:
     return result.exit_code, result.stdout, result.stderr
 
 
-def released(*more: str) -> dict[str, object]:
+def released(*options: str) -> dict[str, object]:
     """The JSON of an audit of people.csv protected with these options, with its page."""
-    roles = [*(more[i + 1] if word == "-q" else "" for i, word in enumerate(more) if word == "-q")] or [ROLES[1]]
-    asked = [word for i, word in enumerate(more) if word != "-q" and (i == 0 or more[i - 1] != "-q")]
-    told = ("-q", roles[0], "-s", "diagnosis")
-    assert run("protect", "people.csv", *told, *asked, "-o", "r.csv", "--origin", "o.csv", "--force")[0] == 0
-    given = ("--original", "people.csv", "--origin", "o.csv", "--policy", "strict", "--policy", "ema-0.09")
-    code, text, _ = run("audit", "r.csv", *told, *given, "--report", "page.html", "--force", "--json")
+    roles = [*(options[i + 1] if word == "-q" else "" for i, word in enumerate(options) if word == "-q")] or [ROLES[1]]
+    options_kept = [word for i, word in enumerate(options) if word != "-q" and (i == 0 or options[i - 1] != "-q")]
+    roles_given = ("-q", roles[0], "-s", "diagnosis")
+    assert (
+        run("protect", "people.csv", *roles_given, *options_kept, "-o", "r.csv", "--origin", "o.csv", "--force")[0] == 0
+    )
+    evidence = ("--original", "people.csv", "--origin", "o.csv", "--policy", "strict", "--policy", "ema-0.09")
+    code, text, _ = run("audit", "r.csv", *roles_given, *evidence, "--report", "page.html", "--force", "--json")
     assert code == 3  # control people are missing, so that nothing is acceptable
     return json.loads(text)["tables"]
 
@@ -50,14 +52,16 @@ def test_protecting_as_suggested_gives_what_was_announced(folder: Path) -> None:
     tables = released("--k", "2")
     present, *changes = tables["changes"]
     assert present["name"] == "This release"
-    assert present["missed"] == sum(one["state"] == "missed" for one in tables["verdicts"]) > 0
+    assert present["missed"] == sum(verdict["state"] == "missed" for verdict in tables["verdicts"]) > 0
     assert len(changes) >= 2
     assert "What next?" in (folder / "page.html").read_text()
     for change in changes:
-        kept = ",".join(name for name in ("age", "sex", "zip") if name != change["without"])
-        again = released("-q", kept, "--k", str(change["k"]), *(["--l", str(change["l"])] if change["l"] else []))
-        found = [one["state"] for one in again["verdicts"]]
-        assert (found.count("missed"), found.count("untested")) == (change["missed"], change["untested"])
+        columns_kept = ",".join(name for name in ("age", "sex", "zip") if name != change["without"])
+        again = released(
+            "-q", columns_kept, "--k", str(change["k"]), *(["--l", str(change["l"])] if change["l"] else [])
+        )
+        states = [verdict["state"] for verdict in again["verdicts"]]
+        assert (states.count("missed"), states.count("untested")) == (change["missed"], change["untested"])
         if "changes" in again:
             assert again["changes"][0]["above"] == change["above"]
         else:
@@ -67,10 +71,10 @@ def test_protecting_as_suggested_gives_what_was_announced(folder: Path) -> None:
 def test_changes_keep_the_finest_levels() -> None:
     people = {"age": list(range(40)) * 5, "ill": list("abcde") * 40}
     table = unmask.read_table(people, quasi_identifiers="age", sensitive="ill")
-    best, *_ = unmask.suggest(table, "ema-0.09", k=2, levels={"age": 20})
-    made = unmask.protect(table, k=best.k, levels={"age": 20})
-    assert best.utility == pytest.approx(1 - made.facts["gcp"])
-    assert set(made.release["age"]) == {"[0, 20)", "[20, 40)"}
+    first, *_ = unmask.suggest(table, "ema-0.09", k=2, levels={"age": 20})
+    protected = unmask.protect(table, k=first.k, levels={"age": 20})
+    assert first.utility == pytest.approx(1 - protected.facts["gcp"])
+    assert set(protected.release["age"]) == {"[0, 20)", "[20, 40)"}
 
 
 def test_the_smallest_k_that_keeps_the_policy_is_suggested() -> None:
@@ -78,9 +82,9 @@ def test_the_smallest_k_that_keeps_the_policy_is_suggested() -> None:
     changes = unmask.suggest(table, Policy.of(["k >= 8"], title="Ours"))
     assert (changes[0].k, changes[0].missed, changes[0].name) == (10, 0, "Protect with k = 10")
     assert unmask.suggest(table, Policy.of(["k >= 8"], title="Ours"), k=20)[0].k == 30
-    for one in changes:
-        for other in changes:
-            better = (other.missed <= one.missed, other.above <= one.above, other.utility > one.utility)
+    for change in changes:
+        for second in changes:
+            better = (second.missed <= change.missed, second.above <= change.above, second.utility > change.utility)
             assert not all(better)
 
 
@@ -93,34 +97,34 @@ def test_where_no_k_is_enough_the_one_that_misses_least_is_told() -> None:
 
 def test_a_table_with_one_column_has_none_to_leave_out() -> None:
     table = unmask.read_table({"age": list(range(40)) * 5}, quasi_identifiers="age")
-    assert {one.without for one in unmask.suggest(table, "ema-0.09")} == {""}
+    assert {change.without for change in unmask.suggest(table, "ema-0.09")} == {""}
 
 
 def test_utility_counts_a_column_that_is_left_out_as_lost() -> None:
     columns = {"a": list(range(60)), "b": ["x"] * 30 + ["y"] * 30}
     table = Table.read(columns, quasi_identifiers=["a", "b"], sensitive=())
     changes = unmask.suggest(table, Policy.of(["k >= 30", "gcp <= 1"], title="Ours"))
-    whole = [one for one in changes if not one.without]
-    assert all(one.utility <= 0.5 for one in changes if one.without)
-    assert whole[0].utility == pytest.approx(1 - unmask.protect(table, k=30).facts["gcp"])
+    with_all_columns = [change for change in changes if not change.without]
+    assert all(change.utility <= 0.5 for change in changes if change.without)
+    assert with_all_columns[0].utility == pytest.approx(1 - unmask.protect(table, k=30).facts["gcp"])
 
 
 def test_leaving_out_a_kept_column_is_tried_as_nothing_else_mends_what_it_tells() -> None:
-    columns = {**census(300), "note": [f"n{at}" for at in range(300)]}
+    columns = {**census(300), "note": [f"n{index}" for index in range(300)]}
     table = unmask.read_table(columns, quasi_identifiers=["age", "zip"], sensitive="diagnosis", keep=["sex", "note"])
     changes = unmask.suggest(table, Policy.of(["identity:success_probability.worst <= 0.5"], title="Ours"), k=2)
     assert (changes[0].without, changes[0].missed, changes[0].above) == ("note", 0, 0)
-    less = unmask.read_table(columns, quasi_identifiers=["age", "zip"], sensitive="diagnosis", keep="sex")
-    assert changes[0].utility == pytest.approx(1 - unmask.protect(less, k=changes[0].k).facts["gcp"])
-    assert all(one.missed for one in changes if one.without != "note")
+    without_sex = unmask.read_table(columns, quasi_identifiers=["age", "zip"], sensitive="diagnosis", keep="sex")
+    assert changes[0].utility == pytest.approx(1 - unmask.protect(without_sex, k=changes[0].k).facts["gcp"])
+    assert all(change.missed for change in changes if change.without != "note")
 
 
 def test_the_next_command_keeps_what_is_kept(folder: Path) -> None:
     roles = ("-q", "age,sex", "-s", "diagnosis", "--keep", "zip")
     assert run("protect", "people.csv", *roles, "--k", "2", "-o", "r.csv", "--origin", "o.csv")[0] == 0
-    told = ("--original", "people.csv", "--origin", "o.csv", "--policy", "k >= 10", "--report", "page.html")
-    said = run("audit", "r.csv", *roles, *told)[2]
-    assert "next: unmask protect people.csv -q age,sex -s diagnosis --k 10 --keep zip -o k10.csv" in said
+    options = ("--original", "people.csv", "--origin", "o.csv", "--policy", "k >= 10", "--report", "page.html")
+    message = run("audit", "r.csv", *roles, *options)[2]
+    assert "next: unmask protect people.csv -q age,sex -s diagnosis --k 10 --keep zip -o k10.csv" in message
 
 
 def test_no_policy_is_refused() -> None:

@@ -56,14 +56,14 @@ def in_python(columns, k):
     """Target -> measure -> value."""
     table = Table.read(columns, **ROLES)
     release, origin = Mondrian(k=k)(table)
-    known = Knowledge()(table, origin, rng=np.random.default_rng(0))
-    link = ClassAttack()(release, known.background)
-    value = AttributeInference("ill")(release, known.background)
-    found = {
-        "identity": audit(link, known.truth),
-        "ill": audit(value, attribute_truth(table, known.person, value, "ill"), target="ill"),
+    knowledge = Knowledge()(table, origin, rng=np.random.default_rng(0))
+    link = ClassAttack()(release, knowledge.background)
+    value = AttributeInference("ill")(release, knowledge.background)
+    result = {
+        "identity": audit(link, knowledge.truth),
+        "ill": audit(value, attribute_truth(table, knowledge.person, value, "ill"), target="ill"),
     }
-    return {target: numbers(one.rows) for target, one in found.items()}
+    return {target: numbers(value.rows) for target, value in result.items()}
 
 
 def numbers(rows):
@@ -111,16 +111,16 @@ def test_python_command_line_and_study_agree_on_a_table(tmp_path_factory, case):
         writer = csv.writer(file)
         writer.writerow(columns)
         writer.writerows(zip(*(column.tolist() for column in columns.values()), strict=True))
-    library, told, studied = in_python(columns, k), on_the_command_line(folder, k), in_a_study(folder, k)
+    library, commanded, studied = in_python(columns, k), on_the_command_line(folder, k), in_a_study(folder, k)
     for target in ADVERSARIES:
-        shared = library[target].keys() & told[target].keys() & studied[target].keys()
+        shared = library[target].keys() & commanded[target].keys() & studied[target].keys()
         assert {"success_probability", "realized_success", "information_gain_bits"} <= shared
         for measure in shared:
             expected = [
                 None if value is None else pytest.approx(value, rel=1e-9, abs=1e-9)
                 for value in library[target][measure]
             ]
-            assert [number(value) for value in told[target][measure]] == expected, (target, measure)
+            assert [number(value) for value in commanded[target][measure]] == expected, (target, measure)
             assert list(studied[target][measure]) == expected, (target, measure)
 
 
@@ -133,10 +133,10 @@ def test_adversaries_that_are_left_out_are_listed_as_not_run():
     people = {"age": [30, 30, 41, 41], "ill": list("abab"), "town": list("xyxy")}
     table = Table.read(people, quasi_identifiers="age", sensitive="ill", keep="town")
     release, origin = Mondrian(k=2)(table)
-    every = {row.adversary for row in audit(release, original=table, origin=origin).rows}
-    left = ("all columns", "insider", "order")
-    found = audit(release, original=table, origin=origin, without=left)
-    assert {row.adversary for row in found.rows} == every - set(left)
-    assert [why for name, why in found.not_run if "order" in name] == ["left out on request (--without)"]
+    adversaries = {row.adversary for row in audit(release, original=table, origin=origin).rows}
+    left_out = ("all columns", "insider", "order")
+    result = audit(release, original=table, origin=origin, without=left_out)
+    assert {row.adversary for row in result.rows} == adversaries - set(left_out)
+    assert [reason for name, reason in result.not_run if "order" in name] == ["left out on request (--without)"]
     with pytest.raises(UnmaskError, match="did you mean 'order'"):
         audit(release, original=table, origin=origin, without=["ordre"])

@@ -66,28 +66,36 @@ def lines(folder):
 
 
 def test_no_command_passes_on_what_a_terminal_obeys(folder):
-    shown = {words: run(*words) for words in lines(folder)}
-    for words, (code, out, said) in shown.items():
-        assert not OBEYED.search(out + said), (words, out + said)
-        assert out + said, (words, code)
-    assert sum("\\x1b[2J" in out + said or "\\u001b[2J" in out + said for _, out, said in shown.values()) > 12
+    outputs = {words: run(*words) for words in lines(folder)}
+    for words, (code, output, message) in outputs.items():
+        assert not OBEYED.search(output + message), (words, output + message)
+        assert output + message, (words, code)
+    assert (
+        sum(
+            "\\x1b[2J" in output + message or "\\u001b[2J" in output + message
+            for _, output, message in outputs.values()
+        )
+        > 12
+    )
 
 
 def test_a_line_is_one_line():
-    code, out, _ = run("choose", "columns", "none.csv", "-q", "a\nverdict: acceptable")
+    code, output, _ = run("choose", "columns", "none.csv", "-q", "a\nverdict: acceptable")
     assert code
-    assert "\nverdict" not in out
+    assert "\nverdict" not in output
 
 
 def test_no_value_in_python_shows_what_a_terminal_obeys():
     rng = np.random.default_rng(0)
     people = {"age": rng.integers(20, 30, 60), HOSTILE: rng.choice([HOSTILE, "y"], 60)}
     table = unmask.read_table(people, quasi_identifiers="age", sensitive=HOSTILE)
-    made = unmask.protect(table, k=3)
-    found = unmask.audit(made.release, original=table, origin=made.origin)
+    protected = unmask.protect(table, k=3)
+    result = unmask.audit(protected.release, original=table, origin=protected.origin)
     items = Items(np.arange(3), (Numeric(HOSTILE, np.arange(3.0)),))
-    values = [table, made, found, table.classes, table.column(HOSTILE), items, *table.notes, found.summary()]
-    assert [shown for value in values for shown in (str(value), repr(value)) if OBEYED.search(shown)] == []
+    values = [table, protected, result, table.classes, table.column(HOSTILE), items, *table.notes, result.summary()]
+    assert [
+        text_shown for value in values for text_shown in (str(value), repr(value)) if OBEYED.search(text_shown)
+    ] == []
     assert "\n" not in repr(table)
 
 

@@ -36,31 +36,31 @@ use = "tables.PRAM" # tried
 
 
 @given(documents, documents)
-def test_a_changed_document_has_the_new_values(before, after):
-    text = format_document(before)
-    assert tomllib.loads(text) == before
+def test_a_changed_document_has_the_new_values(initial, after):
+    text = format_document(initial)
+    assert tomllib.loads(text) == initial
     assert tomllib.loads(update_document(text, after)) == after
 
 
 def test_a_change_keeps_all_comments():
-    given = tomllib.loads(COMMENTED)
-    given["data"] |= {"file": "b.csv", "hold_back": 0.2}
-    given["columns"]["zip"]["role"] = "drop"
-    given["columns"]["job"] = {"role": "sensitive"}
-    given["protections"][0]["with"]["k"] = 5
-    given["register"] = {"file": "r.csv"}
-    updated = update_document(COMMENTED, given)
-    assert tomllib.loads(updated) == given
+    document = tomllib.loads(COMMENTED)
+    document["data"] |= {"file": "b.csv", "hold_back": 0.2}
+    document["columns"]["zip"]["role"] = "drop"
+    document["columns"]["job"] = {"role": "sensitive"}
+    document["protections"][0]["with"]["k"] = 5
+    document["register"] = {"file": "r.csv"}
+    updated = update_document(COMMENTED, document)
+    assert tomllib.loads(updated) == document
     comments = [line.partition("#")[2] for line in COMMENTED.splitlines() if "#" in line]
     assert [line.partition("#")[2] for line in updated.splitlines() if "#" in line] == comments
     assert updated.index("job") < updated.index("# our DPO") < updated.index("[[protections]]")
 
 
 def test_an_entry_that_goes_takes_its_comment_along():
-    given = tomllib.loads(COMMENTED)
-    given["protections"] = [given["protections"][1], {"use": "tables.AddNoise"}]
-    updated = update_document(COMMENTED, given)
-    assert tomllib.loads(updated) == given
+    document = tomllib.loads(COMMENTED)
+    document["protections"] = [document["protections"][1], {"use": "tables.AddNoise"}]
+    updated = update_document(COMMENTED, document)
+    assert tomllib.loads(updated) == document
     assert 'use = "tables.PRAM" # tried' in updated
     assert "as before" not in updated
 

@@ -32,11 +32,11 @@ def test_from_a_table_to_a_decision(tmp_path, monkeypatch):
                 done = CliRunner().invoke(main, arguments)
                 assert done.exit_code == 0, (line, done.output)
                 ran.append((arguments[0], done.output))
-    said = dict(ran)
+    output = dict(ran)
     assert [name for name, _ in ran] == [
         "protect", "audit", "choose", "study", "study", "report", "choose", "protect", "audit",
     ]  # fmt: skip
-    assert "take Mondrian k=10" in said["choose"]
+    assert "take Mondrian k=10" in output["choose"]
     audit = ran[1][1].replace("\xa0", " ")
     assert all(figure in text and figure in audit for figure in ("95.7 %", "19.6 %", "62.4 %", "57.3 %"))
     assert {"report.html", "study.html", "run"} <= {path.name for path in tmp_path.iterdir()}

@@ -25,14 +25,14 @@ def test_labels_of_any_type(labels):
         array = np.empty(len(labels), dtype=object)
         array[:] = labels
         labels = array
-    found = Partition(labels)
-    assert found.n_clusters == 2
-    assert found.code[0] == found.code[2] != found.code[1]
-    assert sorted(found.sizes.tolist()) == [1, 2]
+    result = Partition(labels)
+    assert result.n_clusters == 2
+    assert result.code[0] == result.code[2] != result.code[1]
+    assert sorted(result.sizes.tolist()) == [1, 2]
 
 
 @pytest.mark.parametrize(
-    ("labels", "items", "said"),
+    ("labels", "items", "message"),
     [
         ([], None, "at least 1"),
         ([1.0, float("nan")], None, "label is NaN"),
@@ -43,8 +43,8 @@ def test_labels_of_any_type(labels):
         ([["a"], ["b"]], None, "shape|list"),
     ],
 )
-def test_bad_partitions_are_refused(labels, items, said):
-    with pytest.raises(UnmaskError, match=said):
+def test_bad_partitions_are_refused(labels, items, message):
+    with pytest.raises(UnmaskError, match=message):
         Partition(labels, items)
 
 

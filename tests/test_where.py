@@ -25,7 +25,7 @@ def run(*words: object) -> tuple[int, str, str]:
     return done.exit_code, done.stdout, done.stderr
 
 
-def listed(path: Path) -> list[dict[str, str]]:
+def read_rows(path: Path) -> list[dict[str, str]]:
     with path.open(newline="") as file:
         return list(csv.DictReader(file))
 
@@ -35,19 +35,21 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A hospital's discharges as `examples/hospital.toml` makes them, and a release of them with k = 10."""
     home = tmp_path_factory.mktemp("hospital")
     (home / "own").mkdir()
-    made = datasets.synthetic_census(1500, rng=np.random.default_rng(5))
+    census = datasets.synthetic_census(1500, rng=np.random.default_rng(5))
     with (home / "own" / "people.csv").open("w", newline="") as file:
         writer = csv.writer(file)
-        writer.writerow(made)
-        writer.writerows(zip(*(column.tolist() for column in made.values()), strict=True))
-    told = ("-q", ",".join(QUASI), "-s", "diagnosis", "--type", "zip=number", "--k", 10)
-    done = run("protect", home / "own" / "people.csv", *told, "-o", home / "r.csv", "--origin", home / "own" / "o.csv")
+        writer.writerow(census)
+        writer.writerows(zip(*(column.tolist() for column in census.values()), strict=True))
+    options = ("-q", ",".join(QUASI), "-s", "diagnosis", "--type", "zip=number", "--k", 10)
+    done = run(
+        "protect", home / "own" / "people.csv", *options, "-o", home / "r.csv", "--origin", home / "own" / "o.csv"
+    )
     assert done[0] == 0, done[2]
     return home
 
 
-def audited(folder: Path, release: str = "r.csv", origin: str = "o.csv", *more: object) -> dict[str, list[dict]]:
-    own = folder / "own"
+def audited(folder: Path, release: str = "r.csv", origin: str = "o.csv", *options: object) -> dict[str, list[dict]]:
+    own_folder = folder / "own"
     told = (
         "-q",
         ",".join(QUASI),
@@ -56,14 +58,14 @@ def audited(folder: Path, release: str = "r.csv", origin: str = "o.csv", *more: 
         "--type",
         "zip=number",
         "--original",
-        own / "people.csv",
+        own_folder / "people.csv",
         "--origin",
-        own / origin,
+        own_folder / origin,
     )
-    code, text, err = run("audit", folder / release, *told, "--json", *more)
+    code, text, err = run("audit", folder / release, *told, "--json", *options)
     assert code == 0, err
-    found = json.loads(text)
-    return found["tables"] | {"results": found["results"]}
+    data = json.loads(text)
+    return data["tables"] | {"results": data["results"]}
 
 
 @pytest.fixture(scope="module")
@@ -80,70 +82,72 @@ def page(folder: Path) -> str:
 
 def counted(folder: Path) -> tuple[Counter, list[list[str]], list[list[int]]]:
     """How many people have each diagnosis; of each class of the release its diagnoses, and its rows."""
-    release = listed(folder / "r.csv")
+    release = read_rows(folder / "r.csv")
     classes: dict[tuple, list[int]] = {}
-    for at, row in enumerate(release):
-        classes.setdefault(tuple(row[name] for name in QUASI), []).append(at)
-    said = [[release[at]["diagnosis"] for at in rows] for rows in classes.values()]
-    people = Counter(row["diagnosis"] for row in listed(folder / "own" / "people.csv"))
-    return people, said, list(classes.values())
+    for index, row in enumerate(release):
+        classes.setdefault(tuple(row[name] for name in QUASI), []).append(index)
+    diagnoses = [[release[index]["diagnosis"] for index in rows] for rows in classes.values()]
+    people = Counter(row["diagnosis"] for row in read_rows(folder / "own" / "people.csv"))
+    return people, diagnoses, list(classes.values())
 
 
 def test_u10_the_value_that_is_found_out_is_never_the_commonest(folder: Path, tables: dict) -> None:
     people, classes, _ = counted(folder)
     ranked = [name for name, _ in people.most_common()]
-    found = {ranked[int(one["value"].removeprefix("no. ")) - 1]: one for one in tables["values"]}
-    assert not found[ranked[0]]["secret"]
+    result = {ranked[int(value["value"].removeprefix("no. ")) - 1]: value for value in tables["values"]}
+    assert not result[ranked[0]]["secret"]
     for name in ranked:
         sure = [rows for rows in classes if 2 * rows.count(name) > len(rows)]
-        many, right = sum(map(len, sure)), sum(rows.count(name) for rows in sure)
-        one = found[name]
-        assert one["secret"] == (name != ranked[0])
-        assert one["prior"] == pytest.approx(people[name] / 1500)
-        assert one["highest"] == pytest.approx(max(rows.count(name) / len(rows) for rows in classes))
-        assert one["people"] == 10 * -(-many // 10) or (many < 10 and one["people"] == "fewer than 10")
-        assert one["right"] == (round(right / many, 2) if many >= 10 else None)
+        n_sure, n_right = sum(map(len, sure)), sum(rows.count(name) for rows in sure)
+        by_secret = result[name]
+        assert by_secret["secret"] == (name != ranked[0])
+        assert by_secret["prior"] == pytest.approx(people[name] / 1500)
+        assert by_secret["highest"] == pytest.approx(max(rows.count(name) / len(rows) for rows in classes))
+        assert by_secret["people"] == 10 * -(-n_sure // 10) or (n_sure < 10 and by_secret["people"] == "fewer than 10")
+        assert by_secret["right"] == (round(n_right / n_sure, 2) if n_sure >= 10 else None)
     assert "no. 1<" not in page(folder).partition('id="values"')[2].partition("</section>")[0]
 
 
 def test_u10_the_truth_is_not_missed_where_nobody_is_found() -> None:
     cells = {"age": [1, 1, 2, 2] * 5, "ill": ["a", "b", "a", "b"] * 4 + ["a"] * 4}
     table = Table.read(cells, quasi_identifiers="age", sensitive="ill")
-    for given in ({"original": table}, {}):
-        page = unmask.audit(table, **given).to_html()
+    for evidence in ({"original": table}, {}):
+        page = unmask.audit(table, **evidence).to_html()
         assert "Which values are found out" in page
-        assert ("for the truth was not given" in page) == (not given)
+        assert ("for the truth was not given" in page) == (not evidence)
 
 
 def test_u10_the_histogram_is_of_secrets(folder: Path, tables: dict) -> None:
     people, classes, _ = counted(folder)
     commonest = people.most_common(1)[0][0]
-    shares = [max((rows.count(one) for one in rows if one != commonest), default=0) / len(rows) for rows in classes]
+    shares = [max((rows.count(row) for row in rows if row != commonest), default=0) / len(rows) for rows in classes]
     sizes = [len(rows) for rows in classes]
-    (one,) = [
-        one
-        for one in tables["distribution"]
-        if (one["release"], one["adversary"], one["target"]) == ("r", "prosecutor", "diagnosis")
+    (entry,) = [
+        entry
+        for entry in tables["distribution"]
+        if (entry["release"], entry["adversary"], entry["target"]) == ("r", "prosecutor", "diagnosis")
     ]
-    bins = np.maximum(np.searchsorted(one["edges"], np.round(shares, 9)) - 1, 0)  # the upper edge is of a bin
-    expected = np.bincount(bins, sizes, len(one["edges"]) - 1)
-    assert np.abs(np.array(one["shares"]) - expected / 1500).max() <= 10 / 1500
-    above = sum(size for share, size in zip(shares, sizes, strict=True) if share > 0.5)
-    assert one["above"]["0.5"] == (10 * -(-above // 10) if above >= 10 or not above else "fewer than 10")
+    bins = np.maximum(np.searchsorted(entry["edges"], np.round(shares, 9)) - 1, 0)  # the upper edge is of a bin
+    expected = np.bincount(bins, sizes, len(entry["edges"]) - 1)
+    assert np.abs(np.array(entry["shares"]) - expected / 1500).max() <= 10 / 1500
+    n_above = sum(size for share, size in zip(shares, sizes, strict=True) if share > 0.5)
+    assert entry["above"]["0.5"] == (10 * -(-n_above // 10) if n_above >= 10 or not n_above else "fewer than 10")
 
 
 def test_values_that_are_commonest_alike_are_all_secrets() -> None:
     table = Table.read({"age": [1, 1, 2, 2], "ill": ["a", "a", "b", "b"]}, quasi_identifiers="age", sensitive="ill")
-    found = unmask.audit(table, smallest_shown=1).tables["values"]
-    assert [(one["secret"], one["highest"], one["people"]) for one in found] == [(True, 1.0, 2)] * 2
+    result = unmask.audit(table, smallest_shown=1).tables["values"]
+    assert [(value_row["secret"], value_row["highest"], value_row["people"]) for value_row in result] == [
+        (True, 1.0, 2)
+    ] * 2
 
 
 def test_a_missing_value_is_no_secret_and_hides_none() -> None:
     cells = {"age": [1] * 6 + [2] * 4, "ill": [""] * 6 + ["a"] * 3 + ["b"]}
     table = Table.read(cells, quasi_identifiers="age", sensitive="ill")
-    found = unmask.audit(table, smallest_shown=1).tables["values"]
-    assert {one["secret"] for one in found} == {True}  # nobody's stated value is the commonest
-    assert [one["highest"] for one in found] == [0.75, 0.25]
+    result = unmask.audit(table, smallest_shown=1).tables["values"]
+    assert {value_row["secret"] for value_row in result} == {True}  # nobody's stated value is the commonest
+    assert [value_row["highest"] for value_row in result] == [0.75, 0.25]
 
 
 # --- classes ---------------------------------------------------------------------------------------------------------
@@ -152,34 +156,45 @@ def test_a_missing_value_is_no_secret_and_hides_none() -> None:
 def test_u11_the_riskiest_classes_of_every_target_are_listed_by_their_rows(folder: Path, tables: dict) -> None:
     people, _, rows = counted(folder)
     commonest = people.most_common(1)[0][0]
-    release = listed(folder / "r.csv")
+    release = read_rows(folder / "r.csv")
     risk = {"identity": {}, "diagnosis": {}}
-    for own in rows:
-        said = [release[at]["diagnosis"] for at in own]
-        risk["identity"][own[0]] = (1 / len(own), len(own))
-        risk["diagnosis"][own[0]] = (max(said.count(one) * (one != commonest) for one in said) / len(own), len(own))
-    for target, every in risk.items():
-        expected = sorted(every.items(), key=lambda item: (-round(item[1][0], 9), -item[1][1], item[0]))[:5]
-        found = [one for one in tables["classes"] if one["target"] == target]
-        assert [(one["row"], one["people"]) for one in found] == [(row, n) for row, (_, n) in expected]
-        assert [one["probability"] for one in found] == pytest.approx([share for _, (share, _) in expected])
-    shown = page(folder).partition('id="classes"')[2].partition("</section>")[0]
-    assert all(f">{one['row']}<" in shown for one in tables["classes"])
+    for class_rows in rows:
+        diagnoses = [release[index]["diagnosis"] for index in class_rows]
+        risk["identity"][class_rows[0]] = (1 / len(class_rows), len(class_rows))
+        risk["diagnosis"][class_rows[0]] = (
+            max(diagnoses.count(diagnosis) * (diagnosis != commonest) for diagnosis in diagnoses) / len(class_rows),
+            len(class_rows),
+        )
+    for target, risks in risk.items():
+        expected = sorted(risks.items(), key=lambda item: (-round(item[1][0], 9), -item[1][1], item[0]))[:5]
+        classes_found = [class_row for class_row in tables["classes"] if class_row["target"] == target]
+        assert [(class_row["row"], class_row["people"]) for class_row in classes_found] == [
+            (row, n) for row, (_, n) in expected
+        ]
+        assert [class_row["probability"] for class_row in classes_found] == pytest.approx(
+            [share for _, (share, _) in expected]
+        )
+    section = page(folder).partition('id="classes"')[2].partition("</section>")[0]
+    assert all(f">{class_row['row']}<" in section for class_row in tables["classes"])
 
 
 def test_u11_the_owner_finds_everybody_of_a_class_by_its_row(folder: Path, tables: dict) -> None:
-    behind = [int(row["row"]) for row in listed(folder / "own" / "o.csv")]
+    behind = [int(row["row"]) for row in read_rows(folder / "own" / "o.csv")]
     *_, rows = counted(folder)
-    members = {own[0]: {behind[at] for at in own} for own in rows}
-    risky = listed(folder / "own" / "risk.csv")
-    for one in (one for one in tables["classes"] if one["target"] == "diagnosis" and one["probability"] > 0.5):
-        told = {
+    members = {class_rows[0]: {behind[index] for index in class_rows} for class_rows in rows}
+    risky = read_rows(folder / "own" / "risk.csv")
+    for class_row in (
+        class_row
+        for class_row in tables["classes"]
+        if class_row["target"] == "diagnosis" and class_row["probability"] > 0.5
+    ):
+        rows_at_risk = {
             int(row["row_of_original_from_0"])
             for row in risky
             if (row["adversary"], row["target"]) == ("prosecutor", "diagnosis")
-            and row["class_at_row_of_release_from_0"] == str(one["row"])
+            and row["class_at_row_of_release_from_0"] == str(class_row["row"])
         }
-        assert told == members[one["row"]]
+        assert rows_at_risk == members[class_row["row"]]
     for row in risky:
         assert int(row["row_of_original_from_0"]) in members[int(row["class_at_row_of_release_from_0"])]
 
@@ -189,16 +204,16 @@ def test_the_riskiest_classes_are_listed_whatever_size_is_the_smallest_shown() -
     home, job = rng.geometric(0.02, 600), rng.integers(0, 4, 600).astype(str)
     table = Table.read({"zip": home.astype(str), "job": job}, quasi_identifiers="zip", sensitive="job")
     sizes = sorted(np.unique(home, return_counts=True)[1].tolist())  # the smaller, the riskier
-    for least in (1, 2, 7, sizes[-2]):
-        shown = unmask.audit(table, smallest_shown=least).tables["classes"]
-        found = [one["people"] for one in shown if one["target"] == "identity"]
-        assert found == [n for n in sizes if n >= least][:5]
+    for smallest in (1, 2, 7, sizes[-2]):
+        classes_shown = unmask.audit(table, smallest_shown=smallest).tables["classes"]
+        sizes_shown = [class_row["people"] for class_row in classes_shown if class_row["target"] == "identity"]
+        assert sizes_shown == [n for n in sizes if n >= smallest][:5]
 
 
 def test_no_class_of_few_people_is_shown() -> None:
     table = Table.read({"age": [1] * 4 + [2] * 20}, quasi_identifiers="age")
-    assert [one["people"] for one in unmask.audit(table).tables["classes"]] == [20]
-    assert [one["people"] for one in unmask.audit(table, smallest_shown=1).tables["classes"]] == [4, 20]
+    assert [class_row["people"] for class_row in unmask.audit(table).tables["classes"]] == [20]
+    assert [class_row["people"] for class_row in unmask.audit(table, smallest_shown=1).tables["classes"]] == [4, 20]
 
 
 # --- columns and steps -----------------------------------------------------------------------------------------------
@@ -208,71 +223,82 @@ def test_u13_the_columns_are_ranked_by_what_they_give_on_the_original(folder: Pa
     _, text, _ = run(
         "choose", "columns", folder / "own" / "people.csv", "-q", "age,sex,zip", "-s", "diagnosis", "--json"
     )
-    given = [{key: value for key, value in one.items() if key != "release"} for one in tables["contributions"]]
-    assert given == json.loads(text)["results"]
-    assert {one["release"] for one in tables["contributions"]} == {"original"}
-    shown = page(folder).partition('id="where"')[2].partition("</section>")[0]
-    assert "% of the re-identification" in shown
+    contributions = [
+        {key: value for key, value in contribution.items() if key != "release"}
+        for contribution in tables["contributions"]
+    ]
+    assert contributions == json.loads(text)["results"]
+    assert {contribution["release"] for contribution in tables["contributions"]} == {"original"}
+    section = page(folder).partition('id="where"')[2].partition("</section>")[0]
+    assert "% of the re-identification" in section
 
 
 def test_without_the_original_the_columns_of_the_release_are_ranked(folder: Path) -> None:
     code, text, _ = run("audit", folder / "r.csv", "-q", "age,sex,zip", "-s", "diagnosis", "--json")
-    found = json.loads(text)["tables"]
+    data = json.loads(text)["tables"]
     assert code == 0
-    assert {one["release"] for one in found["contributions"]} == {"r"}
-    assert "steps" not in found
+    assert {contribution["release"] for contribution in data["contributions"]} == {"r"}
+    assert "steps" not in data
 
 
 def test_a_page_without_steps_says_the_same_else(folder: Path, tables: dict, tmp_path: Path) -> None:
-    without = audited(folder, "r.csv", "o.csv", "--report", tmp_path / "page.html", "--no-steps")
-    assert "steps" not in without
-    assert without == {name: one for name, one in tables.items() if name != "steps"}
+    without_steps = audited(folder, "r.csv", "o.csv", "--report", tmp_path / "page.html", "--no-steps")
+    assert "steps" not in without_steps
+    assert without_steps == {name: rows_of_table for name, rows_of_table in tables.items() if name != "steps"}
 
 
 def test_each_step_is_what_auditing_the_coarser_release_gives(folder: Path, tables: dict) -> None:
-    own = folder / "own"
+    own_folder = folder / "own"
     reading = {"quasi_identifiers": QUASI, "sensitive": "diagnosis", "types": {"zip": "number"}}
-    people = unmask.read_table(own / "people.csv", **reading)
+    people = unmask.read_table(own_folder / "people.csv", **reading)
     release = unmask.read_table(folder / "r.csv", **reading, like=people)
-    origin = np.array([int(row["row"]) for row in listed(own / "o.csv")])
-    assert {one["column"] for one in tables["steps"]} == set(QUASI)
+    origin = np.array([int(row["row"]) for row in read_rows(own_folder / "o.csv")])
+    assert {step["column"] for step in tables["steps"]} == set(QUASI)
     for column in QUASI:
-        mine = {one["target"]: one for one in tables["steps"] if one["column"] == column}
+        mine = {step["target"]: step for step in tables["steps"] if step["column"] == column}
         level = mine["identity"]["level"]
         assert level == next_level(release.column(column), people.column(column))
-        made, order = Generalize({column: level})(release)
-        made.write(folder / "step.csv", force=True)
-        (own / "so.csv").write_text("row\n" + "".join(f"{row}\n" for row in origin[order]))
+        released, order = Generalize({column: level})(release)
+        released.write(folder / "step.csv", force=True)
+        (own_folder / "so.csv").write_text("row\n" + "".join(f"{row}\n" for row in origin[order]))
         again = audited(folder, "step.csv", "so.csv")
         rows = {
             row["target"]: row["posterior"]
             for row in again["results"]
             if (row["release"], row["adversary"], row["measure"]) == ("step", "prosecutor", "success_probability")
         }
-        above = {
-            one["target"]: one["above"]
-            for one in again["distribution"]
-            if (one["release"], one["adversary"]) == ("step", "prosecutor")
+        n_above = {
+            entry["target"]: entry["above"]
+            for entry in again["distribution"]
+            if (entry["release"], entry["adversary"]) == ("step", "prosecutor")
         }
-        assert {target: one["success"] for target, one in mine.items()} == rows
-        assert mine["identity"]["above"] == above["identity"]["0.09"]
-        assert mine["diagnosis"]["above"] == above["diagnosis"]["0.5"]
+        assert {target: count["success"] for target, count in mine.items()} == rows
+        assert mine["identity"]["above"] == n_above["identity"]["0.09"]
+        assert mine["diagnosis"]["above"] == n_above["diagnosis"]["0.5"]
         assert mine["identity"]["utility"] == pytest.approx(1 - again["utility"][0]["gcp"], abs=1e-12)
         assert mine["identity"]["utility_before"] == pytest.approx(1 - tables["utility"][0]["gcp"], abs=1e-12)
 
 
 def test_protecting_with_a_step_gives_what_it_announced(folder: Path, tables: dict) -> None:
-    own, (step, *_) = folder / "own", [one for one in tables["steps"] if one["column"] == "age"]
-    told = ("-q", ",".join(QUASI), "-s", "diagnosis", "--k", 10, "--coarsen", f"age={step['level']}")
+    own_folder, (step, *_) = folder / "own", [step for step in tables["steps"] if step["column"] == "age"]
+    options = ("-q", ",".join(QUASI), "-s", "diagnosis", "--k", 10, "--coarsen", f"age={step['level']}")
     done = run(
-        "protect", own / "people.csv", *told, "--type", "zip=number", "-o", folder / "c.csv", "--origin", own / "c.csv"
+        "protect",
+        own_folder / "people.csv",
+        *options,
+        "--type",
+        "zip=number",
+        "-o",
+        folder / "c.csv",
+        "--origin",
+        own_folder / "c.csv",
     )
     assert done[0] == 0, done[2]
     again = audited(folder, "c.csv", "c.csv")
     (now,) = [
-        one
-        for one in again["results"]
-        if [one[key] for key in ("release", "adversary", "target", "measure")]
+        result
+        for result in again["results"]
+        if [result[key] for key in ("release", "adversary", "target", "measure")]
         == ["c", "prosecutor", "identity", "success_probability"]
     ]
     assert step["target"] == "identity"
@@ -282,13 +308,13 @@ def test_protecting_with_a_step_gives_what_it_announced(folder: Path, tables: di
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("coarsening", "message"),
     [("age", "expected COLUMN"), ("age=-1", "bin width"), ("job=1", "not in"), ("sex=2", "cannot be generalized")],
 )
-def test_a_step_that_cannot_be_made_is_refused(folder: Path, given: str, said: str) -> None:
-    told = ("-q", ",".join(QUASI), "-s", "diagnosis", "--coarsen", given)
-    code, _, err = run("protect", folder / "own" / "people.csv", *told, "-o", folder / "none.csv")
-    assert (code, said in err) == (2, True), err
+def test_a_step_that_cannot_be_made_is_refused(folder: Path, coarsening: str, message: str) -> None:
+    options = ("-q", ",".join(QUASI), "-s", "diagnosis", "--coarsen", coarsening)
+    code, _, err = run("protect", folder / "own" / "people.csv", *options, "-o", folder / "none.csv")
+    assert (code, message in err) == (2, True), err
     assert not (folder / "none.csv").exists()
 
 
@@ -364,7 +390,7 @@ def test_every_section_says_what_it_found(folder: Path, tables: dict) -> None:
 
 
 @pytest.mark.parametrize(
-    ("ladder", "level", "said"),
+    ("ladder", "level", "message"),
     [
         ("number", 10.0, "in steps of 10"),
         ("date", "month", "in months"),
@@ -373,5 +399,5 @@ def test_every_section_says_what_it_found(folder: Path, tables: dict) -> None:
         ("text", "*", "left out"),
     ],
 )
-def test_a_step_in_words(ladder: str, level: float | str, said: str) -> None:
-    assert describe_level(ladder, level) == said
+def test_a_step_in_words(ladder: str, level: float | str, message: str) -> None:
+    assert describe_level(ladder, level) == message

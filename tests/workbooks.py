@@ -12,8 +12,8 @@ _PACKAGE = "http://schemas.openxmlformats.org/package/2006/relationships"
 def write_workbook(path, **sheets):
     """sheets : name -> rows; dates are stored as days since 1899-12-30 with the format of a date."""
     numbers = dict(enumerate(sheets, start=1))
-    listed = "".join(f'<sheet name="{name}" sheetId="{at}" r:id="rId{at}"/>' for at, name in numbers.items())
-    links = "".join(_link(at, "worksheet", f"worksheets/sheet{at}.xml") for at in numbers)
+    listed = "".join(f'<sheet name="{name}" sheetId="{index}" r:id="rId{index}"/>' for index, name in numbers.items())
+    links = "".join(_link(index, "worksheet", f"worksheets/sheet{index}.xml") for index in numbers)
     formats = '<cellXfs count="2"><xf numFmtId="0"/><xf numFmtId="14" applyNumberFormat="1"/></cellXfs>'
     with zipfile.ZipFile(path, "w") as book:
         first = _link(1, "officeDocument", "xl/workbook.xml")
@@ -23,18 +23,19 @@ def write_workbook(path, **sheets):
         book.writestr("xl/_rels/workbook.xml.rels", f'<Relationships xmlns="{_PACKAGE}">{links}'
                       f'{_link(99, "styles", "styles.xml")}</Relationships>')  # fmt: skip
         book.writestr("xl/styles.xml", f'<styleSheet xmlns="{_SHEET}">{formats}</styleSheet>')
-        for at, name in numbers.items():
+        for index, name in numbers.items():
             rows = "".join(_row(number, cells) for number, cells in enumerate(sheets[name], start=1))
             text = f'<worksheet xmlns="{_SHEET}"><sheetData>{rows}</sheetData></worksheet>'
-            book.writestr(f"xl/worksheets/sheet{at}.xml", text)
+            book.writestr(f"xl/worksheets/sheet{index}.xml", text)
 
 
-def _link(at, kind, target):
-    return f'<Relationship Id="rId{at}" Type="{_OFFICE}/{kind}" Target="{target}"/>'
+def _link(index, kind, target):
+    return f'<Relationship Id="rId{index}" Type="{_OFFICE}/{kind}" Target="{target}"/>'
 
 
 def _row(number, cells):
-    return f'<row r="{number}">{"".join(_cell(f"{chr(65 + at)}{number}", cell) for at, cell in enumerate(cells))}</row>'
+    texts = (_cell(f"{chr(65 + index)}{number}", cell) for index, cell in enumerate(cells))
+    return f'<row r="{number}">{"".join(texts)}</row>'
 
 
 def _cell(place, cell):

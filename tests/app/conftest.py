@@ -39,16 +39,17 @@ class Browser(TestClient):
         self.page = self.get(path)
         return self.page
 
-    def sends(self, to: str, /, files: Any = None, **said: Any) -> Any:
+    def sends(self, to: str, /, files: Any = None, **fields: Any) -> Any:
         """Send a form with what the page has in it."""
         hidden = dict(re.findall(r'<input type="hidden" name="(form|version)" value="([^"]*)">', self.page.text))
-        self.page = self.post(to, data={**hidden, **said}, files=files)
+        self.page = self.post(to, data={**hidden, **fields}, files=files)
         return self.page
 
     def checked(self) -> dict[str, str]:
         """The choices of the page, as they are."""
         return {
-            name: unescape(one) for name, one in re.findall(r'name="([^"]+)" value="([^"]*)" checked', self.page.text)
+            name: unescape(value)
+            for name, value in re.findall(r'name="([^"]+)" value="([^"]*)" checked', self.page.text)
         }
 
 
@@ -56,9 +57,9 @@ class Browser(TestClient):
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Project]:
     """An empty project, in which columns are counted before a page is shown, however busy the machine is."""
     monkeypatch.setattr(column_profile, "PATIENCE_SECONDS", 60.0)
-    made = Project.new(tmp_path)
-    yield made
-    made.remove()
+    project_made = Project.new(tmp_path)
+    yield project_made
+    project_made.remove()
 
 
 @pytest.fixture
@@ -98,10 +99,10 @@ def items(tmp_path: Path) -> Path:
 @pytest.fixture
 def places(tmp_path: Path) -> tuple[Path, Path]:
     """Four places on a map, and how often each is visited."""
-    where, prior = tmp_path / "places.csv", tmp_path / "visits.csv"
-    where.write_text("place,x,y\nhome,0,0\nwork,100,0\nshop,0,300\ngym,200,200\n")
+    places_file, prior = tmp_path / "places.csv", tmp_path / "visits.csv"
+    places_file.write_text("place,x,y\nhome,0,0\nwork,100,0\nshop,0,300\ngym,200,200\n")
     prior.write_text("secret,probability\nhome,0.4\nwork,0.3\nshop,0.2\ngym,0.1\n")
-    return where, prior
+    return places_file, prior
 
 
 @pytest.fixture
@@ -109,6 +110,6 @@ def calls(tmp_path: Path) -> Path:
     """A small network of calls."""
     path = tmp_path / "calls.csv"
     rng = np.random.default_rng(1)
-    links = {(one, int(other)) for one in range(1, 60) for other in rng.integers(0, one, 4)}
-    path.write_text("caller,callee\n" + "".join(f"{100 + one},{100 + other}\n" for one, other in sorted(links)))
+    links = {(person, int(other_person)) for person in range(1, 60) for other_person in rng.integers(0, person, 4)}
+    path.write_text("caller,callee\n" + "".join(f"{100 + caller},{100 + callee}\n" for caller, callee in sorted(links)))
     return path

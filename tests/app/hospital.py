@@ -14,7 +14,7 @@ INSURERS = ("Nord", "Süd", "Ost", "West")
 def write_hospital(path: Path, n: int = 600, *, seed: int = 1) -> Path:
     """Write a table of n discharges of invented people."""
     rng = np.random.default_rng(seed)
-    day = np.vectorize(lambda at: (date(1970, 1, 1) + timedelta(days=int(at))).strftime("%d.%m.%Y"))
+    day = np.vectorize(lambda index: (date(1970, 1, 1) + timedelta(days=int(index))).strftime("%d.%m.%Y"))
     birth = day(-365.25 * 35 + 365.25 * np.clip(rng.normal(15, 22, n), -15, 84))
     admission = day(365.25 * 53 + rng.integers(0, 365, n))
     ill = np.minimum(rng.geometric(0.25, n), 12)

@@ -15,7 +15,7 @@ PATHS = (
 FIELDS = {
     "open": ("do", "path", "upload", "folder", "encoding", "delimiter", "decimal", "missing", "workflow"),
     "roles": (
-        "do", *(f"role-{at}" for at in range(10)), "role-999", "type-0", "type-1", "type-8", "hierarchy-1",
+        "do", *(f"role-{index}" for index in range(10)), "role-999", "type-0", "type-1", "type-8", "hierarchy-1",
         "linkage.truth", "linkage.item", "linkage.clusters", "linkage.guesses", "linkage.missing",
         "protections.adopters", "protections.model", "protections.budget", "channel.loss", "channel.prior",
     ),
@@ -33,7 +33,7 @@ FIELDS = {
 }  # fmt: skip
 OTHERS = ("back", "version", "\u0000", "", "key")
 USUAL = {
-    "roles": {"role-0": "drop", "role-8": "drop"} | {f"role-{at}": "quasi-identifier" for at in range(1, 8)},
+    "roles": {"role-0": "drop", "role-8": "drop"} | {f"role-{index}": "quasi-identifier" for index in range(1, 8)},
     "adversaries": {"policy": "ema-0.09", "register.coverage": "100", "data.hold_back": "20", "error": "10"},
 }
 """What a page would send, of which a generated form changes a part."""
@@ -55,18 +55,18 @@ def generated(n: int, *, seed: int) -> Iterator[dict[str, Any]]:
     """Requests as `httpx` takes them; half of the forms have what the page has in it."""
     rng = np.random.default_rng(seed)
 
-    def one(of: tuple[Any, ...]) -> Any:
-        return of[int(rng.integers(len(of)))]
+    def choose_from(options: tuple[Any, ...]) -> Any:
+        return options[int(rng.integers(len(options)))]
 
     for _ in range(n):
-        step = one(STEPS)
-        names = FIELDS[step] if rng.random() < 0.8 else (*OTHERS, *FIELDS[one(STEPS)])
-        said = {one(names): one(VALUES) for _ in range(rng.integers(0, 6))}
+        step = choose_from(STEPS)
+        names = FIELDS[step] if rng.random() < 0.8 else (*OTHERS, *FIELDS[choose_from(STEPS)])
+        fields = {choose_from(names): choose_from(VALUES) for _ in range(rng.integers(0, 6))}
         if rng.random() < 0.4:
-            yield {"method": "GET", "url": one(PATHS), "params": said}
+            yield {"method": "GET", "url": choose_from(PATHS), "params": fields}
             continue
-        files = {one(SENT): (one(VALUES), one(FILES))}
+        files = {choose_from(SENT): (choose_from(VALUES), choose_from(FILES))}
         sent = {"files": files} if rng.random() < 0.4 else {}
-        whole = bool(rng.random() < 0.9)
-        said = {**USUAL.get(step, {}), **said} if rng.random() < 0.8 else said
-        yield {"method": "POST", "url": f"/{step}", "data": said, "whole": whole, **sent}
+        is_whole = bool(rng.random() < 0.9)
+        fields = {**USUAL.get(step, {}), **fields} if rng.random() < 0.8 else fields
+        yield {"method": "POST", "url": f"/{step}", "data": fields, "whole": is_whole, **sent}

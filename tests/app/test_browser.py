@@ -108,38 +108,40 @@ def hostile() -> Iterator[int]:
 def test_another_server_of_the_machine_gets_nothing_that_opens_the_app(address: str, chromium: Any, hostile: int):
     page = chromium.new_context().new_page()
     enter(page, address)
-    app, cookies = page.url.rpartition("/")[0], [one["value"] for one in page.context.cookies()]
+    app, cookies = page.url.rpartition("/")[0], [cookie["value"] for cookie in page.context.cookies()]
     assert len(cookies) == 1
     for host in ("127.0.0.1", "localhost", "other.localhost"):
         page.goto(f"http://{host}:{hostile}/")
         page.wait_for_url("**/second")
-    found = [page.evaluate(f"fetch('{app}/open', {{credentials: 'include'}}).then(r => r.text(), () => 'refused')")]
+    answers = [page.evaluate(f"fetch('{app}/open', {{credentials: 'include'}}).then(r => r.text(), () => 'refused')")]
     page.evaluate(f"open('{app}/open', 'framed')")
     page.evaluate(f"document.body.innerHTML = '<form method=post action={app}/open><input name=do value=demo></form>'")
     with page.expect_navigation():
         page.evaluate("document.forms[0].submit()")
-    found.append(page.content())
-    assert "refused" in found[0]
-    assert "Not answered" in found[1]
+    answers.append(page.content())
+    assert "refused" in answers[0]
+    assert "Not answered" in answers[1]
     assert len(Hostile.heard) >= 6
-    assert [one for one in Hostile.heard if any(secret in one for secret in (*cookies, "unmask", app))] == []
+    assert [
+        request for request in Hostile.heard if any(secret in request for secret in (*cookies, "unmask", app))
+    ] == []
     page.goto(f"{app}/open")
     assert page.title() != "unmask"  # the user is still in
 
 
 def test_a_report_runs_its_own_script_and_no_other(chromium: Any, tmp_path: Path):
-    page, said = chromium.new_page(), []
-    page.on("console", lambda message: said.append(message.text))
-    page.on("pageerror", lambda error: said.append(str(error)))
+    page, sentence = chromium.new_page(), []
+    page.on("console", lambda message: sentence.append(message.text))
+    page.on("pageerror", lambda error: sentence.append(str(error)))
     text = render(sample())
     (tmp_path / "own.html").write_text(text, encoding="utf-8")
     page.goto((tmp_path / "own.html").as_uri())
-    assert said == []
+    assert sentence == []
     hostile = "<script>hostile = 1</script><img src=x onerror='hostile = 1'></main>"
     (tmp_path / "edited.html").write_text(text.replace("</main>", hostile), encoding="utf-8")
     page.goto((tmp_path / "edited.html").as_uri())
     assert page.evaluate("typeof hostile") == "undefined"
-    assert any("Content Security Policy" in one for one in said)
+    assert any("Content Security Policy" in message for message in sentence)
 
 
 def check(page: Any) -> None:
@@ -154,24 +156,24 @@ def check(page: Any) -> None:
 
 def downloaded(page: Any, folder: Path, *names: str) -> None:
     for name in names:
-        with page.expect_download() as kept:
+        with page.expect_download() as download:
             page.get_by_label(f"Download {name}").click()
-        kept.value.save_as(folder / name)
+        download.value.save_as(folder / name)
 
 
 def studied(folder: Path) -> list[tuple[Any, ...]]:
     """The rows of a study, but for how long they took."""
-    found = duckdb.sql(f"select * exclude (seconds) from '{folder / RESULTS}' order by all").fetchall()
-    assert found
-    return found
+    result = duckdb.sql(f"select * exclude (seconds) from '{folder / RESULTS}' order by all").fetchall()
+    assert result
+    return result
 
 
 def test_the_whole_way(
     address: str, chromium: Any, room: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
-    page, said = chromium.new_page(accept_downloads=True), []
+    page, messages = chromium.new_page(accept_downloads=True), []
     page.set_default_timeout(PATIENCE)
-    page.on("console", lambda message: said.append(message.text))
+    page.on("console", lambda message: messages.append(message.text))
     enter(page, address)
     check(page)
     page.get_by_label("Or choose a file").set_input_files(room / "hospital.csv")
@@ -207,16 +209,16 @@ def test_the_whole_way(
     folder = room / "cli"
     folder.mkdir()
     downloaded(page, folder, "release.csv", "origin.csv", "unmask.toml", "certificate.json", "certificate.html")
-    (given,) = (room / "tmp").glob("unmask-open-*")
-    assert said == []  # no script and no style was refused, nothing was looked for elsewhere
+    (folder_opened,) = (room / "tmp").glob("unmask-open-*")
+    assert messages == []  # no script and no style was refused, nothing was looked for elsewhere
 
     monkeypatch.chdir(folder)
     shutil.copy(room / "hospital.csv", folder)
-    shutil.copy(given / "study.toml", folder)
-    asked = load(folder / "unmask.toml")
-    assert asked["certificate"] == {"purpose": "Planning"}
-    assert asked["audit"] == {"without": ["order"]}
-    assert asked["protections"] == [{"use": "tables.Mondrian", "with": {"k": 3, "levels": {"birth_date": "decade"}}}]
+    shutil.copy(folder_opened / "study.toml", folder)
+    document = load(folder / "unmask.toml")
+    assert document["certificate"] == {"purpose": "Planning"}
+    assert document["audit"] == {"without": ["order"]}
+    assert document["protections"] == [{"use": "tables.Mondrian", "with": {"k": 3, "levels": {"birth_date": "decade"}}}]
     main(["protect", "unmask.toml", "-o", "again.csv", "--origin", "own.csv"], standalone_mode=False)
     assert (folder / "again.csv").read_bytes() == (folder / "release.csv").read_bytes()
     capsys.readouterr()
@@ -224,7 +226,7 @@ def test_the_whole_way(
     certified = json.loads((folder / "certificate.json").read_text())
     assert json.loads(capsys.readouterr().out)["results"] == certified["results"]
     main(["study", "study.toml", "-o", "study"], standalone_mode=False)
-    assert studied(folder / "study") == studied(given / "study")
+    assert studied(folder / "study") == studied(folder_opened / "study")
 
 
 def test_every_step_works_without_scripts(address: str, chromium: Any, room: Path):

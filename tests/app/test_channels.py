@@ -16,28 +16,28 @@ from unmask.app.project import Project
 def test_a_channel_of_places_equals_the_command_line(
     browser: Browser, project: Project, places: tuple[Path, Path], tmp_path: Path, monkeypatch: Any, capsys: Any
 ):
-    where, prior = places
-    assert "x and y look like coordinates" in opened(browser, where)
+    places_file, prior = places
+    assert "x and y look like coordinates" in opened(browser, places_file)
     browser.at("/roles")
     sent = {"channel.prior file": ("visits.csv", prior.read_bytes())}
-    said = {**boxes(browser), "protections.budget": "60", "channel.unit": "m", "do": "continue"}
-    assert browser.sends("/roles", files=sent, **said).url.path == "/adversaries"
+    fields = {**boxes(browser), "protections.budget": "60", "channel.unit": "m", "do": "continue"}
+    assert browser.sends("/roles", files=sent, **fields).url.path == "/adversaries"
     goes(browser, "/adversaries", **{"estimation_error>=": "50", "success_probability.worst<=": "99"})
-    asked = [one["require"] for one in project.document["policy"]]
-    assert asked == ["estimation_error>=50", "success_probability.worst<=0.99"]
-    given = signed(browser, project)
+    conditions = [entry["require"] for entry in project.document["policy"]]
+    assert conditions == ["estimation_error>=50", "success_probability.worst<=0.99"]
+    files = signed(browser, project)
     commands = re.findall(r"unmask design .*?mechanism.csv", unescape(browser.at("/verdict").text))
     assert commands == [
         "unmask design --prior visits.csv --loss euclidean --coordinates places.csv --budget 60 -o mechanism.csv"
     ]
-    made = given.pop("mechanism.csv")
+    mechanism_file = files.pop("mechanism.csv")
     audited = browser.get("/files/audit.json").content
     folder = tmp_path / "cli"
     folder.mkdir()
-    (folder / "mechanism.csv").write_bytes(made)
-    equals(given, audited, [where, prior], "channel", folder, monkeypatch, capsys)
+    (folder / "mechanism.csv").write_bytes(mechanism_file)
+    equals(files, audited, [places_file, prior], "channel", folder, monkeypatch, capsys)
     run(capsys, *commands[0].split()[1:], "--force")
-    assert (folder / "mechanism.csv").read_bytes() == made
+    assert (folder / "mechanism.csv").read_bytes() == mechanism_file
 
 
 def test_a_matrix_of_probabilities_is_a_channel_as_it_is(browser: Browser, project: Project, tmp_path: Path):
@@ -46,8 +46,8 @@ def test_a_matrix_of_probabilities_is_a_channel_as_it_is(browser: Browser, proje
     browser.at("/roles")
     assert "protections.budget" not in boxes(browser)
     goes(browser, "/roles")
-    found = browser.at("/adversaries").text
-    assert found.count(" %</span>") == 4  # errors are shares of wrong answers
+    result = browser.at("/adversaries").text
+    assert result.count(" %</span>") == 4  # errors are shares of wrong answers
     assert project.document["channel"] == {"channels": ["response.csv"]}
 
 

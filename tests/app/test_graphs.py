@@ -41,20 +41,20 @@ def test_a_network_equals_the_command_line(
     assert "60 people" in browser.page.text
     browser.at("/roles")
     goes(browser, "/roles", **{"protections.adopters": "20", "protections.identities": "3"})
-    said = {"graph.attacks": ["Nar09"], "graph.seeds": "8", "graph.runs": "1", "recall<=": "90"}
-    goes(browser, "/adversaries", **said)
+    fields = {"graph.attacks": ["Nar09"], "graph.seeds": "8", "graph.runs": "1", "recall<=": "90"}
+    goes(browser, "/adversaries", **fields)
     assert project.document["graph"] == {
         "release": "release.csv", "auxiliary": "calls.csv", "truth": "origin.csv", "attacks": ["Nar09"],
         "seeds": "random.25:8", "runs": 1,
     }  # fmt: skip
-    given = signed(browser, project)
-    assert {"release.csv", "origin.csv", "at-risk.csv"} <= given.keys()
+    files = signed(browser, project)
+    assert {"release.csv", "origin.csv", "at-risk.csv"} <= files.keys()
     audited = browser.get("/files/audit.json").content
     commands = unescape(browser.at("/verdict").text)
     assert "unmask protect graph calls.csv --adopters 0.2 --identities 3 -o release.csv --origin origin.csv" in commands
-    equals(given, audited, [calls], "graph", tmp_path / "cli", monkeypatch, capsys)
+    equals(files, audited, [calls], "graph", tmp_path / "cli", monkeypatch, capsys)
     run(capsys, "audit", "graph", "unmask.toml", "--at-risk", "own.csv")
-    assert Path("own.csv").read_bytes() == given["at-risk.csv"]
+    assert Path("own.csv").read_bytes() == files["at-risk.csv"]
 
 
 def test_few_people_are_leaked_in_a_small_network(browser: Browser, calls: Path):
@@ -66,16 +66,16 @@ def test_few_people_are_leaked_in_a_small_network(browser: Browser, calls: Path)
 
 def test_the_study_of_a_network_is_a_plan(browser: Browser, project: Project, calls: Path, tmp_path: Path):
     opened(browser, calls)
-    given = {**project.document, "title": "calls", "policy": [{"require": "recall <= 0.5"}]}
-    project.save(given)
+    document = {**project.document, "title": "calls", "policy": [{"require": "recall <= 0.5"}]}
+    project.save(document)
     (tmp_path / "study.toml").write_text(format_document(graph_workflow.build_plan(project)))
-    made = read_plan(tmp_path / "study.toml")
-    assert len(made.protections) == 1 + len(graph_workflow.ADOPTERS) * len(graph_workflow.IDENTITIES)
-    assert [one.name for one in made.adversaries] == ["Nar09", "Rematch"]
+    plan = read_plan(tmp_path / "study.toml")
+    assert len(plan.protections) == 1 + len(graph_workflow.ADOPTERS) * len(graph_workflow.IDENTITIES)
+    assert [adversary.name for adversary in plan.adversaries] == ["Nar09", "Rematch"]
     point = {"adopters": 0.5, "identities": 5}
-    used = graph_workflow.TRIALS.apply(given, point)
+    used = graph_workflow.TRIALS.apply(document, point)
     assert graph_workflow.TRIALS.read(used) == point
-    assert len(made.seeds) == graph_workflow.RUNS
+    assert len(plan.seeds) == graph_workflow.RUNS
     assert graph_workflow.TRIALS.name_release(point) == "adopters = 50\u00a0%, identities = 5"
 
 

@@ -23,17 +23,17 @@ from unmask.core.errors import UnmaskError
 
 @pytest.mark.parametrize("path", ["/", "/open", "/roles", "/files/unmask.toml", "/static/app.css", "/events/verdict"])
 def test_nothing_is_served_without_the_key(stranger: Browser, path: str):
-    for asked in (path, f"{path}?key=wrong", f"{path}?key="):
-        found = stranger.get(asked)
-        assert found.status_code == 403
-        assert "Open the file" in found.text
+    for address in (path, f"{path}?key=wrong", f"{path}?key="):
+        response = stranger.get(address)
+        assert response.status_code == 403
+        assert "Open the file" in response.text
 
 
 def test_a_key_opens_one_session_and_its_cookie_is_another_secret(stranger: Browser, door: Door):
-    found = stranger.get(f"/?key={KEY}", follow_redirects=False)
-    assert found.status_code == 200
-    assert 'content="0;url=/"' in found.text
-    pair, *kind = found.headers["set-cookie"].split("; ")
+    response = stranger.get(f"/?key={KEY}", follow_redirects=False)
+    assert response.status_code == 200
+    assert 'content="0;url=/"' in response.text
+    pair, *kind = response.headers["set-cookie"].split("; ")
     assert {"HttpOnly", "SameSite=Strict", "Path=/"} == set(kind)
     assert KEY not in pair
     assert stranger.get("/open").status_code == 200
@@ -64,9 +64,9 @@ def test_every_server_has_a_host_of_its_own(tmp_path: Path):
 @pytest.mark.parametrize("path", ["//evil.example/", "//evil.example/open", "/\\evil.example", "/%2f%2fevil.example/"])
 def test_no_address_leads_to_another_site(browser: Browser, door: Door, path: str):
     for query in ("", f"?key={door.key}"):
-        found = browser.get(HOME + path + query, follow_redirects=False)
-        assert "evil" not in found.headers.get("location", "")
-        assert "evil.example" not in found.text
+        response = browser.get(HOME + path + query, follow_redirects=False)
+        assert "evil" not in response.headers.get("location", "")
+        assert "evil.example" not in response.text
 
 
 @pytest.mark.parametrize(
@@ -96,9 +96,9 @@ def test_a_form_of_another_site_is_refused(browser: Browser):
 @pytest.mark.parametrize("path", ["/open", "/job/verdict"])
 @pytest.mark.parametrize("secret", [None, "", "wrong", KEY])
 def test_a_form_without_the_secret_of_this_session_is_refused(browser: Browser, path: str, secret: str | None):
-    found = browser.post(path, data={"do": "demo"} | ({} if secret is None else {"form": secret}))
-    assert found.status_code == 403
-    assert "load the page again" in found.text
+    response = browser.post(path, data={"do": "demo"} | ({} if secret is None else {"form": secret}))
+    assert response.status_code == 403
+    assert "load the page again" in response.text
 
 
 @pytest.mark.parametrize("method", ["PUT", "DELETE", "OPTIONS", "PATCH", "TRACE"])
@@ -107,10 +107,10 @@ def test_other_methods_are_refused(browser: Browser, method: str):
 
 
 def test_every_answer_has_the_headers(browser: Browser, stranger: Browser):
-    asked = ["/open", "/static/app.css", "/static/app.js", "/nowhere", "/report.css"]
-    found = [*(browser.get(path) for path in asked), stranger.get("/open", headers={"host": "evil.example"})]
-    for one in found:
-        assert HEADERS.items() <= dict(one.headers).items()
+    paths = ["/open", "/static/app.css", "/static/app.js", "/nowhere", "/report.css"]
+    responses = [*(browser.get(path) for path in paths), stranger.get("/open", headers={"host": "evil.example"})]
+    for response in responses:
+        assert HEADERS.items() <= dict(response.headers).items()
     assert "unsafe" not in HEADERS["content-security-policy"]
 
 
@@ -147,11 +147,11 @@ def test_only_the_files_that_were_made_are_given(browser: Browser, hospital: Pat
 def test_a_form_that_is_too_large_is_refused(browser: Browser, project: Project, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(guard, "MAX_UPLOAD_BYTES", 100_000)
     browser.at("/open")
-    found = browser.sends("/open", files={"upload": ("a.csv", b"age\n" + b"30\n" * 100_000)})
-    assert found.status_code == 413
-    assert "open a larger file by its path" in found.text
-    told = {"content-length": str(10 << 30)}
-    assert browser.post("/open", headers=told, content=b"").status_code == 413
+    response = browser.sends("/open", files={"upload": ("a.csv", b"age\n" + b"30\n" * 100_000)})
+    assert response.status_code == 413
+    assert "open a larger file by its path" in response.text
+    headers = {"content-length": str(10 << 30)}
+    assert browser.post("/open", headers=headers, content=b"").status_code == 413
     chunks = (b"x" * 50_000 for _ in range(4))
     unsaid = browser.post("/open", content=chunks, headers={"content-type": "multipart/form-data; boundary=b"})
     assert unsaid.status_code == 413
@@ -183,12 +183,12 @@ def test_a_server_that_cannot_start_leaves_the_folder_of_temporary_files_as_it_w
 def test_no_other_program_can_stand_on_either_address_of_the_port():
     sockets = _open_sockets(0)
     port = sockets[0].getsockname()[1]
-    addresses = [one.getsockname()[0] for one in sockets]
+    addresses = [socket.getsockname()[0] for socket in sockets]
     assert addresses in (["127.0.0.1", "::1"], ["127.0.0.1"])  # browsers ask both for a name below localhost
     with pytest.raises(UnmaskError, match=f"port {port} cannot be used"):
         _open_sockets(port)
-    for one in sockets:
-        one.close()
+    for socket in sockets:
+        socket.close()
 
 
 def test_a_port_whose_other_address_is_taken_is_refused():
@@ -217,38 +217,38 @@ def runtime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_private_folder_lies_in_the_runtime_folder_of_the_user(runtime: Path):
-    made = Project.new()
-    assert made.folder.parent == runtime
-    made.remove()
+    project = Project.new()
+    assert project.folder.parent == runtime
+    project.remove()
 
 
-@pytest.mark.parametrize("why", ["full", "of others", "asked otherwise", "none"])
-def test_a_runtime_folder_that_does_not_do_is_left_out(runtime: Path, monkeypatch: pytest.MonkeyPatch, why: str):
-    if why == "full":
+@pytest.mark.parametrize("case", ["full", "of others", "asked otherwise", "none"])
+def test_a_runtime_folder_that_does_not_do_is_left_out(runtime: Path, monkeypatch: pytest.MonkeyPatch, case: str):
+    if case == "full":
         monkeypatch.setattr(private_folder, "MAX_UPLOAD_BYTES", 1 << 60)
-    elif why == "of others":
+    elif case == "of others":
         runtime.chmod(0o755)
-    elif why == "asked otherwise":
+    elif case == "asked otherwise":
         monkeypatch.setenv("TMPDIR", str(runtime.parent / "temporary"))
     else:
         monkeypatch.delenv("XDG_RUNTIME_DIR")
-    made = Project.new()
-    assert made.folder.parent == runtime.parent / "temporary"
-    made.remove()
+    project = Project.new()
+    assert project.folder.parent == runtime.parent / "temporary"
+    project.remove()
 
 
 def test_what_a_killed_run_left_is_found_wherever_it_lies_and_can_be_removed(runtime: Path, browser: Browser):
-    left = Project.new(runtime), Project.new(runtime.parent / "temporary")
-    (left[0].folder / "upload").write_text("PERSON", encoding="utf-8")  # no document yet
+    projects = Project.new(runtime), Project.new(runtime.parent / "temporary")
+    (projects[0].folder / "upload").write_text("PERSON", encoding="utf-8")  # no document yet
     mine = Project.new()
-    for one in left:
-        assert one.lock is not None
-        assert one.folder not in [folder for folder, _, _ in list_interrupted(mine)]
-        os.close(one.lock)
-    assert {folder for folder, _, _ in list_interrupted(mine)} == {one.folder for one in left}
-    for one in left:
-        take(mine, {"do": "discard", "folder": one.folder.name})
-        assert not one.folder.exists()
+    for leftover in projects:
+        assert leftover.lock is not None
+        assert leftover.folder not in [folder for folder, _, _ in list_interrupted(mine)]
+        os.close(leftover.lock)
+    assert {folder for folder, _, _ in list_interrupted(mine)} == {leftover.folder for leftover in projects}
+    for leftover in projects:
+        take(mine, {"do": "discard", "folder": leftover.folder.name})
+        assert not leftover.folder.exists()
     mine.remove()
 
 
@@ -297,11 +297,11 @@ def test_a_killed_server_is_named_at_the_next_start_and_neither_shows_its_key(
     assert line.startswith("file://")
     server.kill()
     server.communicate(timeout=60)
-    (left,) = tmp_path.glob("unmask-open-*")
+    (folder_left,) = tmp_path.glob("unmask-open-*")
     server, _ = started(tmp_path, "--no-browser")
     server.send_signal(signal.SIGHUP)
-    _, said = server.communicate(timeout=60)
-    assert f"{left} is from an interrupted run (hospital.csv, just now)" in said
+    _, message = server.communicate(timeout=60)
+    assert f"{folder_left} is from an interrupted run (hospital.csv, just now)" in message
 
 
 def wait_for(condition: Callable[[], bool]) -> None:

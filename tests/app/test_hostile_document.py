@@ -29,13 +29,15 @@ DOCUMENTS = {
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    here = tmp_path / "theirs"
-    here.mkdir()
-    monkeypatch.syspath_prepend(str(here))  # also the path of the commands that the screens run
-    (here / "hostile_app.py").write_text(f"from pathlib import Path\nPath({str(tmp_path / 'SENTINEL')!r}).touch()\n")
-    (here / "people.csv").write_text("age,ill\n" + "".join(f"{30 + i // 4},{'ab'[i % 2]}\n" for i in range(40)))
-    (here / "ring.txt").write_text("".join(f"{i} {(i + step) % 40}\n" for i in range(40) for step in (1, 2, 5)))
-    return here
+    folder_made = tmp_path / "theirs"
+    folder_made.mkdir()
+    monkeypatch.syspath_prepend(str(folder_made))  # also the path of the commands that the screens run
+    (folder_made / "hostile_app.py").write_text(
+        f"from pathlib import Path\nPath({str(tmp_path / 'SENTINEL')!r}).touch()\n"
+    )
+    (folder_made / "people.csv").write_text("age,ill\n" + "".join(f"{30 + i // 4},{'ab'[i % 2]}\n" for i in range(40)))
+    (folder_made / "ring.txt").write_text("".join(f"{i} {(i + step) % 40}\n" for i in range(40) for step in (1, 2, 5)))
+    return folder_made
 
 
 def walked(browser: Browser, project: Project, document: Path) -> set[int]:

@@ -30,11 +30,11 @@ def test_clusters_equal_the_command_line(
         "truth": "both.csv", "guesses": ["both.csv"], "item": "record", "subject": "person",
         "clusters": ["pred_a", "pred_b"], "beta": 0.6,
     }  # fmt: skip
-    assert [one["require"] for one in project.document["policy"]] == ["breached<=0.5", "risk_slope<=0.9"]
-    given = signed(browser, project)
-    assert given.keys() == {"report.html", "certificate.html", "certificate.json", "unmask.toml"}
+    assert [entry["require"] for entry in project.document["policy"]] == ["breached<=0.5", "risk_slope<=0.9"]
+    files = signed(browser, project)
+    assert files.keys() == {"report.html", "certificate.html", "certificate.json", "unmask.toml"}
     assert "There is no protection to choose here" in browser.at("/verdict").text
-    equals(given, browser.get("/files/audit.json").content, [items], "linkage", tmp_path / "cli", monkeypatch, capsys)
+    equals(files, browser.get("/files/audit.json").content, [items], "linkage", tmp_path / "cli", monkeypatch, capsys)
 
 
 def test_a_document_of_clusters_is_opened_with_its_files(browser: Browser, project: Project, items: Path):
@@ -57,15 +57,15 @@ def test_policies_that_a_document_uses_are_shown_and_stay(browser: Browser, proj
         '[[policy]]\nrequire = "recall <= 0.1"\nname = "Found again"\ndomain = "graphs"\n'
     )
     uses = [{"use": "board.toml"}, {"use": "strict"}]
-    said = "".join(f'[[policy]]\nuse = "{one["use"]}"\n' for one in uses)
-    opened(browser, clusters(items.parent, "both.csv", f'[[policy]]\nrequire = "breached <= 0.5"\n{said}'))
+    policies = "".join(f'[[policy]]\nuse = "{use["use"]}"\n' for use in uses)
+    opened(browser, clusters(items.parent, "both.csv", f'[[policy]]\nrequire = "breached <= 0.5"\n{policies}'))
     page = browser.at("/adversaries").text
     assert "Our board" in page
     assert "Slope of the risk" in page
     assert "Found again" not in page  # it is about networks
     browser.sends("/adversaries", **{**boxes(browser), "breached<=": "40"}, do="apply")
     assert project.document["policy"][:2] == uses
-    assert [one["require"] for one in project.document["policy"][2:]] == ["breached<=0.4"]
+    assert [entry["require"] for entry in project.document["policy"][2:]] == ["breached<=0.4"]
 
 
 def test_what_else_a_document_says_of_a_condition_stays():
@@ -73,10 +73,10 @@ def test_what_else_a_document_says_of_a_condition_stays():
         {"require": "recall <= 0.1", "name": "Found again", "domain": "graphs", "source": "the board"},
         {"require": "risk_slope <= 0.9", "name": "Slope of the risk", "purpose": "research"},
     ]
-    given = {"policy": entries}
-    save_limits({"recall<=": 0.05}, split_policy(given, ("recall<=",))[1], given)
-    assert given["policy"][0] == {**entries[0], "require": "recall<=0.05"}
-    assert (given["policy"][1]["name"], given["policy"][1]["purpose"]) == ("Slope of the risk", "research")
+    document = {"policy": entries}
+    save_limits({"recall<=": 0.05}, split_policy(document, ("recall<=",))[1], document)
+    assert document["policy"][0] == {**entries[0], "require": "recall<=0.05"}
+    assert (document["policy"][1]["name"], document["policy"][1]["purpose"]) == ("Slope of the risk", "research")
 
 
 def test_a_document_without_a_truth_is_asked_for_one(browser: Browser, project: Project, items: Path):
@@ -86,7 +86,7 @@ def test_a_document_without_a_truth_is_asked_for_one(browser: Browser, project: 
 
 
 @pytest.mark.parametrize(
-    ("said", "why"),
+    ("fields", "message"),
     [
         ({"linkage.beta": "0"}, "beta"),
         ({"linkage.beta": "140"}, "is 140 %, expected a percentage above 0, to 100"),
@@ -94,12 +94,12 @@ def test_a_document_without_a_truth_is_asked_for_one(browser: Browser, project: 
         ({"require": "nonsense"}, "the condition is"),
     ],
 )
-def test_what_the_command_refuses_is_a_sentence(browser: Browser, items: Path, said: dict[str, str], why: str):
+def test_what_the_command_refuses_is_a_sentence(browser: Browser, items: Path, fields: dict[str, str], message: str):
     opened(browser, items)
     browser.at("/adversaries")
-    found = browser.sends("/adversaries", **{**boxes(browser), "breached<=": "50", **said}, do="continue")
-    assert found.status_code == 422
-    assert why in unescape(found.text)
+    response = browser.sends("/adversaries", **{**boxes(browser), "breached<=": "50", **fields}, do="continue")
+    assert response.status_code == 422
+    assert message in unescape(response.text)
 
 
 def test_where_a_verdict_that_failed_is_mended_is_told(browser: Browser, project: Project, tmp_path: Path):
@@ -108,6 +108,6 @@ def test_where_a_verdict_that_failed_is_mended_is_told(browser: Browser, project
     goes(browser, "/roles")
     goes(browser, "/adversaries", **{"breached<=": "50"})
     project.jobs.wait("verdict")
-    found = browser.at("/verdict").text
-    assert "a label is missing at 1 item" in found
-    assert '<a href="/roles">step 2</a>, Columns' in found
+    result = browser.at("/verdict").text
+    assert "a label is missing at 1 item" in result
+    assert '<a href="/roles">step 2</a>, Columns' in result

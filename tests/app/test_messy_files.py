@@ -14,8 +14,8 @@ ROWS = 40
 def messy(browser: Browser, tmp_path: Path) -> Browser:
     """A browser that has opened one."""
     lines = [
-        f'{at:05d};{at % 28 + 1:02d}.05.{1950 + at};{70 + at},5;"fell at home; lives with {at % 9} others";'
-        for at in range(ROWS)
+        f'{i:05d};{i % 28 + 1:02d}.05.{1950 + i};{70 + i},5;"fell at home; lives with {i % 9} others";'
+        for i in range(ROWS)
     ]
     lines[3] = "00003;not told;--;;"
     lines[4] = "00004;01.02.1960;not told;;"
@@ -30,23 +30,23 @@ def test_words_for_a_missing_cell_can_be_told(messy: Browser, project: Project) 
     assert '<th scope="col">Geb.-Datum<small>text' in messy.at("/open").text
     assert messy.sends("/open", do="read", na="not told, 999").status_code == 200
     assert project.document["data"]["na"][:2] == ["not told", "999"]
-    found = messy.at("/open").text
-    assert '<th scope="col">Geb.-Datum<small>date' in found
-    assert '<th scope="col">Gewicht (kg)<small>number' in found  # in which -- is missing still
-    assert 'name="na" value="not told, 999"' in found
-    assert "unmask init stays.csv --na &#39;not told,999,#N/A" in found
-    assert "What was recognized</h2>" in found
-    assert "<li>Gewicht (kg): 2 cells &#39;--&#39;, &#39;not told&#39; read as missing</li>" in found
+    result = messy.at("/open").text
+    assert '<th scope="col">Geb.-Datum<small>date' in result
+    assert '<th scope="col">Gewicht (kg)<small>number' in result  # in which -- is missing still
+    assert 'name="na" value="not told, 999"' in result
+    assert "unmask init stays.csv --na &#39;not told,999,#N/A" in result
+    assert "What was recognized</h2>" in result
+    assert "<li>Gewicht (kg): 2 cells &#39;--&#39;, &#39;not told&#39; read as missing</li>" in result
     messy.sends("/open", do="read", na=" ")
     assert "na" not in project.document["data"]
 
 
 def test_a_document_that_says_that_no_word_is_a_missing_cell_is_kept(messy: Browser, project: Project) -> None:
-    for said in ("", ["NA"], "NA"):
-        project.save({**project.document, "data": {**project.document["data"], "na": said}})
+    for words in ("", ["NA"], "NA"):
+        project.save({**project.document, "data": {**project.document["data"], "na": words}})
         assert 'name="na" value=""' in messy.at("/open").text
         messy.sends("/open", do="read", na="")
-        assert project.document["data"]["na"] == said
+        assert project.document["data"]["na"] == words
 
 
 def test_words_are_told_besides_those_of_a_document(messy: Browser, project: Project) -> None:
@@ -68,8 +68,8 @@ def test_what_was_recognized_in_the_first_rows_says_so(messy: Browser, monkeypat
 
 def test_columns_without_a_name_or_a_cell_and_remarks_are_dropped_unless_somebody_says_else(messy: Browser) -> None:
     assert '<th scope="col">(no name)<small>' in messy.at("/open").text
-    found = messy.at("/roles").text
-    assert "<h2>(no name)</h2>" in found
-    assert "No cell holds anything." in found
-    assert "Sentences may tell anything of a person, names too." in found
-    assert {messy.checked()[f"role-{at}"] for at in (0, 3, 4)} == {"drop"}
+    result = messy.at("/roles").text
+    assert "<h2>(no name)</h2>" in result
+    assert "No cell holds anything." in result
+    assert "Sentences may tell anything of a person, names too." in result
+    assert {messy.checked()[f"role-{index}"] for index in (0, 3, 4)} == {"drop"}

@@ -19,8 +19,8 @@ CONDITIONS = ("identity:success_probability.worst <= 0.2", "k_people >= 5", "per
 
 def test_a_protection_that_is_tried_has_the_distance_to_its_limit_that_its_audit_has(project):
     write(project.folder / "people.csv", rows_of(3, 60, 3, 0.0))
-    given = {name: PEOPLE[name] for name in ("data", "columns", "adversaries")}
-    project.save(given | {"policy": [{"require": one} for one in CONDITIONS]})
+    document = {name: PEOPLE[name] for name in ("data", "columns", "adversaries")}
+    project.save(document | {"policy": [{"require": condition} for condition in CONDITIONS]})
     people = Table.read(
         project.folder / "people.csv",
         quasi_identifiers=("age", "admission", "sex"),
@@ -36,7 +36,7 @@ def test_a_protection_that_is_tried_has_the_distance_to_its_limit_that_its_audit
     assert len(points) >= 5
     for k in (2, 5, 10):
         release, origin = Mondrian(k=k)(people)
-        found = audit({"r": release}, original=people, origin=origin, without=("learner", "insider", "order"))
-        (verdict,) = ReportData.of(found).judged(read_policies(CONDITIONS))
+        result = audit({"r": release}, original=people, origin=origin, without=("learner", "insider", "order"))
+        (verdict,) = ReportData.of(result).judged(read_policies(CONDITIONS))
         assert points[k].ratio == pytest.approx(max(line.times for line in verdict.lines()), rel=1e-9)
         assert points[k].is_met == (verdict.state == "acceptable")

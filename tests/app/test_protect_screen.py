@@ -18,8 +18,8 @@ from unmask.render import draw
 
 
 def point(k: int | None, l: int | None = None) -> Point:  # noqa: E741
-    asked = {name: value for name, value in (("k", k), ("l", l)) if value is not None}
-    return Point("", asked, 0.5, 1.0, is_met=True)
+    wanted = {name: value for name, value in (("k", k), ("l", l)) if value is not None}
+    return Point("", wanted, 0.5, 1.0, is_met=True)
 
 
 def test_a_slider_moves_along_what_was_computed():
@@ -39,16 +39,16 @@ def test_of_releases_with_equal_utility_the_one_with_less_risk_is_selected(proje
 
 
 def drawn(*points: tuple[str, float, float, bool], chosen: int = -1, against: int = -1) -> str:
-    made = [
-        Point(name, {"k": at}, utility, ratio, is_met=ratio <= 1, is_best=is_best)
-        for at, (name, ratio, utility, is_best) in enumerate(points)
+    points_made = [
+        Point(name, {"k": index}, utility, ratio, is_met=ratio <= 1, is_best=is_best)
+        for index, (name, ratio, utility, is_best) in enumerate(points)
     ]
-    return str(draw(CHART, build_table(made, TRIALS, chosen, against)))
+    return str(draw(CHART, build_table(points_made, TRIALS, chosen, against)))
 
 
 def test_every_point_is_a_link_that_says_what_it_is():
     svg = drawn(("k = 2", 2.0, 0.9, True), ("k = 5", 0.5, 0.6, True), ("k = 9", 0.6, 0.5, False), chosen=1, against=0)
-    assert {*re.findall(r'<a href="([^"]*)"', svg)} == {f"/protect?point={at}&amp;against=0" for at in range(3)}
+    assert {*re.findall(r'<a href="([^"]*)"', svg)} == {f"/protect?point={index}&amp;against=0" for index in range(3)}
     assert svg.count("k = 5: Conditions: every tested condition met; Worst condition, times its limit: 0.500;") == 2
     assert 'role="group"' in svg
     assert re.search(r">the limit</text>", svg)
@@ -63,7 +63,7 @@ def test_the_point_that_is_looked_at_has_a_ring_and_the_other_one_a_dashed_one()
     assert 'r="10"' not in drawn(("k = 2", 2.0, 0.9, True))
 
 
-def tried(browser: Browser, project: Project, monkeypatch: pytest.MonkeyPatch, *points: Point) -> None:
+def open_points(browser: Browser, project: Project, monkeypatch: pytest.MonkeyPatch, *points: Point) -> None:
     """A project whose protections were tried, with these points."""
     write_hospital(project.folder.parent / "hospital.csv", 60)
     browser.at("/open")
@@ -76,16 +76,17 @@ def tried(browser: Browser, project: Project, monkeypatch: pytest.MonkeyPatch, *
 
 
 def test_what_is_kept_is_said_not_to_be_tried(browser: Browser, project: Project, monkeypatch: pytest.MonkeyPatch):
-    tried(browser, project, monkeypatch, point(6))
+    open_points(browser, project, monkeypatch, point(6))
     assert "attacks only in step 4" not in browser.at("/protect").text
     project.save({**project.document, "columns": {**project.document["columns"], "ward": "keep"}})
-    said = "ward is released unchanged. The adversary who knows it attacks only in step 4"
-    assert said in browser.at("/protect").text
+    warning = "ward is released unchanged. The adversary who knows it attacks only in step 4"
+    assert warning in browser.at("/protect").text
 
 
 def test_a_point_is_not_compared_with_itself(browser: Browser, project: Project, monkeypatch: pytest.MonkeyPatch):
-    tried(browser, project, monkeypatch, point(6), point(9))
+    open_points(browser, project, monkeypatch, point(6), point(9))
     headings = {
-        at: browser.at(f"/protect?point=0&against={at}").text.count('<th scope="col" class="r">') for at in (0, 1)
+        index: browser.at(f"/protect?point=0&against={index}").text.count('<th scope="col" class="r">')
+        for index in (0, 1)
     }
     assert headings[1] == headings[0] + 1

@@ -18,14 +18,14 @@ from unmask.app.project import Project
 def not_started(self: Jobs, name: str, commands: Any, *, digest: str, **_: Any) -> None:
     """A job that failed at once: nothing is run here."""
     self.folder.mkdir(exist_ok=True)
-    kept = {
+    job = {
         "name": name,
-        "commands": [list(one) for one in commands],
+        "commands": [list(command) for command in commands],
         "digest": digest,
         "state": "failed",
         "message": "no",
     }
-    (self.folder / f"{name}.json").write_text(json.dumps(kept))
+    (self.folder / f"{name}.json").write_text(json.dumps(job))
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -38,22 +38,22 @@ def test_no_request_fails(browser: Browser, project: Project, tmp_path: Path, mo
         '[data]\nfile = "hospital.csv"\n[columns]\nsex = "quasi-identifier"\nzip = "quasi-identifier"\n'
         'diagnosis = "sensitive"\n[[protections]]\nuse = "tables.Mondrian"\n[[policy]]\nuse = "wp216"\n'
     )
-    others = [tmp_path / name for name in ("clusters.csv", "network.txt", "places.csv")]
-    others[0].write_text("item,person,cluster\nr1,p1,c1\nr2,p1,c1\n")
-    others[1].write_text("1 2\n2 3\n3 1\n")
-    others[2].write_text("place,x,y\na,0,0\nb,0,1\n")
-    opened = (document, table, None, *others)  # and no file now and then
+    other_files = [tmp_path / name for name in ("clusters.csv", "network.txt", "places.csv")]
+    other_files[0].write_text("item,person,cluster\nr1,p1,c1\nr2,p1,c1\n")
+    other_files[1].write_text("1 2\n2 3\n3 1\n")
+    other_files[2].write_text("place,x,y\na,0,0\nb,0,1\n")
+    opened = (document, table, None, *other_files)  # and no file now and then
     hidden: dict[str, str] = {}
-    for number, asked in enumerate(generated(60, seed=seed)):
+    for number, request in enumerate(generated(60, seed=seed)):
         if number % 15 == 0:
             project.clear()
-            if which := opened[(number // 15 + 2 * seed) % len(opened)]:
-                open_path(project, which)
+            if project_chosen := opened[(number // 15 + 2 * seed) % len(opened)]:
+                open_path(project, project_chosen)
             hidden = dict(re.findall(r'name="(form|version)" value="([^"]*)"', browser.at("/roles").text))
             hidden.pop("of", None)
-        if asked.pop("whole", False):
-            asked["data"] = {**asked["data"], **hidden}
-        found = browser.request(**asked, follow_redirects=False)
-        assert found.status_code < 500, asked
-        assert "root:" not in found.text
-        assert "{{" not in found.text or "{{ 7 * 7 }}" in found.text
+        if request.pop("whole", False):
+            request["data"] = {**request["data"], **hidden}
+        response = browser.request(**request, follow_redirects=False)
+        assert response.status_code < 500, request
+        assert "root:" not in response.text
+        assert "{{" not in response.text or "{{ 7 * 7 }}" in response.text

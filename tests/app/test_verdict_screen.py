@@ -60,9 +60,9 @@ def commands(browser: Browser, project: Project, hospital: Path, monkeypatch: py
     browser.sends("/open", do="open", path=str(hospital))
     browser.at("/roles")
     browser.sends("/roles", **browser.checked(), do="continue")
-    made = Commands(project.folder)
-    monkeypatch.setattr(Jobs, "_open_process", lambda *given: made(*given))
-    return made
+    commands_run = Commands(project.folder)
+    monkeypatch.setattr(Jobs, "_open_process", lambda *arguments: commands_run(*arguments))
+    return commands_run
 
 
 def told_at(page: str) -> str:
@@ -77,28 +77,28 @@ def test_some_people_are_attacked_before_all_are(
     browser.sends("/adversaries", policy="ema-0.09", do="continue")
     events = told_at(browser.at("/verdict").text)
     threading.Timer(0.2, commands.let_go.release).start()
-    with browser.stream("GET", events) as told:
-        assert "event: end" in "".join(told.iter_text())  # there is another command, and may be more to show
-    found = browser.at("/verdict").text
-    assert "Not the verdict yet" not in found
-    assert told_at(found) != events
+    with browser.stream("GET", events) as stream:
+        assert "event: end" in "".join(stream.iter_text())  # there is another command, and may be more to show
+    result = browser.at("/verdict").text
+    assert "Not the verdict yet" not in result
+    assert told_at(result) != events
     threading.Timer(0.2, commands.let_go.release).start()
-    with browser.stream("GET", told_at(found)) as told:
-        assert "drawn at random" in "".join(told.iter_text())
-    with browser.stream("GET", told_at(found)) as told:  # who begins to listen late hears of what there is meanwhile
-        assert "event: end" in "".join(told.iter_text())
-    found = browser.at("/verdict").text
-    assert "Is it acceptable? 2" in found
-    assert "Not the verdict yet" in found
-    assert 'href="/sign">Sign and download' not in found
+    with browser.stream("GET", told_at(result)) as stream:
+        assert "drawn at random" in "".join(stream.iter_text())
+    with browser.stream("GET", told_at(result)) as stream:  # who begins to listen late hears of what there is meanwhile
+        assert "event: end" in "".join(stream.iter_text())
+    result = browser.at("/verdict").text
+    assert "Is it acceptable? 2" in result
+    assert "Not the verdict yet" in result
+    assert 'href="/sign">Sign and download' not in result
     assert browser.at("/sign").url.path != "/sign"
     commands.let_go.release()
     project.jobs.wait("verdict", 30)
-    found = browser.at("/verdict").text
-    assert "Is it acceptable? 3" in found
-    assert "Not the verdict yet" not in found
+    result = browser.at("/verdict").text
+    assert "Is it acceptable? 3" in result
+    assert "Not the verdict yet" not in result
     assert browser.at("/sign").url.path == "/sign"
-    assert [one[0] for one in commands.run[:3]] == ["protect", "audit", "audit"]
+    assert [command[0] for command in commands.run[:3]] == ["protect", "audit", "audit"]
     assert "--targets" in commands.run[1]
     assert AT_RISK not in commands.run[1]
     assert "--targets" not in commands.run[2]
@@ -122,7 +122,7 @@ def test_no_command_starts_after_one_that_failed(browser: Browser, project: Proj
     commands.let_go.release()
     browser.sends("/adversaries", policy="ema-0.09", do="continue")
     project.jobs.wait("verdict", 30)
-    assert [one[0] for one in commands.run] == ["protect"]
+    assert [command[0] for command in commands.run] == ["protect"]
     job = project.jobs.find("verdict")
     assert job is not None
     assert job.state == "failed"
@@ -132,7 +132,7 @@ def test_few_people_are_attacked_at_once(browser: Browser, project: Project, com
     browser.sends("/adversaries", policy="ema-0.09", do="continue")
     commands.let_go.release(3)
     project.jobs.wait("verdict", 30)
-    assert [one[0] for one in commands.run[:2]] == ["protect", "audit"]
+    assert [command[0] for command in commands.run[:2]] == ["protect", "audit"]
     assert "--targets" not in commands.run[1]
 
 
@@ -145,7 +145,7 @@ def test_while_changes_are_tried_the_page_does_not_say_that_none_was(
     page = browser.at("/verdict").text
     assert '<div class="report trying">' in page  # where the advice is hidden
     threading.Timer(0.6, commands.let_go.release).start()
-    with browser.stream("GET", told_at(page)) as told:
-        assert "data: Trying other protections" in "".join(told.iter_text())
+    with browser.stream("GET", told_at(page)) as stream:
+        assert "data: Trying other protections" in "".join(stream.iter_text())
     project.jobs.wait(pages.CHANGES, 30)
     assert '<div class="report">' in browser.at("/verdict").text

@@ -24,13 +24,13 @@ def opened(browser: Browser, path: Path) -> None:
     assert browser.sends("/open", do="open", path=str(path)).status_code == 200
 
 
-def asked(browser: Browser, roles: dict[str, str] | None = None, **said: str) -> None:
+def choose_roles(browser: Browser, roles: dict[str, str] | None = None, **fields: str) -> None:
     """With the roles that were guessed but for some, and the policy of the European Medicines Agency."""
     browser.at("/roles")
     browser.sends("/roles", **browser.checked(), do="apply")
     browser.sends("/roles", **browser.checked() | (roles or {}), do="continue")
     assert browser.page.url.path == "/adversaries"
-    browser.sends("/adversaries", **{"policy": "ema-0.09", **said}, do="continue")
+    browser.sends("/adversaries", **{"policy": "ema-0.09", **fields}, do="continue")
     assert browser.page.url.path == "/verdict", browser.page.text
 
 
@@ -52,7 +52,9 @@ def test_the_whole_way_equals_the_command_line(
     table = write_hospital(tmp_path / "hospital 2026 (1).csv", 80)
     opened(browser, table)
     assert "unmask init 'hospital 2026 (1).csv'" in unescape(browser.at("/open").text)
-    asked(browser, {"level-1": "decade"}, policy="own", require="k >= 10\nidentity:success_probability.worst <= 0.1")
+    choose_roles(
+        browser, {"level-1": "decade"}, policy="own", require="k >= 10\nidentity:success_probability.worst <= 0.1"
+    )
     assert project.document["protections"][0]["with"] == {"k": 12, "levels": {"birth_date": "decade"}}
     project.jobs.wait("verdict")
     assert "Acceptable" in browser.at("/verdict").text
@@ -63,20 +65,20 @@ def test_the_whole_way_equals_the_command_line(
     assert "Certify again" in page
     assert not re.search(r" --[a-z]|, or node", page.partition("<footer")[0])
     names = ("unmask.toml", "release.csv", "origin.csv", "at-risk.csv", "audit.json", "certificate.json")
-    given = {name: browser.get(f"/files/{name}").content for name in names}
+    files = {name: browser.get(f"/files/{name}").content for name in names}
 
     folder = tmp_path / "cli"
     folder.mkdir()
     monkeypatch.chdir(folder)
     (folder / table.name).write_bytes(table.read_bytes())
-    (folder / "unmask.toml").write_bytes(given["unmask.toml"])
+    (folder / "unmask.toml").write_bytes(files["unmask.toml"])
     run(capsys, "protect", "unmask.toml", "-o", "release.csv", "--origin", "origin.csv")
-    assert (folder / "release.csv").read_bytes() == given["release.csv"]
-    (folder / "origin.csv").write_bytes(given["origin.csv"])  # equal rows are in an order that nobody can repeat
+    assert (folder / "release.csv").read_bytes() == files["release.csv"]
+    (folder / "origin.csv").write_bytes(files["origin.csv"])  # equal rows are in an order that nobody can repeat
     audited = json.loads(run(capsys, "audit", "unmask.toml", "--json", "--steps", "--at-risk", "at-risk.csv"))
-    assert audited == json.loads(given["audit.json"])
-    assert (folder / "at-risk.csv").read_bytes() == given["at-risk.csv"]
-    (folder / "certificate.json").write_bytes(given["certificate.json"])
+    assert audited == json.loads(files["audit.json"])
+    assert (folder / "at-risk.csv").read_bytes() == files["at-risk.csv"]
+    (folder / "certificate.json").write_bytes(files["certificate.json"])
     assert "0 are not" in run(capsys, "certify", "unmask.toml", "--check", "certificate.json")
 
 
@@ -86,8 +88,8 @@ def test_the_first_document_is_that_of_init(browser: Browser, project: Project, 
     with pytest.raises(SystemExit) as ended:
         main(["init", str(hospital), "-o", str(tmp_path / "unmask.toml"), "--quiet"])
     assert ended.value.code == 0
-    told, shown = load(tmp_path / "unmask.toml"), project.document
-    assert {**told, "data": {**told["data"], "file": "hospital.csv"}} == shown
+    written, shown_document = load(tmp_path / "unmask.toml"), project.document
+    assert {**written, "data": {**written["data"], "file": "hospital.csv"}} == shown_document
     reasons = re.findall(r"^\w+ = .*?# (.*)$", (tmp_path / "unmask.toml").read_text(), flags=re.MULTILINE)
     assert all(reason in (project.folder / "unmask.toml").read_text() for reason in reasons)
 
@@ -97,37 +99,37 @@ def test_nothing_without_a_role_can_be_released(browser: Browser, hospital: Path
     browser.at("/roles")
     roles = browser.checked()
     del roles["role-8"]
-    found = browser.sends("/roles", **roles, do="continue")
-    assert found.status_code == 422
-    assert "a column has no role;" in found.text
-    assert "No role yet." in found.text
+    page_text = browser.sends("/roles", **roles, do="continue")
+    assert page_text.status_code == 422
+    assert "a column has no role;" in page_text.text
+    assert "No role yet." in page_text.text
     assert browser.at("/roles").text.count("No role yet.") == 1
 
 
 def test_a_wide_table_goes_on_to_the_adversaries(browser: Browser, tmp_path: Path):
-    names = [f"ward{at}" for at in range(30)]
+    names = [f"ward{index}" for index in range(30)]
     path = tmp_path / "wide.csv"
-    path.write_text("\n".join(",".join(row) for row in (names, *([one] * 30 for one in "xyzxyz"))))
+    path.write_text("\n".join(",".join(row) for row in (names, *([letter] * 30 for letter in "xyzxyz"))))
     opened(browser, path)
     browser.at("/roles")
-    said = dict.fromkeys((f"role-{at}" for at in range(30)), "quasi-identifier")
-    found = browser.sends("/roles", **said, do="apply").text
-    hidden = dict(re.findall(r'<input type="hidden" name="(form|version)" value="([^"]*)">', found))
-    uploads = re.findall(r'type="file" name="(hierarchy-\d+)"', found)
+    fields = dict.fromkeys((f"role-{index}" for index in range(30)), "quasi-identifier")
+    page_text = browser.sends("/roles", **fields, do="apply").text
+    hidden = dict(re.findall(r'<input type="hidden" name="(form|version)" value="([^"]*)">', page_text))
+    uploads = re.findall(r'type="file" name="(hierarchy-\d+)"', page_text)
     assert len(uploads) == 30  # which a browser sends without a file, each as one
-    parts = [f'name="{name}"\r\n\r\n{one}' for name, one in {**said, **hidden, "do": "continue"}.items()]
+    parts = [f'name="{name}"\r\n\r\n{value}' for name, value in {**fields, **hidden, "do": "continue"}.items()]
     parts += [f'name="{name}"; filename=""\r\nContent-Type: application/octet-stream\r\n\r\n' for name in uploads]
     body = "".join(f"--b\r\nContent-Disposition: form-data; {part}\r\n" for part in parts) + "--b--\r\n"
-    found = browser.post("/roles", content=body, headers={"content-type": "multipart/form-data; boundary=b"})
-    assert found.url.path == "/adversaries", found.text
+    page_text = browser.post("/roles", content=body, headers={"content-type": "multipart/form-data; boundary=b"})
+    assert page_text.url.path == "/adversaries", page_text.text
 
 
 def test_somebody_must_know_something(browser: Browser, hospital: Path):
     opened(browser, hospital)
     browser.at("/roles")
-    found = browser.sends("/roles", **dict.fromkeys(browser.checked(), "drop"), do="continue")
-    assert found.status_code == 422
-    assert "there is no quasi-identifier" in found.text
+    page_text = browser.sends("/roles", **dict.fromkeys(browser.checked(), "drop"), do="continue")
+    assert page_text.status_code == 422
+    assert "there is no quasi-identifier" in page_text.text
     assert browser.at("/adversaries").url.path == "/roles"
 
 
@@ -135,42 +137,50 @@ def test_every_adversary_is_in_the_document(browser: Browser, project: Project, 
     opened(browser, hospital)
     browser.at("/roles")
     browser.sends("/roles", **browser.checked(), do="continue")
-    said = {
+    fields = {
         "register-on": "1", "register.coverage": "80", "control-on": "1", "data.hold_back": "25",
         "parts-on": "1", "part-0": "0",
         "part-1": "1", "attacker-on": "1", "gain": "250", "colleague-on": "1", "error": "5", "audit.targets": "100",
         "policy": "own", "require": "k >= 5\nidentity:success_probability.worst <= 0.2", "do": "apply",
     }  # fmt: skip
-    found = browser.sends("/adversaries", files={"register.file file": ("voters.csv", b"sex,zip\nf,01007\n")}, **said)
-    assert found.status_code == 200, found.text
-    given = project.document
-    assert given["register"] == {"file": "voters.csv", "coverage": 0.8}
-    assert given["data"]["hold_back"] == 0.25
-    assert given["linkability"] == {"parts": [["birth_date"], ["sex"]]}
-    assert given["audit"] == {"targets": 100, "attacker": "attacker.toml"}
+    page_text = browser.sends(
+        "/adversaries", files={"register.file file": ("voters.csv", b"sex,zip\nf,01007\n")}, **fields
+    )
+    assert page_text.status_code == 200, page_text.text
+    document = project.document
+    assert document["register"] == {"file": "voters.csv", "coverage": 0.8}
+    assert document["data"]["hold_back"] == 0.25
+    assert document["linkability"] == {"parts": [["birth_date"], ["sex"]]}
+    assert document["audit"] == {"targets": 100, "attacker": "attacker.toml"}
     assert "gain = 250.0" in (project.folder / "attacker.toml").read_text()
-    assert given["adversaries"][-1] == {"name": "colleague", "use": "tables.NearestNeighbor", "knows": {"error": 0.05}}
-    assert [one["require"] for one in given["policy"]] == ["k>=5", "identity:success_probability.worst<=0.2"]
-    found = browser.sends("/adversaries", policy="own", do="apply")
+    assert document["adversaries"][-1] == {
+        "name": "colleague",
+        "use": "tables.NearestNeighbor",
+        "knows": {"error": 0.05},
+    }
+    assert [entry["require"] for entry in document["policy"]] == ["k>=5", "identity:success_probability.worst<=0.2"]
+    page_text = browser.sends("/adversaries", policy="own", do="apply")
     assert not {"register", "linkability", "audit"} & project.document.keys()
 
 
 def test_a_standard_adversary_that_is_off_is_not_run(browser: Browser, project: Project, hospital: Path):
     opened(browser, hospital)
-    asked(browser)
-    shown = dict(re.findall(r'name="(shown [^"]+)" value="(1)"', browser.at("/adversaries").text))
-    assert list(shown) == ["shown insider", "shown learner", "shown order"]
-    browser.sends("/adversaries", **shown, **{"on learner": "1", "policy": "ema-0.09", "do": "apply"})
+    choose_roles(browser)
+    hidden_fields = dict(re.findall(r'name="(shown [^"]+)" value="(1)"', browser.at("/adversaries").text))
+    assert list(hidden_fields) == ["shown insider", "shown learner", "shown order"]
+    browser.sends("/adversaries", **hidden_fields, **{"on learner": "1", "policy": "ema-0.09", "do": "apply"})
     assert project.document["audit"] == {"without": ["insider", "order"]}
     assert {name for name in browser.checked() if name.startswith("on ")} == {"on learner"}
     browser.sends("/adversaries", policy="ema-0.09", do="apply")  # a form that shows none of them changes none
     assert project.document["audit"] == {"without": ["insider", "order"]}
-    browser.sends("/adversaries", **shown, **{"on insider": "1", "on learner": "1", "on order": "1", "do": "apply"})
+    browser.sends(
+        "/adversaries", **hidden_fields, **{"on insider": "1", "on learner": "1", "on order": "1", "do": "apply"}
+    )
     assert "audit" not in project.document
 
 
 @pytest.mark.parametrize(
-    ("said", "why"),
+    ("fields", "message"),
     [
         ({"register-on": "1", "register.coverage": "100"}, "has no register"),
         ({"control-on": "1", "data.hold_back": "100"}, "is 100 %, expected a percentage from 0, below 100"),
@@ -180,13 +190,13 @@ def test_a_standard_adversary_that_is_off_is_not_run(browser: Browser, project: 
         ({"policy": "own", "require": "nonsense"}, "the condition is"),
     ],
 )
-def test_a_card_that_says_nothing_is_told(browser: Browser, hospital: Path, said: dict[str, str], why: str):
+def test_a_card_that_says_nothing_is_told(browser: Browser, hospital: Path, fields: dict[str, str], message: str):
     opened(browser, hospital)
     browser.at("/roles")
     browser.sends("/roles", **browser.checked(), do="continue")
-    found = browser.sends("/adversaries", **{"policy": "ema-0.09", **said}, do="continue")
-    assert found.status_code == 422
-    assert why in found.text
+    page_text = browser.sends("/adversaries", **{"policy": "ema-0.09", **fields}, do="continue")
+    assert page_text.status_code == 422
+    assert message in page_text.text
 
 
 def test_a_second_window_is_told_that_the_first_changed_something(browser: Browser, hospital: Path):
@@ -194,9 +204,9 @@ def test_a_second_window_is_told_that_the_first_changed_something(browser: Brows
     old = browser.at("/roles")
     browser.sends("/roles", **browser.checked() | {"role-2": "drop"}, do="apply")
     browser.page = old
-    found = browser.sends("/roles", **browser.checked(), do="apply")
-    assert found.status_code == 422
-    assert "another window" in found.text
+    page_text = browser.sends("/roles", **browser.checked(), do="apply")
+    assert page_text.status_code == 422
+    assert "another window" in page_text.text
 
 
 def test_a_document_is_opened_with_the_files_that_it_names(browser: Browser, project: Project, tmp_path: Path):
@@ -216,7 +226,7 @@ def test_a_document_is_opened_with_the_files_that_it_names(browser: Browser, pro
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "why"),
+    ("name", "content", "message"),
     [
         ("empty.csv", b"", "is empty"),
         ("people.exe", b"age\n1\n", "another ending"),
@@ -227,29 +237,29 @@ def test_a_document_is_opened_with_the_files_that_it_names(browser: Browser, pro
     ],
 )
 def test_a_file_that_cannot_be_read_is_a_sentence(
-    browser: Browser, project: Project, name: str, content: bytes, why: str
+    browser: Browser, project: Project, name: str, content: bytes, message: str
 ):
     browser.at("/open")
-    found = browser.sends("/open", files={"upload": (name, content)})
-    assert found.status_code == 422
-    assert why in found.text
+    page_text = browser.sends("/open", files={"upload": (name, content)})
+    assert page_text.status_code == 422
+    assert message in page_text.text
     assert [path.name for path in project.folder.iterdir() if not path.name.startswith("lock")] == []
 
 
 def test_work_that_was_cut_off_goes_on(browser: Browser, project: Project, hospital: Path):
-    other = Project.new(project.folder.parent)
-    left = Browser(browser.app, base_url=browser.base_url)
-    left.cookies = browser.cookies
+    second_project = Project.new(project.folder.parent)
+    stranger = Browser(browser.app, base_url=browser.base_url)
+    stranger.cookies = browser.cookies
     from unmask.app.file_loading import open_path
 
-    open_path(other, hospital)
+    open_path(second_project, hospital)
     assert list_interrupted(project) == []  # somebody holds it
-    assert other.lock is not None
-    os.close(other.lock)
-    other.lock = None
+    assert second_project.lock is not None
+    os.close(second_project.lock)
+    second_project.lock = None
     assert "Continue hospital.csv" in browser.at("/open").text
-    browser.sends("/open", do="resume", folder=other.folder.name)
-    assert project.folder == other.folder
+    browser.sends("/open", do="resume", folder=second_project.folder.name)
+    assert project.folder == second_project.folder
     assert browser.at("/roles").status_code == 200
 
 
@@ -288,19 +298,19 @@ def test_another_file_leaves_nothing_of_the_first(browser: Browser, project: Pro
     browser.sends("/open", do="demo")
     assert project.document["data"]["file"] == "census.csv"
     assert browser.get("/files/release.csv").status_code == 404
-    assert sorted(one.name for one in project.folder.iterdir()) == ["census.csv", "lock", "unmask.toml"]
+    assert sorted(path.name for path in project.folder.iterdir()) == ["census.csv", "lock", "unmask.toml"]
 
 
 def test_counting_a_large_table_is_a_page_that_waits(browser: Browser, hospital: Path, monkeypatch: pytest.MonkeyPatch):
     for name, value in (("PATIENCE_SECONDS", 0.0), ("LARGE_BYTES", 0)):
         monkeypatch.setattr(column_profile, name, value)
     opened(browser, hospital)
-    found = browser.at("/roles").text
-    assert "Reading and counting the columns" in found
-    assert "role-0" not in found
-    assert '<noscript><meta http-equiv="refresh"' in found
-    with browser.stream("GET", re.findall(r'data-events="([^"]*)"', found)[0]) as told:
-        assert "event: end" in "".join(told.iter_text())
+    result = browser.at("/roles").text
+    assert "Reading and counting the columns" in result
+    assert "role-0" not in result
+    assert '<noscript><meta http-equiv="refresh"' in result
+    with browser.stream("GET", re.findall(r'data-events="([^"]*)"', result)[0]) as stream:
+        assert "event: end" in "".join(stream.iter_text())
     assert "patient_id" in browser.at("/roles").text
 
 
@@ -322,7 +332,10 @@ def test_columns_are_counted_alike_however_many_are_read_at_once(
 def stays(path: Path) -> Path:
     """Three stays of each of 40 patients, eight of whom have each name."""
     lines = ["stay,patient_id,name,age,sex,ill"]
-    lines += [f"{at},P{at % 40},Name{at % 5},{20 + at % 10},{'fm'[at % 2]},{'abc'[at % 3]}" for at in range(120)]
+    lines += [
+        f"{index},P{index % 40},Name{index % 5},{20 + index % 10},{'fm'[index % 2]},{'abc'[index % 3]}"
+        for index in range(120)
+    ]
     path.write_text("\n".join(lines) + "\n")
     return path
 
@@ -403,10 +416,17 @@ def test_an_own_hierarchy_has_rungs_and_is_released_no_finer(
     run(capsys, "protect", "unmask.toml", "-o", str(tmp_path / "release.csv"), "--quiet")
     rows = list(csv.DictReader((tmp_path / "release.csv").read_text().splitlines()))
     assert {"surgical", "medical"} <= {row["ward"] for row in rows} <= {"surgical", "medical", "*"}
-    of = group_by_role(project.document["columns"])
-    said = ["-q", ",".join(of["quasi_identifiers"]), "-s", ",".join(of["sensitive"]), "--k", "12"]
-    said += ["--hierarchy", "ward=wards.csv", "--level", "ward=1", "-o", str(tmp_path / "again.csv"), "--quiet"]
-    run(capsys, "protect", "hospital.csv", *said)
+    roles_chosen = group_by_role(project.document["columns"])
+    options = [
+        "-q",
+        ",".join(roles_chosen["quasi_identifiers"]),
+        "-s",
+        ",".join(roles_chosen["sensitive"]),
+        "--k",
+        "12",
+    ]
+    options += ["--hierarchy", "ward=wards.csv", "--level", "ward=1", "-o", str(tmp_path / "again.csv"), "--quiet"]
+    run(capsys, "protect", "hospital.csv", *options)
     assert (tmp_path / "again.csv").read_bytes() == (tmp_path / "release.csv").read_bytes()
 
 
@@ -416,9 +436,9 @@ def test_every_file_of_a_document_is_linked_and_no_column_is_taken_for_one(
     folder = tmp_path / "there"
     folder.mkdir()
     (folder / "data.csv").write_text(
-        "hierarchy,sex,zip\n" + "".join(f"a{at},{'fm'[at % 2]},0100{at % 5}\n" for at in range(40))
+        "hierarchy,sex,zip\n" + "".join(f"a{index},{'fm'[index % 2]},0100{index % 5}\n" for index in range(40))
     )
-    (folder / "zip.csv").write_text("".join(f"0100{at},010*\n" for at in range(5)))
+    (folder / "zip.csv").write_text("".join(f"0100{index},010*\n" for index in range(5)))
     (folder / "board.toml").write_text('title = "Our board"\n[[policy]]\nrequire = "k >= 2"\n')
     (folder / "unmask.toml").write_text(
         '[data]\nfile = "data.csv"\n[columns]\nhierarchy = "drop"\nsex = "quasi-identifier"\n'
@@ -435,6 +455,6 @@ def test_every_file_of_a_document_is_linked_and_no_column_is_taken_for_one(
 def test_a_weight_is_a_role(browser: Browser, hospital: Path):
     opened(browser, hospital)
     browser.at("/roles")
-    found = browser.sends("/roles", **browser.checked() | {"role-8": "weight"}, do="apply").text
-    assert "without a role" not in found
-    assert "Correct wrong ones" in found
+    page_text = browser.sends("/roles", **browser.checked() | {"role-8": "weight"}, do="apply").text
+    assert "without a role" not in page_text
+    assert "Correct wrong ones" in page_text

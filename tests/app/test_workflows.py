@@ -30,7 +30,7 @@ def test_what_a_file_holds_can_be_corrected(browser: Browser, project: Project, 
 
 
 @pytest.mark.parametrize(
-    ("guesses", "policy", "why"),
+    ("guesses", "policy", "message"),
     [
         ("gone.csv", "", "file 'gone.csv' does not exist"),
         ("notes.doc", "", "file 'notes.doc' has another ending"),
@@ -38,45 +38,45 @@ def test_what_a_file_holds_can_be_corrected(browser: Browser, project: Project, 
     ],
 )
 def test_a_document_with_a_file_that_cannot_be_used_leaves_what_is_open(
-    browser: Browser, project: Project, items: Path, guesses: str, policy: str, why: str
+    browser: Browser, project: Project, items: Path, guesses: str, policy: str, message: str
 ):
     opened(browser, items)
     items.with_name("notes.doc").write_text("record,pred_a\n")
-    document, before = clusters(items.parent, guesses, policy), project.document
-    found = browser.sends("/open", do="open", path=str(document))
-    assert found.status_code == 422
-    assert why in unescape(found.text)
-    assert project.document == before
+    document, document_before = clusters(items.parent, guesses, policy), project.document
+    response = browser.sends("/open", do="open", path=str(document))
+    assert response.status_code == 422
+    assert message in unescape(response.text)
+    assert project.document == document_before
 
 
 def test_a_network_that_is_not_there_leaves_what_is_open(browser: Browser, project: Project, items: Path):
     opened(browser, items)
-    before = project.document
+    document_before = project.document
     assert browser.sends("/open", do="open", path=str(items.with_name("gone.txt"))).status_code == 422
-    assert project.document == before
+    assert project.document == document_before
 
 
 def test_a_file_that_is_needed_stays_until_there_is_another(browser: Browser, project: Project, items: Path):
     opened(browser, items)
-    before = project.document
+    document_before = project.document
     browser.at("/roles")
-    said = boxes(browser)
-    assert (said.pop("linkage.truth"), said.pop("linkage.guesses")) == (["both.csv"], ["both.csv"])
-    assert browser.sends("/roles", **said, do="apply").url.path == "/roles"
-    assert project.document == before
-    browser.sends("/roles", files={"linkage.truth file": ("new.csv", items.read_bytes())}, **said, do="apply")
+    fields = boxes(browser)
+    assert (fields.pop("linkage.truth"), fields.pop("linkage.guesses")) == (["both.csv"], ["both.csv"])
+    assert browser.sends("/roles", **fields, do="apply").url.path == "/roles"
+    assert project.document == document_before
+    browser.sends("/roles", files={"linkage.truth file": ("new.csv", items.read_bytes())}, **fields, do="apply")
     assert project.document["linkage"]["truth"] == "new.csv"
 
 
 def test_what_was_opened_cannot_be_taken_out(browser: Browser, project: Project, places: tuple[Path, Path]):
     opened(browser, places[0])
-    before = project.document
+    document_before = project.document
     browser.at("/roles")
-    said = {name: value for name, value in boxes(browser).items() if name != "channel.coordinates"}
-    found = browser.sends("/roles", **said, do="apply")
-    assert found.status_code == 422
-    assert "the opened file cannot be removed" in found.text
-    assert project.document == before
+    fields = {name: value for name, value in boxes(browser).items() if name != "channel.coordinates"}
+    response = browser.sends("/roles", **fields, do="apply")
+    assert response.status_code == 422
+    assert "the opened file cannot be removed" in response.text
+    assert project.document == document_before
 
 
 @pytest.mark.parametrize(
@@ -100,9 +100,9 @@ def test_what_was_opened_cannot_be_taken_out(browser: Browser, project: Project,
 )
 def test_the_kind_of_a_file_is_guessed_by_its_columns(tmp_path: Path, text: str, word: str):
     (tmp_path / "file.csv").write_text(text)
-    kind, why = guess_workflow(read_sample(tmp_path / "file.csv", "file.csv"))
+    kind, reason = guess_workflow(read_sample(tmp_path / "file.csv", "file.csv"))
     assert kind.word == word
-    assert why
+    assert reason
 
 
 DESIGNED = {"channel": {"channels": ["mechanism.csv"]}, "protections": [{"with": {"budget": 1}}]}

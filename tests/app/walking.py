@@ -26,18 +26,18 @@ def boxes(browser: Browser) -> dict[str, Any]:
     """What the cards of the page hold, as they are."""
     text = browser.page.text
     numbers = re.findall(r'<input type="number" name="([^"]+)"[^>]* value="([^"]*)"', text)
-    found: dict[str, Any] = {unescape(name): value for name, value in numbers}
+    result: dict[str, Any] = {unescape(name): value for name, value in numbers}
     for name, value in re.findall(r'<input type="checkbox" name="([^"]+)" value="([^"]*)" checked', text):
-        found.setdefault(name, []).append(unescape(value))
+        result.setdefault(name, []).append(unescape(value))
     for name, options in re.findall(r'<select name="([^"]+)">(.*?)</select>', text):
-        found[name] = (re.findall(r'<option value="([^"]*)" selected', options) or [""])[0]
-    return found
+        result[name] = (re.findall(r'<option value="([^"]*)" selected', options) or [""])[0]
+    return result
 
 
-def goes(browser: Browser, to: str, **said: Any) -> None:
+def goes(browser: Browser, to: str, **fields: Any) -> None:
     """On with the cards of a page, as they are but for what is said."""
     browser.at(to)
-    browser.sends(to, **{**boxes(browser), **said}, do="continue")
+    browser.sends(to, **{**boxes(browser), **fields}, do="continue")
     assert browser.page.status_code == 200, browser.page.text
 
 
@@ -61,12 +61,18 @@ def run(capsys: pytest.CaptureFixture[str], *words: str) -> str:
 
 
 def equals(
-    given: dict[str, bytes], audited: bytes, files: list[Path], word: str, folder: Path, monkeypatch: Any, capsys: Any
+    files_given: dict[str, bytes],
+    audited: bytes,
+    files: list[Path],
+    word: str,
+    folder: Path,
+    monkeypatch: Any,
+    capsys: Any,
 ) -> None:
     """The command line says the same, from the document and the files that it names."""
     folder.mkdir(exist_ok=True)
     monkeypatch.chdir(folder)
-    for name, content in {**{path.name: path.read_bytes() for path in files}, **given}.items():
+    for name, content in {**{path.name: path.read_bytes() for path in files}, **files_given}.items():
         (folder / name).write_bytes(content)
     assert json.loads(run(capsys, "audit", word, "unmask.toml", "--json")) == json.loads(audited)
     assert "0 are not" in run(capsys, "certify", "unmask.toml", "--check", "certificate.json")

@@ -43,8 +43,8 @@ class Look:
 
     def __call__(self, release: Badges, knowledge: None = None, *, rng=None) -> Posterior:
         """Return a belief about each person's own color."""
-        others = (1 - self.trust) / (N_COLORS - 1)
-        belief = np.full((len(release.color), N_COLORS), others)
+        p_other = (1 - self.trust) / (N_COLORS - 1)
+        belief = np.full((len(release.color), N_COLORS), p_other)
         belief[np.arange(len(release.color)), release.color] = self.trust
         return Posterior.from_dense(belief, prior=np.full(N_COLORS, 1 / N_COLORS))
 

@@ -23,7 +23,7 @@ def audit(release, *, truth: Badges | None = None, trust: Annotated[float, Range
     trust : share of the people who show their own color
     """
     releases = name_releases(release)
-    rows = [row for name, shown in releases.items() for row in _rows(name, "looker", shown, truth, Look(trust))]
+    rows = [row for name, badges in releases.items() for row in _rows(name, "looker", badges, truth, Look(trust))]
     table = color_table(next(iter(releases.values())))
     return AuditResult(
         title="Audit of badges",
@@ -44,13 +44,13 @@ def audit_files(releases: Sequence[Path], *, truth: Path | None = None, **option
 
     truth : file of the colors that people have
     """
-    shown = dict(zip(name_files(releases), map(Badges.read, releases), strict=True))
-    return audit(shown, truth=None if truth is None else Badges.read(truth), **options)
+    badges_by_name = dict(zip(name_files(releases), map(Badges.read, releases), strict=True))
+    return audit(badges_by_name, truth=None if truth is None else Badges.read(truth), **options)
 
 
-def _rows(name, adversary, shown, people, attack):
+def _rows(name, adversary, badges, people, attack):
     truth = None if people is None else Truth(people.color)
-    return score(attack(shown), truth, release=name, adversary=adversary, target="color").rows
+    return score(attack(badges), truth, release=name, adversary=adversary, target="color").rows
 
 
 def check(adversary):
@@ -62,9 +62,9 @@ def columns(file):
     return []
 
 
-def load(dataset, made):
+def load(dataset, made_from):
     """Return the badges, or read them from a file."""
-    return Badges.read(made) if isinstance(made, Path) else made
+    return Badges.read(made_from) if isinstance(made_from, Path) else made_from
 
 
 def protect(population, protection, rng):

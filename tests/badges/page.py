@@ -8,9 +8,9 @@ from unmask.results import Block, Column, Table, View
 COLUMNS = (Column("color", "Color"), Column("people", "People", kind="group", exact=True))
 
 
-def color_table(shown: Badges) -> Table:
+def color_table(badges: Badges) -> Table:
     """Return how many people wear each color; colors of few people are left out of shared pages."""
-    counts = np.bincount(shown.color, minlength=N_COLORS).tolist()
+    counts = np.bincount(badges.color, minlength=N_COLORS).tolist()
     return Table.from_records("badges_colors", COLUMNS, enumerate(counts))
 
 

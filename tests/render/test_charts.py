@@ -29,22 +29,24 @@ LOSS = Column("loss", "Utility", "share")
 
 def words(drawing: object) -> list[str]:
     """All words of a drawing, the legend among them."""
-    return [html.unescape(said) for said in re.findall(r"<(?:text|span)[^>]*>([^<]*)<", str(drawing))]
+    return [html.unescape(text) for text in re.findall(r"<(?:text|span)[^>]*>([^<]*)<", str(drawing))]
 
 
 def titles(drawing: object) -> list[str]:
-    return [said.replace("\u00a0", " ") for said in re.findall("<title>([^<]*)</title>", str(drawing))]
+    return [title.replace("\u00a0", " ") for title in re.findall("<title>([^<]*)</title>", str(drawing))]
 
 
-def lines(*series: tuple[str, int, list[float]], form: str = "lines", **more):
+def lines(*series: tuple[str, int, list[float]], form: str = "lines", **options):
     rows = [(k, risk, name, style) for name, style, values in series for k, risk in enumerate(values)]
     table = Table.from_records("t", (K, RISK, NAME, STYLE), rows)
-    return draw(Chart(form, "t", "k", "risk", "name", style="style", title="Chart", **more), table)
+    return draw(Chart(form, "t", "k", "risk", "name", style="style", title="Chart", **options), table)
 
 
-def points(*rows: tuple, **more):
+def points(*rows: tuple, **options):
     table = Table.from_records("t", (RISK, LOSS, NAME, STYLE, TEXT, MARK), rows)
-    chart = Chart("points", "t", "risk", "loss", "name", style="style", text="text", mark="mark", title="Chart", **more)
+    chart = Chart(
+        "points", "t", "risk", "loss", "name", style="style", text="text", mark="mark", title="Chart", **options
+    )
     return draw(chart, table)
 
 
@@ -194,7 +196,7 @@ def test_names_are_escaped_and_unseen_letters_shown():
 def test_scales_of_any_amounts_have_labels_between_their_ends(values):
     scale = value_scale(values, Column("x"), log=True, rounded=True)
     assert scale.ticks
-    assert all(-1e-9 <= at <= 1 + 1e-9 for at, _ in scale.labels)
+    assert all(-1e-9 <= index <= 1 + 1e-9 for index, _ in scale.labels)
     assert all(0 <= scale.locate(value) <= 1 for value in values)
 
 
@@ -206,9 +208,9 @@ def test_a_logarithmic_scale_is_used_only_if_values_span_widely_and_its_title_st
 @given(st.floats(1e-6, 1.0))
 def test_the_axis_of_dots_reaches_as_far_as_they_do(value):
     drawing = dots(("k=3", value, value, value, 0.0, "x"))
-    at = float(re.search(r'<circle class="mark" cx="([\d.]+)%"', str(drawing))[1])
+    index = float(re.search(r'<circle class="mark" cx="([\d.]+)%"', str(drawing))[1])
     labels = [float(x) for x in re.findall(r'<text x="([\d.]+)%"[^>]*>[\d.,]+\u00a0%<', str(drawing))]
-    assert at <= max(labels) + 0.01
+    assert index <= max(labels) + 0.01
 
 
 def test_bars_are_as_high_as_people_are_many_and_the_fewest_are_seen():
@@ -227,6 +229,6 @@ def test_a_bar_of_few_people_does_not_show_how_few():
 
 def test_figures_at_both_sides_of_a_limit_do_not_touch():
     drawing = histogram([0, 700, 700, 0], (0, 0.08, 0.09, 0.1, 1), 0.09)
-    shown = re.findall(r'<text x="([\d.]+)%"[^>]*?(?: dx="(-?[\d.]+)")?[^>]*>700<', "".join(drawing.parts))
-    assert [abs(float(dx)) for _, dx in shown if dx] == [4.0] * len(shown)
-    assert shown
+    label_positions = re.findall(r'<text x="([\d.]+)%"[^>]*?(?: dx="(-?[\d.]+)")?[^>]*>700<', "".join(drawing.parts))
+    assert [abs(float(dx)) for _, dx in label_positions if dx] == [4.0] * len(label_positions)
+    assert label_positions

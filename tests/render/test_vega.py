@@ -15,9 +15,9 @@ from unmask.results import Chart, Column, Table
 @pytest.fixture
 def drawn(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Chart, Table]]:
     """Charts and tables that are drawn."""
-    seen: list[tuple[Chart, Table]] = []
-    monkeypatch.setattr("tests.render.test_charts.draw", lambda chart, table: seen.append((chart, table)))
-    return seen
+    charts: list[tuple[Chart, Table]] = []
+    monkeypatch.setattr("tests.render.test_charts.draw", lambda chart, table: charts.append((chart, table)))
+    return charts
 
 
 def specification(chart: Chart, table: Table) -> dict:

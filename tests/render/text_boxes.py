@@ -22,9 +22,9 @@ class Words(NamedTuple):
 
 def text_boxes(svg: str, width: float, *, second: bool = True) -> list[Words]:
     """Every line of words of an SVG whose content is so wide; second : with words of second rank."""
-    found = re.search(r'<svg role="img".*</svg>', svg, re.DOTALL)
-    assert found
-    root = ET.fromstring(found[0])
+    result = re.search(r'<svg role="img".*</svg>', svg, re.DOTALL)
+    assert result
+    root = ET.fromstring(result[0])
     texts = (element for element in root.iter() if element.tag.endswith("text"))
     return [_box(element, width) for element in texts if second or element.get("class") != "second"]
 
@@ -32,10 +32,10 @@ def text_boxes(svg: str, width: float, *, second: bool = True) -> list[Words]:
 def _box(element: ET.Element, width: float) -> Words:
     words = element.text or ""
     pixels = text_width(words, bold="font-weight" in element.attrib)
-    at = float(element.attrib["x"].rstrip("%")) / 100 * width + float(element.get("dx", 0))
-    left = at - {"end": pixels, "middle": pixels / 2}.get(element.get("text-anchor", ""), 0.0)
+    index = float(element.attrib["x"].rstrip("%")) / 100 * width + float(element.get("dx", 0))
+    start = index - {"end": pixels, "middle": pixels / 2}.get(element.get("text-anchor", ""), 0.0)
     middle = float(element.attrib["y"]) - 0.35 * FONT_SIZE
-    return Words(words, left, left + pixels, middle - FONT_SIZE / 2, middle + FONT_SIZE / 2)
+    return Words(words, start, start + pixels, middle - FONT_SIZE / 2, middle + FONT_SIZE / 2)
 
 
 def crossing(boxes: list[Words]) -> list[tuple[str, str]]:

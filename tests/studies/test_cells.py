@@ -48,8 +48,8 @@ def test_a_table(tmp_path):
         synthetic_census(500, rng=cell.rng("dataset")), quasi_identifiers=("age", "sex"), sensitive="diagnosis"
     )
     release, _ = Mondrian(k=5)(census, rng=cell.rng("protection", cell.protection.content))
-    known = Knowledge(targets=80, error=0.1)(census, rng=np.random.default_rng(cell.seed))
-    expected = evaluate(success_probability, ClassAttack()(release, known.background), None)
+    knowledge = Knowledge(targets=80, error=0.1)(census, rng=np.random.default_rng(cell.seed))
+    expected = evaluate(success_probability, ClassAttack()(release, knowledge.background), None)
     assert values(run_cell(cell))["success_probability"] == expected.posterior
 
 
@@ -82,16 +82,18 @@ def test_an_attribute_a_register_and_a_price(tmp_path):
 REGISTER = TABLE.replace("tables.ClassAttack", "tables.RegisterAttack").replace("targets = 80, error = 0.1", "{}")
 
 
-@pytest.mark.parametrize("said", ["knows", "with", "both", "grid"])
-def test_e1_u2_one_coverage_reaches_the_register_that_is_drawn_and_the_attack(tmp_path, said):
-    knows, also = {"knows": ("coverage = 0.4", ""), "with": ("", "with = { coverage = 0.4 }")}.get(said, ("", ""))
-    knows = "coverage = 0.4" if said == "both" else knows
-    also = {"both": "with = { coverage = 0.4 }", "grid": "grid = { coverage = [0.4] }"}.get(said, also)
+@pytest.mark.parametrize("knows_of_plan", ["knows", "with", "both", "grid"])
+def test_e1_u2_one_coverage_reaches_the_register_that_is_drawn_and_the_attack(tmp_path, knows_of_plan):
+    knows, also = {"knows": ("coverage = 0.4", ""), "with": ("", "with = { coverage = 0.4 }")}.get(
+        knows_of_plan, ("", "")
+    )
+    knows = "coverage = 0.4" if knows_of_plan == "both" else knows
+    also = {"both": "with = { coverage = 0.4 }", "grid": "grid = { coverage = [0.4] }"}.get(knows_of_plan, also)
     text = REGISTER.replace("{}", knows) + also + '\nattacker = "case-study"\n'
     (cell,) = cells_of(tmp_path, text)
-    found = values(run_cell(cell))
-    assert found["success_probability"] == pytest.approx(found["realized_success"], abs=1e-9)
-    assert found["rational_success"] <= 0.4 + 1e-9
+    result = values(run_cell(cell))
+    assert result["success_probability"] == pytest.approx(result["realized_success"], abs=1e-9)
+    assert result["rational_success"] <= 0.4 + 1e-9
     prior = next(row.prior for row in run_cell(cell) if row.measure == "success_probability")
     assert prior == pytest.approx(0.4 / 200)
 
@@ -133,9 +135,9 @@ with = { distance = 0.001 }
 beta = 0.9
 """
     (cell,) = cells_of(tmp_path, text)
-    found = values(run_cell(cell))
-    assert found["breached"] == 1.0  # without noise a user is his features
-    assert found["utility"] == 1.0  # every message alone
+    result = values(run_cell(cell))
+    assert result["breached"] == 1.0  # without noise a user is his features
+    assert result["utility"] == 1.0  # every message alone
 
 
 def test_a_channel(tmp_path):
@@ -219,8 +221,8 @@ def test_a_graph(tmp_path):
     pair = split(graph, 0.9, 0.95, cell.rng("split", 0.9, 0.95))
     seeds = select_seeds(pair, "top", 20, cell.rng("seeds", "top", 20))
     expected = rates(Nar09()(pair.target, Auxiliary(pair.source, seeds)).mapping, pair.truth, seeds.source)
-    found = values(run_cell(cell))
-    assert (found["recall"], found["precision"]) == (expected.recall, expected.precision)
+    actual = values(run_cell(cell))
+    assert (actual["recall"], actual["precision"]) == (expected.recall, expected.precision)
     assert expected.recall > 0.5
     prior = {row.measure: row.prior for row in run_cell(cell)}
     n, free = pair.target.n_nodes, np.setdiff1d(np.arange(pair.source.n_nodes), seeds.source)
@@ -231,8 +233,8 @@ def test_a_graph(tmp_path):
 
 def test_the_people_of_a_network_in_a_file_may_have_any_names(tmp_path):
     friends = datasets.barabasi_albert(300, 5, rng=np.random.default_rng(0))
-    named = SocialGraph.from_edges(*friends.edges(), labels=[f"p{number}" for number in range(300)])
-    named.write(tmp_path / "friends.txt")
+    labeled = SocialGraph.from_edges(*friends.edges(), labels=[f"p{number}" for number in range(300)])
+    labeled.write(tmp_path / "friends.txt")
     text = GRAPH.replace("graphs.barabasi_albert", "graphs.file").replace(
         "with = { n = 400, m = 5 }", 'file = "friends.txt"'
     )
@@ -244,12 +246,12 @@ def test_a_graph_whose_people_separate_their_identities(tmp_path):
     text = GRAPH + '[[protections]]\nuse = "graphs.IdentitySeparation"\nwith = { identities = 3, adopters = 0.2 }\n'
     (cell,) = cells_of(tmp_path, text)
     rows = run_cell(cell)
-    found, prior = values(rows), {row.measure: row.prior for row in rows}
+    result, prior = values(rows), {row.measure: row.prior for row in rows}
     assert prior["adopter_recall"] == pytest.approx(3 * prior["disclosure"])  # any of three nodes is right
     assert prior["disclosure"] < prior["recall"] < prior["adopter_recall"]
-    assert 0 < found["disclosure"] < found["adopter_recall"] < 1
-    assert found["edges_lost"] == 0.0  # the basic model drops no tie
-    assert "exposed" not in found
+    assert 0 < result["disclosure"] < result["adopter_recall"] < 1
+    assert result["edges_lost"] == 0.0  # the basic model drops no tie
+    assert "exposed" not in result
     decoys = text.replace("graphs.IdentitySeparation", "graphs.Decoy").replace(
         "identities = 3, ", "minimum_degree = 10, "
     )
@@ -261,21 +263,21 @@ def test_a_graph_all_of_whose_people_separate_their_identities(tmp_path):
     everybody = '[[protections]]\nuse = "graphs.IdentitySeparation"\nwith = { adopters = 1.0, minimum_degree = 1 }\n'
     with pytest.raises(ValueError, match='who = "anybody"'):
         run_cell(cells_of(tmp_path, GRAPH + everybody)[0])
-    known = GRAPH.replace("n_seeds = 20", 'n_seeds = 20, who = "anybody"')
-    (cell,) = cells_of(tmp_path, known + everybody)
+    plan_text = GRAPH.replace("n_seeds = 20", 'n_seeds = 20, who = "anybody"')
+    (cell,) = cells_of(tmp_path, plan_text + everybody)
     assert 0 < values(run_cell(cell))["recall"] < 1
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         (GRAPH.replace("n_seeds = 20", "n_seed = 20"), "did you mean 'n_seeds'"),
         (GRAPH.replace("node_overlap = 0.9", "node_overlap = 2"), "node_overlap is 2"),
         (GRAPH.replace("n_seeds = 20", "n_seeds = 4000"), "ask for fewer"),
     ],
 )
-def test_a_graph_that_cannot_be_attacked_so(tmp_path, text, said):
-    with pytest.raises(ValueError, match=said):
+def test_a_graph_that_cannot_be_attacked_so(tmp_path, text, message):
+    with pytest.raises(ValueError, match=message):
         run_cell(cells_of(tmp_path, text)[0])
 
 
@@ -285,11 +287,11 @@ def test_t14_a_study_of_tables_has_every_measure_of_utility(tmp_path):
         synthetic_census(500, rng=cell.rng("dataset")), quasi_identifiers=("age", "sex"), sensitive="diagnosis"
     )
     release, origin = Mondrian(k=5)(census, rng=cell.rng("protection", cell.protection.content))
-    lost, found = utility.evaluate(census, release, origin), values(run_cell(cell))
-    assert found["utility"] == 1 - lost.gcp
-    assert found["counts"] == pytest.approx(1 - lost.query_error)
-    assert found["pairs"] == pytest.approx(1 - np.mean(list(lost.pairwise_distance.values())))
-    assert found["marginals"] == pytest.approx(1 - np.mean(list(lost.marginal_distance.values())))
+    lost, result = utility.evaluate(census, release, origin), values(run_cell(cell))
+    assert result["utility"] == 1 - lost.gcp
+    assert result["counts"] == pytest.approx(1 - lost.query_error)
+    assert result["pairs"] == pytest.approx(1 - np.mean(list(lost.pairwise_distance.values())))
+    assert result["marginals"] == pytest.approx(1 - np.mean(list(lost.marginal_distance.values())))
     (bare,) = cells_of(tmp_path, TABLE.replace("tables.Mondrian", "none").replace("with = { k = 5 }", ""))
-    whole = values(run_cell(bare))
-    assert [whole[name] for name in UTILITY] == pytest.approx([1.0] * 5)
+    full = values(run_cell(bare))
+    assert [full[name] for name in UTILITY] == pytest.approx([1.0] * 5)

@@ -33,66 +33,70 @@ RISK = Condition.parse("risk<=0.1")
 
 
 def test_the_most_useful_of_those_that_pass_comes_first():
-    found = choose(
+    assessment = choose(
         results(
             *(summary(name, "risk", risk) for name, risk in (("k=2", 0.3), ("k=5", 0.1), ("k=9", 0.02))),
             *(summary(name, "utility", worth) for name, worth in (("k=2", 0.9), ("k=5", 0.7), ("k=9", 0.5))),
         ),
         [RISK],
     )
-    assert [(one.protection, (one.state == "met")) for one in found] == [("k=5", True), ("k=9", True), ("k=2", False)]
-    assert found[-1].failures == ("risk<=0.1 fails: a, identity, risk is 0.3",)
+    assert [(option.protection, (option.state == "met")) for option in assessment] == [
+        ("k=5", True),
+        ("k=9", True),
+        ("k=2", False),
+    ]
+    assert assessment[-1].failures == ("risk<=0.1 fails: a, identity, risk is 0.3",)
 
 
 def test_what_is_expected_and_what_came_true_are_told_apart():
     expects = summary("p", "success_probability", 0.05), summary("p", "realized_success", 0.2)
-    found = results(*expects, summary("p", "utility", 1.0))
-    (one,) = choose(found, [Condition.parse("success_probability<=0.1")])
-    held = "success_probability<=0.1 holds as expected alone"
-    assert one.state == "met"
-    assert one.narrow == (f"{held}: 0.05 expected, 0.2 realized",)
-    (one,) = choose(found, [Condition.parse("success_probability<=0.01")])
-    assert one.failures == (
+    result = results(*expects, summary("p", "utility", 1.0))
+    (option,) = choose(result, [Condition.parse("success_probability<=0.1")])
+    message = "success_probability<=0.1 holds as expected alone"
+    assert option.state == "met"
+    assert option.narrow == (f"{message}: 0.05 expected, 0.2 realized",)
+    (option,) = choose(result, [Condition.parse("success_probability<=0.01")])
+    assert option.failures == (
         "success_probability<=0.01 fails: a, identity, success_probability is 0.05 expected, 0.2 realized",
     )
 
 
 def test_every_adversary_and_target_must_be_held_unless_one_is_named():
-    found = results(
+    result = results(
         summary("p", "risk", 0.05),
         summary("p", "risk", 0.5, adversary="b"),
         summary("p", "risk", 0.6, target="job"),
         summary("p", "utility", 1.0),
     )
-    assert len(choose(found, [RISK])[0].failures) == 2
-    assert len(choose(found, [Condition.parse("a: risk <= 0.1")])[0].failures) == 1
-    assert choose(found, [Condition.parse("a: risk <= 0.6")])[0].state == "met"
+    assert len(choose(result, [RISK])[0].failures) == 2
+    assert len(choose(result, [Condition.parse("a: risk <= 0.1")])[0].failures) == 1
+    assert choose(result, [Condition.parse("a: risk <= 0.6")])[0].state == "met"
 
 
 def test_a_requirement_may_be_about_a_target_and_any_field():  # U8
-    found = results(
+    result = results(
         summary("p", "risk", 0.05), summary("p", "risk", 0.6, target="job"), summary("p", "utility", 1.0)
     )  # fmt: skip
-    assert choose(found, [Condition.parse("identity:risk.worst<=0.1")])[0].state == "met"
-    assert choose(found, [Condition.parse("a:job:risk<=0.1")])[0].failures == (
+    assert choose(result, [Condition.parse("identity:risk.worst<=0.1")])[0].state == "met"
+    assert choose(result, [Condition.parse("a:job:risk<=0.1")])[0].failures == (
         "a:job:risk<=0.1 fails: a, job, risk is 0.6",
     )
-    assert choose(found, [Condition.parse("risk.gain<=0.1")])[0].state != "met"
-    assert choose(found, [Condition.parse("risk.q95<=0.1")])[0].state != "met"  # not known: no seed has quantiles
+    assert choose(result, [Condition.parse("risk.gain<=0.1")])[0].state != "met"
+    assert choose(result, [Condition.parse("risk.q95<=0.1")])[0].state != "met"  # not known: no seed has quantiles
 
 
 def test_a_bound_inside_the_interval_is_said_to_hold_narrowly():
-    (one,) = choose(results(summary("p", "risk", 0.09, low=0.05, high=0.13), summary("p", "utility", 1.0)), [RISK])
-    assert one.state == "met"
-    assert one.narrow == ("risk<=0.1 holds narrowly: the interval reaches 0.13",)
+    (option,) = choose(results(summary("p", "risk", 0.09, low=0.05, high=0.13), summary("p", "utility", 1.0)), [RISK])
+    assert option.state == "met"
+    assert option.narrow == ("risk<=0.1 holds narrowly: the interval reaches 0.13",)
 
 
 def test_what_is_not_known_is_not_chosen():
     gap = MissingCells("d", "q", "a", "failed", 1, "no solution")
-    found = choose(results(summary("p", "risk", 0.05), summary("p", "utility", 1.0), gaps=[gap]), [RISK])
-    assert [(one.protection, (one.state == "met")) for one in found] == [("p", True), ("q", False)]
-    assert "1 cell failed against a: no solution" in found[1].failures
-    (one,) = choose(
+    result = choose(results(summary("p", "risk", 0.05), summary("p", "utility", 1.0), gaps=[gap]), [RISK])
+    assert [(option.protection, (option.state == "met")) for option in result] == [("p", True), ("q", False)]
+    assert "1 cell failed against a: no solution" in result[1].failures
+    (option,) = choose(
         results(
             summary("p", "other", 0.0),
             summary("p", "utility", 1.0),
@@ -101,32 +105,32 @@ def test_what_is_not_known_is_not_chosen():
         ),
         [RISK],
     )[-1:]
-    assert one.failures == ("risk<=0.1 could not be tested: this measure was not evaluated",)
+    assert option.failures == ("risk<=0.1 could not be tested: this measure was not evaluated",)
     unknown = choose(results(summary("p", "risk", math.nan), summary("p", "utility", 1.0)), [RISK])[0]
     assert unknown.state != "met"
 
 
 def test_a_measure_that_some_seeds_lack_is_not_known():
-    found = results(summary("p", "risk", 0.05, seeds=1), summary("p", "utility", 1.0))
-    assert choose(found, [RISK])[0].failures == ("risk: 1 of 2 seeds have it against a, identity",)
+    result = results(summary("p", "risk", 0.05, seeds=1), summary("p", "utility", 1.0))
+    assert choose(result, [RISK])[0].failures == ("risk: 1 of 2 seeds have it against a, identity",)
     nothing = results(summary("p", "risk", 0.05), summary("p", "utility", math.nan))
     assert choose(nothing, [RISK])[0].failures == ("utility is not known in one unit",)
 
 
 def test_what_no_requirement_is_about_is_not_judged():
-    found = results(
+    result = results(
         summary("p", "risk", 0.05), summary("p", "utility", 1.0),
         summary("q", "risk", 0.9, adversary="b", dataset="e"), summary("q", "utility", 1.0, adversary="b", dataset="e"),
     )  # fmt: skip
-    verdicts = {one.protection: one for one in choose(found, [Condition.parse("a:risk<=0.1")])}
+    verdicts = {option.protection: option for option in choose(result, [Condition.parse("a:risk<=0.1")])}
     assert [verdicts["p"].state, verdicts["q"].assessments, verdicts["q"].state] == ["met", (), "untested"]
 
 
 def test_scores_of_several_units_are_not_averaged():
-    other = replace(summary("p", "utility", 1.0, adversary="b", target="x"), unit="km")
-    (one,) = choose(results(summary("p", "risk", 0.0), summary("p", "utility", 1.0), other), [RISK])
-    assert math.isnan(one.utility)
-    assert one.failures == ("utility is not known in one unit",)
+    second = replace(summary("p", "utility", 1.0, adversary="b", target="x"), unit="km")
+    (option,) = choose(results(summary("p", "risk", 0.0), summary("p", "utility", 1.0), second), [RISK])
+    assert math.isnan(option.utility)
+    assert option.failures == ("utility is not known in one unit",)
 
 
 @pytest.mark.parametrize("text", ["inf k=3:risk<=0.1", "a:b<c:risk<=0.1"])
@@ -150,10 +154,10 @@ def test_a_value_equal_to_the_bound_but_for_its_rounding_is_the_bound(sign, hold
 
 
 def test_a_name_that_is_an_adversary_and_a_target_is_ambiguous():
-    both = [summary("p", "risk", 0.1, target="job"), summary("p", "risk", 0.1, adversary="job")]
+    both_summaries = [summary("p", "risk", 0.1, target="job"), summary("p", "risk", 0.1, adversary="job")]
     with pytest.raises(UnmaskError, match="may be the adversary 'job' or the target 'job'"):
-        Condition.parse("job:risk<1").resolve(both)
-    assert Condition.parse("job:identity:risk<1").resolve(both).adversary == "job"
+        Condition.parse("job:risk<1").resolve(both_summaries)
+    assert Condition.parse("job:identity:risk<1").resolve(both_summaries).adversary == "job"
 
 
 def test_a_field_that_is_none_is_told():
@@ -168,11 +172,11 @@ def test_a_requirement_that_is_none_is_refused(text):
 
 
 def test_a_misspelled_measure_or_adversary_is_told():
-    found = results(summary("p", "risk", 0.05), summary("p", "utility", 1.0))
-    for text, why in (("k_peopel<=0.1", "did you mean 'k_people'"), ("c:risk<=0.1", "'c' is neither an adversary")):
-        (one,) = choose(found, [Condition.parse(text)])
-        assert one.state != "met"
-        assert why in one.failures[0]
+    result = results(summary("p", "risk", 0.05), summary("p", "utility", 1.0))
+    for text, message in (("k_peopel<=0.1", "did you mean 'k_people'"), ("c:risk<=0.1", "'c' is neither an adversary")):
+        (option,) = choose(result, [Condition.parse(text)])
+        assert option.state != "met"
+        assert message in option.failures[0]
 
 
 def test_points_on_the_front_are_those_that_nothing_beats():
@@ -200,12 +204,12 @@ def test_seeds_are_gathered_with_students_interval(tmp_path):
             numbers = {"prior": 0.0, "posterior": value, "gain": value, "low": 0.0, "high": 1.0, "worst": value}
             journal.add(Result(cell.key, "done", "", 0.1, ({**row, **numbers},)))
     run_study(plan, tmp_path)
-    (found,) = read_results(tmp_path).rows
+    (entry,) = read_results(tmp_path).rows
     # mean .3, s = sqrt(.07), t(.975, 2) = 4.302653
-    assert found.posterior == pytest.approx(0.3)
-    assert found.high == pytest.approx(0.3 + 4.302653 * (0.07 / 3) ** 0.5, rel=1e-6)
-    assert found.low == 0.0  # C6: not -0.36
-    assert (found.seeds, found.worst, found.interval) == (3, 0.6, "seeds")
+    assert entry.posterior == pytest.approx(0.3)
+    assert entry.high == pytest.approx(0.3 + 4.302653 * (0.07 / 3) ** 0.5, rel=1e-6)
+    assert entry.low == 0.0  # C6: not -0.36
+    assert (entry.seeds, entry.worst, entry.interval) == (3, 0.6, "seeds")
 
 
 def test_seeds_that_change_nothing_keep_the_interval_of_one(tmp_path):
@@ -215,13 +219,13 @@ def test_seeds_that_change_nothing_keep_the_interval_of_one(tmp_path):
     numbers = {"posterior": 0.3, "low": 0.2, "high": 0.4, "worst": 0.3}
     with Journal(tmp_path / JOURNAL).appending() as journal:
         for cell, prior in zip(plan.cells(), (0.1, 0.12, 0.2), strict=True):
-            found = {**row, **numbers, "prior": prior, "gain": 0.3 - prior}
-            journal.add(Result(cell.key, "done", "", 0.1, (found,)))
+            result = {**row, **numbers, "prior": prior, "gain": 0.3 - prior}
+            journal.add(Result(cell.key, "done", "", 0.1, (result,)))
     run_study(plan, tmp_path)
-    (found,) = read_results(tmp_path).rows
-    assert (found.low, found.high, found.interval) == (0.2, 0.4, "people")
+    (result,) = read_results(tmp_path).rows
+    assert (result.low, result.high, result.interval) == (0.2, 0.4, "people")
     # gains .2, .18, .1: mean .16, s .0529150, t(.975, 2) = 4.302653
-    assert (found.gain_low, found.gain_high) == pytest.approx((0.16 - 0.131446, 0.16 + 0.131446), abs=1e-5)
+    assert (result.gain_low, result.gain_high) == pytest.approx((0.16 - 0.131446, 0.16 + 0.131446), abs=1e-5)
 
 
 def test_a_folder_without_results_and_a_damaged_file_are_failures(tmp_path):
@@ -257,23 +261,25 @@ def test_e1_e2_e5_the_case_study_announces_what_comes_true_and_a_protection_is_c
     (tmp_path / "plan.toml").write_text(CASE)
     run_study(read_plan(tmp_path / "plan.toml"), tmp_path / "out")
     results = read_results(tmp_path / "out")
-    found = {(one.release, one.measure): one for one in results.rows}
+    result = {(row.release, row.measure): row for row in results.rows}
     for protection in ("none", "Mondrian k=5", "Mondrian k=60"):
-        told, real = (found[protection, name] for name in ("rational_success", "realized_rational_success"))
-        assert told.posterior == pytest.approx(real.posterior, abs=0.02)  # 1.2 points are a deviation of 1,500 people
-        assert max(told.posterior, real.posterior) <= 0.63 + 1e-9
+        announced, real = (result[protection, name] for name in ("rational_success", "realized_rational_success"))
+        assert announced.posterior == pytest.approx(
+            real.posterior, abs=0.02
+        )  # 1.2 points are a deviation of 1,500 people
+        assert max(announced.posterior, real.posterior) <= 0.63 + 1e-9
     # one guess names a fifth of those who are named by as many tries as pay
-    assert found["Mondrian k=5", "realized_success"].posterior < 0.2 < 0.6
-    assert found["Mondrian k=5", "realized_rational_success"].posterior > 0.6
+    assert result["Mondrian k=5", "realized_success"].posterior < 0.2 < 0.6
+    assert result["Mondrian k=5", "realized_rational_success"].posterior > 0.6
     for name in ("rational_success", "realized_rational_success"):
         verdicts = choose(results, [Condition.parse(f"{name}<=0.3")])
-        assert [one.protection for one in verdicts if (one.state == "met")] == ["Mondrian k=60"]
+        assert [verdict.protection for verdict in verdicts if (verdict.state == "met")] == ["Mondrian k=60"]
     page = read_facts(tmp_path / "out")
     text = describe_dataset(page, "census")
     assert "by as many tries as pay for each of them" in text[0]
     assert "From \u201cMondrian k=5\u201d, the adversary broker re-identifies 6" in text[0]
     spots = {spot.protection: spot.risk for plane in page.tradeoffs for spot in plane.points}
     assert spots == {
-        name: found[name, "realized_rational_success"].posterior for name in ("none", "Mondrian k=5", "Mondrian k=60")
+        name: result[name, "realized_rational_success"].posterior for name in ("none", "Mondrian k=5", "Mondrian k=60")
     }
-    assert any("a campaign against many may pay" in said for said in make_result(page).assumptions)
+    assert any("a campaign against many may pay" in assumption for assumption in make_result(page).assumptions)

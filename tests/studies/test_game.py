@@ -93,37 +93,41 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def found(folder):
-    with pytest.MonkeyPatch.context() as few:
-        few.setattr("unmask.studies.game.offers.FINES", 4)
+def play_game(folder):
+    with pytest.MonkeyPatch.context() as few_fines:
+        few_fines.setattr("unmask.studies.game.offers.FINES", 4)
         return play(document(folder, DOCUMENT % 40))
 
 
 @pytest.fixture
-def again(monkeypatch, found):
+def again(monkeypatch, play_game):
     """The game, played once."""
-    monkeypatch.setattr("unmask.studies.game.play", lambda *_, **__: found)
+    monkeypatch.setattr("unmask.studies.game.play", lambda *_, **__: play_game)
 
 
-def test_the_game_of_a_document_is_that_of_its_beliefs(found):
-    assert {one.protection for one in found.offers} == {"none", "Mondrian k=6", "no release"}
-    payoffs = [one.payoff[0] for one in found.offers]
+def test_the_game_of_a_document_is_that_of_its_beliefs(play_game):
+    assert {offer.protection for offer in play_game.offers} == {"none", "Mondrian k=6", "no release"}
+    payoffs = [offer.payoff[0] for offer in play_game.offers]
     assert payoffs == sorted(payoffs, reverse=True)
-    assert found.people == 20
-    best = found.taken
-    assert [one.attacks for one in best.answers] == [False]
-    assert best.payoff[0] == pytest.approx(1000 * best.utility)
-    bare = next(one for one in found.stopping if one.protection == "none")
+    assert play_game.people == 20
+    equilibrium = play_game.taken
+    assert [answer.attacks for answer in equilibrium.answers] == [False]
+    assert equilibrium.payoff[0] == pytest.approx(1000 * equilibrium.utility)
+    bare = next(offer for offer in play_game.stopping if offer.protection == "none")
     assert bare.announced == pytest.approx(bare.realized, rel=0.05)  # the belief is right about whom they re-identify
 
 
-def test_every_number_of_a_document_has_both_ends(found):
-    rows = {one.parameter: one for one in found.sensitivity}
+def test_every_number_of_a_document_has_both_ends(play_game):
+    rows = {effect.parameter: effect for effect in play_game.sensitivity}
     assert set(rows) == {"gain", "exploit_cost", "detection", "number", "benefit", "loss"}
     assert (rows["gain"].low.value, rows["gain"].high.value) == (20, 80)
-    lost = [max(end.payoff - end.taken for end in (one.low, one.high)) for one in found.sensitivity if one.changes]
+    lost = [
+        max(end.payoff - end.taken for end in (effect.low, effect.high))
+        for effect in play_game.sensitivity
+        if effect.changes
+    ]
     assert lost == sorted(lost, reverse=True)
-    assert not found.deterring  # a release is advised
+    assert not play_game.deterring  # a release is advised
 
 
 def test_terms_that_only_just_keep_somebody_away_are_advised_with_a_margin():
@@ -131,29 +135,31 @@ def test_terms_that_only_just_keep_somebody_away_are_advised_with_a_margin():
     game = PublisherGame(
         Publisher(benefit=6000, loss=900), {"raw": ProtectedRelease([1, 1, 2])}, {"broker": AttackerKind(broker)}
     )
-    said = replace(parse_game(EASY, Path()), terms={"prices": (0.0,), "fines": (0.0, 30_000.0), "audits": (1.0,)})
-    moves = game.moves(**said.terms)
-    advised = safer_offer(game, said, offer_of(game, moves[0]))
+    game_given = replace(parse_game(EASY, Path()), terms={"prices": (0.0,), "fines": (0.0, 30_000.0), "audits": (1.0,)})
+    moves = game.moves(**game_given.terms)
+    advised = safer_offer(game, game_given, offer_of(game, moves[0]))
     assert advised.fine == pytest.approx(moves[0].terms.fine * 1.01)
-    assert [one.attacks for one in advised.answers] == [False]
+    assert [answer.attacks for answer in advised.answers] == [False]
     dearer = replace(broker, gain=1005)  # half a percent more for each person
     again = replace(game, attackers={"broker": AttackerKind(dearer)})
     assert again.response("raw", "broker", moves[0].terms).attacks
     assert again.response("raw", "broker", Terms(fine=advised.fine)).attacks is False
-    assert safer_offer(game, said, offer_of(game, game.move("raw", Terms(fine=30_000)))) is None
+    assert safer_offer(game, game_given, offer_of(game, game.move("raw", Terms(fine=30_000)))) is None
     just = moves[0].terms.fine
-    for most, fine in ((just * 1.001, just * 1.001), (just, None)):  # no more than a court upholds
-        little = safer_offer(game, replace(said, terms={**said.terms, "fines": (0.0, most)}), offer_of(game, moves[0]))
+    for highest, fine in ((just * 1.001, just * 1.001), (just, None)):  # no more than a court upholds
+        little = safer_offer(
+            game, replace(game_given, terms={**game_given.terms, "fines": (0.0, highest)}), offer_of(game, moves[0])
+        )
         assert (little and little.fine) == fine
 
 
-def test_advice_says_who_attacks_when_it_is_played_again(found):
+def test_advice_says_who_attacks_when_it_is_played_again(play_game):
     """Not that others answer as before, which nobody has looked at."""
-    taken = found.taken
-    some = replace(taken.answers[0], kind="insurer", attacks=True, payoff=(3, 3), re_identified=(1, 1))
-    safer = replace(taken, fine=470.0, payoff=(200.0, 200.0), answers=(*taken.answers, some))
-    assert "Played again, insurer attacks and 200 is left" in opening(replace(found, safer=safer))[1]
-    assert "Played again, no attacker attacks and" in opening(replace(found, safer=replace(safer, answers=())))[1]
+    equilibrium = play_game.taken
+    insurer = replace(equilibrium.answers[0], kind="insurer", attacks=True, payoff=(3, 3), re_identified=(1, 1))
+    safer = replace(equilibrium, fine=470.0, payoff=(200.0, 200.0), answers=(*equilibrium.answers, insurer))
+    assert "Played again, insurer attacks and 200 is left" in opening(replace(play_game, safer=safer))[1]
+    assert "Played again, no attacker attacks and" in opening(replace(play_game, safer=replace(safer, answers=())))[1]
 
 
 @pytest.mark.parametrize("recovered", [0.0, 0.5])
@@ -165,103 +171,105 @@ def test_a_curve_of_several_kinds_is_the_game_at_its_fines(price, recovered):
     }
     publisher = Publisher(benefit=6000, loss=900, recovered=recovered)
     game = PublisherGame(publisher, {"raw": ProtectedRelease([1, 1, 2]), "k3": ProtectedRelease([3, 3, 3], 0.6)}, kinds)
-    said = replace(parse_game(EASY, Path()), terms={"prices": (price, 900.0), "fines": (0.0,), "audits": (1.0,)})
-    for curve in curves_of(game, said, ["raw", "k3"]):
+    game_given = replace(parse_game(EASY, Path()), terms={"prices": (price, 900.0), "fines": (0.0,), "audits": (1.0,)})
+    for curve in curves_of(game, game_given, ["raw", "k3"]):
         moves = [game.move(curve.protection, Terms(price=price, fine=fine)) for fine in curve.fines]
-        left = [one.payoff.low for one in moves]
+        payoffs = [move.payoff.low for move in moves]
         if recovered:
-            assert curve.payoffs == pytest.approx(left)
+            assert curve.payoffs == pytest.approx(payoffs)
         assert all(
-            a <= b + 1e-6 for a, b in zip(curve.payoffs, left, strict=True)
+            a <= b + 1e-6 for a, b in zip(curve.payoffs, payoffs, strict=True)
         )  # what they bring is looked at before
         stops = [game.break_even_fine(curve.protection, kind, price=price).high for kind in kinds]
         for kind, stop in zip(kinds, stops, strict=True):
-            at = curve.fines.index(stop)
-            assert moves[at].responses[kind].attacks is False
-        least = [
-            max(game.break_even_price(curve.protection, one, fine=fine).high for one in kinds) for fine in curve.fines
+            index = curve.fines.index(stop)
+            assert moves[index].responses[kind].attacks is False
+        lowest_prices = [
+            max(game.break_even_price(curve.protection, kind, fine=fine).high for kind in kinds) for fine in curve.fines
         ]
-        assert all(a >= b - 1e-6 for a, b in zip(curve.prices, least, strict=True))
-        assert curve.prices[0] == pytest.approx(least[0])
-        assert curve.payoffs[0] == pytest.approx(left[0])
-        assert curve.payoffs[-1] == pytest.approx(left[-1])
+        assert all(a >= b - 1e-6 for a, b in zip(curve.prices, lowest_prices, strict=True))
+        assert curve.prices[0] == pytest.approx(lowest_prices[0])
+        assert curve.payoffs[0] == pytest.approx(payoffs[0])
+        assert curve.payoffs[-1] == pytest.approx(payoffs[-1])
 
 
-def test_one_person_at_a_time_and_all_at_once(found):
-    for one in found.alone:
-        assert one.people == 20 == one.fully_tried + one.partly_tried + one.untried
-        assert one.one_try <= one.known + 1e-9
-        assert one.known <= one.inside + 1e-9
-    bare = next(one for one in found.stopping if one.protection == "none")
-    assert next(one for one in found.alone if one.protection == "none").inside == pytest.approx(bare.announced)
+def test_one_person_at_a_time_and_all_at_once(play_game):
+    for attacker in play_game.alone:
+        assert attacker.people == 20 == attacker.fully_tried + attacker.partly_tried + attacker.untried
+        assert attacker.one_try <= attacker.known + 1e-9
+        assert attacker.known <= attacker.inside + 1e-9
+    bare = next(offer for offer in play_game.stopping if offer.protection == "none")
+    assert next(attacker for attacker in play_game.alone if attacker.protection == "none").inside == pytest.approx(
+        bare.announced
+    )
 
 
-def test_nobody_is_called_safe_where_nobody_is_safe_alone(found):
-    exposed = tuple(replace(one, safe_alone=0, safe_re_identified=0.0) for one in found.alone)
+def test_nobody_is_called_safe_where_nobody_is_safe_alone(play_game):
+    exposed = tuple(replace(attacker, safe_alone=0, safe_re_identified=0.0) for attacker in play_game.alone)
     assert describe_spared(exposed) == "No person is safe alone."
-    some = (replace(exposed[0], safe_alone=3), *exposed)
-    assert describe_spared(some) == "Whoever is safe alone is safe in a campaign."
+    spared = (replace(exposed[0], safe_alone=3), *exposed)
+    assert describe_spared(spared) == "Whoever is safe alone is safe in a campaign."
 
 
-def test_kinds_have_a_heading_each_where_there_are_several(found):
-    both = (*found.alone, *(replace(one, kind="insurer") for one in found.alone))
-    assert "all at once: broker" not in page(found)
-    assert "all at once: broker" in page(replace(found, alone=both))
+def test_kinds_have_a_heading_each_where_there_are_several(play_game):
+    two_kinds = (*play_game.alone, *(replace(attacker, kind="insurer") for attacker in play_game.alone))
+    assert "all at once: broker" not in page(play_game)
+    assert "all at once: broker" in page(replace(play_game, alone=two_kinds))
 
 
-def test_the_head_of_a_narrow_column_does_not_break(found):
-    assert make_result(found).advice.headings == ("left\u00a0to\u00a0you",)
+def test_the_head_of_a_narrow_column_does_not_break(play_game):
+    assert make_result(play_game).advice.headings == ("left\u00a0to\u00a0you",)
 
 
 def test_the_fine_that_would_make_a_release_pay_does(tmp_path, monkeypatch):
     monkeypatch.setattr("unmask.studies.game.offers.sensitivity", lambda *_, **__: ())
     monkeypatch.setattr("unmask.studies.game.offers.FINES", 3)
-    found = play(document(tmp_path, (DOCUMENT % 4000).replace("[0, 1000]", "[0]")))
-    assert found.taken.protection == "no release"
-    by_fine, by_price = found.deterring
+    game = play(document(tmp_path, (DOCUMENT % 4000).replace("[0, 1000]", "[0]")))
+    assert game.taken.protection == "no release"
+    by_fine, by_price = game.deterring
     text = (DOCUMENT % 4000).replace("fines = [0, 1000]", f"fines = [{by_fine.fine}]\nprices = [{by_price.price}]")
     again = play(document(tmp_path, text))
     assert again.taken.payoff[0] == pytest.approx(max(by_fine.payoff[0], by_price.payoff[0]))
-    assert "Ask for more: unprotected data under a contractual fine of" in opening(found)[0]
+    assert "Ask for more: unprotected data under a contractual fine of" in opening(game)[0]
 
 
 def test_the_ends_of_a_range_are_games_of_their_own(tmp_path, monkeypatch):
     """The game has the middle; at each end the table has what a document with that number says."""
     monkeypatch.setattr("unmask.studies.game.offers.FINES", 3)
-    found = play(document(tmp_path, DOCUMENT % "{ from = 5, to = 80 }"))
-    row = next(one for one in found.sensitivity if one.parameter == "gain")
-    assert (row.ranged, row.value, found.has_ranges) == (True, 42.5, True)
+    game = play(document(tmp_path, DOCUMENT % "{ from = 5, to = 80 }"))
+    row = next(effect for effect in game.sensitivity if effect.parameter == "gain")
+    assert (row.ranged, row.value, game.has_ranges) == (True, 42.5, True)
     monkeypatch.setattr("unmask.studies.game.offers.sensitivity", lambda *_, **__: ())
     for end, value in ((row.low, 5), (row.high, 80)):
-        taken = play(document(tmp_path, DOCUMENT % value)).taken
-        assert (end.value, end.best.protection, end.best.fine) == (value, taken.protection, taken.fine)
-        assert end.payoff == taken.payoff[0]
-    assert "every range at its middle" in opening(found)[0]
+        offer = play(document(tmp_path, DOCUMENT % value)).taken
+        assert (end.value, end.best.protection, end.best.fine) == (value, offer.protection, offer.fine)
+        assert end.payoff == offer.payoff[0]
+    assert "every range at its middle" in opening(game)[0]
     assert row.changes
-    assert "The most sensitive input is " in opening(found)[1]
+    assert "The most sensitive input is " in opening(game)[1]
 
 
 @pytest.fixture(scope="module")
 def studied(folder):
     """A study of the document, whose workers are this process, and its game."""
     path, results = document(folder, DOCUMENT % 40), folder / "results"
-    with pytest.MonkeyPatch.context() as here:
-        here.setattr("unmask.studies.run.run_cells", lambda cells, **_: map(finished, cells))
-        here.setattr("unmask.studies.game.offers.FINES", 4)
+    with pytest.MonkeyPatch.context() as few_prices:
+        few_prices.setattr("unmask.studies.run.run_cells", lambda cells, **_: map(finished, cells))
+        few_prices.setattr("unmask.studies.game.offers.FINES", 4)
         plan = read_plan(path)
         run_study(plan, results, source=path, priced=priced(plan, path))
-        here.setattr("unmask.studies.beliefs.believed", lambda _: pytest.fail("an adversary attacked again"))
+        few_prices.setattr("unmask.studies.beliefs.believed", lambda _: pytest.fail("an adversary attacked again"))
         return results, write_game(path, results)
 
 
-def test_a_study_keeps_what_its_game_prices(studied, found):
+def test_a_study_keeps_what_its_game_prices(studied, play_game):
     """No protection is run twice, and the game is the one without a study."""
     results, game = studied
     assert len(list((results / BELIEFS).iterdir())) == 2
-    assert {(one.protection, one.fine): one.payoff[0] for one in game.offers} == pytest.approx(
-        {(one.protection, one.fine): one.payoff[0] for one in found.offers}
+    assert {(offer.protection, offer.fine): offer.payoff[0] for offer in game.offers} == pytest.approx(
+        {(offer.protection, offer.fine): offer.payoff[0] for offer in play_game.offers}
     )
-    assert game.stopping[0].realized == pytest.approx(found.stopping[0].realized)
+    assert game.stopping[0].realized == pytest.approx(play_game.stopping[0].realized)
     assert read_game(results) == game
 
 
@@ -280,11 +288,11 @@ def test_a_lattice_is_a_protection_of_its_own(tmp_path, monkeypatch):
     assert [cell.protection.name for cell in priced(read_plan(path), path)] == ["Lattice"]
     monkeypatch.setattr("unmask.studies.game.offers.sensitivity", lambda *_, **__: ())
     monkeypatch.setattr("unmask.studies.game.offers.FINES", 3)
-    found = play(path)
+    game = play(path)
     belief = first_belief(path)
-    assert [one.protection for one in found.stopping] == ["Lattice"]
+    assert [offer.protection for offer in game.stopping] == ["Lattice"]
     free = Attacker(gain=40, exploit_cost=2, max_fines=0)
-    assert found.stopping[0].announced == pytest.approx(BestCampaign.of(free, belief).re_identified.high)
+    assert game.stopping[0].announced == pytest.approx(BestCampaign.of(free, belief).re_identified.high)
 
 
 def test_damaged_files_of_a_study_are_made_again_or_named(studied, tmp_path):
@@ -308,9 +316,9 @@ def test_a_game_of_no_study_is_refused(folder):
 @pytest.mark.usefixtures("again")
 def test_the_page_says_what_the_terminal_says(folder):
     page = folder / "game.html"
-    said = unmask("game", folder / "unmask.toml", "-o", page)
-    assert said.exit_code == 0, said.output
-    first = said.stdout.splitlines()[0]
+    message = unmask("game", folder / "unmask.toml", "-o", page)
+    assert message.exit_code == 0, message.output
+    first = message.stdout.splitlines()[0]
     assert first.startswith("Release \u201cMondrian k=6\u201d under a contractual fine of")
     text = page.read_text(encoding="utf-8")
     assert "under a contractual fine of" in text
@@ -332,10 +340,10 @@ def test_who_believes_otherwise_is_caught_as_it_is(tmp_path, monkeypatch):
     """Nobody is caught, they believe: no fine keeps them away."""
     monkeypatch.setattr("unmask.studies.game.offers.sensitivity", lambda *_, **__: ())
     monkeypatch.setattr("unmask.studies.game.offers.FINES", 3)
-    found = play(document(tmp_path, DOCUMENT % 40 + "believed_detection = 0\n"))
-    assert {one.fine for one in found.stopping} == {(math.inf, math.inf)}
-    assert [one.expects for one in found.now.answers] == [one.re_identified for one in found.now.answers]
-    assert "expects" in make_result(found).decision.items[0].finding
+    game = play(document(tmp_path, DOCUMENT % 40 + "believed_detection = 0\n"))
+    assert {offer.fine for offer in game.stopping} == {(math.inf, math.inf)}
+    assert [answer.expects for answer in game.now.answers] == [answer.re_identified for answer in game.now.answers]
+    assert "expects" in make_result(game).decision.items[0].finding
 
 
 def test_competitors_are_an_unknown_key_of_a_document(tmp_path):
@@ -344,19 +352,21 @@ def test_competitors_are_an_unknown_key_of_a_document(tmp_path):
 
 
 def test_a_profile_may_be_a_table_with_a_range():
-    found = parse_game(
+    result = parse_game(
         {
             "publisher": {"benefit": 1, "loss": 1},
             "attackers": [{"name": "broker", "attacker": {"gain": {"from": 2, "to": 4}, "max_fines": 0}}],
         },
         Path(),
     )
-    assert found.attackers["broker"].attacker.gain == 3
-    assert [(one.of, one.parameter) for one in found.ranges] == [("broker", "gain")]
+    assert result.attackers["broker"].attacker.gain == 3
+    assert [(parameter_range.of, parameter_range.parameter) for parameter_range in result.ranges] == [
+        ("broker", "gain")
+    ]
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("document_text", "message"),
     [
         ({}, r"no \[publisher\]"),
         ({"publisher": {"benefit": 1}}, "no loss"),
@@ -379,10 +389,10 @@ def test_a_profile_may_be_a_table_with_a_range():
         ({"publisher": {"benefit": 1, "loss": 1}, "attackers": [{"name": "a"}] * 2}, "same name"),
     ],
 )
-def test_a_game_that_is_none_is_refused(tmp_path, given, said):
+def test_a_game_that_is_none_is_refused(tmp_path, document_text, message):
     path = tmp_path / "plan.toml"
-    path.write_text(format_document(given))
-    with pytest.raises(UnmaskError, match=said):
+    path.write_text(format_document(document_text))
+    with pytest.raises(UnmaskError, match=message):
         parse_game(load(path), tmp_path)
 
 
@@ -394,11 +404,11 @@ def test_an_adversary_who_asks_something_else_has_no_game(tmp_path):
 
 def test_the_questions_of_init_are_a_game_once_their_marks_are_off():
     text = "\n".join(list_question_lines())
-    said = parse_game(tomllib.loads(text), Path())
-    assert {one.parameter for one in said.ranges} == {"gain", "detection"}
-    asked = [one for one in QUESTIONS if one.assumed is not None]
-    assert text.count("# Assumed; ") == len(asked)
-    assert all(f"\n{one.name} = " in text for one in asked)
+    game_read = parse_game(tomllib.loads(text), Path())
+    assert {parameter_range.parameter for parameter_range in game_read.ranges} == {"gain", "detection"}
+    questions = [question for question in QUESTIONS if question.assumed is not None]
+    assert text.count("# Assumed; ") == len(questions)
+    assert all(f"\n{question.name} = " in text for question in questions)
     tested = re.sub(r"\ndetection = .*", "", text).replace("# detection_prior", "detection_prior")
     assert parse_game(tomllib.loads(tested), Path()).attackers["broker"].attacker.detection_prior == (1, 19)
 
@@ -440,15 +450,15 @@ targets = 20
 
 def re_identified(belief, gain, cost):
     """People whom somebody re-identifies whom nobody fines: person by person, the best place to stop of all."""
-    found = 0.0
+    result = 0.0
     for row in belief.observation:
-        listed = np.exp(belief.log_probability[belief.indptr[row] : belief.indptr[row + 1]])
+        probabilities = np.exp(belief.log_probability[belief.indptr[row] : belief.indptr[row + 1]])
         shared = np.full(max(belief.n_unlisted[row], 0), belief.unlisted[row] / max(belief.n_unlisted[row], 1))
-        likely = np.sort(np.concatenate([listed, shared]))[::-1]
-        before = np.concatenate([[0.0], likely.cumsum()])
-        left = np.cumsum(gain * likely - cost * (1 - before[:-1]))
-        found += before[left.argmax() + 1] if left.max(initial=0.0) > 0 else 0.0
-    return found
+        likely = np.sort(np.concatenate([probabilities, shared]))[::-1]
+        found_before = np.concatenate([[0.0], likely.cumsum()])
+        payoffs = np.cumsum(gain * likely - cost * (1 - found_before[:-1]))
+        result += found_before[payoffs.argmax() + 1] if payoffs.max(initial=0.0) > 0 else 0.0
+    return result
 
 
 def first_belief(path):
@@ -479,27 +489,27 @@ def test_a_network_has_a_game_if_its_adversary_announces_probabilities(tmp_path,
     path = document(tmp_path, 'title = "Friends"' + NETWORK + STAKES)
     with pytest.raises(UnmaskError, match="Rematch has scores for none, and a price needs probabilities: calibrate it"):
         play(path)
-    with monkeypatch.context() as here:
-        here.setattr("unmask.studies.cells.instantiate", lambda *_: Ensemble(rounds=1))
+    with monkeypatch.context() as few_fines:
+        few_fines.setattr("unmask.studies.cells.instantiate", lambda *_: Ensemble(rounds=1))
         with pytest.raises(UnmaskError, match="seeds were chosen and not sampled"):  # of the quarter with most contacts
             play(path)
-        here.setattr("unmask.studies.cells.instantiate", lambda *_: Present())
+        few_fines.setattr("unmask.studies.cells.instantiate", lambda *_: Present())
         with pytest.raises(UnmaskError, match="a price needs probabilities: nothing tells who is absent"):
             play(path)
     monkeypatch.setattr("unmask.studies.cells.instantiate", lambda *_: Sure())
-    found = play(path)
-    assert 0 < found.people < 80  # whom they knew before is no target
-    answer = found.now.answers[0]
+    game = play(path)
+    assert 0 < game.people < 80  # whom they knew before is no target
+    answer = game.now.answers[0]
     assert answer.attacks
-    assert answer.re_identified[1] <= found.people
+    assert answer.re_identified[1] <= game.people
     assert answer.re_identified == pytest.approx([re_identified(first_belief(path), 50, 10)] * 2)
 
 
 def test_noisy_places_have_a_game(tmp_path, monkeypatch):
     monkeypatch.setattr("unmask.studies.game.offers.sensitivity", lambda *_, **__: ())
     path = document(tmp_path, 'title = "Places"' + PLACES + STAKES)
-    found = play(path)
-    assert found.people == 20
-    assert 0 < found.now.utility < 1
-    assert found.now.answers[0].attacks
-    assert found.now.answers[0].re_identified == pytest.approx([re_identified(first_belief(path), 50, 10)] * 2)
+    game = play(path)
+    assert game.people == 20
+    assert 0 < game.now.utility < 1
+    assert game.now.answers[0].attacks
+    assert game.now.answers[0].re_identified == pytest.approx([re_identified(first_belief(path), 50, 10)] * 2)

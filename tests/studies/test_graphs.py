@@ -46,27 +46,27 @@ def friends(n=300, mean=10, *, seed=0):
     return datasets.chung_lu(degrees, rng=np.random.default_rng(seed))
 
 
-def plan(**given):
-    return Plan(**{"attacks": {"Nar09": Nar09()}, "seeds": "random.25", "n_seeds": 15, "runs": 2} | given)
+def plan(**settings):
+    return Plan(**{"attacks": {"Nar09": Nar09()}, "seeds": "random.25", "n_seeds": 15, "runs": 2} | settings)
 
 
-def facts(found, name="attacks"):
+def facts(result, name="attacks"):
     """Facts of a table of the result."""
-    return [SimpleNamespace(**row) for table in found.tables if table.name == f"graph_{name}" for row in table.rows]
+    return [SimpleNamespace(**row) for table in result.tables if table.name == f"graph_{name}" for row in table.rows]
 
 
-def summary_of(found):
+def summary_of(result):
     """Facts about both networks."""
-    return SimpleNamespace(**found.table("graph").rows[0])
+    return SimpleNamespace(**result.table("graph").rows[0])
 
 
-def render(found):
-    return render_report(ReportData.of(found))
+def render(result):
+    return render_report(ReportData.of(result))
 
 
-def sentences(found):
+def sentences(result):
     """Findings as the owner reads them."""
-    return report_sentences(replace(ReportData.of(found), least=1).without_small())
+    return report_sentences(replace(ReportData.of(result), least=1).without_small())
 
 
 @dataclass(frozen=True)
@@ -75,8 +75,8 @@ class Refuses:
         raise UnmaskError("too large for me")
 
 
-def measure(found, name, adversary="Nar09"):
-    return next(row for row in found.rows if (row.measure, row.adversary) == (name, adversary))
+def measure(result, name, adversary="Nar09"):
+    return next(row for row in result.rows if (row.measure, row.adversary) == (name, adversary))
 
 
 def trial(hits, misses, *, n=100, false_positives=0, certainty=0.8, partial=False):
@@ -88,31 +88,35 @@ def trial(hits, misses, *, n=100, false_positives=0, certainty=0.8, partial=Fals
     nobody, person = SocialGraph.from_edges([], [], n_nodes=2 * n), np.arange(2 * n)
     pair = Pair(nobody, nobody, np.where(person < n, person, -1))
     truth = pair.to_truth(partial=partial)
-    taken = [one for one in (coverage, *RATES) if not (partial and one.name == "false_positives")]
+    measures_expected = [
+        measure for measure in (coverage, *RATES) if not (partial and measure.name == "false_positives")
+    ]
     return AttackRun(
         truth=truth,
         person=person,
         degree=np.where(person < n // 2, 20, 1),
         outcome=outcomes(mapping, pair.truth, []),
         score=np.where(mapping >= 0, certainty, np.nan),
-        measures={one.name: (one, RunValues.of(one, belief, truth, person)) for one in taken},
+        measures={
+            measure.name: (measure, RunValues.of(measure, belief, truth, person)) for measure in measures_expected
+        },
         passes=(hits, 0),
     )
 
 
 def summed(trials):
-    found = average_rows(trials, release="r", adversary="a")
-    return attack_facts(trials, found, release="r", attack="a", seeds="top", n_seeds=3)
+    result = average_rows(trials, release="r", adversary="a")
+    return attack_facts(trials, result, release="r", attack="a", seeds="top", n_seeds=3)
 
 
 @pytest.mark.parametrize("name", ["Nar09", "Ensemble"])
 def test_the_page_speaks_of_the_overlap_and_of_the_scores_that_it_shows(name):
     attack = {"Nar09": Nar09(), "Ensemble": Ensemble(rounds=1)}[name]
-    found = audit_networks({"r": DerivedPair(friends(), 0.8, 0.9)}, plan(attacks={name: attack}, runs=1))
-    said = " ".join(found.assumptions)
-    assert "Overlap 0.8/0.9: 80 % of the people in either network are in both, and 90 % of the edges" in said
-    assert ("scores of its own" in said) == (name == "Ensemble")
-    assert "Overlap 0.5/0.75" not in render(found)
+    result = audit_networks({"r": DerivedPair(friends(), 0.8, 0.9)}, plan(attacks={name: attack}, runs=1))
+    text = " ".join(result.assumptions)
+    assert "Overlap 0.8/0.9: 80 % of the people in either network are in both, and 90 % of the edges" in text
+    assert ("scores of its own" in text) == (name == "Ensemble")
+    assert "Overlap 0.5/0.75" not in render(result)
 
 
 def test_who_sees_which_way_links_go_does_not_pass_the_bound(tmp_path):
@@ -125,68 +129,68 @@ def test_who_sees_which_way_links_go_does_not_pass_the_bound(tmp_path):
     file = tmp_path / "links.csv"
     file.write_text("\n".join(["from,to", *map(",".join, core + twins)]))
     attacks = {"Climb": Climb(), "Rematch": Rematch()}
-    found = audit_networks(
+    result = audit_networks(
         {"r": DerivedPair(SocialGraph.read(file), 1.0, 1.0)}, plan(attacks=attacks, seeds="random", n_seeds=30)
     )
-    assert measure(found, "recall", "Climb").posterior > 0.95 > 0.75 > measure(found, "recall", "Rematch").posterior
-    assert summary_of(found).most_recall > 0.95
+    assert measure(result, "recall", "Climb").posterior > 0.95 > 0.75 > measure(result, "recall", "Rematch").posterior
+    assert summary_of(result).most_recall > 0.95
 
 
 def test_rates_are_those_of_the_evaluation():
-    scene, asked = DerivedPair(friends(), 0.8, 0.9), plan(runs=1)
-    found = audit_networks({"r": scene}, asked)
-    pair = scene.pair(asked.rng("graphs", (0.8, 0.9), 0))
-    seeds = select_seeds(pair, "random.25", 15, asked.rng("seeds", (0.8, 0.9), 15, 0))
+    scene, plan_asked = DerivedPair(friends(), 0.8, 0.9), plan(runs=1)
+    result = audit_networks({"r": scene}, plan_asked)
+    pair = scene.pair(plan_asked.rng("graphs", (0.8, 0.9), 0))
+    seeds = select_seeds(pair, "random.25", 15, plan_asked.rng("seeds", (0.8, 0.9), 15, 0))
     expected = rates(Nar09()(pair.target, Auxiliary(pair.source, seeds)).mapping, pair.truth, seeds.source)
-    assert measure(found, "recall").posterior == pytest.approx(expected.recall)
-    assert measure(found, "precision").posterior == pytest.approx(expected.precision)
-    assert measure(found, "false_positives").posterior == pytest.approx(expected.false_positives / expected.matches)
-    assert measure(found, "recall").n == expected.findable
-    (attack,) = facts(found)
+    assert measure(result, "recall").posterior == pytest.approx(expected.recall)
+    assert measure(result, "precision").posterior == pytest.approx(expected.precision)
+    assert measure(result, "false_positives").posterior == pytest.approx(expected.false_positives / expected.matches)
+    assert measure(result, "recall").n == expected.findable
+    (attack,) = facts(result)
     assert (attack.recall, attack.named_wrongly) == (pytest.approx(expected.recall), pytest.approx(expected.error))
-    assert sum(item.people for item in facts(found, "degrees")) == expected.findable
-    assert summary_of(found).common == len(pair.common)
+    assert sum(item.people for item in facts(result, "degrees")) == expected.findable
+    assert summary_of(result).common == len(pair.common)
     assert expected.recall > 0.3
 
 
 def test_a_perfect_copy_is_named_up_to_its_twins():
-    found = audit_networks({"r": DerivedPair(friends(), 1.0, 1.0)}, plan(n_seeds=40))
-    assert 0.5 < measure(found, "recall").posterior <= summary_of(found).most_recall < 1
-    assert measure(found, "error_hops").posterior < 0.2 < measure(found, "error_hops").prior
+    result = audit_networks({"r": DerivedPair(friends(), 1.0, 1.0)}, plan(n_seeds=40))
+    assert 0.5 < measure(result, "recall").posterior <= summary_of(result).most_recall < 1
+    assert measure(result, "error_hops").posterior < 0.2 < measure(result, "error_hops").prior
 
 
 def test_nobody_can_be_named_where_nothing_is_shared():
     rng = np.random.default_rng(0)
-    one, other = friends(seed=1), friends(seed=2)
-    truth = rng.permutation(min(one.n_nodes, other.n_nodes))
-    truth = np.concatenate((truth, np.full(one.n_nodes - len(truth), -1)))
-    found = audit_networks({"r": GivenPair(other, one, truth)}, plan())
-    assert measure(found, "recall").posterior < 0.05
-    assert facts(found)[0].spread_in == 0
-    assert "0 of 2 runs" in " ".join(sentences(found))
+    first, second = friends(seed=1), friends(seed=2)
+    truth = rng.permutation(min(first.n_nodes, second.n_nodes))
+    truth = np.concatenate((truth, np.full(first.n_nodes - len(truth), -1)))
+    result = audit_networks({"r": GivenPair(second, first, truth)}, plan())
+    assert measure(result, "recall").posterior < 0.05
+    assert facts(result)[0].spread_in == 0
+    assert "0 of 2 runs" in " ".join(sentences(result))
 
 
 def test_g9_rates_are_means_over_all_runs_and_the_share_that_spread_stands_beside_them():
-    found = summed([trial(60, 10), trial(50, 20), trial(0, 1)])
-    assert (found.runs, found.spread_in) == (3, 2)
-    assert found.recall == pytest.approx(1.1 / 3)
-    assert found.named_wrongly == pytest.approx(0.31 / 3)
+    result = summed([trial(60, 10), trial(50, 20), trial(0, 1)])
+    assert (result.runs, result.spread_in) == (3, 2)
+    assert result.recall == pytest.approx(1.1 / 3)
+    assert result.named_wrongly == pytest.approx(0.31 / 3)
     half = 4.303 * np.std([0.6, 0.5, 0.0], ddof=1) / np.sqrt(3)  # Student's t, two degrees of freedom
-    assert found.recall_low == max(0, 1.1 / 3 - half)
-    assert found.recall_high == pytest.approx(min(1, 1.1 / 3 + half), abs=1e-4)
+    assert result.recall_low == max(0, 1.1 / 3 - half)
+    assert result.recall_high == pytest.approx(min(1, 1.1 / 3 + half), abs=1e-4)
     (recall, *_) = average_rows([trial(60, 10), trial(50, 20), trial(0, 1)], release="r", adversary="a")
-    assert (recall.measure, recall.posterior) == ("recall", pytest.approx(found.recall))
+    assert (recall.measure, recall.posterior) == ("recall", pytest.approx(result.recall))
     assert recall.note == "over 3 runs; it spread in 2"
     assert MIN_SPREAD == 0.05
 
 
 def test_g6_people_without_an_entry_in_a_partial_truth_are_neither_right_nor_wrong():
     half = trial(30, 10, false_positives=60, partial=True)
-    found = summed([half])
-    assert (found.recall, found.precision, found.precision_at_least) == (0.3, 0.75, 0.3)
-    assert (found.false_positives, found.matches) == (None, 100)
-    assert [item.precision for item in found.degrees] == [None, 0.75]
-    assert sum(item.matches for item in found.scores) == 40
+    result = summed([half])
+    assert (result.recall, result.precision, result.precision_at_least) == (0.3, 0.75, 0.3)
+    assert (result.false_positives, result.matches) == (None, 100)
+    assert [item.precision for item in result.degrees] == [None, 0.75]
+    assert sum(item.matches for item in result.scores) == 40
     measures = {row.measure: row for row in average_rows([half], release="r", adversary="a")}
     assert measures["precision"].posterior == 0.75
     assert "false_positives" not in measures
@@ -195,29 +199,29 @@ def test_g6_people_without_an_entry_in_a_partial_truth_are_neither_right_nor_wro
 def test_g6_a_partial_truth_is_said_and_changes_no_recall():
     graph = friends()
     truth = np.where(np.arange(graph.n_nodes) % 3 == 0, np.arange(graph.n_nodes), -1)
-    whole = audit_networks({"r": GivenPair(graph, graph, truth)}, plan())
+    whole_graph = audit_networks({"r": GivenPair(graph, graph, truth)}, plan())
     part = audit_networks({"r": GivenPair(graph, graph, truth, truth_partial=True)}, plan())
     assert summary_of(part).truth_partial
-    assert facts(part)[0].recall == facts(whole)[0].recall
-    assert facts(part)[0].precision > 0.9 > 0.5 > facts(whole)[0].precision
-    assert facts(part)[0].precision_at_least == facts(whole)[0].precision
-    assert any("The truth is partial" in said for said in part.assumptions)
-    first, second = (measure(found, "realized_success").posterior for found in (whole, part))
+    assert facts(part)[0].recall == facts(whole_graph)[0].recall
+    assert facts(part)[0].precision > 0.9 > 0.5 > facts(whole_graph)[0].precision
+    assert facts(part)[0].precision_at_least == facts(whole_graph)[0].precision
+    assert any("The truth is partial" in assumption for assumption in part.assumptions)
+    first, second = (measure(result, "realized_success").posterior for result in (whole_graph, part))
     assert first < second  # people without an entry are out of it
 
 
 def test_false_positives_are_a_share_of_the_names_given():
-    found = summed([trial(60, 20, false_positives=20)])
-    assert (found.precision, found.false_positives, found.coverage) == (0.6, 0.2, 0.5)
-    assert found.recall_low is None
+    result = summed([trial(60, 20, false_positives=20)])
+    assert (result.precision, result.false_positives, result.coverage) == (0.6, 0.2, 0.5)
+    assert result.recall_low is None
 
 
 def test_degree_classes_count_people_once_and_certainty_counts_matches():
-    found = summed([trial(50, 0), trial(30, 20, certainty=0.3)])
-    few, many = found.degrees
-    assert (few.low, few.people, few.recall) == (1, 50, 0.0)
-    assert (many.low, many.people, many.recall) == (16, 50, 0.8)
-    low, high = found.scores
+    result = summed([trial(50, 0), trial(30, 20, certainty=0.3)])
+    few_contacts, many_contacts = result.degrees
+    assert (few_contacts.low, few_contacts.people, few_contacts.recall) == (1, 50, 0.0)
+    assert (many_contacts.low, many_contacts.people, many_contacts.recall) == (16, 50, 0.8)
+    low, high = result.scores
     assert (low.low, low.high, low.matches, low.right) == (0.25, 0.5, 25, 0.6)
     assert (high.low, high.matches, high.score, high.right) == (0.75, 25, pytest.approx(0.8), 1.0)
 
@@ -227,43 +231,43 @@ def test_g3_no_belief_of_an_attack_is_called_a_probability(attack):
     scene, rng = DerivedPair(friends(), 0.9, 0.9), np.random.default_rng(1)
     pair = scene.pair(rng)
     seeds = select_seeds(pair, "random.25", 25, rng)
-    found, belief = run_attack(pair, attack, seeds)
+    actual, belief = run_attack(pair, attack, seeds)
     assert not [name for name in vars(belief) if name.startswith("cached ") or name == "distinct"]  # for every run
-    assert np.array_equal(np.isfinite(found.score), found.matched)
-    row = np.flatnonzero(found.matched)
+    assert np.array_equal(np.isfinite(actual.score), actual.matched)
+    row = np.flatnonzero(actual.matched)
     assert belief.status == "scores"
     odds = log_odds(pair.target, pair.source, belief.mapping)[row]
     expected = np.exp(odds) / (1 + np.exp(odds))
-    assert found.score[row] == pytest.approx(expected)
-    assert 0 < found.score[row].min() < found.score[row].max() <= 1
+    assert actual.score[row] == pytest.approx(expected)
+    assert 0 < actual.score[row].min() < actual.score[row].max() <= 1
 
 
 def test_another_attack_changes_no_figure():
     scene = {"r": DerivedPair(friends(), 0.8, 0.9)}
-    alone = audit_networks(scene, plan())
-    beside = audit_networks(scene, plan(attacks={"theta": Nar09(theta=1.0), "Nar09": Nar09()}))
-    assert measure(alone, "recall") == measure(beside, "recall")
-    assert facts(audit_networks(scene, plan(seed=1))) != facts(alone)
+    single = audit_networks(scene, plan())
+    with_theta = audit_networks(scene, plan(attacks={"theta": Nar09(theta=1.0), "Nar09": Nar09()}))
+    assert measure(single, "recall") == measure(with_theta, "recall")
+    assert facts(audit_networks(scene, plan(seed=1))) != facts(single)
 
 
 def test_people_keep_their_numbers_under_every_shuffle():
     graph = friends()
     watched = Watched("id_in_release")
-    found = audit_networks({"r": GivenPair(graph, graph, np.arange(graph.n_nodes))}, plan(n_seeds=30), watched=watched)
+    result = audit_networks({"r": GivenPair(graph, graph, np.arange(graph.n_nodes))}, plan(n_seeds=30), watched=watched)
     assert watched.found
     for person in watched.found:  # U11: by the ids of the file
         assert person.probability > 0.09
         edges = plural(int(graph.degree[int(person.row)]), "edge")
         assert person.reason == f"{edges}, taken for {person.row} of the release, which is right"
-    assert summary_of(found).common == graph.n_nodes
+    assert summary_of(result).common == graph.n_nodes
 
 
 def test_criteria_foretell_who_is_named():
-    found = audit_networks({"r": DerivedPair(friends(600), 0.8, 0.8)}, plan(n_seeds=40))
-    links = {link.criterion: link for link in facts(found, "anonymity")}
+    result = audit_networks({"r": DerivedPair(friends(600), 0.8, 0.8)}, plan(n_seeds=40))
+    links = {link.criterion: link for link in facts(result, "anonymity")}
     assert links["degree"].correlation > 0.3
     assert links["lta_a"].correlation < -0.1
-    ranked = [point.share for point in facts(found, "anonymity_ranks") if point.name == "Degree"]
+    ranked = [point.share for point in facts(result, "anonymity_ranks") if point.name == "Degree"]
     assert ranked[0] < ranked[-1]
 
 
@@ -271,22 +275,22 @@ def test_g5_without_truth_nothing_is_called_right():
     graph = friends()
     seeds = SeedPairs(np.arange(20), np.arange(20))
     watched = Watched("id_in_release")
-    found = audit_networks({"r": GivenPair(graph, graph, leaked=seeds)}, plan(runs=3), watched=watched)
-    assert not summary_of(found).truth_known
-    assert summary_of(found).common is None
-    assert facts(found)[0].n_seeds == 20  # all, whatever number is planned
-    assert facts(found)[0].runs == 1  # the same seeds would give the same again
-    assert {row.measure for row in found.rows}.isdisjoint({"recall", "precision", "realized_success"})
-    assert measure(found, "coverage").posterior == pytest.approx(facts(found)[0].coverage)
-    (attack,) = facts(found)
+    result = audit_networks({"r": GivenPair(graph, graph, leaked=seeds)}, plan(runs=3), watched=watched)
+    assert not summary_of(result).truth_known
+    assert summary_of(result).common is None
+    assert facts(result)[0].n_seeds == 20  # all, whatever number is planned
+    assert facts(result)[0].runs == 1  # the same seeds would give the same again
+    assert {row.measure for row in result.rows}.isdisjoint({"recall", "precision", "realized_success"})
+    assert measure(result, "coverage").posterior == pytest.approx(facts(result)[0].coverage)
+    (attack,) = facts(result)
     assert (attack.recall, attack.precision, attack.named_wrongly, attack.false_positives) == (None,) * 4
-    assert facts(found, "degrees") == facts(found, "scores") == []
+    assert facts(result, "degrees") == facts(result, "scores") == []
     assert {person.probability for person in watched.found} == {None}
     assert len(watched.found) == attack.matches
     assert not any("which is" in person.reason for person in watched.found)
     assert ",identity,," in watched.text()
-    assert "No truth was given" in found.setting
-    assert "How many are right is unknown: no truth was given" in sentences(found)[0]
+    assert "No truth was given" in result.setting
+    assert "How many are right is unknown: no truth was given" in sentences(result)[0]
 
 
 def test_seeds_that_need_the_truth_are_refused_without_it():
@@ -296,57 +300,57 @@ def test_seeds_that_need_the_truth_are_refused_without_it():
 
 def test_seeds_that_need_no_truth():
     graph = friends()
-    found = audit_networks({"r": GivenPair(graph, graph)}, plan(seeds="match_top", n_seeds=10))
-    assert facts(found)[0].seeds == "match_top"
-    assert facts(found)[0].coverage > 0.1
+    result = audit_networks({"r": GivenPair(graph, graph)}, plan(seeds="match_top", n_seeds=10))
+    assert facts(result)[0].seeds == "match_top"
+    assert facts(result)[0].coverage > 0.1
 
 
 def test_an_attack_that_refuses_is_told():
     scene = {"r": DerivedPair(friends(), 0.8, 0.9)}
-    found = audit_networks(scene, plan(attacks={"big": Refuses(), "Nar09": Nar09()}, transition=(5,)))
-    assert ("big on r", "failed: too large for me") in found.not_run
-    assert {attack.attack for attack in facts(found)} == {"Nar09"}
+    result = audit_networks(scene, plan(attacks={"big": Refuses(), "Nar09": Nar09()}, transition=(5,)))
+    assert ("big on r", "failed: too large for me") in result.not_run
+    assert {attack.attack for attack in facts(result)} == {"Nar09"}
     with pytest.raises(UnmaskError, match=r"^too large for me$"):
         audit_networks(scene, plan(attacks={"big": Refuses()}))
 
 
-@pytest.mark.parametrize("known", [True, False])
-def test_what_was_not_measured_of_an_attack_is_one_line_for_each_reason(known):
+@pytest.mark.parametrize("knowledge", [True, False])
+def test_what_was_not_measured_of_an_attack_is_one_line_for_each_reason(knowledge):
     graph, seeds = friends(100), SeedPairs(np.arange(15), np.arange(15))
-    scene = GivenPair(graph, graph, np.arange(100), seeds) if known else GivenPair(graph, graph, leaked=seeds)
-    found = audit_networks({"r": scene}, plan(attacks={"Nar09": Nar09(), "again": Nar09()}))
-    groups = {why: things for things, _, why in not_run_groups(found.not_run)}
+    scene = GivenPair(graph, graph, np.arange(100), seeds) if knowledge else GivenPair(graph, graph, leaked=seeds)
+    result = audit_networks({"r": scene}, plan(attacks={"Nar09": Nar09(), "again": Nar09()}))
+    groups = {reason: things for things, _, reason in not_run_groups(result.not_run)}
     assert groups["the attack gives scores, not probabilities"] == ["what Nar09 expects", "what again expects"]
     unknown = groups.get("the truth is not known", [])
-    assert [line.partition(",")[0] for line in unknown] == ([] if known else ["Realized success"])
+    assert [line.partition(",")[0] for line in unknown] == ([] if knowledge else ["Realized success"])
     assert all(line.endswith(" \u2013 Nar09; again") for line in unknown)
 
 
 def test_transition_holds_the_planned_number_too():
-    found = audit_networks({"r": DerivedPair(friends(), 0.8, 0.9)}, plan(transition=(1, 15, 10_000)))
-    assert [point.n_seeds for point in facts(found, "transition")] == [1, 15]
-    assert any(what.startswith("10000 seeds") and "ask for fewer" in why for what, why in found.not_run)
-    first, last = facts(found, "transition")
+    result = audit_networks({"r": DerivedPair(friends(), 0.8, 0.9)}, plan(transition=(1, 15, 10_000)))
+    assert [point.n_seeds for point in facts(result, "transition")] == [1, 15]
+    assert any(analysis.startswith("10000 seeds") and "ask for fewer" in reason for analysis, reason in result.not_run)
+    first, last = facts(result, "transition")
     assert first.recall < last.recall
 
 
 def test_given_seeds_keep_their_one_run_beside_other_numbers():
     graph = friends()
     scene = GivenPair(graph, graph, np.arange(graph.n_nodes), SeedPairs(np.arange(20), np.arange(20)))
-    alone = audit_networks({"r": scene}, plan(runs=3))
-    found = audit_networks({"r": scene}, plan(runs=3, transition=(5, 20, 21)))
-    assert facts(found) == facts(alone)
-    assert [(point.n_seeds, point.runs) for point in facts(found, "transition")] == [(5, 3), (20, 1)]
-    assert ("21 seeds on r", "failed: 21 seeds are requested, but 20 are given; use fewer") in found.not_run
+    single = audit_networks({"r": scene}, plan(runs=3))
+    result = audit_networks({"r": scene}, plan(runs=3, transition=(5, 20, 21)))
+    assert facts(result) == facts(single)
+    assert [(point.n_seeds, point.runs) for point in facts(result, "transition")] == [(5, 3), (20, 1)]
+    assert ("21 seeds on r", "failed: 21 seeds are requested, but 20 are given; use fewer") in result.not_run
 
 
 def test_a_number_of_seeds_that_leaves_nobody_is_not_run():
     graph = friends(60)
-    found = audit_networks(
+    result = audit_networks(
         {"r": GivenPair(graph, graph, np.arange(graph.n_nodes))}, plan(seeds="random", transition=(graph.n_nodes,))
     )
-    assert [point.n_seeds for point in facts(found, "transition")] == [15]
-    assert any("are seeds, expected some to be found" in why for _, why in found.not_run)
+    assert [point.n_seeds for point in facts(result, "transition")] == [15]
+    assert any("are seeds, expected some to be found" in reason for _, reason in result.not_run)
     with pytest.raises(UnmaskError, match="nobody is left to be found"):
         run_attack(Pair(graph, graph, np.arange(graph.n_nodes)), Nar09(), SeedPairs(*[np.arange(graph.n_nodes)] * 2))
 
@@ -354,12 +358,14 @@ def test_a_number_of_seeds_that_leaves_nobody_is_not_run():
 @pytest.mark.parametrize("seeds", ["top", "lta", "clustering.high", "betweenness.5", "closeness", "match_top"])
 def test_seeds_by_rank_on_a_given_pair_have_one_run(seeds):
     graph = friends()
-    found = audit_networks({"r": GivenPair(graph, graph, np.arange(graph.n_nodes))}, plan(seeds=seeds, transition=(5,)))
-    (attack,) = facts(found)
+    result = audit_networks(
+        {"r": GivenPair(graph, graph, np.arange(graph.n_nodes))}, plan(seeds=seeds, transition=(5,))
+    )
+    (attack,) = facts(result)
     assert (attack.runs, attack.recall_low) == (1, None)
-    assert {point.runs for point in facts(found, "transition")} == {1}
-    assert "there is one run only" in found.assumptions[0]
-    assert "others" not in found.assumptions[0]
+    assert {point.runs for point in facts(result, "transition")} == {1}
+    assert "there is one run only" in result.assumptions[0]
+    assert "others" not in result.assumptions[0]
     made = audit_networks({"r": DerivedPair(graph, 0.8, 0.9)}, plan(seeds=seeds, n_seeds=5))
     assert facts(made)[0].runs == 2  # other graphs
 
@@ -367,40 +373,40 @@ def test_seeds_by_rank_on_a_given_pair_have_one_run(seeds):
 def test_the_bound_is_of_the_release_that_is_told():
     graph = friends()
     scenes = {"less": DerivedPair(graph, 0.8, 0.5), "more": DerivedPair(graph, 1.0, 1.0)}
-    found = audit_networks(scenes, plan(n_seeds=40))
-    alone = audit_networks({"more": scenes["more"]}, plan(n_seeds=40))
-    assert summary_of(found).most_recall == summary_of(alone).most_recall
-    assert any("% of people in more: the others have" in text for text in sentences(found))
+    result = audit_networks(scenes, plan(n_seeds=40))
+    single = audit_networks({"more": scenes["more"]}, plan(n_seeds=40))
+    assert summary_of(result).most_recall == summary_of(single).most_recall
+    assert any("% of people in more: the others have" in text for text in sentences(result))
 
 
 def test_guessed_seeds_are_not_called_known():
     graph = friends()
-    found = audit_networks({"r": GivenPair(graph, graph)}, plan(seeds="match_top", n_seeds=10))
-    page = render(found)
+    result = audit_networks({"r": GivenPair(graph, graph)}, plan(seeds="match_top", n_seeds=10))
+    page = render(result)
     assert "a few guessed identities" in page
     assert "is guessed from their surroundings" in page
     assert "whose identity in the release is known" not in page
-    assert "10 guessed identities" in sentences(found)[0]
+    assert "10 guessed identities" in sentences(result)[0]
 
 
 def test_overlaps_are_shown_where_there_are_several():
     graph = friends()
-    one = audit_networks({"a": DerivedPair(graph, 0.8, 0.9)}, plan())
+    result = audit_networks({"a": DerivedPair(graph, 0.8, 0.9)}, plan())
     two = audit_networks({"a": DerivedPair(graph, 0.8, 0.9), "b": DerivedPair(graph, 0.8, 0.6)}, plan())
-    assert facts(one, "overlaps") == []
+    assert facts(result, "overlaps") == []
     assert [(point.node_overlap, point.edge_overlap) for point in facts(two, "overlaps")] == [(0.8, 0.6), (0.8, 0.9)]
-    assert measure(one, "recall").posterior == measure(two, "recall").posterior
+    assert measure(result, "recall").posterior == measure(two, "recall").posterior
 
 
 def test_the_page_shows_no_label():
     graph = friends()
     labels = [f"{SECRET}-{i}" for i in range(graph.n_nodes)]
-    named = SocialGraph.from_edges(*graph.edges(), labels=labels)
-    assert SECRET not in render(audit_networks({"r": DerivedPair(named, 0.9, 0.9)}, plan(transition=(5,))))
+    labeled = SocialGraph.from_edges(*graph.edges(), labels=labels)
+    assert SECRET not in render(audit_networks({"r": DerivedPair(labeled, 0.9, 0.9)}, plan(transition=(5,))))
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("settings", "message"),
     [
         ({"attacks": {}}, "0 attacks"),
         ({"runs": 0}, "at least 1"),
@@ -408,9 +414,9 @@ def test_the_page_shows_no_label():
         ({"transition": (5, 0)}, "at least 1"),
     ],
 )
-def test_a_plan_of_nothing_is_refused(given, said):
-    with pytest.raises(UnmaskError, match=said):
-        plan(**given)
+def test_a_plan_of_nothing_is_refused(settings, message):
+    with pytest.raises(UnmaskError, match=message):
+        plan(**settings)
 
 
 def test_truths_of_nobody_and_mixed_scenes_are_refused():
@@ -422,13 +428,13 @@ def test_truths_of_nobody_and_mixed_scenes_are_refused():
 
 
 def test_attacks_are_written_with_their_parameters():
-    found = parse_attacks(["Nar09", "Nar09:theta=0.5:synchronous=true:order=degree"])
-    assert found["Nar09"] == Nar09()
-    assert found["Nar09:theta=0.5:synchronous=true:order=degree"] == Nar09(0.5, synchronous=True, order="degree")
+    result = parse_attacks(["Nar09", "Nar09:theta=0.5:synchronous=true:order=degree"])
+    assert result["Nar09"] == Nar09()
+    assert result["Nar09:theta=0.5:synchronous=true:order=degree"] == Nar09(0.5, synchronous=True, order="degree")
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("nar9", "did you mean 'Nar09'"),
         ("Nar09:thet=1", "not a parameter of Nar09"),
@@ -441,8 +447,8 @@ def test_attacks_are_written_with_their_parameters():
         ("KorulaLattanzi:witnesses=9999999999", "witnesses is 9999999999, expected a whole number from 1 to"),
     ],
 )
-def test_a_misspelled_attack_is_one_sentence(text, said):
-    with pytest.raises(UnmaskError, match=said):
+def test_a_misspelled_attack_is_one_sentence(text, message):
+    with pytest.raises(UnmaskError, match=message):
         parse_attacks([text])
 
 
@@ -450,34 +456,34 @@ def test_g4_by_default_every_attack_is_run_and_what_was_not_is_said():
     graph = friends()
     scene = {"r": DerivedPair(graph, 0.9, 0.9)}
     attacks = {**parse_attacks(DEFAULT), "Ensemble": Ensemble(rounds=1)}
-    found = audit_networks(scene, plan(attacks=attacks, runs=1))
-    assert {attack.attack for attack in facts(found)} == {*STANDARD, "Rematch:forced=true"}
-    assert not any(what.startswith("the attack") for what, _ in found.not_run)
-    few = audit_networks(scene, plan(attacks=parse_attacks(["Nar09", "GraphMatching:largest=10"]), runs=1))
-    assert "nodes, expected at most 10" in dict(few.not_run)["GraphMatching:largest=10 on r"]
-    skipped = {what for what, why in few.not_run if why == "it was not requested"}
+    result = audit_networks(scene, plan(attacks=attacks, runs=1))
+    assert {attack.attack for attack in facts(result)} == {*STANDARD, "Rematch:forced=true"}
+    assert not any(analysis.startswith("the attack") for analysis, _ in result.not_run)
+    result_of_few = audit_networks(scene, plan(attacks=parse_attacks(["Nar09", "GraphMatching:largest=10"]), runs=1))
+    assert "nodes, expected at most 10" in dict(result_of_few.not_run)["GraphMatching:largest=10 on r"]
+    skipped = {analysis for analysis, reason in result_of_few.not_run if reason == "it was not requested"}
     assert skipped == {f"the attack {name}" for name in set(STANDARD) - {"Nar09", "GraphMatching"}}
-    said = " ".join(sentences(few))
-    assert "GraphMatching:largest=10 was not run: the larger graph has" in said
-    rest = "Grasshopper, Bumblebee, Rematch, Climb, Irma, KorulaLattanzi, Refinement and Ensemble"
-    assert f"Attacks that were not requested may find more: {rest}." in said
+    text = " ".join(sentences(result_of_few))
+    assert "GraphMatching:largest=10 was not run: the larger graph has" in text
+    remaining_attacks = "Grasshopper, Bumblebee, Rematch, Climb, Irma, KorulaLattanzi, Refinement and Ensemble"
+    assert f"Attacks that were not requested may find more: {remaining_attacks}." in text
 
 
 def test_what_the_ensemble_announces_stands_beside_what_came_true():
-    scene, asked = {"r": DerivedPair(friends(), 0.9, 0.9)}, plan(attacks={"Ensemble": Ensemble()}, runs=1)
-    told = []
-    chosen = audit_networks(scene, replace(asked, n_seeds=40), progress=told.append)
-    drawn = audit_networks(scene, replace(asked, seeds="random", n_seeds=90))
-    (of_chosen,), (of_drawn,) = (facts(found) for found in (chosen, drawn))
-    (refused,), (said,) = (facts(found, "announcements") for found in (chosen, drawn))
+    scene, plan_asked = {"r": DerivedPair(friends(), 0.9, 0.9)}, plan(attacks={"Ensemble": Ensemble()}, runs=1)
+    steps = []
+    chosen = audit_networks(scene, replace(plan_asked, n_seeds=40), progress=steps.append)
+    drawn = audit_networks(scene, replace(plan_asked, seeds="random", n_seeds=90))
+    (of_chosen,), (of_drawn,) = (facts(result) for result in (chosen, drawn))
+    (refused,), (sentence,) = (facts(result, "announcements") for result in (chosen, drawn))
     assert (refused.recall, refused.recall_high) == (None, None)
-    why = "announces no probability: seeds were chosen and not sampled"
-    assert " ".join(sentences(chosen)).count(why) == 1
+    reason = "announces no probability: seeds were chosen and not sampled"
+    assert " ".join(sentences(chosen)).count(reason) == 1
     assert dict(chosen.not_run)["what Ensemble expects of people in r"].startswith("seeds were chosen and not sampled")
     assert dict(drawn.not_run)["what Ensemble expects of people who may not be in r"] == "it is unknown who is absent"
-    assert told[-1] == f"so far: re-identifies {100 * of_chosen.recall:.1f} % (Ensemble), r"
-    assert said.recall_low <= of_drawn.recall <= said.recall_high
-    assert said.right <= said.right_high
+    assert steps[-1] == f"so far: re-identifies {100 * of_chosen.recall:.1f} % (Ensemble), r"
+    assert sentence.recall_low <= of_drawn.recall <= sentence.recall_high
+    assert sentence.right <= sentence.right_high
     text = " ".join(sentences(drawn))
     assert "(calibrated, " in text
     assert "(a bound, no estimate)" in text
@@ -490,10 +496,10 @@ def test_with_a_partial_truth_nothing_bounds_what_is_right_of_anybody():
         "whole": GivenPair(pair.target, pair.source, pair.truth),
         "part": GivenPair(pair.target, pair.source, pair.truth, truth_partial=True),
     }
-    found = audit_networks(scenes, plan(attacks={"Ensemble": Ensemble()}, runs=1, seeds="random", n_seeds=90))
-    whole, part = facts(found, "announcements")
-    assert whole.right_high is not None
-    assert (part.recall, part.right_high) == (whole.recall, None)
+    result = audit_networks(scenes, plan(attacks={"Ensemble": Ensemble()}, runs=1, seeds="random", n_seeds=90))
+    whole_part, part = facts(result, "announcements")
+    assert whole_part.right_high is not None
+    assert (part.recall, part.right_high) == (whole_part.recall, None)
 
 
 def test_what_one_run_refuses_is_announced_of_none():
@@ -501,9 +507,12 @@ def test_what_one_run_refuses_is_announced_of_none():
     bound = replace(clear, recall=None, recall_low=None, recall_high=0.8, seed_check="b")
     silent = replace(bound, recall_high=None, right_high=None, seed_check="s", refused=("refuted",))
     for order in ((clear, bound), (bound, clear)):
-        of_both = summed([replace(trial(10, 0), announced=one) for one in order]).announced
+        of_both = summed([replace(trial(10, 0), announced=announcement) for announcement in order]).announced
         assert of_both == replace(bound, recall_high=pytest.approx(0.9), right_high=pytest.approx(0.6))
-    assert summed([replace(trial(10, 0), announced=one) for one in (clear, bound, silent)]).announced == silent
+    assert (
+        summed([replace(trial(10, 0), announced=announcement) for announcement in (clear, bound, silent)]).announced
+        == silent
+    )
     assert summed([replace(trial(10, 0), announced=clear)] * 2).announced == clear
 
 
@@ -511,8 +520,8 @@ def test_leaked_identities_never_count_as_found():
     """An attack that adds nothing to what it was given finds nobody."""
     graph = friends()
     scene = {"r": GivenPair(graph, graph, np.arange(graph.n_nodes))}
-    found = audit_networks(scene, plan(attacks={"nobody": KorulaLattanzi(witnesses=10_000)}, transition=(5,)))
-    (attack,) = facts(found)
+    result = audit_networks(scene, plan(attacks={"nobody": KorulaLattanzi(witnesses=10_000)}, transition=(5,)))
+    (attack,) = facts(result)
     assert (attack.recall, attack.precision, attack.matches, attack.coverage, attack.spread_in) == (
         0.0,
         None,
@@ -520,8 +529,8 @@ def test_leaked_identities_never_count_as_found():
         0.0,
         0,
     )
-    assert {point.recall for point in facts(found, "transition")} == {0.0}
-    assert measure(found, "recall", "nobody").posterior == 0.0
+    assert {point.recall for point in facts(result, "transition")} == {0.0}
+    assert measure(result, "recall", "nobody").posterior == 0.0
 
 
 def test_g7_where_networks_have_directions_the_attack_that_needs_them_is_run_by_default():
@@ -538,38 +547,38 @@ def test_a_checkpoint_without_rounds_to_keep_is_refused(tmp_path):
 
 def test_how_many_given_seeds_are_nobody_is_said_on_the_page():
     graph = replace(friends(), labels=np.arange(300))
-    given = SeedPairs.from_labels(graph, graph, [*range(20), 300, 301], [*range(20), 300, 301])
-    scene = GivenPair(graph, graph, np.arange(graph.n_nodes), leaked=given)
+    seeds_given = SeedPairs.from_labels(graph, graph, [*range(20), 300, 301], [*range(20), 300, 301])
+    scene = GivenPair(graph, graph, np.arange(graph.n_nodes), leaked=seeds_given)
     nobody = "2 of 22 rows have a person who is not in both networks, such as a person without an edge"
-    said = f"Of the file of leaked identities, {nobody}, and are left out."
-    assert audit_networks({"r": scene}, plan(runs=1)).cautions == (said,)
-    assert audit_networks({"r": replace(scene, leaked=SeedPairs(*given))}, plan(runs=1)).cautions == ()
+    caution = f"Of the file of leaked identities, {nobody}, and are left out."
+    assert audit_networks({"r": scene}, plan(runs=1)).cautions == (caution,)
+    assert audit_networks({"r": replace(scene, leaked=SeedPairs(*seeds_given))}, plan(runs=1)).cautions == ()
 
 
 def test_a_list_of_people_and_their_groups_is_not_taken_for_people_in_silence():
     rng = np.random.default_rng(0)
     member, group = np.repeat(np.arange(200), 3), 200 + rng.integers(40, size=600)
     groups = SocialGraph.from_edges(member, group, n_nodes=240)
-    _, said = audit_networks({"r": DerivedPair(groups, 0.9, 0.9)}, plan(runs=1)).cautions
-    assert said.startswith("Every edge joins one side of the network to the other, as in a list of people and their")
+    _, caution = audit_networks({"r": DerivedPair(groups, 0.9, 0.9)}, plan(runs=1)).cautions
+    assert caution.startswith("Every edge joins one side of the network to the other, as in a list of people and their")
     friend = SocialGraph.from_edges(np.append(member, 0), np.append(group, 1), n_nodes=240)
     (judged,) = audit_networks({"r": DerivedPair(friend, 0.9, 0.9)}, plan(runs=1)).cautions
     assert judged == "216 of the 240 people of the file are judged: a random sample, which stands for all."
 
 
 def test_how_many_given_seeds_are_wrong_by_the_truth_is_said_on_the_page():
-    graph, known = friends(), np.arange(20)
-    image = known.copy()
+    graph, seeds_known = friends(), np.arange(20)
+    image = seeds_known.copy()
     image[:3] = [1, 2, 0]
     truth = np.arange(graph.n_nodes)
     truth[19] = -1
-    scene = GivenPair(graph, graph, truth, leaked=SeedPairs(known, image))
-    (said,) = audit_networks({"r": scene}, plan(runs=1)).cautions
-    assert said.startswith("By the truth, 4 of 20 leaked identities are wrong;")
-    (said,) = audit_networks({"r": replace(scene, truth_partial=True)}, plan(runs=1)).cautions
-    assert said.startswith("By the truth, 3 of 20 leaked identities are wrong;")
-    both = np.where(np.arange(graph.n_nodes) < 3, 0, np.arange(graph.n_nodes))  # nodes 0 to 2 are one person's
-    of_one = replace(scene, origin=both, truth=np.where(truth < 0, 19, truth))
+    scene = GivenPair(graph, graph, truth, leaked=SeedPairs(seeds_known, image))
+    (caution,) = audit_networks({"r": scene}, plan(runs=1)).cautions
+    assert caution.startswith("By the truth, 4 of 20 leaked identities are wrong;")
+    (caution,) = audit_networks({"r": replace(scene, truth_partial=True)}, plan(runs=1)).cautions
+    assert caution.startswith("By the truth, 3 of 20 leaked identities are wrong;")
+    labels = np.where(np.arange(graph.n_nodes) < 3, 0, np.arange(graph.n_nodes))  # nodes 0 to 2 are one person's
+    of_one = replace(scene, origin=labels, truth=np.where(truth < 0, 19, truth))
     assert audit_networks({"r": of_one}, plan(runs=1)).cautions == ()
 
 
@@ -577,12 +586,12 @@ def test_what_a_release_has_besides_edges_is_said_on_the_page():
     graph = friends()
     weighted = replace(graph, dropped=Dropped(attributes=("direction", "cents", "since")))
     only_released = GivenPair(weighted, graph, np.arange(graph.n_nodes))
-    (said,) = audit_networks({"r": only_released}, plan(runs=1)).cautions
-    assert said.startswith("No attack looks at cents and since, which the release has besides edges: ")
-    told = replace(only_released, similarity=Similarity(np.array([0]), np.array([0]), np.array([1.0])))
-    assert audit_networks({"r": told}, plan(runs=1)).cautions == ()
-    _, said = audit_networks({"r": DerivedPair(weighted, 0.9, 0.9)}, plan(runs=1)).cautions
-    assert said.startswith("No attack looks at cents and since, which the network has besides edges: ")
+    (caution,) = audit_networks({"r": only_released}, plan(runs=1)).cautions
+    assert caution.startswith("No attack looks at cents and since, which the release has besides edges: ")
+    with_similarity = replace(only_released, similarity=Similarity(np.array([0]), np.array([0]), np.array([1.0])))
+    assert audit_networks({"r": with_similarity}, plan(runs=1)).cautions == ()
+    _, caution = audit_networks({"r": DerivedPair(weighted, 0.9, 0.9)}, plan(runs=1)).cautions
+    assert caution.startswith("No attack looks at cents and since, which the network has besides edges: ")
     directed = replace(graph, dropped=Dropped(attributes=("direction",)))
     only_known = GivenPair(directed, weighted, np.arange(graph.n_nodes))
     assert audit_networks({"r": only_known}, plan(runs=1)).cautions == ()
@@ -598,11 +607,11 @@ def test_the_notes_of_a_page_tell_counts_from_beliefs_and_whose_they_are():
 
 def test_that_given_seeds_are_taken_for_a_sample_is_said():
     graph = friends()
-    known = np.arange(40)
-    scene = GivenPair(graph, graph, np.arange(graph.n_nodes), leaked=SeedPairs(known, known))
-    said = "takes the identities of the file for a random sample"
+    seeds_known = np.arange(40)
+    scene = GivenPair(graph, graph, np.arange(graph.n_nodes), leaked=SeedPairs(seeds_known, seeds_known))
+    assumption = "takes the identities of the file for a random sample"
     for seeds_are, expected in {"sample": 1, "chosen": 0}.items():
-        asked = plan(attacks={"Ensemble": Ensemble(seeds_are=seeds_are)})
-        assert " ".join(scene.assumptions(asked)).count(said) == expected
-    assert said not in " ".join(scene.assumptions(plan()))
-    assert said not in " ".join(replace(scene, leaked=None).assumptions(plan(attacks={"Ensemble": Ensemble()})))
+        plan_asked = plan(attacks={"Ensemble": Ensemble(seeds_are=seeds_are)})
+        assert " ".join(scene.assumptions(plan_asked)).count(assumption) == expected
+    assert assumption not in " ".join(scene.assumptions(plan()))
+    assert assumption not in " ".join(replace(scene, leaked=None).assumptions(plan(attacks={"Ensemble": Ensemble()})))

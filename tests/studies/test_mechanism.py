@@ -32,9 +32,9 @@ knows = { targets = 50 }
 """
 
 
-def cells_of(tmp_path, text, **given):
+def cells_of(tmp_path, text, **settings):
     (tmp_path / "plan.toml").write_text(text)
-    return read_plan(tmp_path / "plan.toml", **given).cells()
+    return read_plan(tmp_path / "plan.toml", **settings).cells()
 
 
 def test_who_knows_the_mechanism_of_every_cell(tmp_path):
@@ -44,15 +44,15 @@ def test_who_knows_the_mechanism_of_every_cell(tmp_path):
     )
     pram = PRAM(keep={"age": 0.7})
     release, _ = pram(census, rng=identity.rng("protection", identity.protection.content))
-    known = Knowledge(targets=50)(census, rng=np.random.default_rng(identity.seed))
-    assert known.background.others.n_rows == 350
+    knowledge = Knowledge(targets=50)(census, rng=np.random.default_rng(identity.seed))
+    assert knowledge.background.others.n_rows == 350
     for cell, attack in (
         (identity, MechanismAttack(pram)),
         (value, AttributeInference("diagnosis", link=MechanismAttack(pram))),
     ):
-        found = {row.measure: row.posterior for row in run_cell(cell)}
-        expected = evaluate(success_probability, attack(release, known.background), None)
-        assert found["success_probability"] == pytest.approx(expected.posterior)
+        actual = {row.measure: row.posterior for row in run_cell(cell)}
+        expected = evaluate(success_probability, attack(release, knowledge.background), None)
+        assert actual["success_probability"] == pytest.approx(expected.posterior)
     assert all(run_cell(cell) for cell in boxes)
 
 
@@ -65,9 +65,9 @@ def test_a_protection_that_says_nothing_of_itself_cannot_be_attacked_so(tmp_path
     plan = PLAN.replace('"tables.PRAM"\nwith = { keep = { age = 0.7 } }', '"mine_shuffled:Mine"')
     with pytest.raises(UnmaskError, match="names code, and a document runs none by itself"):
         cells_of(tmp_path, plan)
-    told, _, asked_no_mechanism, *_ = cells_of(tmp_path, plan, allow_code=True)
+    with_mechanism, _, asked_no_mechanism, *_ = cells_of(tmp_path, plan, allow_code=True)
     with pytest.raises(UnmaskError, match="row_kernel, fits"):
-        run_cell(told)
+        run_cell(with_mechanism)
     assert run_cell(asked_no_mechanism)
 
 
@@ -83,7 +83,7 @@ knows = { targets = 200, error = 0.4 }
 
 
 @pytest.mark.parametrize(
-    ("protection", "asked"),
+    ("protection", "asked_question"),
     [
         ('use = "tables.PRAM"\nwith = { keep = { age = 0.7 } }', False),
         ('use = "tables.AddNoise"\nwith = { sd = { age = 0.6 } }', False),
@@ -92,10 +92,10 @@ knows = { targets = 200, error = 0.4 }
         ('use = "tables.Mondrian"\nwith = { k = 5 }', True),
     ],
 )
-def test_who_takes_moved_cells_for_true_is_no_adversary_to_go_by(tmp_path, protection, asked):
+def test_who_takes_moved_cells_for_true_is_no_adversary_to_go_by(tmp_path, protection, asked_question):
     plan = PLAN.partition("[[protections]]")[0] + f"[[protections]]\n{protection}\n" + NEIGHBOR
     for cell in cells_of(tmp_path, plan):
-        if asked:
+        if asked_question:
             assert run_cell(cell)
         else:
             with pytest.raises(NotRunError, match=r"do not match their own rows, by age: .*Use tables.MechanismAttack"):

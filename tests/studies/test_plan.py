@@ -47,9 +47,9 @@ def test_without_protections_the_release_is_the_data_itself(tmp_path):
 
 
 def test_only_parts_of_one_wing_meet_in_a_cell(tmp_path):
-    other = '[[data]]\nuse = "channels.alphabet"\nwith = {n = 4}\n'
-    other += '[[adversaries]]\nuse = "channels.BayesChannelAttack"\n'
-    cells = plan_of(tmp_path, CENSUS + NEIGHBOR + other).cells()
+    tables_text = '[[data]]\nuse = "channels.alphabet"\nwith = {n = 4}\n'
+    tables_text += '[[adversaries]]\nuse = "channels.BayesChannelAttack"\n'
+    cells = plan_of(tmp_path, CENSUS + NEIGHBOR + tables_text).cells()
     assert [(cell.dataset.name, cell.adversary.name) for cell in cells] == [
         ("census", "neighbor"),
         ("alphabet", "BayesChannelAttack"),
@@ -66,10 +66,10 @@ def test_a_key_is_the_content_not_the_name(tmp_path):
 def test_a_file_that_changes_is_another_dataset(tmp_path):
     text = '[[data]]\nuse = "tables.file"\nfile = "people.csv"\nquasi_identifiers = ["age"]\n' + NEIGHBOR
     (tmp_path / "people.csv").write_text("age\n1\n2\n")
-    (before,) = plan_of(tmp_path, text).cells()
+    (plain_cell,) = plan_of(tmp_path, text).cells()
     (tmp_path / "people.csv").write_text("age\n1\n3\n")
     (after,) = plan_of(tmp_path, text).cells()
-    assert before.key != after.key
+    assert plain_cell.key != after.key
 
 
 def test_a_place_is_no_content_and_a_hierarchy_is(tmp_path):
@@ -88,27 +88,27 @@ def test_a_place_is_no_content_and_a_hierarchy_is(tmp_path):
 
 
 def test_the_order_of_measures_does_not_count(tmp_path):
-    one, two = (
+    first, two = (
         plan_of(tmp_path, f'measures = ["{a}", "{b}"]\n' + CENSUS + NEIGHBOR).cells()[0]
         for a, b in (("utility", "kept"), ("kept", "utility"))
     )
-    assert one.key == two.key
+    assert first.key == two.key
 
 
 def test_the_fine_of_an_attacker_in_a_file_is_part_of_the_content(tmp_path):
     text = CENSUS + NEIGHBOR + 'attacker = "him.toml"\n'
     (tmp_path / "him.toml").write_text("[attacker]\ngain = 100\nfine = 5\nmax_fines = 1\ndetection = [0.1]\n")
-    (before,) = plan_of(tmp_path, text).cells()
+    (plain_cell,) = plan_of(tmp_path, text).cells()
     (tmp_path / "him.toml").write_text("[attacker]\ngain = 100\nfine = 6\nmax_fines = 1\ndetection = [0.1]\n")
     (after,) = plan_of(tmp_path, text).cells()
-    assert before.key != after.key
+    assert plain_cell.key != after.key
 
 
 def test_draws_are_shared_by_words_and_differ_between_seeds(tmp_path):
-    one, two = plan_of(tmp_path, "seeds = 2\n" + CENSUS + NEIGHBOR).cells()
-    assert one.rng("knowledge").random() == one.rng("knowledge").random()
-    assert one.rng("knowledge").random() != one.rng("protection").random()
-    assert one.rng("knowledge").random() != two.rng("knowledge").random()
+    first, two = plan_of(tmp_path, "seeds = 2\n" + CENSUS + NEIGHBOR).cells()
+    assert first.rng("knowledge").random() == first.rng("knowledge").random()
+    assert first.rng("knowledge").random() != first.rng("protection").random()
+    assert first.rng("knowledge").random() != two.rng("knowledge").random()
 
 
 def test_the_order_of_keys_does_not_change_a_digest():
@@ -117,7 +117,7 @@ def test_the_order_of_keys_does_not_change_a_digest():
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         (lambda text: text.replace("synthetic_census", "synthetic_consus"), "synthetic_census"),
         (lambda text: text.replace("ClassAttack", "ClassAtack"), "did you mean 'tables.ClassAttack'"),
@@ -161,10 +161,10 @@ def test_the_order_of_keys_does_not_change_a_digest():
         (lambda text: text + '[[adversaries]]\nuse = "graphs.Nar09"\nknows = {edge_overlap = 0}\n', "above 0, to 1"),
     ],
 )
-def test_a_wrong_plan_is_told_in_one_sentence_with_the_place(tmp_path, change, said):
+def test_a_wrong_plan_is_told_in_one_sentence_with_the_place(tmp_path, change, message):
     with pytest.raises(UnmaskError, match=r"document 'plan\.toml'") as caught:
         plan_of(tmp_path, change(CENSUS + NEIGHBOR))
-    assert said in str(caught.value)
+    assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
@@ -184,7 +184,7 @@ GENERAL = '[[protections]]\nuse = "tables.Generalize"\nwith = { levels = { age =
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         (('age", ', 'agee", '), "data[1] (people): quasi_identifiers: column 'agee' is not in file 'people.csv'; "),
         (('["job"]', '["jo"]'), "sensitive: column 'jo' is not in file 'people.csv'; did you mean 'job'?"),
@@ -204,7 +204,7 @@ GENERAL = '[[protections]]\nuse = "tables.Generalize"\nwith = { levels = { age =
         (('"age", ', "5, "), "quasi_identifiers[1] is 5, expected a text"),
     ],
 )
-def test_a_column_that_is_not_there_is_told_before_anything_runs(tmp_path, change, said):
+def test_a_column_that_is_not_there_is_told_before_anything_runs(tmp_path, change, message):
     (tmp_path / "people.csv").write_text("name,age,sex,zip,job\nx,1,f,1,a\ny,2,m,2,b\n")
     (tmp_path / "zip.csv").write_text("1;*\n2;*\n")
     text = PEOPLE + NEIGHBOR + GENERAL
@@ -212,7 +212,7 @@ def test_a_column_that_is_not_there_is_told_before_anything_runs(tmp_path, chang
     assert text.count(change[0]) == 1
     with pytest.raises(UnmaskError, match=r"document 'plan\.toml'") as caught:
         plan_of(tmp_path, text.replace(*change))
-    assert said in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_columns_of_items_and_of_generated_tables_are_checked_too(tmp_path):

@@ -41,38 +41,40 @@ def plan_of(folder, *, seeds=3, adversary="", extra=""):
     return read_plan(path)
 
 
-def rows(folder, what="*", where="true"):
-    return duckdb.sql(f"select {what} from '{folder / RESULTS}' where {where} order by all").fetchall()
+def rows(folder, columns="*", condition="true"):
+    return duckdb.sql(f"select {columns} from '{folder / RESULTS}' where {condition} order by all").fetchall()
 
 
 def test_every_cell_gives_its_rows_once_and_a_second_run_runs_nothing(tmp_path):
-    plan, seen = plan_of(tmp_path), []
+    plan, states = plan_of(tmp_path), []
     first = run_study(plan, tmp_path / "run")
     assert (first.cells, first.done, first.complete) == (6, 6, True)
-    before = rows(tmp_path / "run")
-    again = run_study(plan, tmp_path / "run", watch=lambda *told: seen.append(told))
+    rows_before = rows(tmp_path / "run")
+    again = run_study(plan, tmp_path / "run", watch=lambda *progress: states.append(progress))
     assert again.done == 6
-    assert seen == []
-    assert rows(tmp_path / "run") == before
+    assert states == []
+    assert rows(tmp_path / "run") == rows_before
     assert duckdb.sql(f"select * from '{tmp_path / 'run' / RESULTS}'").columns == list(COLUMNS)
-    assert rows(tmp_path / "run", "count(*), count(distinct (cell, measure, target))") == [(len(before), len(before))]
+    assert rows(tmp_path / "run", "count(*), count(distinct (cell, measure, target))") == [
+        (len(rows_before), len(rows_before))
+    ]
 
 
 def test_workers_do_not_change_a_number(tmp_path):
     plan = plan_of(tmp_path, adversary="observations = 3\ntargets = 40")
     run_study(plan, tmp_path / "one", workers=1)
     run_study(plan, tmp_path / "two", workers=2)
-    kept = "cell, measure, prior, posterior, low, high, seed"
-    assert rows(tmp_path / "one", kept) == rows(tmp_path / "two", kept)
+    columns = "cell, measure, prior, posterior, low, high, seed"
+    assert rows(tmp_path / "one", columns) == rows(tmp_path / "two", columns)
     values = rows(tmp_path / "one", "distinct posterior", "measure = 'realized_error'")
     assert len(values) > 2  # other seeds draw other secrets
 
 
 def test_a_plan_that_grows_runs_only_what_is_new(tmp_path):
     run_study(plan_of(tmp_path, seeds=2), tmp_path / "run")
-    told = []
-    run_study(plan_of(tmp_path, seeds=5), tmp_path / "run", watch=lambda done, cells, _: told.append((done, cells)))
-    assert told == [(done, 10) for done in range(5, 11)]
+    states = []
+    run_study(plan_of(tmp_path, seeds=5), tmp_path / "run", watch=lambda done, cells, _: states.append((done, cells)))
+    assert states == [(done, 10) for done in range(5, 11)]
 
 
 def test_a_failing_cell_says_why_and_stops_nobody(tmp_path):
@@ -88,22 +90,22 @@ def test_a_failing_cell_says_why_and_stops_nobody(tmp_path):
 def test_the_reference_value_comes_out(tmp_path):
     run_study(plan_of(tmp_path, adversary='loss = "hamming"', seeds=1), tmp_path / "run")
     prior = [1 / (x + 1) for x in range(5)]
-    ((found,),) = rows(tmp_path / "run", "distinct prior", "measure = 'success_probability'")
-    assert found == pytest.approx(1 / sum(prior), abs=1e-6)
+    ((result,),) = rows(tmp_path / "run", "distinct prior", "measure = 'success_probability'")
+    assert result == pytest.approx(1 / sum(prior), abs=1e-6)
 
 
 def test_damaged_lines_are_dropped_and_their_cells_run_again(tmp_path):
     plan, folder = plan_of(tmp_path), tmp_path / "run"
     run_study(plan, folder)
-    before = rows(folder, "cell, measure, posterior")
+    rows_before = rows(folder, "cell, measure, posterior")
     lines = (folder / JOURNAL).read_bytes().splitlines()
     lines[2] = lines[2][:40] + b"9" + lines[2][41:]  # one byte of a line in the middle
     (folder / JOURNAL).write_bytes(b"\n".join(lines[:-1]) + b"\n" + lines[-1][:50])  # and the last one cut off
-    told = []
-    outcome = run_study(plan, folder, watch=lambda *now: told.append(now))
+    states = []
+    outcome = run_study(plan, folder, watch=lambda *now: states.append(now))
     assert outcome.damaged == 2
-    assert len(told) == 2
-    assert rows(folder, "cell, measure, posterior") == before
+    assert len(states) == 2
+    assert rows(folder, "cell, measure, posterior") == rows_before
     assert Journal(folder / JOURNAL).damaged == 0
 
 
@@ -159,8 +161,8 @@ def test_one_folder_is_worked_on_by_one_process(tmp_path):
 def test_infinities_and_unknown_values_survive_the_journal(tmp_path):
     with Journal(tmp_path / JOURNAL).appending() as journal:
         journal.add(Result("a", "done", "", 0.5, ({"measure": "x", "posterior": "inf", "low": None},)))
-    (found,) = Journal(tmp_path / JOURNAL).results.values()
-    assert found.rows[0] == {"measure": "x", "posterior": "inf", "low": None}
+    (entry,) = Journal(tmp_path / JOURNAL).results.values()
+    assert entry.rows[0] == {"measure": "x", "posterior": "inf", "low": None}
 
 
 def test_a_result_is_the_same_wherever_a_cell_runs(tmp_path):
@@ -178,7 +180,7 @@ class FakeSpark:
         self.sparkContext = self.builder = self.SparkSession = self
 
     def __getattr__(self, _name):  # appName, master, config, getOrCreate, parallelize, map
-        return lambda *_given: self
+        return lambda *_arguments: self
 
     def collect(self):
         if self.error:
@@ -197,22 +199,26 @@ def test_a_local_spark_runs_the_python_that_runs_unmask(monkeypatch, master, pyt
 
 def test_a_failing_worker_of_spark_is_one_sentence(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyspark.sql", FakeSpark("local[2]", RuntimeError("205 lines with a record")))
-    with pytest.raises(FailedError, match=r"^a worker of Spark failed \(RuntimeError\); its Python needs") as told:
+    with pytest.raises(FailedError, match=r"^a worker of Spark failed \(RuntimeError\); its Python needs") as error:
         list(on_spark(None)([None]))
-    assert "record" not in str(told.value)
+    assert "record" not in str(error.value)
 
 
 def test_cells_on_spark_give_the_same_rows_and_a_second_run_runs_nothing(tmp_path):
     if find_spec("pyspark") is None or shutil.which("java") is None:
         pytest.skip("needs pyspark and Java 17: pip install '.[spark]'")
-    plan, seen = plan_of(tmp_path, seeds=5, adversary="observations = 3\ntargets = 40"), []
+    plan, states = plan_of(tmp_path, seeds=5, adversary="observations = 3\ntargets = 40"), []
     run_study(plan, tmp_path / "here")
-    outcome = run_study(plan, tmp_path / "spark", submit=on_spark("local[2]"), watch=lambda done, *_: seen.append(done))
-    assert (outcome.done, seen) == (10, list(range(1, 11)))  # more than a wave of 8
-    kept = "cell, measure, prior, posterior, low, high, seed, status"
-    assert rows(tmp_path / "spark", kept) == rows(tmp_path / "here", kept)
-    again = run_study(plan, tmp_path / "spark", submit=on_spark("local[2]"), watch=lambda *told: seen.append(told))
-    assert (again.done, len(seen)) == (10, 10)
+    outcome = run_study(
+        plan, tmp_path / "spark", submit=on_spark("local[2]"), watch=lambda done, *_: states.append(done)
+    )
+    assert (outcome.done, states) == (10, list(range(1, 11)))  # more than a wave of 8
+    columns = "cell, measure, prior, posterior, low, high, seed, status"
+    assert rows(tmp_path / "spark", columns) == rows(tmp_path / "here", columns)
+    again = run_study(
+        plan, tmp_path / "spark", submit=on_spark("local[2]"), watch=lambda *progress: states.append(progress)
+    )
+    assert (again.done, len(states)) == (10, 10)
 
 
 KILLED = """
@@ -236,12 +242,12 @@ def test_a_killed_study_loses_nothing_and_doubles_nothing(tmp_path):
         time.sleep(0.02)
     process.send_signal(signal.SIGKILL)
     process.wait()
-    left = len(Journal(folder / JOURNAL).results)
-    assert 5 <= left < 80
-    told = []
-    outcome = run_study(plan, folder, workers=2, watch=lambda done, cells, _: told.append(done))
+    n_done = len(Journal(folder / JOURNAL).results)
+    assert 5 <= n_done < 80
+    states = []
+    outcome = run_study(plan, folder, workers=2, watch=lambda done, cells, _: states.append(done))
     assert outcome.done == 80
-    assert len(told) == 80 - left
+    assert len(states) == 80 - n_done
     assert rows(folder, "count(distinct cell)") == [(80,)]
     doubled = duckdb.sql(f"select cell, measure from '{folder / RESULTS}' group by all having count(*) > 1").fetchall()
     assert doubled == []
@@ -257,16 +263,16 @@ def test_a_terminated_study_writes_what_is_finished_and_goes_on_later(tmp_path):
         assert process.poll() is None, "it ended before it was terminated"
         time.sleep(0.02)
     process.send_signal(signal.SIGTERM)  # an interrupt: tests/test_cli_files.py
-    _, said = process.communicate(timeout=30)
+    _, message = process.communicate(timeout=30)
     assert process.returncode == 1
-    assert "run the same command to go on" in said
-    left = len(Journal(folder / JOURNAL).results)
-    assert 5 <= left < 80
+    assert "run the same command to go on" in message
+    n_done = len(Journal(folder / JOURNAL).results)
+    assert 5 <= n_done < 80
     done, skipped = rows(folder, "count(distinct cell) filter (status = 'done'), count(*) filter (status = 'skipped')")[
         0
     ]
-    assert (done, done + skipped) == (left, 80)
-    assert subprocess.run([*command, "--dry-run"], capture_output=True, text=True).stdout.count(f"{left} done") == 1
+    assert (done, done + skipped) == (n_done, 80)
+    assert subprocess.run([*command, "--dry-run"], capture_output=True, text=True).stdout.count(f"{n_done} done") == 1
 
 
 def test_any_flipped_bit_or_cut_costs_only_the_lines_it_touches(tmp_path):
@@ -274,22 +280,24 @@ def test_any_flipped_bit_or_cut_costs_only_the_lines_it_touches(tmp_path):
     with Journal(path).appending() as journal:
         for name in "abc":
             journal.add(Result(name, "done", "", 0.5, ({"posterior": 0.25},)))
-    whole, results = path.read_bytes(), Journal(path).results
-    length = len(whole) // 3
+    content, results = path.read_bytes(), Journal(path).results
+    length = len(content) // 3
 
-    def left(content):
+    def cut_journal(content):
         path.write_bytes(content)
         read = Journal(path)
         assert all(results[name] == result for name, result in read.results.items())
         return read.damaged, len(read.results)
 
-    for at in range(len(whole)):
-        damaged, good = left(whole[:at])
-        assert (damaged, good) == (int(at % length > 0), at // length)
+    for index in range(len(content)):
+        damaged, good = cut_journal(content[:index])
+        assert (damaged, good) == (int(index % length > 0), index // length)
         for bit in range(8):
-            damaged, good = left(whole[:at] + bytes([whole[at] ^ 1 << bit]) + whole[at + 1 :])
+            damaged, good = cut_journal(content[:index] + bytes([content[index] ^ 1 << bit]) + content[index + 1 :])
             assert damaged >= 1
-            assert good >= 1 if at % length == length - 1 else good == 2  # without its end a line takes the next along
+            assert (
+                good >= 1 if index % length == length - 1 else good == 2
+            )  # without its end a line takes the next along
     with Journal(path).appending() as journal:
         journal.add(Result("d", "done", "", 0.5))
     assert Journal(path).damaged == 0

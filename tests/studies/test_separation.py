@@ -84,9 +84,9 @@ def test_the_secret_goes_where_it_is_found_least(network):
 def test_identities_are_never_more_than_contacts():
     path = SocialGraph.from_edges([0, 1, 2], [1, 2, 3])
     assert len(advise_identity(path, 1).strong.assignment) == 2
-    alone = advise_identity(path, 0)
-    assert (alone.escapes, alone.strong.loss) == ((), 1.0)
-    assert any("too few contacts" in sentence for sentence in sentences(alone))
+    single = advise_identity(path, 0)
+    assert (single.escapes, single.strong.loss) == ((), 1.0)
+    assert any("too few contacts" in sentence for sentence in sentences(single))
     with pytest.raises(UnmaskError, match="one discovery chance for each"):
         advise_identity(path, 1, discovery=[])
 
@@ -100,12 +100,12 @@ def test_without_friends_of_friends_anonymity_is_none():
 
 
 def test_what_is_not_known_is_said_to_be_unknown(network):
-    unknown, given = advise_identity(network, 5), advise_identity(network, 5, discovery=[0.0, 0.4])
+    unknown, with_discovery = advise_identity(network, 5), advise_identity(network, 5, discovery=[0.0, 0.4])
     assert unknown.weak is None
     assert any("is not known" in sentence for sentence in sentences(unknown))
-    assert not any("is not known" in sentence for sentence in sentences(given))
-    assert any("identity 1: they learn it with 0.0%" in sentence for sentence in sentences(given))
-    simulated = list(sentences(replace(given, runs=5)))
+    assert not any("is not known" in sentence for sentence in sentences(with_discovery))
+    assert any("identity 1: they learn it with 0.0%" in sentence for sentence in sentences(with_discovery))
+    simulated = list(sentences(replace(with_discovery, runs=5)))
     assert any("found in 0, 2 of 5" in sentence for sentence in simulated)
     assert any(
         "not found in 5 attacks may still be found with a probability of up to 43.4%" in sentence
@@ -124,8 +124,8 @@ def test_near_certainty_is_not_rounded_to_it():
 def test_advice_is_the_same_whatever_the_others_are_called(network):
     """A relabeled network gives the same numbers: none of them tells who anybody is."""
     order = np.random.default_rng(1).permutation(network.n_nodes)
-    other = network.take(order)
-    assert advise_identity(network, int(order[7])) == advise_identity(other, 7)
+    shuffled = network.take(order)
+    assert advise_identity(network, int(order[7])) == advise_identity(shuffled, 7)
 
 
 # --- simulated discovery --------------------------------------------------------------------------------------------
@@ -140,25 +140,25 @@ def nobody(release, knowledge, *, rng=None):
 def test_an_attack_that_names_nobody_finds_no_identity(network):
     hub = int(np.argmax(network.degree))
     rng = np.random.default_rng(1)
-    found = simulated_discovery(network, hub, nobody, identities=3, n_seeds=15, runs=2, rng=rng)
-    assert found.tolist() == [0, 0, 0]
+    result = simulated_discovery(network, hub, nobody, identities=3, n_seeds=15, runs=2, rng=rng)
+    assert result.tolist() == [0, 0, 0]
 
 
 def test_the_largest_identity_comes_first(network):
     hub = int(np.argmax(network.degree))
     rng = np.random.default_rng(2)
-    found = simulated_discovery(network, hub, Nar09(), identities=2, n_seeds=30, runs=4, rng=rng)
-    assert found.shape == (2,)
-    assert set(found) <= {0, 0.25, 0.5, 0.75, 1}
-    assert found[0] > 0
+    result = simulated_discovery(network, hub, Nar09(), identities=2, n_seeds=30, runs=4, rng=rng)
+    assert result.shape == (2,)
+    assert set(result) <= {0, 0.25, 0.5, 0.75, 1}
+    assert result[0] > 0
 
 
 def test_who_is_in_no_split_is_told():
     """A node without a tie is never found by its ties; one of another part of the network is in half of the splits."""
     u, v = np.triu_indices(12, 1)
     graph = SocialGraph.from_edges([*u, 12], [*v, 13], n_nodes=15)
-    known = {"identities": 1, "n_seeds": 2, "runs": 1}
-    assert simulated_discovery(graph, 13, Nar09(), **known, rng=np.random.default_rng(1)).tolist() == [0]
+    settings = {"identities": 1, "n_seeds": 2, "runs": 1}
+    assert simulated_discovery(graph, 13, Nar09(), **settings, rng=np.random.default_rng(1)).tolist() == [0]
     with pytest.raises(UnmaskError, match="give its discovery chances instead"):
         simulated_discovery(graph, 14, Nar09(), identities=1, n_seeds=2, runs=1, rng=np.random.default_rng(1))
 

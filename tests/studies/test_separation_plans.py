@@ -36,14 +36,14 @@ with = { n = 900, m = 8 }
 PROTECTION = '[[protections]]\nname = "basic"\nuse = "graphs.IdentitySeparation"\nwith = { adopters = 0.3 }\n'
 
 
-def adversary(name="nar09", knows="", more=""):
+def adversary(name="nar09", knows="", settings=""):
     return f"""
 [[adversaries]]
 name = "{name}"
 use = "graphs.Nar09"
 with = {{ theta = 0.5 }}
 knows = {{ node_overlap = 0.8, edge_overlap = 0.9, seeds = "random.25", n_seeds = 40{knows} }}
-{more}
+{settings}
 """
 
 
@@ -103,48 +103,48 @@ def rows_of(tmp_path, text):
     run_study(plan, tmp_path / "run")
     with open_database() as connection:
         query = "select protection, adversary, seed, measure, posterior from read_parquet(?) where status = 'done'"
-        found = connection.execute(query, [str(tmp_path / "run" / RESULTS)]).fetchall()
+        result = connection.execute(query, [str(tmp_path / "run" / RESULTS)]).fetchall()
     cells = {(cell.protection.name, cell.adversary.name, cell.seed): cell for cell in plan.cells()}
-    return {tuple(row[:4]): row[4] for row in found}, cells
+    return {tuple(row[:4]): row[4] for row in result}, cells
 
 
 def test_every_protection_of_a_plan_is_that_of_the_api(tmp_path):
-    parts = "".join(f'[[protections]]\nname = "{name}"\n{said.plan}\n' for name, said in SAID.items())
+    parts = "".join(f'[[protections]]\nname = "{name}"\n{separation.plan}\n' for name, separation in SAID.items())
     rows, cells = rows_of(tmp_path, f"seeds = 2\n{PEOPLE}{parts}{adversary()}")
     assert len(cells) == 2 * len(SAID)
-    for (name, who, seed), cell in cells.items():
+    for (name, seed_owner, seed), cell in cells.items():
         pair, separated = scene(cell, SAID[name].protection)
         seeds = drawn(cell, pair, separated)
         mapping = Nar09(theta=0.5)(separated.release, Auxiliary(pair.source, seeds)).mapping
         expected = disclosure(pair, separated, mapping, seeds.source)
         assert expected.rate > 0
-        assert rows[name, who, seed, "recall"] == expected.everybody.recall
-        assert rows[name, who, seed, "adopter_recall"] == expected.adopters.recall
-        assert rows[name, who, seed, "disclosure"] == expected.rate
-    told = {name: rows[name, "nar09", 0, "disclosure"] for name in SAID}
-    assert len(set(told.values())) == len(SAID)
+        assert rows[name, seed_owner, seed, "recall"] == expected.everybody.recall
+        assert rows[name, seed_owner, seed, "adopter_recall"] == expected.adopters.recall
+        assert rows[name, seed_owner, seed, "disclosure"] == expected.rate
+    disclosures = {name: rows[name, "nar09", 0, "disclosure"] for name in SAID}
+    assert len(set(disclosures.values())) == len(SAID)
 
 
 def test_seeds_of_a_plan_are_those_of_the_api(tmp_path):
     shares = {"whole": 0.0, "mixed": 0.5, "adopters": 1.0}
-    adversaries = "".join(adversary(who, f', who = "{who}", error = 0.1') for who in shares)
+    adversaries = "".join(adversary(share, f', who = "{share}", error = 0.1') for share in shares)
     rows, cells = rows_of(tmp_path, PEOPLE + PROTECTION + adversaries)
     assert len(cells) == 3
-    for (name, who, seed), cell in cells.items():
+    for (name, seed_owner, seed), cell in cells.items():
         pair, separated = scene(cell, IdentitySeparation(adopters=0.3))
-        seeds = drawn(cell, pair, separated, who=who, error=0.1)
+        seeds = drawn(cell, pair, separated, who=seed_owner, error=0.1)
         mapping = Nar09(theta=0.5)(separated.release, Auxiliary(pair.source, seeds)).mapping
         expected = disclosure(pair, separated, mapping, seeds.source)
-        assert rows[name, who, seed, "recall"] == expected.everybody.recall
-        assert rows[name, who, seed, "adopter_recall"] == expected.adopters.recall
-        assert np.isin(pair.truth[seeds.source], separated.adopters).mean() == shares[who]
+        assert rows[name, seed_owner, seed, "recall"] == expected.everybody.recall
+        assert rows[name, seed_owner, seed, "adopter_recall"] == expected.adopters.recall
+        assert np.isin(pair.truth[seeds.source], separated.adopters).mean() == shares[seed_owner]
         assert np.mean(separated.origin[seeds.target] == pair.truth[seeds.source]) == 0.9
         assert len(np.unique(seeds.target)) == len(np.unique(seeds.source)) == 40
 
 
 def test_discovery_of_a_plan_is_that_of_the_api(tmp_path):
     more = "discovery = { people = 6, runs = 3 }"
-    rows, cells = rows_of(tmp_path, PEOPLE + PROTECTION + adversary(more=more) + adversary("without"))
+    rows, cells = rows_of(tmp_path, PEOPLE + PROTECTION + adversary(settings=more) + adversary("without"))
     cell = cells["basic", "nar09", 0]
     pair, separated = scene(cell, IdentitySeparation(adopters=0.3))
     rng = cell.rng("discovery", 6, 3)
@@ -154,14 +154,14 @@ def test_discovery_of_a_plan_is_that_of_the_api(tmp_path):
         separated,
         people,
         Nar09(theta=0.5),
-        lambda whole, rng: select_seeds(whole, "random.25", 40, rng),
+        lambda pair_given, rng: select_seeds(pair_given, "random.25", 40, rng),
         runs=3,
         rng=rng,
     )
-    found = {measure: value for (_, who, _, measure), value in rows.items() if who == "nar09"}
-    assert found["discovery"] == expected.probability.mean() > 0.2
-    assert found["discovery_score"] == expected.score.mean()  # equation (3.6), mean over identities
-    assert found["reversed"] == expected.reversed
+    values = {measure: value for (_, seed_owner, _, measure), value in rows.items() if seed_owner == "nar09"}
+    assert values["discovery"] == expected.probability.mean() > 0.2
+    assert values["discovery_score"] == expected.score.mean()  # equation (3.6), mean over identities
+    assert values["reversed"] == expected.reversed
     assert ("basic", "without", 0, "discovery") not in rows
 
 
@@ -181,7 +181,7 @@ def test_an_attack_on_several_identities_is_made_of_another(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("protection", "knows", "more", "said"),
+    ("protection", "knows", "settings", "message"),
     [
         ('use = "graphs.EgoPattern"', "", "", "did you mean 'graphs.EgoPatterns'"),
         ('use = "graphs.EgoPatterns"\nwith = { strategy = "circle" }', "", "", "did you mean 'circles'"),
@@ -228,10 +228,10 @@ def test_an_attack_on_several_identities_is_made_of_another(tmp_path):
         ('use = "none"', ', who = "mixed"', "discovery = { people = 5 }", "leave one out"),
     ],
 )
-def test_what_cannot_be_is_said_with_what_can(tmp_path, protection, knows, more, said):
-    text = f"{PEOPLE}\n[[protections]]\n{protection}\n{adversary(knows=knows, more=more)}"
+def test_what_cannot_be_is_said_with_what_can(tmp_path, protection, knows, settings, message):
+    text = f"{PEOPLE}\n[[protections]]\n{protection}\n{adversary(knows=knows, settings=settings)}"
     (tmp_path / "plan.toml").write_text(text)
-    with pytest.raises(UnmaskError, match=said):
+    with pytest.raises(UnmaskError, match=message):
         read_plan(tmp_path / "plan.toml")
 
 
@@ -257,11 +257,11 @@ class Halve:
 
 def test_a_protection_that_knows_nothing_of_eligible_people_is_measured(tmp_path):
     plan = tmp_path / "plan.toml"
-    own = f'[[protections]]\nname = "halve"\nuse = "{__name__}:Halve"\n'
-    plan.write_text(PEOPLE + own + adversary())
+    own_protection = f'[[protections]]\nname = "halve"\nuse = "{__name__}:Halve"\n'
+    plan.write_text(PEOPLE + own_protection + adversary())
     (cell,) = read_plan(plan, allow_code=True).cells()
-    found = {row.measure: row.posterior for row in run_cell(cell)}
-    assert found["edges_lost"] == pytest.approx(0.5, abs=0.01)
-    assert found["utility"] == 1 - max(value for name, value in found.items() if name.endswith("_lost"))
-    assert found["degrees_lost"] > 0.2
-    assert found["contagion_lost"] > 0.05
+    result = {row.measure: row.posterior for row in run_cell(cell)}
+    assert result["edges_lost"] == pytest.approx(0.5, abs=0.01)
+    assert result["utility"] == 1 - max(value for name, value in result.items() if name.endswith("_lost"))
+    assert result["degrees_lost"] > 0.2
+    assert result["contagion_lost"] > 0.05

@@ -39,41 +39,41 @@ def cell(tmp_path):
     place = rng.integers(0, 400, (PEOPLE, 6))[person, rng.integers(0, 6, len(person))]
     hour = rng.integers(0, 24, len(person))
 
-    def of(adversary, knows="", code=person):
+    def write_cell(adversary, knows="", code=person):
         lines = [f"N{p},{c},{a},{h}" for p, c, a, h in zip(person, code, place, hour, strict=True)]
         (tmp_path / "trips.csv").write_text("patient,code,place,hour\n" + "\n".join(lines) + "\n")
         (tmp_path / "plan.toml").write_text(PLAN % (adversary, knows))
         (cell,) = read_plan(tmp_path / "plan.toml").cells()
         return {row.measure: row for row in run_cell(cell) if row.target == "identity"}
 
-    of.rows = len(person)
-    return of
+    write_cell.rows = len(person)
+    return write_cell
 
 
 def test_somebody_who_knows_several_rows_finds_whom_one_row_hides(cell):
-    alone, several = cell("ClassAttack"), cell("SeveralRows")
+    class_attack, several = cell("ClassAttack"), cell("SeveralRows")
 
-    one, four = alone["realized_success"], several["realized_success"]
-    assert one.n == four.n == PEOPLE
-    assert one.posterior < 0.15
+    success_of_one, four = class_attack["realized_success"], several["realized_success"]
+    assert success_of_one.n == four.n == PEOPLE
+    assert success_of_one.posterior < 0.15
     assert four.posterior > 0.6
     assert four.posterior == pytest.approx(several["success_probability"].posterior, abs=0.16)  # four standard errors
-    assert "code links rows of a person" in one.note
+    assert "code links rows of a person" in success_of_one.note
     assert four.note == ""
 
 
 def test_they_may_know_some_people_and_some_columns(cell):
-    few = cell("SeveralRows", "targets = 40, columns = ['place']")["realized_success"]
+    sampled = cell("SeveralRows", "targets = 40, columns = ['place']")["realized_success"]
 
-    assert few.n == 40
-    assert few.interval == f"targets drawn from {PEOPLE} people"
+    assert sampled.n == 40
+    assert sampled.interval == f"targets drawn from {PEOPLE} people"
 
 
 def test_a_draw_of_people_is_of_people(cell):
-    few = cell("ClassAttack", "targets = 40")["realized_success"]
+    sampled_success = cell("ClassAttack", "targets = 40")["realized_success"]
 
-    assert few.n == 40
-    assert few.interval == f"targets drawn from {PEOPLE} people"
+    assert sampled_success.n == 40
+    assert sampled_success.interval == f"targets drawn from {PEOPLE} people"
 
 
 def test_where_nothing_puts_rows_together_they_are_not_asked(cell):

@@ -12,55 +12,68 @@ from unmask.studies.results_file import MissingCells
 LADDER = (("k=2", 0.3, 0.9), ("k=5", 0.1, 0.7), ("k=9", 0.02, 0.5), ("k=3", 0.2, 0.95))
 
 
-def found(*more, gaps=()):
+def build_results(*further_rows, gaps=()):
     risks = (summary(name, "risk", risk, low=risk / 2, high=2 * risk) for name, risk, _ in LADDER)
-    kept = (summary(name, "utility", worth) for name, _, worth in LADDER)
-    return results(*risks, *kept, *more, gaps=gaps)
+    utilities = (summary(name, "utility", worth) for name, _, worth in LADDER)
+    return results(*risks, *utilities, *further_rows, gaps=gaps)
 
 
-def judged(given, *conditions):
-    return [one for one in list_options(given, Policy.of(conditions, title="Ours")) if one.assessments]
+def list_judged(results_given, *conditions):
+    return [option for option in list_options(results_given, Policy.of(conditions, title="Ours")) if option.assessments]
 
 
-def chosen(given, *conditions):
+def chosen(results_given, *conditions):
     """Dataset -> the protection that `choose` names, None where it names none."""
-    verdicts = sorted(choose(given, [Condition.parse(one) for one in conditions]), key=lambda one: one.dataset)
-    groups = groupby((one for one in verdicts if one.assessments), key=lambda one: one.dataset)
-    return {name: next((one.protection for one in own if (one.state == "met")), None) for name, own in groups}
+    verdicts = sorted(
+        choose(results_given, [Condition.parse(condition) for condition in conditions]),
+        key=lambda option: option.dataset,
+    )
+    groups = groupby((option for option in verdicts if option.assessments), key=lambda option: option.dataset)
+    return {
+        name: next((option.protection for option in options_of_dataset if (option.state == "met")), None)
+        for name, options_of_dataset in groups
+    }
 
 
 OTHERS = (summary("x", "loss", 0.5, adversary="z", dataset="e"), summary("x", "utility", 0.4, dataset="e"))
 
 
 @pytest.mark.parametrize(
-    ("given", "conditions"),
+    ("results_given", "conditions"),
     [
-        (found(), ["risk <= 0.1"]),
-        (found(), ["risk <= 0.01"]),
-        (found(), ["risk <= 0.25", "utility >= 0.6"]),
-        (found(), ["a: risk <= 0.1", "nobody <= 1"]),
-        (found(summary("k=5", "risk", 0.05, adversary="b", seeds=1)), ["risk <= 0.1"]),
-        (found(gaps=(MissingCells("d", "k=5", "b", "failed", 1, "no memory"),)), ["risk <= 0.1"]),
-        (found(gaps=(MissingCells("d", "k=5", "b", "not run", 1, "left out"),)), ["risk <= 0.1"]),
-        (found(*OTHERS), ["a: risk <= 0.1"]),
-        (found(*OTHERS), ["z: loss <= 0.1", "a: risk <= 0.3"]),
+        (build_results(), ["risk <= 0.1"]),
+        (build_results(), ["risk <= 0.01"]),
+        (build_results(), ["risk <= 0.25", "utility >= 0.6"]),
+        (build_results(), ["a: risk <= 0.1", "nobody <= 1"]),
+        (build_results(summary("k=5", "risk", 0.05, adversary="b", seeds=1)), ["risk <= 0.1"]),
+        (build_results(gaps=(MissingCells("d", "k=5", "b", "failed", 1, "no memory"),)), ["risk <= 0.1"]),
+        (build_results(gaps=(MissingCells("d", "k=5", "b", "not run", 1, "left out"),)), ["risk <= 0.1"]),
+        (build_results(*OTHERS), ["a: risk <= 0.1"]),
+        (build_results(*OTHERS), ["z: loss <= 0.1", "a: risk <= 0.3"]),
     ],
 )
-def test_the_first_of_a_dataset_is_the_one_that_choose_names(given, conditions):
-    first = {one.dataset: one for one in reversed(judged(given, *conditions))}
-    assert {name: one.protection if one.state == "met" else None for name, one in first.items()} == chosen(
-        given, *conditions
+def test_the_first_of_a_dataset_is_the_one_that_choose_names(results_given, conditions):
+    first = {option.dataset: option for option in reversed(list_judged(results_given, *conditions))}
+    assert {name: option.protection if option.state == "met" else None for name, option in first.items()} == chosen(
+        results_given, *conditions
     )
 
 
 def test_those_that_miss_come_nearest_first():
-    order = [one.protection for one in judged(found(), "risk <= 0.05")]
+    order = [option.protection for option in list_judged(build_results(), "risk <= 0.05")]
     assert order == ["k=9", "k=5", "k=3", "k=2"]
-    assert [one.n_missed for one in judged(found(), "risk <= 0.05")] == [0, 1, 1, 1]
+    assert [option.n_missed for option in list_judged(build_results(), "risk <= 0.05")] == [0, 1, 1, 1]
 
 
 def test_what_has_no_result_is_open_with_its_reason():
-    (gone,) = (
-        one for one in judged(found(gaps=(MissingCells("d", "k=9", "b", "failed", 2, "x"),)), "risk <= 0.05")[:1]
+    (incomplete,) = (
+        option
+        for option in list_judged(
+            build_results(gaps=(MissingCells("d", "k=9", "b", "failed", 2, "x"),)), "risk <= 0.05"
+        )[:1]
     )
-    assert (gone.protection, gone.state, gone.gaps) == ("k=9", "untested", ("2 cells failed against b: x",))
+    assert (incomplete.protection, incomplete.state, incomplete.gaps) == (
+        "k=9",
+        "untested",
+        ("2 cells failed against b: x",),
+    )

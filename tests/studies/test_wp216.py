@@ -28,9 +28,9 @@ use = "tables.%s"
 """
 
 
-def rows(folder, protection, adversary, told, aside="hold_back = 0.5"):
+def rows(folder, protection, adversary, adversary_text, held_back="hold_back = 0.5"):
     file = folder / "plan.toml"
-    file.write_text(PLAN % (aside, protection, adversary, told))
+    file.write_text(PLAN % (held_back, protection, adversary, adversary_text))
     (cell,) = read_plan(file).cells()
     assert isinstance(cell, Cell)
     return {row.measure: row for row in run_cell(cell) if row.target in ("singling out", "linkability")}
@@ -40,27 +40,27 @@ PARTS = 'with = { parts = [["age", "sex"], ["zip", "diagnosis"]] }'
 
 
 def test_the_people_themselves_are_singled_out_and_control_people_are_not(tmp_path):
-    found = rows(tmp_path, "tables.Identity", "SinglingOut", "with = { conditions = [4, 4], exact = true }")
-    assert found["singled_out"].posterior == 1
-    beside = found["singled_out_of_as_many"]
-    assert 0.4 < beside.posterior < 0.6  # as many members as control people are tried: half of them
-    assert beside.control < 0.2
-    assert beside.excess_low > 0.3
-    assert beside.adversary == "SinglingOut"
+    result = rows(tmp_path, "tables.Identity", "SinglingOut", "with = { conditions = [4, 4], exact = true }")
+    assert result["singled_out"].posterior == 1
+    as_many = result["singled_out_of_as_many"]
+    assert 0.4 < as_many.posterior < 0.6  # as many members as control people are tried: half of them
+    assert as_many.control < 0.2
+    assert as_many.excess_low > 0.3
+    assert as_many.adversary == "SinglingOut"
 
 
 def test_parts_of_the_people_themselves_are_linked(tmp_path):
-    found = rows(tmp_path, "tables.Identity", "Linkability", PARTS)["parts_linked"]
-    assert found.posterior > 0.3
-    assert found.excess_low > 0.25
-    assert found.control < 0.05
-    few = rows(tmp_path, "tables.Identity", "Linkability", PARTS + "\nknows = { targets = 20 }", aside="")
-    assert few["parts_linked"].n == 20
-    assert few["parts_linked"].control is None
+    result = rows(tmp_path, "tables.Identity", "Linkability", PARTS)["parts_linked"]
+    assert result.posterior > 0.3
+    assert result.excess_low > 0.25
+    assert result.control < 0.05
+    sampled = rows(tmp_path, "tables.Identity", "Linkability", PARTS + "\nknows = { targets = 20 }", held_back="")
+    assert sampled["parts_linked"].n == 20
+    assert sampled["parts_linked"].control is None
 
 
 @pytest.mark.parametrize(
-    ("adversary", "told", "aside", "why"),
+    ("adversary", "adversary_text", "held_back", "message"),
     [
         ("SinglingOut", "", "", "needs control people"),
         ("Linkability", "", "", "the parts of records are missing"),
@@ -71,6 +71,6 @@ def test_parts_of_the_people_themselves_are_linked(tmp_path):
         ("SinglingOut", "knows = { targets = 5 }", "hold_back = 0.5", "targets"),
     ],
 )
-def test_what_cannot_be_asked_is_said(tmp_path, adversary, told, aside, why):
-    with pytest.raises(UnmaskError, match=why):
-        rows(tmp_path, "tables.Identity", adversary, told, aside)
+def test_what_cannot_be_asked_is_said(tmp_path, adversary, adversary_text, held_back, message):
+    with pytest.raises(UnmaskError, match=message):
+        rows(tmp_path, "tables.Identity", adversary, adversary_text, held_back)
