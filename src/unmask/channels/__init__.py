@@ -26,6 +26,8 @@ from unmask.channels.design import (
     private_rate_distortion,
     rate_distortion,
 )
+from unmask.channels.evidence.rounds import RoundLog
+from unmask.channels.evidence.traces import TraceLog
 from unmask.channels.hidden_markov import Chain
 from unmask.channels.mechanisms import (
     Coin,
@@ -59,10 +61,12 @@ __all__ = [
     "RateDistortion",
     "Round",
     "RoundDisclosure",
+    "RoundLog",
     "Rounds",
     "Samples",
     "Shrink",
     "StatisticalDisclosure",
+    "TraceLog",
     "coin_channel",
     "constant_risk_channel",
     "criteria",

@@ -87,12 +87,12 @@ def parse_mechanism(source: os.PathLike[str] | str) -> NamedMechanism:
         ) from None
 
 
-def make_channel(named: NamedMechanism, prior: Prior | None, coordinates: Path | None) -> Channel:
+def make_channel(source: NamedMechanism, prior: Prior | None, coordinates: Path | None) -> Channel:
     """Return the channel of a mechanism for the secrets of a prior or of coordinates.
 
     Parameters
     ----------
-    named : NamedMechanism
+    source : NamedMechanism
         The mechanism.
     prior : Prior, optional
         Names and probabilities of the secrets; by default numbers from 0, equally likely.
@@ -106,11 +106,11 @@ def make_channel(named: NamedMechanism, prior: Prior | None, coordinates: Path |
     """
     names = None if prior is None else prior.secrets
     probability = None if prior is None else prior.probability
-    channel = _channel(named.mechanism, names, probability, coordinates)
-    if isinstance(named.mechanism, PlanarLaplace | PlanarGaussian):
+    channel = _channel(source.mechanism, names, probability, coordinates)
+    if isinstance(source.mechanism, PlanarLaplace | PlanarGaussian):
         return channel
     names = names or tuple(map(str, range(channel.n_x)))
-    outputs = channel.y_labels if isinstance(named.mechanism, Generalize) else names
+    outputs = channel.y_labels if isinstance(source.mechanism, Generalize) else names
     return Channel(channel.p_y_given_x, channel.prior, x_labels=names, y_labels=outputs)
 
 

@@ -10,7 +10,7 @@ from unmask.channels.attacks.disclosure import (
     StatisticalDisclosure,
     expected_leaving,
 )
-from unmask.channels.attacks.learning import FrequencyAttack, NearestNeighborAttack, Samples
+from unmask.channels.attacks.learning import FrequencyAttack, NearestNeighborAttack, Samples, learn_chain
 from unmask.channels.attacks.matching import MatchingAttack, MatchingMarginals, log_permanent
 from unmask.channels.attacks.system_anonymity import SystemAnonymity, bagai_entropy, edman_degree, gierlichs_degree
 from unmask.channels.hidden_markov import HiddenMarkovAttack, most_likely_path
@@ -34,6 +34,7 @@ __all__ = [
     "edman_degree",
     "expected_leaving",
     "gierlichs_degree",
+    "learn_chain",
     "log_permanent",
     "most_likely_path",
 ]

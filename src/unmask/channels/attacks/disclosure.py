@@ -159,6 +159,12 @@ class StatisticalDisclosure:
         """Return the belief about the receiver of each sender."""
         return self.estimate(release, knowledge).posterior()
 
+    def identified_senders(self, rounds: Rounds) -> Ints:
+        """Return the senders with a message who are missing in some round with messages."""
+        present = rounds.sent > 0
+        absent_messages = rounds.batch @ ~present
+        return np.flatnonzero(present.any(axis=0) & (absent_messages > 0))
+
     def estimate(self, rounds: Rounds, background: Floats | None = None) -> Profiles:
         """Estimate the profile of each sender with its standard errors."""
         senders = _check_senders(rounds, self.senders)
@@ -224,12 +230,16 @@ class LeastSquaresDisclosure:
         """Return the belief about the receiver of each sender."""
         return self.estimate(release).posterior()
 
+    def identified_senders(self, rounds: Rounds) -> Ints:
+        """Return the senders with a message whose profile can be separated from those of the others."""
+        _, error = _resolve(rounds.sent)
+        return np.flatnonzero((rounds.sent > 0).any(axis=0) & (error <= MAX_RESOLUTION_ERROR))
+
     def estimate(self, rounds: Rounds) -> Profiles:
         """Estimate the profile of each sender with its standard errors."""
         senders, S = _check_senders(rounds, self.senders), rounds.sent
-        gram = S.T @ S
-        inverse = np.linalg.pinv(gram, hermitian=True, rcond=1e-10)
-        error = np.abs((inverse @ gram)[senders] - np.eye(len(gram))[senders]).max(axis=1)
+        inverse, errors = _resolve(S)
+        error = errors[senders]
         if error.max() > MAX_RESOLUTION_ERROR:
             raise UnmaskError(
                 f"the profile of sender {senders[np.argmax(error)]} cannot be separated from the others: senders of "
@@ -240,6 +250,13 @@ class LeastSquaresDisclosure:
         V = weights @ rounds.received
         variance = np.square(weights[senders]) @ S @ _binomial_variance(V)
         return _profiles(rounds, V[senders], np.sqrt(variance), senders, "LSDA")
+
+
+def _resolve(S: Floats) -> tuple[Floats, Floats]:
+    """Return (S'S)^+, and how far each row of the resolution matrix is from a unit vector."""
+    gram = S.T @ S
+    inverse = np.asarray(np.linalg.pinv(gram, hermitian=True, rcond=1e-10), dtype=np.float64)
+    return inverse, np.asarray(np.abs(inverse @ gram - np.eye(len(gram))).max(axis=1), dtype=np.float64)
 
 
 class Round(NamedTuple):

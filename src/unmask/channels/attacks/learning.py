@@ -1,4 +1,4 @@
-"""Attacks that learn from labeled samples of a channel: frequencies and nearest neighbors."""
+"""Attacks that learn from labeled samples of a channel, and chains that are learned from labeled traces."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from unmask.channels._matrices import Floats, Ints, Sparse
+from unmask.channels.channel import Channel
+from unmask.channels.hidden_markov import Chain
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
 from unmask.ranges import Range, check_ranges
@@ -166,6 +168,46 @@ class NearestNeighborAttack:
             status="model",
             provenance={"attack": "nearest neighbors", "samples": len(knowledge), "k": self.k},
         )
+
+
+def learn_chain(place: Ints, shown: Ints | None, *, n_x: int, mechanism: Channel | int, pseudocount: float) -> Chain:
+    """Estimate a hidden Markov model from labeled traces by counting moves, outputs and first places.
+
+    Parameters
+    ----------
+    place : (n_users, n_steps) array
+        Places of other users, -1 after the end of a trace.
+    shown : (n_users, n_steps) array, optional
+        Outputs, -1 if nothing was shown. Not needed if the mechanism is known.
+    n_x : int
+        Number of places.
+    mechanism : Channel or int
+        Mechanism that is known, or the number of outputs of one to be learned.
+    pseudocount : float
+        Imagined count of each move, output and first place, above 0, so that nothing is impossible.
+
+    Returns
+    -------
+    Chain
+        The model.
+
+    Examples
+    --------
+    >>> learn_chain(np.array([[0, 0, 1]]), np.array([[0, 0, 1]]), n_x=2, mechanism=2, pseudocount=0.5).transition
+    array([[0.5, 0.5],
+           [0.5, 0.5]])
+    """
+    moves, first = np.full((n_x, n_x), pseudocount), np.full(n_x, pseudocount)
+    is_move = (place[:, :-1] >= 0) & (place[:, 1:] >= 0)
+    np.add.at(moves, (place[:, :-1][is_move], place[:, 1:][is_move]), 1.0)
+    np.add.at(first, place[place[:, 0] >= 0, 0], 1.0)
+    if isinstance(mechanism, int):
+        assert shown is not None
+        outputs, is_shown = np.full((n_x, mechanism), pseudocount), (place >= 0) & (shown >= 0)
+        np.add.at(outputs, (place[is_shown], shown[is_shown]), 1.0)
+        mechanism = Channel(outputs / outputs.sum(axis=1, keepdims=True))
+    initial = first / first.sum()
+    return Chain(moves / moves.sum(axis=1, keepdims=True), mechanism.with_prior(initial), initial)
 
 
 def _neighbor_weights(outputs: Floats, distinct: Floats, n_samples: Ints, k: int) -> Sparse:

@@ -4,26 +4,30 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from unmask.channels.audit.blocks import ADVERSARIES, advise, cautions, describe_risk, headline, make_blocks
 from unmask.channels.audit.facts import AttackedChannel, ChannelFacts, measure_channels
+from unmask.channels.audit.rounds import audit_rounds
+from unmask.channels.audit.rows import score_belief
 from unmask.channels.audit.samples import audit_samples
 from unmask.channels.audit.tables import BEST, make_tables
+from unmask.channels.audit.traces import audit_traces
 from unmask.channels.channel import Channel
+from unmask.channels.evidence.rounds import RoundLog
+from unmask.channels.evidence.traces import TraceLog
 from unmask.channels.loss_model import LossModel, compatible, read_distortion, read_loss_model
+from unmask.channels.matrix_files import Prior
+from unmask.channels.named_mechanisms import make_channel, parse_mechanism
 from unmask.core.errors import UnmaskError
-from unmask.core.posterior import Posterior
-from unmask.core.truth import Truth
-from unmask.measures import estimation_error, realized_error
 from unmask.ranges import Range
 from unmask.results import AuditResult, Row
-from unmask.scoring import REALIZED, SELF_ASSESSED, score
 
 BOUND = "A limit is an upper bound, for an adversary who answers with a secret."
 """Meaning of a limit if the best answer may lie between the secrets."""
@@ -46,8 +50,12 @@ LINES = "The adversary answers with a line of the loss; with answers between the
 """Assumption of an audit whose loss is a matrix."""
 
 
+System = Channel | TraceLog | RoundLog
+"""Releases that an audit of channels takes: a channel, or evidence about a system."""
+
+
 def audit(
-    release: Channel | Mapping[str, Channel],
+    release: System | Mapping[str, System],
     *,
     truth: None = None,
     loss: str | os.PathLike[str] | ArrayLike = "hamming",
@@ -55,6 +63,8 @@ def audit(
     answers: tuple[str, ...] | None = None,
     distortion: os.PathLike[str] | ArrayLike | None = None,
     unit: str | None = None,
+    mechanism: str | None = None,
+    unpaired: bool = False,
     seed: Annotated[int, Range(0)] = 0,
     limit: bool = True,
     assumptions: Sequence[str] = (),
@@ -63,16 +73,20 @@ def audit(
 
     Parameters
     ----------
-    release : Channel or mapping of Channel
-        Channels by name.
+    release : Channel, TraceLog, RoundLog or mapping of these
+        Channels or evidence by name, of one kind.
     truth : None
         Not allowed: a channel has no truth.
     loss, coordinates, answers, unit
         See `loss_model.read_loss_model`.
     distortion : path or array, optional
         CSV of the user's cost of an output, by default the loss. Or an array, secrets x outputs
+    mechanism : str, optional
+        NAME:KEY=VALUE that makes what is shown of traces, such as RandomizedResponse:epsilon=1:n=4
+    unpaired : bool
+        the pairing of sender and receiver in a line of rounds means nothing; print announced measures only
     seed : int
-        seed of the split of samples into halves
+        seed of the random split of samples or users into halves
     limit : bool
         draw the limit that no mechanism passes, which may take minutes
     assumptions : sequence of str
@@ -85,17 +99,54 @@ def audit(
     """
     if truth is not None:
         raise UnmaskError("a channel says how secrets are shown, and has no truth; leave it out")
-    channels = dict(release) if isinstance(release, Mapping) else {"release": release}
-    if not channels:
-        raise UnmaskError("0 channels were given, expected at least 1")
-    first = next(iter(channels.values()))
-    model = read_loss_model(loss, first.x_labels, coordinates=coordinates, answers=answers, unit=unit)
+    systems = dict(release) if isinstance(release, Mapping) else {"release": release}
+    first = _check_one_kind(systems)
+    texts: dict[str, Any] = {"title": f"Audit of {', '.join(systems)}", "assumptions": assumptions}
+    if isinstance(first, RoundLog):
+        _refuse(first, loss=loss if loss != "hamming" else None, mechanism=mechanism)
+        return audit_rounds(cast(Mapping[str, RoundLog], systems), unpaired=unpaired, **texts)
+    _refuse(first, unpaired=unpaired or None)
+    names = first.places if isinstance(first, TraceLog) else first.x_labels
+    model = read_loss_model(loss, names, coordinates=coordinates, answers=answers, unit=unit)
+    if isinstance(first, TraceLog):
+        shown_by = None if mechanism is None else _find_mechanism(mechanism, first, coordinates)
+        return audit_traces(cast(Mapping[str, TraceLog], systems), model, mechanism=shown_by, seed=seed, **texts)
+    _refuse(first, mechanism=mechanism)
+    channels = cast(Mapping[str, Channel], systems)
     if distortion is not None:
         model = replace(model, distortion=read_distortion(distortion, first), distortion_unit="cost")
-    title = f"Audit of {', '.join(channels)}"
     if any(channel.samples is not None for channel in channels.values()):
-        return audit_samples(channels, model, score_belief, seed=seed, title=title, assumptions=assumptions)
-    return audit_channels(channels, model, limit=limit, title=title, assumptions=assumptions)
+        return audit_samples(channels, model, seed=seed, **texts)
+    return audit_channels(channels, model, limit=limit, **texts)
+
+
+def _check_one_kind(systems: Mapping[str, System]) -> System:
+    """Return the first system; raise an error unless all are of its kind, traces of the same places."""
+    if not systems:
+        raise UnmaskError("0 channels were given, expected at least 1")
+    first = next(iter(systems.values()))
+    for name, system in systems.items():
+        if type(system) is not type(first):
+            raise UnmaskError(f"{name} has another form than the first system, expected one form; audit them apart")
+        if isinstance(system, TraceLog) and isinstance(first, TraceLog) and system.places != first.places:
+            raise UnmaskError(f"{name} has other places than the first traces, expected the same; audit them apart")
+    return first
+
+
+def _refuse(system: System, **options: object) -> None:
+    """Raise an error for options that mean nothing for a system."""
+    for name, value in options.items():
+        if value is not None:
+            kind = {TraceLog: "traces", RoundLog: "rounds"}.get(type(system), "a channel")
+            raise UnmaskError(f"{name} means nothing for {kind}; leave it out")
+
+
+def _find_mechanism(text: str, log: TraceLog, coordinates: Any) -> Channel:
+    """Return the channel of a mechanism between the places of traces."""
+    if coordinates is not None and not isinstance(coordinates, str | os.PathLike):
+        raise UnmaskError("a mechanism by name takes coordinates from a file; give its path")
+    places = None if coordinates is None else Path(coordinates)
+    return make_channel(parse_mechanism(text), Prior(log.places, log.prior, ""), places)
 
 
 def audit_channels(
@@ -197,57 +248,3 @@ def _check_same_secrets(channels: Mapping[str, Channel]) -> None:
         same_secrets = channel.n_x == first.n_x and compatible(channel.x_labels, first.x_labels)
         if not same_secrets or not np.allclose(channel.prior, first.prior):
             raise UnmaskError(f"channel {name!r} has other secrets or another prior than the first, expected the same")
-
-
-def score_belief(
-    belief: Posterior,
-    model: LossModel,
-    *,
-    release: str,
-    adversary: str = BEST,
-    truth: Truth | None = None,
-    wants: Callable[[str], bool] = lambda _: True,
-) -> tuple[Row, ...]:
-    """Measure a belief about one channel: the error under the loss and the measures of all audits.
-
-    Parameters
-    ----------
-    belief : Posterior
-        Belief about the secrets.
-    model : LossModel
-        Loss of the adversary.
-    release, adversary : str
-        Names in the rows.
-    truth : Truth, optional
-        Secrets that were drawn and shown; None if the belief is that of the channel itself.
-    wants : callable
-        Predicate of the names of the measures to take.
-    """
-    loss = model.loss if isinstance(model.loss, str) else model.matrix(belief.n_candidates)
-    errors = [
-        replace(kind(loss, coordinates=model.coordinates), unit=model.unit)
-        for kind in (estimation_error, realized_error)
-    ]
-    under_loss = {measure.name: measure for measure in errors}
-    measures = {measure.name: under_loss.get(measure.name, measure) for measure in (*errors, *SELF_ASSESSED, *REALIZED)}
-    rows = score(
-        belief,
-        truth,
-        release=release,
-        adversary=adversary,
-        target="secret",
-        drawn_from=None if truth is None else math.inf,
-        measures=[
-            measure
-            for measure in measures.values()
-            if wants(measure.name) and (truth is not None or not measure.needs_truth)
-        ],
-    ).rows
-    return rows if truth is not None else tuple(_without_interval(row, belief) for row in rows)
-
-
-def _without_interval(row: Row, belief: Posterior) -> Row:
-    """Return a row without an interval, since the channel is exact, and without a gain that is only rounding."""
-    noise = 8 * float(np.finfo(belief.log_probability.dtype).eps) * max(abs(row.prior), abs(row.posterior))
-    gain = 0.0 if math.isfinite(noise) and abs(row.gain) <= noise else row.gain
-    return replace(row, low=None, high=None, interval="none: the channel is given whole", gain=gain)

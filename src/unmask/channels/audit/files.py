@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,25 +13,30 @@ from unmask.channels.audit.rows import make_row
 from unmask.channels.channel import Channel
 from unmask.channels.evidence.forms import Evidence, Form, recognize_form
 from unmask.channels.evidence.lines import Lines, read_lines
+from unmask.channels.evidence.rounds import RoundLog, read_rounds
+from unmask.channels.evidence.traces import TraceLog, read_traces
 from unmask.channels.loss_model import read_loss_model
 from unmask.channels.matrix_files import read_channel, read_prior
 from unmask.channels.named_mechanisms import NamedMechanism, is_mechanism, make_channel, parse_mechanism
+from unmask.core.errors import UnmaskError
 from unmask.core.signatures import with_parameters
 from unmask.domains import name_files
-from unmask.ranges import Option, Range
+from unmask.ranges import Option
 from unmask.results import AuditResult, Row
 
 _log = logging.getLogger(__name__)
 
+LOGS: Mapping[str, Callable[[Path, Lines], TraceLog | RoundLog]] = {"traces": read_traces, "rounds": read_rounds}
+"""Form of a log -> its reader."""
 
-@with_parameters(audit, only=("distortion",))
+
+@with_parameters(audit, only=("distortion", "mechanism", "unpaired", "seed"))
 @with_parameters(read_loss_model, only=("loss", "coordinates", "unit"))
 def audit_files(
     channels: Sequence[Path],
     *,
     prior: Annotated[Path | None, Option("Input")] = None,
     evidence: Annotated[Evidence, Option("Input")] = "auto",
-    seed: Annotated[int, Range(0)] = 0,
     no_limit: bool = False,
     **stakes: Any,
 ) -> AuditResult:
@@ -43,6 +48,8 @@ def audit_files(
 
     \b
     unmask audit channel response.csv
+    unmask audit channel rounds.csv --policy 'realized_success_at_3<=0.5'
+    unmask audit channel traces.csv --mechanism RandomizedResponse:epsilon=1:n=3
     unmask audit channel samples.csv --policy 'leakage_bits.high<=0.1'
     unmask audit channel Crowds:n=20:submit=0.3:corrupted=2
     unmask audit channel a.csv b.csv --prior prior.csv --loss euclidean --coordinates places.csv --report out.html
@@ -53,10 +60,8 @@ def audit_files(
         Files of channels or of evidence, or mechanisms NAME:KEY=VALUE.
     prior : path, optional
         CSV of secret and probability; uniform when left out
-    evidence : {"auto", "channel", "counts", "samples"}
+    evidence : {"auto", "channel", "counts", "samples", "traces", "rounds"}
         form of the files; recognized by the names of their columns and their shape when left out
-    seed : int
-        seed of the split of samples into halves
     no_limit : bool
         leave out the limit that no mechanism passes, which may take minutes
     **stakes
@@ -68,13 +73,27 @@ def audit_files(
         path: recognize_form(path, lines) if evidence == "auto" else evidence for path, lines in files.items()
     }
     names = _name_sources(channels, mechanisms)
+    logs = {names[path]: _read_log(path, lines, forms[path]) for path, lines in files.items() if forms[path] in LOGS}
+    if logs:
+        if len(logs) < len(channels) or len(set(forms.values())) > 1:
+            raise UnmaskError(f"{next(iter(logs))} is a log and another source has another form; audit them apart")
+        if prior is not None:
+            raise UnmaskError("logs contain their own prior; leave --prior out")
+        return audit(logs, **stakes)
     read, notes = _read_channels(names, files, forms, mechanisms, prior, stakes.get("coordinates"))
     is_uniform = prior is None and all(channel.samples is None for channel in read.values())
     for note in ([f"No prior was given. {UNIFORM}"] if is_uniform else []) + notes:
         _log.warning("note: %s", note)
-    result = audit(read, **stakes, seed=seed, limit=not no_limit, assumptions=notes)
+    result = audit(read, **stakes, limit=not no_limit, assumptions=notes)
     delays = tuple(_delay_rows({names[path]: mechanism for path, mechanism in mechanisms.items()}))
     return replace(result, rows=result.rows + delays)
+
+
+def _read_log(path: Path, lines: Lines, form: Form) -> TraceLog | RoundLog:
+    """Return the evidence of a log, with a note on how it was read."""
+    log = LOGS[form](path, lines)
+    _log.warning("note: %s is read as %s: %d lines.", path.name, form, len(lines) - 1)
+    return log
 
 
 def _name_sources(sources: Sequence[Path], mechanisms: Mapping[Path, NamedMechanism]) -> dict[Path, str]:

@@ -1,12 +1,28 @@
-"""Rows for numbers about a whole system, which have no distribution over targets."""
+"""Rows of audits of channels: measures of a belief under the loss, and numbers about a whole system."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import replace
 
-from unmask.core.posterior import Status
+import numpy as np
+
+from unmask.channels._matrices import Ints
+from unmask.channels.audit.tables import BEST
+from unmask.channels.loss_model import LossModel
+from unmask.core.posterior import Posterior, Status
+from unmask.core.truth import Truth
+from unmask.measures import estimation_error, realized_error
 from unmask.measures.registry import MEASURES
 from unmask.results import Row
+from unmask.scoring import REALIZED, SELF_ASSESSED, score
+
+EVIDENCE_MEASURES = frozenset(
+    {"estimation_error", "success_probability", "shannon_entropy_bits", "effective_set_size"}
+    | {"realized_error", "realized_success", "realized_success_at_3", "calibration_error"}
+)
+"""Measures of a belief that was learned from evidence; worst cases and factors such as delta are not known."""
 
 
 def make_row(
@@ -31,3 +47,61 @@ def make_row(
         gain=value - prior if quantity.direction == "high" else prior - value, low=low, high=high, interval=interval,
         n=n, n_observations=n, worst=value, worst_observation=0, quantiles=(value,) * 5, status=status, note=note,
     )  # fmt: skip
+
+
+def score_belief(
+    belief: Posterior,
+    model: LossModel,
+    *,
+    release: str,
+    adversary: str = BEST,
+    truth: Truth | None = None,
+    person: Ints | None = None,
+    wants: Callable[[str], bool] = lambda _: True,
+) -> tuple[Row, ...]:
+    """Measure a belief about one channel: the error under the loss and the measures of all audits.
+
+    Parameters
+    ----------
+    belief : Posterior
+        Belief about the secrets.
+    model : LossModel
+        Loss of the adversary.
+    release, adversary : str
+        Names in the rows.
+    truth : Truth, optional
+        Secrets that were drawn and shown; None if the belief is that of the channel itself.
+    person : (n_targets,) array, optional
+        Person of each target, if a person is several targets.
+    wants : callable
+        Predicate of the names of the measures to take.
+    """
+    loss = model.loss if isinstance(model.loss, str) else model.matrix(belief.n_candidates)
+    errors = [
+        replace(kind(loss, coordinates=model.coordinates), unit=model.unit)
+        for kind in (estimation_error, realized_error)
+    ]
+    under_loss = {measure.name: measure for measure in errors}
+    measures = {measure.name: under_loss.get(measure.name, measure) for measure in (*errors, *SELF_ASSESSED, *REALIZED)}
+    rows = score(
+        belief,
+        truth,
+        release=release,
+        adversary=adversary,
+        target="secret",
+        drawn_from=None if truth is None else math.inf,
+        person=person,
+        measures=[
+            measure
+            for measure in measures.values()
+            if wants(measure.name) and (truth is not None or not measure.needs_truth)
+        ],
+    ).rows
+    return rows if truth is not None else tuple(_without_interval(row, belief) for row in rows)
+
+
+def _without_interval(row: Row, belief: Posterior) -> Row:
+    """Return a row without an interval, since the channel is exact, and without a gain that is only rounding."""
+    noise = 8 * float(np.finfo(belief.log_probability.dtype).eps) * max(abs(row.prior), abs(row.posterior))
+    gain = 0.0 if math.isfinite(noise) and abs(row.gain) <= noise else row.gain
+    return replace(row, low=None, high=None, interval="none: the channel is given whole", gain=gain)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unmask.channels.attacks.learning import FrequencyAttack, NearestNeighborAttack, Samples
+from unmask.channels.audit.rows import score_belief
 from unmask.channels.channel import Channel
 from unmask.channels.criteria.samples import CountedInformation, counted_information
 from unmask.channels.loss_model import LossModel
@@ -53,13 +54,10 @@ COLUMNS = (
     Column("p_value", "p-value", "number", places=3),
 )
 
-ScoreBelief = Callable[..., tuple[Row, ...]]
-
 
 def audit_samples(
     channels: Mapping[str, Channel],
     model: LossModel,
-    score: ScoreBelief,
     *,
     seed: int,
     title: str,
@@ -76,8 +74,9 @@ def audit_samples(
         counts = _to_counts(name, channel)
         leakages[name] = counted_information(counts, rng=np.random.default_rng(seed))
         for adversary, belief, truth in _attack_held_out(channel, counts, seed):
-            labels = {"release": name, "adversary": adversary, "truth": truth}
-            rows += score(belief, model, wants=HELD_OUT_MEASURES.__contains__, **labels)
+            rows += score_belief(
+                belief, model, release=name, adversary=adversary, truth=truth, wants=HELD_OUT_MEASURES.__contains__
+            )
         rows.append(_leakage_row(rows[-1], leakages[name], channel.n_y))
     findings = [_describe(name, leakage) for name, leakage in leakages.items()]
     records = [

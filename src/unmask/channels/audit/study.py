@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.channels.attacks import BayesChannelAttack
-from unmask.channels.audit.channel_audit import score_belief
+from unmask.channels.audit.rows import score_belief
 from unmask.channels.channel import Channel
 from unmask.channels.datasets import Grid, Visits
 from unmask.channels.loss_model import LossModel
@@ -81,13 +81,14 @@ def protect(population: Secrets, protection: Any, _rng: np.random.Generator) -> 
 
 def attack(cell: Cell, population: Secrets, released: Channel, attack: Any) -> list[Row]:
     """Return the rows of a cell: of the exact belief for one observation, else of drawn secrets."""
-    settings, names = cell.adversary.settings, {"release": cell.protection.name, "adversary": cell.adversary.name}
+    settings = cell.adversary.settings
     model = population.loss_model(settings.get("loss", "hamming"))
     belief, truth = released.posterior(), None
     n_seen = settings.get("observations", 1)
     if n_seen > 1 or "targets" in settings:
         belief, truth = _attack_drawn_secrets(cell, population, released, attack)
-    rows = list(score_belief(belief, model, truth=truth, wants=cell.wants, **names))
+    release, adversary = cell.protection.name, cell.adversary.name
+    rows = list(score_belief(belief, model, release=release, adversary=adversary, truth=truth, wants=cell.wants))
     if cell.wants("utility"):
         cost = model.expected_distortion(released)
         note = "outputs are no secrets" if math.isnan(cost) else "expected distortion, negative"

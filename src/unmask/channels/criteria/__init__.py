@@ -2,6 +2,7 @@
 
 from unmask.channels.criteria.advice import TABLE_IV, Advice, Entry, advise
 from unmask.channels.criteria.conversion import CRITERIA, Criterion, ErrorRange, error_of
+from unmask.channels.criteria.logs import path_entropy_bits, rounds_needed
 from unmask.channels.criteria.samples import (
     CountedInformation,
     LearnedRisk,
@@ -38,6 +39,8 @@ __all__ = [
     "error_of",
     "learned_risk",
     "markov_entropy_rate",
+    "path_entropy_bits",
+    "rounds_needed",
     "stationary",
     "typical_set",
 ]

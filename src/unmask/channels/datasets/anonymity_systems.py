@@ -29,9 +29,9 @@ class Crowds:
     The server sees the last holder Y, not the author X: p(y given x) = p [y = x] + (1 - p) / n. A user may forward to
     itself, and the first forward is not forced, unlike in the original Crowds.
 
-    With c corrupted users the adversary is the corrupted users, who see from whom they get the message. Given that one
-    of them gets it, the predecessor is the author with probability 1 - (1 - p)(n - c - 1) / n, and each other honest
-    user with (1 - p) / n, in this variant and in the original one.
+    With c corrupted users the adversary is these users, who see which user forwards the message to them. Given that
+    one of them gets it, the predecessor is the author with probability 1 - (1 - p)(n - c - 1) / n, and each other
+    honest user with (1 - p) / n, in this variant and in the original one.
 
     Assumes: a user who gets a message draws each user with the same probability, and the adversary sees one message.
 
@@ -81,13 +81,13 @@ class Crowds:
 
         With corrupted users the output is the predecessor that they see, given that one of them gets the message.
         """
-        other = (1.0 - self.submit) / self.n
-        table = np.full((self.n_honest, self.n_honest), other)
-        np.fill_diagonal(table, 1.0 - (self.n_honest - 1) * other)
+        share = (1.0 - self.submit) / self.n
+        table = np.full((self.n_honest, self.n_honest), share)
+        np.fill_diagonal(table, 1.0 - (self.n_honest - 1) * share)
         return Channel(table, prior)
 
     def __call__(self, population: Ints, *, rng: np.random.Generator | None = None) -> Ints:
-        """Draw the user whom the adversary sees for each author, numbers from 0 to n - c - 1."""
+        """Draw the user that the adversary sees for each author, numbers from 0 to n - c - 1."""
         return self.channel().sample(population, rng=secret_unless(rng))
 
     @property

@@ -14,7 +14,7 @@ from unmask.core.errors import UnmaskError
 Form = Literal["channel", "counts", "samples", "traces", "rounds", "messages"]
 """Form of a file: probabilities, counts of runs, runs, places over time, rounds of a mix, or messages of a mix."""
 
-Evidence = Literal["auto", "channel", "counts", "samples"]
+Evidence = Literal["auto", "channel", "counts", "samples", "traces", "rounds", "messages"]
 """Form of a file, or "auto" to recognize it."""
 
 FORMS: tuple[Form, ...] = get_args(Form)
@@ -71,9 +71,9 @@ def recognize_form(path: Path, lines: Lines) -> Form:
     if len(lines) < 2:
         raise UnmaskError(f"{path.name} has no numbers below a line of names; {MATRIX_OR_LIST}")
     head = [cell.strip().casefold() for cell in lines[0][1]]
-    named = next((form for form, names in COLUMNS.items() if set(names) <= set(head)), None)
-    if named is not None:
-        return named
+    form = next((kind for kind, names in COLUMNS.items() if set(names) <= set(head)), None)
+    if form is not None:
+        return form
     names = [line[0].strip() for _, line in lines[1:]]
     if is_list(head) and len(set(names)) < len(names):
         return "counts" if len(head) > 2 else "samples"
