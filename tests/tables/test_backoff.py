@@ -229,10 +229,10 @@ def test_people_who_are_the_rows_are_walked_once(boxes: bool, once: bool, monkey
     table, attack, fold = read(drawn(200, 0, boxes=boxes)), BackOff("ill"), np.arange(200) % 5
     walks, steps = [], backoff._steps
     monkeypatch.setattr(backoff, "_steps", lambda columns: steps([walks.append(1) or column for column in columns]))
-    crossed = attack.crossed(table, fold)[1]
+    crossed = attack.cross_validate(table, fold)[1]
     n = len(walks)
     monkeypatch.setattr(backoff.Shared, "equals", lambda *_: False)
-    assert np.array_equal(attack.crossed(table, fold)[1], crossed)
+    assert np.array_equal(attack.cross_validate(table, fold)[1], crossed)
     assert (len(walks) == 3 * n) is once
     assert (len(walks) == 2 * n) is not once
 

@@ -23,11 +23,18 @@ from unmask.tables.table import Table
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """Drawn people, the knowledge about them, and the truth.
+    """Targets, the knowledge about them, and the truth.
 
-    people : what is known of each of them; person : the row of the population that each is
-    truth  : the released record of each person; of a register, the person behind each record
-    population : from which they were drawn
+    Parameters
+    ----------
+    people : Table
+        Known values, one row for each target.
+    person : (n_targets,) array of int
+        Row of the population of each target.
+    truth : Truth
+        Released record of each target; for a register, the person behind each record.
+    population : Table
+        Table from which the targets were drawn.
     """
 
     people: Table
@@ -44,25 +51,25 @@ class Known:
 
     @cached_property
     def person_number(self) -> NDArray[np.int64] | None:
-        """Return (n,) the person of each row, by numbers from 0; None if each row is a person."""
+        """Return (n_targets,) the number of the person of each row, from 0; None if each row is a person."""
         person = self.population.person
         return None if person is None else np.unique(person[self.person], return_inverse=True)[1]
 
     @property
     def n_people(self) -> int:
-        """Return the number of different people among them."""
+        """Return the number of distinct people."""
         return len(self.person) if self.person_number is None else int(self.person_number.max(initial=-1)) + 1
 
     def each_once(self, belief: Posterior) -> Posterior:
-        """Return the belief about them in which each person counts once, by all of their rows alike."""
+        """Return the belief with equal weight for each person, divided among the rows of the person."""
         if self.person_number is None:
             return belief
         return replace(belief, weight=each_once(self.person_number))
 
     def draw_people(self, n: int, rng: np.random.Generator) -> Known:
-        """Draw at most n of them at random, in their order.
+        """Draw at most n targets at random, and keep their order.
 
-        Of people with several rows all rows are drawn, or none; of at least one person.
+        If people have several rows, all rows of a person are drawn or none, for at least one person.
         """
         if self.person_number is None:
             return self.take(np.sort(rng.choice(len(self.person), min(n, len(self.person)), replace=False)))
@@ -78,7 +85,7 @@ class Known:
         return self.take(np.sort(np.unique(self.person_number, return_index=True)[1]))
 
     def take(self, rows: NDArray[np.int64]) -> Known:
-        """Select some of those drawn, by their place among them."""
+        """Return a selection of the targets."""
         return Known(self.people.take(rows), self.person[rows], Truth(self.truth.candidate[rows]), self.population)
 
     def truth_in(self, origin: NDArray[np.int64]) -> Truth:
@@ -116,14 +123,22 @@ def found_in(wanted: NDArray[np.int64], candidates: NDArray[np.int64]) -> Truth:
 
 @dataclass(frozen=True)
 class Knowledge:
-    """The adversary knows some people's quasi-identifiers, some columns of them, with gaps and mistakes.
+    """Knowledge of the quasi-identifiers of some people, possibly with missing and wrong values.
 
-    targets : how many people; None: everyone. Drawn without replacement and shuffled. Who has several rows is known by
-              each of them.
-    columns : the quasi-identifiers they know; None: all
-    missing : probability that a cell is unknown to them, each on its own
-    error   : probability that a cell is replaced by a draw from its column
+    Parameters
+    ----------
+    targets : int or None
+        Number of people, drawn without replacement and shuffled. None: all people. People with several rows are known
+        by each of their rows.
+    columns : tuple of str or None
+        Known quasi-identifiers. None: all of them.
+    missing : float
+        Probability that a cell is unknown, independently.
+    error : float
+        Probability that a cell is replaced by a draw from its column.
 
+    Examples
+    --------
     >>> Knowledge(targets=100, columns=("age", "zip"))
     Knowledge(targets=100, columns=('age', 'zip'), missing=0.0, error=0.0)
     """
@@ -139,10 +154,11 @@ class Knowledge:
     def __call__(
         self, population: Table, origin: NDArray[np.int64] | None = None, *, rng: np.random.Generator
     ) -> Known:
-        """Draw the targets, and what is known of them.
+        """Draw the targets and the knowledge about them.
 
-        population : the original table; origin : (n_released,) the population row behind each released record. Without
-        it anyone may be a target, and their record is UNKNOWN.
+        population : the original table
+        origin : (n_released,) row of the population behind each released record. Without it, all people may be targets,
+            and their records are UNKNOWN
         """
         released = np.full(population.n_rows, ABSENT if origin is not None else UNKNOWN, dtype=np.int64)
         if origin is not None:
@@ -158,29 +174,29 @@ class Knowledge:
     ) -> NDArray[np.int64]:
         inside = np.flatnonzero(released != ABSENT)
         people = inside if person is None else np.unique(person[inside])
-        wanted = len(people) if self.targets is None else min(self.targets, len(people))
-        drawn = rng.choice(people, wanted, replace=False)
+        n = len(people) if self.targets is None else min(self.targets, len(people))
+        drawn = rng.choice(people, n, replace=False)
         rows = drawn if person is None else inside[np.isin(person[inside], drawn)]
         return np.asarray(rng.permutation(rows), dtype=np.int64)
 
     def _blur(self, column: Column, population: Column, rng: np.random.Generator) -> Column:
         """Replace and hide cells.
 
-        Numbers are drawn whatever the rates, so that one rate changes neither the targets nor the other blur.
+        The same numbers are drawn for all rates, so that a rate changes neither the targets nor other errors.
         """
         n = len(column.codes)
-        redrawn, fresh, unknown = rng.random(n), rng.choice(population.codes, n), rng.random(n)
-        codes = np.where(redrawn < self.error, fresh, column.codes).astype(np.int32)
+        u_error, redrawn, u_missing = rng.random(n), rng.choice(population.codes, n), rng.random(n)
+        codes = np.where(u_error < self.error, redrawn, column.codes).astype(np.int32)
         if self.missing == 0.0:
             return replace(column, codes=codes)
         levels = _with_unknown(column.levels)
         return replace(
-            column, codes=np.where(unknown < self.missing, len(levels) - 1, codes).astype(np.int32), levels=levels
+            column, codes=np.where(u_missing < self.missing, len(levels) - 1, codes).astype(np.int32), levels=levels
         )
 
 
 def _with_unknown(levels: Levels) -> Levels:
-    """Return the levels and, last, one for a cell that the adversary does not know."""
+    """Return the levels, with a last level for values that the adversary does not know."""
     nothing = scipy.sparse.csr_array((1, levels.members.shape[1]), dtype=np.bool_)
     bound = [np.nan] if levels.kind == "numeric" else []
     return replace(
@@ -194,11 +210,18 @@ def _with_unknown(levels: Levels) -> Levels:
 
 @dataclass(frozen=True)
 class Register:
-    """The adversary holds a register of named people: some columns, covering part of the population.
+    """Knowledge from a register of named people, which covers a part of the population.
 
-    columns  : the quasi-identifiers it has; None: all
-    coverage : share of the population in it; the value that `RegisterAttack(coverage)` needs. A study sets it once.
+    Parameters
+    ----------
+    columns : tuple of str or None
+        Quasi-identifiers in the register. None: all of them.
+    coverage : float
+        Share of the population in the register, above 0 and at most 1. `RegisterAttack(coverage)` needs the same value;
+        a study sets both.
 
+    Examples
+    --------
     >>> Register(coverage=0.8)
     Register(columns=None, coverage=0.8)
     """
@@ -210,7 +233,7 @@ class Register:
         check_ranges(self)
 
     def __call__(self, population: Table, origin: NDArray[np.int64], *, rng: np.random.Generator) -> Known:
-        """Return the register, shuffled, and for each released record the row of its person, or ABSENT."""
+        """Draw the register in random order, with the row of the person behind each record, or ABSENT."""
         person = rng.permutation(population.n_rows)[: max(1, round(self.coverage * population.n_rows))]
         table = replace(population.take(person), sensitive=(), kept=(), weight=None)
         if self.columns is not None:

@@ -1,6 +1,4 @@
-"""Inference of a sensitive value from all rows: an adversary who learns from a release as from any data, whosever its
-rows are.
-"""
+"""Attribute inference from all rows of a release, which need not belong to people."""
 
 from __future__ import annotations
 
@@ -30,10 +28,10 @@ Floats = NDArray[np.float64]
 Codes = NDArray[np.integer]
 
 MAX_PROBABILITIES = 1 << 24
-"""Probabilities that a belief may list: people who differ in what is known of them, times values."""
+"""Largest number of probabilities in a belief: distinct known people times values."""
 
 STRENGTHS = (*(2.0**power for power in range(-2, 15)), 1e12)
-"""How many rows a belief from fewer columns may weigh; the last one leaves a column out."""
+"""Candidates for a_j, the weight in rows of the belief from fewer columns. The last one ignores the column."""
 
 
 @dataclass(frozen=True)
@@ -94,15 +92,15 @@ class BackOff:
         object.__setattr__(self, "strengths", tuple(self.strengths))
 
     def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:  # noqa: ARG002 - draws nothing
-        """Return the belief about the sensitive value of each person known, or of everybody by their own row."""
+        """Return the belief about each known person, or without people about the person of each row."""
         if reason := self.refusal(release, knowledge):
             raise UnmaskError(reason)
         secret, population = release.column(self.sensitive), Background.of(knowledge).population
         labels, prior, source = prior_of(secret, population)
-        columns, counts = self._counted(release, knowledge, len(labels))
-        observation, (p,) = _learned(_tallied(columns, [counts]), [counts], self._strengths(columns, [counts]))
+        columns, counts = self._count(release, knowledge, len(labels))
+        observation, (p,) = _smooth(_count_agreeing(columns, [counts]), [counts], self._strengths(columns, [counts]))
         return Posterior.from_dense(
-            _shifted(p, prior, counts),
+            _adjust_prior(p, prior, counts),
             prior=prior,
             observation=observation,
             status="model",
@@ -113,35 +111,37 @@ class BackOff:
     def of_rows(
         self, release: Table, shares: Floats, population: Table | None = None
     ) -> tuple[NDArray[np.int64], Floats] | None:
-        """Return the beliefs about the value of each row, or combination, of a release from its other cells: which of
-        the beliefs, and (n_beliefs, n_values) the beliefs; None where they are too many.
+        """Return the belief about the sensitive value of each row, from its other cells; None if there are too many.
 
-        shares : (n_values,) of the values among the rows asked about, in the place of the population's
+        shares : (n_values,) prior, instead of the shares in the population
+
+        The result is the number of the belief of each row, and (n_beliefs, n_values) the beliefs.
         """
         if len(release.classes.sizes) * len(shares) > MAX_PROBABILITIES:
             return None
-        columns, counts = self._counted(release, Background(population=population), len(shares))
-        observation, (p,) = _learned(_tallied(columns, [counts]), [counts], self._strengths(columns, [counts]))
-        return observation, _shifted(p, shares, counts)
+        columns, counts = self._count(release, Background(population=population), len(shares))
+        observation, (p,) = _smooth(_count_agreeing(columns, [counts]), [counts], self._strengths(columns, [counts]))
+        return observation, _adjust_prior(p, shares, counts)
 
     def tuned(self, release: Table, knowledge: Background | None = None) -> BackOff:
-        """Return the same with the strengths of a release, for several calls about it."""
+        """Return the attack with strengths estimated from a release, for several calls about it."""
         secret = release.column(self.sensitive)
         labels, _, _ = prior_of(secret, Background.of(knowledge).population)
-        columns, counts = self._counted(release, knowledge, len(labels))
+        columns, counts = self._count(release, knowledge, len(labels))
         return replace(self, strengths=tuple(strength for (strength,) in self._strengths(columns, [counts])))
 
     def _strengths(
         self, columns: Sequence[Shared], counts: Sequence[scipy.sparse.csr_array]
     ) -> Iterable[Sequence[float]]:
-        """Return a_j of each column, by each of some counts."""
+        """Return a_j of each column, for each of the counts."""
         if self.strengths:
             return ([item] * len(counts) for item in self.strengths)
-        return _strengths(columns, counts, _tallied([item.itself for item in columns], counts))
+        return _estimate_strengths(columns, counts, _count_agreeing([item.itself for item in columns], counts))
 
-    def crossed(self, table: Table, fold: NDArray[np.int64]) -> tuple[tuple[str, ...], Floats]:
-        """Return the values, and (n_rows, n_values) what the other folds say of each row, as if they were a release of
-        this table; fold : (n_rows,) the fold of each.
+    def cross_validate(self, table: Table, fold: NDArray[np.int64]) -> tuple[tuple[str, ...], Floats]:
+        """Return the values and (n_rows, n_values) beliefs about each row, learned from the other folds.
+
+        fold : (n_rows,) fold of each row
         """
         secret = table.column(self.sensitive)
         labels, prior, _ = prior_of(secret, table)
@@ -150,27 +150,28 @@ class BackOff:
         columns = [column._replace(people=column.people[first_row]) for column in columns]
         released = [column.itself for column in columns]
         exact = all(column.equals(item) for column, item in zip(columns, released, strict=True))
-        probability, alike = np.empty((table.n_rows, len(labels))), defaultdict(list)
-        for mine in (fold == number for number in np.unique(fold)):
-            counts_of_others = class_counts(of_row[~mine], len(columns[0].row), secret.codes[~mine], len(labels))
-            alike[_order(released, counts_of_others)].append((mine, counts_of_others))
-        for order, folds in alike.items():
-            first, counts = [columns[j] for j in order], [counts_of_others for _, counts_of_others in folds]
-            if exact and not self.strengths:  # what tells the strengths tells the beliefs, too
-                again, tallied = tee(_tallied(first, counts))
-                strengths: Iterable[Sequence[float]] = _strengths(first, counts, again)
+        probability, folds_by_order = np.empty((table.n_rows, len(labels))), defaultdict(list)
+        for in_fold in (fold == number for number in np.unique(fold)):
+            training = class_counts(of_row[~in_fold], len(columns[0].row), secret.codes[~in_fold], len(labels))
+            folds_by_order[_order(released, training)].append((in_fold, training))
+        for order, folds in folds_by_order.items():
+            ordered, counts = [columns[j] for j in order], [training for _, training in folds]
+            if exact and not self.strengths:  # one pass over the columns gives the strengths and the beliefs
+                for_strengths, agreeing = tee(_count_agreeing(ordered, counts))
+                strengths: Iterable[Sequence[float]] = _estimate_strengths(ordered, counts, for_strengths)
             else:
-                tallied, strengths = _tallied(first, counts), self._strengths(first, counts)
-            observation, beliefs = _learned(tallied, counts, strengths)
-            for (mine, counts_of_others), p in zip(folds, beliefs, strict=True):
-                probability[mine] = _shifted(p, prior, counts_of_others)[observation[of_row[mine]]]
+                agreeing, strengths = _count_agreeing(ordered, counts), self._strengths(ordered, counts)
+            observation, beliefs = _smooth(agreeing, counts, strengths)
+            for (in_fold, training), p in zip(folds, beliefs, strict=True):
+                probability[in_fold] = _adjust_prior(p, prior, training)[observation[of_row[in_fold]]]
         return labels, probability
 
-    def _counted(
+    def _count(
         self, release: Table, knowledge: Background | None, n_values: int
     ) -> tuple[list[Shared], scipy.sparse.csr_array]:
-        """Return the columns, those that say most of the secret first, with classes of rows in the place of rows; and
-        (n_classes, n_values) the rows of each, without missing cells where some of them hide a value.
+        """Return the columns over classes of equal rows, ordered by mutual information, and the rows of each value.
+
+        The counts are (n_classes, n_values). Missing cells are not counted if some of them were suppressed.
         """
         background, secret = Background.of(knowledge), release.column(self.sensitive)
         people = release if background.people is None else background.people
@@ -183,7 +184,7 @@ class BackOff:
         return [columns[j] for j in _order([column.itself for column in columns], counts)], counts
 
     def refusal(self, release: Table, knowledge: Background | None = None) -> str:
-        """Return the reason why nothing can be learned about the people known; "" if something can."""
+        """Return the reason why the attack is not possible; "" if it is."""
         if release.counts is not None:
             return "an engine counted the table, and this attack learns from its rows"
         background = Background.of(knowledge)
@@ -199,10 +200,12 @@ class BackOff:
 
 
 class Shared(NamedTuple):
-    """A column that is known and released, in bins.
+    """A column that is both known and released, in bins.
 
-    row, share   : (n_rows,) level of each released row; (n_levels, n_bins) the share of each level in each bin
-    people, holds : (n_people,) the number of what is known of each person; (n_numbers, n_bins) 1 where it may be
+    row : (n_rows,) level of each released row
+    share : (n_levels, n_bins) share of each level in each bin
+    people : (n_people,) number of the value that is known of each person
+    holds : (n_numbers, n_bins) 1 for each bin that the known value may be in
     """
 
     row: Codes
@@ -212,11 +215,11 @@ class Shared(NamedTuple):
 
     @property
     def itself(self) -> Shared:
-        """Return the same with the released rows for people, each in the bin that has most of its cell."""
+        """Return the column with the released rows as people, each in the bin with the largest share of its cell."""
         return self._replace(people=bins_of(self.share)[self.row], holds=own_bins(self.share.shape[1]))
 
     def equals(self, second: Shared) -> bool:
-        """Return whether people are known by the same in both: a walk along the columns is then one for both."""
+        """Return True if the known values are the same in both columns."""
         pairs = zip(
             *((column.people, column.holds.indptr, column.holds.indices) for column in (self, second)), strict=True
         )
@@ -239,7 +242,7 @@ def _shared(release: Table, people: Table, population: Table | None, bins: int) 
 
 
 def _of_classes(columns: Sequence[Shared]) -> tuple[list[Shared], NDArray[np.int32]]:
-    """Return the columns with classes of rows in the place of rows, and (n_rows,) the class of each."""
+    """Return the columns over classes of equal rows, and (n_rows,) the class of each row."""
     rows, _, levels = group(
         [column.row.astype(np.int32, copy=False) for column in columns], [column.share.shape[0] for column in columns]
     )
@@ -247,7 +250,7 @@ def _of_classes(columns: Sequence[Shared]) -> tuple[list[Shared], NDArray[np.int
 
 
 def _order(columns: Sequence[Shared], counts: scipy.sparse.csr_array) -> tuple[int, ...]:
-    """Return the places of the columns, with the released rows for people, those that say most of the secret first."""
+    """Return the order of the columns by decreasing mutual information with the sensitive column."""
     row, value = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr)), counts.indices.astype(np.int64)
     information = [
         mutual_information(column.people[row].astype(np.int64), value, weight=counts.data) for column in columns
@@ -256,54 +259,58 @@ def _order(columns: Sequence[Shared], counts: scipy.sparse.csr_array) -> tuple[i
 
 
 def _rows_of(counts: scipy.sparse.csr_array) -> NDArray[np.int64]:
-    """Return (n_values,) rows of each value, which the sum of a sparse matrix takes four times as long to tell."""
+    """Return (n_values,) rows of each value, four times faster than the sum of the sparse matrix."""
     return np.bincount(counts.indices, counts.data, minlength=counts.shape[1]).astype(np.int64)
 
 
 def _overall(counts: scipy.sparse.csr_array) -> Floats:
-    """Return p_0, of the rows of classes."""
+    """Return p_0."""
     n = _rows_of(counts) + 0.5
     return np.asarray(n / n.sum())
 
 
-def _shifted(p: Floats, shares: Floats, counts: scipy.sparse.csr_array) -> Floats:
-    """Return beliefs p that the rows of classes give, moved to other shares of the values."""
-    nobodys = 0.5 / (_rows_of(counts) + 0.5)
-    shifted = ((1 - nobodys) * p / _overall(counts) + nobodys) * shares
-    return np.asarray(shifted / shifted.sum(axis=1, keepdims=True))
+def _adjust_prior(p: Floats, shares: Floats, counts: scipy.sparse.csr_array) -> Floats:
+    """Return the beliefs p for other prior shares of the values."""
+    added = 0.5 / (_rows_of(counts) + 0.5)  # part of p_0 that comes from the half row
+    adjusted = ((1 - added) * p / _overall(counts) + added) * shares
+    return np.asarray(adjusted / adjusted.sum(axis=1, keepdims=True))
 
 
-def _learned(
-    tallied: Iterable[Tallied], counts: Sequence[scipy.sparse.csr_array], strengths: Iterable[Sequence[float]]
+def _smooth(
+    agreeing: Iterable[Agreeing], counts: Sequence[scipy.sparse.csr_array], strengths: Iterable[Sequence[float]]
 ) -> tuple[NDArray[np.int64], list[Floats]]:
-    """Return (n_people,) the observation that each person is, and (n_observations, n_values) what is believed of it by
-    each of some counts. tallied, strengths : of each column, one strength for each of the counts
+    """Return (n_people,) the observation of each person, and for each of the counts (n_observations, n_values) beliefs.
+
+    agreeing, strengths : for each column; strengths has one number for each of the counts
     """
     p = [_overall(item)[None] for item in counts]
-    for (step, rows), strength in zip(tallied, strengths, strict=True):
-        p = [_backed(n, shorter[step.shorter], item) for n, shorter, item in zip(rows, p, strength, strict=True)]
+    for (step, rows), strength in zip(agreeing, strengths, strict=True):
+        p = [_back_off(n, before[step.before], a) for n, before, a in zip(rows, p, strength, strict=True)]
     return step.observation, p
 
 
-def _backed(n: Floats, p: Floats, strength: float) -> Floats:
+def _back_off(n: Floats, p: Floats, strength: float) -> Floats:
     return np.asarray((n + strength * p) / (n.sum(axis=1, keepdims=True) + strength))
 
 
 class Step(NamedTuple):
-    """People who are alike in the first j columns: what each person is, what that was with one column less, and
-    (n_classes, n_alike) how far each class of rows agrees with them.
+    """People grouped by the first j columns.
+
+    observation : (n_people,) group of each person
+    before : (n_groups,) group in the first j - 1 columns
+    agree : (n_classes, n_groups) agreement of each class of rows with each group, 0 to 1
     """
 
     observation: NDArray[np.int64]
-    shorter: Codes
+    before: Codes
     agree: scipy.sparse.csc_array
 
 
-Tallied = tuple[Step, Sequence[Floats]]
-"""A step, and by each of some counts (n_alike, n_values) the rows that agree."""
+Agreeing = tuple[Step, Sequence[Floats]]
+"""A step, and for each of the counts (n_groups, n_values) the rows that agree."""
 
 
-def _tallied(columns: Sequence[Shared], counts: Sequence[scipy.sparse.csr_array]) -> Iterator[Tallied]:
+def _count_agreeing(columns: Sequence[Shared], counts: Sequence[scipy.sparse.csr_array]) -> Iterator[Agreeing]:
     all_counts = scipy.sparse.csr_array(scipy.sparse.hstack(counts))
     for step in _steps(columns):
         yield step, np.hsplit((step.agree.T @ all_counts).toarray(), len(counts))
@@ -322,23 +329,26 @@ def _steps(columns: Sequence[Shared]) -> Iterator[Step]:
         yield Step(observation.astype(np.int64), pairs[:, 0], agree)
 
 
-def _strengths(
-    columns: Sequence[Shared], counts: Sequence[scipy.sparse.csr_array], tallied: Iterable[Tallied]
+def _estimate_strengths(
+    columns: Sequence[Shared], counts: Sequence[scipy.sparse.csr_array], agreeing: Iterable[Agreeing]
 ) -> Iterator[Sequence[float]]:
-    """Yield a_j of one column after the other, by each of some counts: what makes the values of all rows likeliest,
-    each given the others. tallied : of the columns with the released rows for people
+    """Yield a_j of each column, for each of the counts, with the largest leave-one-out likelihood.
+
+    agreeing : of the columns with the released rows as people
     """
     models, weight_of_row = [_ValueModel.of(item) for item in counts], np.ones(len(columns[0].row))
-    for item, (step, rows) in zip(columns, tallied, strict=True):
+    for item, (step, rows) in zip(columns, agreeing, strict=True):
         weight_of_row = weight_of_row * np.maximum.reduceat(item.share.data, item.share.indptr[:-1])[item.row]
-        updated = [model.updated(n, step.observation, weight_of_row) for model, n in zip(models, rows, strict=True)]
-        models = [model for model, _ in updated]
-        yield [strength for _, strength in updated]
+        updates = [model.add_column(n, step.observation, weight_of_row) for model, n in zip(models, rows, strict=True)]
+        models = [model for model, _ in updates]
+        yield [strength for _, strength in updates]
 
 
 class _ValueModel(NamedTuple):
-    """The rows of classes by value, those that there are: which class and value, how many, and what all other rows say
-    of the value.
+    """Leave-one-out beliefs.
+
+    row, value, times : class, value and number of rows of each pair that occurs
+    p : belief in the value, from all other rows
     """
 
     row: Codes
@@ -351,22 +361,21 @@ class _ValueModel(NamedTuple):
         row = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
         return cls(row, counts.indices, counts.data.astype(np.float64), _overall(counts)[counts.indices])
 
-    def updated(self, n: Floats, observation: NDArray[np.int64], weight_of_row: Floats) -> tuple[Self, float]:
-        """Return the same with a column more, and its strength. n : of those alike, and (n_classes,) which of them each
-        class is; weight_of_row : how far a row agrees with itself
+    def add_column(self, n: Floats, observation: NDArray[np.int64], weight_of_row: Floats) -> tuple[Self, float]:
+        """Return the beliefs with one more column, and its strength.
+
+        n : (n_groups, n_values) rows that agree with each group
+        observation : (n_classes,) group of each class
+        weight_of_row : (n_classes,) agreement of a row with itself, which is left out
         """
         observation, weight_of_row = observation[self.row], weight_of_row[self.row]
-        alike, n_same_value = n.sum(axis=1)[observation] - weight_of_row, n[observation, self.value] - weight_of_row
+        n_agreeing = n.sum(axis=1)[observation] - weight_of_row
+        n_same_value = n[observation, self.value] - weight_of_row
 
         def smooth(strength: float, block: slice = slice(None)) -> Floats:
-            return np.asarray((n_same_value[block] + strength * self.p[block]) / (alike[block] + strength))
+            return np.asarray((n_same_value[block] + strength * self.p[block]) / (n_agreeing[block] + strength))
 
-        blocks = [
-            slice(start, start + CHUNK) for start in range(0, len(n_same_value), CHUNK)
-        ]  # which stay in the cache
-        likely = [
-            [(self.times[block] * np.log(smooth(candidate, block))).sum() for candidate in STRENGTHS]
-            for block in blocks
-        ]
-        strength_found = STRENGTHS[int(np.argmax(np.sum(likely, axis=0)))]
-        return self._replace(p=smooth(strength_found)), strength_found
+        blocks = [slice(start, start + CHUNK) for start in range(0, len(n_same_value), CHUNK)]  # fit into the cache
+        likelihood = [[(self.times[block] * np.log(smooth(a, block))).sum() for a in STRENGTHS] for block in blocks]
+        strength = STRENGTHS[int(np.argmax(np.sum(likelihood, axis=0)))]
+        return self._replace(p=smooth(strength)), strength

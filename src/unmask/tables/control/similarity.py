@@ -118,7 +118,7 @@ def measure_shift(people: Table, control: Table, *, folds: int = 5) -> Shift:
         people = people.take(np.sort(people.one_each(np.random.default_rng(0))))
     everybody = _stack(people, control)
     n, attacked = everybody.n_rows, np.arange(everybody.n_rows) < people.n_rows
-    labels, belief = BackOff(str(SIDES)).crossed(everybody, np.random.default_rng(0).permutation(n) % folds)
+    labels, belief = BackOff(str(SIDES)).cross_validate(everybody, np.random.default_rng(0).permutation(n) % folds)
     assert labels == SIDES
     p = belief[:, 0]
     odds = p / np.maximum(1 - p, 1e-9)
