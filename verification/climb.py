@@ -2,14 +2,12 @@
 
     UNMASK_DATA=... python verification/climb.py
 
-Hits@1: share of the people who are in both networks and no seeds whose likeliest candidate is right. Nothing is fitted
-to a pair: gamma and scale are run as they are. `--part` runs one part alone (single, similarity, directions,
-nothing).
+Hits@1: share of correct likeliest candidates, over the people who are in both networks and are not seeds. Nothing is
+fitted to a pair: gamma and scale are used as they are.
 """
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 import time
@@ -19,9 +17,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from graphs_runs import percent, rng_of
+from generated_pairs import chung_lu
+from graphs_draws import PAIRS, rank_first
+from graphs_runs import rng_of
 from numpy.typing import NDArray
-from show import Section, Verdict, run
+from show import Section, Verdict, main, percent
 
 from unmask.graphs import (
     Auxiliary,
@@ -39,7 +39,6 @@ from unmask.graphs import (
 from unmask.graphs import split as split_graph
 from unmask.graphs.attacks.support import rematched
 
-PAIRS = ("douban", "acm-dblp", "allmovie-tmdb")
 DRAWS = 3
 GAMMAS = (0.0, 0.25, 0.5)
 LISTED = {"acm-dblp": 100, "allmovie-tmdb": 1000}
@@ -49,36 +48,36 @@ FEATURES = {"acm-dblp": ("acm_dblp", "acm", "dblp"), "allmovie-tmdb": ("allmovie
 
 
 class Case(NamedTuple):
-    """A pair of networks and whom the adversary knows."""
+    """A pair of networks and the seeds of the adversary."""
 
     pair: Pair
     seeds: SeedPairs
 
     @property
     def people(self) -> NDArray[np.int64]:
-        """Who can be found: the people in both networks but the seeds."""
+        """People in both networks who are not seeds."""
         return np.setdiff1d(self.pair.common, self.seeds.source)
 
-    def hits(self, named: NDArray[np.integer]) -> float:
-        """Share of them whom these names have right."""
-        return float(np.mean(named[self.people] == self.pair.truth[self.people]))
+    def hits(self, belief: Matching) -> float:
+        """Return Hits@1 of the likeliest candidates."""
+        return self.share_correct(rank_first(belief))
 
-    def kept(self, share: float, *names: object) -> Case:
-        """The same with a share of the seeds; the others are still not counted."""
+    def share_correct(self, matches: NDArray[np.integer]) -> float:
+        """Return the share of people whom these matches have right."""
+        return float(np.mean(matches[self.people] == self.pair.truth[self.people]))
+
+    def drop_seeds(self, share: float, *names: object) -> Case:
+        """Return the case with this share of its seeds; dropped seeds are not counted."""
         n = len(self.seeds.source)
         chosen = rng_of("kept", *names).permutation(n)[: round(share * n)]
-        return self._replace(
-            pair=self._without(), seeds=SeedPairs(self.seeds.source[chosen], self.seeds.target[chosen])
-        )
-
-    def _without(self) -> Pair:
         truth = self.pair.truth.copy()
         truth[self.seeds.source] = -1
-        return Pair(self.pair.source, self.pair.target, truth)
+        seeds = SeedPairs(self.seeds.source[chosen], self.seeds.target[chosen])
+        return Case(Pair(self.pair.source, self.pair.target, truth), seeds)
 
 
-def case(name: str, draw: int) -> Case:
-    """A real pair, 20 % of its people as seeds; or Epinions, split, with 100."""
+def make_case(name: str, draw: int) -> Case:
+    """Return a real pair with 20 % of its people as seeds, or Epinions, split, with 100."""
     if name == "epinions":
         pair = split_graph(datasets.network(name), 0.5, 0.75, rng_of("split", draw))
         return Case(pair, select_seeds(pair, "random.25", 100, rng_of("seeds", name, draw)))
@@ -87,20 +86,11 @@ def case(name: str, draw: int) -> Case:
     return Case(pair, select_seeds(pair, "random", n, rng_of("seeds", name, draw)))
 
 
-def likeliest(belief: Matching) -> NDArray[np.int64]:
-    """(n_source,) the likeliest candidate that is listed, -1 where none is."""
-    row = np.repeat(np.arange(belief.n_observations), np.diff(belief.indptr))
-    order = np.lexsort((belief.log_probability, row))
-    best = np.full(belief.n_observations, -1, dtype=np.int64)
-    best[row[order]] = belief.candidate[order]
-    return best
-
-
-# --- part 1: a climb by itself ---------------------------------------------------------------------------------------
+# --- one climb -------------------------------------------------------------------------------------------------------
 
 
 class Single(NamedTuple):
-    """Hits@1 of the mapping of forced Rematch, of its listed probabilities and of climbs; what it took."""
+    """Hits@1 of the mapping of forced Rematch, of its listed probabilities and of climbs; coverage and CPU seconds."""
 
     rematch: float
     listed: float
@@ -109,65 +99,66 @@ class Single(NamedTuple):
     seconds: tuple[float, float]
 
 
-def single() -> Section:
-    """Climbs beside Rematch, with all seeds and with 70 % of them."""
+def verify_single() -> Section:
+    """Compare climbs with Rematch, with all seeds and with 70 % of them."""
     sizes = [(name, DRAWS) for name in PAIRS] + [("epinions", 1)]
-    found = {(name, share): [_single(name, share, d) for d in range(n)] for name, n in sizes for share in (1.0, 0.7)}
+    runs = {(name, share): [_run_single(name, share, d) for d in range(n)] for name, n in sizes for share in (1.0, 0.7)}
     return Section(
-        title=f"Hits@1 of one climb, 20 % random seeds, {DRAWS} draws (Epinions .5/.75: 100 seeds, one)",
-        header=("pair", "seeds", "Rematch", "listed", *(f"climb {g:g}" for g in GAMMAS), "in support", "CPU s"),
-        rows=tuple(_row(key, runs) for key, runs in found.items()),
-        notes=(
-            "Rematch: forced, its mapping; listed: the likeliest of its belief. In support: right pairs.",
-            "CPU s: the support, Rematch aside, and one climb.",
+        f"Hits@1 of one climb, 20 % random seeds, {DRAWS} draws (Epinions .5/.75: 100 seeds, one)",
+        ("pair", "seeds", "Rematch", "listed", *(f"climb {g:g}" for g in GAMMAS), "in support", "CPU s"),
+        (_format_single(*key, of_key) for key, of_key in runs.items()),
+        (
+            "Rematch: forced, its mapping; listed: the likeliest of its belief. In support: correct pairs.",
+            "CPU s: the support, without Rematch, and one climb.",
         ),
-        verdicts=tuple(_single_verdicts(found)),
+        _single_verdicts(runs),
     )
 
 
-def _single(name: str, share: float, draw: int) -> Single:
-    one = case(name, draw)
-    one = one if share == 1 else one.kept(share, name, draw)
-    known = Auxiliary(one.pair.source, one.seeds)
-    lists = rematched(one.pair.target, known)
+def _run_single(name: str, share: float, draw: int) -> Single:
+    case = make_case(name, draw)
+    case = case if share == 1 else case.drop_seeds(share, name, draw)
+    auxiliary = Auxiliary(case.pair.source, case.seeds)
+    lists = rematched(case.pair.target, auxiliary)
     start = time.process_time()
-    support = Support.of(one.pair.target, known, lists=lists)
+    support = Support.of(case.pair.target, auxiliary, lists=lists)
     built = time.process_time()
-    climbs = tuple(one.hits(likeliest(Climb(gamma=gamma).on(support))) for gamma in GAMMAS)
+    climbs = tuple(case.hits(Climb(gamma=gamma).on(support)) for gamma in GAMMAS)
     seconds = built - start, (time.process_time() - built) / len(GAMMAS)
-    pairs = set((support.row * support.target.n_nodes + support.candidate).tolist())
-    right = one.people * support.target.n_nodes + one.pair.truth[one.people]
-    covered = float(np.mean([pair in pairs for pair in right.tolist()]))
-    return Single(one.hits(lists[0].mapping), one.hits(likeliest(lists[0])), climbs, covered, seconds)
+    n = support.target.n_nodes
+    coverage = np.isin(case.people * n + case.pair.truth[case.people], support.row * n + support.candidate)
+    rematch = case.share_correct(lists[0].mapping)
+    return Single(rematch, case.hits(lists[0]), climbs, float(np.mean(coverage)), seconds)
 
 
-def _row(key: tuple[str, float], runs: list[Single]) -> tuple[str, ...]:
-    climbs = np.mean([one.climbs for one in runs], axis=0)
-    rates = [np.mean([getattr(one, name) for one in runs]) for name in ("rematch", "listed", "coverage")]
-    seconds = np.mean([one.seconds for one in runs], axis=0)
-    told = [percent(float(rate)) for rate in (*rates[:2], *climbs, rates[2])]
-    return (key[0], percent(key[1]), *told, f"{seconds[0]:.1f} + {seconds[1]:.1f}")
+def _format_single(name: str, share: float, runs: list[Single]) -> tuple[str, ...]:
+    rematch, listed, *others = (np.mean(values, axis=0) for values in zip(*runs, strict=True))
+    climbs, coverage, seconds = others
+    cells = map(percent, (share, rematch, listed, *climbs, coverage))
+    return (name, *cells, f"{seconds[0]:.1f} + {seconds[1]:.1f}")
 
 
-def _single_verdicts(found: dict[tuple[str, float], list[Single]]) -> Iterator[Verdict]:
+def _single_verdicts(runs: dict[tuple[str, float], list[Single]]) -> Iterator[Verdict]:
     for share in (1.0, 0.7):
-        ahead = {
-            name: float(np.mean([one.climbs[1] - one.rematch for one in runs]))
-            for (name, kept), runs in found.items()
-            if kept == share
+        leads = {
+            name: float(np.mean([run.climbs[1] - run.rematch for run in of_key]))
+            for (name, seed_share), of_key in runs.items()
+            if seed_share == share
         }
-        least = min(ahead, key=lambda name: ahead[name])
+        least = min(leads, key=lambda name: leads[name])
         yield Verdict(
             f"a climb with gamma .25 is ahead of the mapping of forced Rematch on every pair, {share:.0%} of the seeds",
-            "-", f"by {100 * ahead[least]:+.1f} points or more ({least})", ahead[least] > 0,
-        )  # fmt: skip
-    low = min(
-        (float(np.mean([one.coverage for one in runs])), key[0]) for key, runs in found.items() if key[0] in PAIRS
+            "-",
+            f"by {100 * leads[least]:+.1f} points or more ({least})",
+            leads[least] > 0,
+        )
+    low, name = min(
+        (float(np.mean([run.coverage for run in of_key])), key[0]) for key, of_key in runs.items() if key[0] in PAIRS
     )
-    yield Verdict("the support holds 85 % of the right pairs", "-", f"{percent(low[0])} ({low[1]})", low[0] >= 0.85)
+    yield Verdict("the support holds 85 % of the correct pairs", "-", f"{percent(low)} ({name})", low >= 0.85)
 
 
-# --- part 2: what a similarity adds ----------------------------------------------------------------------------------
+# --- a similarity ----------------------------------------------------------------------------------------------------
 
 SCALES = (16.0, 8.0, 4.0, 1.0)
 REWIRED = (0.9, 0.95)
@@ -175,197 +166,181 @@ REWIRED = (0.9, 0.95)
 
 
 class Similar(NamedTuple):
-    """Hits@1 of a similarity by itself, of edges by themselves, and of climbs with both."""
+    """Exponent; Hits@1 of a similarity without edges, of edges without a similarity, and of climbs with both."""
 
     exponent: float
-    alone: float
+    without_edges: float
     edges: float
     both: tuple[float, ...]
 
 
-def similarity() -> Section:
-    """Venues and genres as similarity, shuffled ones, and few shared edges."""
-    acm, allmovie = case("acm-dblp", 0), case("allmovie-tmdb", 0)
-    venues = _alike("acm-dblp", acm.pair)
-    cases = {
-        "ACM-DBLP, venues": (acm, venues),
-        "the same, shuffled": (acm, _alike("acm-dblp", acm.pair, shuffled=True)),
-        "Allmovie-TMDB, genres": (allmovie, _alike("allmovie-tmdb", allmovie.pair)),
+def verify_similarity() -> Section:
+    """Test venues and genres as similarity, shuffled ones, and few shared edges."""
+    acm, allmovie = make_case("acm-dblp", 0), make_case("allmovie-tmdb", 0)
+    venues = _read_similarity("acm-dblp", acm.pair)
+    results = {
+        "ACM-DBLP, venues": _run_similar(acm, venues),
+        "the same, shuffled": _run_similar(acm, _read_similarity("acm-dblp", acm.pair, shuffled=True)),
+        "Allmovie-TMDB, genres": _run_similar(allmovie, _read_similarity("allmovie-tmdb", allmovie.pair)),
     }
-    found = {name: _similar(*inputs) for name, inputs in cases.items()}
     for share in REWIRED:
-        runs = [_similar(acm._replace(pair=_rewired(acm.pair, share, draw)), venues) for draw in range(DRAWS)]
-        found[f"{percent(share)} of the target's edges rewired"] = _mean(runs)
+        runs = [_run_similar(acm._replace(pair=_rewire(acm.pair, share, draw)), venues) for draw in range(DRAWS)]
+        exponent, without_edges, edges, both = (np.mean(values, axis=0) for values in zip(*runs, strict=True))
+        results[f"{percent(share)} of the target's edges rewired"] = Similar(
+            exponent, without_edges, edges, tuple(both)
+        )
     return Section(
-        title="Hits@1 of one climb with a similarity",
-        header=("pair", "a", "alone", "edges", *(f"scale {scale:g}" for scale in SCALES)),
-        rows=tuple(
-            (name, f"{one.exponent:.2f}", percent(one.alone), percent(one.edges), *map(percent, one.both))
-            for name, one in found.items()
+        "Hits@1 of one climb with a similarity",
+        ("pair", "a", "no edges", "edges", *(f"scale {scale:g}" for scale in SCALES)),
+        (
+            (name, f"{result.exponent:.2f}", *map(percent, (result.without_edges, result.edges, *result.both)))
+            for name, result in results.items()
         ),
-        notes=(
+        (
             f"Rewired edges: means of {DRAWS} draws. Scores of edges are divided by their own deviation, so that they",
-            "count as much where edges mean nothing: nothing in a climb measures how far edges can be trusted.",
+            "count as much if edges mean nothing: nothing in a climb measures how far edges can be trusted.",
         ),
-        verdicts=tuple(_similar_verdicts(found)),
+        _similarity_verdicts(*results.values()),
     )
 
 
-def _mean(runs: list[Similar]) -> Similar:
-    """Return the mean of several draws."""
-    both = tuple(float(rate) for rate in np.mean([run.both for run in runs], axis=0))
-    exponent, alone, edges = (float(np.mean(values)) for values in zip(*(run[:3] for run in runs), strict=True))
-    return Similar(exponent, alone, edges, both)
+def _run_similar(case: Case, similarity: Similarity) -> Similar:
+    source, target = case.pair.source, case.pair.target
+    both, edges = (Support.of(target, Auxiliary(source, case.seeds, *extra)) for extra in ((similarity,), ()))
+    ratios = similarity.ratios(source.n_nodes, target.n_nodes, case.seeds)
+    hits = tuple(case.hits(Climb(scale=scale).on(both)) for scale in SCALES)
+    return Similar(ratios.exponent, _hits_without_edges(case, similarity), case.hits(Climb().on(edges)), hits)
 
 
-def _similar(one: Case, alike: Similarity) -> Similar:
-    target, known = one.pair.target, Auxiliary(one.pair.source, one.seeds, alike)
-    told, plain = (Support.of(target, each) for each in (known, Auxiliary(one.pair.source, one.seeds)))
-    ratios = alike.ratios(one.pair.source.n_nodes, target.n_nodes, one.seeds)
-    both = tuple(one.hits(likeliest(Climb(scale=scale).on(told))) for scale in SCALES)
-    return Similar(ratios.exponent, _alone(one, alike), one.hits(likeliest(Climb().on(plain))), both)
+def _hits_without_edges(case: Case, similarity: Similarity) -> float:
+    """Return expected hits of an adversary who takes any of the most similar candidates."""
+    top = np.full(case.pair.source.n_nodes, -np.inf)
+    np.maximum.at(top, similarity.source, similarity.weight)
+    first = similarity.weight == top[similarity.source]
+    share = 1.0 / np.maximum(np.bincount(similarity.source[first], minlength=len(top)), 1)
+    is_correct = case.pair.truth[similarity.source] == similarity.target
+    correct = first & is_correct & np.isin(similarity.source, case.people)
+    return float(share[similarity.source[correct]].sum() / len(case.people))
 
 
-def _alone(one: Case, alike: Similarity) -> float:
-    """Expected hits of who takes any of the most similar."""
-    top = np.full(one.pair.source.n_nodes, -np.inf)
-    np.maximum.at(top, alike.source, alike.weight)
-    first = alike.weight == top[alike.source]
-    share = 1.0 / np.maximum(np.bincount(alike.source[first], minlength=len(top)), 1)
-    right = first & (one.pair.truth[alike.source] == alike.target) & np.isin(alike.source, one.people)
-    return float(share[alike.source[right]].sum() / len(one.people))
-
-
-def _alike(name: str, pair: Pair, *, shuffled: bool = False) -> Similarity:
-    """The cosine of attribute counts, of the most similar of each person."""
+def _read_similarity(name: str, pair: Pair, *, shuffled: bool = False) -> Similarity:
+    """Return the cosine of attribute counts, for the most similar candidates of each person."""
     folder, *sides = FEATURES[name]
     home = Path(os.environ["UNMASK_DATA"]) / "graphs" / "pairs" / folder
-    here, there = (
-        _normed(np.loadtxt(home / f"{side}.features.txt.gz")[np.asarray(graph.labels, dtype=np.int64)])
+    ours, theirs = (
+        _normalize(np.loadtxt(home / f"{side}.features.txt.gz")[np.asarray(graph.labels, dtype=np.int64)])
         for side, graph in zip(sides, (pair.source, pair.target), strict=True)
     )
     if shuffled:
-        there = rng_of("shuffled", name).permutation(there)
-    most = [np.argpartition(-row, LISTED[name])[: LISTED[name]] for row in here @ there.T]
-    source, target = np.repeat(np.arange(len(here)), LISTED[name]), np.concatenate(most)
-    return Similarity(source, target, np.round((here[source] * there[target]).sum(axis=1), 9))
+        theirs = rng_of("shuffled", name).permutation(theirs)
+    nearest = [np.argpartition(-row, LISTED[name])[: LISTED[name]] for row in ours @ theirs.T]
+    source, target = np.repeat(np.arange(len(ours)), LISTED[name]), np.concatenate(nearest)
+    return Similarity(source, target, np.round((ours[source] * theirs[target]).sum(axis=1), 9))
 
 
-def _normed(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+def _normalize(counts: NDArray[np.float64]) -> NDArray[np.float64]:
     return counts / np.maximum(np.linalg.norm(counts, axis=1, keepdims=True), 1e-9)
 
 
-def _rewired(pair: Pair, share: float, draw: int) -> Pair:
-    """The pair with a share of the target's edges between random nodes."""
-    rng = rng_of("rewired", draw)
+def _rewire(pair: Pair, share: float, draw: int) -> Pair:
+    """Return the pair with a share of the target's edges between random nodes."""
+    rng, n = rng_of("rewired", draw), pair.target.n_nodes
     u, v = pair.target.edges()
-    moved = rng.random(len(u)) < share
-    ends = [np.where(moved, rng.integers(0, pair.target.n_nodes, len(u)), side) for side in (u, v)]
-    target = SocialGraph.from_edges(*ends, n_nodes=pair.target.n_nodes, labels=pair.target.labels)
-    return Pair(pair.source, target, pair.truth)
+    rewired = rng.random(len(u)) < share
+    ends = [np.where(rewired, rng.integers(0, n, len(u)), side) for side in (u, v)]
+    return Pair(pair.source, SocialGraph.from_edges(*ends, n_nodes=n, labels=pair.target.labels), pair.truth)
 
 
-def _similar_verdicts(found: dict[str, Similar]) -> Iterator[Verdict]:
-    venues, shuffled, genres, few, fewest = found.values()
+def _similarity_verdicts(
+    venues: Similar, shuffled: Similar, genres: Similar, few: Similar, fewest: Similar
+) -> Iterator[Verdict]:
     usual = SCALES.index(Climb().scale)
-    lifted = venues.both[usual]
-    yield Verdict("venues lift a climb on ACM-DBLP to 75 %", "-", percent(lifted), lifted >= 0.75)
-    off = max(abs(both - shuffled.edges) for both in shuffled.both)
-    yield Verdict("a useless similarity changes less than half a point", "-", percent(off), off < 0.005)
+    hits = venues.both[usual]
+    yield Verdict("venues raise a climb on ACM-DBLP to 75 %", "-", percent(hits), hits >= 0.75)
+    change = max(abs(both - shuffled.edges) for both in shuffled.both)
+    yield Verdict("a useless similarity changes less than half a point", "-", percent(change), change < 0.005)
+    ours = f"{percent(genres.without_edges)} without edges, {percent(genres.edges)} -> {percent(genres.both[usual])}"
+    claim = "genres, which identify hardly anybody, do not lower Allmovie-TMDB"
+    yield Verdict(claim, "-", ours, genres.both[usual] >= genres.edges)
+    ours = f"{percent(few.both[usual])}, without edges {percent(few.without_edges)}"
+    claim = "with a tenth of the edges left the usual scale is ahead of the similarity"
+    yield Verdict(claim, "-", ours, few.both[usual] > few.without_edges)
+    ours = f"{percent(fewest.both[usual])}, without edges {percent(fewest.without_edges)}"
+    claim = "with a twentieth of the edges left the usual scale costs at most 2 points against the similarity"
+    yield Verdict(claim, "-", ours, fewest.both[usual] > fewest.without_edges - 0.02)
     yield Verdict(
-        "genres, which name next to nobody alone, do not lower Allmovie-TMDB", "-",
-        f"{percent(genres.alone)} alone, {percent(genres.edges)} -> {percent(genres.both[usual])}",
-        genres.both[usual] >= genres.edges,
-    )  # fmt: skip
-    yield Verdict(
-        "with a tenth of the edges left the usual scale is ahead of the similarity alone", "-",
-        f"{percent(few.both[usual])}, alone {percent(few.alone)}", few.both[usual] > few.alone,
-    )  # fmt: skip
-    yield Verdict(
-        "with a twentieth of the edges left the usual scale costs at most 2 points against the similarity alone", "-",
-        f"{percent(fewest.both[usual])}, alone {percent(fewest.alone)}", fewest.both[usual] > fewest.alone - 0.02,
-    )  # fmt: skip
-    yield Verdict(
-        "a scale of 1, which trusts edges least, is ahead of both there and behind with many edges", "-",
+        "a scale of 1, which trusts edges least, is ahead of both there and behind with many edges",
+        "-",
         f"{percent(fewest.both[-1])}, {percent(venues.both[-1])}",
-        fewest.both[-1] > max(fewest.both[usual], fewest.alone) and venues.both[-1] < lifted,
-    )  # fmt: skip
+        fewest.both[-1] > max(fewest.both[usual], fewest.without_edges) and venues.both[-1] < hits,
+    )
 
 
-# --- part 3: directions ----------------------------------------------------------------------------------------------
+# --- directions ------------------------------------------------------------------------------------------------------
 
 DIRECTED = {"wiki-Vote": 30, "advogato": 50}
-"""Networks whose links have directions, and how many seeds."""
+"""Networks whose links have directions, and their number of seeds."""
 
 
-def directions() -> Section:
-    """Attacks that see who links to whom, beside the same that do not."""
-    cases = [(name, edges) for name in DIRECTED for edges in (0.75, 0.4)]
-    found = {case: _directed(*case) for case in cases}
-    least = min(climbs[1] - climbs[0] for climbs, _ in found.values())
-    few = min(nar09[1] - nar09[0] for (_, edges), (_, nar09) in found.items() if edges == 0.75)
+def verify_directions() -> Section:
+    """Compare attacks that use the directions of links with attacks that do not."""
+    results = {(name, edges): _run_directed(name, edges) for name in DIRECTED for edges in (0.75, 0.4)}
+    gain = min(climbs[1] - climbs[0] for climbs, _ in results.values())
+    few = min(nar09[1] - nar09[0] for (_, edges), (_, nar09) in results.items() if edges == 0.75)
+    texts = [f"by {100 * difference:.1f} points or more" for difference in (gain, few)]
     return Section(
-        title="Hits@1 on networks with directions, split at .5 of the people",
-        header=("network", "edges", "climb, undirected", "directed", "Nar09", "Nar09, directed"),
-        rows=tuple((name, f"{e:g}", *map(percent, (*climbs, *nar09))) for (name, e), (climbs, nar09) in found.items()),
-        notes=("Both sides are made from one network: where they share an edge, they share its direction.",),
-        verdicts=(
-            Verdict("a climb that sees directions is ahead of one that does not", "-", _points(least), least > 0),
-            Verdict("with few seeds directed Nar09 runs through where Nar09 dies out", "-", _points(few), few > 0.3),
+        "Hits@1 on networks with directions, split at .5 of the people",
+        ("network", "edges", "climb, undirected", "directed", "Nar09", "Nar09, directed"),
+        ((name, f"{e:g}", *map(percent, (*climbs, *nar09))) for (name, e), (climbs, nar09) in results.items()),
+        ("Both sides come from one network: a shared edge has the same direction.",),
+        (
+            Verdict("a climb that uses directions is ahead of one that does not", "-", texts[0], gain > 0),
+            Verdict("with few seeds directed Nar09 spreads where Nar09 dies out", "-", texts[1], few > 0.3),
         ),
     )
 
 
-def _directed(name: str, edges: float) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Hits of climbs, then of Nar09: without and with directions."""
+def _run_directed(name: str, edges: float) -> tuple[list[float], list[float]]:
+    """Return hits of climbs, then of Nar09: without and with directions."""
     graph = SocialGraph.read(Path(os.environ["UNMASK_DATA"]) / "graphs" / f"{name}.txt.gz")
     pair = split_graph(graph, 0.5, edges, rng_of("split", name, edges))
-    one = Case(pair, select_seeds(pair, "random.25", DIRECTED[name], rng_of("seeds", name, edges)))
-    plain = (replace(side, way=None) for side in (pair.target, pair.source))
-    sides = [tuple(plain), (pair.target, pair.source)]
-    known = [(target, Auxiliary(source, one.seeds)) for target, source in sides]
-    climbs = [one.hits(likeliest(Climb()(*given))) for given in known]
-    attacks = (Nar09(), Nar09(directed=True))
-    nar09 = [one.hits(attack(*given).mapping) for attack, given in zip(attacks, known, strict=True)]
-    return (climbs[0], climbs[1]), (nar09[0], nar09[1])
+    case = Case(pair, select_seeds(pair, "random.25", DIRECTED[name], rng_of("seeds", name, edges)))
+    directed = (pair.target, Auxiliary(pair.source, case.seeds))
+    undirected = (replace(pair.target, way=None), Auxiliary(replace(pair.source, way=None), case.seeds))
+    climbs = [case.hits(Climb()(*inputs)) for inputs in (undirected, directed)]
+    mappings = Nar09()(*undirected).mapping, Nar09(directed=True)(*directed).mapping
+    return climbs, [case.share_correct(mapping) for mapping in mappings]
 
 
-def _points(difference: float) -> str:
-    return f"by {100 * difference:.1f} points or more"
+# --- strangers -------------------------------------------------------------------------------------------------------
 
 
-# --- part 4: nothing to find -----------------------------------------------------------------------------------------
-
-
-def nothing() -> Section:
-    """Two networks of nobody in common: what names a climb makes."""
+def verify_strangers() -> Section:
+    """Test two networks without a person in common."""
     rows, rates = [], []
     for draw in range(DRAWS):
         rng = rng_of("nothing", draw)
-        graphs = [datasets.chung_lu(datasets.power_law_degrees(2000, exponent=2.5, mean=10), rng=rng) for _ in range(2)]
-        one = Case(Pair(*graphs, rng.permutation(2000)), SeedPairs(*np.tile(np.arange(100), (2, 1))))
-        belief = Climb()(graphs[1], Auxiliary(graphs[0], one.seeds))
-        named = float(np.mean(belief.mapping[100:] >= 0))
-        rates.append(one.hits(likeliest(belief)))
-        rows.append((str(draw), percent(named), percent(rates[-1])))
-    most = float(np.mean(rates))
+        graphs = [chung_lu(rng, 2000, 10) for _ in range(2)]
+        case = Case(Pair(*graphs, rng.permutation(2000)), SeedPairs(*np.tile(np.arange(100), (2, 1))))
+        belief = Climb()(graphs[1], Auxiliary(graphs[0], case.seeds))
+        rates.append(case.hits(belief))
+        rows.append((draw, percent(float(np.mean(belief.mapping[100:] >= 0))), percent(rates[-1])))
+    mean = float(np.mean(rates))
     return Section(
-        title="Two networks drawn apart, 2,000 people by degree alone, 100 of them called seeds",
-        header=("draw", "named", "Hits@1 of a random truth"),
-        rows=tuple(rows),
-        notes=("Named: a climb holds more than half for one. It does not tell that people are absent.",),
-        verdicts=(Verdict("nothing is found beyond guessing (.05 %)", "-", percent(most), most < 0.002),),
+        "Two networks drawn independently, 2,000 people by degree, 100 of them declared seeds",
+        ("draw", "matched", "Hits@1 of a random truth"),
+        rows,
+        ("Matched: a climb gives a person more than half. It cannot detect that people are absent.",),
+        (Verdict("nothing is found beyond guessing (.05 %)", "-", percent(mean), mean < 0.002),),
     )
 
 
-def main() -> int:
-    """Run the parts in order."""
-    parts = {"single": single, "similarity": similarity, "directions": directions, "nothing": nothing}
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--part", choices=list(parts), help="run one part alone")
-    wanted = parser.parse_args().part
-    return run(part for name, part in parts.items() if wanted in (None, name))
-
+PARTS = {
+    "single": verify_single,
+    "similarity": verify_similarity,
+    "directions": verify_directions,
+    "nothing": verify_strangers,
+}
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(__doc__, PARTS))

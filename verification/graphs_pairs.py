@@ -1,40 +1,32 @@
 """Real pairs of networks: success of attacks, and announced compared with realized success.
 
 `UNMASK_DATA=... python verification/graphs_pairs.py` runs the ensemble: five draws of each pair and of Epinions,
-pairs of other kinds, similarities, planted networks, attacks without seeds, and a large pair, in about 45 minutes;
-`--quick` one draw of Douban, `--part` some parts.
+pairs of other kinds, similarities, planted networks, attacks without seeds, and a large pair, in about 45 minutes.
+`--part quick` runs one draw of Douban.
 """
 
 from __future__ import annotations
 
-import argparse
 import sys
+from functools import partial
 
 from graphs_draws import PAIRS
-from graphs_ensemble import ensemble, large, unfamiliar
-from graphs_planted import planted, thin
-from graphs_seedless import seedless
-from graphs_similarity import names, similarity
-from show import run
+from graphs_ensemble import verify_draws, verify_large, verify_seedless, verify_unfamiliar
+from graphs_planted import verify_planted, verify_thin
+from graphs_similarity import verify_names, verify_similarity
+from show import main
 
-PARTS = ("epinions", "unfamiliar", "similarity", "names", "planted", "thin", "seedless", "large")
-
-
-def main() -> int:
-    """Run all parts, or some."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="one draw of Douban")
-    parser.add_argument("--part", nargs="*", default=[*PAIRS, *PARTS], help="parts alone")
-    asked = parser.parse_args()
-    others = {
-        "unfamiliar": unfamiliar, "similarity": similarity, "names": names, "planted": planted, "thin": thin,
-        "seedless": seedless, "large": large,
-    }  # fmt: skip
-    real = [name for name in asked.part if name not in others]
-    parts = [lambda: ensemble(real)] if real else []
-    parts += [others[name] for name in asked.part if name in others]
-    return run([lambda: ensemble(("douban",), 1)] if asked.quick else parts)
-
+PARTS = {
+    **{name: partial(verify_draws, name) for name in (*PAIRS, "epinions")},
+    "unfamiliar": verify_unfamiliar,
+    "similarity": verify_similarity,
+    "names": verify_names,
+    "planted": verify_planted,
+    "thin": verify_thin,
+    "seedless": verify_seedless,
+    "large": verify_large,
+}
 
 if __name__ == "__main__":
-    sys.exit(main())
+    is_quick = sys.argv[1:] == ["--part", "quick"]
+    sys.exit(main(__doc__, {"quick": partial(verify_draws, "douban", draws=1)} if is_quick else PARTS))

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from functools import cache, lru_cache
 from typing import Any, Final
 
 import numpy as np
-from graphs_runs import perturb, rng_of
+from graphs_runs import perturb, rank_by_betweenness, rng_of
 from show import Section, Verdict, percent
 
 from unmask.graphs import Attack, Auxiliary, Bumblebee, Grasshopper, Nar09, Pair, Rematch, SeedPairs, select_seeds
 from unmask.graphs.disclosure import Disclosure, disclosure, seed_pair
-from unmask.graphs.knowledge import betweenness
 from unmask.graphs.protections import Decoy, EgoPatterns, IdentitySeparation, Separated, Together
 
 OVERLAP: Final = (0.5, 0.75)
@@ -75,16 +73,6 @@ class ProtectedPair:
 def _select_central(pair: Pair, n: int, rng: np.random.Generator) -> SeedPairs:
     chosen = rank_by_betweenness(pair, rng)[:n]
     return SeedPairs(chosen, pair.truth[chosen])
-
-
-def rank_by_betweenness(pair: Pair, rng: np.random.Generator) -> np.ndarray:
-    """Return the tenth of the common people with most contacts, the most central in the graph of that tenth first.
-
-    The source's program computes betwc.1 in this way.
-    """
-    by_degree = pair.common[np.argsort(-pair.source.degree[pair.common], kind="stable")]
-    pool = by_degree[: math.ceil(0.1 * len(by_degree))]
-    return pool[np.argsort(-betweenness(pair.source.take(pool), rng=rng), kind="stable")]
 
 
 @lru_cache(maxsize=4)
