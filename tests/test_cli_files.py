@@ -148,7 +148,7 @@ def test_an_origin_is_its_owners(folder):  # R6
     try:
         beside = protect("people.csv", "-o", "release.csv", "--origin", "origin.csv")
         apart = protect("people.csv", "-o", "release.csv", "--origin", "safe/origin.csv")
-        graph = unmask("protect", "graph", "friends.txt", "-o", "g.txt", "--origin", "who.csv", "--adopters", "0.5")
+        graph = unmask("protect", "graph", "friends.txt", "-o", "g.txt", "--origin", "who.csv")
     finally:
         os.umask(old)
     for path in ("origin.csv", "safe/origin.csv", "who.csv"):

@@ -61,7 +61,7 @@ def origin_of(folder):
 
 def test_the_origin_undoes_the_release(friends, network):
     """Basic model: joining the identities of each person gives the network back, tie for tie."""
-    done = protect(friends, "--model", "basic", "--identities", "3", "--adopters", "0.5", "--json")
+    done = protect(friends, "--with", "IdentitySeparation:identities=3:adopters=0.5", "--json")
     assert done.exit_code == 0, done.stderr
     (found,) = parsed(done.stdout)["results"]
     release = SocialGraph.read(friends.parent / "release.txt")
@@ -80,7 +80,7 @@ def test_the_origin_undoes_the_release(friends, network):
 
 
 def test_the_origin_is_a_truth_in_which_any_identity_is_right(friends, network):
-    protect(friends, "--model", "best", "--identities", "3", "--adopters", "0.5")
+    protect(friends, "--with", "IdentitySeparation:model=best:identities=3:adopters=0.5")
     folder = friends.parent
     owner, role = origin_of(folder)
     whole = [(name, node) for node, (name, what) in enumerate(zip(owner, role, strict=True)) if what == "whole"]
@@ -118,12 +118,14 @@ def test_released_numbers_tell_nothing(friends, network):  # R1
 def test_every_model_and_cooperation_runs(friends, network):
     kept = {}
     for model in ("basic", "realistic", "realistic_minimal", "best", "worst"):
-        done = protect(friends, "--model", model, "--adopters", "1.0", "--minimum-degree", "1", "--json", "--force")
+        protection = f"IdentitySeparation:model={model}:adopters=1.0:minimum_degree=1"
+        done = protect(friends, "--with", protection, "--json", "--force")
         kept[model] = parsed(done.stdout)["results"][0]["edges"]
     assert kept["best"] < kept["basic"] == network.n_edges < kept["worst"]
     top = np.sort(network.degree)[-5:].sum()
     for cooperation in ("local", "degree", "lta"):
-        done = protect(friends, "--cooperation", cooperation, "--adopters", "5", "--json", "--force")
+        protection = f"IdentitySeparation:cooperation={cooperation}:adopters=5"
+        done = protect(friends, "--with", protection, "--json", "--force")
         assert parsed(done.stdout)["results"][0]["adopters"] == 5
         owner, role = origin_of(friends.parent)
         several = {name for name, what in zip(owner, role, strict=True) if what == "identity"}
@@ -132,7 +134,7 @@ def test_every_model_and_cooperation_runs(friends, network):
 
 
 def test_decoys_have_their_roles(friends):
-    done = protect(friends, "--decoy", "--adopters", "1.0", "--minimum-degree", "20", "--json")
+    done = protect(friends, "--with", "Decoy:adopters=1.0:minimum_degree=20", "--json")
     owner, role = origin_of(friends.parent)
     adopters = parsed(done.stdout)["results"][0]["adopters"]
     assert role.count("public") == role.count("hidden") == adopters > 0
@@ -142,7 +144,7 @@ def test_decoys_have_their_roles(friends):
 
 
 def test_nodes_without_a_contact_are_told_or_kept(friends):
-    options = ("--model", "best", "--identities", "8", "--adopters", "1.0", "--minimum-degree", "1", "--json")
+    options = ("--with", "IdentitySeparation:model=best:identities=8:adopters=1.0:minimum_degree=1", "--json")
     done = protect(friends, *options)
     left_out = parsed(done.stdout)["results"][0]["left_out"]
     assert left_out > 0
@@ -161,7 +163,7 @@ def test_nodes_without_a_contact_are_told_or_kept(friends):
 
 
 def test_the_origin_is_a_truth_for_an_audit(friends):
-    protect(friends, "--adopters", "0.0")
+    protect(friends, "--with", "IdentitySeparation:adopters=0.0")
     folder = friends.parent
     options = ("--auxiliary", friends, "--truth", folder / "origin.csv", "--attack", "Nar09", "--seeds", "top:40")
     done = unmask("audit", "graph", folder / "release.txt", *options, "--runs", "1", "--json")
@@ -190,17 +192,15 @@ def test_both_files_or_neither(friends):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--adopters", "1.5"), "a share from 0.0 to 1.0"),
-        (("--adopters", "nan"), "a share from 0.0 to 1.0"),
-        (("--adopters", "many"), "a whole number of people"),
-        (("--adopters", "9999"), "lower adopters"),
-        (("--decoy", "--identities", "3"), "--identities was given with --decoy"),
-        (("--decoy", "--refuse-top", "0.1"), "--refuse-top was given with --decoy"),
-        (("--model", "good"), "'good' is not one of"),
+        ("adopters=1.5", "a share from 0.0 to 1.0"),
+        ("adopters=nan", "a share from 0.0 to 1.0"),
+        ("adopters=many", "adopters of IdentitySeparation is 'many', expected a value like 0.1 (float)"),
+        ("adopters=9999", "lower adopters"),
+        ("model=good", "model is 'good'"),
     ],
 )
-def test_what_cannot_be_done_is_one_sentence(friends, options, said):
-    sentence(protect(friends, *options), said)
+def test_a_separation_that_cannot_be_is_one_sentence(friends, options, said):
+    sentence(protect(friends, "--with", f"IdentitySeparation:{options}"), said)
     assert not (friends.parent / "release.txt").exists()
 
 
@@ -314,12 +314,13 @@ def test_any_protection_of_the_catalog_goes_by_its_name(friends, network):
     assert "separated" not in done.stderr
 
 
-def test_separation_by_name_is_separation_by_options(friends):
-    by_name = ("--with", "IdentitySeparation:identities=3:adopters=9")
-    both = (by_name, ("--identities", "3", "--adopters", "9"))
-    found = [parsed(protect(friends, *options, "--json", "--force").stdout)["results"][0] for options in both]
-    assert {one["adopters"] for one in found} == {9}
-    assert found[0]["edges"] == found[1]["edges"]  # the basic model drops none
+def test_a_tenth_of_the_people_separate_unless_another_protection_is_named(friends, network):
+    done = protect(friends, "--json")
+    (found,) = parsed(done.stdout)["results"]
+    eligible = int((network.degree >= 3).sum())
+    assert found["adopters"] == pytest.approx(eligible / 10, abs=1)
+    assert found["edges"] == network.n_edges  # the basic model drops none
+    assert f"{found['adopters']} of them separated" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -329,7 +330,7 @@ def test_separation_by_name_is_separation_by_options(friends):
         (("--with", "KDegree:k=0"), "k is 0, expected a whole number at least 1"),
         (("--with", "KDegree:k=many"), "k of KDegree is 'many'"),
         (("--with", "KDegree:l=3"), "is not a parameter of KDegree, expected one of k"),
-        (("--with", "KDegree", "--model", "best"), "--model was given with --with"),
+        (("--with", "Decoy:identities=3"), "'identities=3' is not a parameter of Decoy, expected one of public"),
         (("--with", "Together"), "the protection 'Together' is unknown"),
     ],
 )

@@ -140,7 +140,7 @@ def test_every_command_is_run_or_has_a_reason():
 
 SMALLER = {
     "/scratch": ".", "random.25:1000": "random.25:10", "random.25:100": "random.25:10", "5,25,100,400": "2,5",
-    "match_profiles:100": "match_profiles:20", "clique.4:40": "clique.4:4", "500": "20", "1000": "8",
+    "match_profiles:100": "match_profiles:20", "clique.4:40": "clique.4:4", "1000": "8",
 }  # fmt: skip
 """Arguments for large networks and folders -> arguments for the tests."""
 

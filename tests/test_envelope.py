@@ -65,7 +65,7 @@ COMMANDS = [
     ("audit", "channel", "flip.csv"),
     ("audit", "linkage", "--truth", "truth.csv", "--guess", "guess.csv"),
     ("protect", "people.csv", *ROLES, "--k", "3", "-o", "k3.csv"),
-    ("protect", "graph", "net.csv", "--minimum-degree", "2", "-o", "separated.txt"),
+    ("protect", "graph", "net.csv", "--with", "IdentitySeparation:minimum_degree=2", "-o", "separated.txt"),
     ("design", "--prior", "prior.csv", "--budget", "0.2", "-o", "m.csv"),
     ("price", "1-5", "--attacker", "case-study"),
     ("price", "release.csv", *ROLES),

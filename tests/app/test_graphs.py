@@ -30,7 +30,7 @@ def test_nobody_may_be_protected(browser: Browser, project: Project, calls: Path
     opened(browser, calls)
     goes(browser, "/roles", **{"protections.adopters": "0"})
     assert browser.page.url.path == "/adversaries"
-    assert graph_workflow.protect_command(project.document)[3:5] == ("--adopters", "0.0")
+    assert graph_workflow.protect_command(project.document)[3:5] == ("--with", "IdentitySeparation:adopters=0.0")
 
 
 @pytest.mark.slow
@@ -51,7 +51,8 @@ def test_a_network_equals_the_command_line(
     assert {"release.csv", "origin.csv", "at-risk.csv"} <= files.keys()
     audited = browser.get("/files/audit.json").content
     commands = unescape(browser.at("/verdict").text)
-    assert "unmask protect graph calls.csv --adopters 0.2 --identities 3 -o release.csv --origin origin.csv" in commands
+    protection = "IdentitySeparation:adopters=0.2:identities=3"
+    assert f"unmask protect graph calls.csv --with {protection} -o release.csv --origin origin.csv" in commands
     equals(files, audited, [calls], "graph", tmp_path / "cli", monkeypatch, capsys)
     run(capsys, "audit", "graph", "unmask.toml", "--at-risk", "own.csv")
     assert Path("own.csv").read_bytes() == files["at-risk.csv"]

@@ -105,7 +105,9 @@ def test_by_default_further_identities_are_looked_for_and_what_is_learned_of_con
     assert f"learns {rate(most_disclosed.disclosure)} of their contacts" in sentence
 
 
-@pytest.mark.parametrize(("share", "advised"), [(0.95, "--with NAME"), (0.01, "--identities N --adopters SHARE")])
+@pytest.mark.parametrize(
+    ("share", "advised"), [(0.95, "--with NAME"), (0.01, "--with IdentitySeparation:identities=N:adopters=SHARE")]
+)
 def test_what_to_do_next_is_the_kind_of_protection_that_hides_most(share, advised):
     protections = [IdentitySeparation("best", 3, adopters=0.9), PerturbEdges(delete=share, add=0.0)]
     result = audit(friends(), overlaps=[(0.9, 0.9)], separation=protections, attacks=["Nar09"], runs=1)

@@ -117,9 +117,10 @@ def _list_commands(document: Mapping[str, Any]) -> tuple[Command, ...]:
 
 def protect_command(document: Mapping[str, Any]) -> Command:
     """Return the command that makes the release."""
-    pairs = ((f"--{key.replace('_', '-')}", str(value)) for key, value in protection_parameters(document).items())
+    parameters = (f"{key}={value}" for key, value in protection_parameters(document).items())
+    protection = ":".join(("IdentitySeparation", *parameters))
     files = ("-o", RELEASE, "--origin", ORIGIN, "--force")
-    return ("protect", "graph", document["data"]["file"], *(word for pair in pairs for word in pair), *files)
+    return ("protect", "graph", document["data"]["file"], "--with", protection, *files)
 
 
 # --- forms ------------------------------------------------------------------------------------------------------------

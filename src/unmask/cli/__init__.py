@@ -16,11 +16,11 @@ from unmask.cli.deter import deter
 from unmask.cli.game import game
 from unmask.cli.group import UnmaskGroup
 from unmask.cli.init import init
+from unmask.cli.networks import advise_identity, protect_graph
 from unmask.cli.open import open_
 from unmask.cli.price import price
 from unmask.cli.protect import protect
 from unmask.cli.report import report
-from unmask.cli.separation import advise_identity, protect_graph
 from unmask.cli.study import study
 
 

@@ -112,15 +112,6 @@ DECLARED: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
         "missing_ids": {"help": "Drop edges with a missing end, keep their other end as a person (isolated), or keep the word as an id.", "type": click.Choice(("drop", "isolated", "keep")), "heading": "Input"},
         "two_mode": {"help": "Ends of two kinds, such as people and items.", "is_flag": True, "default": None, "heading": "Input", "flags": ("--two-mode/--one-mode",)},
     },
-    "unmask.graphs:IdentitySeparation": {
-        "model": {"help": "Contacts may be dropped (best), doubled (worst), both (realistic) or neither (basic).", "default": "basic", "show_default": True, "type": click.Choice(("basic", "realistic", "realistic_minimal", "best", "worst"))},
-        "identities": {"help": "Identities of each adopter.", "default": 2, "show_default": True, "type": int},
-        "adopters": {"help": "People who adopt several identities: a share such as 0.1, or without a point a number.", "default": 0.1, "show_default": True, "type": float},
-        "cooperation": {"help": "Draw of adopters: singly (none), as neighbors (local), by most contacts (degree) or by lowest local anonymity (lta).", "default": "none", "show_default": True, "type": click.Choice(("none", "local", "degree", "lta"))},
-        "group": {"help": "Size of a group of neighbors.", "default": 10, "show_default": True, "type": click.IntRange(1, None), "parse": check_number},
-        "refuse_top": {"help": "Share of the people with most contacts who refuse to adopt.", "default": 0.0, "show_default": True, "type": click.FloatRange(0, 1), "parse": check_number},
-        "minimum_degree": {"help": "Fewest contacts of an adopter drawn singly.", "default": 3, "show_default": True, "type": click.IntRange(0, None), "parse": check_number},
-    },
     "unmask.linkage.audit:audit_files": {
         "truth": {"help": "Table of items and their subjects.", "required": True, "type": Input(), "heading": "Input"},
         "guesses": {"help": "Table of items and the clusters an adversary puts them in, or of links: item_l, item_r and a score (also unique_id_l, unique_id_r, match_probability); given again for another adversary.", "required": True, "type": Input(), "multiple": True, "heading": "Input", "flags": ("--guess",)},

@@ -1,11 +1,10 @@
-"""`unmask protect graph`, `unmask advise identity`: several identities for one person, for an owner and for a user."""
+"""`unmask protect graph` and `unmask advise identity`: protections of a network, for its owner and for a user."""
 
 from __future__ import annotations
 
 import csv
 import io
 import time
-from collections.abc import Iterable
 from dataclasses import fields
 from functools import partial
 from pathlib import Path
@@ -23,25 +22,7 @@ from unmask.data.writing import STANDARD_OUTPUT
 
 if TYPE_CHECKING:
     from unmask.graphs.graph import SocialGraph
-    from unmask.graphs.protections import Decoy, IdentitySeparation, Separated
-
-MOST = 1000
-"""Identities of one person."""
-
-NOT_OF_DECOYS = ("model", "identities", "cooperation", "group", "refuse_top")
-
-OF_SEPARATION = ("decoy", "adopters", "minimum_degree", *NOT_OF_DECOYS)
-
-
-def _adopters(text: str) -> float:
-    """Parse a share, which has a decimal point, or a number of people."""
-    try:
-        share = int(text) if text.isdecimal() else float(text)
-    except ValueError:
-        share = -1.0
-    if not (share >= 0 and (isinstance(share, int) or share <= 1)):
-        raise UnmaskError(f"expected a share from 0.0 to 1.0, or a whole number of people, given {text!r}")
-    return share
+    from unmask.graphs.protections import Separated
 
 
 def _chances(text: str | None) -> tuple[float, ...]:
@@ -60,76 +41,15 @@ def _chances(text: str | None) -> tuple[float, ...]:
 column_options = options("unmask.graphs:EdgeListOptions")
 
 
-def pop_columns(values: dict[str, Any]) -> dict[str, Any]:
-    """Remove the options of files of networks, and return them."""
-    from unmask.graphs import EdgeListOptions
-
-    return pop_options(values, [field.name for field in fields(EdgeListOptions)])
-
-
-# --- who separates, and how ------------------------------------------------------------------------------------------
-
-
-def separation_options(command: Any) -> Any:
-    """Add the options that choose who takes several identities, and which."""
-    decoy = "Give adopters a public identity to be found and a hidden one, in place of --model."
-    fewest = "Fewest contacts of an adopter drawn singly. The default is 3, or 30 with --decoy."
-    decorators = options(
-        "unmask.graphs:IdentitySeparation",
-        model={},
-        identities={"type": click.IntRange(1, MOST)},
-        adopters={"type": str, "default": "0.1", "parse": _adopters},
-        cooperation={},
-        group={},
-        refuse_top={},
-        minimum_degree={"default": None, "show_default": False, "help": fewest},
-    )
-    return decorators(click.option("--decoy", is_flag=True, help=decoy)(command))
-
-
-def _protection(
-    *, adopters: float, minimum_degree: int | None, decoy: bool, **separation: Any
-) -> Decoy | IdentitySeparation:
-    from unmask.graphs.protections import Decoy, IdentitySeparation
-
-    common: dict[str, Any] = {"adopters": adopters}
-    common |= {} if minimum_degree is None else {"minimum_degree": minimum_degree}
-    if not decoy:
-        return IdentitySeparation(**separation, **common)
-    _refuse(NOT_OF_DECOYS, "--decoy")
-    return Decoy(**common)
-
-
-def _refuse(names: Iterable[str], option: str) -> None:
-    """Refuse options that were typed beside one that has no use for them."""
-    for name in names:
-        if click.get_current_context().get_parameter_source(name) is not click.core.ParameterSource.DEFAULT:
-            raise UnmaskError(
-                f"--{name.replace('_', '-')} was given with {option}, which has no use for it; leave one out"
-            )
-
-
-def _chosen(written: str | None, separation: dict[str, Any]) -> Any:
-    """Return the protection that is given by name, or identity separation from its options."""
-    from unmask.graphs.audit.attack_plan import parse_protection
-
-    if written is None:
-        return _protection(**separation)
-    _refuse(OF_SEPARATION, "--with")
-    return parse_protection(written, Path())
-
-
 # --- protect graph --------------------------------------------------------------------------------------------------
 
 
 @click.command("protect graph", cls=Command)
 @click.argument("graph", type=FILE)
 @click.option(
-    "--with", "written", metavar="NAME:KEY=VALUE",
-    help="Protection of graphs by its name in unmask list, parameters after colons. The default is identity "
-         "separation.",
+    "--with", "protection", default="IdentitySeparation", show_default=True, metavar="NAME:KEY=VALUE",
+    help="Protection of graphs by its name in unmask list, parameters after colons.",
 )  # fmt: skip
-@separation_options
 @click.option(
     "--output", "-o", required=True, type=FILE,
     help="File of the release: .txt, .tsv, .csv (.gz) or .parquet. In .net or .graphml, nodes without a contact are "
@@ -142,14 +62,14 @@ def _chosen(written: str | None, separation: dict[str, Any]) -> Any:
 @without_seed
 def protect_graph(
     graph: Path,
-    written: str | None,
+    protection: str,
     output: Path,
     origin: Path | None,
     as_json: bool,
     force: bool,
-    **separation: Any,
+    **columns: Any,
 ) -> None:
-    r"""Release a network with changed edges (--with), or in which some people have several unlinkable identities.
+    r"""Release a network with changed edges, or in which some people have several unlinkable identities.
 
     Released nodes are numbered anew, by the operating system's randomness. --origin is a table of original id, released
     number and role, which `unmask audit graph --truth` reads.
@@ -157,25 +77,25 @@ def protect_graph(
     \b
     unmask protect graph friends.txt --with KDegree:k=10 -o release.txt --origin origin.csv
     unmask protect graph friends.txt --with PerturbEdges:delete=0.1:add=0.1 -o release.graphml
-    unmask protect graph friends.txt --model best --identities 5 --adopters 0.1 -o release.txt --origin origin.csv
-    unmask protect graph friends.txt --cooperation degree --adopters 0.04 -o release.graphml
-    unmask protect graph friends.txt --decoy --adopters 1.0 -o release.txt --origin origin.csv
+    unmask protect graph friends.txt --with IdentitySeparation:model=best:identities=5 -o release.txt
+    unmask protect graph friends.txt --with IdentitySeparation:cooperation=degree:adopters=0.04 -o release.graphml
+    unmask protect graph friends.txt --with Decoy:adopters=1.0 -o release.txt --origin origin.csv
     """
     from unmask.core.randomness import secret_unless
+    from unmask.graphs.audit.attack_plan import parse_protection
     from unmask.graphs.files.writing import check_suffix
     from unmask.graphs.graph import SocialGraph
-    from unmask.graphs.protections import protected
+    from unmask.graphs.protections import adopted, protected
     from unmask.graphs.utility import lost, utility
     from unmask.results.formats import percent
 
     refuse_to_overwrite(origin, force=force, stream=output)
     if output != STANDARD_OUTPUT:
         check_suffix(output.name)
-    columns = pop_columns(separation)
-    protection = _chosen(written, separation)
+    chosen = parse_protection(protection, Path())
     people = SocialGraph.read(graph, **columns)
     start = time.perf_counter()
-    separated = protected(protection, people, rng=secret_unless(None))
+    separated = protected(chosen, people, rng=secret_unless(None))
     seconds = time.perf_counter() - start
     release, nodes = _writable(separated, output)
     losses = lost(people, *separated)
@@ -185,7 +105,7 @@ def protect_graph(
     _say_left_out(separated.release.n_nodes - release.n_nodes)
     print_line(
         f"wrote {output}: {release.n_nodes:,} nodes and {release.n_edges:,} edges of {people.n_nodes:,} people with "
-        f"{people.n_edges:,}" + f"; {len(separated.adopters):,} of them separated" * (written is None),
+        f"{people.n_edges:,}" + f"; {len(separated.adopters):,} of them separated" * adopted(chosen),
         err=True,
     )
     print_line(f"utility {percent(utility(losses))}: " + ", ".join(_loss(*item) for item in losses.items()), err=True)
@@ -273,10 +193,12 @@ def advise_identity(
     unmask advise identity --graph friends.txt --node 17 --discovery 0.3,0.1 --k 3
     unmask advise identity --graph friends.txt --node 17 --identities 3 --runs 10 --attack Nar09 --leaked 1000
     """
+    from unmask.graphs import EdgeListOptions
     from unmask.graphs.audit.identity_advice import advise, sentences
     from unmask.graphs.graph import SocialGraph
 
-    network = SocialGraph.read(graph, **pop_columns(settings))
+    columns = pop_options(settings, [field.name for field in fields(EdgeListOptions)])
+    network = SocialGraph.read(graph, **columns)
     advice = advise(network, _node(network, node, graph), **settings)
     if as_json:
         print_json(results=[advice])
