@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from unmask import Posterior, Truth, UnmaskError, audit
-from unmask.catalog import MEASURES, examples
+from unmask.catalog import examples, list_measures
 from unmask.channels import Channel
 from unmask.channels.attacks.matching import DistinctOutputs
 from unmask.checks import (
@@ -31,7 +31,7 @@ from unmask.tables.attacks.linkability import Parts
 
 ATTACKS, PROTECTIONS = examples("attacks"), examples("protections")
 
-OF_BELIEFS = {name: measure for name, measure in MEASURES.items() if isinstance(measure, Measure)}
+OF_BELIEFS = {name: measure for name, measure in list_measures().items() if isinstance(measure, Measure)}
 
 
 def check_laws(verdicts):

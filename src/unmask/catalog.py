@@ -13,7 +13,7 @@ import sys
 import traceback
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
-from functools import wraps
+from functools import cache, wraps
 from importlib import import_module, metadata
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -22,8 +22,6 @@ from typing import Any, Literal, get_type_hints
 from unmask.core.errors import FailedError, UnmaskError, nearest
 from unmask.domains import DOMAINS
 from unmask.domains import domain_of as domain_of_class
-from unmask.economics import read_attacker
-from unmask.economics.profile import EMBEDDED
 from unmask.measures import Quantity, registry
 from unmask.policy.policies import read_shipped_policies
 from unmask.scoring import STANDARD, campaign_measures, price_measures
@@ -47,12 +45,15 @@ def examples(kind: Kind, domains: Iterable[str] = DOMAINS) -> dict[str, Any]:
     }
 
 
-_CASE = read_attacker(EMBEDDED)
+@cache
+def list_measures() -> Mapping[str, Quantity]:
+    """Return the measures of a belief, a clustering or a matching, and of the attacker of the published case study."""
+    from unmask.economics import read_attacker  # here: attacks are found by name without prices
+    from unmask.economics.profile import EMBEDDED
 
-MEASURES: Mapping[str, Quantity] = registry.MEASURES | {
-    measure.name: measure for measure in (*STANDARD, *price_measures(_CASE), *campaign_measures(_CASE))
-}
-"""Measures of a belief, a clustering or a matching, and of a rational attacker with the published case study."""
+    case = read_attacker(EMBEDDED)
+    measures = (*STANDARD, *price_measures(case), *campaign_measures(case))
+    return registry.MEASURES | {measure.name: measure for measure in measures}
 
 
 def list_catalog() -> dict[str, dict[str, str]]:
@@ -61,7 +62,7 @@ def list_catalog() -> dict[str, dict[str, str]]:
     for name in metadata.entry_points(group="unmask").names:
         kind, line = _of_plugin(name)
         catalog.setdefault(kind, {})[name] = line
-    words = {"measures": MEASURES, "criteria": registry.CRITERIA, "utilities": registry.UTILITIES}
+    words = {"measures": list_measures(), "criteria": registry.CRITERIA, "utilities": registry.UTILITIES}
     meanings = {kind: {name: item.meaning for name, item in of_kind.items()} for kind, of_kind in words.items()}
     return catalog | meanings | {"policies": {name: item.title for name, item in read_shipped_policies().items()}}
 
@@ -135,7 +136,7 @@ def find(use: str, kind: Kind, code: Path | None = None) -> Any:
 
 def find_any(use: str, folder: Path | None = None) -> Any:
     """Return what a name stands for, of any kind; a measure by its name, or as "module:measure"."""
-    ours = {**{name: item for kind in KINDS for name, item in examples(kind).items()}, **MEASURES}
+    ours = {**{name: item for kind in KINDS for name, item in examples(kind).items()}, **list_measures()}
     if use in ours:
         return ours[use]
     if is_plugin(use):

@@ -113,20 +113,22 @@ class Output(NamedTuple):
 
     def _write_files(self, data: ReportData, watched: Watched | None, show: Callable[[], None]) -> None:
         """Write the files; none is there if results cannot be printed."""
-        from unmask.reports import render
-        from unmask.reports.export import export
-        from unmask.reports.sarif import sarif
-
         at_risk = None if watched is None else self.at_risk
         with writing.replace_files(self.report, self.sarif, at_risk) as places:  # they get their names at the end
             if at_risk is not None and watched is not None:
                 writing.write_text(places[at_risk], watched.text(), private=True)
             if self.report is not None:
+                from unmask.reports import render  # here: most audits write no file
+
                 write_texts({places[self.report]: render(data)})
             if self.sarif is not None:
+                from unmask.reports.sarif import sarif
+
                 writing.write_text(places[self.sarif], sarif(data.tables().get("verdicts", ()), locate_release))
             show()
             if self.export is not None:
+                from unmask.reports.export import export
+
                 export(data, self.export, force=self.force)
 
     def _print(self, data: ReportData, rows: Mapping[str, Sequence[Any]] | None, warnings: Sequence[str]) -> None:

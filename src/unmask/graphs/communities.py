@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
-from scipy.sparse import csgraph
 
 from unmask.graphs.graph import SocialGraph
 
@@ -33,7 +32,7 @@ def communities(graph: SocialGraph) -> NDArray[np.int64]:
         joined_to = joined(matrix.indptr, matrix.indices, matrix.data, strength)
         joined_to = np.unique(joined_to, return_inverse=True)[1].reshape(-1)
         label = joined_to[label]
-        into = sparse.csr_array(
+        into = scipy.sparse.csr_array(
             (np.ones(count), (np.arange(count), joined_to)), shape=(count, joined_to.max(initial=-1) + 1)
         )
         matrix = (into.T @ matrix @ into).tocsr()
@@ -53,9 +52,10 @@ def two_sided(graph: SocialGraph) -> bool:
     if graph.n_edges <= graph.n_nodes:
         return False
     matrix = graph.adjacency()
-    doubled = sparse.block_array([[None, matrix], [matrix, None]])
+    doubled = scipy.sparse.block_array([[None, matrix], [matrix, None]])
     once, twice = (
-        csgraph.connected_components(adjacency, directed=False)[1].max() + 1 for adjacency in (matrix, doubled)
+        scipy.sparse.csgraph.connected_components(adjacency, directed=False)[1].max() + 1
+        for adjacency in (matrix, doubled)
     )
     return bool(twice == 2 * once)
 

@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
-from scipy.sparse import csgraph
 
 from unmask.core.errors import UnmaskError
 from unmask.graphs.compressed_rows import CompressedRows, compress_links
@@ -235,17 +234,17 @@ class SocialGraph:
         """
         if not self.n_nodes:
             return np.zeros(0, dtype=np.int64)
-        _, component = csgraph.connected_components(self.adjacency(), directed=False)
+        _, component = scipy.sparse.csgraph.connected_components(self.adjacency(), directed=False)
         _, first, of_node, size = np.unique(component, return_index=True, return_inverse=True, return_counts=True)
         largest = np.lexsort((first, -size))[0]
         return np.flatnonzero(of_node == largest)
 
-    def adjacency(self) -> sparse.csr_array[Any, tuple[int, int]]:
+    def adjacency(self) -> scipy.sparse.csr_array[Any, tuple[int, int]]:
         """Return the symmetric 0/1 matrix of the graph, int8."""
         ones = np.ones(len(self.neighbor), dtype=np.int8)
         small = np.int32 if len(ones) < 2**31 else np.int64  # SciPy copies neighbors that are not of the type of indptr
         shape = (self.n_nodes, self.n_nodes)
-        return sparse.csr_array((ones, self.neighbor, self.indptr.astype(small)), shape=shape)
+        return scipy.sparse.csr_array((ones, self.neighbor, self.indptr.astype(small)), shape=shape)
 
     @classmethod
     def from_edges(

@@ -14,8 +14,6 @@ from collections.abc import Mapping
 import numpy as np
 import scipy
 from numpy.typing import NDArray
-from scipy import sparse
-from scipy.sparse import csgraph
 
 from unmask.graphs.communities import communities, modularity
 from unmask.graphs.criteria._refinement import tokens
@@ -127,7 +125,9 @@ def distances(graph: SocialGraph, nodes: NDArray[np.int64]) -> NDArray[np.float6
     """
     if not len(nodes):
         return np.zeros(0)
-    lengths_by_node = csgraph.dijkstra(graph.adjacency().astype(np.float64), indices=nodes, unweighted=True)
+    lengths_by_node = scipy.sparse.csgraph.dijkstra(
+        graph.adjacency().astype(np.float64), indices=nodes, unweighted=True
+    )
     is_other = np.ones(lengths_by_node.shape, dtype=np.bool_)
     is_other[np.arange(len(nodes)), nodes] = False
     lengths: NDArray[np.float64] = lengths_by_node[is_other]
@@ -190,7 +190,7 @@ def pagerank(graph: SocialGraph) -> NDArray[np.float64]:
     S. Brin, L. Page, "The anatomy of a large-scale hypertextual web search engine", WWW 1998.
     """
     n = max(graph.n_nodes, 1)
-    step = sparse.diags_array(1 / np.maximum(graph.degree, 1)) @ graph.adjacency().astype(np.float64)
+    step = scipy.sparse.diags_array(1 / np.maximum(graph.degree, 1)) @ graph.adjacency().astype(np.float64)
     stuck = graph.degree == 0
     rank, change = np.full(graph.n_nodes, 1 / n), math.inf
     while change > 1e-10:
@@ -219,7 +219,9 @@ def outbreak(graph: SocialGraph, person: NDArray[np.int64], passes_on: float) ->
     sizes = []
     for draw in range(OUTBREAKS):
         passes = tokens(tokens(u_person) + np.uint64(3) * tokens(v_person) + np.uint64(draw)) < passes_on * 2.0**64
-        joined = sparse.coo_array((np.ones(int(passes.sum())), (u[passes], v[passes])), shape=(n, n))
-        share = np.bincount(csgraph.connected_components(joined, directed=False)[1]) / n if n else np.zeros(1)
+        joined = scipy.sparse.coo_array((np.ones(int(passes.sum())), (u[passes], v[passes])), shape=(n, n))
+        share = (
+            np.bincount(scipy.sparse.csgraph.connected_components(joined, directed=False)[1]) / n if n else np.zeros(1)
+        )
         sizes.append(float(share @ share))
     return float(np.mean(sizes))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from unmask.catalog import MEASURES, is_plugin
+from unmask.catalog import is_plugin, list_measures
 from unmask.core.errors import UnmaskError, nearest
 from unmask.document import in_document, list_datasets, load
 from unmask.domains import DOMAINS, import_audit
@@ -77,7 +77,7 @@ def _check(document: Settings, folder: Path) -> None:
 
 def _check_measure(name: str) -> None:
     """Raise an error for a measure that no domain has."""
-    names = [*MEASURES, *CRITERIA, *(measure for domain in DOMAINS for measure in import_audit(domain).MEASURES)]
+    names = [*list_measures(), *CRITERIA, *(measure for domain in DOMAINS for measure in import_audit(domain).MEASURES)]
     if name not in names:
         hint = nearest(name, names)
         hint = hint if hint.startswith("did") else "expected a name that `unmask list` shows"

@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
 from unmask.core.errors import UnmaskError
 from unmask.graphs.attacks.base import Count, Matching, make_matching, seed_images
@@ -76,13 +75,13 @@ class GraphMatching:
         self, release: SocialGraph, knowledge: Auxiliary, *, rng: np.random.Generator | None = None
     ) -> Matching:
         """Return the belief about each node of the adversary's graph."""
-        return self.begun(release, knowledge, sparse.csr_array((knowledge.graph.n_nodes, release.n_nodes)))
+        return self.begun(release, knowledge, scipy.sparse.csr_array((knowledge.graph.n_nodes, release.n_nodes)))
 
     def begun(
         self,
         release: SocialGraph,
         knowledge: Auxiliary,
-        shares: sparse.csr_array[np.float64, tuple[int, int]],
+        shares: scipy.sparse.csr_array[np.float64, tuple[int, int]],
     ) -> Matching:
         """Return the belief of a climb that begins with a first guess, such as that of `Climb`, and not in the center.
 
@@ -124,8 +123,8 @@ class GraphMatching:
         source_input: tuple[SocialGraph, NDArray[np.int64]],
         target_input: tuple[SocialGraph, NDArray[np.int64]],
         image: NDArray[np.int32],
-        shares: sparse.csr_array[np.float64, tuple[int, int]],
-    ) -> sparse.csr_array[np.float64, tuple[int, int]]:
+        shares: scipy.sparse.csr_array[np.float64, tuple[int, int]],
+    ) -> scipy.sparse.csr_array[np.float64, tuple[int, int]]:
         """Return (n_source, n_target) 1 where a node is mapped to another, both with neighbors or both seeds.
 
         source_input, target_input : with the order in which their nodes are taken
@@ -145,11 +144,11 @@ class GraphMatching:
         node, candidate = order[place], target_order[column[place]]
         real = (image[node] >= 0) | ((source.degree[node] > 0) & (target.degree[candidate] > 0))
         shape = (source.n_nodes, target.n_nodes)
-        return sparse.csr_array((np.ones(int(real.sum())), (node[real], candidate[real])), shape=shape)
+        return scipy.sparse.csr_array((np.ones(int(real.sum())), (node[real], candidate[real])), shape=shape)
 
 
 def _complete_shares(
-    shares: sparse.csr_array[np.float64, tuple[int, int]], free: NDArray[np.int64], target_free: NDArray[np.int64]
+    shares: scipy.sparse.csr_array[np.float64, tuple[int, int]], free: NDArray[np.int64], target_free: NDArray[np.int64]
 ) -> NDArray[np.float64]:
     """Return (k, k) the shares of free nodes, and what is left of each by all alike; a row of padding is all left."""
     n, m = shares.shape
@@ -195,13 +194,13 @@ def _refine(graph: SocialGraph, start: NDArray[np.int64]) -> NDArray[np.int64]:
 
 def _average_colors(
     color: NDArray[np.int64], image: NDArray[np.int32]
-) -> sparse.csr_array[np.float64, tuple[int, int]]:
+) -> scipy.sparse.csr_array[np.float64, tuple[int, int]]:
     """Return (n, n) the mean over the nodes of each node's color, itself included; a seed is alone."""
     group_key = np.where(image >= 0, -1 - np.arange(len(color)), color)
     group = np.unique(group_key, return_inverse=True)[1].reshape(-1)
     shape, nodes = (len(group), len(group)), np.arange(len(group))
-    member = sparse.csr_array((np.ones(len(group)), (nodes, group)), shape=shape)
-    share = sparse.csr_array((1.0 / np.bincount(group)[group], (group, nodes)), shape=shape)
+    member = scipy.sparse.csr_array((np.ones(len(group)), (nodes, group)), shape=shape)
+    share = scipy.sparse.csr_array((1.0 / np.bincount(group)[group], (group, nodes)), shape=shape)
     return member @ share
 
 
@@ -213,7 +212,7 @@ class Signed(NamedTuple):
     to    : (k, n_seeds) dense: the same entries for each free node with each seed
     """
 
-    links: sparse.csr_array[np.float64, tuple[int, int]]
+    links: scipy.sparse.csr_array[np.float64, tuple[int, int]]
     real: Floats
     to: Floats
 
@@ -226,8 +225,8 @@ class Signed(NamedTuple):
         real, to = np.zeros(k), np.zeros((k, len(seeds)))
         real[: len(free)] = 1.0
         to[: len(free)] = 2 * rows[:, seeds].toarray() - 1
-        links = sparse.coo_array((2 * inside.data, (inside.row, inside.col)), shape=(k, k))
-        return cls(sparse.csr_array(links + sparse.diags_array(real)), real, to)
+        links = scipy.sparse.coo_array((2 * inside.data, (inside.row, inside.col)), shape=(k, k))
+        return cls(scipy.sparse.csr_array(links + scipy.sparse.diags_array(real)), real, to)
 
     def between(self, values: Floats) -> Floats:
         """Return (k, n) the matrix times these (k, n)."""

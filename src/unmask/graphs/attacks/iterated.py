@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import equal_weights
@@ -159,7 +159,7 @@ def _combine_rounds(parts: list[_Part], images: NDArray[np.int32], *, attack: st
     parts = [*parts, _Part(parts[-1].belief, never, never)]
     times = np.bincount(np.concatenate([part.person for part in parts]), minlength=n_source)
     row, candidate, mass = (np.concatenate(column) for column in zip(*map(_entries, parts), strict=True))
-    mean = sparse.coo_array((mass / times[row], (row, candidate)), shape=(n_source, n_target)).tocsr()
+    mean = scipy.sparse.coo_array((mass / times[row], (row, candidate)), shape=(n_source, n_target)).tocsr()
     mean.sum_duplicates()
     unlisted, sharing = np.zeros(n_source), np.full(n_source, n_target)
     for belief, node, person in parts:

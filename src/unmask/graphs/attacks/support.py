@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
 from unmask.core.csr_rows import distinct
 from unmask.graphs.attacks.base import Matching, seed_images
@@ -183,7 +183,7 @@ class Walks:
 
     def __init__(self, graph: SocialGraph) -> None:
         share = 1.0 / np.maximum(graph.degree, 1)
-        self._share, self._step = share, sparse.diags_array(share) @ graph.adjacency().astype(np.float64)
+        self._share, self._step = share, scipy.sparse.diags_array(share) @ graph.adjacency().astype(np.float64)
         self._scale, self._column = 2 * graph.n_edges / 10, dict[int, NDArray[np.float32]]()
 
     def profiles(self, seeds: NDArray[np.int64]) -> NDArray[np.float32]:

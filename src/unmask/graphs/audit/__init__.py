@@ -1,17 +1,7 @@
 """Audits and study cells of networks: an adversary re-identifies people of a released network by their edges."""
 
-from unmask.graphs.audit.files import audit_files
-from unmask.graphs.audit.network_audit import audit, audit_networks
-from unmask.graphs.audit.study import ADVERSARY as ADVERSARY
-from unmask.graphs.audit.study import COLUMNS as COLUMNS
-from unmask.graphs.audit.study import DATASET as DATASET
-from unmask.graphs.audit.study import MEASURES as MEASURES
-from unmask.graphs.audit.study import ROLES as ROLES
-from unmask.graphs.audit.study import attack as attack
-from unmask.graphs.audit.study import believed as believed
-from unmask.graphs.audit.study import check as check
-from unmask.graphs.audit.study import columns as columns
-from unmask.graphs.audit.study import load as load
-from unmask.graphs.audit.study import protect as protect
+from unmask.core.lazy import import_lazily
+
+__getattr__, __dir__, _ = import_lazily(__name__, __file__)
 
 __all__ = ["audit", "audit_files", "audit_networks"]

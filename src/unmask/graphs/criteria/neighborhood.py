@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
-from scipy.sparse import csgraph
 
 from unmask.core.csr_rows import distinct
 from unmask.graphs.criteria._refinement import numbered, refine, row_sums, tokens
@@ -107,7 +106,9 @@ class _Pieces:
         n = len(indptr) - 1
         color = refine(indptr, neighbor)
         ones = np.ones(len(neighbor), dtype=np.int8)
-        count, label = csgraph.connected_components(sparse.csr_array((ones, neighbor, indptr), shape=(n, n)), False)
+        count, label = scipy.sparse.csgraph.connected_components(
+            scipy.sparse.csr_array((ones, neighbor, indptr), shape=(n, n)), False
+        )
         of_node = label.astype(np.int64)
         size = np.bincount(of_node, minlength=count)
         edges = np.bincount(of_node, weights=np.diff(indptr), minlength=count).astype(np.int64) // 2

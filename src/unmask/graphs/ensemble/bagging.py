@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
 from unmask.graphs.attacks.base import Matching
 from unmask.graphs.attacks.climb import VOTE, Climb
@@ -141,7 +141,9 @@ def _votes(stage: Stage, forward: Matching, kinds: Sequence[str]) -> Votes:
         votes["irma"] = [_vote_mapping(Irma()(release, knowledge))]
     if "dense" in kinds:
         u, c, vote = votes["climb"][-1]
-        first = sparse.csr_array((vote.astype(np.float64), (u, c)), shape=(knowledge.graph.n_nodes, release.n_nodes))
+        first = scipy.sparse.csr_array(
+            (vote.astype(np.float64), (u, c)), shape=(knowledge.graph.n_nodes, release.n_nodes)
+        )
         votes["dense"] = [_vote_mapping(GraphMatching(steps=_STEPS).begun(release, knowledge, first))]
     return votes
 

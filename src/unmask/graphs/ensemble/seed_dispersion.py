@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
 from unmask.core.errors import UnmaskError
 from unmask.graphs.communities import communities
@@ -108,7 +108,7 @@ def _compare(
     """P-values and ratios of T and C in one network."""
     strata = _strata(graph.degree, seeds)
     label, n = communities(graph), graph.n_nodes
-    membership = sparse.csr_array((np.ones(n), (label, np.arange(n))))
+    membership = scipy.sparse.csr_array((np.ones(n), (label, np.arange(n))))
     quota = np.bincount(strata[seeds], minlength=strata.max() + 1) / np.maximum(np.bincount(strata), 1)
     expected = np.asarray(membership @ quota[strata])
     blocks = [_statistics(graph, chosen, membership, expected) for chosen in _draws(strata, seeds, n_draws, rng)]
@@ -142,7 +142,7 @@ def _draws(
 
 
 def _statistics(
-    graph: SocialGraph, chosen: NDArray[np.float64], membership: sparse.csr_array, expected: NDArray[np.float64]
+    graph: SocialGraph, chosen: NDArray[np.float64], membership: scipy.sparse.csr_array, expected: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Return (2, n_columns) T and C of each column of nodes."""
     matrix, degree = graph.adjacency().astype(np.float64), graph.degree

@@ -14,7 +14,7 @@ from xml.etree.ElementTree import ParseError
 
 import duckdb
 import numpy as np
-from scipy import sparse
+import scipy
 
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.data.databases import explain_failure, open_database
@@ -50,14 +50,14 @@ def read_links(source: object, options: EdgeListOptions | None = None) -> LinkLi
     Examples
     --------
     >>> from scipy import sparse
-    >>> read_links(sparse.coo_array(([1, 1], ([0, 2], [1, 0])), shape=(3, 3))).u
+    >>> read_links(scipy.sparse.coo_array(([1, 1], ([0, 2], [1, 0])), shape=(3, 3))).u
     array([0, 2])
     """
     if isinstance(source, str | os.PathLike):
         return _from_path(Path(os.fspath(source)), options or EdgeListOptions())
     if options not in (None, EdgeListOptions()):
         raise UnmaskError("options of reading are given, expected for a file only")
-    if sparse.issparse(source):
+    if scipy.sparse.issparse(source):
         return _from_matrix(source)
     if hasattr(source, "get_edgelist"):
         return _from_igraph(source)
@@ -72,7 +72,7 @@ def read_links(source: object, options: EdgeListOptions | None = None) -> LinkLi
 
 
 def _from_matrix(matrix: Any) -> LinkList:
-    entries = sparse.coo_array(matrix)
+    entries = scipy.sparse.coo_array(matrix)
     if entries.shape[0] != entries.shape[1]:
         raise UnmaskError(f"the matrix has shape {entries.shape}, expected as many rows as columns")
     links = entries.data != 0

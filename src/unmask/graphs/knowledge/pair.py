@@ -8,9 +8,8 @@ from os import PathLike
 from typing import Final
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
-from scipy.sparse import csgraph
 
 from unmask.core.csr_rows import distinct
 from unmask.core.errors import UnmaskError
@@ -215,6 +214,6 @@ def _origin(
     people: NDArray[np.int64], nodes: NDArray[np.int64], n_source: int, n_target: int
 ) -> NDArray[np.int64] | None:
     """Return the person behind each target node: one behind those in rows of one source node; None where all differ."""
-    rows = sparse.coo_array((np.ones(len(people)), (people, n_source + nodes)), shape=(n_source + n_target,) * 2)
-    person = csgraph.connected_components(rows, directed=False)[1][n_source:].astype(np.int64)
+    rows = scipy.sparse.coo_array((np.ones(len(people)), (people, n_source + nodes)), shape=(n_source + n_target,) * 2)
+    person = scipy.sparse.csgraph.connected_components(rows, directed=False)[1][n_source:].astype(np.int64)
     return person if len(distinct(person)) < n_target else None
