@@ -26,6 +26,7 @@ from unmask.channels.design import (
     private_rate_distortion,
     rate_distortion,
 )
+from unmask.channels.evidence.messages import MessageLog
 from unmask.channels.evidence.rounds import RoundLog
 from unmask.channels.evidence.traces import TraceLog
 from unmask.channels.hidden_markov import Chain
@@ -53,6 +54,7 @@ __all__ = [
     "HiddenMarkovAttack",
     "LeastSquaresDisclosure",
     "MatchingAttack",
+    "MessageLog",
     "NearestNeighborAttack",
     "PlanarGaussian",
     "PlanarLaplace",

@@ -23,14 +23,15 @@ from unmask.cli.option_types import (
 DECLARED: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
     "unmask.channels.audit:audit_files": {
         "prior": {"help": "CSV of secret and probability; uniform when left out.", "type": FILE, "heading": "Input"},
-        "evidence": {"help": "Form of the files; recognized by the names of their columns and their shape when left out.", "default": "auto", "show_default": True, "type": click.Choice(("auto", "channel", "counts", "samples", "traces", "rounds", "messages")), "heading": "Input"},
+        "evidence": {"help": "Form of the files, recognized by their column names and shape when left out.", "default": "auto", "show_default": True, "type": click.Choice(("auto", "channel", "counts", "samples", "traces", "rounds", "messages")), "heading": "Input"},
         "no_limit": {"help": "Leave out the limit that no mechanism passes, which may take minutes.", "default": False, "show_default": True, "is_flag": True},
         "loss": {"help": "Loss: hamming, squared, absolute, euclidean, haversine, euclidean_medoid, haversine_medoid, or a CSV.", "default": "hamming", "show_default": True, "type": FileOrName(("hamming", "squared", "absolute", "euclidean", "haversine", "euclidean_medoid", "haversine_medoid")), "metavar": "NAME|PATH"},
         "coordinates": {"help": "CSV of secret and coordinates (default: the secrets are numbers).", "type": FILE},
         "unit": {"help": "Unit of the loss, such as m or km.", "type": str},
         "distortion": {"help": "CSV of the user's cost of an output, by default the loss.", "type": FILE},
         "mechanism": {"help": "NAME:KEY=VALUE that makes what is shown of traces, such as RandomizedResponse:epsilon=1:n=4.", "type": str},
-        "unpaired": {"help": "The pairing of sender and receiver in a line of rounds means nothing; print announced measures only.", "default": False, "show_default": True, "is_flag": True},
+        "unpaired": {"help": "Print announced measures only, since the pairing of sender and receiver in a line of rounds means nothing.", "default": False, "show_default": True, "is_flag": True},
+        "delay": {"help": "Law of the delays of messages: exponential:MEAN or fixed:MAX (default: exponential, with the mean of the log).", "type": str},
         "seed": {"help": "Seed of the random split of samples or users into halves.", "default": 0, "show_default": True, "type": click.IntRange(0, None), "parse": check_number},
     },
     "unmask.channels.criteria:advise": {
@@ -192,10 +193,10 @@ AUDITS: Mapping[str, AuditSignature] = {
         (),
     ),
     "unmask.channels.audit:audit_files": AuditSignature(
-        "Attack channels of the same secrets: what the best adversary can still estimate.\n\nA channel is a CSV: a line of output names behind an empty cell, then a line for each secret, its name and the\nprobability of each output. From counts of runs (whole numbers) or samples (lines secret,output) the leakage is\nestimated. A mechanism by name takes the place of a file. A loss has answers in lines and secrets in columns.\n\n\\b\nunmask audit channel response.csv\nunmask audit channel rounds.csv --policy 'realized_success_at_3<=0.5'\nunmask audit channel traces.csv --mechanism RandomizedResponse:epsilon=1:n=3\nunmask audit channel samples.csv --policy 'leakage_bits.high<=0.1'\nunmask audit channel Crowds:n=20:submit=0.3:corrupted=2\nunmask audit channel a.csv b.csv --prior prior.csv --loss euclidean --coordinates places.csv --report out.html",
+        "Attack channels of the same secrets: what the best adversary can still estimate.\n\nA channel is a CSV: a line of output names behind an empty cell, then a line for each secret, its name and the\nprobability of each output. From counts of runs (whole numbers) or samples (lines secret,output) the leakage is\nestimated. A mechanism by name takes the place of a file. A loss has answers in lines and secrets in columns.\n\n\\b\nunmask audit channel response.csv\nunmask audit channel rounds.csv --policy 'realized_success_at_3<=0.5'\nunmask audit channel messages.csv --delay exponential:2.5\nunmask audit channel traces.csv --mechanism RandomizedResponse:epsilon=1:n=3\nunmask audit channel samples.csv --policy 'leakage_bits.high<=0.1'\nunmask audit channel Crowds:n=20:submit=0.3:corrupted=2\nunmask audit channel a.csv b.csv --prior prior.csv --loss euclidean --coordinates places.csv --report out.html",
         "channels",
         -1,
-        ("prior", "evidence", "no_limit", "loss", "coordinates", "unit", "distortion", "mechanism", "unpaired", "seed"),
+        ("prior", "evidence", "no_limit", "loss", "coordinates", "unit", "distortion", "mechanism", "unpaired", "delay", "seed"),
         (),
     ),
     "unmask.graphs.audit:audit_files": AuditSignature(

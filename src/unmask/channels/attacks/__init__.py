@@ -12,6 +12,7 @@ from unmask.channels.attacks.disclosure import (
 )
 from unmask.channels.attacks.learning import FrequencyAttack, NearestNeighborAttack, Samples, learn_chain
 from unmask.channels.attacks.matching import MatchingAttack, MatchingMarginals, log_permanent
+from unmask.channels.attacks.sampled_matchings import sample_matchings
 from unmask.channels.attacks.system_anonymity import SystemAnonymity, bagai_entropy, edman_degree, gierlichs_degree
 from unmask.channels.hidden_markov import HiddenMarkovAttack, most_likely_path
 
@@ -37,4 +38,5 @@ __all__ = [
     "learn_chain",
     "log_permanent",
     "most_likely_path",
+    "sample_matchings",
 ]

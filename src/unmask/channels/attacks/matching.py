@@ -59,6 +59,8 @@ class MatchingMarginals:
         Largest violation of a column sum.
     warning : str
         Reason why the numbers are not exact, or empty.
+    standard_error : float
+        Largest standard error of a probability that was sampled.
     """
 
     probability: Floats
@@ -67,14 +69,15 @@ class MatchingMarginals:
     iterations: int = 0
     gap: float = 0.0
     warning: str = ""
+    standard_error: float = 0.0
 
     def posterior(self, *, labels: tuple[str, ...] | None = None) -> Posterior:
         """Return the marginals as a belief.
 
-        The status is `model` for exact marginals and for belief propagation that converged. It is `scores` otherwise,
-        because entropy and leakage of numbers that overstate privacy are not valid.
+        The status is `model` for exact or sampled marginals and for belief propagation that converged. It is `scores`
+        otherwise, because entropy and leakage of numbers that overstate privacy are not valid.
         """
-        is_sound = self.method in ("exact", "belief propagation") and self.converged
+        is_sound = self.method in ("exact", "sampled", "belief propagation") and self.converged
         status: Status = "model" if is_sound else "scores"
         provenance = {
             "attack": "matching",

@@ -14,12 +14,14 @@ from numpy.typing import ArrayLike
 
 from unmask.channels.audit.blocks import ADVERSARIES, advise, cautions, describe_risk, headline, make_blocks
 from unmask.channels.audit.facts import AttackedChannel, ChannelFacts, measure_channels
+from unmask.channels.audit.messages import audit_messages
 from unmask.channels.audit.rounds import audit_rounds
 from unmask.channels.audit.rows import score_belief
 from unmask.channels.audit.samples import audit_samples
 from unmask.channels.audit.tables import BEST, make_tables
 from unmask.channels.audit.traces import audit_traces
 from unmask.channels.channel import Channel
+from unmask.channels.evidence.messages import Delay, MessageLog
 from unmask.channels.evidence.rounds import RoundLog
 from unmask.channels.evidence.traces import TraceLog
 from unmask.channels.loss_model import LossModel, compatible, read_distortion, read_loss_model
@@ -50,7 +52,7 @@ LINES = "The adversary answers with a line of the loss; with answers between the
 """Assumption of an audit whose loss is a matrix."""
 
 
-System = Channel | TraceLog | RoundLog
+System = Channel | TraceLog | RoundLog | MessageLog
 """Releases that an audit of channels takes: a channel, or evidence about a system."""
 
 
@@ -65,6 +67,7 @@ def audit(
     unit: str | None = None,
     mechanism: str | None = None,
     unpaired: bool = False,
+    delay: str | None = None,
     seed: Annotated[int, Range(0)] = 0,
     limit: bool = True,
     assumptions: Sequence[str] = (),
@@ -73,7 +76,7 @@ def audit(
 
     Parameters
     ----------
-    release : Channel, TraceLog, RoundLog or mapping of these
+    release : Channel, TraceLog, RoundLog, MessageLog or mapping of these
         Channels or evidence by name, of one kind.
     truth : None
         Not allowed: a channel has no truth.
@@ -84,7 +87,9 @@ def audit(
     mechanism : str, optional
         NAME:KEY=VALUE that makes what is shown of traces, such as RandomizedResponse:epsilon=1:n=4
     unpaired : bool
-        the pairing of sender and receiver in a line of rounds means nothing; print announced measures only
+        print announced measures only, since the pairing of sender and receiver in a line of rounds means nothing
+    delay : str, optional
+        law of the delays of messages: exponential:MEAN or fixed:MAX (default: exponential, with the mean of the log)
     seed : int
         seed of the random split of samples or users into halves
     limit : bool
@@ -102,10 +107,16 @@ def audit(
     systems = dict(release) if isinstance(release, Mapping) else {"release": release}
     first = _check_one_kind(systems)
     texts: dict[str, Any] = {"title": f"Audit of {', '.join(systems)}", "assumptions": assumptions}
+    if isinstance(first, RoundLog | MessageLog):
+        _refuse(first, loss=None if isinstance(loss, str) and loss == "hamming" else loss, mechanism=mechanism)
     if isinstance(first, RoundLog):
-        _refuse(first, loss=loss if loss != "hamming" else None, mechanism=mechanism)
+        _refuse(first, delay=delay)
         return audit_rounds(cast(Mapping[str, RoundLog], systems), unpaired=unpaired, **texts)
     _refuse(first, unpaired=unpaired or None)
+    if isinstance(first, MessageLog):
+        law = None if delay is None else Delay.parse(delay)
+        return audit_messages(cast(Mapping[str, MessageLog], systems), delay=law, seed=seed, **texts)
+    _refuse(first, delay=delay)
     names = first.places if isinstance(first, TraceLog) else first.x_labels
     model = read_loss_model(loss, names, coordinates=coordinates, answers=answers, unit=unit)
     if isinstance(first, TraceLog):
@@ -137,7 +148,7 @@ def _refuse(system: System, **options: object) -> None:
     """Raise an error for options that mean nothing for a system."""
     for name, value in options.items():
         if value is not None:
-            kind = {TraceLog: "traces", RoundLog: "rounds"}.get(type(system), "a channel")
+            kind = {TraceLog: "traces", RoundLog: "rounds", MessageLog: "messages"}.get(type(system), "a channel")
             raise UnmaskError(f"{name} means nothing for {kind}; leave it out")
 
 

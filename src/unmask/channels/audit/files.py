@@ -13,6 +13,7 @@ from unmask.channels.audit.rows import make_row
 from unmask.channels.channel import Channel
 from unmask.channels.evidence.forms import Evidence, Form, recognize_form
 from unmask.channels.evidence.lines import Lines, read_lines
+from unmask.channels.evidence.messages import MessageLog, read_messages
 from unmask.channels.evidence.rounds import RoundLog, read_rounds
 from unmask.channels.evidence.traces import TraceLog, read_traces
 from unmask.channels.loss_model import read_loss_model
@@ -26,11 +27,17 @@ from unmask.results import AuditResult, Row
 
 _log = logging.getLogger(__name__)
 
-LOGS: Mapping[str, Callable[[Path, Lines], TraceLog | RoundLog]] = {"traces": read_traces, "rounds": read_rounds}
+EventLog = TraceLog | RoundLog | MessageLog
+
+LOGS: Mapping[str, Callable[[Path, Lines], EventLog]] = {
+    "traces": read_traces,
+    "rounds": read_rounds,
+    "messages": read_messages,
+}
 """Form of a log -> its reader."""
 
 
-@with_parameters(audit, only=("distortion", "mechanism", "unpaired", "seed"))
+@with_parameters(audit, only=("distortion", "mechanism", "unpaired", "delay", "seed"))
 @with_parameters(read_loss_model, only=("loss", "coordinates", "unit"))
 def audit_files(
     channels: Sequence[Path],
@@ -49,6 +56,7 @@ def audit_files(
     \b
     unmask audit channel response.csv
     unmask audit channel rounds.csv --policy 'realized_success_at_3<=0.5'
+    unmask audit channel messages.csv --delay exponential:2.5
     unmask audit channel traces.csv --mechanism RandomizedResponse:epsilon=1:n=3
     unmask audit channel samples.csv --policy 'leakage_bits.high<=0.1'
     unmask audit channel Crowds:n=20:submit=0.3:corrupted=2
@@ -60,8 +68,8 @@ def audit_files(
         Files of channels or of evidence, or mechanisms NAME:KEY=VALUE.
     prior : path, optional
         CSV of secret and probability; uniform when left out
-    evidence : {"auto", "channel", "counts", "samples", "traces", "rounds"}
-        form of the files; recognized by the names of their columns and their shape when left out
+    evidence : {"auto", "channel", "counts", "samples", "traces", "rounds", "messages"}
+        form of the files, recognized by their column names and shape when left out
     no_limit : bool
         leave out the limit that no mechanism passes, which may take minutes
     **stakes
@@ -89,7 +97,7 @@ def audit_files(
     return replace(result, rows=result.rows + delays)
 
 
-def _read_log(path: Path, lines: Lines, form: Form) -> TraceLog | RoundLog:
+def _read_log(path: Path, lines: Lines, form: Form) -> EventLog:
     """Return the evidence of a log, with a note on how it was read."""
     log = LOGS[form](path, lines)
     _log.warning("note: %s is read as %s: %d lines.", path.name, form, len(lines) - 1)
