@@ -102,9 +102,13 @@ it, and the seconds that the same case took in the run before on this machine.
 def measured(program: str, flags: list[str]) -> Iterator[Row]:
     """The rows of a program as they come, told on stderr, each with its seconds of the last run."""
     command = [sys.executable, str(HERE / f"{program}.py"), "--json", *flags]
-    here, day = machine(), f"{date.today():%Y-%m-%d}"
-    about = {"program": program, "machine": here, "day": day, "load": round(os.getloadavg()[0], 1)}
-    took = {of_case(row): row["seconds"] for row in kept() if (row["program"], row["machine"]) == (program, here)}
+    machine_name, day = machine(), f"{date.today():%Y-%m-%d}"
+    about = {"program": program, "machine": machine_name, "day": day, "load": round(os.getloadavg()[0], 1)}
+    took = {
+        of_case(row): row["seconds"]
+        for row in read_rows()
+        if (row["program"], row["machine"]) == (program, machine_name)
+    }
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as running:
         assert running.stdout is not None
         for text in running.stdout:
@@ -117,29 +121,33 @@ def measured(program: str, flags: list[str]) -> Iterator[Row]:
 
 def quick() -> str:
     """The ratio of each peer as it is now, and as it was when the page was written."""
-    was = {(row["program"], *of_case(row)): row["ratio"] for row in kept()}
+    was = {(row["program"], *of_case(row)): row["ratio"] for row in read_rows()}
     lines = [("race", "peer", "ratio", "on the page")]
     for program, groups in QUICK.items():
         for row in measured(program, ["--quick", "--only", *groups]):
             if row["is_peer"] and not row["not_done"]:
-                before = was.get((program, *of_case(row)))
-                lines.append((row["race"], row["case"], *(harness.number(one, 3) for one in (row["ratio"], before))))
+                row_before = was.get((program, *of_case(row)))
+                lines.append(
+                    (row["race"], row["case"], *(harness.number(row, 3) for row in (row["ratio"], row_before)))
+                )
     return aligned(lines)
 
 
-def kept() -> list[Row]:
+def read_rows() -> list[Row]:
     """What was measured so far."""
     return [json.loads(text) for text in ROWS.read_text(encoding="utf-8").splitlines()] if ROWS.exists() else []
 
 
-def keep(program: str, found: list[Row]) -> None:
+def keep(program: str, result: list[Row]) -> None:
     """Keep what a run of a program found beside the rows of the others, programs in their order."""
-    old = kept()
-    before = {of_case(row): row for row in old if row["program"] == program}
+    old = read_rows()
+    rows_before = {of_case(row): row for row in old if row["program"] == program}
     untried = (harness.LEFT_OUT, harness.NOT_INSTALLED)
-    new = {of_case(row): before.get(of_case(row), row) if row["not_done"] in untried else row for row in found}
-    ran_on = {row["race"]: row["machine"] for row in found if row["not_done"] not in untried}
-    of_program = [row for row in (before | new).values() if row["machine"] == ran_on.get(row["race"], row["machine"])]
+    new = {of_case(row): rows_before.get(of_case(row), row) if row["not_done"] in untried else row for row in result}
+    ran_on = {row["race"]: row["machine"] for row in result if row["not_done"] not in untried}
+    of_program = [
+        row for row in (rows_before | new).values() if row["machine"] == ran_on.get(row["race"], row["machine"])
+    ]
     races = list(dict.fromkeys(row["race"] for row in of_program))
     of_program.sort(key=lambda row: races.index(row["race"]))
     rows = [*(row for row in old if row["program"] != program), *of_program]
@@ -189,16 +197,16 @@ def aligned(lines: list[tuple[str, ...]]) -> str:
 
 def summary(rows: list[Row]) -> str:
     """Return the page that a user reads: ten tasks, targets, and what keeps a case from its target."""
-    judged = [row for row in rows if row["judged"]]
-    late = [row for row in judged if missed(row)]
-    by_work = {work(row): row for row in judged}
+    judged_rows = [row for row in rows if row["judged"]]
+    late = [row for row in judged_rows if missed(row)]
+    by_work = {work(row): row for row in judged_rows}
     tasks = [(words, *of_bar(by_work[name], rows)[1:3]) for name, words in TASKS.items() if name in by_work]
     reasons = {work(row): row["limit"] for row in late if row["limit"]}
     parts = (
         SUMMARY,
         "## Ten tasks\n",
         aligned([("task", "time, peak memory", "target"), *tasks]) + "\n",
-        f"## Targets\n\n{len(judged) - len(late)} of {len(judged)} targets are met.\n",
+        f"## Targets\n\n{len(judged_rows) - len(late)} of {len(judged_rows)} targets are met.\n",
         aligned([("missed target", "reason"), *reasons.items()]) + "\n",
         "## Comparisons\n",
         PICTURE,
@@ -210,23 +218,23 @@ def summary(rows: list[Row]) -> str:
 
 def reached(rows: list[Row]) -> str:
     """Return the targets and what was reached, as a table."""
-    judged = [row for row in rows if row["judged"]]
-    return "\n".join(["## Targets\n", aligned([BARS_HEAD, *(of_bar(row, rows) for row in judged)]), ""])
+    judged_rows = [row for row in rows if row["judged"]]
+    return "\n".join(["## Targets\n", aligned([BARS_HEAD, *(of_bar(row, rows) for row in judged_rows)]), ""])
 
 
 def missed(row: Row) -> bool:
     """Whether a case misses a thing that is demanded of it."""
-    return any(one.startswith("MISSED") for one in row["judged"])
+    return any(judgment.startswith("MISSED") for judgment in row["judged"])
 
 
 def of_bar(row: Row, rows: list[Row]) -> tuple[str, ...]:
     """A case that something is demanded of, as cells. A demand on the ratio is one on the case that has it."""
     clock, race = row["clock"], [one for one in rows if one["race"] == row["race"] and not one["not_done"]]
-    ours, peers = (race[0], [row]) if row["is_peer"] else (row, [one for one in race if one["is_peer"]])
-    nearest = min(peers, key=lambda one: float(one[clock]), default=None)
+    ours, peers = (race[0], [row]) if row["is_peer"] else (row, [row for row in race if row["is_peer"]])
+    nearest = min(peers, key=lambda row: float(row[clock]), default=None)
     ratio = harness.number(nearest[clock] / ours[clock], 3) if nearest else ""
     took = f"{harness.number(ours[clock], 3)} s{' wall' * (clock == 'wall')}, {ours['peak_mib']:,.0f} MiB"
-    demands = ", ".join(one.partition(": ")[2].removeprefix("at most ") for one in row["judged"])
+    demands = ", ".join(judgment.partition(": ")[2].removeprefix("at most ") for judgment in row["judged"])
     return work(ours), took, demands, timed(nearest) if nearest else "", ratio, "MISSED" if missed(row) else "met"
 
 
@@ -237,12 +245,12 @@ def work(row: Row) -> str:
 
 def slower(rows: list[Row]) -> str:
     """Return a table of the cases that took longer than in the run before of their program."""
-    found = [
+    changes = [
         (work(row), f"{harness.number(row['before'], 3)} s", f"{harness.number(row['seconds'], 3)} s")
         for row in rows
         if row["before"] and row["seconds"] and row["seconds"] > max(SLOWER * row["before"], row["before"] + 0.05)
     ]
-    return "## Slower than before\n\n" + aligned([("case", "before", "now"), *found]) + "\n" if found else ""
+    return "## Slower than before\n\n" + aligned([("case", "before", "now"), *changes]) + "\n" if changes else ""
 
 
 PICTURE = """```{picture} All cases with a peer, by program. To the right of 1, unmask takes less time.
@@ -271,7 +279,10 @@ def marked(rows: list[Row]) -> list[Row]:
 
 def marks(rows: list[Row]) -> dict[str, str]:
     """By machine: none for the first, daggers for others."""
-    return {one: "\u2020" * number for number, one in enumerate(dict.fromkeys(row["machine"] for row in rows))}
+    return {
+        machine_name: "\u2020" * number
+        for number, machine_name in enumerate(dict.fromkeys(row["machine"] for row in rows))
+    }
 
 
 def measured_on(rows: list[Row]) -> str:
@@ -340,9 +351,9 @@ def main() -> None:
     flags += (["--peers", options.peers] if options.peers else []) + options.more
     for program in programs:
         keep(program, list(measured(program, flags)))
-        options.output.write_text(summary(kept()), encoding="utf-8")
-        options.output.with_name(CASES).write_text(all_cases(kept()), encoding="utf-8")
-    print(reached(kept()))
+        options.output.write_text(summary(read_rows()), encoding="utf-8")
+        options.output.with_name(CASES).write_text(all_cases(read_rows()), encoding="utf-8")
+    print(reached(read_rows()))
 
 
 if __name__ == "__main__":

@@ -126,8 +126,8 @@ def sparse_joint() -> Any:
     from scipy.sparse import csr_array
 
     rng = np.random.default_rng(SEED)
-    at = (np.repeat(np.arange(20_000), 3), rng.integers(500_000, size=60_000))
-    return csr_array((rng.integers(1, 9, size=60_000).astype(float), at), shape=(20_000, 500_000))
+    index = (np.repeat(np.arange(20_000), 3), rng.integers(500_000, size=60_000))
+    return csr_array((rng.integers(1, 9, size=60_000).astype(float), index), shape=(20_000, 500_000))
 
 
 def our_sparse() -> Step:
@@ -196,9 +196,9 @@ def our_curve() -> Step:
     prior, distortion, slopes = curve_problem()
 
     def step() -> Found:
-        found = rate_distortion(prior, distortion, slopes=slopes, gap=1e-6)
-        lagrangian = float((found.rate + slopes * found.distortion).sum())
-        return {"sum of R + s D": lagrangian, "gap": float(found.gap.max())}
+        curve = rate_distortion(prior, distortion, slopes=slopes, gap=1e-6)
+        lagrangian = float((curve.rate + slopes * curve.distortion).sum())
+        return {"sum of R + s D": lagrangian, "gap": float(curve.gap.max())}
 
     return step
 
@@ -250,8 +250,8 @@ def our_program(n: int, method: str) -> Step:
     problem = planar(n)
 
     def step() -> Found:
-        found = optimal_mechanism(*problem, method=method)  # type: ignore[arg-type]
-        return {"average": found.privacy, "worst": found.worst, "gap": found.gap}
+        mechanism = optimal_mechanism(*problem, method=method)  # type: ignore[arg-type]
+        return {"average": mechanism.privacy, "worst": mechanism.worst, "gap": mechanism.gap}
 
     return step
 
@@ -273,8 +273,8 @@ def highs(n: int) -> Step:
     side = np.concatenate([np.zeros(n * n), [budget]])
 
     def step() -> Found:
-        found = linprog(objective, upper, side, equal, np.ones(n), method="highs-ds")
-        return {"average": -found.fun}
+        result = linprog(objective, upper, side, equal, np.ones(n), method="highs-ds")
+        return {"average": -result.fun}
 
     return step
 

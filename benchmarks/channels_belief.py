@@ -31,14 +31,14 @@ def numpy_posterior() -> Step:
     import numpy as np
 
     n, width = 1_000_000, 100
-    log_p, _, right = random_belief(n, width)
+    log_p, _, true_candidate = random_belief(n, width)
 
     def step() -> Found:
         sums = np.zeros(4)
         for start in range(0, n, 10_000):
             log_q = log_p[start : start + 10_000].astype(np.float64)
             q = np.exp(log_q)
-            true = np.take_along_axis(q, right[start : start + 10_000, None], axis=1)
+            true = np.take_along_axis(q, true_candidate[start : start + 10_000, None], axis=1)
             ahead, level = (q > true).sum(), (q == true).sum() - len(q)
             sums += (-(q * log_q).sum() / np.log(2), q.max(axis=1).sum(), true.sum(), len(q) + ahead + level / 2)
         return dict(zip(("H1 bits", "success", "right", "rank"), (sums / n).tolist(), strict=True))
@@ -57,8 +57,8 @@ def our_posterior() -> Step:
     from unmask.measures.success import log_loss_bits, rank, realized_success, success_probability
 
     n, width = 1_000_000, 100
-    log_p, candidate, right = random_belief(n, width)
-    truth = Truth(candidate[np.arange(n), right])
+    log_p, candidate, true_candidate = random_belief(n, width)
+    truth = Truth(candidate[np.arange(n), true_candidate])
 
     def step() -> Found:
         belief = Posterior(

@@ -50,8 +50,8 @@ def table(folder: str, rows: int) -> None:
         connection.execute(f"copy (from '{folder}/part-*.parquet') to '{folder}/table.parquet' (format parquet)")
         for n in (3, 5, 6):
             distinct = f"select distinct {', '.join(COLUMNS[:n])} from '{folder}/table.parquet'"
-            (found,) = connection.execute(f"select count(*) from ({distinct})").fetchall()
-            (Path(folder) / f"combinations-{n}").write_text(str(found[0]))
+            (count,) = connection.execute(f"select count(*) from ({distinct})").fetchall()
+            (Path(folder) / f"combinations-{n}").write_text(str(count[0]))
 
 
 def items(folder: str, rows: int) -> None:
@@ -68,10 +68,10 @@ def items(folder: str, rows: int) -> None:
             connection.execute(f"copy (select item, subject from cells) to '{folder}/truth.parquet' (format parquet)")
             guess = f"copy (select item, cluster from cells order by hash(item)) to '{folder}/{name}.parquet'"
             connection.execute(f"{guess} (format parquet)")
-            (found,) = connection.execute(
+            (count,) = connection.execute(
                 "select count(*) from (select distinct subject, cluster from cells)"
             ).fetchall()
-            (Path(folder) / f"pairs-{name}").write_text(str(found[0]))
+            (Path(folder) / f"pairs-{name}").write_text(str(count[0]))
 
 
 def network(folder: str, edges: int) -> None:
@@ -88,8 +88,8 @@ def network(folder: str, edges: int) -> None:
         connection.execute(f"create temp view links as select i, {ends} from range({edges}) r(i)")
         for name, salt in (("auxiliary", 0), ("release", 7)):
             ids = [f"{released_id(end, n)} as {end}" if salt else end for end in ("a", "b")]
-            kept = f"select {', '.join(ids)} from links where hash(i, {salt + 3}) % 10 > 0"
-            connection.execute(f"copy ({kept}) to '{folder}/{name}.txt' (header false, delimiter ' ')")
+            links_kept = f"select {', '.join(ids)} from links where hash(i, {salt + 3}) % 10 > 0"
+            connection.execute(f"copy ({links_kept}) to '{folder}/{name}.txt' (header false, delimiter ' ')")
         seeds = f"select i as known, {released_id('i', n)} as found from range({n}) r(i) where i % 5 = 0"
         connection.execute(f"copy ({seeds}) to '{folder}/seeds.txt' (header false, delimiter ' ')")
 
@@ -192,7 +192,7 @@ def measure(chosen: argparse.Namespace) -> None:
     for makes, make, jobs, sizes in kinds:
         for size in sizes if set(makes) & set(wanted) else ():
             with tempfile.TemporaryDirectory(dir=chosen.folder) as folder:
-                harness.apart(make, folder, size)
+                harness.run_apart(make, folder, size)
                 for form in chosen.forms:
                     if form == "memory" and size > chosen.most_in_memory:
                         continue
@@ -216,10 +216,15 @@ def keep(job: Job, size: int, took: harness.Outcome) -> None:
     print(json.dumps(row), flush=True)
     if took.why == "failed":  # a fault of the program is no measurement
         return
-    same = ("work", "form", "variant", "size")
-    others = [one for one in measured() if any(one[key] != row[key] for key in same)]
-    every = sorted([*others, row], key=lambda one: [str(one[key]) if key != "size" else one[key] for key in same])
-    ROWS.write_text("".join(json.dumps(one, sort_keys=True) + "\n" for one in every), encoding="utf-8")
+    key_names = ("work", "form", "variant", "size")
+    other_rows = [measurement for measurement in measured() if any(measurement[key] != row[key] for key in key_names)]
+    all_rows = sorted(
+        [*other_rows, row],
+        key=lambda measurement: [str(measurement[key]) if key != "size" else measurement[key] for key in key_names],
+    )
+    ROWS.write_text(
+        "".join(json.dumps(measurement, sort_keys=True) + "\n" for measurement in all_rows), encoding="utf-8"
+    )
 
 
 def measured() -> list[dict[str, Any]]:

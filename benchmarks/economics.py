@@ -54,8 +54,8 @@ def ours(people: int) -> Step:
     price_records(attacker, sizes[:1], population=people, cell_probability=p[:1], belief="binomial")
 
     def step() -> Found:
-        found = price_records(attacker, sizes, population=people, cell_probability=p, belief="binomial")
-        return dict(enumerate(found.payoff.tolist()))
+        prices = price_records(attacker, sizes, population=people, cell_probability=p, belief="binomial")
+        return dict(enumerate(prices.payoff.tolist()))
 
     return step
 
@@ -103,16 +103,16 @@ def _every_row(game: Any) -> float:
     n = len(game.states)
     bounds = np.column_stack([np.full(n, -np.inf), np.full(n, np.inf)])
     bounds[game.sink] = 0.0
-    found = optimize.linprog(
+    result = optimize.linprog(
         np.ones(n),
         A_ub=sparse.csr_array((weights, (rows, columns)), shape=(len(reward), n)),
         b_ub=-np.asarray(reward),
         bounds=bounds,
         method="highs",
     )
-    if found.status != 0:
-        raise RuntimeError(found.message)
-    return float(found.x[game.start])
+    if result.status != 0:
+        raise RuntimeError(result.message)
+    return float(result.x[game.start])
 
 
 def case_file(people: int, belief: str) -> Step:
@@ -126,8 +126,8 @@ def case_file(people: int, belief: str) -> Step:
     price_records(attacker, sizes[:1], population=people, cell_probability=p[:1], belief=belief)
 
     def step() -> Found:
-        found = price_records(attacker, sizes, population=people, cell_probability=p, belief=belief)
-        return {"expected number named": float(found.success_probability.sum())}
+        prices = price_records(attacker, sizes, population=people, cell_probability=p, belief=belief)
+        return {"expected number named": float(prices.success_probability.sum())}
 
     return step
 
@@ -162,9 +162,9 @@ def table(max_size: int, cap: str) -> Step:
     exploitation_table(attacker, 1)  # imports and compiles
 
     def step() -> Found:
-        found = exploitation_table(attacker, max_size)
-        assert found.thresholds.attacked is None
-        return {"payoff at the largest size": float(found.payoff[-1])}
+        result = exploitation_table(attacker, max_size)
+        assert result.thresholds.attacked is None
+        return {"payoff at the largest size": float(result.payoff[-1])}
 
     return step
 
@@ -216,8 +216,8 @@ def all_groups(times: int) -> Step:
     campaign(attacker, np.arange(1, 101))  # imports and compiles
 
     def step() -> Found:
-        found = campaign(attacker, sizes)
-        return {"payoff": found.payoff, "upper": found.upper}
+        plan = campaign(attacker, sizes)
+        return {"payoff": plan.payoff, "upper": plan.upper}
 
     return step
 
@@ -276,11 +276,11 @@ def with_beliefs(people: int, n: int) -> tuple[Any, dict[int, dict[int, float]]]
     return attacker, {record: binomial_belief(people, p[record]) for record in chosen}
 
 
-def difference(found: Found, first: Found | None) -> str:
+def difference(result: Found, first: Found | None) -> str:
     """Largest difference of payoffs of the same record, in gains; a payoff below 0 is one of staying away."""
-    if not first or not found:
+    if not first or not result:
         return ""
-    gaps = (abs(max(x, 0.0) - max(first[record], 0.0)) for record, x in found.items())
+    gaps = (abs(max(x, 0.0) - max(first[record], 0.0)) for record, x in result.items())
     return f"differ by {max(gaps) / GAIN:.0e} gains"
 
 
@@ -289,24 +289,26 @@ def difference(found: Found, first: Found | None) -> str:
 
 def races(_: argparse.Namespace) -> Iterator[Race]:
     """The six parts."""
-    for people, few in PEOPLE.items():
-        largest, times = people == max(PEOPLE), N_RECORDS / few  # bars are for the largest only
-        whole = Case("LP per record", one_program, (people, N_RECORDS), long=True)
+    for people, few_people in PEOPLE.items():
+        largest, times = people == max(PEOPLE), N_RECORDS / few_people  # bars are for the largest only
+        single_program = Case("LP per record", one_program, (people, N_RECORDS), long=True)
         yield Race(
             "1",
             f"5,000 records, {people:,} people",
             (Case("ours", ours, (people,)),),
             (
                 Case("two-level", two_level, (people,), ratio_at_least=1000 * largest),
-                *((whole,) if people == min(PEOPLE) else ()),  # the few stand for all; minutes where people are many
+                *(
+                    (single_program,) if people == min(PEOPLE) else ()
+                ),  # the few stand for all; minutes where people are many
                 Case(
-                    f"LP per record, {few} scaled",
+                    f"LP per record, {few_people} scaled",
                     one_program,
-                    (people, few),
+                    (people, few_people),
                     times=times,
                     ratio_at_least=50_000 * largest,
                 ),
-                Case(f"textbook LP, {few} scaled", textbook, (people, few), times=times),
+                Case(f"textbook LP, {few_people} scaled", textbook, (people, few_people), times=times),
             ),
             shows="payoff of each record, binomial belief",
             compare=difference,

@@ -57,17 +57,17 @@ from unmask.graphs import Auxiliary
 # --- ours ------------------------------------------------------------------------------------------------
 
 
-def found(truth: Any, seeds: Any, mapping: Any) -> Found:
+def count_matches(truth: Any, seeds: Any, mapping: Any) -> Found:
     """Recall and precision in per cent, seeds out, and the number of pairs."""
     import numpy as np
 
     open_ = np.ones(len(mapping), dtype=bool)
     open_[seeds[0]] = False
     mapped = open_ & (mapping >= 0)
-    right = (mapped & (mapping == truth)).sum()
+    n_right = (mapped & (mapping == truth)).sum()
     return {
-        "recall": 100 * float(right / max((open_ & (truth >= 0)).sum(), 1)),
-        "precision": 100 * float(right / max(mapped.sum(), 1)),
+        "recall": 100 * float(n_right / max((open_ & (truth >= 0)).sum(), 1)),
+        "precision": 100 * float(n_right / max(mapped.sum(), 1)),
         "pairs": int((mapping >= 0).sum()),
     }
 
@@ -85,8 +85,8 @@ def ours(attack: str, network: str, n_seeds: int, parameters: dict[str, Any], la
         start = time.process_time()
         belief = run(pair.target, Auxiliary(pair.source, seeds))
         rate = belief.visits / (time.process_time() - start) / 1e6
-        shown = found(pair.truth, seeds, belief.mapping)
-        return {**shown, "passes": len(belief.sweeps), "M visits": belief.visits / 1e6, "M visits/s": rate}
+        counts = count_matches(pair.truth, seeds, belief.mapping)
+        return {**counts, "passes": len(belief.sweeps), "M visits": belief.visits / 1e6, "M visits/s": rate}
 
     return step
 
@@ -141,14 +141,14 @@ def large(attack: str, folder: str) -> Step:
 
     module, name = attack.split(":")
     run = getattr(importlib.import_module(f"unmask.graphs.attacks.{module}"), name)()
-    made = np.load(f"{folder}/large.npz")
-    *graphs, truth, here, there = (made[f"arr_{at}"] for at in range(7))
-    source, target, seeds = SocialGraph(*graphs[:2]), SocialGraph(*graphs[2:]), (here, there)
+    arrays = np.load(f"{folder}/large.npz")
+    *graphs, truth, source_seeds, target_seeds = (arrays[f"arr_{index}"] for index in range(7))
+    source, target, seeds = SocialGraph(*graphs[:2]), SocialGraph(*graphs[2:]), (source_seeds, target_seeds)
     compile_loops(run, source.n_nodes)
 
     def step() -> Found:
         belief = run(target, Auxiliary(source, seeds))
-        return {**found(truth, seeds, belief.mapping), "M visits": belief.visits / 1e6}
+        return {**count_matches(truth, seeds, belief.mapping), "M visits": belief.visits / 1e6}
 
     return step
 
@@ -166,8 +166,8 @@ def huge(folder: str, threads: int) -> Step:
     def step() -> Found:
         belief = run(target, Auxiliary(source, seeds))
         mapped = np.flatnonzero(belief.mapping >= 0)
-        wrong = int((belief.mapping[mapped] != mapped).sum())
-        return {"pairs": len(mapped), "wrong": wrong, "passes": len(belief.sweeps), "M visits": belief.visits / 1e6}
+        n_wrong = int((belief.mapping[mapped] != mapped).sum())
+        return {"pairs": len(mapped), "wrong": n_wrong, "passes": len(belief.sweeps), "M visits": belief.visits / 1e6}
 
     return step
 
@@ -215,7 +215,7 @@ def load() -> Step:
 
     folder = tempfile.TemporaryDirectory()
     path = Path(folder.name) / "edges.txt"
-    harness.apart(write_power_law, path)
+    harness.run_apart(write_power_law, path)
 
     def step() -> Found:
         graph = SocialGraph.read(path)
@@ -237,7 +237,7 @@ def peer(passes: str, last: bool) -> Step:
 
     def step() -> Found:
         mapping, n_passes = getattr(peers, passes)(pair.target, pair.source, seeds)
-        return {**found(pair.truth, seeds, mapping), "passes": n_passes}
+        return {**count_matches(pair.truth, seeds, mapping), "passes": n_passes}
 
     return step
 
@@ -265,18 +265,23 @@ GROUPS = ("pass", "nar09", "threads", "attacks", "large", "huge", "load")
 
 def races(chosen: argparse.Namespace) -> Iterator[Race]:
     """All of them; `large` only if it is asked for."""
-    last, whole = (
-        tuple(Case(name, peer, (by, last), long=not last and name == "dictionaries") for name, by in PEERS.items())
+    last, full_run = (
+        tuple(
+            Case(name, peer, (program, last), long=not last and name == "dictionaries")
+            for name, program in PEERS.items()
+        )
         for last in (True, False)
     )
     belief = Case("and the belief", ours, (NAR09, "epinions", 1000, SYNCHRONOUS, True))
     yield Race("pass", "one pass of Nar09, Epinions", (Case("ours", our_pass), belief), last, "nothing new to find")
     synchronous = Case("synchronous", ours, (NAR09, "epinions", 1000, SYNCHRONOUS), at_most=0.25, limit=VISITED)
     at_once = Case("matches count at once", ours, (NAR09, "epinions", 1000, {}))
-    yield Race("nar09", "Nar09, Epinions, 1000 seeds", (synchronous, at_once), whole, "the whole attack")
-    one = Case("one thread", ours, (NAR09, "slashdot", 1000, SYNCHRONOUS), ratio_at_least=1.7, limit=ALONE)
+    yield Race("nar09", "Nar09, Epinions, 1000 seeds", (synchronous, at_once), full_run, "the whole attack")
+    single_thread = Case("one thread", ours, (NAR09, "slashdot", 1000, SYNCHRONOUS), ratio_at_least=1.7, limit=ALONE)
     two = Case("two threads", ours, (NAR09, "slashdot", 1000, {**SYNCHRONOUS, "threads": 2}))
-    yield Race("threads", "Nar09, Slashdot, 1000 seeds", (two,), (one,), "gain of a second core", clock="wall")
+    yield Race(
+        "threads", "Nar09, Slashdot, 1000 seeds", (two,), (single_thread,), "gain of a second core", clock="wall"
+    )
     for network in ("epinions", "slashdot"):
         for name, attack, n_seeds, parameters in ATTACKS:
             case = Case("ours", ours, (attack, network, n_seeds, parameters))
@@ -291,7 +296,7 @@ def races(chosen: argparse.Namespace) -> Iterator[Race]:
 def of_large(chosen: argparse.Namespace) -> Iterator[Race]:
     """A million people; their graphs are made in a process of their own."""
     with tempfile.TemporaryDirectory(dir=chosen.folder) as folder:
-        harness.apart(build_large, folder)
+        harness.run_apart(build_large, folder)
         for name, attack, at_most, limit in (("Nar09", NAR09, 8, SPREADS), ("Rematch", "rematch:Rematch", 40, SCORED)):
             case = Case("ours", large, (attack, folder), long=True, at_most=at_most, mib_at_most=1024, limit=limit)
             part = Case("SciPy, one pass, a 200th scaled", large_product, (200,), long=True, times=200)
@@ -302,7 +307,7 @@ def of_huge(chosen: argparse.Namespace) -> Iterator[Race]:
     """Graphs that are memory-mapped; a billion edges on two threads, by the clock."""
     billion = chosen.edges >= 10**9
     with tempfile.TemporaryDirectory(dir=chosen.folder) as folder:
-        harness.apart(build_huge, folder, chosen.edges)
+        harness.run_apart(build_huge, folder, chosen.edges)
         at_most, mib = {10**8: (150, 4096), 10**9: (3600, 0)}.get(chosen.edges, (0, 0))
         threads = 2 if billion else 1
         ours = Case("ours", huge, (folder, threads), long=True, at_most=at_most, mib_at_most=mib, limit=VISITED)

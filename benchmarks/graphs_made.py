@@ -71,30 +71,30 @@ def build_huge(folder: str, edges: int) -> None:
 
     block = min(edges // 5, 20_000_000) // BLOCKS
     blocks, n = range(BLOCKS), block * BLOCKS
-    each = edges // BLOCKS**2  # inside a block; twice as many between two
+    edges_each = edges // BLOCKS**2  # inside a block; twice as many between two
     degrees: dict[str, list[Any]] = {"source": [], "target": []}
     for a in blocks:
         keys: dict[str, list[Any]] = {"source": [], "target": []}
         for b in blocks:
             low, high = sorted((a, b))
             rng = np.random.default_rng((low, high))
-            size = each if a == b else 2 * each
+            size = edges_each if a == b else 2 * edges_each
             u, v = (rng.integers(0, block, size, dtype=np.int64) for _ in range(2))
-            here, there = (u, v) if a == low else (v, u)
+            source, target = (u, v) if a == low else (v, u)
             for name in keys:
-                kept = (rng.random(size, dtype=np.float32) < 0.9) & ((here != there) | (a != b))
-                keys[name].append((here * n + there + b * block)[kept])
+                is_kept = (rng.random(size, dtype=np.float32) < 0.9) & ((source != target) | (a != b))
+                keys[name].append((source * n + target + b * block)[is_kept])
                 if a == b:
-                    keys[name].append((there * n + here + b * block)[kept])
-        for name, found in keys.items():
-            key = np.concatenate(found)
+                    keys[name].append((target * n + source + b * block)[is_kept])
+        for name, result in keys.items():
+            key = np.concatenate(result)
             key.sort()
             key = key[np.flatnonzero(np.diff(key, prepend=-1))]  # an edge that was drawn twice is one
             degrees[name].append(np.bincount(key // n, minlength=block))
             with Path(folder, f"{name}.neighbor").open("ab") as file:
                 (key % n).astype(np.int32).tofile(file)
-    for name, found in degrees.items():
-        indptr = np.concatenate(([0], np.cumsum(np.concatenate(found))))
+    for name, result in degrees.items():
+        indptr = np.concatenate(([0], np.cumsum(np.concatenate(result))))
         indptr.astype(np.int64).tofile(Path(folder, f"{name}.indptr"))
 
 

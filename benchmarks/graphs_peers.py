@@ -45,7 +45,7 @@ def as_sets(graph: Any) -> dict[int, set[int]]:
 
 
 def standing_out(
-    v: int, near: dict[int, set[int]], far: dict[int, set[int]], image: dict[int, int], taken: dict[int, int]
+    v: int, near: dict[int, set[int]], far: dict[int, set[int]], image: dict[int, int], taken_nodes: dict[int, int]
 ) -> int | None:
     """The candidate of v that stands out."""
     shared: defaultdict[int, int] = defaultdict(int)
@@ -53,16 +53,16 @@ def standing_out(
         if x in image:
             for c in far[image[x]]:
                 shared[c] += 1
-    score = {c: n / math.sqrt(len(far[c])) for c, n in shared.items() if c not in taken}
+    score = {c: n / math.sqrt(len(far[c])) for c, n in shared.items() if c not in taken_nodes}
     if len(score) < 2:
         return next(iter(score), None)
     values = list(score.values())
-    best = max(score, key=score.__getitem__)
-    top = score.pop(best)
+    highest = max(score, key=score.__getitem__)
+    top = score.pop(highest)
     gap = top - max(score.values())
     mean = math.fsum(values) / len(values)
     sigma = math.sqrt(sum((s - mean) ** 2 for s in values) / (len(values) - 1))
-    return best if gap > TIE * top and gap >= THETA * sigma else None
+    return highest if gap > TIE * top and gap >= THETA * sigma else None
 
 
 def by_products(target: Any, source: Any, seeds: Any) -> tuple[Any, int]:
@@ -114,8 +114,8 @@ def row_winners(shared: Any, root: Any) -> Any:
     at_top = np.flatnonzero(score == top[row])
     column = np.full(len(rows), -1)
     column[row[at_top]] = shared.indices[at_top]
-    below = np.where(score == top[row], 0.0, score)
-    second = np.maximum.reduceat(below, start) if len(rows) else np.zeros(0)
+    lower_scores = np.where(score == top[row], 0.0, score)
+    second = np.maximum.reduceat(lower_scores, start) if len(rows) else np.zeros(0)
     second[np.bincount(row[at_top], minlength=len(rows)) > 1] = np.inf  # two at the top
     mean = np.bincount(row, score, len(rows)) / length
     squares = np.bincount(row, (score - mean[row]) ** 2, len(rows))

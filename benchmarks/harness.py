@@ -69,12 +69,12 @@ class Case:
     most: Mapping[str, float] = field(default_factory=dict)  # what is demanded of the numbers found, if anything
 
 
-def compare(found: Found, first: Found | None) -> str:
+def compare(result: Found, first: Found | None) -> str:
     """The numbers found; beside those of the first case only where they differ."""
-    shared = {key: first[key] for key in found if key in first} if first else {}
-    same = [key for key, x in shared.items() if math.isclose(found[key], x, rel_tol=1e-9, abs_tol=1e-9)]
-    other = [f"{key} {number(x)}" for key, x in found.items() if key not in same]
-    return ", ".join((["same " + ", ".join(same)] if same else []) + other)
+    shared = {key: first[key] for key in result if key in first} if first else {}
+    equal_keys = [key for key, x in shared.items() if math.isclose(result[key], x, rel_tol=1e-9, abs_tol=1e-9)]
+    different = [f"{key} {number(x)}" for key, x in result.items() if key not in equal_keys]
+    return ", ".join((["same " + ", ".join(equal_keys)] if equal_keys else []) + different)
 
 
 @dataclass(frozen=True)
@@ -113,14 +113,14 @@ def child(function: Callable[..., Any], arguments: tuple[Any, ...], python: str 
     return [python, sys.argv[0], "--case", json.dumps([function.__name__, *arguments], default=str)]
 
 
-def apart(function: Callable[..., None], *arguments: Any) -> None:
+def run_apart(function: Callable[..., None], *arguments: Any) -> None:
     """Run a function of this program in a process of its own, so that its memory is not counted."""
     subprocess.run(child(function, arguments), check=True)
 
 
 def peak() -> float:
     """Peak memory so far, in MiB: of this process, or of the largest that it started and that has ended."""
-    largest = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    largest = max(resource.getrusage(process).ru_maxrss for process in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return largest / (2**20 if sys.platform == "darwin" else 2**10)
 
 
@@ -137,9 +137,9 @@ def run_here(name: str, *arguments: Any) -> None:
         return
     base = peak()
     start, clock = cpu(), time.perf_counter()
-    found = step()
+    result = step()
     seconds, wall = cpu() - start, time.perf_counter() - clock
-    print(json.dumps(asdict(Outcome(seconds, wall, peak(), base, found))))
+    print(json.dumps(asdict(Outcome(seconds, wall, peak(), base, result))))
 
 
 def once(case: Case, python: str, limit: float) -> Outcome:
@@ -196,11 +196,11 @@ def rows(race: Race, peers: Peers, options: argparse.Namespace) -> Iterator[dict
     """One row for each case of a race, as JSON takes it: None is not known."""
     first: Outcome | None = None
     for case in (*race.ours, *race.peers):
-        one = measured(case, options)
+        outcome_measured = measured(case, options)
         is_peer = case in race.peers
-        ratio = getattr(one, race.clock) / getattr(first, race.clock) if first and is_peer else math.nan
-        judged = list(verdicts(case, one, race.clock, ratio))
-        found = [race.compare(one.found, first and first.found), *judged]
+        ratio = getattr(outcome_measured, race.clock) / getattr(first, race.clock) if first and is_peer else math.nan
+        judgments = list(verdicts(case, outcome_measured, race.clock, ratio))
+        lines = [race.compare(outcome_measured.found, first and first.found), *judgments]
         row = {
             "race": race.title,
             "shows": race.shows,
@@ -208,32 +208,32 @@ def rows(race: Race, peers: Peers, options: argparse.Namespace) -> Iterator[dict
             "packages": peers.get(case.peer, ()),
             "is_peer": is_peer,
             "clock": race.clock,
-            "seconds": one.seconds,
-            "wall": one.wall,
+            "seconds": outcome_measured.seconds,
+            "wall": outcome_measured.wall,
             "ratio": ratio,
-            "peak_mib": one.peak_mib,
-            "base_mib": one.base_mib,
-            "found": "; ".join(filter(None, found)),
-            "judged": judged,
+            "peak_mib": outcome_measured.peak_mib,
+            "base_mib": outcome_measured.base_mib,
+            "found": "; ".join(filter(None, lines)),
+            "judged": judgments,
             "limit": case.limit,
-            "not_done": one.why,
+            "not_done": outcome_measured.why,
         }
         yield {key: None if isinstance(x, float) and math.isnan(x) else x for key, x in row.items()}
-        first = first or one
+        first = first or outcome_measured
 
 
-def verdicts(case: Case, one: Outcome, clock: str, ratio: float) -> Iterator[str]:
+def verdicts(case: Case, outcome: Outcome, clock: str, ratio: float) -> Iterator[str]:
     """What is demanded of a case that was carried out, and whether it is met."""
-    if one.why:
+    if outcome.why:
         return
     if case.at_most:
-        yield f"{met(getattr(one, clock) <= case.at_most)}: at most {case.at_most:g} s"
+        yield f"{met(getattr(outcome, clock) <= case.at_most)}: at most {case.at_most:g} s"
     if case.mib_at_most:
-        yield f"{met(one.peak_mib <= case.mib_at_most)}: at most {case.mib_at_most:,.0f} MiB"
+        yield f"{met(outcome.peak_mib <= case.mib_at_most)}: at most {case.mib_at_most:,.0f} MiB"
     if case.ratio_at_least:
         yield f"{met(ratio >= case.ratio_at_least)}: ratio of at least {case.ratio_at_least:,.3g}"
-    for name, most in case.most.items():
-        yield f"{met(one.found[name] <= most)}: at most {most:g} {name}"
+    for name, limit in case.most.items():
+        yield f"{met(outcome.found[name] <= limit)}: at most {limit:g} {name}"
 
 
 def met(holds: bool) -> str:

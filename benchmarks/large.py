@@ -37,9 +37,9 @@ def narrow(folder: str) -> None:
     import duckdb
 
     Path(folder, "three").mkdir()
-    kept = ", ".join((*SIX[:3], SENSITIVE))
+    columns = ", ".join((*SIX[:3], SENSITIVE))
     for part in sorted(Path(folder).glob("part-*.parquet")):
-        duckdb.execute(f"copy (select {kept} from '{part}') to '{folder}/three/{part.name}' (format parquet)")
+        duckdb.execute(f"copy (select {columns} from '{part}') to '{folder}/three/{part.name}' (format parquet)")
 
 
 def audit_parquet(folder: str, n_columns: int) -> Step:
@@ -50,8 +50,8 @@ def audit_parquet(folder: str, n_columns: int) -> Step:
 
 def count_parquet(folder: str, n_columns: int) -> Step:
     """The combinations of the same columns and the sensitive one, counted."""
-    kept = ", ".join((*SIX[:n_columns], SENSITIVE))
-    return query(f"select count(*) from (select {kept}, count(*) from '{parts(folder)}' group by all)")
+    columns = ", ".join((*SIX[:n_columns], SENSITIVE))
+    return query(f"select count(*) from (select {columns}, count(*) from '{parts(folder)}' group by all)")
 
 
 def protect_parquet(folder: str) -> Step:
@@ -63,10 +63,10 @@ def protect_parquet(folder: str) -> Step:
 
 def copy_parquet(folder: str) -> Step:
     """The released columns, sorted and written."""
-    kept = ", ".join((*SIX[:3], SENSITIVE))
+    columns = ", ".join((*SIX[:3], SENSITIVE))
     into = f"{folder}/copy.parquet"
     room = f"set memory_limit = '4GB'; set temp_directory = '{folder}'; "
-    return query(f"{room}copy (select {kept} from '{parts(folder)}' order by all) to '{into}' (format parquet)")
+    return query(f"{room}copy (select {columns} from '{parts(folder)}' order by all) to '{into}' (format parquet)")
 
 
 def parts(folder: str) -> str:
@@ -111,8 +111,8 @@ def audit_linkage(folder: str, suffix: str) -> Step:
 
 def join(folder: str, suffix: str) -> Step:
     """The items of every subject in every cluster, joined and counted."""
-    both = f"'{folder}/truth{suffix}' join '{folder}/few{suffix}' using (item)"
-    return query(f"select count(*) from (select subject, cluster, count(*) from {both} group by all)")
+    joined = f"'{folder}/truth{suffix}' join '{folder}/few{suffix}' using (item)"
+    return query(f"select count(*) from (select subject, cluster, count(*) from {joined} group by all)")
 
 
 # --- races -----------------------------------------------------------------------------------------------
@@ -136,7 +136,7 @@ def of_linkage(chosen: argparse.Namespace, size: int) -> Iterator[Race]:
     suffix, bar = (".csv", 1.5) if size == 10**6 else (".parquet", 12)
     with tempfile.TemporaryDirectory(dir=chosen.folder) as folder:
         if wanted(chosen, "linkage"):
-            harness.apart(build_items, folder, size)
+            harness.run_apart(build_items, folder, size)
         limit = "Imports take a fifth. Ids and labels are read as texts, joined and counted in the rest."
         ours = Case("ours", audit_linkage, (folder, suffix), at_most=bar, limit=limit)
         peer = Case("DuckDB, join", join, (folder, suffix))
@@ -149,16 +149,16 @@ def of_parquet(chosen: argparse.Namespace, rows: int) -> Iterator[Race]:
     bars = {10**7: 1.5, 10**8: 9, 10**9: 90}
     with tempfile.TemporaryDirectory(dir=chosen.folder) as folder:
         if wanted(chosen, "parquet", "protect", "spark"):
-            harness.apart(generate, folder, rows)
+            harness.run_apart(generate, folder, rows)
         title, shows = f"{rows:,} rows of Parquet", "criteria and adversaries within 2 GiB"
         if wanted(chosen, "parquet"):
-            harness.apart(narrow, folder)
+            harness.run_apart(narrow, folder)
         three = f"{folder}/three"
         ours = Case("ours", audit_parquet, (three, 3), at_most=bars.get(rows, 0), mib_at_most=2048, limit=PASSES)
         peer = Case("DuckDB, group by", count_parquet, (three, 3))
         yield Race("parquet", f"audit, {title} x 3", (ours,), (peer,), shows)
         if rows == 10**7:
-            ours, peer = (Case(one.name, one.prepare, (folder, 3)) for one in (ours, peer))
+            ours, peer = (Case(case.name, case.prepare, (folder, 3)) for case in (ours, peer))
             yield Race("parquet", f"audit, {title} x 3 of 6", (ours,), (peer,), "an adversary knows all six")
         if rows == 10**8:
             ours = Case("ours", audit_parquet, (folder, 6), at_most=40, limit=PASSES)

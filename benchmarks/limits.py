@@ -40,7 +40,7 @@ SENSITIVE = "diagnosis"
 LIBRARIES = "import click, duckdb, numpy, scipy.sparse"
 
 
-def command(*arguments: str, **more: float) -> Step:
+def command(*arguments: str, **options: float) -> Step:
     """A command as a user types it, imports counted; what it prints is dropped. more : what is known to be found."""
 
     def step() -> Found:
@@ -48,7 +48,7 @@ def command(*arguments: str, **more: float) -> Step:
 
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
             main(list(arguments), standalone_mode=False)
-        return more
+        return options
 
     return step
 
@@ -70,8 +70,8 @@ def query(text: str) -> Step:
 
 def protect_csv(folder: str) -> Step:
     """Mondrian on three columns of the table of tables.py that is nearly all distinct."""
-    asked = ("-q", "age,zip,sex", "-s", SENSITIVE, "--k", "10", "-o", f"{folder}/release.csv", "--force")
-    return command("protect", f"{folder}/distinct.csv", *asked)
+    command_options = ("-q", "age,zip,sex", "-s", SENSITIVE, "--k", "10", "-o", f"{folder}/release.csv", "--force")
+    return command("protect", f"{folder}/distinct.csv", *command_options)
 
 
 def copy_csv(folder: str) -> Step:
@@ -86,25 +86,25 @@ def build_wide(folder: str) -> None:
 
     rng = np.random.default_rng(5)
     columns = [rng.integers(0, rng.integers(2, 30), 2000) for _ in range(WIDE)] + [rng.integers(0, 8, 2000)]
-    head = ",".join([f"c{at}" for at in range(WIDE)] + [SENSITIVE])
+    head = ",".join([f"c{index}" for index in range(WIDE)] + [SENSITIVE])
     rows = "\n".join(",".join(map(str, row)) for row in np.array(columns).T.tolist())
     Path(folder, "wide.csv").write_text(f"{head}\n{rows}\n")
 
 
 def protect_wide(folder: str) -> Step:
     """Protected, and the release audited."""
-    roles = ("-q", ",".join(f"c{at}" for at in range(WIDE)), "-s", SENSITIVE)
+    roles = ("-q", ",".join(f"c{index}" for index in range(WIDE)), "-s", SENSITIVE)
     release = f"{folder}/wide-release.csv"
-    both = (
+    steps = (
         command("protect", f"{folder}/wide.csv", *roles, "--k", "10", "-o", release, "--force"),
         command("audit", release, *roles, "--json"),
     )
-    return lambda: {key: found for step in both for key, found in step().items()}
+    return lambda: {key: result for step in steps for key, result in step().items()}
 
 
 def mondrian_wide(folder: str) -> Step:
     """The partition alone, as the paper reads."""
-    return tables.literal_mondrian(f"{folder}/wide.csv", [f"c{at}" for at in range(WIDE)])
+    return tables.literal_mondrian(f"{folder}/wide.csv", [f"c{index}" for index in range(WIDE)])
 
 
 # --- traces ----------------------------------------------------------------------------------------------
@@ -122,11 +122,11 @@ def walks() -> tuple[Any, Any, Any, Any]:
     away = np.sqrt(((places[:, None] - places) ** 2).sum(axis=-1))
     move, noise = (near / near.sum(axis=1, keepdims=True) for near in (np.exp(-away / 1.5), np.exp(-away)))
     chain = Chain(move, Channel(noise))
-    at = np.empty((313, 20), dtype=np.int64)
-    at[:, 0] = rng.integers(400, size=313)
+    index = np.empty((313, 20), dtype=np.int64)
+    index[:, 0] = rng.integers(400, size=313)
     for step in range(1, 20):
-        at[:, step] = [rng.choice(400, p=move[before]) for before in at[:, step - 1]]
-    return places, chain, at, chain.mechanism.sample(at, rng=rng)
+        index[:, step] = [rng.choice(400, p=move[place]) for place in index[:, step - 1]]
+    return places, chain, index, chain.mechanism.sample(index, rng=rng)
 
 
 def our_traces() -> Step:
@@ -135,12 +135,12 @@ def our_traces() -> Step:
     from unmask.core.truth import Truth
     from unmask.measures.error import estimation_error, realized_error
 
-    places, chain, at, seen = walks()
+    places, chain, index, observed = walks()
 
     def step() -> Found:
-        belief = HiddenMarkovAttack()(seen, chain)
+        belief = HiddenMarkovAttack()(observed, chain)
         expected = estimation_error("euclidean", coordinates=places).per_target(belief)
-        realized = realized_error("euclidean", coordinates=places).per_target(belief, Truth(at.ravel()))
+        realized = realized_error("euclidean", coordinates=places).per_target(belief, Truth(index.ravel()))
         return {"expected": float(expected.mean()), "realized": float(realized.mean())}
 
     return step
@@ -153,8 +153,8 @@ def scipy_traces(share: int) -> Step:
 
     from unmask.channels import HiddenMarkovAttack
 
-    places, chain, _, seen = walks()
-    beliefs = HiddenMarkovAttack()(seen, chain).to_dense()[::share]
+    places, chain, _, observed = walks()
+    beliefs = HiddenMarkovAttack()(observed, chain).to_dense()[::share]
 
     def step() -> Found:
         def cost(answer: Any, belief: Any) -> tuple[float, Any]:
@@ -162,8 +162,8 @@ def scipy_traces(share: int) -> Step:
             away = np.maximum(np.hypot(*vector.T), 1e-12)
             return float(belief @ away), (belief / away) @ vector
 
-        found = [minimize(cost, b @ places, (b,), jac=True, method="BFGS", options={"gtol": 1e-6}) for b in beliefs]
-        return {"expected": float(np.mean([one.fun for one in found]))}
+        minima = [minimize(cost, b @ places, (b,), jac=True, method="BFGS", options={"gtol": 1e-6}) for b in beliefs]
+        return {"expected": float(np.mean([minimum.fun for minimum in minima]))}
 
     return step
 
@@ -192,9 +192,9 @@ def first_network(*arguments: str) -> Step:
 
     def step() -> Found:
         with tempfile.TemporaryDirectory() as loops:
-            here = {**os.environ, "NUMBA_CACHE_DIR": loops}
+            environment = {**os.environ, "NUMBA_CACHE_DIR": loops}
             command = (sys.executable, "-c", "from unmask.cli import main; main()", *arguments)
-            subprocess.run(command, check=True, capture_output=True, env=here)
+            subprocess.run(command, check=True, capture_output=True, env=environment)
         return {}
 
     return step
@@ -209,10 +209,10 @@ def audited(path: str) -> Any:
 
 def our_page(path: str) -> Step:
     """What was found, as a page."""
-    found = audited(path)
+    result = audited(path)
 
     def step() -> Found:
-        return {"KB": len(found.to_html().encode()) / 1e3}
+        return {"KB": len(result.to_html().encode()) / 1e3}
 
     return step
 
@@ -263,12 +263,14 @@ def of_start(chosen: argparse.Namespace) -> Iterator[Race]:
     """Before any work, and the first kernels."""
     libraries = (Case("the libraries alone", start, ("-c", LIBRARIES)),)
     with tempfile.TemporaryDirectory(dir=chosen.folder) as folder:
-        few, links = f"{folder}/eight.csv", f"{folder}/links.csv"
-        Path(few).write_text("age,sex,zip,ill\n" + "".join(f"{20 + i},{'fm'[i % 2]},1{i},{i % 3}\n" for i in range(8)))
+        eight_rows, links = f"{folder}/eight.csv", f"{folder}/links.csv"
+        Path(eight_rows).write_text(
+            "age,sex,zip,ill\n" + "".join(f"{20 + i},{'fm'[i % 2]},1{i},{i % 3}\n" for i in range(8))
+        )
         Path(links).write_text("u,v\n" + "".join(f"{i},{(i * 7 + j) % 100}\n" for i in range(100) for j in range(1, 9)))
         helped = Case("ours", our_start, ("--help",), at_most=0.12, limit="Importing click takes more than half.")
         yield Race("start", "unmask --help", (helped,), libraries, "a command that reads nothing")
-        rows = ("audit", few, "-q", "age,sex,zip", "-s", "ill", "--json")
+        rows = ("audit", eight_rows, "-q", "age,sex,zip", "-s", "ill", "--json")
         limit = "Libraries take half, as the peer shows. Most of the rest defines the classes of 270 modules."
         audit = Case("ours", our_start, rows, at_most=0.35, limit=limit)
         yield Race("start", "unmask audit of 8 rows", (audit,), libraries, "the whole command")
@@ -286,17 +288,17 @@ def of_tables(chosen: argparse.Namespace) -> Iterator[Race]:
     with tempfile.TemporaryDirectory(dir=chosen.folder) as folder:
         adult = f"{folder}/adult.csv"
         if wanted(chosen, "page"):
-            harness.apart(build, adult, 0)
+            harness.run_apart(build, adult, 0)
         page, bare = Case("ours", our_page, (adult,), at_most=0.5), Case("bare HTML table", bare_page, (adult,))
         yield Race("page", "page of an audit", (page,), (bare,), "two adversaries, five columns")
         if wanted(chosen, "wide"):
-            harness.apart(build_wide, folder)
+            harness.run_apart(build_wide, folder)
         limit = "11,325 pairs of columns are compared by small matrices. The audit of the release takes equally long."
         wide = Case("ours", protect_wide, (folder,), at_most=3, limit=limit)
         literal = (Case("plain Python, partition", mondrian_wide, (folder,)),)
         yield Race("wide", f"{WIDE} quasi-identifiers x 2,000", (wide,), literal, "protected, and the release audited")
         if wanted(chosen, "protect"):
-            harness.apart(build_distinct, f"{folder}/distinct.csv")
+            harness.run_apart(build_distinct, f"{folder}/distinct.csv")
         limit = "Reading and cutting boxes take a quarter each, and imports a sixth."
         case = Case("ours", protect_csv, (folder,), at_most=1.3, limit=limit)
         scan = (Case("DuckDB, sort and write", copy_csv, (folder,)),)

@@ -60,10 +60,10 @@ def generate(folder: str | Path, rows: int) -> None:
         f"'D' || floor(pow({uniform(7)}, 2) * 20)::integer as diagnosis",
     ]
     with duckdb.connect(config={"memory_limit": "2GB", "temp_directory": str(folder)}) as connection:
-        for at in range(FILES):
-            begin, end = rows * at // FILES, rows * (at + 1) // FILES
+        for index in range(FILES):
+            begin, end = rows * index // FILES, rows * (index + 1) // FILES
             query = f"select {', '.join(cells)} from (select range as i from range({begin}, {end}))"
-            connection.execute(f"copy ({query}) to '{folder}/part-{at:02}.parquet' (format parquet)")
+            connection.execute(f"copy ({query}) to '{folder}/part-{index:02}.parquet' (format parquet)")
 
 
 def in_engine(work: str, engine: str, folder: str, cap: str | None) -> Step:
@@ -82,14 +82,14 @@ def in_engine(work: str, engine: str, folder: str, cap: str | None) -> Step:
     }[work]
 
     def step() -> Found:
-        said = io.StringIO()
-        with contextlib.redirect_stdout(said), contextlib.redirect_stderr(io.StringIO()):
+        output = io.StringIO()
+        with contextlib.redirect_stdout(output), contextlib.redirect_stderr(io.StringIO()):
             main(["protect" if work == "protect" else "audit", *command], standalone_mode=False)
         if work == "plan":
             return {}
-        found = json.loads(said.getvalue())
-        (found,) = found["results"] if work == "protect" else found["tables"]["criteria"]
-        return {"k": found["k"], "classes": found["classes"]}
+        data = json.loads(output.getvalue())
+        (data,) = data["results"] if work == "protect" else data["tables"]["criteria"]
+        return {"k": data["k"], "classes": data["classes"]}
 
     return step
 
@@ -100,7 +100,7 @@ def races(chosen: argparse.Namespace) -> Iterator[Race]:
         raise SystemExit("--engine spark needs pyspark here; install the extra [spark] of unmask")
     for rows in chosen.rows:
         with tempfile.TemporaryDirectory(dir=chosen.folder) as folder:
-            harness.apart(generate, folder, rows)
+            harness.run_apart(generate, folder, rows)
             for work, shows in SHOWS.items():
                 case = Case(chosen.engine, in_engine, (work, chosen.engine, folder, chosen.cap))
                 yield Race(work, f"{work}, {rows:,} rows in an engine", (case,), shows=shows, clock="wall")

@@ -56,7 +56,7 @@ WANTED = (
 
 def write(rows: Sequence[Row]) -> None:
     """Replace tables and charts between the markers of both pages; other text stays."""
-    fits = {(work, form): fit for work in UNITS for form in FORMS if (fit := fitted(_of(rows, work, form), work))}
+    fits = {(work, form): fit for work in UNITS for form in FORMS if (fit := fitted(_rows_of(rows, work, form), work))}
     sections = {"charts": _charts(rows), "flat": _flat(rows), "model": _model(fits), "plan": _plan(fits)}
     _replace_sections(PAGE, sections)
     _replace_sections(MEASUREMENTS, {"measured": _measured(rows), "takeover": _takeover(rows)})
@@ -83,7 +83,7 @@ def is_current(row: Row) -> bool:
     return row.get("code") == code_of(row["work"])
 
 
-def _of(rows: Sequence[Row], work: str, form: str) -> list[Row]:
+def _rows_of(rows: Sequence[Row], work: str, form: str) -> list[Row]:
     return [row for row in rows if row["work"] == work and row["form"].partition(":")[0] == form]
 
 
@@ -117,17 +117,19 @@ def fitted(rows: Sequence[dict[str, Any]], work: str) -> Fit | None:
     from scipy.optimize import nnls
 
     names = UNITS[work]
-    known = [row for row in rows if _core_seconds(row) and all(name in row["units"] for name in names)]
-    kept = [row for row in known if is_current(row)]
-    used = kept if len(kept) >= len(names) + 2 else known
+    known_rows = [row for row in rows if _core_seconds(row) and all(name in row["units"] for name in names)]
+    current_rows = [row for row in known_rows if is_current(row)]
+    used = current_rows if len(current_rows) >= len(names) + 2 else known_rows
     if len(used) < len(names) + 2:
         return None
     y = np.array([_core_seconds(row) for row in used])
     x = np.array([[*(row["units"][name] for name in names), 1.0] for row in used])
     scale = x.max(axis=0)
-    found = nnls(x / scale / y[:, None], np.ones(len(y)))[0] / scale
-    worst = float(np.abs(x @ found / y - 1).max())
-    return Fit(dict(zip(names, found[:-1].tolist(), strict=True)), float(found[-1]), worst, len(used), used is kept)
+    result = nnls(x / scale / y[:, None], np.ones(len(y)))[0] / scale
+    worst = float(np.abs(x @ result / y - 1).max())
+    return Fit(
+        dict(zip(names, result[:-1].tolist(), strict=True)), float(result[-1]), worst, len(used), used is current_rows
+    )
 
 
 def _core_seconds(row: Row) -> float | None:
@@ -150,14 +152,14 @@ def _measured(rows: Sequence[Row]) -> Iterator[str]:
         yield from ("", f"**{work[0].upper() + work[1:]}**", "")
         yield f"| form | case | {' | '.join(names)} | CPU s | wall s | peak MiB |"
         yield "| --- | --- |" + " ---: |" * (len(names) + 3)
-        for form, said in FORMS.items():
-            for row in sorted(_of(rows, work, form), key=lambda row: (row["size"], row["variant"])):
+        for form, label in FORMS.items():
+            for row in sorted(_rows_of(rows, work, form), key=lambda row: (row["size"], row["variant"])):
                 units = " | ".join(number(int(row["units"][name])) if name in row["units"] else "" for name in names)
                 took = (
                     [row["why"], "", ""] if row["why"] else [_figure(row[key]) for key in ("cpu", "wall", "peak_mib")]
                 )
                 case = ", ".join(filter(None, (row["variant"], "" if is_current(row) else OLDER)))
-                yield f"| {said} | {case} | {units} | {' | '.join(took)} |"
+                yield f"| {label} | {case} | {units} | {' | '.join(took)} |"
 
 
 def _figure(x: float | None) -> str:
@@ -171,29 +173,29 @@ def _takeover(rows: Sequence[Row]) -> Iterator[str]:
     yield "| work | case | size | form | CPU seconds | seconds by the clock | peak memory |"
     yield "| --- | --- | ---: | --- | ---: | ---: | ---: |"
     for work, names in UNITS.items():
-        for held in _of(rows, work, "memory"):
+        for memory_row in _rows_of(rows, work, "memory"):
             for form in ("duckdb", "spark"):
-                for row in _of(rows, work, form):
-                    if _case(row) == _case(held):
-                        ratios = " | ".join(_ratio(row[key], held[key]) for key in ("cpu", "wall", "peak_mib"))
-                        size = f"{held['size']:,} {names[0]}"
-                        yield f"| {work} | {held['variant']} | {size} | {FORMS[form]} | {ratios} |"
+                for row in _rows_of(rows, work, form):
+                    if _case(row) == _case(memory_row):
+                        ratios = " | ".join(_ratio(row[key], memory_row[key]) for key in ("cpu", "wall", "peak_mib"))
+                        size = f"{memory_row['size']:,} {names[0]}"
+                        yield f"| {work} | {memory_row['variant']} | {size} | {FORMS[form]} | {ratios} |"
 
 
-def _ratio(one: float | None, other: float | None) -> str:
-    return f"{one / other:.2f}" if one and other else ""
+def _ratio(first: float | None, second: float | None) -> str:
+    return f"{first / second:.2f}" if first and second else ""
 
 
 def _flat(rows: Sequence[Row]) -> Iterator[str]:
     """What a row costs where ten times the rows are hardly more combinations."""
     yield "| rows | combinations | CPU seconds per million rows | at a million rows = 1 |"
     yield "| ---: | ---: | ---: | ---: |"
-    found = sorted(
-        (row for row in _of(rows, "audit of a table", "duckdb") if row["variant"] == "3 columns" and row["cpu"]),
+    result = sorted(
+        (row for row in _rows_of(rows, "audit of a table", "duckdb") if row["variant"] == "3 columns" and row["cpu"]),
         key=lambda row: float(row["size"]),
     )
-    of_size = {row["size"]: 1e6 * row["cpu"] / row["size"] for row in found}
-    for row in found:
+    of_size = {row["size"]: 1e6 * row["cpu"] / row["size"] for row in result}
+    for row in result:
         if row["size"] >= 10**6:
             cost = of_size[row["size"]]
             combinations = f"{row['units']['combinations']:,.0f}"
@@ -249,12 +251,12 @@ def _plan(fits: Mapping[tuple[str, str], Fit]) -> Iterator[str]:
 
 
 def _charts(rows: Sequence[Row]) -> Iterator[str]:
-    for at, (work, names) in enumerate(UNITS.items()):
+    for index, (work, names) in enumerate(UNITS.items()):
         points = [row for row in rows if row["work"] == work and row["cpu"]]
         if points:
-            file = f"scale-{at + 1}.svg"
+            file = f"scale-{index + 1}.svg"
             (PAGE.parent / file).write_text(_chart(points, names[0]), encoding="utf-8")
-            yield from ([""] if at else [])
+            yield from ([""] if index else [])
             yield f"![{work[0].upper() + work[1:]}: CPU seconds and peak memory by {names[0]}, log-log]({file})"
 
 
@@ -266,7 +268,7 @@ def _chart(points: Sequence[Row], unit: str) -> str:
     from unmask.render.boxes import FONT_SIZE
     from unmask.render.svg import COLORS, FONT, SHAPES, light
 
-    used = [form for form in FORMS if _of(points, points[0]["work"], form)]
+    used = [form for form in FORMS if _rows_of(points, points[0]["work"], form)]
     values = [
         {
             "form": FORMS[row["form"].partition(":")[0]],

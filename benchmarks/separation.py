@@ -62,8 +62,8 @@ def separate(model: str, identities: int) -> Step:
     graph = datasets.network("slashdot")
 
     def step() -> Found:
-        found = protection(graph, rng=np.random.default_rng(1))
-        return {"nodes": found.release.n_nodes, "ties": found.release.n_edges}
+        result = protection(graph, rng=np.random.default_rng(1))
+        return {"nodes": result.release.n_nodes, "ties": result.release.n_edges}
 
     return step
 

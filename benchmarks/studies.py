@@ -42,7 +42,7 @@ def study(folder: str, seeds: int, n_protections: int, adversary: str = "") -> A
     from unmask.studies.reading import read_plan
 
     path = Path(folder) / "plan.toml"
-    epsilon = ", ".join(f"{(at + 1) / 10}" for at in range(n_protections))
+    epsilon = ", ".join(f"{(index + 1) / 10}" for index in range(n_protections))
     path.write_text(PLAN.format(seeds=seeds, epsilon=epsilon, adversary=adversary))
     return read_plan(path)
 

@@ -48,7 +48,7 @@ def adult() -> dict[str, list[str]]:
     path = Path(os.environ["UNMASK_DATA"]) / "tables" / "adult" / "adult.data"
     with path.open(newline="") as file:
         rows = [row for row in csv.reader(file, skipinitialspace=True) if row and "?" not in row]
-    return {name: [row[at] for row in rows] for name, at in ADULT.items()}
+    return {name: [row[index] for row in rows] for name, index in ADULT.items()}
 
 
 def scale_up(n_rows: int) -> dict[str, Any]:
@@ -60,8 +60,8 @@ def scale_up(n_rows: int) -> dict[str, Any]:
     drawn = rng.integers(0, len(source["age"]), n_rows)
     table = {name: values[drawn] for name, values in source.items()}
     for name, reach in (("age", 2), ("hours-per-week", 3)):
-        moved = table[name] + rng.integers(-reach, reach + 1, n_rows)
-        table[name] = np.clip(moved, source[name].min(), source[name].max())
+        noisy = table[name] + rng.integers(-reach, reach + 1, n_rows)
+        table[name] = np.clip(noisy, source[name].min(), source[name].max())
     for name in ("race", "marital-status", "education-num"):
         redrawn = rng.random(n_rows) < 0.05
         table[name][redrawn] = rng.choice(source[name], int(redrawn.sum()))
@@ -131,18 +131,18 @@ def build_distinct(path: str) -> None:
     duckdb.execute(f"copy (select {cells} from (select range as i from range({DISTINCT_ROWS}))) to '{path}' (header)")
 
 
-def our_audit(path: str, *more: str) -> Step:
+def our_audit(path: str, *options: str) -> Step:
     """The command as a user types it: prosecutor and insider, and the page if it is asked for. Imports are counted."""
 
     def step() -> harness.Found:
         from unmask.cli import main
 
-        said = io.StringIO()
-        command = ["audit", path, "-q", ",".join(COLUMNS[:-1]), "-s", COLUMNS[-1], "--json", *more]
-        with contextlib.redirect_stdout(said), contextlib.redirect_stderr(io.StringIO()):
+        output = io.StringIO()
+        command = ["audit", path, "-q", ",".join(COLUMNS[:-1]), "-s", COLUMNS[-1], "--json", *options]
+        with contextlib.redirect_stdout(output), contextlib.redirect_stderr(io.StringIO()):
             main(command, standalone_mode=False)
-        (found,) = json.loads(said.getvalue())["tables"]["criteria"]
-        return {"classes": found["classes"]}
+        (criteria,) = json.loads(output.getvalue())["tables"]["criteria"]
+        return {"classes": criteria["classes"]}
 
     return step
 
@@ -192,12 +192,12 @@ def our_criteria(path: str, names: Sequence[str]) -> Step:
     table = read_table(release_path(path, names), names)
 
     def step() -> harness.Found:
-        found = criteria.evaluate(table)
+        result = criteria.evaluate(table)
         return {
-            "k": int(found.k),
-            "distinct l": int(found.l_distinct),
-            "entropy l": float(found.l_entropy),
-            "t": float(found.t_equal),
+            "k": int(result.k),
+            "distinct l": int(result.l_distinct),
+            "entropy l": float(result.l_entropy),
+            "t": float(result.t_equal),
         }
 
     return step
@@ -244,11 +244,11 @@ def partition(rows: list[tuple[int, ...]], spans: list[int]) -> Iterator[list[tu
 def nearest_cut(rows: list[tuple[int, ...]], dimension: int) -> int | None:
     """The largest value of the left half for the cut nearest the median that leaves k rows on both sides, or None."""
     counts = Counter(row[dimension] for row in rows)
-    best, bound, left = math.inf, None, 0
+    narrowest, bound, n_left = math.inf, None, 0
     for value in sorted(counts):
-        left += counts[value]
-        if K <= left <= len(rows) - K and abs(2 * left - len(rows)) < best:
-            best, bound = abs(2 * left - len(rows)), value
+        n_left += counts[value]
+        if K <= n_left <= len(rows) - K and abs(2 * n_left - len(rows)) < narrowest:
+            narrowest, bound = abs(2 * n_left - len(rows)), value
     return bound
 
 
@@ -322,7 +322,7 @@ def races(chosen: argparse.Namespace) -> Iterator[Race]:
         raise SystemExit("UNMASK_DATA is not set, expected the folder that holds tables/adult/adult.data")
     with tempfile.TemporaryDirectory() as folder:
         distinct = f"{folder}/distinct.csv"
-        harness.apart(build_distinct, distinct)
+        harness.run_apart(build_distinct, distinct)
         commands = (
             Case("ours", our_audit, (distinct,), at_most=2, mib_at_most=250, limit=BEYOND),
             Case("with page", our_audit, (distinct, *PAGE, f"{folder}/page.html"), at_most=2.3, limit=BEYOND),
@@ -331,7 +331,7 @@ def races(chosen: argparse.Namespace) -> Iterator[Race]:
         yield Race("audit", f"audit, {DISTINCT_ROWS:,} distinct rows", commands, scan, "the command, imports counted")
         for n_rows in (0, *chosen.rows):
             path = f"{folder}/{n_rows or 'adult'}.csv"
-            harness.apart(build, path, n_rows)
+            harness.run_apart(build, path, n_rows)
             title = f"{n_rows:,} rows" if n_rows else "Adult"
             for names in (Q5, Q6) if n_rows else (Q5,):
                 yield from on_table(f"{title} x {len(names)}", path, names, with_peers=n_rows <= chosen.peer_rows)
@@ -350,7 +350,7 @@ def on_table(title: str, path: str, names: tuple[str, ...], *, with_peers: bool)
     anonypy = Case("anonypy", anonypy_mondrian, table, peer="anonypy", long=long)
     yield race("read", "a CSV file read and checked", our_read)
     yield race("Mondrian", "partition and shuffled release, k = 10", our_mondrian, plain, anonypy)
-    harness.apart(write_release, path, names)
+    harness.run_apart(write_release, path, names)
     plain = Case("plain Python", literal_criteria, table)
     pycanon = Case("pycanon", pycanon_criteria, table, peer="pycanon", long=long)
     yield race("criteria", "k, l and t of that release", our_criteria, plain, pycanon)

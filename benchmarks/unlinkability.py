@@ -47,8 +47,8 @@ def labels(shape: str, n: int) -> tuple[Labels, Labels]:
         first = rng.random(n) < 0.25
         truth = np.cumsum(first, dtype=np.int32)
         guess = truth.copy()
-        moved = np.flatnonzero(rng.random(n) < 0.1)
-        guess[moved] = rng.integers(0, int(truth[-1]) + 1, len(moved), dtype=np.int32)
+        moved_items = np.flatnonzero(rng.random(n) < 0.1)
+        guess[moved_items] = rng.integers(0, int(truth[-1]) + 1, len(moved_items), dtype=np.int32)
         order = rng.permutation(n)
         return truth[order], guess[order]
     subjects, clusters = (math.isqrt(n), math.isqrt(n)) if shape == "square" else (1000, n)
@@ -64,11 +64,11 @@ def our_risk(truth: Labels, guess: Labels) -> Step:
     from unmask.measures.clustering import Contingency, evaluate
 
     def step() -> Found:
-        of = evaluate(Contingency.of(Partition(truth), Partition(guess)))
+        evaluation = evaluate(Contingency.of(Partition(truth), Partition(guess)))
         return {
-            "misses": float(of.miss_total),
-            "includes": float(of.include_total),
-            "overall slope": float(of.slope_overall),
+            "misses": float(evaluation.miss_total),
+            "includes": float(evaluation.include_total),
+            "overall slope": float(evaluation.slope_overall),
         }
 
     return step
@@ -81,9 +81,12 @@ def our_grid(truth: Labels, guess: Labels) -> Step:
 
     def step() -> Found:
         met = Contingency.of(Partition(truth), Partition(guess))
-        of = [evaluate(met, alpha=alpha, beta=beta) for alpha in ALPHAS for beta in BETAS]
-        overall = [one.slope_overall for one in of]
-        return {"slopes": sum(one.risk_slope.size for one in of), "mean overall slope": sum(overall) / len(overall)}
+        evaluations = [evaluate(met, alpha=alpha, beta=beta) for alpha in ALPHAS for beta in BETAS]
+        overall = [evaluation.slope_overall for evaluation in evaluations]
+        return {
+            "slopes": sum(evaluation.risk_slope.size for evaluation in evaluations),
+            "mean overall slope": sum(overall) / len(overall),
+        }
 
     return step
 
@@ -95,8 +98,8 @@ def our_companions(truth: Labels, guess: Labels) -> Step:
     from unmask.measures.clustering.overlap import overlap
 
     def step() -> Found:
-        of = clustering_metrics(overlap(Partition(truth), Partition(guess)))
-        return {"ARI": of.adjusted_rand, "B3 precision": of.bcubed_subjects.precision, "VOI": of.voi}
+        metrics = clustering_metrics(overlap(Partition(truth), Partition(guess)))
+        return {"ARI": metrics.adjusted_rand, "B3 precision": metrics.bcubed_subjects.precision, "VOI": metrics.voi}
 
     return step
 
@@ -127,11 +130,11 @@ def exact(truth: Labels, guess: Labels) -> Step:
     solution, adversary = truth.tolist(), guess.tolist()
 
     def step() -> Found:
-        of = oracle.evaluate(solution, [(adversary, 1)])
+        evaluation = oracle.evaluate(solution, [(adversary, 1)])
         return {
-            "misses": float(of.miss_total),
-            "includes": float(of.include_total),
-            "overall slope": of.slope_overall,
+            "misses": float(evaluation.miss_total),
+            "includes": float(evaluation.include_total),
+            "overall slope": evaluation.slope_overall,
         }
 
     return step
@@ -174,7 +177,7 @@ def clusim_voi(truth: Labels, guess: Labels) -> Step:
     reference, prediction = truth.tolist(), guess.tolist()
 
     def step() -> Found:
-        return {"VOI": float(vi(*(Clustering().from_membership_list(one) for one in (reference, prediction))))}
+        return {"VOI": float(vi(*(Clustering().from_membership_list(labels) for labels in (reference, prediction))))}
 
     return step
 

@@ -34,14 +34,14 @@ def test_a_case_that_was_not_tried_keeps_its_row_and_one_that_failed_does_not(be
     failed = {"ours": "failed", "slow": "stopped after 3600 s"}
     benchmarks.keep("large", [row(case, seconds=1.0) for case in (*untried, *failed)])
     benchmarks.keep("large", [row(case, reason=reason) for case, reason in (untried | failed).items()])
-    rows_kept = {row_kept["case"]: (row_kept["seconds"], row_kept["not_done"]) for row_kept in benchmarks.kept()}
+    rows_kept = {row_kept["case"]: (row_kept["seconds"], row_kept["not_done"]) for row_kept in benchmarks.read_rows()}
     assert rows_kept == dict.fromkeys(untried, (1.0, "")) | {case: (None, reason) for case, reason in failed.items()}
 
 
 def test_rows_of_other_races_stay_where_a_part_was_run(benchmarks):
     benchmarks.keep("large", [row("ours", seconds=1.0), row("peer", seconds=4.0)])
     benchmarks.keep("large", [row("ours", seconds=2.0)])
-    ours, peer = benchmarks.kept()
+    ours, peer = benchmarks.read_rows()
     assert (ours["seconds"], peer["seconds"]) == (2.0, 4.0)
     assert benchmarks.cells(peer, ours)[1:4] == ("2 s", "4 s, peer", "2")  # a ratio of what stands there
 
@@ -51,11 +51,11 @@ def test_no_ratio_is_of_two_machines(benchmarks):
         "large", [row("ours", seconds=1.0), row("peer", seconds=4.0), row("ours", seconds=1.0, race="long")]
     )
     benchmarks.keep("large", [row("ours", seconds=2.0, machine="a slow one")])
-    assert [(row_kept["race"], row_kept["case"], row_kept["machine"]) for row_kept in benchmarks.kept()] == [
+    assert [(row_kept["race"], row_kept["case"], row_kept["machine"]) for row_kept in benchmarks.read_rows()] == [
         ("a race", "ours", "a slow one"),
         ("long", "ours", "a fast one"),
     ]
-    assert [row_kept["race"] for row_kept in benchmarks.marked(benchmarks.kept())] == ["a race", "long\u2020"]
+    assert [row_kept["race"] for row_kept in benchmarks.marked(benchmarks.read_rows())] == ["a race", "long\u2020"]
 
 
 def test_a_case_that_was_stopped_is_not_tried_again(benchmarks, monkeypatch):

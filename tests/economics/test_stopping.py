@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from tests.economics.case import CASE
-from tests.economics.exhaustive import Gambler, best
+from tests.economics.exhaustive import Gambler, best_outcome
 from tests.economics.literal import decision_tree
 from unmask import UnmaskError
 from unmask.economics import Attacker, break_even, campaign
@@ -51,7 +51,7 @@ def search_payoff(attacker: Attacker, sizes: list[int], fine: float) -> float:
         caught=attacker.detection[0],
         inside=attacker.prior,
     )
-    return float(best(gambler, sizes).worth) - attacker.access_cost
+    return float(best_outcome(gambler, sizes).worth) - attacker.access_cost
 
 
 def is_exact(attacker: Attacker, sizes: list[int]) -> bool:
