@@ -110,7 +110,8 @@ def _register() -> Table:
 
 def _publisher() -> Table:
     numbers = {name: _or_range(hint) for name, hint in parameters("unmask.economics:Publisher").items()}
-    return Table({**numbers, **dict.fromkeys(("prices", "fines", "audits"), list_of(float))}, ("benefit", "loss"))
+    terms = dict.fromkeys(("prices", "fines", "audits"), list_of(float))
+    return Table({**numbers, **terms, "largest_k": Annotated[int, Range(2)]}, ("benefit", "loss"))
 
 
 def _attacker() -> Any:

@@ -513,3 +513,72 @@ def test_noisy_places_have_a_game(tmp_path, monkeypatch):
     assert 0 < game.now.utility < 1
     assert game.now.answers[0].attacks
     assert game.now.answers[0].re_identified == pytest.approx([re_identified(first_belief(path), 50, 10)] * 2)
+
+
+# --- the smallest k ---------------------------------------------------------------------------------------------------
+
+SEARCHED = """
+title = "Discharges"
+[data]
+use = "tables.synthetic_census"
+with = { n = 60 }
+[columns]
+age = "quasi-identifier"
+sex = "quasi-identifier"
+[[protections]]
+use = "tables.Mondrian"
+grid = { k = [2] }
+[[adversaries]]
+name = "neighbor"
+use = "tables.ClassAttack"
+[publisher]
+benefit = 1000
+loss = 100
+largest_k = %d
+[[attackers]]
+gain = 100
+exploit_cost = 20
+max_fines = 0
+"""
+
+
+def test_the_smallest_k_that_deters_everybody_does_and_one_less_does_not(tmp_path, monkeypatch):
+    monkeypatch.setattr("unmask.studies.game.offers.sensitivity", lambda *_, **__: ())
+    monkeypatch.setattr("unmask.studies.game.offers.FINES", 3)
+    facts = play(document(tmp_path, SEARCHED % 60))
+    (size,) = facts.sizes
+    assert (size.protection, size.release) == ("Mondrian", f"Mondrian k={size.k}")
+    (offer,) = (offer for offer in facts.offers if offer.protection == size.release)
+    assert not any(answer.attacks for answer in offer.answers)
+    assert offer.utility < 1
+    text = (SEARCHED % 60).replace("k = [2]", f"k = [{size.k - 1}, {size.k}]").replace("largest_k = 60\n", "")
+    again = {offer.protection: offer for offer in play(document(tmp_path, text)).offers}
+    assert again[f"Mondrian k={size.k - 1}"].answers[0].attacks
+    assert not again[f"Mondrian k={size.k}"].answers[0].attacks
+    assert f"k = {size.k} deters every attacker" in page(facts)
+
+
+def test_a_search_without_a_k_that_deters_says_so(tmp_path, monkeypatch):
+    monkeypatch.setattr("unmask.studies.game.offers.sensitivity", lambda *_, **__: ())
+    monkeypatch.setattr("unmask.studies.game.offers.FINES", 3)
+    facts = play(document(tmp_path, SEARCHED % 3))
+    assert [(size.k, size.release) for size in facts.sizes] == [(None, None)]
+    assert "no k up to 3 deters every attacker" in page(facts)
+
+
+@pytest.mark.parametrize("largest", [1, -2, 2.5, True, "many"])
+def test_a_largest_k_that_is_none_is_refused(tmp_path, largest):
+    with pytest.raises(UnmaskError, match="largest_k"):
+        parse_game({**EASY, "publisher": {"benefit": 1, "loss": 1, "largest_k": largest}}, tmp_path)
+
+
+def test_init_writes_a_game_that_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("people.csv").write_text("age,sex\n" + "".join(f"{age},{sex}\n" for age in range(20, 60) for sex in "fm") * 3)
+    assert unmask("init", "people.csv", "--publisher").exit_code == 0
+    text = Path("unmask.toml").read_text()
+    assert "\n[publisher]\n" in text
+    assert "take the marks off" not in text
+    facts = parse_game(load(Path("unmask.toml")), tmp_path)
+    assert facts.publisher.loss == 500
+    assert {part.use for part in read_plan(Path("unmask.toml")).protections} == {"none", "tables.Mondrian"}

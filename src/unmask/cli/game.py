@@ -26,7 +26,7 @@ def game(document: Path, study: Path | None, output: Path | None, as_json: bool,
 
     [publisher] has the worth of the data and the loss for each person, [[attackers]] their gains and costs. An
     uncertain number may be a range, gain = { from = 2000, to = 8000 }: the game uses the middle, and a table has the
-    decision at both ends.
+    decision at both ends. largest_k = 200 searches the smallest k of each protection that deters every attacker.
 
     \b
     unmask game unmask.toml
@@ -34,6 +34,8 @@ def game(document: Path, study: Path | None, output: Path | None, as_json: bool,
     unmask game unmask.toml --study results
     """
     from unmask.studies.game import make_result, play
+    from unmask.studies.game.facts import DeterringSize
+    from unmask.studies.game.sentences import describe_size
     from unmask.studies.game.tables import OFFERS, list_program_tables
 
     refuse_to_overwrite(output, force=force)
@@ -48,6 +50,8 @@ def game(document: Path, study: Path | None, output: Path | None, as_json: bool,
     assert result.decision is not None
     print_line(f"{result.decision.answer} {result.decision.sentence}")
     print_line(result.headline)
+    for row in result.table("game_sizes").rows:
+        print_line(describe_size(DeterringSize(**row)))
     print_line()
     print_table(result.table("game_offers").select(OFFERS))
 

@@ -22,15 +22,18 @@ RELEASED = """\
 # file = "release.csv"
 # origin = "origin.csv"
 
-# What to release, and what to ask for it, is weighed by unmask game: take the marks off the lines below, and put your
-# own answers in. Every number is assumed until you do; one that you do not know may be { from = 1, to = 2 }.
-#
-# [[protections]]
-# use = "none"
-#
-# [[protections]]
-# use = "tables.Mondrian"
-# grid = { k = [5, 20, 50] }
+# What to release, and what to ask for it, is weighed by unmask game: {} your
+# own answers in. Every number is assumed until you do; one that you do not know may be {{ from = 1, to = 2 }}.
+"""
+
+PROTECTIONS = """\
+[[protections]]
+use = "none"
+
+[[protections]]
+use = "tables.Mondrian"
+grid = { k = [5, 20, 50] }
+
 """
 
 
@@ -38,8 +41,9 @@ RELEASED = """\
 @click.argument("file", type=FILE)
 @optional_table_options
 @click.option("--output", "-o", default=DOCUMENT, show_default=True, type=FILE, help="Document to write.")
+@click.option("--publisher", is_flag=True, help="Write [publisher] and [[attackers]] for unmask game, ready to run.")
 @click.option("--force", is_flag=True, help="Overwrite an existing document.")
-def init(file: Path, output: Path, force: bool, **reading: Any) -> None:
+def init(file: Path, output: Path, publisher: bool, force: bool, **reading: Any) -> None:
     r"""Write unmask.toml for a table: a role for each column with its reason, a protection, adversaries, a policy.
 
     Read it, correct it, and give it to the other commands in place of files and options.
@@ -64,9 +68,13 @@ def init(file: Path, output: Path, force: bool, **reading: Any) -> None:
     unit = unit_of(facts)
     decided = [unit.question or f"Unit of counting: {unit.words}"] if reading["person"] is None else []
     notes = {"data": (*decided, *table.notes)}
-    questions = "\n".join(f"# {line}".rstrip() for line in list_question_lines())
+    game = [*PROTECTIONS.splitlines(), *list_question_lines()]
+    instruction = "put" if publisher else "take the marks off the lines below, and put"
+    questions = "\n".join(game if publisher else (f"# {line}".rstrip() for line in game))
+    blank = "" if publisher else "#"
     text = format_document(document, comments={"columns": role_reasons}, notes=notes)
-    write_texts({output: f"{text}\n{RELEASED}#\n{questions}\n"})
+    write_texts({output: f"{text}\n{RELEASED.format(instruction)}{blank}\n{questions}\n"})
     if unit.question and reading["person"] is None:
         print_line(f"question: {unit.question}; or write person = ... below [data] in {output}", err=True)
-    print_line(f"wrote {output}: {len(facts)} columns; read it, then: unmask protect {output} -o release.csv", err=True)
+    then = f"unmask game {output}" if publisher else f"unmask protect {output} -o release.csv"
+    print_line(f"wrote {output}: {len(facts)} columns; read it, then: {then}", err=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 from unmask.core.errors import UnmaskError
 from unmask.document import ENDS
@@ -13,10 +13,15 @@ from unmask.economics import AttackerKind, Publisher, Range
 from unmask.economics.attacker import Attacker, as_number
 from unmask.economics.profile import EMBEDDED, attacker_of, attacker_table
 from unmask.economics.sensitivity import PUBLISHER
+from unmask.ranges import Range as IntRange
+from unmask.ranges import check_type
 from unmask.schema import check
 
 TERMS: Final[Mapping[str, float]] = {"prices": 0.0, "fines": 0.0, "audits": 1.0}
 """Lists of terms in [publisher] -> default."""
+
+LARGEST_K: Final = "largest_k"
+"""Key of [publisher] that asks for the smallest k that deters everybody."""
 
 KIND_KEYS: Final = ("name", "adversary", "attacker")
 """Keys of [[attackers]] that are neither their number nor parameters of an attacker."""
@@ -42,6 +47,8 @@ class GameDocument:
         Kinds with the embedded profile.
     ranges : tuple of Range
         Inputs that are given as ranges; the game has their middles.
+    largest_k : int
+        Largest k of the search for one that deters everybody; 0 for no search.
     """
 
     publisher: Publisher
@@ -50,6 +57,7 @@ class GameDocument:
     adversary: Mapping[str, str]
     assumed: frozenset[str]
     ranges: tuple[Range, ...]
+    largest_k: int = 0
 
 
 def parse_game(document: Mapping[str, Any], folder: Path) -> GameDocument:
@@ -65,7 +73,9 @@ def parse_game(document: Mapping[str, Any], folder: Path) -> GameDocument:
     if "publisher" not in document:
         raise UnmaskError("it has no [publisher]; expected [publisher] and below it benefit and loss")
     table = document["publisher"]
-    values = {key: value for key, value in table.items() if key not in TERMS}
+    values = {key: value for key, value in table.items() if key not in (*TERMS, LARGEST_K)}
+    largest_k = table.get(LARGEST_K, 0)
+    check_type(LARGEST_K, largest_k or 2, Annotated[int, IntRange(2)])
     publisher, kinds = Publisher(**_replace_ranges(values, PUBLISHER, ranges)), _list_kinds(document)
     return GameDocument(
         publisher=publisher,
@@ -74,6 +84,7 @@ def parse_game(document: Mapping[str, Any], folder: Path) -> GameDocument:
         adversary={kind: str(entry.get("adversary", "")) for kind, entry in kinds.items()},
         assumed=frozenset(kind for kind, entry in kinds.items() if entry.get("attacker") == EMBEDDED),
         ranges=tuple(ranges),
+        largest_k=largest_k,
     )
 
 

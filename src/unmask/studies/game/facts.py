@@ -196,6 +196,28 @@ class Attackers:
 
 
 @dataclass(frozen=True)
+class DeterringSize:
+    """The smallest k of a protection that deters every attacker at the lowest terms.
+
+    Parameters
+    ----------
+    protection : str
+        Name of the protection without its k.
+    release : str or None
+        Name of the protection with this k.
+    k : int or None
+        The smallest k, at least 2; None if none up to `largest` deters everybody.
+    largest : int
+        Largest k of the search.
+    """
+
+    protection: str
+    release: str | None
+    k: int | None
+    largest: int
+
+
+@dataclass(frozen=True)
 class GameFacts:
     """The publisher's game of one document.
 
@@ -226,6 +248,8 @@ class GameFacts:
         Decision at both ends of each input, the greatest loss first.
     alone : tuple of SingleAttacks
         Attacks on one person at a time; none if candidates are not equally likely.
+    sizes : tuple of DeterringSize
+        Smallest k of each protection that deters everybody; none if the document does not ask for a search.
     reproduce : mapping
         How the game was made.
     """
@@ -243,6 +267,7 @@ class GameFacts:
     safer: Offer | None = None
     sensitivity: tuple[SensitiveInput, ...] = ()
     alone: tuple[SingleAttacks, ...] = ()
+    sizes: tuple[DeterringSize, ...] = ()
     reproduce: Mapping[str, str] | None = None
 
     @property

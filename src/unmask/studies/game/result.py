@@ -21,6 +21,7 @@ from unmask.studies.game.sentences import (
     describe_most_sensitive,
     describe_offer,
     describe_protection,
+    describe_size,
     describe_spared,
     describe_stopping,
     describe_terms,
@@ -219,6 +220,7 @@ def _offer_block(facts: GameFacts) -> Block:
     drawn = f"The first {N_DRAWN} of {n_curves} protections are drawn; the table has all."
     notes = (*OFFER_NOTES, *((drawn,) if n_curves > N_DRAWN else ()))
     offers = View("game_offers", OFFERS)
+    notes += tuple(map(describe_size, facts.sizes))
     heading = "What each protection leaves you"
     return Block("offers", heading, describe_best(facts), (payoffs, prices), (offers,), introduction, notes, open=True)
 

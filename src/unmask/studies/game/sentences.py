@@ -14,6 +14,7 @@ from unmask.results.formats import number, round_up
 from unmask.results.words import listed, plural, release_name
 from unmask.studies.game.facts import (
     Answer,
+    DeterringSize,
     GameFacts,
     Offer,
     OfferTerms,
@@ -212,3 +213,16 @@ def describe_spared(rows: Sequence[SingleAttacks]) -> str:
     people = format_people(n_re_identified) if n_re_identified >= 1 else "fewer than one"
     safe = f"{worst.safe_alone:,} of {worst.people:,} people are safe alone{beyond}"
     return f"{name}: {safe}; one campaign re-identifies {people} of them."
+
+
+def describe_size(size: DeterringSize) -> str:
+    """Return the smallest k that deters everybody, or that none does.
+
+    >>> describe_size(DeterringSize("Mondrian", "Mondrian k=57", 57, 200))
+    'Mondrian: k = 57 deters every attacker at your lowest price and fine; k = 56 does not.'
+    """
+    name = capitalize(size.protection)
+    if size.k is None:
+        return f"{name}: no k up to {size.largest:,} deters every attacker at your lowest price and fine."
+    below = f"; k = {size.k - 1:,} does not" if size.k > 2 else ""
+    return f"{name}: k = {size.k:,} deters every attacker at your lowest price and fine{below}."

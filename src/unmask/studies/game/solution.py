@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from itertools import product
 from pathlib import Path
@@ -12,15 +12,13 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.core.distinct_rows import group_rows
-from unmask.core.errors import UnmaskError, explain_unknown
+from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
 from unmask.data.files import read_json
 from unmask.data.writing import replace_file, write_text
 from unmask.document import in_document, load
 from unmask.economics import (
     AttackerKind,
-    ProtectedRelease,
     PublisherGame,
     Terms,
     campaign,
@@ -34,9 +32,9 @@ from unmask.economics.game import WITHHELD
 from unmask.economics.groups import compute_inside_probability, count_candidates, find_uniform_rows
 from unmask.economics.records import EQUAL_RISKS
 from unmask.plan import NOTHING, Cell, Plan
-from unmask.studies.beliefs import Faced, faced
+from unmask.studies.beliefs import Faced
 from unmask.studies.game.document import GameDocument, parse_game
-from unmask.studies.game.facts import Attackers, GameFacts, SingleAttacks, StoppingTerms
+from unmask.studies.game.facts import Attackers, DeterringSize, GameFacts, SingleAttacks, StoppingTerms
 from unmask.studies.game.offers import (
     best_of_each,
     curves_of,
@@ -45,15 +43,13 @@ from unmask.studies.game.offers import (
     safer_offer,
     sensitive_inputs,
 )
+from unmask.studies.game.releases import Releases, adversary_of, attack, list_cells, list_releases, search_sizes
 from unmask.studies.reading import read_plan
 from unmask.studies.run import GAME, JOURNAL
 from unmask.version import __version__
 
 SIZE_DRAWS = 16
 """Number of draws of all group sizes for a campaign that does not know them when it pays for the data."""
-
-Releases = Mapping[str, Mapping[str, Faced]]
-"""Protection -> adversary -> the release as the adversary sees it."""
 
 
 def write_game(
@@ -102,9 +98,13 @@ def play(
     plan, watched = read_plan(path, allow_code=allow_code), watch or (lambda _: None)
     with in_document(path):
         document = parse_game(load(path), path.parent)
-        releases = _attack(plan, document, study, watched)
-        game = PublisherGame(document.publisher, _list_releases(releases, plan, document), document.attackers)
-        return _collect(plan, document, releases, game)
+        releases = dict(attack(plan, document, study, watched))
+        sizes: tuple[DeterringSize, ...] = ()
+        if document.largest_k:
+            parts, further, sizes = search_sizes(plan, document, study, watched)
+            plan, releases = replace(plan, protections=(*plan.protections, *parts)), {**releases, **further}
+        game = PublisherGame(document.publisher, list_releases(releases, plan, document), document.attackers)
+        return replace(_collect(plan, document, releases, game), sizes=sizes)
 
 
 def priced(plan: Plan, path: Path) -> list[Cell] | None:
@@ -115,7 +115,7 @@ def priced(plan: Plan, path: Path) -> list[Cell] | None:
     if "publisher" not in load(path) or len(plan.datasets) > 1:
         return None
     with in_document(path):
-        return _cells(plan, parse_game(load(path), path.parent))
+        return list_cells(plan, parse_game(load(path), path.parent))
 
 
 def _collect(plan: Plan, document: GameDocument, releases: Releases, game: PublisherGame) -> GameFacts:
@@ -124,7 +124,7 @@ def _collect(plan: Plan, document: GameDocument, releases: Releases, game: Publi
     offers = best_of_each(moves)
     ranked = [move.protection for move in offers if move.protection != WITHHELD]
     faced_kinds = [
-        (name, kind, releases[name][_adversary_of(kind, document, plan)])
+        (name, kind, releases[name][adversary_of(kind, document, plan)])
         for name, kind in product(ranked, document.attackers)
     ]
     data = GameFacts(
@@ -153,52 +153,12 @@ def _find_baseline(plan: Plan) -> str:
     return next((part.name for part in plan.protections if part.use == NOTHING), plan.protections[0].name)
 
 
-def _attack(plan: Plan, document: GameDocument, study: Path | None, watch: Callable[[str], None]) -> Releases:
-    """Attack the release of each protection; of several seeds the first."""
-    releases: dict[str, dict[str, Faced]] = {}
-    for cell in _cells(plan, document):
-        if cell.protection.name not in releases:
-            watch(cell.protection.name)
-        releases.setdefault(cell.protection.name, {})[cell.adversary.name] = faced(cell, study)
-    return releases
-
-
-def _cells(plan: Plan, document: GameDocument) -> list[Cell]:
-    """Return the cells that are priced: every protection against the adversaries whose knowledge attackers have."""
-    if len(plan.datasets) > 1:
-        raise UnmaskError(f"it has {len(plan.datasets)} data sets, expected 1: a game is about one release")
-    adversaries = {part.name: part for part in plan.adversaries}
-    for kind, name in document.adversary.items():
-        if name and name not in adversaries:
-            raise UnmaskError(explain_unknown(name, list(adversaries), f"adversary of {kind!r}"))
-    names = dict.fromkeys(_adversary_of(kind, document, plan) for kind in document.adversary)
-    return [
-        Cell(plan.datasets[0], protection, adversaries[name], plan.seeds[0], ())
-        for protection, name in product(plan.protections, names)
-    ]
-
-
-def _list_releases(releases: Releases, plan: Plan, document: GameDocument) -> dict[str, ProtectedRelease]:
-    """Return the targets of each kind of attacker, and the utility, of each protection."""
-    protected = {}
-    for name, faced_by in releases.items():
-        beliefs = {adversary: group_rows(release.belief).posterior for adversary, release in faced_by.items()}
-        targets = {kind: beliefs[_adversary_of(kind, document, plan)] for kind in document.adversary}
-        utility = next(iter(faced_by.values())).utility
-        protected[name] = ProtectedRelease(targets, min(max(utility, 0.0), 1.0))
-    return protected
-
-
-def _adversary_of(kind: str, document: GameDocument, plan: Plan) -> str:
-    return document.adversary[kind] or plan.adversaries[0].name
-
-
 def _describe_kind(kind: str, document: GameDocument, plan: Plan) -> Attackers:
     expected = document.attackers[kind]
     parameters = list_parameters(expected.actual or expected.attacker)
     parameters |= {"believed_detection": expected.attacker.detection} if expected.actual else {}
     del parameters["prior"]
-    return Attackers(kind, expected.number, _adversary_of(kind, document, plan), parameters, kind in document.assumed)
+    return Attackers(kind, expected.number, adversary_of(kind, document, plan), parameters, kind in document.assumed)
 
 
 def _find_stopping(game: PublisherGame, name: str, kind: str, release: Faced) -> StoppingTerms:

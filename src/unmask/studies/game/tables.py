@@ -27,6 +27,7 @@ def make_tables(facts: GameFacts) -> tuple[Table, ...]:
         _offer_table(facts),
         _curve_table(facts),
         _stopping_table(facts),
+        _plain_table("game_sizes", [asdict(row) for row in facts.sizes]),
         _plain_table("game_sensitivity", [asdict(row) for row in facts.sensitivity]),
         _input_table(facts),
         _single_table(facts),
