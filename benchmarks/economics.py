@@ -120,7 +120,7 @@ def case_file(people: int, belief: str) -> Step:
     from unmask.economics import price_records
 
     case = study()
-    stand_in, attacker = case.surrogate(1.0), case.case("b")
+    stand_in, attacker = case.draw_records(1.0), case.case("b")
     sizes, p = stand_in.size, stand_in.probability
     # imports and compiles
     price_records(attacker, sizes[:1], population=people, cell_probability=p[:1], belief=belief)
@@ -139,7 +139,7 @@ def known_sizes(n: int) -> Step:
     from unmask.economics import price_records
 
     case = study()
-    sizes = np.random.default_rng(1).choice(case.surrogate(1.0).size, n)
+    sizes = np.random.default_rng(1).choice(case.draw_records(1.0).size, n)
     attacker = case.case("b")
     price_records(attacker, sizes[:1])  # imports and compiles
     return lambda: {"expected number named": float(price_records(attacker, sizes).success_probability.sum())}
@@ -260,7 +260,7 @@ def records(people: int) -> tuple[Any, Any, Any]:
     import numpy as np
 
     case = study()
-    p = case.surrogate(1.0).probability[:N_RECORDS]
+    p = case.draw_records(1.0).probability[:N_RECORDS]
     return case.case("b"), np.random.default_rng(people).binomial(people, p), p
 
 

@@ -1,4 +1,4 @@
-"""The case study of "Process-driven data privacy" (Xia et al., CIKM 2015), its settings, its readings, its records."""
+"""The case study of "Process-driven data privacy" (Xia et al., CIKM 2015): settings, readings and records."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ READINGS: Final[dict[str, dict[str, Any]]] = {
 """The paper does not state its discount; see `unmask.economics.attacker.PROFILES`."""
 
 
-def case(setting: str, reading: str = "literal", **changed: Any) -> Attacker:
-    """The attacker of section 7.2 in a setting and a reading."""
+def case(setting: str, reading: str = "literal", **changes: Any) -> Attacker:
+    """Return the attacker of section 7.2 in a setting and a reading."""
     max_fines, growth = SETTINGS[setting]
     amounts = {
         "gain": 8000,
@@ -54,17 +54,17 @@ def case(setting: str, reading: str = "literal", **changed: Any) -> Attacker:
         "detection_growth": growth,
         "prior": POPULATION / STATE,
     }
-    return Attacker(**{**amounts, **READINGS[reading], **changed})
+    return Attacker(**{**amounts, **READINGS[reading], **changes})
 
 
-def sensitivity_case(setting: str, reading: str, **changed: Any) -> Attacker:
-    """The attacker of section 7.3: the target is in the data for sure, a gain of 1,000, a fine of 20,000."""
-    return case(setting, reading, **{"gain": 1000, "fine": 20_000, "prior": 1.0, **changed})
+def sensitivity_case(setting: str, reading: str, **changes: Any) -> Attacker:
+    """Return the attacker of section 7.3: the target is surely in the data, a gain of 1,000, a fine of 20,000."""
+    return case(setting, reading, **{"gain": 1000, "fine": 20_000, "prior": 1.0, **changes})
 
 
 @cache
 def table(setting: str, reading: str) -> ExploitationTable:
-    """The case study by size of group."""
+    """Return the case study by size of group."""
     return exploitation_table(case(setting, reading), LARGEST)
 
 
@@ -76,28 +76,28 @@ class Records:
     probability: Floats
 
 
-def surrogate(spread: float, *, seed: int = 2015, n: int = N_RECORDS) -> Records:
-    """Groups whose mean sizes are lognormal with this spread, sizes binomial, 64 % of the sizes above 55.
+def draw_records(spread: float, *, seed: int = 2015, n: int = N_RECORDS) -> Records:
+    """Return groups whose mean sizes are lognormal with this spread, sizes binomial, 64 % of the sizes above 55.
 
-    The voter register of 2015 and the synthesised ZIP codes cannot be had; the share above 55 is the only thing that
-    the paper says of the sizes. The median is set so that the share is met, to a fifth of a percent.
+    The voter register of 2015 and the synthesised ZIP codes are not available, and the paper states only the share
+    above 55. The median is set so that the share is met, to a fifth of a percent.
     """
     shape = np.exp(spread * np.random.default_rng([seed, 0]).standard_normal(n))
 
-    def drawn(median: float) -> Records:
+    def draw(median: float) -> Records:
         p = np.minimum(median * shape / POPULATION, 1.0)
         return Records(np.random.default_rng([seed, 1]).binomial(POPULATION, p), p)
 
     low, high = 1.0, 10_000.0
     while high / low > 1 + 1e-6:
         middle = math.sqrt(low * high)
-        low, high = (middle, high) if np.mean(drawn(middle).size > 55) < 20_891 / N_RECORDS else (low, middle)
-    return drawn(high)
+        low, high = (middle, high) if np.mean(draw(middle).size > 55) < 20_891 / N_RECORDS else (low, middle)
+    return draw(high)
 
 
 @cache
 def oracle() -> ModuleType:
-    """The solvers that the tests compare with: explicit states, linear programs, a decision tree."""
+    """Return the solvers of the tests: explicit states, linear programs, a decision tree."""
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
     from tests.economics import literal
 
