@@ -2,6 +2,7 @@
 
 import tomllib
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -63,6 +64,19 @@ def test_an_entry_that_goes_takes_its_comment_along():
     assert tomllib.loads(updated) == document
     assert 'use = "tables.PRAM" # tried' in updated
     assert "as before" not in updated
+
+
+@pytest.mark.parametrize("text", ['[data]\nfile = "a.csv"\n', '[data]\nfile = "a.csv"\n\n[columns]\n'])
+def test_an_empty_line_separates_the_columns_from_the_data_above(text):
+    document = {"data": {"file": "a.csv", "na": ["NA"]}, "columns": {"age": "keep"}}
+    expected = '[data]\nfile = "a.csv"\nna = ["NA"]\n\n[columns]\nage = "keep"'
+    assert update_document(text, document).rstrip() == expected
+
+
+def test_a_section_that_its_author_wrote_without_an_empty_line_stays_so():
+    text = "[data]\nfile = 'a.csv'\n[audit]\nseed = 1\n"
+    updated = update_document(text, {"data": {"file": "a.csv"}, "audit": {"seed": 2}, "control": {"file": "c.csv"}})
+    assert updated == "[data]\nfile = 'a.csv'\n[audit]\nseed = 2\n\n[control]\nfile = \"c.csv\"\n"
 
 
 def test_a_text_that_is_not_toml_is_written_anew():

@@ -7,6 +7,7 @@ import re
 import tomllib
 import unicodedata
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from unmask.core.errors import UNSEEN, visible
@@ -111,13 +112,25 @@ def update_document(text: str, values: Mapping[str, Any], *, comments: Comments 
 
     fresh = format_document(values, comments=comments)
     try:
-        document = tomlkit.parse(text)
+        document = tomlkit.parse(text if text.endswith("\n") else f"{text}\n")
         _update(document, values)
         _add_comments(document, comments or {})
         updated = document.as_string()
-        return updated if tomllib.loads(updated) == tomllib.loads(fresh) else fresh
+        texts, expected = (_space_headers(updated, text), updated), tomllib.loads(fresh)
+        return next((changed for changed in texts if tomllib.loads(changed) == expected), fresh)
     except (TOMLKitError, tomllib.TOMLDecodeError):
         return fresh
+
+
+def _space_headers(text: str, initial: str) -> str:
+    """Return a text with an empty line above each header, except those without one in the initial text."""
+    initial_lines = initial.split("\n")
+    lines: list[str] = []
+    without = {line for above, line in pairwise(initial_lines) if line.startswith("[") and above}
+    for line in text.split("\n"):
+        is_spaced = not lines or not lines[-1].strip() or lines[-1].startswith("#")
+        lines += [line] if is_spaced or not line.startswith("[") or line in without else ["", line]
+    return "\n".join(lines)
 
 
 def _update(table: Any, values: Mapping[str, Any]) -> None:

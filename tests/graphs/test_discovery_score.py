@@ -25,7 +25,7 @@ def test_the_score_sums_what_each_run_gives():
     drawn = [seeds(seed_pair(pair, separated), rng) for _ in range(runs)]
     expected = []
     for person in people_asked.tolist():
-        for place, identity in enumerate(owned.of(person).tolist()):
+        for place, identity in enumerate(owned.nodes_of(person).tolist()):
             nodes = sorted({*range(separated.release.n_nodes)} - _list_others(owned, people_asked, place))
             release = separated.release.take(np.array(nodes))
             scores = [_score(release, nodes, pair.source, seeds, person, identity) for seeds in drawn]
@@ -36,7 +36,8 @@ def test_the_score_sums_what_each_run_gives():
 
 def _list_others(owned, people_asked, place):
     """Identities of the people asked for but the one at this place."""
-    return {node for person in people_asked.tolist() for i, node in enumerate(owned.of(person).tolist()) if i != place}
+    identities = [owned.nodes_of(person).tolist() for person in people_asked.tolist()]
+    return {node for nodes in identities for i, node in enumerate(nodes) if i != place}
 
 
 def _score(release: SocialGraph, nodes, source, seeds: SeedPairs, person, identity):

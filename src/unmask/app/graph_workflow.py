@@ -136,7 +136,7 @@ def _list_file_fields(document: Mapping[str, Any]) -> list[Field]:
     if not _has_protection(document):
         return []
     return [
-        Field("protections.adopters", "People with several identities", "percent", required=True),
+        Field("protections.adopters", "People with several identities", "percent", SEPARATION, required=True),
         Field("protections.identities", box="integer", source=SEPARATION),
         Field("protections.model", source=SEPARATION),
         Field("protections.cooperation", source=SEPARATION),

@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from unmask.core.csr_rows import distinct
 from unmask.core.errors import UnmaskError, nearest
-from unmask.core.partition import Partition
 from unmask.core.posterior import Posterior
 from unmask.core.truth import Truth
 from unmask.graphs.attacks import Attack
@@ -365,40 +364,3 @@ def discovery(
             hits[chosen] += mapping == number[node[chosen]]
             misses[chosen] += (mapping >= 0) & (mapping != number[node[chosen]])
     return Discovery(person, node, hits, misses, runs)
-
-
-# --- is the separation undone? --------------------------------------------------------------------------------------
-
-
-def true_owners(separated: Separated) -> Partition:
-    """Return the released nodes by the person behind them: what the adversary who undoes the separation looks for.
-
-    >>> from unmask.graphs import SocialGraph
-    >>> star = SocialGraph.from_edges([0, 0], [1, 2])
-    >>> true_owners(Separated(star, np.array([0, 1, 1]), np.zeros(3, np.int8), np.array([1]))).sizes
-    array([1, 2])
-    """
-    return Partition(separated.origin)
-
-
-def believed_owners(separated: Separated, mapping: NDArray[np.integer]) -> Partition:
-    """Group the released nodes by the source node that is mapped to them; each other node is a group.
-
-    mapping : (n_source,), which links no two nodes; or (n_rounds, n_source), of an attack that names several. Where a
-              node occurs twice, the first round counts, and in it the lowest source node
-
-    With `true_owners` it goes into `measures.clustering.evaluate(..., min_size=2)`, which tells for each adopter how
-    far the identities are linked, and how many foreign nodes come with them; mappings of several runs make a `View`.
-
-    >>> from unmask.graphs import SocialGraph
-    >>> star = SocialGraph.from_edges([0, 0], [1, 2])
-    >>> hidden = Separated(star, np.array([0, 1, 1]), np.zeros(3, np.int8), np.array([1]))
-    >>> believed_owners(hidden, np.array([[0, 1], [-1, 2]])).code
-    array([0, 1, 1], dtype=int32)
-    """
-    rounds = np.atleast_2d(mapping)
-    n = rounds.shape[1]
-    owner = n + np.arange(separated.release.n_nodes, dtype=np.int64)
-    round_number, source = np.nonzero(rounds >= 0)
-    owner[rounds[round_number, source][::-1]] = source[::-1]  # backwards, so that the first one stays
-    return Partition(owner)

@@ -126,7 +126,6 @@ def _campaign_notes(facts: PriceFacts) -> Iterator[str]:
         yield ZERO_NOTE
     if len(swept) > N_DRAWN:
         yield f"The first {N_DRAWN} of {len(swept)} releases are drawn; the tables have all."
-    yield from (f"Keep in mind: {warning}" for warning in facts.source.attacker.warnings)
 
 
 def _single_block(facts: PriceFacts) -> Block:
