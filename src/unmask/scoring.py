@@ -247,7 +247,8 @@ def score(
     for posterior in {belief, unknown, picked or belief, over_people or belief}:
         posterior.discard_results()
     note = "; ".join(text for text in (note, reason) if text)
-    return Audit(tuple(replace(row, status=status, note=note) for row in rows), tuple(not_run))
+    rows = [row if (row.status, row.note) == (status, note) else replace(row, status=status, note=note) for row in rows]
+    return Audit(tuple(rows), tuple(not_run))
 
 
 def _refuse(measure: Measure, belief: Posterior, truth: Truth | None, *, is_picked: bool) -> str:

@@ -361,7 +361,9 @@ def build_row(
 def is_worst(value: Floats, worst: float) -> Booleans:
     """Return which values equal the worst one, up to the rounding of the largest."""
     largest = np.max(np.abs(value), where=np.isfinite(value), initial=0.0)
-    return np.isclose(value, worst, rtol=0.0, atol=VALUE_TIE * largest)
+    with np.errstate(invalid="ignore"):  # infinite minus infinite
+        is_near = np.abs(value - worst) <= VALUE_TIE * largest
+    return np.asarray(is_near | (value == worst))
 
 
 def _mean(value: Floats, weight: Floats) -> float:

@@ -7,6 +7,7 @@ import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -212,8 +213,13 @@ def instantiate(part: Part, kind: Kind) -> Any:
 
 
 def _check_names(part: Part, function: Callable[..., object], use: str, *, excluded: tuple[str, ...] = ()) -> None:
-    names = [name for name in inspect.signature(function).parameters if name not in excluded]
+    names = [name for name in _list_parameters(function) if name not in excluded]
     check_keys(part.parameters, names, f"with or grid of {use}")
+
+
+@lru_cache
+def _list_parameters(function: Callable[..., object]) -> tuple[str, ...]:
+    return tuple(inspect.signature(function).parameters)
 
 
 def _instantiate_value(value: Any, part: Part, kind: Kind) -> Any:
