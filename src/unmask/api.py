@@ -17,7 +17,7 @@ import numpy as np
 from unmask.core.errors import UnmaskError, nearest
 from unmask.core.posterior import Posterior
 from unmask.data.frames import columns_of
-from unmask.domains import DOMAINS, domain_of, import_audit, read_domain_policies
+from unmask.domains import DOMAINS, domain_of, import_audit, list_further_measures, read_domain_policies
 from unmask.ranges import Range, check_type, check_types, spoken
 from unmask.scoring import Audit, score
 
@@ -166,6 +166,8 @@ def audit(release: Any, truth: Any = None, **evidence: Any) -> Any:
     domain, smallest_shown = _find_domain(release), evidence.pop("smallest_shown", None)
     check_type("smallest_shown", smallest_shown, Annotated[int, Range(1)] | None)
     policies = read_domain_policies(evidence.pop("policy", ()), domain)
+    if requested := list_further_measures(policies, domain):
+        evidence["measures"] = (*evidence.get("measures", ()), *requested)
     data = ReportData.of(_run_audit(import_audit(domain).audit, release, truth, evidence))
     data = data.under(data.judged(policies))
     return Result(data if smallest_shown is None else replace(data, least=smallest_shown))

@@ -93,6 +93,7 @@ class DomainAudit(Protocol):
     divide             : of a domain whose DATASET has hold_back: the population of one seed
     protect            : the release, and whatever else it takes to know the truth; protection is None for none
     criteria           : of a domain whose releases have criteria: their values by name; may be missing
+    further_measures   : of an audit with `measures`: those of some names that it computes on request only
     attack             : know, attack, measure: the rows of one cell, with draws of `cell.rng` alone
     """
 
@@ -183,6 +184,13 @@ def policies_about(policies: Iterable[Policy], domain: str) -> list[Policy]:
             other_domains = " and ".join(dict.fromkeys(requirement.domain for requirement in policy.requirements))
             raise UnmaskError(f"policy {policy.title!r} requires nothing of {domain}; it is about {other_domains}")
     return [policy.for_domain(domain) for policy in checked]
+
+
+def list_further_measures(policies: Iterable[Policy], domain: str) -> tuple[str, ...]:
+    """Return the measures that policies name and that an audit of a domain computes on request only."""
+    select = getattr(import_audit(domain), "further_measures", None)
+    names = [item.require.measure for policy in policies for item in policy.for_domain(domain).requirements]
+    return select(names) if select and names else ()
 
 
 def read_domain_policies(policies: Any, domain: str) -> list[Policy]:

@@ -67,6 +67,9 @@ class Option:
     commas: bool = False
 
 
+MeasureNames = Annotated[Sequence[str], Option("Output", "--measure", metavar="NAME[:NUMBER]")]
+"""Measures beyond those of every audit."""
+
 FINITE = Range(0, math.inf, above=True, below=True)
 """Finite amounts of something."""
 

@@ -9,11 +9,11 @@ from unmask import ABSENT, Posterior, Truth, UnmaskError
 from unmask.measures import effective_set_size, renyi_entropy, shannon_entropy_bits, success_probability
 from unmask.measures.anonymity import (
     ReiterRubin,
-    berthold,
+    anonymity_set_bits,
     diaz_degree,
+    local_anonymity,
     reiter_rubin,
     reiter_rubin_degree,
-    toth_local_of,
 )
 from unmask.measures.entropy import renyi_entropies
 
@@ -84,12 +84,12 @@ def test_the_degree_is_one_minus_p(table, data):
 @given(senders())
 def test_toth_bounds_the_entropy_and_diaz_is_a_share(table):
     belief = Posterior.from_dense(table)
-    theta = toth_local_of(belief)
+    theta = local_anonymity(belief)
     assert theta == pytest.approx(table.max(), abs=1e-6)
     assert np.all(shannon_entropy_bits.per_target(belief) >= -np.log2(theta) - 1e-6)
     degree = diaz_degree().per_target(belief)
     assert np.all((degree >= 0) & (degree <= 1))
-    assert degree == pytest.approx(shannon_entropy_bits.per_target(belief) / berthold(belief), abs=1e-6)
+    assert degree == pytest.approx(shannon_entropy_bits.per_target(belief) / anonymity_set_bits(belief), abs=1e-6)
     assert effective_set_size.per_target(belief) == pytest.approx(2 ** shannon_entropy_bits.per_target(belief))
     assert renyi_entropy(3).per_target(belief) == pytest.approx(renyi_entropies(belief, (3,))[0])
 
@@ -99,7 +99,7 @@ def test_a_high_entropy_does_not_bound_theta():
     row = np.append(0.5, np.full(4096, 0.5 / 4096))
     belief = Posterior.from_dense(row[None])
     assert shannon_entropy_bits.per_target(belief)[0] == pytest.approx(1 + 0.5 * 12, abs=1e-4)
-    assert toth_local_of(belief) == pytest.approx(0.5)
+    assert local_anonymity(belief) == pytest.approx(0.5)
 
 
 def test_diaz_at_the_edges():
@@ -107,15 +107,15 @@ def test_diaz_at_the_edges():
     assert diaz_degree().per_target(Posterior.from_dense(np.array([[1.0]]))).tolist() == [0]
     belief = Posterior.from_dense(np.array([[0.5, 0.5, 0.0]]), prior=np.array([0.5, 0.5, 0.0]))
     assert diaz_degree().per_target(belief) == pytest.approx([1])
-    assert berthold(belief) == 1
-    assert berthold(Posterior.from_dense(np.array([[0.2, 0.2]]), prior=np.array([0.4, 0.4]))) == pytest.approx(
-        np.log2(3)
-    )
+    assert anonymity_set_bits(belief) == 1
+    assert anonymity_set_bits(
+        Posterior.from_dense(np.array([[0.2, 0.2]]), prior=np.array([0.4, 0.4]))
+    ) == pytest.approx(np.log2(3))
     with pytest.raises(UnmaskError, match="0 users"):
         diaz_degree(0)
 
 
 def test_toth_looks_only_at_observations_that_happen():
     belief = Posterior.from_dense(np.array([[1.0, 0.0], [0.5, 0.5]]), weight=np.array([0.0, 1.0]))
-    assert toth_local_of(belief) == pytest.approx(0.5)
+    assert local_anonymity(belief) == pytest.approx(0.5)
     assert success_probability.per_target(belief) == pytest.approx([1, 0.5])

@@ -18,7 +18,7 @@ from unmask.cli.options_table import AUDITS
 from unmask.cli.output import Output, at_risk_option, audit_output
 from unmask.cli.terminal import print_line
 from unmask.core.errors import UnmaskError
-from unmask.domains import DOMAINS, import_audit
+from unmask.domains import DOMAINS, import_audit, list_further_measures
 
 if TYPE_CHECKING:
     from unmask.results import AuditResult
@@ -55,6 +55,8 @@ def make_audit_command(domain: str) -> click.Command:
         watched = output.start_at_risk()
         services = {"watched": watched, "code": code_folder, "progress": _print_progress}
         audit_files = import_audit(domain).audit_files
+        if "measures" in values:
+            values["measures"] = (*values["measures"], *list_further_measures(output.policies, domain))
         result = audit_files(*files, **values, **{name: services[name] for name in signature.services})
         if result is not None:  # a dry run has none
             _print_failures(result)

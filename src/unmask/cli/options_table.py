@@ -32,6 +32,7 @@ DECLARED: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
         "mechanism": {"help": "NAME:KEY=VALUE that makes what is shown of traces, such as RandomizedResponse:epsilon=1:n=4.", "type": str},
         "unpaired": {"help": "Print announced measures only, since the pairing of sender and receiver in a line of rounds means nothing.", "default": False, "show_default": True, "is_flag": True},
         "delay": {"help": "Law of the delays of messages: exponential:MEAN or fixed:MAX (default: exponential, with the mean of the log).", "type": str},
+        "measures": {"help": "Further measures, such as renyi_entropy_bits:2 or diaz_degree.", "type": str, "multiple": True, "heading": "Output", "metavar": "NAME[:NUMBER]", "flags": ("--measure",)},
         "seed": {"help": "Seed of the random split of samples or users into halves.", "default": 0, "show_default": True, "type": click.IntRange(0, None), "parse": check_number},
     },
     "unmask.channels.criteria:advise": {
@@ -123,6 +124,7 @@ DECLARED: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
         "thresholds": {"help": "Least scores of accepted links, such as 0.8,0.9; by default 20 quantiles of the scores.", "type": str, "multiple": True, "heading": "Input", "metavar": "SCORE,...", "flags": ("--threshold",)},
         "noise": {"help": "Label of items in no cluster, such as -1: each is alone; empty for none.", "type": str, "heading": "Input", "metavar": "LABEL"},
         "own": {"help": "Column of the truth with the weight of each item, or the alpha, beta or wanted of each subject, in place of one value for all: weight=w, alpha=a.", "type": str, "multiple": True, "parse": parse_pairs, "heading": "Knowledge", "metavar": "NAME=COLUMN|FILE"},
+        "measures": {"help": "Further measures, such as normalized_error or adjusted_rand_index.", "type": str, "multiple": True, "heading": "Output", "metavar": "NAME[:NUMBER]", "flags": ("--measure",)},
         "encoding": {"help": "Encoding of a text file that is not UTF-8; by default recognized, with a note.", "type": str, "heading": "Input"},
         "alpha": {"help": "Weight of linking; the rest is the weight of mixing in foreign items.", "default": 0.5, "show_default": True, "type": click.FloatRange(0, 1), "parse": check_number},
         "beta": {"help": "Share of a subject's items that is a breach once it is linked.", "default": 0.8, "show_default": True, "type": click.FloatRange(0, 1, min_open=True), "parse": check_number},
@@ -189,14 +191,14 @@ AUDITS: Mapping[str, AuditSignature] = {
         "Evaluate which items an adversary links: who is breached, who is one merge away.\n\nA guess with a probability column is a view: its rows with one probability, or of one value in a column `partition`,\nare one partition. A guess of links has item_l, item_r and a score: each threshold of the score is an adversary.\nWith --engine only counts of items are taken into memory, and a guess is neither a view nor links.\n\n\\b\nunmask audit linkage --truth truth.csv --guess guess.csv --beta 0.8 --report out.html\nunmask audit linkage --truth truth.csv --guess a.csv --guess b.csv --item record --subject person --json\nunmask audit linkage --truth wide.parquet --subject true --guess wide.parquet --cluster 'pred_*' \\\n    --missing drop --unlabeled foreign\nunmask audit linkage --truth truth.csv --guess links.csv --threshold 0.8,0.9,0.99\nunmask audit linkage --truth 'truth/*.parquet' --guess 'guess/*.parquet' --engine duckdb --memory-limit 8GiB",
         "",
         1,
-        ("truth", "guesses", "item", "subject", "clusters", "probability", "thresholds", "noise", "own", "encoding", "alpha", "beta", "wanted", "min_size", "missing", "unlabeled", "truth_sampled", "baseline", "shuffles", "seed", "engine", "memory_limit", "temp_directory", "dry_run"),
+        ("truth", "guesses", "item", "subject", "clusters", "probability", "thresholds", "noise", "own", "measures", "encoding", "alpha", "beta", "wanted", "min_size", "missing", "unlabeled", "truth_sampled", "baseline", "shuffles", "seed", "engine", "memory_limit", "temp_directory", "dry_run"),
         (),
     ),
     "unmask.channels.audit:audit_files": AuditSignature(
         "Attack channels of the same secrets: what the best adversary can still estimate.\n\nA channel is a CSV: a line of output names behind an empty cell, then a line for each secret, its name and the\nprobability of each output. From counts of runs (whole numbers) or samples (lines secret,output) the leakage is\nestimated. A mechanism by name takes the place of a file. A loss has answers in lines and secrets in columns.\n\n\\b\nunmask audit channel response.csv\nunmask audit channel rounds.csv --policy 'realized_success_at_3<=0.5'\nunmask audit channel messages.csv --delay exponential:2.5\nunmask audit channel traces.csv --mechanism RandomizedResponse:epsilon=1:n=3\nunmask audit channel samples.csv --policy 'leakage_bits.high<=0.1'\nunmask audit channel Crowds:n=20:submit=0.3:corrupted=2\nunmask audit channel a.csv b.csv --prior prior.csv --loss euclidean --coordinates places.csv --report out.html",
         "channels",
         -1,
-        ("prior", "evidence", "no_limit", "loss", "coordinates", "unit", "distortion", "mechanism", "unpaired", "delay", "seed"),
+        ("prior", "evidence", "no_limit", "loss", "coordinates", "unit", "distortion", "mechanism", "unpaired", "delay", "measures", "seed"),
         (),
     ),
     "unmask.graphs.audit:audit_files": AuditSignature(

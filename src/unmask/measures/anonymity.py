@@ -10,10 +10,10 @@ from unmask.core.arrays import Floats, Integers
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
 from unmask.core.truth import Truth
-from unmask.measures.base import Measure, check_truth, refuse_scores
+from unmask.measures.base import Measure, check_truth, measure_whole, refuse_scores
 from unmask.measures.entropy import renyi_entropies
 from unmask.measures.losses.discrete import truth_probability
-from unmask.measures.registry import declare_all
+from unmask.measures.registry import FAMILIES, declare_all
 from unmask.measures.rows import map_rows
 from unmask.measures.success import success_probability
 
@@ -88,20 +88,6 @@ reiter_rubin_degree = Measure(
 """1 - p(true sender given y); 1 if the sender was excluded."""
 
 
-def berthold(belief: Posterior) -> float:
-    """Return log2 N in bits, N the candidates that the prior allows: Hartley's entropy before the attack.
-
-    It ignores the attack, and grows with every user who joins, suspected or not.
-
-    >>> from unmask import Posterior
-    >>> berthold(Posterior.from_dense(np.array([[1.0, 0.0, 0.0, 0.0]])))
-    2.0
-
-    O. Berthold, A. Pfitzmann and R. Standtke, "The disadvantages of free MIX routes", 2000.
-    """
-    return float(np.log2(anonymity_set(belief)))
-
-
 def anonymity_set(belief: Posterior) -> int:
     """Return the number of symbols of positive prior: candidates, and "none of these" if the prior gives it mass."""
     return belief.n_possible + int(belief.prior_none > 0)
@@ -133,7 +119,7 @@ def diaz_degree(n: int | None = None) -> Measure:
         return np.asarray(np.minimum(renyi_entropies(belief, (1,))[0] / np.log2(n_users), 1.0))
 
     return Measure(
-        name="diaz_degree",
+        name="diaz_degree" if n is None else f"diaz_degree_{n}",
         label="Degree of anonymity (Diaz)",
         meaning="uncertainty about the sender, as a share of the uncertainty before the attack",
         unit="share",
@@ -145,22 +131,30 @@ def diaz_degree(n: int | None = None) -> Measure:
     )
 
 
-def toth_local_of(belief: Posterior) -> float:
-    """Return Theta = max over messages and senders of p(x given y): the system is source-hiding with parameter Theta.
-
-    The maximum is over observations that a target of positive weight produced. H(X given y) >= -log2 Theta for each of
-    them, while a high H does not bound Theta: half the mass on one sender and the rest over a million leaves 11 bits.
-    In a small sample of messages one is traced by chance, and Theta is 1.
-
-    >>> from unmask import Posterior
-    >>> toth_local_of(Posterior.from_dense(np.array([[0.5, 0.5, 0.0], [0.25, 0.5, 0.25]])))
-    0.5
-
-    G. Tóth, Z. Hornák and F. Vajda, "Measuring anonymity revisited", 2004.
-    """
-    refuse_scores(belief, "a degree of anonymity")
+def _largest_probability(belief: Posterior) -> float:
     assert success_probability.self_assessed is not None
     return float(success_probability.self_assessed(belief)[belief.observation_weight > 0].max())
 
 
-declare_all(reiter_rubin_degree)
+local_anonymity = measure_whole(
+    "local_anonymity", "Local anonymity (Tóth)", "largest probability of any sender, given any message", "probability",
+    _largest_probability, limits=(0.0, 1.0), source="G. Tóth et al., 'Measuring anonymity revisited', 2004",
+)  # fmt: skip
+"""Theta = max over messages and senders of p(x given y): the system is source-hiding with parameter Theta.
+
+The maximum is over observations that a target of positive weight produced. H(X given y) >= -log2 Theta for each of
+them, while a high H does not bound Theta: half the mass on one sender and the rest over a million leaves 11 bits. In a
+small sample of messages one is traced by chance, and Theta is 1.
+"""
+
+anonymity_set_bits = measure_whole(
+    "anonymity_set_bits", "Users (Berthold)", "log2 of the number of users before the attack", "bits",
+    lambda belief: float(np.log2(anonymity_set(belief))), direction="low",
+    source="O. Berthold et al., 'The disadvantages of free MIX routes', 2000",
+)  # fmt: skip
+"""log2 N in bits, N the candidates that the prior allows: Hartley's entropy before the attack. It ignores the attack,
+and grows with every user who joins, suspected or not."""
+
+FAMILIES[r"diaz_degree_(\d+)"] = lambda n: diaz_degree(int(n))
+
+declare_all(reiter_rubin_degree, diaz_degree(), local_anonymity, anonymity_set_bits)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -111,6 +111,47 @@ class Measure(Quantity):
             raise UnmaskError(f"{self.name} is measured against the truth, and none was given")
         check_truth(belief, truth)
         return truth
+
+
+def measure_whole(
+    name: str,
+    label: str,
+    meaning: str,
+    unit: str,
+    value: Callable[[Posterior], float],
+    *,
+    source: str,
+    direction: Literal["high", "low"] = "high",
+    limits: tuple[float, float] = (0.0, np.inf),
+) -> Measure:
+    """Return the measure of a number about a belief as a whole, which every target has.
+
+    Parameters
+    ----------
+    name, label, meaning, unit, source, direction
+        See `Quantity`.
+    value : callable
+        Function of a belief with probabilities.
+    limits : tuple of float
+        Smallest and largest possible value.
+
+    Returns
+    -------
+    Measure
+        Self-assessed measure without an interval.
+    """
+    return Measure(
+        name=name,
+        label=label,
+        meaning=meaning,
+        unit=unit,
+        direction=direction,
+        range=limits,
+        source=source,
+        self_assessed=lambda belief: np.full(belief.n_observations, value(belief)),
+        needs_probabilities=True,
+        has_interval=False,
+    )
 
 
 def check_truth(belief: Posterior, truth: Truth) -> None:

@@ -11,9 +11,9 @@ from unmask.core.arrays import Floats
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
 from unmask.core.tolerances import SERIES_LIMIT, VIEW_MASS_TOLERANCE
-from unmask.measures.base import Measure, refuse_scores
-from unmask.measures.entropy import min_entropy_smith
-from unmask.measures.registry import declare_all
+from unmask.measures.base import Measure, measure_whole, refuse_scores
+from unmask.measures.entropy import log_power_mean, min_entropy_smith
+from unmask.measures.registry import FAMILIES, declare_all
 from unmask.measures.rows import Rows, log_ratio, map_functions
 
 SOURCE = "Rebollo-Monedero et al. 2012, section V-B"
@@ -211,6 +211,86 @@ def min_entropy_leakage(belief: Posterior) -> float:
     return min_entropy_smith(belief.prior()) - min_entropy_smith(belief)
 
 
+min_entropy_leakage_bits = measure_whole(
+    "min_entropy_leakage_bits", "Min-entropy leakage", "growth of the probability of a right guess, in bits", "bits",
+    min_entropy_leakage, source='G. Smith, "On the foundations of quantitative information flow", 2009',
+)  # fmt: skip
+"""`min_entropy_leakage` as a row of an audit."""
+
+maximal_leakage_bits = measure_whole(
+    "maximal_leakage_bits", "Maximal leakage",
+    "largest growth of the probability of a right guess about anything, whatever the prior, in bits", "bits",
+    lambda belief: leakages(belief).maximal_bits,
+    source='I. Issa, A. Wagner and S. Kamath, "An operational approach to information leakage", 2020',
+)  # fmt: skip
+"""`Leakage.maximal_bits` as a row of an audit."""
+
+
+def sibson_leakage(belief: Posterior, alpha: float) -> float:
+    """Return Sibson's mutual information of order alpha, in bits.
+
+    I_alpha = alpha / (alpha - 1) log2 E_y (sum_x p(x) (p(x given y) / p(x))^alpha)^(1 / alpha). Order 1 is the mutual
+    information, and order infinity the maximal leakage; it grows with the order.
+
+    Parameters
+    ----------
+    belief : Posterior
+        Belief whose prior is the mean of its rows.
+    alpha : float
+        Order above 0.
+
+    Returns
+    -------
+    float
+        Bits.
+
+    Raises
+    ------
+    UnmaskError
+        If the order is not above 0, or if the belief has scores.
+
+    References
+    ----------
+    R. Sibson, "Information radius", 1969; S. Verdu, "Alpha-mutual information", 2015.
+
+    Examples
+    --------
+    >>> belief = Posterior.from_dense(np.array([[0.75, 0.25], [0.25, 0.75]]))
+    >>> [round(sibson_leakage(belief, alpha), 4) for alpha in (1, 2, np.inf)]
+    [0.1887, 0.3219, 0.585]
+    """
+    refuse_scores(belief, "leakage")
+    if not alpha > 0:
+        raise UnmaskError(f"the order of a leakage is {alpha}, expected a number above 0, or inf")
+    if alpha == 1:
+        return leakages(belief).mutual_information_bits
+    if np.isinf(alpha):
+        return leakages(belief).maximal_bits
+    (log_mean,) = map_functions(
+        belief, (lambda rows: log_power_mean(rows, rows.ratio, rows.log_rest, alpha - 1.0) / alpha,)
+    )
+    growth = np.log1p(belief.observation_weight @ np.expm1(log_mean))
+    return max(float(alpha / (alpha - 1.0) * growth / LN2), 0.0)
+
+
+def sibson_leakage_bits(alpha: float) -> Measure:
+    """Return the measure `sibson_leakage` of an order above 0.
+
+    >>> round(sibson_leakage_bits(2)(Posterior.from_dense(np.array([[0.75, 0.25], [0.25, 0.75]]))), 4)
+    0.3219
+    """
+    if not alpha > 0:
+        raise UnmaskError(f"the order of a leakage is {alpha}, expected a number above 0, or inf")
+    return measure_whole(
+        f"sibson_leakage_{alpha:g}_bits", f"Leakage of order {alpha:g} (Sibson)",
+        "mutual information of this order: 1 is the average, infinity the maximal leakage", "bits",
+        lambda belief: sibson_leakage(belief, alpha), source='R. Sibson, "Information radius", 1969',
+    )  # fmt: skip
+
+
+FAMILIES[r"sibson_leakage_(.+)_bits"] = sibson_leakage_bits
+
+
 def channel_epsilon(p_y_given_x: ArrayLike) -> float:
     """Return the epsilon of pure local differential privacy of a channel.
 
@@ -258,4 +338,7 @@ def _check_channel(rows: Floats) -> Floats:
     return np.asarray(rows / rows.sum(axis=1, keepdims=True))
 
 
-declare_all(information_gain_bits, total_variation, delta_up, delta_down, epsilon_nats)
+declare_all(
+    information_gain_bits, total_variation, delta_up, delta_down, epsilon_nats, min_entropy_leakage_bits,
+    maximal_leakage_bits,
+)  # fmt: skip

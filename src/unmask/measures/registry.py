@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from math import inf
+from math import inf, isnan
 from typing import Literal, TypeVar
 
 from unmask.results.formats import SHARES as SHARES
@@ -127,7 +127,27 @@ def described(name: str) -> Quantity | None:
     if name in MEASURES:
         return MEASURES[name]
     matches = ((make, re.fullmatch(pattern, name)) for pattern, make in FAMILIES.items())
-    return next((make(float(match[1])) for make, match in matches if match), None)
+    return next((make(float(match[1])) for make, match in matches if match and _is_number(match[1])), None)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return not isnan(float(text))
+    except ValueError:
+        return False
+
+
+def name_with_parameter(text: str) -> str:
+    """Return the name of a measure written NAME:PARAMETER; other texts stay.
+
+    >>> name_with_parameter("renyi_entropy_bits:2"), name_with_parameter("confidence_set_size:0.9")
+    ('renyi_entropy_2_bits', 'confidence_set_size_0.9')
+    """
+    name, _, parameter = text.partition(":")
+    families = {re.sub(r"_\(.+\)", "", pattern): pattern for pattern in FAMILIES}
+    if not parameter or name not in families:
+        return text
+    return re.sub(r"\(.+\)", lambda _: parameter, families[name])
 
 
 def quantity(measure: str) -> str:

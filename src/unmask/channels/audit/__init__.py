@@ -2,6 +2,7 @@
 
 from unmask.channels.audit.channel_audit import UNIFORM, audit, audit_channels
 from unmask.channels.audit.files import audit_files
+from unmask.channels.audit.rows import further_measures as further_measures
 from unmask.channels.audit.study import ADVERSARY as ADVERSARY
 from unmask.channels.audit.study import COLUMNS as COLUMNS
 from unmask.channels.audit.study import DATASET as DATASET

@@ -6,6 +6,7 @@ import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, cast
 
@@ -28,7 +29,9 @@ from unmask.channels.loss_model import LossModel, compatible, read_distortion, r
 from unmask.channels.matrix_files import Prior
 from unmask.channels.named_mechanisms import make_channel, parse_mechanism
 from unmask.core.errors import UnmaskError
-from unmask.ranges import Range
+from unmask.measures import Measure
+from unmask.measures.requested import parse_measures
+from unmask.ranges import MeasureNames, Range
 from unmask.results import AuditResult, Row
 
 BOUND = "A limit is an upper bound, for an adversary who answers with a secret."
@@ -47,6 +50,12 @@ ANSWERS: Mapping[str, str] = {
 
 UNIFORM = "Every secret counts as likely as any other; where some are likelier, the error may be smaller."
 """Assumption of an audit with a uniform prior."""
+
+NO_TRUTH = "a channel has no truth; samples of it have one"
+"""Reason why a realized measure of a channel is not run."""
+
+OF_CHANNEL = "it is computed for channels and samples only"
+"""Reason why a further measure of traces or rounds is not run."""
 
 LINES = "The adversary answers with a line of the loss; with answers between the lines they would err less."
 """Assumption of an audit whose loss is a matrix."""
@@ -68,6 +77,7 @@ def audit(
     mechanism: str | None = None,
     unpaired: bool = False,
     delay: str | None = None,
+    measures: MeasureNames = (),
     seed: Annotated[int, Range(0)] = 0,
     limit: bool = True,
     assumptions: Sequence[str] = (),
@@ -90,6 +100,8 @@ def audit(
         print announced measures only, since the pairing of sender and receiver in a line of rounds means nothing
     delay : str, optional
         law of the delays of messages: exponential:MEAN or fixed:MAX (default: exponential, with the mean of the log)
+    measures : sequence of str
+        further measures, such as renyi_entropy_bits:2 or diaz_degree. A policy that names one takes it, too
     seed : int
         seed of the random split of samples or users into halves
     limit : bool
@@ -107,28 +119,37 @@ def audit(
     systems = dict(release) if isinstance(release, Mapping) else {"release": release}
     first = _check_one_kind(systems)
     texts: dict[str, Any] = {"title": f"Audit of {', '.join(systems)}", "assumptions": assumptions}
+    requested = parse_measures(measures)
     if isinstance(first, RoundLog | MessageLog):
         _refuse(first, loss=None if isinstance(loss, str) and loss == "hamming" else loss, mechanism=mechanism)
     if isinstance(first, RoundLog):
         _refuse(first, delay=delay)
-        return audit_rounds(cast(Mapping[str, RoundLog], systems), unpaired=unpaired, **texts)
+        result = audit_rounds(cast(Mapping[str, RoundLog], systems), unpaired=unpaired, **texts)
+        return _leave_out(result, requested, OF_CHANNEL)
     _refuse(first, unpaired=unpaired or None)
     if isinstance(first, MessageLog):
         law = None if delay is None else Delay.parse(delay)
-        return audit_messages(cast(Mapping[str, MessageLog], systems), delay=law, seed=seed, **texts)
+        result = audit_messages(cast(Mapping[str, MessageLog], systems), delay=law, seed=seed, **texts)
+        return _leave_out(result, requested, OF_CHANNEL)
     _refuse(first, delay=delay)
     names = first.places if isinstance(first, TraceLog) else first.x_labels
     model = read_loss_model(loss, names, coordinates=coordinates, answers=answers, unit=unit)
     if isinstance(first, TraceLog):
         shown_by = None if mechanism is None else _find_mechanism(mechanism, first, coordinates)
-        return audit_traces(cast(Mapping[str, TraceLog], systems), model, mechanism=shown_by, seed=seed, **texts)
+        result = audit_traces(cast(Mapping[str, TraceLog], systems), model, mechanism=shown_by, seed=seed, **texts)
+        return _leave_out(result, requested, OF_CHANNEL)
     _refuse(first, mechanism=mechanism)
     channels = cast(Mapping[str, Channel], systems)
     if distortion is not None:
         model = replace(model, distortion=read_distortion(distortion, first), distortion_unit="cost")
     if any(channel.samples is not None for channel in channels.values()):
-        return audit_samples(channels, model, seed=seed, **texts)
-    return audit_channels(channels, model, limit=limit, **texts)
+        return audit_samples(channels, model, seed=seed, measures=requested, **texts)
+    return audit_channels(channels, model, limit=limit, measures=requested, **texts)
+
+
+def _leave_out(result: AuditResult, measures: Sequence[Measure], reason: str) -> AuditResult:
+    """Return a result with measures that were not run."""
+    return replace(result, not_run=(*result.not_run, *((measure.name, reason) for measure in measures)))
 
 
 def _check_one_kind(systems: Mapping[str, System]) -> System:
@@ -165,6 +186,7 @@ def audit_channels(
     model: LossModel | None = None,
     *,
     title: str = "Audit of a channel",
+    measures: Sequence[Measure] = (),
     limit: bool = True,
     assumptions: Sequence[str] = (),
 ) -> AuditResult:
@@ -180,6 +202,8 @@ def audit_channels(
         Loss and distortion; by default, every wrong answer costs 1.
     title : str
         Heading of the page.
+    measures : sequence of Measure
+        Further measures.
     limit : bool
         Compute the limit that no mechanism of a distortion passes, which may take minutes.
     assumptions : sequence of str
@@ -189,9 +213,10 @@ def audit_channels(
     _check_same_secrets(channels)
     attacked = [AttackedChannel.run(name, channel, model) for name, channel in channels.items()]
     facts, reason = measure_channels(attacked, model, limit=limit)
-    rows = tuple(row for item in attacked for row in score_belief(item.belief, model, release=item.name))
+    score_rows = partial(score_belief, model=model, further=measures)
+    rows = tuple(row for item in attacked for row in score_rows(item.belief, release=item.name))
     uniform = np.allclose(prior := attacked[0].channel.prior, prior[0], rtol=1e-9, atol=0)
-    return describe(
+    result = describe(
         facts,
         rows,
         title=title,
@@ -204,6 +229,7 @@ def audit_channels(
         ),
         not_run=(("The limit of privacy at a distortion", reason),) if reason else (),
     )
+    return _leave_out(result, [measure for measure in measures if measure.needs_truth], NO_TRUTH)
 
 
 def describe(

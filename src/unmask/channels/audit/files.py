@@ -37,7 +37,7 @@ LOGS: Mapping[str, Callable[[Path, Lines], EventLog]] = {
 """Form of a log -> its reader."""
 
 
-@with_parameters(audit, only=("distortion", "mechanism", "unpaired", "delay", "seed"))
+@with_parameters(audit, only=("distortion", "mechanism", "unpaired", "delay", "measures", "seed"))
 @with_parameters(read_loss_model, only=("loss", "coordinates", "unit"))
 def audit_files(
     channels: Sequence[Path],

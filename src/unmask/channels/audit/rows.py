@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -13,8 +13,9 @@ from unmask.channels.audit.tables import BEST
 from unmask.channels.loss_model import LossModel
 from unmask.core.posterior import Posterior, Status
 from unmask.core.truth import Truth
-from unmask.measures import estimation_error, realized_error
+from unmask.measures import Measure, estimation_error, realized_error
 from unmask.measures.registry import MEASURES
+from unmask.measures.requested import select_requested
 from unmask.results import Row
 from unmask.scoring import REALIZED, SELF_ASSESSED, score
 
@@ -58,6 +59,7 @@ def score_belief(
     truth: Truth | None = None,
     person: Ints | None = None,
     wants: Callable[[str], bool] = lambda _: True,
+    further: Sequence[Measure] = (),
 ) -> tuple[Row, ...]:
     """Measure a belief about one channel: the error under the loss and the measures of all audits.
 
@@ -75,6 +77,8 @@ def score_belief(
         Person of each target, if a person is several targets.
     wants : callable
         Predicate of the names of the measures to take.
+    further : sequence of Measure
+        Measures to take beyond those of all audits.
     """
     loss = model.loss if isinstance(model.loss, str) else model.matrix(belief.n_candidates)
     errors = [
@@ -82,7 +86,8 @@ def score_belief(
         for kind in (estimation_error, realized_error)
     ]
     under_loss = {measure.name: measure for measure in errors}
-    measures = {measure.name: under_loss.get(measure.name, measure) for measure in (*errors, *SELF_ASSESSED, *REALIZED)}
+    standard = [measure for measure in (*errors, *SELF_ASSESSED, *REALIZED) if wants(measure.name)]
+    measures = {measure.name: under_loss.get(measure.name, measure) for measure in (*standard, *further)}
     rows = score(
         belief,
         truth,
@@ -91,11 +96,7 @@ def score_belief(
         target="secret",
         drawn_from=None if truth is None else math.inf,
         person=person,
-        measures=[
-            measure
-            for measure in measures.values()
-            if wants(measure.name) and (truth is not None or not measure.needs_truth)
-        ],
+        measures=[measure for measure in measures.values() if truth is not None or not measure.needs_truth],
     ).rows
     return rows if truth is not None else tuple(_without_interval(row, belief) for row in rows)
 
@@ -105,3 +106,8 @@ def _without_interval(row: Row, belief: Posterior) -> Row:
     noise = 8 * float(np.finfo(belief.log_probability.dtype).eps) * max(abs(row.prior), abs(row.posterior))
     gain = 0.0 if math.isfinite(noise) and abs(row.gain) <= noise else row.gain
     return replace(row, low=None, high=None, interval="none: the channel is given whole", gain=gain)
+
+
+def further_measures(names: Iterable[str]) -> tuple[str, ...]:
+    """Return those of these names that an audit of channels computes on request only."""
+    return select_requested(names, (*SELF_ASSESSED, *REALIZED))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,7 @@ from unmask.channels.loss_model import LossModel
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
 from unmask.core.truth import Truth
-from unmask.measures import realized_error
+from unmask.measures import Measure, realized_error
 from unmask.results import Advice, AuditResult, Block, Column, Row, Table
 from unmask.results.formats import number
 from unmask.results.words import release_name
@@ -62,6 +63,7 @@ def audit_samples(
     seed: int,
     title: str,
     assumptions: Sequence[str],
+    measures: Sequence[Measure] = (),
 ) -> AuditResult:
     """Estimate what channels leak from samples of them.
 
@@ -69,14 +71,16 @@ def audit_samples(
     corrected for chance. No row is exact, and no worst case is reported.
     """
     rows: list[Row] = []
+    announced = [measure for measure in measures if not measure.needs_truth]
     leakages: dict[str, CountedInformation] = {}
     for name, channel in channels.items():
         counts = _to_counts(name, channel)
         leakages[name] = counted_information(counts, rng=np.random.default_rng(seed))
         for adversary, belief, truth in _attack_held_out(channel, counts, seed):
-            rows += score_belief(
-                belief, model, release=name, adversary=adversary, truth=truth, wants=HELD_OUT_MEASURES.__contains__
-            )
+            names: dict[str, Any] = {"release": name, "adversary": adversary}
+            further = [measure for measure in measures if measure.needs_truth]
+            wants = HELD_OUT_MEASURES.__contains__
+            rows += score_belief(belief, model, **names, truth=truth, wants=wants, further=further)
         rows.append(_leakage_row(rows[-1], leakages[name], channel.n_y))
     findings = [_describe(name, leakage) for name, leakage in leakages.items()]
     records = [
@@ -109,7 +113,10 @@ def audit_samples(
             "Other adversaries, or more samples, may learn more: errors are those of the adversaries named here.",
             *assumptions,
         ),
-        not_run=(("epsilon, worst cases and bounds", "samples do not show them; they need the channel itself"),),
+        not_run=(
+            ("epsilon, worst cases and bounds", "samples do not show them; they need the channel itself"),
+            *((measure.name, "samples do not show it; it needs the channel itself") for measure in announced),
+        ),
     )
 
 

@@ -3,6 +3,7 @@
 from unmask.linkage.audit.files import audit_files
 from unmask.linkage.audit.judged_guess import JudgedGuess, Sensitivity, compare_guesses
 from unmask.linkage.audit.linkage_audit import audit, audit_contingencies
+from unmask.linkage.audit.partition_scores import further_measures as further_measures
 from unmask.linkage.audit.study import ADVERSARY as ADVERSARY
 from unmask.linkage.audit.study import COLUMNS as COLUMNS
 from unmask.linkage.audit.study import DATASET as DATASET

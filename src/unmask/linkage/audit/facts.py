@@ -8,15 +8,6 @@ from dataclasses import dataclass, field
 
 from unmask.core.errors import UnmaskError
 
-ALIASES = {
-    "adjusted_rand": "ari",
-    "transfer_distance": "transfer",
-    "transfer_over_n_minus_1": "transfer_over_n",
-    "voi_over_log2_n": "voi_over_log_n",
-    "normalized_mutual_information": "nmi",
-}
-"""Other names of scores of a whole partition -> name in tables."""
-
 
 @dataclass(frozen=True)
 class BaselineWords:
@@ -148,11 +139,6 @@ class GuessFacts:
         What shuffled labels breach, too, comes from the sizes of the clusters; one block would be first otherwise.
         """
         return self.breached - self.guessing, self.clean, 0.0 if math.isnan(self.one_away) else self.one_away
-
-    @property
-    def scores(self) -> dict[str, float]:
-        """Scores of the whole partition by their names in tables."""
-        return {ALIASES.get(name, name): value for name, value in self.whole.items()}
 
     @property
     def mean_includes(self) -> float:

@@ -17,7 +17,7 @@ from unmask.linkage.counting import count_contingencies, estimate_work
 from unmask.linkage.label_files import LabelFile, LinkageFiles
 from unmask.linkage.link_files import LinkThreshold, parse_thresholds
 from unmask.measures.clustering import Contingency
-from unmask.ranges import Option
+from unmask.ranges import MeasureNames, Option
 from unmask.results import AuditResult
 
 _log = logging.getLogger(__name__)
@@ -35,6 +35,7 @@ def audit_files(
     thresholds: Annotated[Sequence[str], Option("Input", "--threshold", metavar="SCORE,...")] = (),
     noise: Annotated[str | int | None, Option("Input", metavar="LABEL")] = None,
     own: Annotated[Mapping[str, str] | None, Option("Knowledge", metavar="NAME=COLUMN|FILE")] = None,
+    measures: MeasureNames = (),
     encoding: Annotated[str | None, Option("Input")] = None,
     engine: str | None = None,
     memory_limit: str | None = None,
@@ -78,6 +79,8 @@ def audit_files(
     own : mapping of str, optional
         column of the truth with the weight of each item, or the alpha, beta or wanted of each subject, in place of one
         value for all: weight=w, alpha=a. Or weight=FILE, a line subject,item,weight for each weight of a single subject
+    measures : sequence of str
+        further measures, such as normalized_error or adjusted_rand_index. A policy that names one takes it, too
     encoding : str, optional
         encoding of a text file that is not UTF-8; by default recognized, with a note
     engine, memory_limit, temp_directory, dry_run
@@ -100,7 +103,7 @@ def audit_files(
     accepted = parse_thresholds(thresholds) if thresholds else ()
     files = LinkageFiles(truth, guesses, names, *columns, settings.missing, settings.unlabeled, label, accepted)
     counted = _count(options, files, settings, own or {}, encoding)
-    return None if counted is None else audit_contingencies(counted[0], settings, counted[1])
+    return None if counted is None else audit_contingencies(counted[0], settings, counted[1], measures)
 
 
 def _count(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from operator import attrgetter
 from typing import Annotated, Any, Final
 
 import numpy as np
@@ -16,14 +15,16 @@ from unmask.core.errors import UnmaskError
 from unmask.core.partition import Missing, Partition, Unlabeled, View, in_all
 from unmask.core.tolerances import LINK_TIE
 from unmask.linkage.audit.facts import BASELINES, GuessFacts
+from unmask.linkage.audit.partition_scores import SHOWN_SCORES, VIEW_SCORES, score_partition, score_view
 from unmask.linkage.link_files import LinkThreshold
 from unmask.measures.base import build_row
-from unmask.measures.clustering import Contingency, Unlinkability, bounds, clustering_metrics, evaluate, fairness
+from unmask.measures.clustering import Contingency, Unlinkability, bounds, evaluate, fairness
 from unmask.measures.clustering.contingency import DRAWN_ITEMS, OWN, Baseline
 from unmask.measures.clustering.curves import overall_slope
 from unmask.measures.clustering.overlap import Override
-from unmask.measures.clustering.unlinkability import RATES, Rate
+from unmask.measures.clustering.unlinkability import FURTHER_RATES, RATES, Rate
 from unmask.measures.interval import Interval
+from unmask.measures.registry import MEASURES
 from unmask.ranges import Option, Range, check_ranges
 from unmask.results.rows import BOUNDS, Row
 
@@ -38,18 +39,6 @@ LONGEST_CURVE: Final = 200
 
 EVERY_ITEM: Final = 1 << 62
 """No limit to the items that a guess at random hands out."""
-
-WHOLE: Final = {
-    "ari": "adjusted_rand",
-    "voi_over_log_n": "voi_over_log_n",
-    "transfer_over_n": "transfer_over_n",
-    "bcubed_precision": "bcubed.precision",
-    "bcubed_recall": "bcubed.recall",
-    "pair_precision": "pairs.precision",
-    "pair_recall": "pairs.recall",
-}
-"""Scores of a whole partition, and where `ClusteringMetrics` has them."""
-
 
 SHUFFLED_ITEMS: Final = 1 << 21
 """Items that all shuffles hand out before no more are made, at least two: their means differ by less than is shown."""
@@ -184,12 +173,20 @@ class JudgedGuess:
         Definition of a breach.
     threshold : LinkThreshold, optional
         Links that the adversary accepts, if the guess consists of scored links.
+    measures : tuple of str
+        Measures on request, see `partition_scores`.
     """
 
     name: str
     contingency: Contingency
     sensitivity: Sensitivity
     threshold: LinkThreshold | None = None
+    measures: tuple[str, ...] = ()
+
+    @property
+    def rates(self) -> tuple[Rate, ...]:
+        """Rates of the rows, in their order."""
+        return (*RATES, *(rate for rate in FURTHER_RATES if rate.name in self.measures))
 
     @cached_property
     def unlinkability(self) -> Unlinkability:
@@ -210,28 +207,37 @@ class JudgedGuess:
                 self.contingency, alpha=sensitivity.alpha, beta=sensitivity.beta, min_size=sensitivity.min_size
             )
             return {rate.name: getattr(open_, rate.name)[:, self.counted] for rate in RATES if rate.bounded}
-        by_rate = {rate.name: np.asarray(getattr(self.unlinkability, rate.name), dtype=np.float64) for rate in RATES}
-        return {name: np.stack([value[self.counted]] * 2) for name, value in by_rate.items()}
+        by_rate: dict[str, Floats] = {rate.name: getattr(self.unlinkability, rate.name) for rate in RATES}
+        by_rate |= {rate.name: self.unlinkability.errors[rate.name] for rate in self.rates[len(RATES) :]}
+        return {name: np.stack([value[self.counted].astype(np.float64)] * 2) for name, value in by_rate.items()}
 
     @cached_property
-    def random_rates(self) -> dict[str, float]:
-        """Mean of each rate over the counted subjects, or a random sample of them, under random guesses."""
+    def whole(self) -> dict[str, float]:
+        """Requested numbers about the guess as a whole; for a view also its certainty and consistency."""
+        views = VIEW_SCORES if len(self.contingency.tables) > 1 else self.measures
+        return score_partition(self.contingency, self.measures) | score_view(self.contingency, views)
+
+    @property
+    def means(self) -> dict[str, float]:
+        """Mean of each rate over the counted subjects, as the adversary prefers it, and the numbers of the whole."""
+        rates = {rate.name: rate for rate in self.rates}
+        return {name: float(rates[name].worst_case(value).mean()) for name, value in self.values.items()} | self.whole
+
+    @cached_property
+    def random_means(self) -> dict[str, float]:
+        """Means under random guesses; over a random sample of the counted subjects if they have many items."""
         sensitivity, rng = self.sensitivity, np.random.default_rng(self.sensitivity.seed)
         handed_out = min(int(self.contingency.tables[0].subject_size.sum()), DRAWN_ITEMS)
         options: dict[str, Any] = {"law": sensitivity.baseline, "min_size": sensitivity.min_size}
-        if sensitivity.unlabeled == "unknown":  # a sample takes owners from items
+        if sensitivity.unlabeled == "unknown" or self.whole:  # a sample takes owners from items
             options["max_items"] = EVERY_ITEM
         drawn = [
-            JudgedGuess(self.name, self.contingency.at_random(rng=rng, **options), sensitivity).values
+            JudgedGuess(
+                self.name, self.contingency.at_random(rng=rng, **options), sensitivity, measures=self.measures
+            ).means
             for _ in range(min(sensitivity.shuffles, max(2, SHUFFLED_ITEMS // handed_out)))
         ]
-        if not drawn:
-            return dict.fromkeys((rate.name for rate in RATES if rate.name in self.values), np.nan)
-        return {
-            rate.name: float(np.mean([rate.worst_case(values[rate.name]).mean() for values in drawn]))
-            for rate in RATES
-            if rate.name in self.values
-        }
+        return {name: float(np.mean([means.get(name, np.nan) for means in drawn])) for name in self.means}
 
     def rows(self, release: str = "items") -> Iterator[Row]:
         """Yield each rate over the counted subjects, next to its mean under random guesses.
@@ -239,10 +245,13 @@ class JudgedGuess:
         A rate that is undefined for some subject is left out. If items are unknown, the value is the one that the
         adversary prefers, between the bounds.
         """
-        for rate in RATES:
+        for rate in self.rates:
             values = self.values.get(rate.name)
             if values is not None and not np.isnan(values).any():
                 yield replace(self._row(release, rate, values), **self.coverage)
+        for name, value in self.whole.items():
+            if not np.isnan(value):
+                yield replace(self._whole_row(release, name, value), **self.coverage)
 
     @property
     def coverage(self) -> dict[str, Any]:
@@ -258,7 +267,7 @@ class JudgedGuess:
         return {"n_people": items, "n_drawn": drawn, "n_judged": int(size[is_judged].sum())}
 
     def _row(self, release: str, rate: Rate, values: Floats) -> Row:
-        value, prior = rate.worst_case(values), self.random_rates[rate.name]
+        value, prior = rate.worst_case(values), self.random_means[rate.name]
         interval = _between(values) if self.sensitivity.unlabeled == "unknown" else rate.interval(value)
         worst = int(np.argmax(value) if rate.direction == "high" else np.argmin(value))
         return build_row(
@@ -270,6 +279,20 @@ class JudgedGuess:
             n_observations=len(value),
             worst=float(value[worst]),
             worst_observation=int(np.flatnonzero(self.counted)[worst]),
+            names=(release, self.name, "linkage", f"prior: {BASELINES[self.sensitivity.baseline].name}"),
+        )
+
+    def _whole_row(self, release: str, name: str, value: float) -> Row:
+        n = len(self.contingency.subjects)
+        return build_row(
+            MEASURES[name],
+            (self.random_means[name], value),
+            Interval(None, None, "none: a number of the whole guess"),
+            (np.array([value]), np.ones(1)),
+            n=n,
+            n_observations=1,
+            worst=value,
+            worst_observation=0,
             names=(release, self.name, "linkage", f"prior: {BASELINES[self.sensitivity.baseline].name}"),
         )
 
@@ -287,8 +310,8 @@ class JudgedGuess:
             name=self.name,
             clusters=len(first.cluster_size),
             partitions=len(self.contingency.tables),
-            guessing=self.random_rates["breached"],
-            whole=_score_partition(self.contingency),
+            guessing=self.random_means["breached"],
+            whole=score_partition(self.contingency, dict.fromkeys((*SHOWN_SCORES, *self.measures))),
             unlabeled=int(self.contingency.tables[0].n_unowned.sum()),
             one_by_one=self._one_by_one(),
             largest=float(first.cluster_size.max() / first.cluster_size.sum()),
@@ -373,11 +396,3 @@ def _recovered(met: Contingency, keep: NDArray[np.bool_]) -> float:
         is_complete &= table.shared == table.cluster_size[table.cluster]
         shares.append(float(np.isin(np.flatnonzero(keep), table.subject[is_complete]).mean()))
     return float(met.probability @ shares)
-
-
-def _score_partition(met: Contingency) -> dict[str, float]:
-    """Return the scores of the whole partition over the labeled items; none for a view of several."""
-    if len(met.tables) > 1:
-        return {}
-    scores = clustering_metrics(met.tables[0].labeled)
-    return {name: float(attrgetter(place)(scores)) for name, place in WHOLE.items()}

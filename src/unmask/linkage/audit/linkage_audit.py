@@ -14,12 +14,14 @@ from unmask.core.signatures import with_parameters
 from unmask.linkage.audit.blocks import ADVICE, describe_risk, make_blocks
 from unmask.linkage.audit.facts import BASELINES, LinkageFacts
 from unmask.linkage.audit.judged_guess import BETAS, JudgedGuess, Sensitivity, compare_guesses
+from unmask.linkage.audit.partition_scores import MAX_VIEW_PARTITIONS, check_measures
 from unmask.linkage.audit.sentences import findings, giant_clusters, single_partitions
 from unmask.linkage.audit.tables import make_tables
 from unmask.linkage.link_files import LinkThreshold
 from unmask.measures.clustering import Contingency
 from unmask.measures.clustering.contingency import OWN
 from unmask.policy.coverage import coverage_notes
+from unmask.ranges import MeasureNames
 from unmask.results import AuditResult, Row
 
 
@@ -30,6 +32,7 @@ def audit(
     truth: Partition | None = None,
     own: Mapping[str, ArrayLike] | None = None,
     overrides: Sequence[tuple[Any, Any, float]] = (),
+    measures: MeasureNames = (),
     **sensitivity: Any,
 ) -> AuditResult:
     """Evaluate which items an adversary links: who is breached, who is one merge away.
@@ -44,6 +47,8 @@ def audit(
         Weights of items and values of subjects, see `compare_guesses`.
     overrides : sequence of (subject, item, weight), optional
         Weights of items for single subjects.
+    measures : sequence of str
+        Further measures, see `partition_scores`.
     **sensitivity
         Fields of `Sensitivity`.
 
@@ -56,13 +61,15 @@ def audit(
     if truth is None or not all(isinstance(guess, Partition | View) for guess in guesses.values()):
         raise UnmaskError("clusters are judged against the subjects of the items; give them as truth, a Partition")
     settings = Sensitivity(**sensitivity)
-    return audit_contingencies(compare_guesses(truth, guesses, settings, own, overrides), settings)
+    contingencies = compare_guesses(truth, guesses, settings, own, overrides)
+    return audit_contingencies(contingencies, settings, measures=measures)
 
 
 def audit_contingencies(
     guesses: Mapping[str, Contingency],
     sensitivity: Sensitivity,
     thresholds: Mapping[str, LinkThreshold] | None = None,
+    measures: Sequence[str] = (),
 ) -> AuditResult:
     """Compare every guess with the truth, subject by subject, and with guesses of the same shape.
 
@@ -75,11 +82,14 @@ def audit_contingencies(
         Definition of a breach.
     thresholds : mapping of LinkThreshold, optional
         Accepted links of the guesses that consist of scored links.
+    measures : sequence of str
+        Further measures, see `partition_scores`.
     """
     if not guesses:
         raise UnmaskError("0 guesses were given, expected at least 1 partition to evaluate")
+    requested = check_measures(measures)
     judged_guesses = [
-        JudgedGuess(name, contingency, sensitivity, (thresholds or {}).get(name))
+        JudgedGuess(name, contingency, sensitivity, (thresholds or {}).get(name), requested)
         for name, contingency in guesses.items()
     ]
     rows = tuple(row for guess in judged_guesses for row in guess.rows())
@@ -191,6 +201,10 @@ def _reasons(guesses: Sequence[JudgedGuess], sensitivity: Sensitivity, counted: 
             f"Whole-partition scores of {', '.join(views)}",
             "they compare one partition with the truth, and a view has several",
         )
+    large = [guess.name for guess in guesses if len(guess.contingency.tables) > MAX_VIEW_PARTITIONS]
+    if large:
+        reason = f"a view of more than {MAX_VIEW_PARTITIONS} partitions has too many pairs to compare"
+        yield f"consistency of {', '.join(large)}", reason
     if sensitivity.unlabeled == "unknown":
         yield (
             "Misses, includes, merges and risk slopes",

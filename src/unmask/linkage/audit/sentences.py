@@ -131,7 +131,7 @@ def _recovered(guess: GuessFacts) -> str:
 
 def _misleading_score(guess: GuessFacts) -> str:
     """Return a warning if the adjusted Rand index suggests something else."""
-    ari = guess.scores.get("ari", math.nan)
+    ari = guess.whole.get("adjusted_rand_index", math.nan)
     if math.isnan(ari) or guess.breached == 0:
         return ""
     value = ">0.999" if 0.9995 <= ari < 1 else number(ari) if ari == 1 else number(ari, 3)

@@ -134,7 +134,7 @@ def score_table(guesses: Iterable[GuessFacts]) -> Table:
         Column("guess", "Guess"),
         Column("value", "Value", "number", places=3),
     )
-    scores = {guess.name: guess.scores for guess in guesses}
+    scores = {guess.name: guess.whole for guess in guesses}
     shown_names = dict.fromkeys(name for values in scores.values() for name in values)
     order = [
         *(name for name in PARTITION_SCORES if name in shown_names),

@@ -69,6 +69,8 @@ class Unlinkability:
         their own. `overall_slope` gives it for other thresholds.
     breach_rate : float
         Share of subjects breached.
+    n_items : int
+        Number of items.
     """
 
     subjects: NDArray[Any]
@@ -94,6 +96,7 @@ class Unlinkability:
     mixed_curve: Floats
     slope_overall: float
     breach_rate: float
+    n_items: int
 
     @property
     def clean_breach(self) -> Booleans:
@@ -102,6 +105,12 @@ class Unlinkability:
         Breaches alone are not a success: an adversary who puts everything into one cluster breaches every subject.
         """
         return np.asarray(self.breached & (self.foreign_share <= 0))
+
+    @property
+    def errors(self) -> dict[str, Floats]:
+        """Return the errors of each subject, equation by equation: e and e* = e / (n - 1); nan for one item."""
+        n = self.n_items
+        return {"combined_error": self.error, "normalized_error": self.error / (n - 1 if n > 1 else np.nan)}
 
     @property
     def clean_breach_rate(self) -> float:
@@ -210,6 +219,7 @@ def evaluate(
         mixed_curve=mixed_curve,
         slope_overall=slope_overall,
         breach_rate=float(crossing.breached[is_counted].mean()),
+        n_items=n,
     )
 
 
@@ -371,3 +381,6 @@ RATES: Final = (
     *map(_rate, ("merges", "risk_slope", "miss", "include", "foreign_subjects", "effective_foreign_subjects")),
 )
 """Rates in the order of the rows."""
+
+FURTHER_RATES: Final = (_rate("combined_error"), _rate("normalized_error"))
+"""Rates on request."""

@@ -1,0 +1,116 @@
+"""Numbers about a whole guess: scores of its partition, and certainty and consistency of a view."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
+from operator import attrgetter
+from typing import Final
+
+import numpy as np
+
+from unmask.core.errors import UnmaskError, nearest
+from unmask.core.partition import Partition, View
+from unmask.measures.clustering import Contingency, clustering_metrics
+from unmask.measures.clustering.metrics import variation_of_information
+from unmask.measures.clustering.overlap import sum_cells
+from unmask.measures.clustering.unlinkability import FURTHER_RATES, RATES
+from unmask.measures.clustering.views import certainty
+
+SCORES: Final[Mapping[str, str]] = {
+    "adjusted_rand_index": "adjusted_rand",
+    "rand_index": "rand",
+    "pair_precision": "pairs.precision",
+    "pair_recall": "pairs.recall",
+    "variation_of_information": "voi",
+    "normalized_variation_of_information": "voi_over_log_n",
+    "transfer_distance": "transfer_distance",
+    "normalized_transfer_distance": "transfer_over_n",
+    "bcubed_precision": "bcubed.precision",
+    "bcubed_recall": "bcubed.recall",
+    "bcubed_f": "bcubed.f",
+    "homogeneity": "homogeneity",
+    "completeness": "completeness",
+    "normalized_mutual_information": "normalized_mutual_information",
+    "expected_missing": "expected_missing",
+    "expected_extra": "expected_extra",
+}
+"""Scores of a whole partition, and where `ClusteringMetrics` has them."""
+
+SHOWN_SCORES: Final = (
+    "adjusted_rand_index",
+    "normalized_variation_of_information",
+    "normalized_transfer_distance",
+    "bcubed_precision",
+    "bcubed_recall",
+    "pair_precision",
+    "pair_recall",
+)
+"""Scores in the table of every audit."""
+
+VIEW_SCORES: Final = ("certainty", "consistency", "expected_distance")
+"""Numbers about a view of several partitions."""
+
+MAX_VIEW_PARTITIONS: Final = 200
+"""Partitions of a view up to which every two are compared."""
+
+
+def further_measures(names: Iterable[str]) -> tuple[str, ...]:
+    """Return those of these names that an audit of linkage computes on request only."""
+    further = (*(rate.name for rate in FURTHER_RATES), *SCORES, *VIEW_SCORES)
+    return tuple(name for name in dict.fromkeys(names) if name in further)
+
+
+def check_measures(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the measures that are computed on request; raise an error for one that linkage does not have."""
+    known = [*(rate.name for rate in (*RATES, *FURTHER_RATES)), *SCORES, *VIEW_SCORES]
+    unknown = next((name for name in names if name not in known), None)
+    if unknown is not None:
+        hint = nearest(unknown, known)
+        hint = hint if hint.startswith("did") else "`unmask list measures` shows the names"
+        raise UnmaskError(f"no measure of linkage is called {unknown!r}; {hint}")
+    return further_measures(names)
+
+
+def score_partition(met: Contingency, names: Iterable[str]) -> dict[str, float]:
+    """Return the scores of the whole partition over the labeled items; none for a view of several."""
+    if len(met.tables) > 1:
+        return {}
+    scores = clustering_metrics(met.tables[0].labeled)
+    return {name: float(attrgetter(SCORES[name])(scores)) for name in names if name in SCORES}
+
+
+def score_view(met: Contingency, names: Iterable[str]) -> dict[str, float]:
+    """Return the numbers of a view that these names ask for.
+
+    certainty : 1 - entropy of the view / log2 of its distinct partitions
+    consistency : 1 - expected variation of information between two draws / log2 n
+    expected_distance : expected variation of information between the truth and a draw, in bits
+    """
+    values = {"certainty": _certainty, "consistency": _consistency, "expected_distance": _expected_distance}
+    return {name: values[name](met) for name in names if name in values}
+
+
+def _certainty(met: Contingency) -> float:
+    return certainty(View([Partition(cluster) for cluster in met.cluster], met.probability))
+
+
+def _consistency(met: Contingency) -> float:
+    n_items, n_partitions = int(met.block_size.sum()), len(met.cluster)
+    if n_items == 1 or n_partitions == 1:
+        return 1.0
+    if n_partitions > MAX_VIEW_PARTITIONS:
+        return math.nan
+    sizes = [np.bincount(cluster, met.block_size).astype(np.int64) for cluster in met.cluster]
+    distance = 0.0
+    for q, r in combinations(range(n_partitions), 2):
+        pairs = (met.cluster[q], met.cluster[r], met.block_size)
+        table = sum_cells(*pairs, subject_size=sizes[q], cluster_size=sizes[r])
+        distance += 2 * met.probability[q] * met.probability[r] * variation_of_information(table)
+    return 1.0 - float(distance) / math.log2(n_items)
+
+
+def _expected_distance(met: Contingency) -> float:
+    distances = [variation_of_information(table.labeled) for table in met.tables]
+    return float(met.probability @ distances)

@@ -1,0 +1,59 @@
+"""Measures that a user names beyond those of every audit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from unmask.core.errors import UnmaskError, nearest
+from unmask.measures.base import Measure
+from unmask.measures.registry import FAMILIES, MEASURES, described, name_with_parameter
+
+
+def parse_measures(texts: Iterable[str]) -> tuple[Measure, ...]:
+    """Return measures of a belief that are written NAME, NAME:PARAMETER, or as the name of their row.
+
+    Parameters
+    ----------
+    texts : iterable of str
+        Names, such as "renyi_entropy_bits:2" or "renyi_entropy_2_bits".
+
+    Returns
+    -------
+    tuple of Measure
+        Each measure once.
+
+    Raises
+    ------
+    UnmaskError
+        If no belief has such a measure.
+
+    Examples
+    --------
+    >>> [measure.name for measure in parse_measures(["confidence_set_size:0.95", "diaz_degree"])]
+    ['confidence_set_size_0.95', 'diaz_degree']
+    """
+    return tuple({measure.name: measure for measure in map(_parse_measure, texts)}.values())
+
+
+def _parse_measure(text: str) -> Measure:
+    measure = described(name_with_parameter(text))
+    if isinstance(measure, Measure):
+        return measure
+    names = [name for name, item in MEASURES.items() if isinstance(item, Measure)]
+    families = [pattern.partition("_(")[0] + pattern.partition(")")[2] for pattern in FAMILIES]
+    name = text.partition(":")[0]
+    if name in families:
+        raise UnmaskError(f"measure {text!r} lacks its number; write {name}:NUMBER, such as {name}:2")
+    hint = nearest(name, [*names, *families])
+    hint = hint if hint.startswith("did") else "`unmask list measures` shows the names"
+    raise UnmaskError(f"no measure of a belief is called {text!r}; {hint}")
+
+
+def select_requested(names: Iterable[str], standard: Sequence[Measure]) -> tuple[str, ...]:
+    """Return those of these names that are measures of a belief and not among the standard ones.
+
+    >>> select_requested(["k", "diaz_degree"], ())
+    ('diaz_degree',)
+    """
+    usual = {measure.name for measure in standard}
+    return tuple(name for name in dict.fromkeys(names) if name not in usual and isinstance(described(name), Measure))
