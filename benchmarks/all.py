@@ -8,7 +8,7 @@
 
 Needs `UNMASK_DATA`. What is measured and how a new program joins: see harness.py. What a program finds replaces its
 rows in rows.jsonl, from which alone the page is written; a row stays where its case was not tried, as one that is only
-run by request or a peer that is not installed, and tells of the day and the machine it was tried on. A case that failed
+run by request or a peer that is not installed, and shows the day and the machine of that run. A case that failed
 loses its row, and so does one whose race was run on another machine; one that is no more is taken out by hand. With
 --quick nothing is kept and nothing written: it is for a look before a kernel's change is committed.
 """
@@ -120,7 +120,7 @@ def measured(program: str, flags: list[str]) -> Iterator[Row]:
 
 
 def quick() -> str:
-    """The ratio of each peer as it is now, and as it was when the page was written."""
+    """Return the ratio of each peer now, and the ratio when the page was written."""
     was = {(row["program"], *of_case(row)): row["ratio"] for row in read_rows()}
     lines = [("race", "peer", "ratio", "on the page")]
     for program, groups in QUICK.items():
@@ -134,12 +134,12 @@ def quick() -> str:
 
 
 def read_rows() -> list[Row]:
-    """What was measured so far."""
+    """Read the rows of earlier runs."""
     return [json.loads(text) for text in ROWS.read_text(encoding="utf-8").splitlines()] if ROWS.exists() else []
 
 
 def keep(program: str, result: list[Row]) -> None:
-    """Keep what a run of a program found beside the rows of the others, programs in their order."""
+    """Store the rows of a run next to the rows of other programs, programs in their order."""
     old = read_rows()
     rows_before = {of_case(row): row for row in old if row["program"] == program}
     untried = (harness.LEFT_OUT, harness.NOT_INSTALLED)
@@ -156,7 +156,7 @@ def keep(program: str, result: list[Row]) -> None:
 
 
 def of_case(row: Row) -> tuple[str, str]:
-    """What a row is about, within its program."""
+    """Return what identifies a row within its program."""
     return row["race"], row["case"]
 
 
@@ -223,7 +223,7 @@ def reached(rows: list[Row]) -> str:
 
 
 def missed(row: Row) -> bool:
-    """Whether a case misses a thing that is demanded of it."""
+    """Return whether a case misses a demand."""
     return any(judgment.startswith("MISSED") for judgment in row["judged"])
 
 
@@ -239,7 +239,7 @@ def of_bar(row: Row, rows: list[Row]) -> tuple[str, ...]:
 
 
 def work(row: Row) -> str:
-    """What a case does."""
+    """Describe the work of a case."""
     return row["race"] if row["case"] == "ours" else f"{row['race']}, {row['case']}"
 
 

@@ -5,7 +5,7 @@
     python benchmarks/cost_model.py --rows --edges                     write the page again from what was measured
 
 Every size of every kind of work is made by DuckDB, written to disk before the clock starts, and run in a fresh
-process by each form: in memory, in DuckDB, and, where it is named, on Spark (`--forms spark://local[2]`; by the clock
+process by each form: in memory, in DuckDB, and, on request, on Spark (`--forms spark://local[2]`; by the clock
 alone). Attacks on networks have one form, memory. What is measured replaces the rows of the same case in
 benchmarks/scale.jsonl, from which alone the page is written. Seconds are CPU seconds of all threads. The model is CPU
 seconds = a units + b units + c with coefficients of 0 or more that make the sum of squared relative errors least, for
@@ -236,7 +236,7 @@ def measured() -> list[dict[str, Any]]:
 
 
 def main() -> None:
-    """Measure what is asked for, and write the page."""
+    """Measure the requested cases, and write the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", nargs="*", type=int, default=[10**6], help="rows of tables, and items")
     parser.add_argument("--edges", nargs="*", type=int, default=[10**5], help="edges of networks")

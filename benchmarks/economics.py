@@ -133,7 +133,7 @@ def case_file(people: int, belief: str) -> Step:
 
 
 def known_sizes(n: int) -> Step:
-    """So many records of known size."""
+    """Return the case of N records of known size."""
     import numpy as np
 
     from unmask.economics import price_records
@@ -187,7 +187,7 @@ LITERAL_GROUPS = 10_000
 
 
 def group(size: int, cap: str) -> Step:
-    """What one group is worth with the data at hand."""
+    """Return the case of the worth of one group."""
     from unmask.economics import Attacker, price_records
 
     attacker = Attacker(gain=8000.0, prior=0.63, **CAPPED[cap])

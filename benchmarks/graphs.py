@@ -264,7 +264,7 @@ GROUPS = ("pass", "nar09", "threads", "attacks", "large", "huge", "load")
 
 
 def races(chosen: argparse.Namespace) -> Iterator[Race]:
-    """All of them; `large` only if it is asked for."""
+    """Return all races; `large` only on request."""
     last, full_run = (
         tuple(
             Case(name, peer, (program, last), long=not last and name == "dictionaries")
@@ -317,7 +317,7 @@ def of_huge(chosen: argparse.Namespace) -> Iterator[Race]:
 
 
 def options(parser: argparse.ArgumentParser) -> None:
-    """How many edges the largest graph has, and where it is written."""
+    """Add the options: edges of the largest graph, and its folder."""
     parser.add_argument("--edges", type=int, default=10**8, help="edges of the graph of `huge`")
     parser.add_argument("--folder", help="where the graph of `huge` goes")
 

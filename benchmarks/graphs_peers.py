@@ -88,7 +88,7 @@ def by_products(target: Any, source: Any, seeds: Any) -> tuple[Any, int]:
 
 
 def by_rows(a: Any, b: Any, image: Any, nodes: Any, open_: Any, root: Any) -> int:
-    """How many of some source nodes have a target node that stands out: their rows times those of mapped neighbors.
+    """Count source nodes with a target node that stands out: their rows times those of mapped neighbors.
 
     open_, root : (n_target,) whether a target node is a candidate, and the square root of its degree
     """

@@ -1,4 +1,4 @@
-"""What all programs here share: cases are run, compared with a peer and shown, as a table or as JSON lines.
+"""Run cases, compare them with peers, and show them as a table or as JSON lines: the shared part of all programs.
 
 A case is a function that makes its input and returns a step. The step is timed and returns what it found, as a
 dictionary of numbers. Every case runs in a fresh process; libraries that thread by themselves get one thread. Seconds
@@ -95,7 +95,7 @@ class Race:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one case took and found; seconds are nan where it was not carried out, and `why` says why."""
+    """Time and findings of one case. Seconds are nan if it was not carried out, and `why` gives the reason."""
 
     seconds: float = math.nan
     wall: float = math.nan
@@ -182,7 +182,7 @@ def python_of(peer: str, folder: Path | None) -> str | None:
 
 
 def install(peers: Peers, folder: Path) -> None:
-    """One environment for each peer, where there is none yet."""
+    """Create an environment for each peer that has none yet."""
     for peer, requirements in peers.items():
         if not python_of(peer, folder):
             subprocess.run([sys.executable, "-m", "venv", folder / peer], check=True)
@@ -223,7 +223,7 @@ def rows(race: Race, peers: Peers, options: argparse.Namespace) -> Iterator[dict
 
 
 def verdicts(case: Case, outcome: Outcome, clock: str, ratio: float) -> Iterator[str]:
-    """What is demanded of a case that was carried out, and whether it is met."""
+    """Yield each demand on a case that was carried out, met or missed."""
     if outcome.why:
         return
     if case.at_most:

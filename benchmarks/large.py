@@ -1,4 +1,4 @@
-"""Releases of many rows, beside the least that the work can take: a bare scan, a sort, a join by the engine alone.
+"""Releases of many rows, next to the minimum of the work: a bare scan, a sort, a join by the engine alone.
 
     python benchmarks/large.py                                 10^7 and 10^8 rows; with 10^9: --rows 1000000000
 
@@ -6,7 +6,7 @@ Commands run as a user types them, imports counted. Each race has a bar, and a c
 are run and shown: see harness.py.
 
     parquet     audits of 3 and of 6 of the columns that scale.py makes, and of 3 where the others are released, too,
-                and are known to an adversary; the peer counts the combinations of the columns that are named
+                and are known to an adversary; the peer counts the combinations of the chosen columns
     protect     Mondrian, k = 10, of 3 columns; the peer sorts the released columns and writes them
     linkage     what cost_model.py makes: 2 % of the items in a foreign cluster; the peer joins and counts
     spark       an audit on Spark next to the same on DuckDB; needs the extra [spark] and Java
@@ -104,7 +104,7 @@ def build_items(folder: str, rows: int) -> None:
 
 
 def audit_linkage(folder: str, suffix: str) -> Step:
-    """Who is breached, and who is one merge away."""
+    """Audit a linkage: people breached, and people one merge away."""
     truth, guess = f"{folder}/truth{suffix}", f"{folder}/few{suffix}"
     return command("audit", "linkage", "--truth", truth, "--guess", guess, "--json")
 
@@ -180,7 +180,7 @@ def on_spark_race(title: str, folder: str) -> Race:
 
 
 def options(parser: argparse.ArgumentParser) -> None:
-    """How many rows, and where."""
+    """Add the options: number of rows, and the folder."""
     parser.add_argument("--rows", nargs="*", type=int, default=[10**7, 10**8], help="rows of the Parquet tables")
     parser.add_argument("--folder", help="where inputs and temporary files go")
 

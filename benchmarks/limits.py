@@ -1,4 +1,4 @@
-"""What a user waits for, beside the least that the work can take: bare scans, other libraries, plain loops.
+"""Waiting times of a user, next to the minimum of the work: bare scans, other libraries, plain loops.
 
     python benchmarks/limits.py            every race; those of many rows are in large.py
 
@@ -12,7 +12,7 @@ are run and shown: see harness.py.
                 them was; the peer finds the best answer of every step with SciPy
     start       the interpreter and what it imports counted; the peer imports the libraries alone
     page        of an audit, without the audit; the peer writes the same rows as a bare HTML table
-    check       ./check in a clone of its own, which installs what it needs: some minutes, and only if it is asked for
+    check       ./check in a clone of its own, which installs its needs: some minutes, and only on request
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ def walks() -> tuple[Any, Any, Any, Any]:
 
 
 def our_traces() -> Step:
-    """What is believed of every step, what the adversary expects to err by, and by what they err."""
+    """Compute the belief at every step, the expected error, and the error."""
     from unmask.channels import HiddenMarkovAttack
     from unmask.core.truth import Truth
     from unmask.measures.error import estimation_error, realized_error
@@ -201,14 +201,14 @@ def first_network(*arguments: str) -> Step:
 
 
 def audited(path: str) -> Any:
-    """What an audit of a table finds."""
+    """Audit a table."""
     import unmask
 
     return unmask.audit(unmask.read_table(path, quasi_identifiers=tables.Q5, sensitive=tables.SENSITIVE))
 
 
 def our_page(path: str) -> Step:
-    """What was found, as a page."""
+    """Render the page of an audit."""
     result = audited(path)
 
     def step() -> Found:
@@ -230,7 +230,7 @@ def bare_page(path: str) -> Step:
 
 
 def check() -> Step:
-    """What a contributor runs, in a fresh clone."""
+    """Run the checks of a contributor, in a fresh clone."""
 
     def step() -> Found:
         with tempfile.TemporaryDirectory() as folder:
@@ -255,7 +255,7 @@ def races(chosen: argparse.Namespace) -> Iterator[Race]:
 
 
 def wanted(chosen: argparse.Namespace, *groups: str) -> bool:
-    """Whether any of these groups is asked for."""
+    """Return whether any of these groups is requested."""
     return not chosen.only or not set(groups).isdisjoint(chosen.only)
 
 
@@ -314,7 +314,7 @@ def of_traces() -> Iterator[Race]:
 
 
 def options(parser: argparse.ArgumentParser) -> None:
-    """Where inputs are made."""
+    """Add the option: the folder of inputs."""
     parser.add_argument("--folder", help="where inputs and temporary files go")
 
 

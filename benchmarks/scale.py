@@ -107,7 +107,7 @@ def races(chosen: argparse.Namespace) -> Iterator[Race]:
 
 
 def options(parser: argparse.ArgumentParser) -> None:
-    """Which tables, where, in which engine."""
+    """Add the options: tables, folder, engine."""
     parser.add_argument("--rows", nargs="*", type=int, default=[10**6, 10**7], help="rows of the tables")
     parser.add_argument("--engine", default="duckdb", help="duckdb or spark://MASTER")
     parser.add_argument("--folder", help="where the tables and temporary files go")

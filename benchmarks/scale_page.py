@@ -79,7 +79,7 @@ def code_of(work: str) -> str:
 
 
 def is_current(row: Row) -> bool:
-    """Return whether the code that a row times is as it was when the row was measured."""
+    """Return whether the timed code is unchanged since the measurement."""
     return row.get("code") == code_of(row["work"])
 
 
@@ -105,7 +105,7 @@ class Fit:
     current: bool = True
 
     def seconds(self, units: dict[str, float]) -> float:
-        """What the model expects."""
+        """Return the seconds that the model expects."""
         return self.base + sum(rate * units[name] for name, rate in self.rates.items())
 
 
@@ -169,7 +169,7 @@ def _figure(x: float | None) -> str:
 
 
 def _takeover(rows: Sequence[Row]) -> Iterator[str]:
-    """Where a case was measured in memory and in an engine, what the engine takes of what memory takes."""
+    """Return the engine's share of the memory form's cost, for cases measured in both."""
     yield "| work | case | size | form | CPU seconds | seconds by the clock | peak memory |"
     yield "| --- | --- | ---: | --- | ---: | ---: | ---: |"
     for work, names in UNITS.items():
@@ -187,7 +187,7 @@ def _ratio(first: float | None, second: float | None) -> str:
 
 
 def _flat(rows: Sequence[Row]) -> Iterator[str]:
-    """What a row costs where ten times the rows are hardly more combinations."""
+    """Return the cost of a row if ten times the rows are hardly more combinations."""
     yield "| rows | combinations | CPU seconds per million rows | at a million rows = 1 |"
     yield "| ---: | ---: | ---: | ---: |"
     result = sorted(

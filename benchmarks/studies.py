@@ -1,4 +1,4 @@
-"""What the machinery of studies costs: workers, journal, the table of results, and the page.
+"""Costs of the machinery of studies: workers, journal, the table of results, and the page.
 
     python benchmarks/studies.py
 

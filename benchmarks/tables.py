@@ -132,7 +132,7 @@ def build_distinct(path: str) -> None:
 
 
 def our_audit(path: str, *options: str) -> Step:
-    """The command as a user types it: prosecutor and insider, and the page if it is asked for. Imports are counted."""
+    """Run the command as a user types it: prosecutor and insider, and the page on request. Imports are counted."""
 
     def step() -> harness.Found:
         from unmask.cli import main
@@ -148,7 +148,7 @@ def our_audit(path: str, *options: str) -> Step:
 
 
 def bare_scan(path: str) -> Step:
-    """What nobody who reads the file can do without: DuckDB's count of its distinct quasi-identifiers."""
+    """Count the distinct quasi-identifiers with DuckDB: the minimum for every reader of the file."""
 
     def step() -> harness.Found:
         import duckdb
@@ -204,7 +204,7 @@ def our_criteria(path: str, names: Sequence[str]) -> Step:
 
 
 def release_path(path: str, names: Sequence[str]) -> str:
-    """Where the k = 10 release of a table lies."""
+    """Return the path of the k = 10 release of a table."""
     return f"{path}-{len(names)}-release.csv"
 
 
@@ -357,7 +357,7 @@ def on_table(title: str, path: str, names: tuple[str, ...], *, with_peers: bool)
 
 
 def options(parser: argparse.ArgumentParser) -> None:
-    """What can be chosen besides the races."""
+    """Add the options other than the races."""
     parser.add_argument("--rows", type=int, nargs="*", default=[1_000_000], help="sizes of the scale-up")
     parser.add_argument("--peer-rows", type=int, default=1_000_000, help="run peers up to this many rows")
 

@@ -218,7 +218,7 @@ def race(group: str, shape: str, n: int, *rivals: str) -> Race:
 
 
 def races(chosen: argparse.Namespace) -> Iterator[Race]:
-    """Small problems, beside the paper's algorithms; large ones, beside packages."""
+    """Compare small problems with the paper's algorithms, and large ones with packages."""
     for n in SMALL:
         for shape in ("records", "square"):
             yield race("risk", shape, n, "the paper's algorithms", "the same in fractions")
@@ -233,7 +233,7 @@ def races(chosen: argparse.Namespace) -> Iterator[Race]:
 
 
 def options(parser: argparse.ArgumentParser) -> None:
-    """What can be chosen besides the races."""
+    """Add the options other than the races."""
     parser.add_argument("--items", type=int, nargs="*", default=[1_000_000, 10_000_000], help="numbers of items")
     parser.add_argument("--grid-items", type=int, default=1_000_000, help="run the grid up to this many items")
     parser.add_argument("--peer-items", type=int, default=1_000_000, help="run peers up to this many items")

@@ -53,7 +53,7 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def _skip_without_data(error: FailedError) -> None:
-    """Only without UNMASK_DATA: where the folder is named, a file that is missing from it is a failure."""
+    """Skip the test without UNMASK_DATA. If the folder is set, a missing file is a failure."""
     if not os.environ.get("UNMASK_DATA") and str(error).startswith("data file "):
         pytest.skip(str(error))
 

@@ -187,7 +187,7 @@ def sample(path: Path) -> None:
 
 
 def certified(path: Path) -> None:
-    """The certificate of the document beside it."""
+    """Write the certificate of the document next to it."""
     code, _, message = run("certify", "unmask.toml", "-o", str(path))
     assert code == 0, message
 

@@ -1,4 +1,4 @@
-"""What `--json` prints, read as strictly as its JSON Schema is."""
+"""Reader of `--json` output, as strict as its JSON Schema."""
 
 import json
 from importlib.resources import files
@@ -9,7 +9,7 @@ SCHEMA = json.loads((files("unmask") / "envelope.schema.json").read_text(encodin
 
 
 def parsed(text):
-    """The one JSON object that a command printed, held against the schema; NaN and Infinity are no JSON."""
+    """Return the one JSON object that a command printed, validated by the schema; NaN and Infinity are refused."""
 
     def refuse(name):
         raise AssertionError(f"{name} is no JSON")

@@ -1,4 +1,4 @@
-"""What `benchmarks/all.py` keeps of earlier runs, and shows of them."""
+"""Stored and shown rows of `benchmarks/all.py`."""
 
 from importlib import import_module
 from pathlib import Path

@@ -52,7 +52,7 @@ def write(path, head, names, table, rng, *, turned=True):
 
 
 def audited(folder, secrets, channel, points, loss, rng):
-    """What the command line says of the error: average, worst and prior."""
+    """Return the error on the command line: average, worst and prior."""
     options = [
         "--prior",
         write(folder / "prior.csv", ["p"], secrets, channel.prior[:, None], rng),
@@ -79,7 +79,7 @@ def audited(folder, secrets, channel, points, loss, rng):
 
 
 def studied(folder, channel, points, loss):
-    """What a cell of a study says: average, worst and prior."""
+    """Return the error of a study's cell: average, worst and prior."""
     plan = folder / "plan.toml"
     plan.write_text(PLAN.format(n=channel.n_x, loss=loss))
     (cell,) = read_plan(plan).cells()

@@ -449,7 +449,7 @@ def test_r11_a_budget_beyond_all_distortion_has_a_curve(tmp_path, prior):
 
 
 def cpu_seconds(process):
-    """What a process has taken so far."""
+    """Return the CPU seconds that a process has used."""
     taken = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[11:13]
     return sum(map(int, taken)) / os.sysconf("SC_CLK_TCK")
 
@@ -560,7 +560,7 @@ def test_rows_that_are_rounded_down_by_a_thousandth_are_divided_too(tmp_path):
 
 
 def test_latitudes_and_longitudes_are_taken_by_their_names(tmp_path):
-    """Paris, longitude first: 1,497 m were told where it is 1,176 m; and with --unit km, 1,176 km."""
+    """Paris, longitude first: 1,176 m (not 1,497 m); with --unit km, 1,176 km."""
     table = [[0.7, 0.2, 0.1], [0.1, 0.8, 0.1], [0.05, 0.15, 0.8]]
     at = np.array([[48.85, 2.35], [48.86, 2.40], [48.90, 2.35]])
     path = write(tmp_path / "m.csv", table)

@@ -1,4 +1,4 @@
-"""What a command reads and writes: literal, whole, never its own input, through pipes, and safe to open."""
+"""Input and output of a command: literal, complete, never its own input, through pipes, and safe to open."""
 
 import contextlib
 import csv

@@ -200,7 +200,7 @@ def test_exact_match_on_rldata10000_breaches_a_quarter():
 
 @pytest.fixture
 def wide(tmp_path):
-    """Six labeled items and two that nobody labeled; the later guess has all, the earlier not yet the last two."""
+    """Write six labeled items and two unlabeled; the later guess has all, the earlier lacks the last two."""
     rows = [
         ("i0", "ann", "p", "p", 1, 0.5), ("i1", "ann", "p", "p", 1, 0.5), ("i2", "ann", "p", "q", 0, 0.5),
         ("i3", "bob", "r", "r", 1, 0.9), ("i4", "bob", "r", "r", 1, 0.9), ("i5", "bob", "r", "", 1, 0.9),

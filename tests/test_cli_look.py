@@ -1,4 +1,4 @@
-"""How the command line looks: whole lines of help, completion, a quiet run, colors on a terminal, the next command."""
+"""Look of the command line: whole lines of help, completion, a quiet run, colors on a terminal, the next command."""
 
 import re
 import shlex

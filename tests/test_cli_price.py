@@ -98,7 +98,7 @@ def test_without_an_attacker_it_is_called_an_assumption():
 
 
 def test_e4_fifty_groups_of_60_are_looted():
-    """It was said that 0 % are attacked and that a fine of 8,229 stops them; a campaign gains 221,192.50."""
+    """A single attack on one group pays nothing, and a fine of 8,229 stops it; a campaign gains 221,192.50."""
     fifty = ",".join(["60"] * 50)
     said = unmask("price", fifty).stdout
     assert "gains 221,19" in said

@@ -249,7 +249,7 @@ def test_given_chances_decide_where_the_secret_goes(friends, network):
 
 
 def test_a_new_identity_hides_among_others_with_its_contacts(tmp_path):
-    """Node 0 knows 1 and 2; 3 knows the same two and 4 one of them: with both of them nobody tells it from 3."""
+    """Node 0 knows 1 and 2; 3 knows the same two and 4 one of them: both contacts do not separate 0 from 3."""
     path = tmp_path / "circle.txt"
     path.write_text("0 1\n0 2\n3 1\n3 2\n4 1\n4 5\n")
     assert told(path, "--one-mode", "--node", "0", "--k", "2")["hidden"] == {"2": 0}

@@ -130,7 +130,7 @@ def test_a_partial_truth_decides_only_as_a_random_sample(schools, tmp_path, opti
 
 @pytest.fixture
 def people(tmp_path):
-    """100 people in groups of ten, of whom 20 have no age."""
+    """Return 100 people in groups of ten; 20 have no age."""
     path = tmp_path / "people.csv"
     ages = ["" if i < 20 else str(20 + i // 10) for i in range(100)]
     path.write_text("age,sex,ill\n" + "".join(f"{age},{i % 2},{i % 3}\n" for i, age in enumerate(ages)))

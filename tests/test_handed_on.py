@@ -1,4 +1,4 @@
-"""What is handed on tells no path, no digest, no seed and no person; the owner's list is the owner's alone."""
+"""Shared output shows no path, no digest, no seed and no person; the owner's list stays with the owner."""
 
 import csv
 import hashlib
@@ -31,7 +31,7 @@ def write(path, head, rows):
 
 @pytest.fixture
 def house(tmp_path):
-    """A table of 200 people, its release with k = 4 and the origin, in a folder whose name must not be told."""
+    """Write a table of 200 people, its release with k = 4 and the origin, in a folder with a secret name."""
     folder = tmp_path / CANARY
     (folder / "own").mkdir(parents=True)
     rng = np.random.default_rng(3)

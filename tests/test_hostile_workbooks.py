@@ -1,4 +1,4 @@
-"""Workbooks that ask for more than a machine has: refused in a sentence, and the process that was asked goes on."""
+"""Workbooks that need more than a machine has: refused in a sentence, and the process goes on."""
 
 import re
 import zipfile

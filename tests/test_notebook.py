@@ -1,4 +1,4 @@
-"""What a notebook shows of a value is short, says what it is, and is no markup of whoever wrote the cells."""
+"""Representations in a notebook are short, descriptive, and contain no markup from cells."""
 
 import numpy as np
 import pytest

@@ -143,7 +143,7 @@ def audited(document, folder):
 
 
 def is_same(first, second):
-    """Whether two numbers are one, unknown ones and infinities included."""
+    """Return whether two numbers are equal, unknown and infinite ones included."""
     first, second = (math.nan if value is None else float(value) for value in (first, second))
     return (math.isnan(first) and math.isnan(second)) or first == pytest.approx(second, rel=1e-9, abs=1e-9)
 
@@ -218,7 +218,7 @@ PEOPLE = {
 
 @pytest.fixture
 def write_many(tmp_path):
-    """People of whom a sample of 1,000 leaves some out, and their release."""
+    """Return people, some outside a sample of 1,000, and their release."""
     write(tmp_path / "people.csv", rows_of(3, 1400, 2, 0.0))
     people = Table.read(
         tmp_path / "people.csv",

@@ -1,4 +1,4 @@
-"""A protection and an attack of somebody's own enter a study and its report as module:Class."""
+"""A user's own protection and attack enter a study and its report as module:Class."""
 
 import sys
 
@@ -70,7 +70,7 @@ use = "mine_PLACE:ByOneColumn"
 
 @pytest.fixture
 def mine(tmp_path):
-    """A plan with a module of its own name beside it."""
+    """Write a plan with a module of its own next to it."""
     name = f"mine_{tmp_path.name}"
     (tmp_path / f"{name}.py").write_text(MINE)
     (tmp_path / "plan.toml").write_text(PLAN.replace("mine_PLACE", name))

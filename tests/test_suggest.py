@@ -1,4 +1,4 @@
-"""What a suggested change announces is what protecting and auditing again gives."""
+"""A suggested change announces the result of protecting and auditing again."""
 
 import json
 from pathlib import Path

@@ -125,7 +125,7 @@ def test_python_command_line_and_study_agree_on_a_table(tmp_path_factory, case):
 
 
 def number(value):
-    """What JSON says of an infinite value is a text."""
+    """Return a number of JSON, in which infinity is a text."""
     return float(value) if isinstance(value, str) else value
 
 

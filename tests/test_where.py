@@ -1,4 +1,4 @@
-"""Where the risk of a table sits: each number against a literal count, or against the command that makes the change."""
+"""Location of the risk in a table: each number against a literal count, or the command that makes the change."""
 
 import csv
 import json
@@ -81,7 +81,7 @@ def page(folder: Path) -> str:
 
 
 def counted(folder: Path) -> tuple[Counter, list[list[str]], list[list[int]]]:
-    """How many people have each diagnosis; of each class of the release its diagnoses, and its rows."""
+    """Count people by diagnosis; return the diagnoses and rows of each released class."""
     release = read_rows(folder / "r.csv")
     classes: dict[tuple, list[int]] = {}
     for index, row in enumerate(release):

@@ -1,4 +1,4 @@
-"""Requests that nobody would make by hand, for the screens of `unmask open`."""
+"""Requests that no person would make by hand, for the screens of `unmask open`."""
 
 from __future__ import annotations
 

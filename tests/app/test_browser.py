@@ -42,7 +42,7 @@ TOO_WIDE = "document.documentElement.scrollWidth > document.documentElement.clie
 
 @pytest.fixture(scope="module")
 def room(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the server is started, with the table of a hospital."""
+    """Return the folder of the server, with the table of a hospital."""
     folder = tmp_path_factory.mktemp("browser")
     (folder / "tmp").mkdir()
     write_hospital(folder / "hospital.csv", 24)
@@ -51,7 +51,7 @@ def room(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def address(room: Path) -> Iterator[str]:
-    """Of a server that runs; afterwards it has ended in peace, and left nothing."""
+    """Start a server and yield its address. Afterwards it has ended and left no file."""
     command = [sys.executable, "-m", "unmask_command", "open", "--no-browser"]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, text=True, cwd=room, env={**os.environ, "TMPDIR": str(room / "tmp")}

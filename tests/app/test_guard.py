@@ -1,4 +1,4 @@
-"""Who is answered, and what nobody gets."""
+"""Requests that the app answers, and requests that it refuses."""
 
 import os
 import re
@@ -206,7 +206,7 @@ def test_a_port_whose_other_address_is_taken_is_refused():
 
 @pytest.fixture
 def runtime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A runtime folder of the user beside the folder of temporary files."""
+    """Create a runtime folder of the user next to the folder of temporary files."""
     for name in ("runtime", "temporary"):
         (tmp_path / name).mkdir(mode=0o700)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))

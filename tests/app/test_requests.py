@@ -1,4 +1,4 @@
-"""Whatever is asked, the answer is a page: nothing fails, and nothing is shown that was not asked for."""
+"""Every request gets a page: nothing fails, and no request shows more than it should."""
 
 import json
 import re

@@ -55,7 +55,7 @@ class Process(io.BytesIO):
 
 @pytest.fixture
 def commands(browser: Browser, project: Project, hospital: Path, monkeypatch: pytest.MonkeyPatch) -> Commands:
-    """Commands of a verdict on a table of 300 people, as soon as somebody looks at it."""
+    """Run the commands of a verdict on a table of 300 people, once a browser opens it."""
     browser.at("/open")
     browser.sends("/open", do="open", path=str(hospital))
     browser.at("/roles")
@@ -66,7 +66,7 @@ def commands(browser: Browser, project: Project, hospital: Path, monkeypatch: py
 
 
 def told_at(page: str) -> str:
-    """Where a page hears what becomes of what it shows."""
+    """Return the address of the events of a page."""
     return re.findall(r'data-events="([^"]*)"', page)[0]
 
 

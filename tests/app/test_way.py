@@ -330,7 +330,7 @@ def test_columns_are_counted_alike_however_many_are_read_at_once(
 
 
 def stays(path: Path) -> Path:
-    """Three stays of each of 40 patients, eight of whom have each name."""
+    """Write three stays of each of 40 patients; each name belongs to eight patients."""
     lines = ["stay,patient_id,name,age,sex,ill"]
     lines += [
         f"{index},P{index % 40},Name{index % 5},{20 + index % 10},{'fm'[index % 2]},{'abc'[index % 3]}"

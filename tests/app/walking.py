@@ -23,7 +23,7 @@ def opened(browser: Browser, path: Path) -> str:
 
 
 def boxes(browser: Browser) -> dict[str, Any]:
-    """What the cards of the page hold, as they are."""
+    """Return the values of all fields on the page."""
     text = browser.page.text
     numbers = re.findall(r'<input type="number" name="([^"]+)"[^>]* value="([^"]*)"', text)
     result: dict[str, Any] = {unescape(name): value for name, value in numbers}
@@ -35,7 +35,7 @@ def boxes(browser: Browser) -> dict[str, Any]:
 
 
 def goes(browser: Browser, to: str, **fields: Any) -> None:
-    """On with the cards of a page, as they are but for what is said."""
+    """Send the fields of a page with these changes, and continue."""
     browser.at(to)
     browser.sends(to, **{**boxes(browser), **fields}, do="continue")
     assert browser.page.status_code == 200, browser.page.text

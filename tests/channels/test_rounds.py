@@ -1,4 +1,4 @@
-"""Rounds of a mix show who writes to whom, although no adversary sees the pairing."""
+"""Rounds of a mix reveal the partners of a sender, although no adversary sees the pairing."""
 
 import json
 from collections import Counter

@@ -1,4 +1,4 @@
-"""What samples say of leakage, against systems whose leakage is known."""
+"""Leakage estimated from samples, against systems whose leakage is known."""
 
 import numpy as np
 import pytest

@@ -93,7 +93,7 @@ def test_a_process_leaves_those_of_its_parent_alone(tmp_path, monkeypatch):
 
 
 def test_a_program_ends_without_a_word(tmp_path):
-    """DuckDB tells of objects that are leaked where a connection is open when the interpreter comes apart."""
+    """DuckDB reports leaked objects if a connection is open when the interpreter ends."""
     (tmp_path / "people.csv").write_text("age,ill\n" + "20,flu\n21,cold\n" * 8, encoding="utf-8")
     program = "import unmask; unmask.audit(unmask.read_table('people.csv', quasi_identifiers='age', sensitive='ill'))"
     done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, check=True, text=True)

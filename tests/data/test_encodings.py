@@ -1,4 +1,4 @@
-"""Text in any encoding, workbooks, and what is said about them."""
+"""Text in any encoding, workbooks, and the notes about them."""
 
 import bz2
 import datetime as dt

@@ -14,7 +14,7 @@ from functools import cache
 
 @dataclass(frozen=True, order=True)
 class Outcome:
-    """What a strategy brings from some history on: its worth before access as believed, and what it does in truth.
+    """Worth of a strategy from a history on: before access as believed, and in truth.
 
     named : chance of 0, 1, 2, ... people re-identified
     """
@@ -51,14 +51,14 @@ def best_outcome(gambler: Gambler, sizes: Sequence[int]) -> Outcome:
 
     @cache
     def after(failures: tuple[int | None, ...], fines: int) -> Outcome:
-        """What the best strategy brings where so many tries of each group have failed, None where one succeeded."""
+        """Return the best outcome after these failures of each group (None: one try succeeded)."""
         index = Outcome(Fraction(), Fraction(), nobody)
         for option in options(failures, fines):
             index = option if option.worth > index.worth else index
         return index
 
     def options(failures: tuple[int | None, ...], fines: int) -> Iterator[Outcome]:
-        """What trying each group next brings."""
+        """Yield the outcome of trying each group next."""
         for group, j in enumerate(failures):
             if j is None or j == sizes[group]:
                 continue
@@ -74,7 +74,7 @@ def best_outcome(gambler: Gambler, sizes: Sequence[int]) -> Outcome:
 
 
 def _draws(gambler: Gambler, p_right: Fraction) -> Iterator[tuple[bool, bool, Fraction, Fraction]]:
-    """Whether a try is right, whether it is detected, and how likely that is as believed and in truth."""
+    """Yield whether a try is right, whether it is detected, and both probabilities: believed and true."""
     true = gambler.caught if gambler.actual is None else gambler.actual
     for is_right, luck in ((True, p_right), (False, 1 - p_right)):
         for caught, believed, actual in ((True, gambler.caught, true), (False, 1 - gambler.caught, 1 - true)):

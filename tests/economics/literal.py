@@ -34,7 +34,7 @@ TIE = 1e-12  # in units of the gain: a profit must exceed this, else the attacke
 
 
 class Attacker(Protocol):
-    """What the oracle asks of an attacker; money in one currency, probabilities in [0, 1]."""
+    """Parameters of the oracle's attacker; money in one currency, probabilities in [0, 1]."""
 
     @property
     def gain(self) -> float: ...
@@ -446,7 +446,7 @@ def _solve_sizes(attacker: Attacker, belief: Mapping[int, float]) -> NDArray[np.
 
 @dataclass(frozen=True)
 class Outcome:
-    """What the attacker gets who has paid for access: discounted payoff, and expectations that are not discounted.
+    """Results of an attacker who has paid for access: discounted payoff, and undiscounted expectations.
 
     payoff_sunk : expected payoff from linking on, cost of linking included, at the time of linking; 0 without attack
     success : chance of a noticed success; tries : expected number of exploits; fines : expected number of fines
@@ -565,7 +565,7 @@ class Played:
 def play(attacker: Attacker, size: int, rng: np.random.Generator, n: int, *, inside: float | None = None) -> Played:
     """The optimal attack on a group of known size, played n times by dice from the moment of linking on.
 
-    The target is hidden as one of N = size / prior people of whom the first `size` are the candidates; the dice know
+    The target is one of N = size / prior hidden people, and the first `size` are the candidates; the dice know
     nothing of the conditional chances that the plan was made with.
     """
     tree = _tree(attacker, _odds(attacker, size, inside))

@@ -1,4 +1,4 @@
-"""Capped fines in closed form, and the recursion where there is none: reference values, a literal twin, speed."""
+"""Capped fines in closed form, and by recursion otherwise: reference values, a literal twin, speed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What would stop him: break-even amounts and budgets, each against enumeration or bracketing."""
+"""Fines, prices and budgets that stop an attack, each against enumeration or bracketing."""
 
 import math
 from dataclasses import replace
@@ -223,7 +223,7 @@ def test_one_target_is_deterred_at_the_break_even_amount(size, amount):
 
 
 def test_e4_a_fine_that_stops_each_attack_stops_no_campaign():
-    """8,229 was said to stop an attack on a hundred groups of 60, of which a campaign brings in 452,485."""
+    """A fine of 8,229 stops an attack on one group of 60, but a campaign against a hundred gains 452,485."""
     case = read_attacker("case-study")
     assert deter(case, [60], 0.0) == pytest.approx(8228.71, abs=0.01)
     for sizes, budget in (([60] * 100, 1.0), ([60] * 50, 0.0)):

@@ -82,7 +82,7 @@ def test_small_games_are_the_exhaustive_search():
 
 
 def test_a_regulators_fine_is_within_the_exhaustive_search():
-    """P(at least h people) exactly where all is tried, else between its bounds; a campaign is no sum of trials."""
+    """P(at least h people) is exact if all groups are tried, else within its bounds; a campaign does not sum trials."""
     rng, exact = np.random.default_rng(29), 0
     for _ in range(15):
         gambler, sizes = _gambler(rng), rng.integers(1, 4, 3)
@@ -117,7 +117,7 @@ def test_a_plan_meets_detection_as_it_is(monkeypatch, states):
 
 
 def _alone_in_their_groups(n, fine, believed, actual):
-    """People re-identified, and fines: n people whom one try names for 1,000; nothing is fined after the first fine."""
+    """Return people re-identified, and fines: n people, one try each for 1,000; only the first fine counts."""
     worth = np.zeros(n + 1)  # with so many people left, unfined
     for n_left in range(1, n + 1):
         fined, free = 1000 * n_left - fine, 1000 + worth[n_left - 1]
@@ -142,7 +142,7 @@ def test_who_feels_sure_of_a_fine_is_not_fined_for_it(n, fine, believed):
 
 
 def test_believed_detection_lets_them_attack_and_be_fined():
-    """Who believes never to be caught attacks, whatever the fine; the publisher has the fines that they then pay."""
+    """Attackers who expect no detection attack at any fine; the publisher receives the fines that they pay."""
     actual = replace(ONE, detection=(0.5,), fine=5000.0)
     believed = replace(actual, detection=(0.0,))
     publisher = Publisher(benefit=1000, loss=100, recovered=1.0)
@@ -186,7 +186,7 @@ def _attacker(gambler):
 
 
 def _searched(publisher, release, terms, kinds):
-    """What a move leaves the publisher, every attacker playing the best of all strategies."""
+    """Return the publisher's worth of a move if every attacker plays the best of all strategies."""
     revenue = publisher.benefit * release.utility
     for name in kinds:
         played = exhaustive.best_outcome(replace(name, fine=name.fine + int(terms.fine)), release.targets.tolist())
@@ -196,7 +196,7 @@ def _searched(publisher, release, terms, kinds):
 
 
 def test_a_fine_of_50000_does_not_stop_a_campaign():
-    """k=10 with it was said to leave nobody re-identified and the publisher 23,500; it is looted."""
+    """A single-attack analysis expects no re-identification and 23,500 with k=10; a campaign loots the release."""
     releases = {"k=10": ProtectedRelease([10] * 100, 0.8), "k=60": ProtectedRelease([60] * 100, 0.5)}
     played = game(Publisher(benefit=30_000, loss=5000, audit_cost=500), releases, case=read_attacker("case-study"))
     move = played.move("k=10", Terms(fine=40_000))

@@ -1,4 +1,4 @@
-"""What a rational attacker plans is what comes true, where the belief is right (E2)."""
+"""If the belief is right, the attacker's plan equals the result (E2)."""
 
 import math
 
@@ -35,7 +35,7 @@ def attackers(draw):
 
 @st.composite
 def beliefs(draw):
-    """A few rows of a few candidates, some of them equal, some with nobody."""
+    """Draw a few rows of a few candidates, some equal, some without a candidate."""
     size = draw(st.integers(1, 6))
     weights = st.lists(st.sampled_from([0, 1, 1, 2, 5, 9]), min_size=size, max_size=size).filter(any)
     table = np.array(draw(st.lists(weights, min_size=1, max_size=4)), dtype=float)

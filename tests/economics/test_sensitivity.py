@@ -100,7 +100,7 @@ def test_a_range_stands_in_place_of_half_and_double():
 
 
 def test_of_detection_the_belief_changes_and_of_all_else_both():
-    """Who is caught as it is plans with what they believe."""
+    """The true detection changes fines; plans follow the believed detection."""
     believes = replace(BROKER, detection=(0.01,))
     game = PublisherGame(PUBLISHER, RELEASES, {"broker": AttackerKind(believes, 1, BROKER)})
     rows = {row.input.parameter: row for row in sensitivity(game, **TERMS)}
@@ -137,7 +137,7 @@ def test_ranges_that_cannot_be_are_sentences():
 
 
 def test_terms_that_no_longer_deter_change_the_decision():
-    """The protection stays the best, and more must be asked for it."""
+    """The protection stays the best, at a higher price."""
     game = PublisherGame(Publisher(benefit=6000, loss=900), RELEASES, {"broker": AttackerKind(BROKER)})
     row = next(row for row in sensitivity(game, fines=(0.0, 90_000.0)) if row.input.parameter == "gain")
     move = game.moves(fines=(0.0, 90_000.0))[0]

@@ -1,4 +1,4 @@
-"""What stops an attack: the smallest fine, price, group size and rows left out, and the cheapest mix.
+"""The smallest fine, price, group size and rows left out that stop an attack, and the cheapest mix.
 
 Every decision is compared with a search of all strategies, history by history, or with a decision tree.
 """

@@ -1,4 +1,4 @@
-"""Attackers who learn how they are detected, or whom false alarms mislead: against every strategy."""
+"""Attackers who learn the detection rate, or who meet false alarms: against every strategy."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def test_counts_of_a_plan_add_up_to_its_worth():
 
 
 def test_learning_is_worth_something_between_not_to_know_and_to_know():
-    """R21: 1986.80 where the mean is taken for sure, 2506.34 where they are told."""
+    """R21: 1986.80 with the mean detection as certain, 2506.34 with the two rates known."""
     payoff_known = price_records(replace(PAPER, detection=(0.05,)), [10]).payoff[0]
     learning = price_records(replace(PAPER, detection=None, detection_prior=(1, 19)), [10]).payoff[0]
     assert payoff_known == pytest.approx(1986.795512, abs=1e-6)

@@ -82,7 +82,7 @@ def _repaired(source, target, seeds, mu, least_marks, broken, sweeps):
 
 
 def _greedy(source, target, marked, mu, least_marks, broken):
-    """What the choice adds to a mapping."""
+    """Return the pairs that the greedy choice adds to a mapping."""
     classes = defaultdict(list)
     for (u, c), n in marked.items():
         if n >= least_marks:

@@ -13,7 +13,7 @@ TIE = 1e-3
 
 @dataclass
 class Given:
-    """Both graphs, who is a seed and what is mapped to what; what a similarity adds to a pair, and whom it proposes."""
+    """Both graphs, the seeds and the mapping; the score that a similarity adds to a pair, and its proposals."""
 
     source: Adjacency
     target: Adjacency
@@ -34,7 +34,7 @@ def rematch(source, target, seeds, *, margin, floor, steps, greedy, reach, n_lis
 
 
 def keep_best(score, low, n_listed):
-    """Of each node the best candidates, less what ties across the limit or is far below the best."""
+    """Return the best candidates of each node, without ties across the limit and without scores far below the best."""
     table = {}
     for u, candidates_of in score.items():
         ranked = sorted((v for v in candidates_of.values() if v >= low), reverse=True)

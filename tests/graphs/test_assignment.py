@@ -63,7 +63,7 @@ def test_the_smaller_graph_is_padded_and_finds_its_place():
 
 
 def test_twins_share_their_chance_and_seeds_do_not():
-    """1, 2 and 3 are leaves of 0; 4 and 5 know each other and 0: each group is exchangeable. 6 knows nobody."""
+    """1, 2 and 3 are leaves of 0; 4 and 5 know each other and 0: each group is exchangeable. 6 has no edge."""
     net = graph(7, [(0, 1), (0, 2), (0, 3), (0, 4), (0, 5), (4, 5)])
     belief = GraphMatching()(net, Auxiliary(net, (np.array([0, 1]), np.array([0, 1]))))
     assert belief.mapping.tolist() == [0, 1, -1, -1, -1, -1, -1]
@@ -130,7 +130,7 @@ def test_what_cannot_be_done_is_refused():
 
 
 def test_a_step_multiplies_as_the_signed_matrices_do():
-    """A Q B, from edges alone, beside the dense product; the target is padded."""
+    """A Q B, from edges alone, equals the dense product; the target is padded."""
     rng = np.random.default_rng(1)
     source, target, _ = noisy_pair(rng, n_nodes=12, degree=4.0, share_kept=0.8)
     target = target.take(np.arange(9))

@@ -135,7 +135,7 @@ def test_a_single_candidate_is_taken_by_nar09_and_refused_by_grasshopper():
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=repr)
 def test_twins_share_the_belief(attack):
-    """Three leaves of a star have equal scores at any theta: none is named, and they share their chance."""
+    """Three leaves of a star have equal scores at any theta: none is mapped, and they share their chance."""
     star = graph(5, [(0, 1), (0, 2), (0, 3)])
     belief = replace(attack, theta=0.0)(star, Auxiliary(star, (np.array([0]), np.array([0]))))
     assert belief.mapping.tolist() == [0, -1, -1, -1, -1]

@@ -41,7 +41,7 @@ def edges(graph):
 
 
 def drawn(protection, graph, times, seed):
-    """How often each set of edges is released, in the numbers of the original."""
+    """Count releases by their set of edges, in the numbers of the original."""
     rng = np.random.default_rng(seed)
     outputs = [str(sorted(original(protection(graph, rng=rng)))) for _ in range(times)]
     return dict(zip(*np.unique(outputs, return_counts=True), strict=True))
@@ -77,7 +77,7 @@ def test_switching_leaves_everybody_their_degree(share, keep):
 
 
 def joint(graph):
-    """How many edges join people of each two degrees."""
+    """Count the edges between people of each two degrees."""
     pairs = np.sort([graph.degree[end] for end in graph.edges()], axis=0)
     return np.unique(pairs, axis=1, return_counts=True)
 

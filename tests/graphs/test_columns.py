@@ -1,4 +1,4 @@
-"""Which columns of a file are the two ends of a link, and what a file of a network is at all."""
+"""Columns of the two ends of a link, and files that are a network."""
 
 import json
 

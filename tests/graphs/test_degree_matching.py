@@ -7,7 +7,7 @@ from unmask.graphs import Auxiliary, DegreeMatching, KDegree, SocialGraph, datas
 
 
 def list_unique_degrees(graph):
-    """Who has a degree that nobody else has."""
+    """List the nodes of unique degree."""
     return np.bincount(graph.degree)[graph.degree] == 1
 
 

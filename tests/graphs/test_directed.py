@@ -80,7 +80,7 @@ def test_belief_of_a_node_left_open_is_the_softmax_over_all_target_nodes():
 
 
 def test_direction_tells_apart_what_no_undirected_attack_can():
-    """Who follows the seed and whom it follows are twins without direction."""
+    """A follower of the seed and a person whom it follows are twins without direction."""
     star = directed(3, {(1, 0), (0, 2)})
     seeds = (np.array([0]), np.array([0]))
     assert Nar09(directed=True)(star, Auxiliary(star, seeds)).mapping.tolist() == [0, 1, 2]

@@ -41,7 +41,7 @@ def _list_others(owned, people_asked, place):
 
 
 def _score(release: SocialGraph, nodes, source, seeds: SeedPairs, person, identity):
-    """s(v, mu) of (3.2): 1 for the identity, 0 for nobody, -1 for another node."""
+    """s(v, mu) of (3.2): 1 for the identity, 0 without a match, -1 for another node."""
     number = {node: i for i, node in enumerate(nodes)}
     is_kept = np.isin(seeds.target, nodes)  # a wrong seed may be an identity that is taken out
     target = np.array([number[node] for node in seeds.target[is_kept].tolist()])

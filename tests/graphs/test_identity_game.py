@@ -38,7 +38,7 @@ def even(y):
 
 
 def random_table(y, rng):
-    """q^m at random; sometimes nobody is believed."""
+    """Draw q^m at random; sometimes it is 0 for all."""
     table = {}
     for m in sets(y):
         weight = np.array(m) * rng.random(y) * rng.integers(0, 2, y)
@@ -62,7 +62,7 @@ def payoffs(gain, loss):
 
 
 def indifferent(payoff, mine, theirs):
-    """The mix of the one who plays `theirs` with which all rows `mine` of `payoff` pay alike; None if there is none."""
+    """Return the mix of `theirs` that makes all rows `mine` of `payoff` pay the same, or None."""
     y = len(payoff)
     rows = np.array([np.append(payoff[i, theirs], -1.0) for i in mine] + [np.append(np.ones(len(theirs)), 0.0)])
     solution, _, rank, _ = np.linalg.lstsq(rows, np.append(np.zeros(len(mine)), 1.0))

@@ -183,7 +183,7 @@ def labels(text: str, name: str) -> list[str]:
 
 
 def owner(facts_given: GraphFacts, **changes) -> ReportData:
-    """What the owner of the data reads."""
+    """Return the report of the data owner."""
     return replace(data(facts_given, **changes), least=1).without_small()
 
 

@@ -1,4 +1,4 @@
-"""A file in a random dialect is read as it was meant, or it is a question with the right answer among its options."""
+"""A file in a random dialect is read correctly, or it is a question with the right answer among its options."""
 
 import gzip
 import os

@@ -27,7 +27,7 @@ def renumbered(graph, number):
 
 
 def surroundings(graph, marked=()):
-    """What is around each node, in words: those of the last round, with nodes that are like nobody else marked."""
+    """Describe the surroundings of each node in words: those of the last round, with unique nodes marked."""
     colors = {node: f"seed {index}" for index, node in enumerate(marked)}
     colors = {node: colors.get(node, "") for node in range(graph.n_nodes)}
     near = {v: graph.neighbor[graph.indptr[v] : graph.indptr[v + 1]].tolist() for v in range(graph.n_nodes)}

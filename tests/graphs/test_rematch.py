@@ -56,7 +56,7 @@ def problems(draw):
 
 
 def similarity_of(source, target, seeds, rng):
-    """Any similarity that the seeds trust; what it adds to each pair, and whom it proposes."""
+    """Draw a similarity that the seeds trust; the score that it adds to each pair, and its proposals."""
     pairs = rng.permutation(source.n_nodes * target.n_nodes)[: rng.integers(1, 3 * source.n_nodes)]
     pairs = np.unique(np.append(pairs, seeds[0] * target.n_nodes + seeds[1]))
     u, c = np.divmod(pairs, target.n_nodes)

@@ -1,4 +1,4 @@
-"""The dispersion of seeds against literal matrices, and what it tells of samples and of snowballs."""
+"""The dispersion of seeds against literal matrices, for random samples and for snowballs."""
 
 import numpy as np
 import pytest

@@ -21,7 +21,7 @@ def rng(seed=1):
 
 
 def stars(n, leaves):
-    """n stars beside each other; their centers are nodes 0 to n - 1."""
+    """Return n separate stars; their centers are nodes 0 to n - 1."""
     center = np.repeat(np.arange(n), leaves)
     return SocialGraph.from_edges(center, n + np.arange(n * leaves)), np.arange(n)
 
@@ -31,7 +31,7 @@ def everybody(model="basic", **options):
 
 
 def copies(graph, separated):
-    """How often each edge of the graph is in the release."""
+    """Count how often each edge of the graph is in the release."""
     release, origin = separated
     u, v = (origin[end] for end in release.edges())
     count = Counter(zip(np.minimum(u, v).tolist(), np.maximum(u, v).tolist(), strict=True))

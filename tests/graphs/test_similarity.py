@@ -1,4 +1,4 @@
-"""What an adversary knows besides edges: ranks and ratios by hand, files, and attacks that use them."""
+"""Knowledge of an adversary besides edges: ranks and ratios by hand, files, and attacks that use them."""
 
 from dataclasses import replace
 
@@ -63,7 +63,7 @@ def scene(*, edges=0.8, p_edge_seen=0.9, seed=7):
 
 
 def hits(belief, image, auxiliary):
-    """Of the people who are no seeds, the share whose likeliest candidate is right."""
+    """Return the share of people outside the seeds whose likeliest candidate is right."""
     people = np.setdiff1d(np.arange(N), auxiliary.seeds[0])
     guesses = [max(probability(belief, u).items(), key=lambda item: item[1], default=(-1, 0))[0] for u in people]
     return np.mean(np.array(guesses) == image[people])

@@ -22,7 +22,7 @@ def kite(*seeds):
 
 
 def vote(data, votes, withheld=None):
-    """A round of votes {(person, candidate): share}, the same of each kind of attack."""
+    """Return a round of votes {(person, candidate): share}, equal for each kind of attack."""
     withheld = np.zeros(data.n_seeds, bool) if withheld is None else np.array(withheld)
     n = data.release.n_nodes
     pair = np.array(sorted(u * n + c for u, c in votes), dtype=np.int64)

@@ -1,4 +1,4 @@
-"""The command line, a study and Python say the same of one network, one adversary and the same leaked identities."""
+"""The command line, a study and Python give one result for one network, one adversary and one set of seeds."""
 
 import numpy as np
 import pytest

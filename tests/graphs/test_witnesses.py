@@ -111,7 +111,7 @@ def test_the_copies_are_found_and_belief_and_mapping_agree(attack):
 
 @pytest.mark.parametrize("attack", [KorulaLattanzi(), KorulaLattanzi(witnesses=1), Irma()], ids=repr)
 def test_twins_share_the_belief(attack):
-    """Nodes 2, 3 and 4 are next to 0 and 1, nothing else: none is named, and they share their chance."""
+    """Nodes 2, 3 and 4 are next to 0 and 1, nothing else: none is mapped, and they share their chance."""
     edges = [(hub, leaf) for hub in (0, 1) for leaf in (2, 3, 4)]
     net = graph(6, edges)
     belief = attack(net, Auxiliary(net, (np.array([0, 1]), np.array([0, 1]))))
@@ -125,7 +125,7 @@ def test_twins_share_the_belief(attack):
 
 
 def test_broken_ties_name_twins_by_chance():
-    """Over renumberings of the nodes, one of three twins is named right a third of the time."""
+    """Over renumberings of the nodes, one of three twins is mapped right a third of the time."""
     edges = [(hub, leaf) for hub in (0, 1) for leaf in (2, 3, 4)]
     net, rng, n_right = graph(5, edges), np.random.default_rng(1), 0
     for _ in range(300):

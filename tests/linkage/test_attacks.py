@@ -59,7 +59,7 @@ def release(difficulty, *, protection=PerItem(), seed=0):  # noqa: B008 - it is 
 
 
 def pairs_together(partition):
-    """(n, n) who is with whom, by item id."""
+    """Return the (n, n) mask of items that share a cluster, by item id."""
     code = partition.code[np.argsort(partition.items)]
     return code[:, None] == code[None, :]
 

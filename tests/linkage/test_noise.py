@@ -1,4 +1,4 @@
-"""A label of items in no cluster, such as -1, is no cluster: it is asked about, and its items are each alone."""
+"""A label of items in no cluster, such as -1: the audit asks about it, and each item stays single."""
 
 import json
 

@@ -28,7 +28,7 @@ PUBLISHED = (
 
 
 def excess(measure, belief, truth=None, *, inside, cluster=None):
-    """Of members and control people who stand in one belief."""
+    """Return the excess of members over control people in one belief."""
     return of_people(
         measure, *(People.of(measure, belief, truth, cluster=cluster, mask=mask) for mask in (inside, ~inside))
     )

@@ -39,7 +39,7 @@ def all_candidates(n):
 
 @st.composite
 def beliefs(draw):
-    """Of classes, of which some are as likely as others; targets may be nobody, rows seen by nobody."""
+    """Draw beliefs by class, some classes equally likely; targets may be absent, and rows may have no observer."""
     klass = np.array(draw(st.lists(st.integers(0, 4), min_size=2, max_size=12)))
     first = np.array([np.flatnonzero(klass == label)[0] for label in klass], dtype=np.int32)
     present, n = draw(st.sampled_from([1.0, 0.5])), draw(st.integers(1, 4))

@@ -1,4 +1,4 @@
-"""What a cell of each domain finds is what the domain finds when it is called directly."""
+"""A cell of each domain equals a direct call of the domain."""
 
 import numpy as np
 import pytest

@@ -154,7 +154,7 @@ def test_terms_that_only_just_keep_somebody_away_are_advised_with_a_margin():
 
 
 def test_advice_says_who_attacks_when_it_is_played_again(play_game):
-    """Not that others answer as before, which nobody has looked at."""
+    """The sentence does not claim that other attackers answer as before."""
     equilibrium = play_game.taken
     insurer = replace(equilibrium.answers[0], kind="insurer", attacks=True, payoff=(3, 3), re_identified=(1, 1))
     safer = replace(equilibrium, fine=470.0, payoff=(200.0, 200.0), answers=(*equilibrium.answers, insurer))
@@ -337,7 +337,7 @@ def test_the_envelope_has_the_decision(folder):
 
 
 def test_who_believes_otherwise_is_caught_as_it_is(tmp_path, monkeypatch):
-    """Nobody is caught, they believe: no fine keeps them away."""
+    """Attackers who expect no detection are not deterred by any fine."""
     monkeypatch.setattr("unmask.studies.game.offers.sensitivity", lambda *_, **__: ())
     monkeypatch.setattr("unmask.studies.game.offers.FINES", 3)
     game = play(document(tmp_path, DOCUMENT % 40 + "believed_detection = 0\n"))
@@ -449,7 +449,7 @@ targets = 20
 
 
 def re_identified(belief, gain, cost):
-    """People whom somebody re-identifies whom nobody fines: person by person, the best place to stop of all."""
+    """Return people re-identified without a fine: person by person, with the best place to stop."""
     result = 0.0
     for row in belief.observation:
         probabilities = np.exp(belief.log_probability[belief.indptr[row] : belief.indptr[row + 1]])
@@ -462,7 +462,7 @@ def re_identified(belief, gain, cost):
 
 
 def first_belief(path):
-    """What the adversary of a document believes of its first release."""
+    """Return the adversary's belief about the first release of a document."""
     plan = read_plan(path)
     return believed(Cell(plan.datasets[0], plan.protections[0], plan.adversaries[0], plan.seeds[0], ("utility",)))[0]
 

@@ -1,4 +1,4 @@
-"""The standard audit of a network: figures are those of the evaluation, people keep their numbers, doubt is told."""
+"""The standard audit of a network: figures are those of the evaluation, people keep their numbers, doubt is stated."""
 
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
@@ -80,7 +80,7 @@ def measure(result, name, adversary="Nar09"):
 
 
 def trial(hits, misses, *, n=100, false_positives=0, certainty=0.8, partial=False):
-    """n people in both graphs, and as many who are not, of whom some are named."""
+    """Return n people in both graphs and as many in one, some of them mapped."""
     mapping = np.full(2 * n, -1, dtype=np.int32)
     mapping[:hits], mapping[hits : hits + misses] = np.arange(hits), n + np.arange(misses)
     mapping[n : n + false_positives] = n + misses + np.arange(false_positives)
@@ -517,7 +517,7 @@ def test_what_one_run_refuses_is_announced_of_none():
 
 
 def test_leaked_identities_never_count_as_found():
-    """An attack that adds nothing to what it was given finds nobody."""
+    """An attack that adds nothing to its seeds finds no person."""
     graph = friends()
     scene = {"r": GivenPair(graph, graph, np.arange(graph.n_nodes))}
     result = audit_networks(scene, plan(attacks={"nobody": KorulaLattanzi(witnesses=10_000)}, transition=(5,)))

@@ -1,4 +1,4 @@
-"""An adversary of a study who knows how releases are made is told what made each."""
+"""An adversary of a study who knows the protection gets the protection of each release."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What a plan says, and how a wrong one is told."""
+"""Plans, and the errors of wrong ones."""
 
 from datetime import date
 

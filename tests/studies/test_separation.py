@@ -1,4 +1,4 @@
-"""Advice for one person: the numbers are those of criteria and game, and none of them tells of anybody else."""
+"""Advice for one person: the numbers are those of criteria and game, and none describes another person."""
 
 from dataclasses import astuple, replace
 from pathlib import Path
@@ -132,7 +132,7 @@ def test_advice_is_the_same_whatever_the_others_are_called(network):
 
 
 def nobody(release, knowledge, *, rng=None):
-    """An attack that names nobody."""
+    """An attack without any match."""
     belief = Nar09()(release, knowledge)
     return replace(belief, mapping=np.full(knowledge.graph.n_nodes, -1, dtype=np.int32))
 

@@ -1,4 +1,4 @@
-"""What a plan can say of people who separate their identities is what the protections and attacks do when called."""
+"""Separate identities in a plan equal direct calls of the protections and attacks."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -49,7 +49,7 @@ knows = {{ node_overlap = 0.8, edge_overlap = 0.9, seeds = "random.25", n_seeds 
 
 @dataclass(frozen=True)
 class Said:
-    """How a plan says a protection, and the protection."""
+    """A protection, and its text in a plan."""
 
     plan: str
     protection: Any
@@ -249,7 +249,7 @@ def test_a_misspelled_way_of_seeding_is_refused_before_anything_runs(tmp_path):
 
 @dataclass(frozen=True)
 class Halve:
-    """Somebody's own: every second edge goes, and nobody is asked who may be changed."""
+    """A user-defined protection: every second edge goes, whoever it joins."""
 
     def __call__(self, population: SocialGraph, *, rng: np.random.Generator | None = None) -> Any:
         return population.with_edges(np.arange(0, population.n_edges, 2)), np.arange(population.n_nodes)

@@ -1,4 +1,4 @@
-"""People with several rows in a study: they are counted, and somebody knows several rows of each."""
+"""People with several rows in a study: they are counted, and an adversary knows several rows of each."""
 
 import numpy as np
 import pytest

@@ -33,7 +33,7 @@ def values_in(cell):
 
 
 def is_close(first, second):
-    """What two columns say of one another, in nats."""
+    """Return the mutual information of two columns, in nats."""
     n, pairs = len(first), Counter(zip(first, second, strict=True))
     (ones, second_counts) = (Counter(side) for side in (first, second))
     return sum(c / n * np.log(c * n / ones[a] / second_counts[b]) for (a, b), c in pairs.items())

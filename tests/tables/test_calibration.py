@@ -1,4 +1,4 @@
-"""Beliefs in values, held against control people: by hand, and by people who are unlike the rows."""
+"""Beliefs in values, calibrated by control people: by hand, and by people who differ from the rows."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from unmask.tables.control.calibration import calibrate_by_control
 
 
 def drawn(n, seed, *, share_wrong=0.0):
-    """Beliefs in three values and the truth: of the people whom the first is believed of, some have the third."""
+    """Return beliefs in three values and the truth: some people with the first value as belief have the third."""
     rng = np.random.default_rng(seed)
     p = np.random.default_rng(9).dirichlet((1, 1, 1), 20)[rng.integers(0, 20, n)]
     value = (p.cumsum(axis=1) > rng.random((n, 1))).argmax(axis=1)
@@ -23,7 +23,7 @@ def believed(p):
 
 
 def by_hand(p, value, targets, strength):
-    """The formula, with blocks of people in whom the right share never falls: each the largest mean from here on."""
+    """Apply the formula: blocks of people in which the right share never falls: each the largest mean from there on."""
     beliefs = targets.copy()
     for t in range(p.shape[1]):
         mine = [(x[t], v) for x, v in sorted(zip(p.tolist(), value, strict=True), key=lambda pair: pair[0][t])
@@ -80,7 +80,7 @@ def test_what_is_wrong_is_mended_and_earned():
 
 
 def test_what_is_right_is_left():
-    """Of beliefs that are right, and of people too few, nothing is to be learned; and then nothing changes."""
+    """Calibration changes nothing if beliefs are right, or people are too few."""
     (p, value), (targets, _) = drawn(60, 2), drawn(10, 3)
     belief, _ = calibrate_by_control(believed(targets), believed(p), Truth(value))
     assert np.abs(belief.to_dense() - targets).max() < 0.1
@@ -112,7 +112,7 @@ def test_people_who_weigh_nothing_tell_nothing():
 
 
 def test_a_value_that_nobody_could_have_tells_nothing():
-    """Of the prior that is 0 for it."""
+    """The prior of the value is 0."""
     p, value = drawn(400, 6, share_wrong=0.6)
     p = np.insert(p, 3, 0.0, axis=1)
     belief = Posterior.from_dense(p, prior=np.array([1, 1, 1, 0]) / 3, status="model")

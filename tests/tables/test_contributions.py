@@ -23,7 +23,7 @@ def random_table(seed, n=60):
 
 
 def success(columns, knowledge, target, n=60):
-    """What the definition says, with dictionaries."""
+    """Compute the success by its definition, with dictionaries."""
     classes = {}
     for i in range(n):
         classes.setdefault(tuple(columns[name][i] for name in knowledge), []).append(columns["job"][i])

@@ -18,7 +18,7 @@ ROLES = {"quasi_identifiers": ("age", "sex"), "sensitive": "ill"}
 
 
 def people(n, seed):
-    """A third of whom the old and the young fall ill differently."""
+    """Draw a table; a third of the people fall ill by a law that depends on age."""
     rng = np.random.default_rng(seed)
     age, sex = rng.integers(20, 60, n), rng.choice(["f", "m"], n)
     ill = np.where(rng.random(n) < age / 80, "flu", rng.choice(["cold", "none"], n))
@@ -268,7 +268,7 @@ def test_an_audit_says_when_control_people_are_unlike(shared, state):
 
 
 def test_people_drawn_alike_are_found_alike():
-    """Of people held back at random hardly an audit says that they are unlike; the interval of the AUC holds 1/2."""
+    """For people held back at random, audits hardly ever report a difference; the interval of the AUC holds 1/2."""
     table, rng = Table.read(people(800, 0), **ROLES), np.random.default_rng(0)
     drawn = (rng.permutation(800) for _ in range(120))
     shifts = [measure_shift(table.take(those[:600]), table.take(those[600:])) for those in drawn]

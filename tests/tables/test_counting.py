@@ -267,7 +267,7 @@ def test_an_audit_has_the_rows_of_an_audit_in_memory(engine, people, missing, co
 
 
 def in_engine_too(result):
-    """What was found in memory, by those adversaries who attack in an engine, too."""
+    """Return the results in memory of those adversaries who attack in an engine, too."""
     adversaries = {"prosecutor", "register", "insider"}
     return replace(
         result,
@@ -335,7 +335,7 @@ def test_a_register_is_linked_by_containment(engine, people):
 
 
 def same_belief(belief, expected):
-    """Of each distinct record: how sure, of how many people alike; in an engine they go by no number of their own."""
+    """Compare the belief of each distinct record: probabilities and numbers of equal people, whatever the numbering."""
     assert belief.n_targets == expected.n_observations
     assert belief.weight == pytest.approx(expected.observation_weight, abs=1e-12)
     assert (belief.n_candidates, belief.log_prior, belief.status) == (

@@ -60,7 +60,7 @@ def read(path):
 
 @pytest.fixture(scope="module")
 def states(tmp_path_factory):
-    """What came out of 300 drawn files: right, asked or wrong, and the seed."""
+    """Return the outcomes of 300 drawn files: right, asked or wrong, and the seed."""
     path, states_seen = tmp_path_factory.mktemp("drawn") / "table.csv", []
     for seed in range(300):
         names, columns = drawn(seed, path)

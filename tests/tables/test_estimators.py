@@ -8,7 +8,7 @@ from unmask.tables import Background, ModelAttribute, Table
 
 
 class Lookup:
-    """Predicts what rows with exactly these features have; every value alike where there are none."""
+    """Predictor of the values of rows with exactly these features; without such rows every value is equally likely."""
 
     random_state = None
 

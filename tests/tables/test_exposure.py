@@ -1,4 +1,4 @@
-"""What columns give away, against literal counts on tables small enough to count by hand."""
+"""Exposure of columns, against literal counts on tables small enough to count by hand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows that are nobody's are not audited as if each were somebody's."""
+"""Rows without a person are not audited as if each had one."""
 
 import numpy as np
 import pytest
@@ -108,7 +108,7 @@ def test_t3_a_stated_origin_is_taken_at_its_word():
 
 @given(st.data())
 def test_t3_no_matching_of_rows_to_people_is_larger(data):
-    """Brute force: a largest matching of released rows to the people whom their cells contain."""
+    """Return a largest matching of released rows to people within their cells, by brute force."""
     cells = st.sampled_from(["1", "2", "3", "[1, 2]", "[2, 3]", "*", ""])
     values = data.draw(st.lists(st.sampled_from("123"), min_size=1, max_size=6))
     released = data.draw(st.lists(cells, min_size=1, max_size=6))

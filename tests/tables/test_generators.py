@@ -172,7 +172,7 @@ class Margins:
     """Draw every column by itself."""
 
     def __call__(self, table: Table, *, rng=None):
-        """A release of nobody."""
+        """Return a release without people."""
         return {name: rng.permutation(table[name]) for name in table.names}
 
 
@@ -181,7 +181,7 @@ class Narrow:
     """Leave a column out."""
 
     def __call__(self, table: Table, *, rng=None):
-        """A release of nobody."""
+        """Return a release without people."""
         return Table.read({"age": rng.permutation(table["age"])}, quasi_identifiers="age")
 
 

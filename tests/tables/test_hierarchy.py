@@ -65,7 +65,7 @@ def test_malformed_files_are_refused(tmp_path, text, message):
 
 @st.composite
 def trees(draw):
-    """Paths of a tree with two to four levels, and words that are none of the reader's."""
+    """Draw the paths of a tree with two to four levels, and words that the reader does not know."""
     n, height = draw(st.integers(2, 40)), draw(st.integers(1, 3))
     widths = sorted(draw(st.lists(st.integers(1, 6), min_size=height, max_size=height)), reverse=True)
     leaf = draw(st.sampled_from(["{}", "Straße {}", "{}, Ulm", "0{}", "E{}.9", "[{}, 99]"]))

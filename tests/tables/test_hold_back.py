@@ -46,7 +46,7 @@ def test_nobody_is_lost_and_secret_draws_differ():
 
 
 def test_an_audit_finds_those_held_back_as_if_they_were_in_a_file():
-    """Of 400 control people, drawn in secret: of 200, three draws in a thousand are told from members by chance."""
+    """The 400 control people are a secret draw: of 200, chance tells apart three draws in a thousand."""
     table = census(1600)
     protected = unmask.protect(table, k=4, hold_back=0.25)
     assert protected.facts["held_back"] == 400

@@ -81,7 +81,7 @@ def by_enumeration(table, protection):
 
 @dataclass(frozen=True)
 class Own(Constraint):
-    """Somebody's own, which a union of good classes may violate."""
+    """A user-defined constraint, which a union of good classes may violate."""
 
     most: int
     compares = constraints.Comparison("rows modulo 7", "at most", "most", lambda view, _, _paths: view.sizes % 7)

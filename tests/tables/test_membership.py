@@ -1,4 +1,4 @@
-"""Who is in the release: the scores against loops over rows, and what calibration makes of them."""
+"""Membership: scores against loops over rows, and their calibration."""
 
 import os
 import time
@@ -253,7 +253,7 @@ def test_a_belief_rises_with_the_scores():
 
 
 def test_a_score_that_tells_of_few_is_not_believed_of_the_others():
-    """As of a bootstrap: who is copied is known, and of the others nothing, whatever their scores are by chance."""
+    """A bootstrap reveals the copied people; the other members stay unknown, whatever their scores are by chance."""
     rng = np.random.default_rng(4)
     inside = np.arange(2000) < 1000
     copied = inside & (rng.random(2000) < 0.6)
@@ -329,6 +329,6 @@ def test_what_cannot_be_said_of_members_is_refused_in_a_sentence(call, message):
 
 @pytest.mark.parametrize("inside", [[True] * 3, [False] * 3, [True, True, False]])
 def test_scores_that_say_nothing_leave_even_odds(inside):
-    """Whatever the number of members and control people, and where there are none of either."""
+    """The belief is finite for any number of members and control people, zero included."""
     for believed in (fit_isotonic, fit_steps):
         assert believed(np.zeros(3), np.array(inside))[1].tolist() == [0.5]

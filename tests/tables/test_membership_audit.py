@@ -1,4 +1,4 @@
-"""What an audit with control people says of who is in a release."""
+"""Membership in an audit with control people."""
 
 import json
 
@@ -67,7 +67,7 @@ def test_the_people_themselves_are_told_and_strangers_are_not():
 
 
 def test_members_who_are_told_are_listed_for_the_owner():
-    """By their rows in the owner's table, a twentieth of those judged, and nobody who is believed to be out."""
+    """Their rows in the owner's table are listed, a twentieth of the judged ones, and no person believed to be out."""
     members, control = tables(400, 800)
     watched = Watched("row")
     twice = members.take(np.repeat(np.arange(0, 400, 4), 4))
@@ -191,7 +191,7 @@ def test_the_origin_says_who_was_left_out():
 
 
 def test_who_takes_no_part_is_neither_member_nor_control():
-    """Of people whose age is missing nobody is in the release: they would all be told to be out of it."""
+    """No person without an age is in the release: they would all be found to be out of it."""
     columns = [cells(n, seed) for seed, n in enumerate((400, 800, 400))]
     for column in columns:
         column["age"] = np.where(np.arange(len(column["age"])) % 4 == 0, "", column["age"].astype(str))

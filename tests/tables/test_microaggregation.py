@@ -154,7 +154,7 @@ def test_the_weights_of_choices_are_found_again():
 
 
 def nearest_centroid(release, people, like, truth):
-    """Bits lost by whoever takes the nearest group, and is told how often that is right; and how often it is."""
+    """Return bits lost by an adversary who takes the nearest group and knows its success rate, and that rate."""
     codes = [(table.column(name), like.column(name)) for name in NAMES for table in (release, people)]
     places = [c.levels.low[c.codes] / g.levels.low[g.codes].std() for c, g in codes]
     theirs, mine = np.stack(places[::2], axis=1), np.stack(places[1::2], axis=1)

@@ -35,7 +35,7 @@ def _row_of(result, adversary, measure, target="identity"):
 
 
 def _nearest_by_hand(original, release, origin):
-    """How often a nearest row is theirs, ties shared."""
+    """Compute how often a nearest row is the person's, ties shared."""
     names = original.names[:3]
     first, second = (
         np.array([[float(cell) for cell in table[name]] for name in names]).T for table in (original, release)

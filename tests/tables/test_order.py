@@ -38,7 +38,7 @@ def in_source_order(source, k=10):
 
 
 def fit_order(attack, release, origin, source):
-    """What the adversary announces, and what is true of it."""
+    """Return the adversary's announced and realized success."""
     record = np.full(source.n_rows, ABSENT)
     record[origin] = np.arange(len(origin))
     result = audit(attack(release, Background(source)), Truth(record), drawn_from=np.inf)

@@ -1,4 +1,4 @@
-"""Observations and classes are told apart along cuts, with the pairs that a comparison of all with all finds."""
+"""Observations and classes are separated along cuts, with the pairs of a comparison of all with all."""
 
 import numpy as np
 import pytest
@@ -45,7 +45,7 @@ VALUES |= {"100": {"100"}, "101": {"101"}, "200": {"200"}, "1**": {"1", "10", "1
 
 
 def holds(cells, missing):
-    """Which released cells hold every value that the cell of a person may be."""
+    """Return the mask of released cells that hold every value that the person's cell may have."""
 
     def meets(known_cell, released):
         if "*" in (known_cell, released):

@@ -294,7 +294,7 @@ def test_of_boxes_that_overlap_any_row_of_a_person_counts_among_the_likeliest(se
 
 
 def test_any_row_of_a_person_counts_where_others_have_none_left():
-    """Whom no row fits are believed absent; that says nothing of the others."""
+    """People without a fitting row are believed absent; that reveals nothing about other people."""
     rng = np.random.default_rng(0)
     person = np.repeat(np.arange(60), rng.integers(3, 12, 60))
     age = np.where(person < 50, 20 + person % 4, 60 + rng.integers(0, 30, len(person)))
@@ -381,7 +381,7 @@ def test_people_who_are_drawn_are_drawn_with_all_their_rows():
 
 
 def test_what_is_believed_of_values_is_a_model_where_people_count_alike():
-    """Who is often ill has most of the rows: a person is rarely one of those whom the rows are of."""
+    """Most rows are of people who are often ill: a given person is rarely one of them."""
     person = np.concatenate([np.zeros(90, dtype=int), np.arange(1, 11)])
     cells = {"age": ["30"] * 100, "sex": ["0"] * 100, "ill": ["chronic"] * 90 + ["flu"] * 10}
     table = _read(cells, person)
@@ -422,7 +422,7 @@ def test_a_release_that_lacks_rows_of_people_says_whom_it_lacks():
 
 
 def test_control_people_are_set_beside_those_of_several_rows():
-    """Ages and values are each person's own: told by another row of theirs, nobody would be like anybody."""
+    """Ages and values are unique to a person: with another row of theirs, no two people would be alike."""
     rng = np.random.default_rng(1)
     person = np.repeat(np.arange(800), rng.integers(1, 8, 800))
     cells = {"age": rng.integers(20, 80, 800)[person], "sex": rng.integers(0, 2, 800)[person]}
@@ -451,7 +451,7 @@ def test_control_people_are_set_beside_those_of_several_rows():
 
 
 def test_people_alone_in_a_printed_value_are_counted_not_their_rows():
-    """A person of 70 comes three times; nobody else is 70, nor 30. Two share 40."""
+    """A person of 70 comes three times; no other person is 70, nor 30. Two share 40."""
     person = np.array([0, 0, 0, 1, 2, 3, 3])
     cells = {"age": ["70", "70", "70", "30", "40", "40", "30"], "sex": ["0"] * 7, "ill": ["a"] * 7}
     table = _read(cells, person)
@@ -464,7 +464,7 @@ def test_people_alone_in_a_printed_value_are_counted_not_their_rows():
 
 
 def test_an_attacker_who_tries_rows_finds_people_with_several_sooner():
-    """Of ten rows alike five are one person's: half of the tries find them, as one of two people would be."""
+    """Five of ten equal rows are one person's: half of the tries find them, as with two people."""
     person = np.array([0] * 5 + [1] * 2 + [2, 3, 4])
     table = _read({"age": ["30"] * 10, "sex": ["0"] * 10, "ill": ["a"] * 10}, person)
     scene = AttackedRelease.of("release", table, np.arange(10), AuditorKnowledge(original=table).known)

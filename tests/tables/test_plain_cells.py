@@ -36,7 +36,7 @@ def columns(draw: st.DrawFn) -> list[str]:
 
 
 def read(column: list[str], kind: str | None) -> object:
-    """What is read of a column, or why it is not."""
+    """Read a column; return its properties, or the error."""
     try:
         table = Table.read(
             {"c": column, "d": range(len(column))}, quasi_identifiers="c,d", types={"c": kind} if kind else {}

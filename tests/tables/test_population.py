@@ -86,7 +86,7 @@ def test_t7_the_interval_holds_the_truth_on_adult(adult):
 
 
 def weights(name, rng):
-    """How likely each class is, of populations unlike each other and unlike every model."""
+    """Return the probability of each class, for populations unlike each other and unlike every model."""
     return {
         "zipf": 1 / np.arange(1, 3001) ** 1.05,
         "lognormal": np.exp(rng.normal(0, 2.2, 4000)),

@@ -1,4 +1,4 @@
-"""What was believed before the release comes from what is known besides it, and is the same whatever is released."""
+"""The belief before the release depends on knowledge besides it, and is the same for every release."""
 
 import numpy as np
 import pytest

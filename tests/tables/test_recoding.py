@@ -1,4 +1,4 @@
-"""Cells that cover boxes, told all together, are those that are told box by box."""
+"""Cells that cover boxes, computed together, equal those computed box by box."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The holder of a register: no belief that enumeration refutes, and as much announced as comes true (U1, U2, E2)."""
+"""The holder of a register: no belief that enumeration refutes, and announced equals realized (U1, U2, E2)."""
 
 from fractions import Fraction
 from itertools import combinations, permutations

@@ -123,8 +123,8 @@ def test_people_of_rounded_columns_are_found_whether_they_are_compared_or_kept()
 
 
 def suppressed(share=0.2):
-    """People by decade of age and zip code, and a release that misses some of the zip codes, one of them of somebody
-    whose decade nobody else has.
+    """Return people by decade of age and zip code, and a release that lacks some zip codes; one belongs to a person
+    with a unique decade.
     """
     columns = people()
     known_cells = {
@@ -140,7 +140,7 @@ def suppressed(share=0.2):
 
 
 def identity(result, release="release"):
-    """What the prosecutor expects and what comes true, of whose record is whose."""
+    """Return the prosecutor's expected and realized success at identities."""
     return {
         row.measure: (row.posterior, row.worst)
         for row in result.rows

@@ -22,7 +22,7 @@ NUMBERS = {"1": (1, 1), "2": (2, 2), "4": (4, 4), "[1, 2]": (1, 2), "[2, 4]": (2
 
 
 def meet(first, second, missing):
-    """Whether a row with the cell `other` fits each person whom the release states by the cell `one`."""
+    """Return whether a row with the cell `second` fits each person whose released cell is `first`."""
     if "*" in (first, second):
         return True
     if "" in (first, second):
@@ -33,7 +33,7 @@ def meet(first, second, missing):
 
 
 def brute_force(rows, values, missing):
-    """Candidates of each row that takes part, and how many of them have each value."""
+    """Count the candidates of each complete row, and the candidates with each value."""
     used_rows = [i for i, row in enumerate(rows) if missing != "excluded" or "" not in row]
     candidates = [
         [j for j in used_rows if all(meet(x, y, missing) for x, y in zip(rows[i], rows[j], strict=True))]

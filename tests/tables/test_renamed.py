@@ -182,7 +182,7 @@ def test_a_secret_under_another_name_is_the_same():
 @pytest.mark.parametrize("hidden", ["*", "not told"])
 @pytest.mark.parametrize("rare", [False, True], ids=["any value", "any but a rare one"])
 def test_a_secret_that_is_hidden_is_guessed_from_rows_that_state_theirs(hidden, rare):
-    """As beside missing cells, of which a release has more than the original."""
+    """The release has more missing cells than the original."""
     columns = people()
     illness = ["rare", *replace_some(["flu"] * (PEOPLE - 1), 0.3, "none")]
     illness_stated = [None if cell == hidden else cell for cell in replace_some(illness, 0.6, hidden)]

@@ -1,4 +1,4 @@
-"""One record stands for all of its class, and every number is that of a belief that lists them one by one."""
+"""One record represents its class, and every number equals the belief that lists records one by one."""
 
 from dataclasses import asdict
 
@@ -35,7 +35,7 @@ def read(columns, **options):
 
 
 def close(first, second, path=""):
-    """Whether two results are the same, numbers up to 1e-12."""
+    """Return whether two results are equal, numbers up to 1e-12."""
     assert type(first) is type(second), path
     if isinstance(first, dict):
         assert first.keys() == second.keys(), path

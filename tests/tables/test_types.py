@@ -1,4 +1,4 @@
-"""What type a column is found to be, what is said about it, and what is never guessed."""
+"""Types of columns, the notes about them, and types that are never guessed."""
 
 import unicodedata
 

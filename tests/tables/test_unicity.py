@@ -49,7 +49,7 @@ def _row_of(result, adversary, measure="realized_success"):
 
 @given(st.data())
 def test_a_belief_about_pseudonyms_is_that_of_every_draw(data):
-    """Somebody draws a pseudonym, then rows of it, again and again: who may it have been, given their classes?"""
+    """Draw a pseudonym, then rows of it, repeatedly: compare with the belief about its person."""
     n = data.draw(st.integers(2, 8))
     classes = np.array(data.draw(st.lists(st.integers(0, 2), min_size=n, max_size=n)))
     pseudonym = np.unique(data.draw(st.lists(st.integers(0, 3), min_size=n, max_size=n)), return_inverse=True)[1]

@@ -1,4 +1,4 @@
-"""What counts as one person: names never join rows, a number that no row shares proves it, otherwise it is asked."""
+"""One person as the unit: names never join rows; unique numbers prove it, otherwise the audit asks."""
 
 import json
 import tomllib

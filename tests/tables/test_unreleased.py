@@ -41,7 +41,7 @@ def test_the_page_says_how_many_have_no_row(audit_unreleased):
 
 
 def test_who_reads_an_average_is_told_whom_it_counts(audit_unreleased):
-    """Of the 25 people who are in it 2 are found, and 2 / 32 of all."""
+    """Of the 25 people in the release 2 are found, and 2 / 32 of all."""
     (entry,) = audit_unreleased[0].cautions
     assert entry.startswith("release has no row of 7 of the 32 people")
     assert "1.3 times as high" in entry

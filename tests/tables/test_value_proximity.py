@@ -1,4 +1,4 @@
-"""How near classes tell a number, against every guess that could be best."""
+"""Proximity of numbers within classes, against every guess that could be best."""
 
 import numpy as np
 import pytest

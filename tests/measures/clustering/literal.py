@@ -276,7 +276,7 @@ TOTALS = ("miss_total", "include_total", "normalized_error", "slope_overall", "b
 def differences(result: Any, expected: Result, *, tolerance: float = 1e-9) -> list[str]:
     """Return the attributes in which another implementation's result differs from the oracle; nan equals nan.
 
-    Its attributes are named as those of `Result` and `Subject`, with an array over subjects each. Without a merge it
+    Its attributes have the names of `Result` and `Subject`, with an array over subjects each. Without a merge it
     reports 0 merges and the mixed curve as it begins.
     """
     values: dict[str, Any] = {name: [_as_reported(s, name) for s in expected.subjects] for name in SUBJECT_FIELDS}

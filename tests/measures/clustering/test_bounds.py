@@ -1,4 +1,4 @@
-"""What a labeled sample of the truth leaves open, against every completion of it; and what it does not."""
+"""Bounds from a labeled sample of the truth, against every completion of it."""
 
 from fractions import Fraction
 from itertools import combinations
@@ -27,7 +27,7 @@ def samples(draw):
 
 
 def completed(subject, cluster, chosen, name, alpha, beta):
-    """What the oracle says of a subject when just these unlabeled items are its own, and taken out."""
+    """Return the oracle's values of a subject if exactly these unlabeled items are its own, and are taken out."""
     unchosen = [index for index in range(len(cluster)) if index not in chosen]
     solution = [subject[index] if index < len(subject) else 10 + index for index in unchosen]
     result = literal.evaluate(solution, [([cluster[index] for index in unchosen], Fraction(1))], alpha=alpha, beta=beta)

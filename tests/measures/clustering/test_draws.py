@@ -17,7 +17,7 @@ LEAST_P = 1e-4  # of a chi-square test with a fixed seed
 
 
 def blocks(partition):
-    """The partition whatever its labels: each item beside the first item of its cluster."""
+    """Return the partition without labels: each item with the first item of its cluster."""
     first = {}
     return tuple(first.setdefault(label, item) for item, label in enumerate(partition.code.tolist()))
 

@@ -52,7 +52,7 @@ def views(draw):
 
 
 def agree(solution, view, alpha, beta, convention=1.0, ours=None, **options):
-    """Whether all that `evaluate` reports is what the oracle says; `ours` is told to the contingency in other words."""
+    """Check all values of `evaluate` against the oracle; `ours` are the contingency's words for the same options."""
     partitions = [Partition(labeling) for labeling, _ in view]
     adversary = partitions[0] if len(view) == 1 else View(partitions, [float(p) for _, p in view])
     met = Contingency.of(Partition(solution), adversary, **(ours or {}))

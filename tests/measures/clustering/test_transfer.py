@@ -39,7 +39,7 @@ COSTS = [unit_cost, pair_cost, entropy_cost]
 
 
 def folded(x, line, cost):
-    """What it costs to join the cells of each line one after the other."""
+    """Return the cost of joining the cells of each line one after the other."""
     parts = [x[line == index] for index in set(line.tolist())]
     return sum(float(cost(part[j], part[:j].sum())) for part in parts for j in range(1, len(part)))
 

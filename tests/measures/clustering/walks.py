@@ -23,7 +23,7 @@ def random_walk(partition: Partition, steps: int, *, rng: np.random.Generator) -
 
     A step lifts an item out, all equally likely, and puts it into one of the k clusters that remain or into a new one,
     each with probability 1 / (k + 1). The way back is as likely as the way there, so that a long walk ends at a
-    uniformly random partition. A step may put the item back. Clusters are named 0, 1, 2, ...; ids are kept.
+    uniformly random partition. A step may put the item back. Clusters have the names 0, 1, 2, ...; ids are kept.
     """
     n, code, sizes = len(partition), partition.code.tolist(), partition.sizes.tolist()
     nonempty = list(range(len(sizes)))
