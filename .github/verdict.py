@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from unmask.findings.verdict_words import STATE, figures, named, sentence_of
 from unmask.policy.verdict import combine_states
-from unmask.reports.findings.verdict import STATE, figures, named, sentence_of
-from unmask.reports.sarif import message
+from unmask.render.sarif import message
 
 LEVELS = {"missed": "error", "untested": "warning"}
 """State of a condition -> the command that annotates a file with it."""

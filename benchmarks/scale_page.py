@@ -265,8 +265,8 @@ def _chart(points: Sequence[Row], unit: str) -> str:
     import altair as alt
     import vl_convert
 
-    from unmask.render.boxes import FONT_SIZE
-    from unmask.render.svg import COLORS, FONT, SHAPES, light
+    from unmask.render.charts.boxes import FONT_SIZE
+    from unmask.render.charts.svg import COLORS, FONT, SHAPES, light
 
     used = [form for form in FORMS if _rows_of(points, points[0]["work"], form)]
     values = [

@@ -103,14 +103,14 @@ def finished(n_rows: int) -> tuple[Any, Path]:
 
 def page(n_rows: int) -> Step:
     """Results are there; they are read, gathered and rendered."""
-    from unmask.reports import render
-    from unmask.studies.study_result import read_report
+    from unmask.render.page import render
+    from unmask.studies.study_result import read_result
 
     folder, run = finished(n_rows)
 
     def step() -> Found:
         with folder:
-            return {"MB": len(render(read_report(run)).encode()) / 1e6}
+            return {"MB": len(render(read_result(run)).encode()) / 1e6}
 
     return step
 

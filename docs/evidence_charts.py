@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import altair as alt
 import vl_convert
 
-from unmask.render.boxes import FONT_SIZE
-from unmask.render.svg import COLORS, FONT, light
+from unmask.render.charts.boxes import FONT_SIZE
+from unmask.render.charts.svg import COLORS, FONT, light
 
 DOCS = Path(__file__).parent
 

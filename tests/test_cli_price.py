@@ -10,7 +10,7 @@ from tests.envelopes import parsed
 from unmask.cli import main
 from unmask.economics import Attacker, price_records, read_attacker, write_attacker
 from unmask.economics.audit import AttackerSource
-from unmask.reports import headlines
+from unmask.results.scope import headlines
 from unmask.tables import Mondrian, Register, Table
 from unmask.tables.audit.auditor_knowledge import AuditorKnowledge
 from unmask.tables.audit.table_audit import audit_tables

@@ -8,9 +8,9 @@ import pytest
 
 from unmask import UnmaskError
 from unmask.cli.gates import EXIT_ABOVE, exit_unless_acceptable, judge, policy_option
-from unmask.reports import ORIGINAL, ReportData
-from unmask.reports.data import INSIDER
-from unmask.results import Row
+from unmask.results import Result, Row
+from unmask.results.names import INSIDER
+from unmask.results.rows import ORIGINAL
 
 ROW = Row(
     "r", "prosecutor", "identity", "success_probability", "probability", "high", 0.01, 0.05, 0.04, 0.03, 0.07, "people",
@@ -35,9 +35,9 @@ def command(policies):
 
 def code(*texts, rows=ROWS, criteria=None):
     policies = command.make_context("audit", [f"--policy={text}" for text in texts]).params["policies"]
-    result = ReportData("t", "w", tuple(rows), criteria={"r": CRITERIA} if criteria is None else criteria)
+    result = Result("t", "w", tuple(rows), criteria={"r": CRITERIA} if criteria is None else criteria)
     try:
-        exit_unless_acceptable(judge(result, policies))
+        exit_unless_acceptable(judge(result, policies).verdicts)
     except click.exceptions.Exit as done:
         return done.exit_code
     return 0

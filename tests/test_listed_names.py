@@ -9,8 +9,7 @@ from click.testing import CliRunner
 from unmask.cli import main
 from unmask.measures import Measure
 from unmask.measures.registry import CRITERIA, MEASURES
-from unmask.policy import read_policies
-from unmask.reports import ReportData
+from unmask.policy import judge_result, read_policies
 from unmask.tables import Mondrian, Table
 from unmask.tables.audit import audit
 
@@ -75,7 +74,7 @@ def test_a_policy_may_ask_for_the_risk_of_a_population():
     values = result.criteria["r"]
     assert values["journalist_max"] == pytest.approx(1 / 3)
     assert values["journalist_average"] == values["marketer"] == pytest.approx(7 / 24)
-    (verdict,) = ReportData.of(result).judged(read_policies(["journalist_max <= 0.34"]))
+    (verdict,) = judge_result(result, read_policies(["journalist_max <= 0.34"])).verdicts
     assert verdict.state == "acceptable"
 
 

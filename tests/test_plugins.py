@@ -9,11 +9,11 @@ from unmask.catalog import domain_of, find, kind_of, list_catalog
 from unmask.cli import main
 from unmask.core.errors import UnmaskError
 from unmask.graphs.audit.attack_plan import parse_attacks
-from unmask.reports import render
+from unmask.render.page import render
 from unmask.studies.cells import run_cell
 from unmask.studies.reading import read_plan
 from unmask.studies.run import run_study
-from unmask.studies.study_result import read_facts, read_report
+from unmask.studies.study_result import read_facts, read_result
 
 MINE = """
 from dataclasses import dataclass
@@ -84,7 +84,7 @@ def test_plug_ins_enter_a_study_and_its_report(mine, tmp_path):
     run_study(plan, tmp_path / "run", source=tmp_path / "plan.toml")
     result = read_facts(tmp_path / "run")
     assert not result.gaps
-    page = render(read_report(tmp_path / "run"))
+    page = render(read_result(tmp_path / "run"))
     assert "by sex" in page
     assert "thinned n=2" in page
 

@@ -15,23 +15,24 @@ from tests.reports.test_first_screen import Seen
 from tests.test_gates import CRITERIA, ROW
 from unmask import UnmaskError
 from unmask.cli import main
-from unmask.policy import Condition, Policy, judge, read_policies, read_policy
+from unmask.findings.verdict_words import about, called, distance, narrow, sentence
+from unmask.policy import Condition, Policy, judge, judge_result, read_policies, read_policy
 from unmask.policy.policies import TYPED_SOURCE, parse_policy, read_shipped_policies
 from unmask.policy.verdict import limit_ratio
-from unmask.reports import ReportData, render
-from unmask.reports.findings.verdict import about, called, distance, narrow, sentence
-from unmask.reports.overview import overview
+from unmask.render.page import render
+from unmask.render.terminal import overview
+from unmask.results import Result
 from unmask.tables import datasets
 
 PEOPLE = {"age": [30, 30, 41, 41, 52, 52], "ill": ["a", "b", "a", "a", "b", "b"]}
 
 
 def build_data(*rows, **criteria):
-    return ReportData("t", "w", rows or (ROW,), criteria={"r": {**CRITERIA, **criteria}})
+    return Result("t", "w", rows or (ROW,), criteria={"r": {**CRITERIA, **criteria}})
 
 
 def states(data, *conditions):
-    (verdict,) = data.judged([Policy.of(conditions, title="Ours")])
+    (verdict,) = judge_result(data, [Policy.of(conditions, title="Ours")]).verdicts
     return verdict.state, [assessment.state for assessment in verdict.assessments]
 
 
@@ -63,7 +64,7 @@ def test_what_could_not_be_tested_is_no_pass_and_no_miss():
 )
 def test_why_a_condition_could_not_be_tested_is_said(condition, reason):
     rows = (ROW, replace(ROW, measure="delta_up"))
-    (verdict,) = build_data(*rows).judged([Policy.of([condition], title="Ours")])
+    (verdict,) = judge_result(build_data(*rows), [Policy.of([condition], title="Ours")]).verdicts
     assert reason in verdict.assessments[0].unknown_reason
 
 
@@ -85,21 +86,25 @@ def test_the_interval_of_a_gain_is_seen_in_an_audit(direction):
     condition = Condition.parse("success_probability.gain <= 0.1")
     row = replace(ROW, direction=direction, **near)
     assert condition.ends(row) == pytest.approx((0.02, 0.12))
-    (verdict,) = build_data(row).judged([Policy.of([str(condition)], title="Ours")])
+    (verdict,) = judge_result(build_data(row), [Policy.of([str(condition)], title="Ours")]).verdicts
     assert (verdict.state, verdict.assessments[0].interval_end) == ("acceptable", pytest.approx(0.12))
     assert condition.ends(replace(row, low=None, high=None)) == (0.08, 0.08)
 
 
 def test_each_release_has_a_verdict_and_what_breaks_most_comes_first():
     rows = (ROW, replace(ROW, adversary="register", worst=0.9), replace(ROW, release="s", worst=0.01))
-    first, second = build_data(*rows).judged([Policy.of(["success_probability.worst <= 0.1"], title="Ours")])
+    first, second = judge_result(
+        build_data(*rows), [Policy.of(["success_probability.worst <= 0.1"], title="Ours")]
+    ).verdicts
     assert (first.release, first.state, second.release, second.state) == ("r", "not acceptable", "s", "not decided")
     assert [violation.item.adversary for violation in first.assessments[0].violations] == ["register", "prosecutor"]
     assert second.assessments[0].unknown_reason == "register has no result"
 
 
 def test_lines_of_a_verdict_have_value_limit_and_factor():
-    (verdict,) = build_data().judged([Policy.of(["success_probability.worst <= 0.1", "k >= 10"], title="Ours")])
+    (verdict,) = judge_result(
+        build_data(), [Policy.of(["success_probability.worst <= 0.1", "k >= 10"], title="Ours")]
+    ).verdicts
     worst, k = verdict.lines()
     assert (worst.state, worst.value, worst.limit, worst.times, worst.adversary) == (
         "missed",
@@ -120,7 +125,7 @@ def test_whom_a_verdict_leaves_out_is_said_with_what_they_reach():
     sentence = "Not judged: the insider, who also knows the sensitive columns: 47.4 % on average, at most 100 %."
     states = {}
     for condition in ("identity:success_probability.worst <= 0.6", "insider:success_probability <= 0.6", "k >= 5"):
-        judged_data = data.under(data.judged([Policy.of([condition], title="Ours")]))
+        judged_data = judge_result(data, [Policy.of([condition], title="Ours")])
         page = " ".join(Seen(render(judged_data)).words).replace("\u00a0", " ")
         states[condition] = (sentence in page, sentence in overview(judged_data))
         assert ("Not judged:" in page) == states[condition][0]
@@ -129,8 +134,8 @@ def test_whom_a_verdict_leaves_out_is_said_with_what_they_reach():
 
 def test_a_count_of_few_people_is_in_no_line():
     data = build_data(unique_rows=3)
-    data = replace(data, verdicts=data.judged([Policy.of(["unique_rows <= 0"], title="Ours")]))
-    (line,) = data.tables()["verdicts"]
+    data = judge_result(data, [Policy.of(["unique_rows <= 0"], title="Ours")])
+    (line,) = data.tables["verdicts"]
     assert (line["state"], line["value"]) == ("missed", None)
     assert "fewer than 10" in render(data)
 
@@ -240,16 +245,13 @@ def test_a_condition_that_is_typed_has_its_source_behind_a_number_sign_or_says_t
 def test_beside_what_an_adversary_expects_stands_what_came_true():
     came_true = replace(ROW, measure="realized_success", posterior=0.2)
     expects = Policy.of(["success_probability <= 0.1"], title="Ours")
-    (verdict,) = build_data(replace(ROW, posterior=0.05), came_true).judged([expects])
+    (verdict,) = judge_result(build_data(replace(ROW, posterior=0.05), came_true), [expects]).verdicts
     (assessment,) = verdict.assessments
     assert (assessment.state, assessment.realized.value) == ("met", 0.2)
     assert narrow(assessment).replace("\u00a0", " ") == "met as the adversary expects, but 20.0 % came true"
     assert about(assessment).replace("\u00a0", " ").endswith("best guess is right; n = 1,000; 20.0 % came true")
-    (worst,) = (
-        build_data(ROW, came_true)
-        .judged([Policy.of(["success_probability.worst <= 0.1"], title="Ours")])[0]
-        .assessments
-    )
+    policy = Policy.of(["success_probability.worst <= 0.1"], title="Ours")
+    (worst,) = judge_result(build_data(ROW, came_true), [policy]).verdicts[0].assessments
     assert worst.realized is None
 
 

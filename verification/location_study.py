@@ -40,8 +40,8 @@ from unmask.channels.loss_model import LossModel
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.measures import bayes, correctness, realized_error, sampling_error
 from unmask.measures.leakage import channel_epsilon
-from unmask.reports import ReportData, render
-from unmask.results import AuditResult
+from unmask.render.page import render
+from unmask.results import Result
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -108,7 +108,7 @@ def main() -> int:
     code = run((lambda: exact(town, channels, result), lambda: traces(town, channels)))
     if given.report:
         settings = {"program": "verification/location_study.py", "cells": CELLS**2, "cell width in km": SIZE / 1000}
-        data = replace(ReportData.of(result), reproduce=settings)
+        data = replace(result, reproduce=settings)
         given.report.write_text(render(data), encoding="utf-8")
         print(f"\nwrote {given.report}")
     return code
@@ -168,7 +168,7 @@ def mechanisms(town: Town) -> dict[str, Channel]:
     return {detail: named[detail]} | named
 
 
-def exact(town: Town, channels: dict[str, Channel], result: AuditResult) -> Section:
+def exact(town: Town, channels: dict[str, Channel], result: Result) -> Section:
     """Secrets drawn from the prior: what every mechanism costs and leaves."""
     prior_error = result.table("channel").rows[0]["prior_error"]
     mechanisms = [SimpleNamespace(**row) for row in result.table("channel_mechanisms").rows]

@@ -30,7 +30,7 @@ from synthesizers import Bootstrap, Independent, Trees
 from wp216 import inferred, linked, singled
 
 import unmask
-from unmask.results import Row
+from unmask.results import Result, Row
 from unmask.tables import MarginalRatio, Mondrian, Table
 
 
@@ -74,7 +74,7 @@ def audits() -> Section:
     ], (note,))  # fmt: skip
 
 
-def _rows(found: unmask.reports.ReportData) -> dict[tuple[str, str, str], Row]:
+def _rows(found: Result) -> dict[tuple[str, str, str], Row]:
     return {(row.adversary, row.target, row.measure): row for row in found.rows if row.release == "release"}
 
 

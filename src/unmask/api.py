@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from unmask.core.truth import Truth
     from unmask.graphs import SocialGraph
     from unmask.linkage import Items
-    from unmask.reports.result import Result
+    from unmask.results import Result
     from unmask.tables import Table
 
 
@@ -158,8 +158,7 @@ def audit(release: Any, truth: Any = None, **evidence: Any) -> Any:
     >>> [row["posterior"] for row in found.results if row["measure"] == "success_probability"][:1]
     [0.666666]
     """
-    from unmask.reports.data import ReportData
-    from unmask.reports.result import Result
+    from unmask.policy import judge_result
 
     if isinstance(release, Posterior):
         return _run_audit(score, release, truth, evidence)
@@ -168,9 +167,8 @@ def audit(release: Any, truth: Any = None, **evidence: Any) -> Any:
     policies = read_domain_policies(evidence.pop("policy", ()), domain)
     if requested := list_further_measures(policies, domain):
         evidence["measures"] = (*evidence.get("measures", ()), *requested)
-    data = ReportData.of(_run_audit(import_audit(domain).audit, release, truth, evidence))
-    data = data.under(data.judged(policies))
-    return Result(data if smallest_shown is None else replace(data, least=smallest_shown))
+    result = judge_result(_run_audit(import_audit(domain).audit, release, truth, evidence), policies)
+    return (result if smallest_shown is None else replace(result, smallest_shown=smallest_shown)).without_small()
 
 
 def _run_audit(run: Callable[..., Any], release: object, truth: object, evidence: Mapping[str, Any]) -> Any:
@@ -237,11 +235,10 @@ def study(
     allow_code : let the plan run code, classes that it names as "module:Class"
     """
     from unmask.core.errors import UnmaskError
-    from unmask.reports.result import Result
     from unmask.studies.game import priced, write_game
     from unmask.studies.reading import read_plan
     from unmask.studies.run import run_study
-    from unmask.studies.study_result import read_report
+    from unmask.studies.study_result import read_result
 
     source = Path(plan)
     with tempfile.TemporaryDirectory(prefix="unmask-") as scratch:
@@ -252,4 +249,4 @@ def study(
         if game is not None and outcome.complete and outcome.done:
             with suppress(UnmaskError):  # an adversary who asks something else has no game
                 write_game(source, folder, allow_code=allow_code)
-        return Result(read_report(folder))
+        return read_result(folder).without_small()

@@ -136,9 +136,9 @@ def _policy() -> Any:
 
 
 def _certificate() -> Table:
-    from unmask.reports.certificate import ASKED
+    from unmask.results.names import CERTIFICATE_TEXTS
 
-    return Table(dict.fromkeys(ASKED, Any))
+    return Table(dict.fromkeys(CERTIFICATE_TEXTS, Any))
 
 
 IMPORTED: Final[Mapping[str, Callable[[], Any]]] = {

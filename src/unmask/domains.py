@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from unmask.plan import Cell, Part
     from unmask.policy import Policy
-    from unmask.results import AuditResult, Row
+    from unmask.results import Result, Row
 
 Call = TypeVar("Call", bound=Callable[..., Any])
 
@@ -103,10 +103,10 @@ class DomainAudit(Protocol):
     COLUMNS: tuple[str, ...]
     ROLES: Mapping[str, str]
 
-    def audit(self, release: Any, *, truth: Any = None) -> AuditResult:
+    def audit(self, release: Any, *, truth: Any = None) -> Result:
         """Return what adversaries learn from a release, or from several by name."""
 
-    def audit_files(self, *files: Any, **options: Any) -> AuditResult | None:
+    def audit_files(self, *files: Any, **options: Any) -> Result | None:
         """Return what adversaries learn from releases in files."""
 
     def check(self, adversary: Part) -> object:
@@ -213,7 +213,7 @@ def name_files(paths: Sequence[Path]) -> list[str]:
 
     Equal names are numbered, as is the name of the table before protection.
     """
-    from unmask.reports import ORIGINAL
+    from unmask.results.rows import ORIGINAL
 
     if len(set(paths)) < len(paths):
         raise UnmaskError("a file was given twice, expected different files; name each one once")

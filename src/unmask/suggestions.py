@@ -10,14 +10,14 @@ from typing import Any
 from unmask.core.errors import UnmaskError
 from unmask.core.pareto import find_pareto_front
 from unmask.domains import read_domain_policies
-from unmask.policy import Policy, Verdict
+from unmask.findings.sentences import at_risk
+from unmask.findings.verdict_words import limit_of
+from unmask.policy import Policy, Verdict, judge_result
 from unmask.protecting import protect
-from unmask.reports import ReportData
-from unmask.reports.data import Scope
-from unmask.reports.findings.rows import at_risk
-from unmask.reports.findings.verdict import limit_of
-from unmask.reports.words import IDENTITY
+from unmask.results import Result
 from unmask.results.change import Change
+from unmask.results.names import IDENTITY
+from unmask.results.scope import Scope
 from unmask.tables import Table
 from unmask.tables.audit import audit
 from unmask.tables.criteria import contributions
@@ -77,10 +77,10 @@ def suggest(
     return tuple(_select_front(try_.changes)[:MAX_CHANGES])
 
 
-def describe_release(data: ReportData, release: str) -> Change:
+def describe_release(result: Result, release: str) -> Change:
     """Return a release without any change, to compare changes with."""
-    losses = () if data.result is None else data.result.table("utility").where(release=release).values("gcp")
-    return _measure("This release", data, release, data.verdicts, 1 - losses[0] if losses else None)
+    losses = result.table("utility").where(release=release).values("gcp")
+    return _measure("This release", result, release, result.verdicts, 1 - losses[0] if losses else None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,10 +105,10 @@ class _Trial:
         except UnmaskError:
             return None
         evidence = self._select_evidence(dropped)
-        data = ReportData.of(audit(protected.release, original=table, origin=protected.origin, **evidence))
-        data = data.under(data.judged(self.policies))
+        result = audit(protected.release, original=table, origin=protected.origin, **evidence)
+        result = judge_result(result, self.policies)
         utility = (1 - protected.facts["gcp"]) * len(quasi_identifiers) / len(self.table.quasi_identifiers)
-        change = _measure(_format_name(k, l, dropped), data, "release", data.verdicts, utility)
+        change = _measure(_format_name(k, l, dropped), result, "release", result.verdicts, utility)
         self.changes.append(replace(change, k=k, l=l, without=dropped))
         return self.changes[-1]
 
@@ -118,9 +118,9 @@ class _Trial:
         return self.evidence | ({"parts": tuple(map(tuple, parts)) if all(parts) else None} if parts else {})
 
 
-def _measure(name: str, data: ReportData, release: str, verdicts: Iterable[Verdict], utility: float | None) -> Change:
+def _measure(name: str, result: Result, release: str, verdicts: Iterable[Verdict], utility: float | None) -> Change:
     assessments = [item for verdict in verdicts if verdict.release == release for item in verdict.assessments]
-    risk = at_risk(release, Scope(data))
+    risk = at_risk(release, Scope(result))
     return Change(
         name,
         missed=sum(assessment.state == "missed" for assessment in assessments),

@@ -21,7 +21,7 @@ from tests.app.hospital import write_hospital
 from tests.reports.test_html import sample
 from unmask.cli import main
 from unmask.document import load
-from unmask.reports import render
+from unmask.render.page import render
 from unmask.studies.results_file import RESULTS
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)

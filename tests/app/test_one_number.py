@@ -6,8 +6,7 @@ from tests.test_one_number import PEOPLE, rows_of, write
 from unmask.app.project import STUDY, STUDY_FOLDER
 from unmask.app.table_workflow import TRIALS, build_plan
 from unmask.app.tried_releases import read_points
-from unmask.policy import read_policies
-from unmask.reports import ReportData
+from unmask.policy import judge_result, read_policies
 from unmask.studies.reading import read_plan
 from unmask.studies.run import run_study
 from unmask.tables import Mondrian, Table
@@ -37,6 +36,6 @@ def test_a_protection_that_is_tried_has_the_distance_to_its_limit_that_its_audit
     for k in (2, 5, 10):
         release, origin = Mondrian(k=k)(people)
         result = audit({"r": release}, original=people, origin=origin, without=("learner", "insider", "order"))
-        (verdict,) = ReportData.of(result).judged(read_policies(CONDITIONS))
+        (verdict,) = judge_result(result, read_policies(CONDITIONS)).verdicts
         assert points[k].ratio == pytest.approx(max(line.times for line in verdict.lines()), rel=1e-9)
         assert points[k].is_met == (verdict.state == "acceptable")

@@ -10,14 +10,14 @@ from unmask import Truth
 from unmask.core.signatures import with_parameters
 from unmask.domains import name_files, name_releases
 from unmask.ranges import Range
-from unmask.results import AuditResult
+from unmask.results import Result
 from unmask.scoring import REALIZED, SELF_ASSESSED, score
 
 DATASET, ADVERSARY, COLUMNS, ROLES = {}, {"trusting": float}, (), {}
 MEASURES = tuple(measure.name for measure in SELF_ASSESSED + REALIZED)
 
 
-def audit(release, *, truth: Badges | None = None, trust: Annotated[float, Range(0, 1)] = 0.9) -> AuditResult:
+def audit(release, *, truth: Badges | None = None, trust: Annotated[float, Range(0, 1)] = 0.9) -> Result:
     """Guess the original colors of badges.
 
     trust : share of the people who show their own color
@@ -25,21 +25,21 @@ def audit(release, *, truth: Badges | None = None, trust: Annotated[float, Range
     releases = name_releases(release)
     rows = [row for name, badges in releases.items() for row in _rows(name, "looker", badges, truth, Look(trust))]
     table = color_table(next(iter(releases.values())))
-    return AuditResult(
+    return Result(
         title="Audit of badges",
         kind="Badge audit",
         command="audit badges",
         setting="An adversary sees the badges of people and guesses their colors.",
         headline="",
         rows=tuple(rows),
-        tables=(table,),
+        facts=(table,),
         blocks=(color_block(table),),
         preferred_measures=("realized_success", "success_probability"),
     )
 
 
 @with_parameters(audit, only=("trust",))
-def audit_files(releases: Sequence[Path], *, truth: Path | None = None, **options) -> AuditResult:
+def audit_files(releases: Sequence[Path], *, truth: Path | None = None, **options) -> Result:
     """Guess the original colors of badges.
 
     truth : file of the colors that people have

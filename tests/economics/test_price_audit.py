@@ -16,10 +16,11 @@ from unmask.economics.audit import AttackerSource, CampaignPrice, PriceFacts, Re
 from unmask.economics.audit.parameters import parameter_table
 from unmask.economics.audit.sentences import describe_thresholds
 from unmask.economics.prices import Thresholds
-from unmask.reports import render, sentences
-from unmask.reports.blocks import make_grids
-from unmask.reports.data import Scope
-from unmask.reports.summary import summary
+from unmask.findings.sentences import sentences
+from unmask.render.page import render
+from unmask.render.sections import make_grids
+from unmask.render.summary import summary
+from unmask.results.scope import Scope
 
 CASE = {
     "gain": 8000,
@@ -117,7 +118,7 @@ def figures(text: str) -> list[str]:
 
 def cells(**changes) -> list[list[str]]:
     data = report(single(), **changes)
-    result = data.result
+    result = data
     blocks = [block for block in result.blocks if block.name.startswith("price")]
     grids = [grid for block in blocks for view in block.tables for grid in make_grids(result, view, Scope(data))]
     return [
@@ -225,7 +226,7 @@ def test_a_campaign_that_was_not_computed_is_not_a_zero():
     assert "one campaign against all 30,162 people in k=3 was not computed: too many tries." in first
     assert "83.1 % are worth an attack" in second
     facts = price(releases=(unknown,))
-    assert report(single(), releases=(unknown,)).result.table("price_releases").rows[0]["campaign_payoff"] is None
+    assert report(single(), releases=(unknown,)).table("price_releases").rows[0]["campaign_payoff"] is None
     assert tuple(list_not_run(facts)) == (
         ("A campaign against k=3", "too many tries and fines; give the attacker max_tries"),
     )
@@ -247,8 +248,8 @@ def test_the_fine_that_stops_every_campaign(stopping, fine, sentence):
 def test_an_assumed_attacker_is_called_an_assumption_and_warnings_are_shown():
     text = words(page())
     assert "an embedded profile (clinical-2015): an assumption that is not checked against this release" in text
-    assert report(single()).result.cautions == SOURCE.attacker.warnings
-    notes = [note for block in report(single()).result.blocks for note in block.notes]
+    assert report(single()).cautions == SOURCE.attacker.warnings
+    notes = [note for block in report(single()).blocks for note in block.notes]
     assert not any("Fines are paid" in note for note in notes)  # the page has it once, among its cautions
     read = words(page(source=AttackerSource(replace(SOURCE.attacker, max_fines=INF), "attacker.toml")))
     assert "The attacker was read from attacker.toml." in read
@@ -300,7 +301,7 @@ def test_the_tables_if_nobody_is_attacked_and_if_no_fine_helps():
 
 def test_people_who_are_attacked_are_counted_in_tens():
     data = report(single(), releases=(release(n=100, attacked=0.03),)).without_small()
-    assert data.result.table("price_releases").rows[0]["attacked"] == 0.1
+    assert data.table("price_releases").rows[0]["attacked"] == 0.1
 
 
 def test_the_adversary_whose_knowledge_is_priced_is_named():
@@ -394,7 +395,7 @@ def test_a_release_without_a_curve_over_fines_has_no_line():
 
 def test_no_release_still_makes_a_page():
     data = report(single(), releases=(), tornado=())
-    assert [block.name for block in data.result.blocks] == ["price-attacker"]
+    assert [block.name for block in data.blocks] == ["price-attacker"]
     assert figures(render(data)) == []
 
 

@@ -10,6 +10,7 @@ from functools import cache
 import pytest
 
 from tests.reports.test_html import Page, row, sample, sections
+from unmask.findings.sentences import sentences
 from unmask.graphs.audit.facts import (
     Announcement,
     AttackFacts,
@@ -23,7 +24,8 @@ from unmask.graphs.audit.facts import (
 from unmask.graphs.audit.network_audit import describe
 from unmask.graphs.audit.sentences import describe_seeds, enough_seeds
 from unmask.graphs.evaluation import DegreeClass
-from unmask.reports import ReportData, render, sentences
+from unmask.render.page import render
+from unmask.results import Result
 
 LOWS, HIGHS = (1, 2, 3, 4, 8, 16), (1, 2, 3, 7, 15, None)
 PEOPLE = (6790, 3210, 1770, 2590, 1870, 1930)
@@ -148,12 +150,12 @@ def rows(facts_given: GraphFacts):
     return tuple(rows_made)
 
 
-def data(facts_given: GraphFacts | None = None, **changes) -> ReportData:
+def data(facts_given: GraphFacts | None = None, **changes) -> Result:
     facts_given = facts_given or graph()
     result = describe(
         facts_given, changes.pop("rows", None) or rows(facts_given), title="A social network", assumptions=()
     )
-    return replace(ReportData.of(result), **changes)
+    return replace(result, **changes)
 
 
 @cache
@@ -182,9 +184,9 @@ def labels(text: str, name: str) -> list[str]:
     return re.findall(r'<svg role="img" aria-label="(.*?)"', section(text, name))
 
 
-def owner(facts_given: GraphFacts, **changes) -> ReportData:
+def owner(facts_given: GraphFacts, **changes) -> Result:
     """Return the report of the data owner."""
-    return replace(data(facts_given, **changes), least=1).without_small()
+    return replace(data(facts_given, **changes), smallest_shown=1).without_small()
 
 
 def list_sentences(facts_given: GraphFacts, **changes) -> list[str]:
@@ -193,11 +195,11 @@ def list_sentences(facts_given: GraphFacts, **changes) -> list[str]:
 
 def blocks(facts_given: GraphFacts) -> dict[str, str]:
     """Sentences of blocks by their names."""
-    return {block.name: block.sentence.replace("\u00a0", " ") for block in owner(facts_given).result.blocks}
+    return {block.name: block.sentence.replace("\u00a0", " ") for block in owner(facts_given).blocks}
 
 
 def first_screen(facts_given: GraphFacts) -> dict[str, str]:
-    return {fact.label: fact.text.replace("\u00a0", " ") for fact in owner(facts_given).result.at_risk.facts}
+    return {fact.label: fact.text.replace("\u00a0", " ") for fact in owner(facts_given).at_risk.facts}
 
 
 # --- advice -------------------------------------------------------------------------------------------------------
@@ -206,14 +208,14 @@ def first_screen(facts_given: GraphFacts) -> dict[str, str]:
 def test_if_the_network_was_given_the_advice_is_one_that_runs():
     """`audit graph` refuses --with next to --auxiliary."""
     seeds_given, seeds_made = (replace(bare(), acquired=is_given) for is_given in (True, False))
-    assert owner(seeds_given).result.advice.command.startswith("unmask protect graph")
+    assert owner(seeds_given).advice.command.startswith("unmask protect graph")
     assert "--overlap" not in render(data(seeds_given))
-    assert owner(seeds_made).result.advice.command.startswith("unmask audit graph \u2026 --with")
+    assert owner(seeds_made).advice.command.startswith("unmask audit graph \u2026 --with")
 
 
 def test_without_a_truth_there_is_no_advice():
     coverage_row = row("r", "nar09", "identity", "coverage", posterior=0.2, n=9)
-    assert owner(blind(), rows=(coverage_row,)).result.advice is None
+    assert owner(blind(), rows=(coverage_row,)).advice is None
 
 
 def test_attacked_releases_are_compared_by_the_strongest_attack_on_each():
@@ -225,7 +227,7 @@ def test_attacked_releases_are_compared_by_the_strongest_attack_on_each():
         ),
         utility={"decoys": {"utility_lost": 0.1}, "KDegree": {"utility_lost": 0.2}},
     )
-    advice = owner(facts_given).result.advice
+    advice = owner(facts_given).advice
     bare_one, decoys, edges = advice.alternatives
     assert bare_one.is_unprotected
     assert not decoys.is_unprotected
@@ -234,8 +236,8 @@ def test_attacked_releases_are_compared_by_the_strongest_attack_on_each():
     assert decoys.label == "decoys: 30 people with several identities"
     assert advice.command.endswith("--with IdentitySeparation:identities=N:adopters=SHARE")
     worse = replace(facts_given, attacks=(attack(recall=0.05), *facts_given.attacks[2:]))
-    assert owner(worse).result.advice.sentence == "No tried protection lowers the number of people found."
-    assert owner(worse).result.advice.command == ""
+    assert owner(worse).advice.sentence == "No tried protection lowers the number of people found."
+    assert owner(worse).advice.command == ""
 
 
 # --- the strongest attack -----------------------------------------------------------------------------------------
@@ -268,7 +270,9 @@ def test_of_several_releases_each_is_named_and_the_safest_is_compared():
 
 def test_recall_is_not_repeated_by_findings_of_rows_and_other_targets_are_described():
     realized_row = row("0.5/0.75", "rematch", "city", "realized_success", posterior=0.5, prior=0.1, n=90)
-    findings = list_sentences(bare(), rows=(*rows(bare()), realized_row), success=("recall", "realized_success"))
+    findings = list_sentences(
+        bare(), rows=(*rows(bare()), realized_row), preferred_measures=("recall", "realized_success")
+    )
     assert [sentence for sentence in findings if "38.8 %" in sentence] == findings[:1]
     assert findings[-1] == (
         "An adversary who runs rematch infers city correctly for 50.0 % of 90 people; guessing gives 10.0 %."
@@ -276,7 +280,7 @@ def test_recall_is_not_repeated_by_findings_of_rows_and_other_targets_are_descri
 
 
 def test_recall_without_a_network_is_a_checked_finding():
-    finding = sentences(ReportData("t", "w", rows(bare())[:1], success=("recall",)))[0].replace("\u00a0", " ")
+    finding = sentences(Result("t", "w", rows(bare())[:1], preferred_measures=("recall",)))[0].replace("\u00a0", " ")
     assert finding.startswith("The adversary rematch re-identifies 38.8 % [38.1, 39.5] of 18,160 people; guessing")
 
 
@@ -331,9 +335,9 @@ def test_rates_are_means_over_all_runs_and_the_share_that_spread_is_given():
 
 def test_people_found_are_counted_and_few_are_not_stated_on_a_shared_page():
     few_found = bare(attack(recall=0.0001, recall_low=None, recall_high=None))
-    assert owner(few_found).result.at_risk.figure == "2"
-    assert data(few_found).without_small().result.at_risk.figure == "fewer than 10"
-    assert owner(bare()).result.at_risk.figure == "7,046"
+    assert owner(few_found).at_risk.figure == "2"
+    assert data(few_found).without_small().at_risk.figure == "fewer than 10"
+    assert owner(bare()).at_risk.figure == "7,046"
 
 
 def test_the_blocks_are_about_edges_seeds_overlap_and_the_bound():
@@ -381,7 +385,7 @@ def test_a_sentence_about_few_people_is_left_out_of_a_shared_page():
     two = (DegreeClass(1, 1, 15, 0.1, None), DegreeClass(2, 2, 500, 0.9, None))
     facts_given = replace(bare(), attacks=(attack(degrees=two),))
     assert "with 1 edge" in blocks(facts_given)["edges"]
-    shared = replace(data(facts_given), least=20).without_small().result
+    shared = replace(data(facts_given), smallest_shown=20).without_small()
     assert next(block for block in shared.blocks if block.name == "edges").sentence == ""
     effect = ProtectionEffect("r", "rematch", 0.4, 0.3, 9, 0.4, 0.3, 0.3)
     facts_given = replace(bare(), protections=(effect,))
@@ -522,7 +526,7 @@ def test_g5_without_truth_no_match_is_said_to_be_right():
     assert cells(text, "graph")[0][4:] == ["Spread in", "Coverage", "Matches"]
     assert captions(text, "seeds")[0] == "People matched: rematch"
     assert not re.search(r"\b(nan|None|expects)\b", Page(text).text)
-    assert owner(blind(), rows=(coverage_row,)).result.at_risk.figure == "8,750"
+    assert owner(blind(), rows=(coverage_row,)).at_risk.figure == "8,750"
 
 
 def test_precision_false_positives_and_hops_are_leading_measures_with_names():
@@ -624,7 +628,7 @@ def test_wrong_matches_show_no_gain_because_an_attack_without_matches_has_none()
 
 
 def test_an_attack_keeps_its_style_in_every_chart():
-    result = data().result
+    result = data()
     for name in ("degrees", "transition", "overlaps"):
         styles = {(line["attack"], line["style"]) for line in result.table(f"graph_{name}").rows}
         assert styles <= {("nar09", 0), ("grasshopper", 1), ("bumblebee", 2), ("rematch", 3)}

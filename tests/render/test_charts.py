@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from tests.render.text_boxes import assert_legible
 from unmask.render import draw
-from unmask.render.boxes import BROAD, MIDDLE, NARROW, text_width, wrap_text
-from unmask.render.scales import value_scale
+from unmask.render.charts.boxes import BROAD, MIDDLE, NARROW, text_width, wrap_text
+from unmask.render.charts.scales import value_scale
 from unmask.results import Chart, Column, Table
 
 LONG = "an adversary who knows age, sex, the first three digits of the zip code and the year of birth"

@@ -6,8 +6,8 @@ import re
 from typing import NamedTuple
 from xml.etree import ElementTree as ET
 
-from unmask.render.boxes import FONT_SIZE, MIDDLE, text_width
-from unmask.render.svg import STEP, Drawing
+from unmask.render.charts.boxes import FONT_SIZE, MIDDLE, text_width
+from unmask.render.charts.svg import STEP, Drawing
 
 
 class Words(NamedTuple):

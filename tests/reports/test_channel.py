@@ -14,7 +14,9 @@ from unmask.channels.audit.channel_audit import describe
 from unmask.channels.audit.facts import Bound, ChannelFacts, ExposedSecret, Mechanism, RevealingOutput
 from unmask.channels.audit.tables import bound_ratio
 from unmask.channels.loss_model import LossModel
-from unmask.reports import ReportData, render, sentences
+from unmask.findings.sentences import sentences
+from unmask.render.page import render
+from unmask.results import Result
 
 INF = math.inf
 
@@ -54,7 +56,7 @@ def channel(**changes) -> ChannelFacts:
     return ChannelFacts(**values)
 
 
-def data(facts: ChannelFacts | None = None, **changes) -> ReportData:
+def data(facts: ChannelFacts | None = None, **changes) -> Result:
     measures = (("estimation_error", "km"), ("success_probability", "probability"), ("information_gain_bits", "bits"))
     rows = tuple(
         row("laplace 0.5", name, "secret", measure, unit=unit)
@@ -62,7 +64,7 @@ def data(facts: ChannelFacts | None = None, **changes) -> ReportData:
         for measure, unit in measures
     )
     result = describe(facts or channel(), rows, title="Location noise")
-    return replace(ReportData.of(result), **changes)
+    return replace(result, **changes)
 
 
 @cache
@@ -234,7 +236,7 @@ def test_bounds_stand_next_to_the_true_value():
 
 def test_rows_of_a_channel_are_about_secrets_and_never_about_people():
     both = data()
-    both = replace(both, success=("success_probability",))
+    both = replace(both, preferred_measures=("success_probability",))
     text = words(render(both))
     assert not re.search(r"\b(people|person)\b", text)
     assert "expects to guess the secret in 2.8 % of cases; guessing gives <0.01 %." in text

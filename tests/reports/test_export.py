@@ -18,9 +18,10 @@ from tests.reports.test_html import N, row, sample, single
 from tests.reports.test_study_page import WORLD, study
 from unmask.core.errors import UnmaskError
 from unmask.data.writing import is_formula
-from unmask.reports import ReportData, render
-from unmask.reports import export as exporting
-from unmask.reports.export import INDEX, export
+from unmask.render import files as exporting
+from unmask.render.files import INDEX, export
+from unmask.render.page import render
+from unmask.results import Result
 from unmask.studies.results_file import MissingCells
 
 KINDS = {
@@ -131,7 +132,7 @@ def test_the_same_data_give_the_same_bytes(exported, tmp_path):
 def test_names_with_quotes_and_heads_alike_are_no_trouble(tmp_path):
     evil = "k='3\", \n=1"
     rows = (row(evil, evil), row("Adversary", evil), row("Adversary", "n"))
-    names = export(ReportData(title=evil, who="An attack.", rows=rows), tmp_path / "it's")
+    names = export(Result(title=evil, setting="An attack.", rows=rows), tmp_path / "it's")
     found = duckdb.sql(f"select distinct release from read_parquet('{tmp_path}/it''s/measures.parquet')").fetchall()
     assert sorted(found) == [("Adversary",), (evil,)]
     assert all(re.fullmatch(r"[a-z0-9-]+\.(svg|png|csv|parquet|json)", name) for name in names)
@@ -139,7 +140,7 @@ def test_names_with_quotes_and_heads_alike_are_no_trouble(tmp_path):
 
 def test_a_folder_with_files_is_refused_unless_forced(tmp_path):
     (tmp_path / "mine.txt").write_text("kept", encoding="utf-8")
-    one = ReportData(title="One", who="An attack.", rows=(row(),))
+    one = Result(title="One", setting="An attack.", rows=(row(),))
     with pytest.raises(UnmaskError, match="not empty"):
         export(one, tmp_path)
     names = export(one, tmp_path, force=True)

@@ -16,16 +16,16 @@ from tests.reports import test_channel, test_linkage
 from tests.reports.test_html import row, sample, single, with_facts
 from tests.reports.test_study_page import facts, study
 from unmask.facts import ColumnFacts
-from unmask.policy import Policy, judge
+from unmask.policy import Policy, judge, judge_result
 from unmask.policy.policies import read_policies
-from unmask.reports import ReportData, render
-from unmask.reports.blocks import format_advice
-from unmask.reports.data import Scope
-from unmask.reports.overview import lines, overview, verdict_lines
-from unmask.reports.sections.measures import measures_finding
-from unmask.results import Advice, Alternative, AuditResult, Row
+from unmask.render.measure_tables import measures_finding
+from unmask.render.page import render
+from unmask.render.sections import format_advice
+from unmask.render.terminal import lines, overview, verdict_lines
+from unmask.results import Advice, Alternative, Result, Row
 from unmask.results.change import Change
 from unmask.results.distribution import Distribution
+from unmask.results.scope import Scope
 from unmask.studies.choice import Option
 from unmask.tables.audit.column_exposure import ColumnExposure
 from unmask.tables.audit.riskiest_classes import ClassRisk
@@ -39,7 +39,7 @@ CONDITIONS = {
 }
 
 
-def audits() -> dict[str, ReportData]:
+def audits() -> dict[str, Result]:
     return {
         "table": sample(),
         "price": test_price_audit.report(single()),
@@ -49,8 +49,8 @@ def audits() -> dict[str, ReportData]:
     }
 
 
-def judged(data: ReportData, *conditions: str) -> ReportData:
-    return data.under(data.judged([Policy.of(conditions, title="Ours")]))
+def judged(data: Result, *conditions: str) -> Result:
+    return judge_result(data, [Policy.of(conditions, title="Ours")])
 
 
 def chosen() -> object:
@@ -155,7 +155,7 @@ def test_without_a_policy_the_page_says_so_and_how_to_give_one(kind: str) -> Non
 def test_several_policies_have_one_verdict_on_the_page_and_in_the_terminal(limits: tuple[str, str], said: str) -> None:
     data = replace(single(), rows=(row(release="r", worst=0.1),))
     policies = [Policy.of([limit], title=f"P{at}") for at, limit in enumerate(limits)]
-    data = data.under(data.judged(policies))
+    data = judge_result(data, policies)
     assert said in opening(render(data))
     assert any(said in line.text for line in verdict_lines(data))
 
@@ -179,12 +179,12 @@ def test_the_worst_off_of_the_terminal_are_those_of_the_belief_and_not_whether_a
     assert seen == {"realized_success": "", "success_probability": "risk"}
 
 
-def spread(*people: tuple[float, float]) -> ReportData:
+def spread(*people: tuple[float, float]) -> Result:
     """An audit of 1,000 people, of whom shares have a success probability each."""
     shares = (sum(share for p, share in people if p <= 0.5), sum(share for p, share in people if p > 0.5))
     own = Distribution("r", "neighbor", "identity", (0.0, 0.5, 1.0), shares, 1000, {0.09: 1000, 0.5: 0}, tuple(people))
     known = row(release="r", adversary="neighbor", worst=max(p for p, _ in people))
-    return replace(single(), rows=(known,), distribution=(own,), least=1)
+    return replace(single(), rows=(known,), distribution=(own,), smallest_shown=1)
 
 
 def test_the_terminal_says_whom_its_column_of_people_at_risk_counts() -> None:
@@ -289,7 +289,7 @@ def test_where_no_column_is_alone_the_fold_says_which_is_with_the_others(togethe
     ill = ColumnFacts("ill", "", 100, 9, 0, 0, together, (), "sensitive", "")
     exposure = ColumnExposure(columns={row().release: (ill,)})
     data = with_facts(single(), exposure=exposure).without_small()
-    assert next(block.sentence for block in data.result.blocks if block.name == "exposure").endswith(end)
+    assert next(block.sentence for block in data.blocks if block.name == "exposure").endswith(end)
 
 
 def test_what_was_tried_stands_with_its_outcome_and_its_command() -> None:
@@ -329,7 +329,7 @@ def test_of_many_conditions_what_they_are_about_is_folded() -> None:
 def test_if_all_compared_releases_are_acceptable_the_advice_is_a_certificate():
     compared = tuple(Alternative(name, ("10",)) for name in ("a", "b"))
     advice = Advice("A protection lowers it.", "unmask protect graph", ("people",), compared)
-    result = AuditResult("t", "Network audit", "audit graph", "s", "h", (), advice=advice)
+    result = replace(single(), advice=advice)
     verdicts = [SimpleNamespace(state="acceptable", release=name, count=lambda state: 0) for name in ("a", "b")]
     accepted = format_advice(result, verdicts)
     assert accepted.command.startswith("unmask certify")

@@ -15,10 +15,11 @@ from pathlib import Path
 import pytest
 
 from unmask.core.errors import UnmaskError
+from unmask.findings import row_words as words
 from unmask.measures.registry import MEASURES, quantity
-from unmask.render import svg
-from unmask.reports import ReportData, render, words
-from unmask.results import Row
+from unmask.render.charts import svg
+from unmask.render.page import render
+from unmask.results import Result, Row
 from unmask.results.distribution import Distribution
 from unmask.tables.audit.quasi_identifiers import ColumnRisk
 from unmask.tables.audit.result import TableFacts, make_result
@@ -98,7 +99,7 @@ def release_rows(i: int, adversary: str, strength: float) -> list[Row]:
     ]
 
 
-def sample() -> ReportData:
+def sample() -> Result:
     """Five releases of one table, two adversaries, two targets; every section has data.
 
     NAMED, INFERRED and what belongs to them in `criteria` were measured; all other figures are made up.
@@ -116,10 +117,10 @@ def sample() -> ReportData:
     }
     columns = {"age": 0.55, "education": 0.3, "marital status": 0.22, "race": 0.04, "sex": 0.09}
     utility = {name: {"gcp": LOST[i], "average_class_size": N / CLASSES[i]} for i, name in enumerate(RELEASES)}
-    data = ReportData(
+    data = Result(
         title="Adult census extract: what an adversary learns from five releases",
-        who="Two adversaries attack a k-anonymous extract of 30,162 people, who are known to be in it: one knows all "
-        "five quasi-identifiers of a target, the other two; both want to name the target or infer the occupation.",
+        setting="Two adversaries attack a k-anonymous extract of 30,162 people, who are known to be in it: one knows "
+        "all five quasi-identifiers of a target, the other two; both want to name the target or infer the occupation.",
         rows=tuple(rows),
         adversaries={ALL: "knows all five quasi-identifiers", TWO: "knows age and postcode and holds a register"},
         criteria={
@@ -171,12 +172,15 @@ def sample() -> ReportData:
     return with_facts(data, criteria=data.criteria, utility=utility, column_risks=column_risks)
 
 
-def with_facts(data: ReportData, **facts) -> ReportData:
-    return replace(data, result=make_result(data.title, data.rows, TableFacts(**facts)))
+def with_facts(data: Result, **facts) -> Result:
+    """Return a result with tables and blocks of these facts."""
+    audit = make_result(data.title, data.rows, TableFacts(**facts))
+    cautions = (*data.cautions, *audit.cautions)
+    return replace(data, kind=audit.kind, facts=audit.facts, blocks=audit.blocks, cautions=cautions)
 
 
-def single(**changes) -> ReportData:
-    return ReportData(title="One release", who="An adversary attacks one release.", rows=(row(),), **changes)
+def single(**changes) -> Result:
+    return Result(title="One release", setting="An adversary attacks one release.", rows=(row(),), **changes)
 
 
 SCRIPT = (Path(svg.__file__).parent / "chart.js").read_text(encoding="utf-8").splitlines()[0]
@@ -221,7 +225,7 @@ def sections(page: str) -> list[str]:
     return re.findall(r'<section id="([^"]+)"', page)
 
 
-def said(data: ReportData) -> str:
+def said(data: Result) -> str:
     return Page(render(data)).text
 
 
@@ -261,7 +265,7 @@ def test_it_opens_with_the_strongest_adversary_and_says_the_rest_below(page):
     text = Page(page).text
     # 2.81 % and 29.3 % as the sample makes them, of 2,000: Wilson's intervals by the formula in this file
     order = [
-        sample().who,
+        sample().setting,
         (
             "From k=3, an adversary who knows all five quasi-identifiers re-identifies 2.9 % [2.3, 3.8] of 2,000 "
             "people; guessing gives <0.01 %. Of 5 releases the lowest is k=100 with 0.5 % [0.3, 1.0]."
@@ -332,10 +336,10 @@ def test_every_section_is_there_when_its_data_are(page):
 
 @pytest.mark.parametrize(
     ("name", "section"),
-    [("result", "criteria"), ("assumptions", "assumptions"), ("not_run", "not-run"), ("reproduce", "reproduce")],
+    [("blocks", "criteria"), ("assumptions", "assumptions"), ("not_run", "not-run"), ("reproduce", "reproduce")],
 )
 def test_a_section_goes_with_its_data(name, section):
-    emptied = replace(sample(), **{name: None if name == "result" else type(getattr(sample(), name))()})
+    emptied = replace(sample(), **{name: type(getattr(sample(), name))()})
     assert section not in sections(render(emptied))
 
 
@@ -346,9 +350,9 @@ def test_names_are_escaped_everywhere():
         row(f"k=5{evil}", evil, target=evil),
         row(f"k=5{evil}", evil, measure=evil, interval=evil, low=0.01, high=0.05, status=evil),
     )
-    data = ReportData(
+    data = Result(
         title=evil,
-        who=evil,
+        setting=evil,
         rows=rows,
         adversaries={ALL: evil},
         criteria={evil: {f"k {evil}": 3, "missing": evil, evil: None}},
@@ -474,7 +478,7 @@ def test_what_was_not_run_is_listed_once_for_each_reason():
 
 
 def test_importing_the_package_loads_no_engine():
-    program = "import sys, unmask.reports; sys.exit(any(m in sys.modules for m in ('altair', 'vl_convert', 'jinja2')))"
+    program = "import sys, unmask.results; sys.exit(any(m in sys.modules for m in ('altair', 'vl_convert', 'jinja2')))"
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 
 
@@ -566,7 +570,7 @@ def test_u13_a_table_of_zeros_is_one_sentence():
         )
     ]
     data = with_facts(sample(), column_risks=risks)
-    block = next(block for block in data.result.blocks if block.name == "where")
+    block = next(block for block in data.blocks if block.name == "where")
     (view,) = block.tables
     assert "ill" in view.title
     (note,) = block.notes

@@ -11,12 +11,14 @@ import pytest
 
 from tests.reports.test_html import Page, row, sample, sections
 from unmask.core.errors import UnmaskError
+from unmask.findings.sentences import sentences
 from unmask.linkage.audit.facts import GuessFacts, LinkageFacts
 from unmask.linkage.audit.judged_guess import Sensitivity
 from unmask.linkage.audit.linkage_audit import describe
 from unmask.linkage.audit.tables import error_table
-from unmask.reports import ReportData, render, sentences
-from unmask.reports.summary import summary
+from unmask.render.page import render
+from unmask.render.summary import summary
+from unmask.results import Result
 
 BETAS = (0.2, 0.5, 0.8, 1.0)
 
@@ -84,9 +86,9 @@ def rows(of: LinkageFacts):
     return tuple(values)
 
 
-def data(*guesses: GuessFacts, **changes) -> ReportData:
+def data(*guesses: GuessFacts, **changes) -> Result:
     facts = linkage(*guesses, **changes)
-    return ReportData.of(describe(facts, rows(facts), (), Sensitivity(unlabeled=facts.unlabeled)))
+    return describe(facts, rows(facts), (), Sensitivity(unlabeled=facts.unlabeled))
 
 
 @cache
@@ -372,16 +374,16 @@ def test_very_many_errors_are_gathered_without_losing_a_subject():
 
 
 def test_a_shared_page_has_no_error_of_few_subjects_and_rounds_the_others():
-    shared = data().without_small().result
+    shared = data().without_small()
     assert [row["subjects"] for row in shared.table("linkage_errors").rows] == [750, 250]
-    owner = replace(data(), least=1).without_small().result
+    owner = replace(data(), smallest_shown=1).without_small()
     assert [row["subjects"] for row in owner.table("linkage_errors").rows] == [741, 250, 8, 1]
 
 
 def test_a_worst_off_tenth_of_few_subjects_is_left_out_of_a_shared_page():
     few = data(guess(breached=0.05), counted=50)
-    assert {row["subjects"] for row in few.without_small().result.table("linkage_curves").rows} == {"average subject"}
-    owner = replace(few, least=1).without_small().result.table("linkage_curves")
+    assert {row["subjects"] for row in few.without_small().table("linkage_curves").rows} == {"average subject"}
+    owner = replace(few, smallest_shown=1).without_small().table("linkage_curves")
     assert {row["subjects"] for row in owner.rows} == {"average subject", "worst-off tenth"}
 
 

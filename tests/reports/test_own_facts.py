@@ -6,10 +6,10 @@ from dataclasses import replace
 from tests.reports.test_html import row, sections, single
 from tests.test_gates import command
 from unmask.cli.gates import judge
-from unmask.reports import ReportData, render, sentences
-from unmask.reports.export import export
-from unmask.reports.result import Result
-from unmask.results import AuditResult, Block, Column, Table
+from unmask.findings.sentences import sentences
+from unmask.render.files import export
+from unmask.render.page import render
+from unmask.results import Block, Column, Result, Table
 
 PLACES = Table.from_records(
     "places", (Column("place", "Place"), Column("people", "People", "group")), [("here", 40), ("there", 3)]
@@ -17,13 +17,12 @@ PLACES = Table.from_records(
 BLOCK = Block("toy", "Where the people are", "People are in 2 places.", tables=("places",))
 
 
-def data(**changes) -> ReportData:
-    result = AuditResult(
-        "Toys", "Toy audit", "audit toy", "Who is where?", "", (row(measure="success_probability"),), (PLACES,),
-        (BLOCK,), criteria={"k=3": {"places": 2.0}}, cautions=("Toys are no data.",),
-        preferred_measures=("realized_success", "success_probability"),
+def data(**changes) -> Result:
+    result = Result(
+        "Toys", "Who is where?", (row(measure="success_probability"),), "Toy audit", "audit toy", facts=(PLACES,),
+        blocks=(BLOCK,), criteria={"k=3": {"places": 2.0}}, cautions=("Toys are no data.",),
     )  # fmt: skip
-    return replace(ReportData.of(replace(result, **changes)), reproduce=single().reproduce)
+    return replace(replace(result, **changes), reproduce=single().reproduce)
 
 
 def test_a_block_has_a_section():
@@ -40,13 +39,13 @@ def test_a_headline_leads_and_what_it_describes_is_not_repeated():
 
 
 def test_tables_are_in_json_with_warnings_and_without_few_people():
-    found = json.loads(Result(data()).to_json())
+    found = json.loads(data().to_json())
     assert found["tables"]["places"] == [{"place": "here", "people": 40}]
     assert found["warnings"] == ["Toys are no data."]
 
 
 def test_tables_are_frames():
-    frame = Result(replace(data(), least=1)).to_frame("places", library="pandas")
+    frame = replace(data(), smallest_shown=1).to_frame("places", library="pandas")
     assert list(frame["people"]) == [40, 3]
 
 
@@ -57,5 +56,5 @@ def test_tables_are_exported(tmp_path):
 
 def test_a_policy_may_limit_criteria():
     policies = command.make_context("audit", ["--policy=places<=1"]).params["policies"]
-    (verdict,) = judge(data(), policies)
+    (verdict,) = judge(data(), policies).verdicts
     assert verdict.state == "not acceptable"

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import unmask
-from unmask.reports.page import render
-from unmask.reports.screens.audit import estimate_all
+from unmask.render.first_screen import estimate_all
+from unmask.render.page import render
 from unmask.results.distribution import Distribution
 from unmask.tables import Mondrian, Table
 from unmask.tables.audit.control_comparison import EVERYBODY, INSIDE, OWN
@@ -24,7 +24,7 @@ def test_three_questions_are_answered_first_where_there_are_control_people(peopl
     release, origin = Mondrian(k=3)(members, rng=np.random.default_rng(1))
     found = unmask.audit(release, original=members, origin=origin, control=control)
     data = getattr(found, "data", found)
-    block = next(block for block in data.result.blocks if block.name == "person")
+    block = next(block for block in data.blocks if block.name == "person")
     answers = {fact.label: fact.text for fact in block.facts}
     assert list(answers) == [INSIDE, EVERYBODY, OWN]
     row = next(row for row in data.rows if row.excess is not None and row.release == "release" and row.target == "ill")
@@ -33,7 +33,7 @@ def test_three_questions_are_answered_first_where_there_are_control_people(peopl
     page = render(data)
     assert page.index(OWN) < page.index("How often the adversary is right")
     alone = unmask.audit(release, original=members, origin=origin)
-    assert "person" not in {block.name for block in alone.data.result.blocks}
+    assert "person" not in {block.name for block in alone.blocks}
 
 
 def test_people_at_risk_are_estimated_for_all_from_whom_some_were_drawn():

@@ -13,10 +13,11 @@ from tests.graphs.test_network_findings import data as network
 from tests.reports.test_html import sample, sections, with_facts
 from unmask.graphs.audit.facts import CriterionLink, ProtectionEffect, ScoreBin
 from unmask.graphs.evaluation import DegreeClass
-from unmask.reports import ReportData, render
-from unmask.reports.data import Scope
-from unmask.reports.sections.tables import quantile_tables
+from unmask.render.page import render
+from unmask.render.people_sections import quantile_tables
+from unmask.results import Result
 from unmask.results.distribution import Distribution
+from unmask.results.scope import Scope
 from unmask.tables import Table
 from unmask.tables.audit.attacked_release import PROSECUTOR
 from unmask.tables.audit.auditor_knowledge import AuditorKnowledge
@@ -48,7 +49,7 @@ def tables(draw):
 @settings(max_examples=25, deadline=None)
 @given(tables(), st.integers(2, 20))
 def test_no_count_of_few_people_is_in_what_is_shown(table, least):  # R7
-    found = replace(ReportData.of(audit_tables({"release": table})), least=least)
+    found = replace(audit_tables({"release": table}), smallest_shown=least)
     told = found.without_small()
     sizes = table.classes.sizes
     for item, exact in zip(told.distribution, found.distribution, strict=True):
@@ -62,7 +63,7 @@ def test_no_count_of_few_people_is_in_what_is_shown(table, least):  # R7
     unique = int((sizes == 1).sum())
     expected = f"fewer than {least}" if 0 < unique < least else unique
     assert told.criteria["release"]["unique_rows"] == expected
-    assert told.without_small() == told
+    assert replace(told, is_shared=False).without_small() == told
     tables = quantile_tables(Scope(told))
     cells = {cell for grid in tables for _, rows in grid.groups for line in rows for cell in line}
     assert not cells & {str(count) for count in range(1, least)}
@@ -93,11 +94,11 @@ def test_unique_rows_are_told_where_they_are_many(unique, told):
 
 
 def test_another_number_of_people_may_be_asked_for():
-    few = replace(sample(), criteria={"k=3": {"unique_rows": 7}}, least=5)
+    few = replace(sample(), criteria={"k=3": {"unique_rows": 7}}, smallest_shown=5)
     assert few.without_small().criteria["k=3"]["unique_rows"] == 7
-    assert replace(few, least=8).without_small().criteria["k=3"]["unique_rows"] == "fewer than 8"
-    assert "nothing about fewer than 8 people" in render(replace(few, least=8))
-    assert "For the owner of the data alone" in render(replace(few, least=1))
+    assert replace(few, smallest_shown=8).without_small().criteria["k=3"]["unique_rows"] == "fewer than 8"
+    assert "nothing about fewer than 8 people" in render(replace(few, smallest_shown=8))
+    assert "For the owner of the data alone" in render(replace(few, smallest_shown=1))
 
 
 def test_groups_of_few_are_left_out_of_networks():
@@ -109,14 +110,14 @@ def test_groups_of_few_are_left_out_of_networks():
     effect = ProtectionEffect("r", few.attack, None, 0.1, 9, None, 0.3, 0.3)
     empty = {"transition": (), "overlaps": ()}
     found = graph(few, common=99, anonymity=(link,), protections=(effect, replace(effect, adopters=10)), **empty)
-    result = network(found).without_small().result
+    result = network(found).without_small()
     assert result.table("graph_degrees").values("people") == [10]
     assert result.table("graph_scores").values("matches") == [30]
     assert result.table("graph_anonymity_ranks").rows == ()  # tenths of 99 people
     assert result.table("graph_anonymity").values("correlation") == [0.5]
     assert result.table("graph_separations").values("adopters") == [10]
     edges = replace(effect, adopters=None, adopter_recall=None, disclosure=None)
-    kept = network(graph(few, protections=(edges,), **empty)).without_small().result
+    kept = network(graph(few, protections=(edges,), **empty)).without_small()
     assert len(kept.table("graph_separations")) == 1  # changed edges describe no group
     alone = render(network(graph(few, protections=(effect,), **empty)))
     assert "protections" not in sections(alone)
@@ -129,7 +130,7 @@ def test_rows_about_a_group_of_few_people_are_left_out(group):
         row("r", "a", group, "exposed", n=10),
         row("r", "a", "identity", "recall", n=9),
     )
-    assert [one.measure for one in ReportData("t", "w", rows).without_small().rows] == ["exposed", "recall"]
+    assert [one.measure for one in Result("t", "w", rows).without_small().rows] == ["exposed", "recall"]
 
 
 def test_people_whom_a_rational_attacker_attacks_are_rounded_up():
@@ -149,7 +150,7 @@ EVIL = "age\u202e\x1b[31m\u2066 of\u2028line\x07"
 
 def test_what_nobody_sees_is_shown_in_pages_and_charts():  # R8
     rows = tuple(replace(one, release=f"{one.release}{EVIL}", target=EVIL) for one in sample().rows[:6])
-    page = render(replace(sample(), title=EVIL, rows=rows, criteria={}, result=None, distribution=()))
+    page = render(replace(sample(), title=EVIL, rows=rows, criteria={}, facts=(), blocks=(), distribution=()))
     assert not set(page) & set("\u202e\x1b\u2066\u2028\x07")
     assert "age\\u202e\\x1b[31m\\u2066 of\\u2028line\\x07" in page
 

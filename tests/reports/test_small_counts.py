@@ -3,7 +3,6 @@
 import dataclasses
 import importlib
 import inspect
-import pkgutil
 import types
 import typing
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,14 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-import unmask.reports.facts
-from unmask.reports import ReportData
-from unmask.results import Row
+from unmask.results import Result, Row
+from unmask.results.change import Change
+from unmask.results.distribution import Distribution
 from unmask.tables.audit.quasi_identifiers import GeneralizationStep
 from unmask.tables.audit.result import TableFacts, add_steps, make_result
-
-for module in pkgutil.iter_modules(unmask.reports.facts.__path__):
-    importlib.import_module(f"unmask.reports.facts.{module.name}")
 
 WHOLE = {
     "about the whole file, or all who were asked": {
@@ -37,7 +33,7 @@ WHOLE = {
 
 EXEMPT = frozenset().union(*WHOLE.values())
 
-FACTS = ("distribution", "changes")
+FACTS = {"distribution": tuple[Distribution, ...], "changes": tuple[Change, ...]}
 
 
 def hints(kind: type) -> dict[str, object]:
@@ -45,7 +41,7 @@ def hints(kind: type) -> dict[str, object]:
         return typing.get_type_hints(kind)
     found: dict[str, object] = {}
     for one in reversed(kind.__mro__[:-1]):
-        known = {**vars(typing), **vars(importlib.import_module(one.__module__))}
+        known = {"PriceFacts": object, **vars(typing), **vars(importlib.import_module(one.__module__))}
         for name, written in vars(one).get("__annotations__", {}).items():
             found[name] = eval(written, known) if "ClassVar" not in written else None
     return found
@@ -79,10 +75,10 @@ def counts(value: object) -> Iterator[int]:
         yield from (n for inner in (value.values() if isinstance(value, Mapping) else value) for n in counts(inner))
 
 
-def small(found: ReportData) -> set[str]:
+def small(found: Result) -> set[str]:
     """Columns of what may be handed on that have a count of one to nine."""
-    shown = found.for_programs()
-    rows = [*shown.plain_rows(), *(row for table in shown.tables().values() for row in table)]
+    shown = found.without_small()
+    rows = [*shown.results, *(row for table in shown.tables.values() for row in table)]
     return {name for row in rows for name, value in row.items() for n in counts(value) if 0 < n < 10}
 
 
@@ -91,21 +87,20 @@ ROW = made(Row, 50)
 
 @given(n=st.integers(1, 9))
 def test_no_fact_of_a_table_states_a_count_of_few_people(n):
-    of = hints(ReportData)
-    facts = {name: made(of[name], n) for name in FACTS}
+    facts = {name: made(kind, n) for name, kind in FACTS.items()}
     criteria = {"r": {"k": 3, "unique_rows": n, "rows_missing": n, "rows_excluded": n}}
     of = hints(TableFacts)
     measured = {name: made(of[name], n) for name in of if name not in ("criteria", "utility", "price")}
     steps = made(tuple[GeneralizationStep, ...], n)
     result = add_steps(make_result("t", (ROW,), TableFacts(criteria=criteria, **measured)), steps)
-    found = ReportData(title="t", who="w", rows=(ROW,), criteria=criteria, result=result, **facts)
+    found = dataclasses.replace(result, criteria=criteria, **facts)
     assert small(found) <= EXEMPT
 
 
 @given(n=st.integers(1, 9), drawn=st.integers(10, 500))
 def test_no_row_states_how_few_people_were_not_judged(n, drawn):
     row = dataclasses.replace(ROW, n_people=drawn, n_drawn=drawn, n_judged=drawn - n)
-    (shown,) = ReportData(title="t", who="w", rows=(row,)).for_programs().rows
+    (shown,) = Result(title="t", setting="w", rows=(row,)).without_small().rows
     assert not 0 < shown.n_drawn - shown.n_judged < 10
-    again = ReportData(title="t", who="w", rows=(shown,)).for_programs().rows
+    again = Result(title="t", setting="w", rows=(shown,)).without_small().rows
     assert again == (shown,)

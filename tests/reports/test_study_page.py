@@ -18,15 +18,14 @@ from unmask.cli import main
 from unmask.core.errors import UnmaskError
 from unmask.data.databases import open_database
 from unmask.policy.condition import CONTROL_FIELDS, QUANTILES
-from unmask.reports import render
-from unmask.reports.data import ReportData
-from unmask.reports.words import told_apart
-from unmask.results import Fact, StudyRow
+from unmask.render.page import render
+from unmask.results import Fact, Result, StudyRow
+from unmask.results.words import told_apart
 from unmask.studies.facts import StudyFacts, Tradeoff
 from unmask.studies.parameters import list_families
 from unmask.studies.results_file import COLUMNS, RESULTS, MissingCells
 from unmask.studies.sentences import describe_dataset
-from unmask.studies.study_result import make_result, read_facts, read_report
+from unmask.studies.study_result import make_result, read_facts, read_result
 
 NBSP = "\u00a0"
 ABSENT = (*CONTROL_FIELDS, "n_people", "n_drawn", "n_judged", *QUANTILES)
@@ -72,9 +71,9 @@ def facts(given=None, missing=(), **changes) -> StudyFacts:
     return StudyFacts(rows=tuple(given), gaps=tuple(missing), **({"title": "Example"} | values | changes))
 
 
-def study(given=None, missing=(), *, reproduce=None, **changes) -> ReportData:
+def study(given=None, missing=(), *, reproduce=None, **changes) -> Result:
     reproduce = {"Run": "unmask study plan.toml -o results"} if reproduce is None else reproduce
-    return ReportData.of(make_result(facts(given, missing, **changes), reproduce))
+    return make_result(facts(given, missing, **changes), reproduce)
 
 
 def findings(study_facts: StudyFacts) -> list[tuple[str, list[str]]]:
@@ -91,7 +90,7 @@ def page() -> str:
     return render(study())
 
 
-def text(data: ReportData) -> str:
+def text(data: Result) -> str:
     return Page(render(data)).text.replace(NBSP, " ")
 
 
@@ -210,14 +209,14 @@ def test_the_first_screen_lists_what_no_other_beats_in_the_two_figures_shown():
     world = {"original": (0.9, 0.7, 1.0), "M k=3": (0.3, 0.4, 0.7), "M k=5": (0.2, 0.5, 0.8)}
     given = study(rows(world))
     assert tradeoffs(rows(world))[0].front == ("original", "M k=3", "M k=5")
-    assert [one.release for one in given.result.advice.alternatives] == ["M k=5", "original"]
+    assert [one.release for one in given.advice.alternatives] == ["M k=5", "original"]
 
 
 def test_unprotected_is_of_the_same_adversary():
     """The prosecutor does best unprotected, and the journalist against the protection."""
     reached = {("original", "p"): 0.9, ("original", "j"): 0.6, ("M", "p"): 0.1, ("M", "j"): 0.3}
     given = tuple(measured(name, who, "identity", value) for (name, who), value in reached.items())
-    assert Fact("Unprotected", f"60{NBSP}%") in study(given).result.at_risk.facts
+    assert Fact("Unprotected", f"60{NBSP}%") in study(given).at_risk.facts
     assert "Unprotected it is 60 % [58, 62]." in text(study(given))
 
 
@@ -451,14 +450,14 @@ def test_the_page_does_not_depend_on_where_the_folder_is(run, tmp_path_factory):
     other = tmp_path_factory.mktemp("elsewhere")
     for name in (RESULTS, "plan.toml"):
         (other / name).write_bytes((run / name).read_bytes())
-    assert render(read_report(run)) == render(read_report(other))
+    assert render(read_result(run)) == render(read_result(other))
 
 
 def test_the_command_writes_the_page_once(run):
     path = run / "page.html"
     done = unmask("report", run, "-o", path)
     assert done.exit_code == 0
-    assert path.read_text(encoding="utf-8") == render(read_report(run))
+    assert path.read_text(encoding="utf-8") == render(read_result(run))
     refused = unmask("report", run, "-o", path)
     assert refused.exit_code == 2
     assert "--force" in refused.stderr

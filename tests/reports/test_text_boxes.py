@@ -11,8 +11,8 @@ import pytest
 from tests.render.text_boxes import assert_legible
 from tests.reports.test_export import KINDS
 from unmask.render import Drawing, Figure
-from unmask.render.boxes import BROAD, FONT_SIZE, MIDDLE, NARROW
-from unmask.reports.export import items
+from unmask.render.charts.boxes import BROAD, FONT_SIZE, MIDDLE, NARROW
+from unmask.render.files import items
 
 WIDTHS = (NARROW, 330.0, MIDDLE - 1, MIDDLE, 640.0, BROAD)
 

@@ -9,8 +9,8 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unmask.results import AtRisk, AuditResult, Block, Chart, Column, Fact, Table
-from unmask.results.suppression import mark_people
+from unmask.results import AtRisk, Block, Chart, Column, Fact, Result, Table
+from unmask.results.suppression import mark_people, suppress_small_counts
 
 COLUMNS = (
     Column("name"),
@@ -36,7 +36,7 @@ def tables(draw):
 
 @given(tables(), st.integers(2, 40))
 def test_no_cell_and_no_difference_of_cells_is_a_count_of_few_people(table, least):
-    shared = table.without_small(least)
+    shared = suppress_small_counts(table, least)
     names = {row["name"] for row in table.rows if row["n"] is None or row["n"] >= least}
     assert {row["name"] for row in shared.rows} == names
     counts = [value for name in ("n", "judged", "at_risk") for value in shared.values(name) if isinstance(value, int)]
@@ -53,7 +53,7 @@ def test_no_cell_and_no_difference_of_cells_is_a_count_of_few_people(table, leas
 @given(tables(), st.integers(2, 40))
 def test_a_shared_count_is_never_smaller_than_the_true_one(table, least):
     original = {row["name"]: row for row in table.rows}
-    for row in table.without_small(least).rows:
+    for row in suppress_small_counts(table, least).rows:
         true = original[row["name"]]
         assert row["share"] is None or row["share"] >= true["share"] - 1e-9
         assert isinstance(row["at_risk"], str) or row["at_risk"] >= true["at_risk"]
@@ -61,14 +61,14 @@ def test_a_shared_count_is_never_smaller_than_the_true_one(table, least):
 
 @given(tables(), st.integers(1, 40))
 def test_suppressing_again_changes_nothing(table, least):
-    shared = table.without_small(least)
+    shared = suppress_small_counts(table, least)
     kept = shared.select(name for name in ("name", "k", "n", "judged", "at_risk"))
-    assert kept.without_small(least) == kept
+    assert suppress_small_counts(kept, least) == kept
 
 
 @given(tables())
 def test_the_owner_of_the_data_sees_every_number(table):
-    assert table.without_small(1) == table
+    assert suppress_small_counts(table, 1) == table
 
 
 @given(st.integers(0, 50), st.integers(1, 40))
@@ -77,7 +77,9 @@ def test_counts_in_sentences_follow_the_same_rule(count, least):
     chart = Chart("points", "t", "x", "y", label=sentence)
     block = Block("b", "B", sentence, (chart,), introduction=sentence, notes=(sentence,))
     risk = AtRisk(mark_people(count), sentence, (Fact("Found", sentence),))
-    result = AuditResult("t", "k", "c", "s", sentence, (), blocks=(block,), at_risk=risk).without_small(least)
+    result = Result(
+        "t", "s", (), headline=sentence, blocks=(block,), at_risk=risk, smallest_shown=least
+    ).without_small()
     expected = f"fewer than {least}" if 0 < count < least else str(count)
     (shared,) = result.blocks
     texts = (result.headline, shared.sentence, shared.introduction, *shared.notes, shared.charts[0].label)
@@ -110,7 +112,7 @@ def value_tables(draw):
 
 @given(value_tables(), st.integers(2, 40))
 def test_no_value_of_few_people_is_named_and_no_share_describes_few_of_them(table, least):
-    shared = table.without_small(least)
+    shared = suppress_small_counts(table, least)
     holders = {row["value"]: round(row["prior"] * row["n"]) for row in table.rows}
     named = {value for value in shared.values("value") if value.startswith("value")}
     assert named == {value for value, count in holders.items() if count >= least}
@@ -120,8 +122,8 @@ def test_no_value_of_few_people_is_named_and_no_share_describes_few_of_them(tabl
         assert isinstance(row["inferred"], str) or row["inferred"] % least == 0 or row["inferred"] == row["n"]
         assert row["right"] is None or (not isinstance(row["inferred"], str) and row["right"] == round(row["right"], 2))
     names = ("column", "value", "prior", "inferred", "n")
-    assert shared.select(names).without_small(least) == shared.select(names)
-    assert table.without_small(1) == table
+    assert suppress_small_counts(shared.select(names), least) == shared.select(names)
+    assert suppress_small_counts(table, 1) == table
 
 
 @given(st.lists(st.integers(0, 60), max_size=12), st.integers(2, 40))
@@ -129,7 +131,7 @@ def test_small_bins_are_empty_and_cut_at_the_ends(counts, least):
     n = sum(counts) + 1
     columns = (Column("place", kind="number"), Column("before", kind="bin", of="n"), Column("n", kind="number"))
     table = Table.from_records("bins", columns, [(place, count / n, n) for place, count in enumerate(counts)])
-    shared = table.without_small(least)
+    shared = suppress_small_counts(table, least)
     large = [place for place, count in enumerate(counts) if count >= least]
     assert shared.values("place") == (list(range(large[0], large[-1] + 1)) if large else [])
     assert [row["place"] for row in shared.rows if row["before"] > 0] == large
@@ -139,7 +141,7 @@ def test_small_bins_are_empty_and_cut_at_the_ends(counts, least):
         or math.isclose(row["before"] * n % least, least, abs_tol=1e-6)
         for row in shared.rows
     )
-    assert shared.without_small(least) == shared
+    assert suppress_small_counts(shared, least) == shared
 
 
 @given(st.lists(st.integers(0, 60), max_size=12), st.integers(2, 40))
@@ -150,16 +152,16 @@ def test_exact_counts_are_hidden_if_small_and_a_series_is_limited_after_that(cou
         Column("unique", kind="people", exact=True),
     )
     table = Table.from_records("t", columns, [("r", count, count) for count in counts])
-    shared = replace(table, series=("release",), limit=2).without_small(least)
+    shared = suppress_small_counts(replace(table, series=("release",), limit=2), least)
     assert shared.values("class_size") == [count for count in counts if count >= least][:2]
     assert shared.values("unique") == shared.values("class_size")
-    unique = table.select(["unique"]).without_small(least).values("unique")
+    unique = suppress_small_counts(table.select(["unique"]), least).values("unique")
     assert unique == [f"fewer than {least}" if 0 < count < least else count for count in counts]
 
 
 def test_a_sentence_can_be_written_from_the_suppressed_tables():
     table = Table.from_records("t", (Column("n", kind="people"),), [(3,)])
     block = Block("b", "B", lambda tables: f"{tables['t'].rows[0]['n']} people")
-    result = AuditResult("t", "k", "c", "s", "", (), tables=(table,), blocks=(block,))
-    assert result.without_small(10).sentences() == ["fewer than 10 people"]
-    assert result.without_small(1).sentences() == ["3 people"]
+    result = Result("t", "s", (), facts=(table,), blocks=(block,))
+    assert result.without_small().sentences() == ["fewer than 10 people"]
+    assert replace(result, smallest_shown=1).without_small().sentences() == ["3 people"]

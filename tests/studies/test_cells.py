@@ -7,12 +7,12 @@ from unmask.core.errors import UnmaskError
 from unmask.graphs import Auxiliary, Nar09, SocialGraph, datasets, select_seeds, split
 from unmask.graphs.evaluation import rates
 from unmask.measures import evaluate, success_probability
-from unmask.reports import render
+from unmask.render.page import render
 from unmask.studies.cells import run_cell
 from unmask.studies.reading import read_plan
 from unmask.studies.run import run_study
 from unmask.studies.sentences import describe_dataset
-from unmask.studies.study_result import read_facts, read_report
+from unmask.studies.study_result import read_facts, read_result
 from unmask.tables import ClassAttack, Knowledge, Mondrian, Table, utility
 from unmask.tables.audit.study import UTILITY
 from unmask.tables.datasets import synthetic_census
@@ -199,7 +199,7 @@ def test_c7_a_location_study_speaks_and_ranks_by_its_own_loss(tmp_path):
     (plane,) = page.tradeoffs
     assert (plane.direction, plane.risk_unit) == ("low", "m")
     assert set(plane.front) == {"none", near, far}  # the more error the less utility
-    text = render(read_report(tmp_path / "out"))
+    text = render(read_result(tmp_path / "out"))
     assert "Error against utility" in text
     assert ">Error (m)<" in text
     assert "Up keeps more, right risks less." in text

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from unmask.reports import headlines, render, sentences
-from unmask.reports.data import COLUMNS, INSIDER, ORDER
-from unmask.reports.summary import summary
+from unmask.findings.sentences import sentences
+from unmask.render.page import render
+from unmask.render.summary import summary
+from unmask.results.names import COLUMNS, INSIDER, ORDER
+from unmask.results.scope import headlines
 from unmask.tables import Mondrian, Table
 from unmask.tables.audit.attacked_release import LEARNER, PROSECUTOR
 from unmask.tables.audit.auditor_knowledge import AuditorKnowledge
@@ -133,6 +135,6 @@ def test_a_page_does_not_tell_how_many_when_they_are_few():
     result = audited(table, *Mondrian(k=10)(table))
     (facts,) = result.table("exposure_columns").where(name="rare").rows
     assert facts["alone"] == 3
-    (facts,) = result.without_small(10).table("exposure_columns").where(name="rare").rows
+    (facts,) = result.without_small().table("exposure_columns").where(name="rare").rows
     assert (facts["alone"], facts["missing"]) == ("fewer than 10", 0)
     assert "fewer than 10" in render(result)

@@ -18,7 +18,7 @@ from unmask.document import load
 from unmask.economics import Attacker, AttackerKind, BestCampaign, ProtectedRelease, Publisher, PublisherGame, Terms
 from unmask.graphs import Ensemble, Rematch
 from unmask.plan import Cell
-from unmask.reports import ReportData, render
+from unmask.render.page import render
 from unmask.studies.beliefs import BELIEFS
 from unmask.studies.cells import believed
 from unmask.studies.game import make_result, play, priced, read_game, write_game
@@ -28,7 +28,7 @@ from unmask.studies.game.sentences import describe_spared
 from unmask.studies.questions import QUESTIONS, list_question_lines
 from unmask.studies.reading import read_plan
 from unmask.studies.run import run_study
-from unmask.studies.study_result import read_report
+from unmask.studies.study_result import read_result
 from unmask.studies.workers import finished
 from unmask.toml_text import format_document
 
@@ -80,7 +80,7 @@ def opening(facts):
 
 
 def page(facts):
-    return render(ReportData.of(make_result(facts)))
+    return render(make_result(facts))
 
 
 def unmask(*arguments):
@@ -274,7 +274,7 @@ def test_a_study_keeps_what_its_game_prices(studied, play_game):
 
 
 def test_the_page_of_a_study_has_its_game(studied):
-    text = render(read_report(studied[0]))
+    text = render(read_result(studied[0]))
     assert "What to release, and what to ask for it" in text
     assert opening(studied[1])[0] in text
     assert "What stops each attacker" in text
@@ -305,7 +305,7 @@ def test_damaged_files_of_a_study_are_made_again_or_named(studied, tmp_path):
     for damaged in ("{", "[]", '{"title": 1}'):
         (results / "game.json").write_text(damaged)
         with pytest.raises(UnmaskError, match=r"game\.json of folder 'run' is damaged"):
-            read_report(results)
+            read_result(results)
 
 
 def test_a_game_of_no_study_is_refused(folder):

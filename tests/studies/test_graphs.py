@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 from unmask import UnmaskError
+from unmask.findings.people_at_risk import Watched
+from unmask.findings.sentences import sentences as report_sentences
 from unmask.graphs import (
     Auxiliary,
     Climb,
@@ -31,11 +33,8 @@ from unmask.graphs.audit.network_pairs import DerivedPair, GivenPair
 from unmask.graphs.evaluation import outcomes, rates
 from unmask.graphs.knowledge import SeedPairs
 from unmask.measures.rates import MIN_SPREAD, RATES, RunValues, coverage
-from unmask.reports import ReportData
-from unmask.reports import render as render_report
-from unmask.reports import sentences as report_sentences
-from unmask.reports.at_risk import Watched
-from unmask.reports.sections.closing import not_run_groups
+from unmask.render.closing import not_run_groups
+from unmask.render.page import render as render_report
 from unmask.results.words import plural
 
 SECRET = "SECRET77"
@@ -52,7 +51,7 @@ def plan(**settings):
 
 def facts(result, name="attacks"):
     """Facts of a table of the result."""
-    return [SimpleNamespace(**row) for table in result.tables if table.name == f"graph_{name}" for row in table.rows]
+    return [SimpleNamespace(**row) for table in result.facts if table.name == f"graph_{name}" for row in table.rows]
 
 
 def summary_of(result):
@@ -61,12 +60,12 @@ def summary_of(result):
 
 
 def render(result):
-    return render_report(ReportData.of(result))
+    return render_report(result)
 
 
 def sentences(result):
     """Findings as the owner reads them."""
-    return report_sentences(replace(ReportData.of(result), least=1).without_small())
+    return report_sentences(replace(result, smallest_shown=1).without_small())
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,10 @@ import pytest
 from unmask import UnmaskError
 from unmask.economics import Attacker
 from unmask.economics.audit import AttackerSource
-from unmask.reports import ReportData, headlines, render, sentences
+from unmask.findings.sentences import sentences
+from unmask.render.page import render
 from unmask.results.formats import percent
+from unmask.results.scope import headlines
 from unmask.tables import Mondrian, Register, Table
 from unmask.tables.audit.auditor_knowledge import AuditorKnowledge
 from unmask.tables.audit.table_audit import audit_tables
@@ -128,7 +130,7 @@ def test_u10_a_page_names_no_value_that_few_people_have():
         {"r": Table.read({"q": np.arange(100) % 5, "ill": ill}, quasi_identifiers="q", sensitive="ill")}
     )
     assert {row["value"] for row in _values(result)} == {"no. 1", "no. 2", "no. 3"}
-    suppressed = result.without_small(10)
+    suppressed = result.without_small()
     assert {row["value"] for row in _values(suppressed)} == {"no. 1", "a value that fewer than 10 people have"}
-    assert suppressed.without_small(10) == suppressed
-    assert not any(value in render(replace(ReportData.of(result), least=1)) for value in ("HIV", "gout"))
+    assert replace(suppressed, is_shared=False).without_small() == suppressed
+    assert not any(value in render(replace(result, smallest_shown=1)) for value in ("HIV", "gout"))

@@ -183,11 +183,11 @@ def test_an_audit_of_a_synthetic_release_asks_only_learners():
         ("all columns", "ill"),
     }
     assert all(np.isfinite(row.posterior) for row in rows if row.measure == "log_loss_bits")
-    assert set(result.data.result.table("values").values("release")) == {"release"}
+    assert set(result.table("values").values("release")) == {"release"}
     by_name = {(row.adversary, row.measure): row for row in rows}
     assert by_name["all columns", "realized_success"].posterior > by_name["learner", "realized_success"].posterior
-    assert result.data.criteria["release"]["replicated_uniques"] is not None
-    assert "original" in result.data.adversaries["prosecutor"]
+    assert result.criteria["release"]["replicated_uniques"] is not None
+    assert "original" in result.adversaries["prosecutor"]
 
 
 def test_the_baseline_is_the_best_attack_on_control_people():

@@ -9,7 +9,7 @@ import pytest
 
 from tests.reports.test_html import Page, single
 from unmask import Posterior, Truth
-from unmask.reports import render
+from unmask.render.page import render
 from unmask.tables.audit.attack_run import AttackRun
 from unmask.tables.audit.calibration import CalibrationBin, calibration_bins
 from unmask.tables.audit.result import TableFacts, make_result
@@ -18,7 +18,7 @@ from unmask.tables.audit.result import TableFacts, make_result
 def page(people: int = 400) -> str:
     row = single().rows[0]
     item = CalibrationBin(row.release, row.adversary, "identity", 0.2, 0.21, 0.17, 0.25, people)
-    return render(single(result=make_result("t", (row,), TableFacts(calibration=[item]))))
+    return render(make_result("t", (row,), TableFacts(calibration=[item])))
 
 
 def test_people_of_one_bin_are_together_and_each_is_counted_once():

@@ -10,7 +10,8 @@ from click.testing import CliRunner
 import unmask
 from unmask import UnmaskError
 from unmask.cli import main
-from unmask.reports import render, sentences
+from unmask.findings.sentences import sentences
+from unmask.render.page import render
 from unmask.tables import Background, BackOff, Mondrian, Suppress, Table, datasets
 from unmask.tables.control.similarity import measure_shift
 
@@ -92,7 +93,7 @@ def test_the_same_people_twice_have_no_excess():
         row = row_of(result, measure)
         assert row.control == pytest.approx(row.posterior)
         assert row.excess == pytest.approx(0, abs=1e-12)
-    assert "is not shown to learn ill from people's own records (0" in " ".join(sentences(result.data))
+    assert "is not shown to learn ill from people's own records (0" in " ".join(sentences(result))
 
 
 def test_an_error_that_control_people_have_more_of_is_an_excess():
@@ -112,8 +113,8 @@ def test_identity_has_no_control_people_and_beliefs_none():
 
 def test_the_page_says_what_being_in_it_added():
     _, _, _, result = audited(k=2)
-    assert any("from people's own records" in sentence for sentence in sentences(result.data))
-    assert "own records added" in render(result.data)
+    assert any("from people's own records" in sentence for sentence in sentences(result))
+    assert "own records added" in render(result)
     assert "control" in repr(result)
 
 
@@ -197,7 +198,7 @@ def test_a_synthetic_release_has_no_row_of_anybody():
         "k, prosecutor_average, prosecutor_max and whose record is whose in release",
         "it is synthetic: no released row is a person's",
     ) in result.not_run
-    assert [result.data.criteria["release"][name] for name in ("k", "prosecutor_average")] == [None, None]
+    assert [result.criteria["release"][name] for name in ("k", "prosecutor_average")] == [None, None]
 
 
 def test_rows_that_are_nobodys_are_not_somebodys_too():
@@ -261,7 +262,7 @@ def test_an_audit_says_when_control_people_are_unlike(shared, state):
     if state == "weighted":
         assert row.control is not None
         assert "count by weight" in row.note
-        assert any("They differ from the people attacked" in assumption for assumption in result.data.assumptions)
+        assert any("They differ from the people attacked" in assumption for assumption in result.assumptions)
     else:
         assert row.control is None
         assert any("draw control people" in reason for _, reason in result.not_run)

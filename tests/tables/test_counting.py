@@ -294,7 +294,7 @@ def test_an_audit_takes_counted_tables_and_tables_in_memory_alike(people):
     assert {adversary for adversary, *_ in posteriors["counted"]} == {"prosecutor", "register", "insider"}
     for key, row in posteriors["counted"].items():
         assert alike(row.posterior, posteriors["read"][key].posterior), key
-    assert [row["n"] for row in result.data.result.table("price_releases").rows] == [700, 700]
+    assert [row["n"] for row in result.table("price_releases").rows] == [700, 700]
     assert "What people of one value share" not in dict(result.not_run)
 
 

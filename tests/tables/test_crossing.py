@@ -13,9 +13,9 @@ from unmask.cli import main
 from unmask.core.errors import NotRunError, UnmaskError
 from unmask.core.inference import compose
 from unmask.core.truth import Truth
+from unmask.findings.sentences import sentences
 from unmask.measures import realized_success, success_probability
-from unmask.policy import Condition, Policy, Requirement
-from unmask.reports.findings.rows import sentences
+from unmask.policy import Condition, Policy, Requirement, judge_result
 from unmask.tables import ClassAttack, Mondrian, RankSwap, Suppress, Table
 from unmask.tables.attacks.intersection import IntersectionAttack
 from unmask.tables.background import Background
@@ -186,7 +186,7 @@ def _audited(*released, table, **options):
     names = [f"r{index}" for index in range(len(released))]
     releases = {name: release for name, (release, _) in zip(names, released, strict=True)}
     origins = {name: rows for name, (_, rows) in zip(names, released, strict=True)}
-    return unmask.audit(releases, original=table, origin=origins, **options).data
+    return unmask.audit(releases, original=table, origin=origins, **options)
 
 
 def _all_columns(table, name, k):
@@ -231,7 +231,10 @@ def test_a_policy_judges_who_crosses():
     released = _all_columns(table, "age", 10), _all_columns(table, "zip", 10)
     policy = Policy("P", (Requirement(Condition.parse("identity:success_probability.worst <= 0.02")),))
     states = {
-        is_joint: [verdict.state for verdict in _audited(*released, table=table, together=is_joint).judged([policy])]
+        is_joint: [
+            verdict.state
+            for verdict in judge_result(_audited(*released, table=table, together=is_joint), [policy]).verdicts
+        ]
         for is_joint in (False, True)
     }
     assert states == {False: ["acceptable"] * 2, True: ["not acceptable"] * 2}
@@ -250,9 +253,7 @@ def test_why_nobody_crosses():
     def reason_not_run(*released):
         return _reason_not_run(_audited(*released, table=table, together=True))
 
-    assert "needs the original" in _reason_not_run(
-        unmask.audit({"one": first[0], "other": second[0]}, together=True).data
-    )
+    assert "needs the original" in _reason_not_run(unmask.audit({"one": first[0], "other": second[0]}, together=True))
     assert "r1 has 300 rows of 400 people" in reason_not_run(first, small)
     assert "no column is unchanged in all releases" in reason_not_run(first, bare)
     assert "do not match their own rows" in reason_not_run(

@@ -265,7 +265,7 @@ def test_who_knows_a_kept_cell_finds_it_however_a_release_spells_it():
     release = _spelt(cents=0, day="2024-{m:02}-{d:02}")
 
     alike, spelt = (
-        unmask.audit(release_form, original=original, origin=np.arange(80)).data
+        unmask.audit(release_form, original=original, origin=np.arange(80))
         for release_form in (original.take(slice(None)), release)
     )
     for result in (alike, spelt):
@@ -296,7 +296,7 @@ def test_a_weight_that_tells_a_region_restores_it_and_nobody_is_taken_to_know_it
     )
     release, origin = Mondrian(k=16)(original)
 
-    result = unmask.audit(release, original=original, origin=origin).data
+    result = unmask.audit(release, original=original, origin=origin)
 
     (restored,) = (
         restored_cell
@@ -306,7 +306,5 @@ def test_a_weight_that_tells_a_region_restores_it_and_nobody_is_taken_to_know_it
     assert (restored.restored, restored.exact) == (1, True)
     assert [assumption for assumption in result.assumptions if "knows a person's weight" in assumption]
     assert not [
-        assumption
-        for assumption in unmask.audit(Mondrian(k=16)(table(cells))[0]).data.assumptions
-        if "weight" in assumption
+        assumption for assumption in unmask.audit(Mondrian(k=16)(table(cells))[0]).assumptions if "weight" in assumption
     ]

@@ -11,8 +11,8 @@ from tests.envelopes import parsed
 from unmask.cli import main
 from unmask.economics import read_attacker
 from unmask.economics.audit import AttackerSource
-from unmask.policy import Policy
-from unmask.reports import ReportData, render
+from unmask.policy import Policy, judge_result
+from unmask.render.page import render
 from unmask.results.formats import percent
 from unmask.tables import Mondrian, Table, criteria
 from unmask.tables.audit.auditor_knowledge import AuditorKnowledge
@@ -62,7 +62,7 @@ def test_t3_identity_is_not_run_where_rows_are_nobodys(tmp_path):
     assert percent(share) in reason
     assert reason.partition(":")[0] in render(result)
     conditions = ["k >= 5", "prosecutor_average <= 0.1", "prosecutor_max <= 0.1"]
-    (verdict,) = ReportData.of(result).judged([Policy.of(conditions, title="Ours")])
+    (verdict,) = judge_result(result, [Policy.of(conditions, title="Ours")]).verdicts
     assert [assessment.unknown_reason for assessment in verdict.assessments] == [
         f"this measure was not evaluated: {reason}"
     ] * 3

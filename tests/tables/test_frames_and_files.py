@@ -51,7 +51,7 @@ def _cells(table):
 
 
 def _audit(table):
-    data = unmask.audit(table).data
+    data = unmask.audit(table)
     return repr([[(row.adversary, row.measure, row.posterior, row.worst) for row in data.rows], data.criteria])
 
 
@@ -88,7 +88,7 @@ def test_text_numbers_of_a_frame_have_the_order_of_numbers(tmp_path):
     frame = pd.DataFrame(cells)
     frame.to_csv(tmp_path / "t.csv", index=False)
     criteria = [
-        unmask.audit(unmask.read_table(source, quasi_identifiers="age", sensitive="pay")).data.criteria["release"]
+        unmask.audit(unmask.read_table(source, quasi_identifiers="age", sensitive="pay")).criteria["release"]
         for source in (frame, tmp_path / "t.csv", cells)
     ]
 

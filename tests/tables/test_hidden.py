@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from unmask.measures import evaluate, realized_success, success_probability
-from unmask.reports.data import INSIDER
+from unmask.results.names import INSIDER
 from unmask.tables import AttributeInference, Background, Table
 from unmask.tables.attacks import BackOff
 from unmask.tables.audit.assumptions import list_hidden_values

@@ -10,9 +10,10 @@ from click.testing import CliRunner
 import unmask
 from unmask import Truth, UnmaskError
 from unmask.cli import main
+from unmask.findings.sentences import sentences
 from unmask.measures import evaluate, realized_success
 from unmask.measures.excess import People, excess
-from unmask.reports.data import COLUMNS
+from unmask.results.names import COLUMNS
 from unmask.tables import Background, ClassAttack, Linkability, Parts, Table
 
 NAMES = ("age", "sex", "city", "job")
@@ -112,7 +113,7 @@ def test_without_control_people_it_is_not_separated():
     assert (row.control, row.excess) == (None, None)
     reason = dict(result.not_run)["Linkability of two parts of a record: members"]
     assert "--control" in reason
-    assert any("guessing gives 0.33" in sentence for sentence in unmask.reports.sentences(result.data))
+    assert any("guessing gives 0.33" in sentence for sentence in sentences(result))
 
 
 def test_control_people_without_a_column_of_a_part_are_left_out_of_the_question():

@@ -9,9 +9,9 @@ from click.testing import CliRunner
 import unmask
 from unmask import UnmaskError
 from unmask.cli import main
-from unmask.reports import sentences
-from unmask.reports.at_risk import Watched
-from unmask.reports.words import MEMBERSHIP, RARE
+from unmask.findings.people_at_risk import Watched
+from unmask.findings.sentences import sentences
+from unmask.results.names import MEMBERSHIP, RARE
 from unmask.studies.cells import run_cell
 from unmask.studies.reading import read_plan
 from unmask.tables import Background, Mondrian, ShadowMembership, Table
@@ -238,8 +238,8 @@ def test_each_score_alone_is_a_companion_and_leads_nothing():
     companions = [row for row in result.rows if row.adversary in COMPANIONS]
     assert {row.status for row in companions} == {"scores"}
     assert {row.measure for row in companions} <= {"membership_auc", "true_positive_rate_at_0.1"}
-    assert not any("nothing but" in sentence for sentence in sentences(result.data))
-    (sentence,) = [sentence for sentence in sentences(result.data) if "when they say who is in it" in sentence]
+    assert not any("nothing but" in sentence for sentence in sentences(result))
+    (sentence,) = [sentence for sentence in sentences(result) if "when they say who is in it" in sentence]
     assert "knows every released column" in sentence
     assert "false alarms among other people" in sentence
 

@@ -56,27 +56,25 @@ def test_who_takes_the_nearest_row_finds_people_whose_numbers_were_moved_a_littl
     result = unmask.audit(release, original=original, origin=origin, policy="identity:success_probability.worst <= 0.5")
 
     by_hand = _nearest_by_hand(original, release, origin).mean()
-    announced, realized = (
-        _row_of(result.data, "nearest", name) for name in ("success_probability", "realized_success")
-    )
+    announced, realized = (_row_of(result, "nearest", name) for name in ("success_probability", "realized_success"))
     assert by_hand > 0.9
     assert realized.posterior == pytest.approx(by_hand, abs=0.03)  # of half of the people
     assert announced.posterior == pytest.approx(realized.posterior, abs=0.05)
     assert announced.status == "model"
     assert "do not match their own row, by" in announced.note
-    assert result.data.verdicts[0].state == "not acceptable"
-    assert _row_of(result.data, "nearest", "realized_success", "ill").posterior > 0.85
+    assert result.verdicts[0].state == "not acceptable"
+    assert _row_of(result, "nearest", "realized_success", "ill").posterior > 0.85
 
 
 def test_the_prosecutor_alone_would_have_called_it_safe():
     original, release, origin = _people(noise_scale=0.002)
-    result = unmask.audit(release, original=original, origin=origin).data
+    result = unmask.audit(release, original=original, origin=origin)
     assert _row_of(result, "prosecutor", "realized_success").posterior < 0.05
 
 
 def test_what_is_announced_falls_with_what_is_found():
     original, release, origin = _people(noise_scale=0.5, n=400)
-    result = unmask.audit(release, original=original, origin=origin).data
+    result = unmask.audit(release, original=original, origin=origin)
     announced, realized = (_row_of(result, "nearest", name) for name in ("success_probability", "realized_success"))
     assert realized.posterior < 0.1
     assert announced.posterior < 0.1
@@ -85,12 +83,12 @@ def test_what_is_announced_falls_with_what_is_found():
 
 def test_nobody_takes_the_nearest_row_where_people_fit_theirs_or_the_protection_is_said():
     original, release, origin = _people()
-    plain = unmask.audit(release, original=original, origin=origin).data
+    plain = unmask.audit(release, original=original, origin=origin)
     boxes_release, rows = Mondrian(k=5)(original)
-    boxes = unmask.audit(boxes_release, original=original, origin=rows).data
+    boxes = unmask.audit(boxes_release, original=original, origin=rows)
     noise = AddNoise(sd={"age": 0.5, "income": 50, "debt": 9})
     noisy, whose = noise(original, rng=np.random.default_rng(2))  # by which somebody is surer than numbers can say
-    result = unmask.audit(noisy, original=original, origin=whose, protection=noise).data
+    result = unmask.audit(noisy, original=original, origin=whose, protection=noise)
     for found in (plain, boxes, result):
         assert _row_of(found, "nearest", "realized_success") is None
 
@@ -102,7 +100,7 @@ def test_a_row_that_says_anything_of_a_missing_cell_was_not_moved():
     release, origin = Mondrian(k=10)(original)
     assert "*" in release["age"].tolist()
 
-    result = unmask.audit(release, original=original, origin=origin).data
+    result = unmask.audit(release, original=original, origin=origin)
 
     assert _row_of(result, "nearest", "realized_success") is None
 
@@ -117,21 +115,21 @@ class Untold:
 def test_a_protection_that_says_nothing_of_itself_leaves_the_nearest_row():
     original, _, _ = _people()
     release, origin = Untold()(original, rng=np.random.default_rng(0))
-    result = unmask.audit(release, original=original, origin=origin, protection=Untold()).data
+    result = unmask.audit(release, original=original, origin=origin, protection=Untold())
     assert _row_of(result, "nearest", "realized_success").posterior > 0.9
 
 
 def test_few_people_are_compared_with_many_rows(monkeypatch):
     monkeypatch.setattr("unmask.tables.audit.perturbed.MAX_COMPARED_PAIRS", 60 * 300)
     original, release, origin = _people(noise_scale=0.002)
-    result = unmask.audit(release, original=original, origin=origin).data
+    result = unmask.audit(release, original=original, origin=origin)
     assert _row_of(result, "nearest", "realized_success").n == 60
 
 
 def test_large_releases_say_that_the_nearest_row_is_not_looked_for(monkeypatch):
     monkeypatch.setattr("unmask.tables.audit.perturbed.MAX_ROWS", 100)
     original, release, origin = _people(noise_scale=0.002)
-    result = unmask.audit(release, original=original, origin=origin).data
+    result = unmask.audit(release, original=original, origin=origin)
     assert [
         reason
         for analysis, reason in result.not_run

@@ -16,8 +16,8 @@ from unmask.core.errors import FailedError
 from unmask.core.posterior import Posterior
 from unmask.core.truth import Truth
 from unmask.data.writing import is_formula
+from unmask.findings.people_at_risk import AtRisk, Watched
 from unmask.measures import calibration_error, effective_set_size, realized_success, success_probability
-from unmask.reports.at_risk import AtRisk, Watched
 from unmask.tables import Identity, Lattice, Mondrian, Suppress, SuppressCells, Table, reading
 from unmask.tables.audit.attacked_release import LISTED_ONCE, AttackedRelease
 from unmask.tables.audit.auditor_knowledge import AuditorKnowledge
@@ -88,12 +88,12 @@ def test_an_audit_and_a_protection_say_how_many_people_a_class_has():
     assert smallest >= 5
     assert share > 1 / 5
     assert (protected.facts["k_people"], protected.facts["person_share"]) == (smallest, share)
-    assert result.data.criteria["release"]["k_people"] == smallest
-    assert result.data.criteria["release"]["person_share"] == share
-    assert any(f"are of {len(set(person.tolist()))} people" in caution for caution in result.data.cautions)
+    assert result.criteria["release"]["k_people"] == smallest
+    assert result.criteria["release"]["person_share"] == share
+    assert any(f"are of {len(set(person.tolist()))} people" in caution for caution in result.cautions)
     assert any(
         f"up to {100 * share:.0f} % of the rows of a class of release belong to one person" in caution
-        for caution in result.data.cautions
+        for caution in result.cautions
     )
     assert f"some people have several: a class has at least {smallest} people" in result.to_html()
     assert "some people have several" not in unmask.audit(protected.release, original=_read(cells)).to_html()
@@ -133,9 +133,9 @@ def test_whoever_picks_any_row_of_a_person_has_found_them(seed):
     table = _read(cells, person)
     release, origin = Mondrian(k=5)(table)
 
-    data = unmask.audit(release, original=table, origin=origin).data
+    data = unmask.audit(release, original=table, origin=origin)
     rows = data.rows
-    bins = data.result.table("promises").where(target="identity").rows
+    bins = data.table("promises").where(target="identity").rows
     assert not [item for item in bins if item["adversary"] != "order"]
 
     for name, table_shown, owner in (("original", table, person), ("release", release, person[origin])):
@@ -178,17 +178,17 @@ def test_an_audit_says_that_it_takes_a_row_for_a_person():
     _, cells = _stays()
     result = unmask.audit(_read(cells))
 
-    assert "k_people" not in result.data.criteria["release"]
-    assert "Each row is one person: k, shares and numbers of people count rows." in result.data.assumptions
+    assert "k_people" not in result.criteria["release"]
+    assert "Each row is one person: k, shares and numbers of people count rows." in result.assumptions
 
 
 def test_an_audit_of_several_releases_says_that_nobody_crosses_them():
     _, cells = _stays()
     finer, coarser = Mondrian(k=5)(_read(cells))[0], Mondrian(k=9)(_read(cells))[0]
 
-    assumptions = unmask.audit({"finer": finer, "coarser": coarser}).data.assumptions
+    assumptions = unmask.audit({"finer": finer, "coarser": coarser}).assumptions
     assert any("attacked alone" in assumption and "--together" in assumption for assumption in assumptions)
-    assert not any("attacked alone" in assumption for assumption in unmask.audit(finer).data.assumptions)
+    assert not any("attacked alone" in assumption for assumption in unmask.audit(finer).assumptions)
 
 
 def test_nobody_is_held_back_in_part():
@@ -342,7 +342,7 @@ def test_people_are_counted_once_wherever_they_are_counted():
     table = _read(cells, person)
     release, origin = Mondrian(k=5)(table)
 
-    data = unmask.audit(release, original=table, origin=origin, attacker="case-study", smallest_shown=1).data
+    data = unmask.audit(release, original=table, origin=origin, attacker="case-study", smallest_shown=1)
 
     owner = person[origin]
     released_cells = list(zip(*(release[name].tolist() for name in ("age", "sex")), strict=True))
@@ -352,10 +352,10 @@ def test_people_are_counted_once_wherever_they_are_counted():
     (spread,) = (entry for entry in data.distribution if (entry.release, entry.adversary, entry.target) == WHOM)
     assert spread.people == 60
     assert spread.above[0.09] == sum(value > 0.09 for value in highest_risks)
-    assert set(data.result.table("price_releases").values("n")) == {60}
+    assert set(data.table("price_releases").values("n")) == {60}
     assert {row.n for row in data.rows if row.target in ("identity", "ill")} == {60}
-    assert set(data.result.table("values").values("n")) == {60}
-    classes = data.result.table("classes").where(target="identity").rows
+    assert set(data.table("values").values("n")) == {60}
+    classes = data.table("classes").where(target="identity").rows
     people = {released_cells[item["row"]]: item["people"] for item in classes}
     assert people == {
         person_at_risk: len({owner for box, owner in theirs if box == person_at_risk}) for person_at_risk in people
@@ -403,7 +403,7 @@ def test_a_register_is_not_linked_to_several_rows_of_a_person(stays):
     table = _read(cells, stays)
     register = table.take(np.unique(stays, return_index=True)[1])
 
-    data = unmask.audit(table, original=table, register=register, attacker="case-study").data
+    data = unmask.audit(table, original=table, register=register, attacker="case-study")
 
     assert not [row for row in data.rows if row.adversary == "register"]
     assert ("Linkage to a register of named people", LISTED_ONCE) in data.not_run
@@ -416,7 +416,7 @@ def test_a_release_that_lacks_rows_of_people_says_whom_it_lacks():
     indices = np.flatnonzero((person > 2) & (np.arange(len(person)) % 2 == 0))
     n_present = len(set(person[indices].tolist()))
 
-    assumptions = unmask.audit(table.take(indices), original=table, origin=indices).data.assumptions
+    assumptions = unmask.audit(table.take(indices), original=table, origin=indices).assumptions
 
     assert any(f"has no row of {60 - n_present} of the 60 people" in assumption for assumption in assumptions)
 
@@ -435,7 +435,7 @@ def test_control_people_are_set_beside_those_of_several_rows():
 
     assert len(evidence.shift.weight) == 400
     assert evidence.shift.is_similar
-    assert any("The 400 control people are in no release" in assumption for assumption in result.data.assumptions)
+    assert any("The 400 control people are in no release" in assumption for assumption in result.assumptions)
     (row,) = (
         row
         for row in result.rows
@@ -488,7 +488,7 @@ def test_questions_about_one_row_of_a_person_are_not_asked():
         members, original=members, origin=np.arange(members.n_rows), control=control, protection=Identity(), parts=parts
     )
 
-    reasons = dict(result.data.not_run)
+    reasons = dict(result.not_run)
     assert reasons["Singling out"] == SEVERAL_ROWS
     (linked,) = (row for row in result.rows if row.measure == "parts_linked")
     assert linked.n == 100

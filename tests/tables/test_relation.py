@@ -10,7 +10,7 @@ from tests.engines import count_source, reading
 from unmask import FailedError, UnmaskError, protect
 from unmask.data.engine import open_engine
 from unmask.measures import success_probability
-from unmask.reports import ORIGINAL
+from unmask.results.rows import ORIGINAL
 from unmask.tables import ClassAttack, Generalize, SuppressCells, Table, criteria
 from unmask.tables.attacks.relation import add_quasi_identifiers, classes_intersect, relation_of
 from unmask.tables.audit import audit as audit_releases
@@ -199,7 +199,7 @@ def itself(rows, missing, has_kept_columns, registered):
     assert contributions(single) == contributions(with_original)
     if any(cell[:1] in "{[" for row in rows for cell in row[:2] if cell):
         return  # a coarser table is audited alone by people whose cells are coarser, too
-    for step in (row for facts in with_original.tables if facts.name == "steps" for row in facts.rows):
+    for step in (row for facts in with_original.facts if facts.name == "steps" for row in facts.rows):
         table = read(rows, missing, **options)
         coarser, _ = Generalize({step["column"]: step["level"]})(table.take(table.complete_rows))
         for report, success in ((single, step["success_before"]), (audit_releases(coarser), step["success"])):

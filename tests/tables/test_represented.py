@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from unmask import audit
 from unmask.core.truth import Truth
-from unmask.reports.at_risk import Watched
+from unmask.findings.people_at_risk import Watched
 from unmask.results import plain
 from unmask.tables import AttributeInference, Background, ClassAttack, Table
 from unmask.tables.audit import audit as audit_tables

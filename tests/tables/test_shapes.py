@@ -8,8 +8,9 @@ import pytest
 from tests.render.text_boxes import assert_legible
 from tests.reports.test_html import single
 from unmask.render import Figure
-from unmask.render.boxes import BROAD, NARROW
-from unmask.reports import render
+from unmask.render.charts.boxes import BROAD, NARROW
+from unmask.render.page import render
+from unmask.results.suppression import suppress_small_counts
 from unmask.tables.audit.column_shapes import ColumnBin, bin_table, column_bins, shape_block
 from unmask.tables.audit.result import TableFacts, make_result
 from unmask.tables.table import Table
@@ -46,13 +47,13 @@ def test_nothing_of_the_original_about_few_people_is_handed_on():
     """A release without its extremes: neither they nor their place can be read from the page."""
     ages = [3] + [40] * 50 + [41] * 4 + [60] * 45
     release = ["*"] + ["40-60"] * 99
-    rows = bin_table(counted({"age": ages}, {"age": release}, [*range(100)])).without_small(10).rows
+    rows = suppress_small_counts(bin_table(counted({"age": ages}, {"age": release}, [*range(100)])), 10).rows
     assert (rows[0]["bin"][0], rows[-1]["bin"][1]) == (40, 65)
     shares = [row[name] for row in rows for name in ("before", "after")]
     assert all(row["before"] == 0 or row["before"] * 100 >= 10 for row in rows)
     assert all(share * 10 == pytest.approx(round(share * 10)) for share in shares)
     rare = counted({"age": [1, 2, 3]}, {"age": ["1", "2", "3"]}, [0, 1, 2])
-    assert bin_table(rare).without_small(10).rows == ()
+    assert suppress_small_counts(bin_table(rare), 10).rows == ()
 
 
 def bins(release: str, column: str, kind: str, ends: list, shares: list, share_gone: float = 0.0) -> list[ColumnBin]:
@@ -72,7 +73,7 @@ BINS = [
 
 
 def test_the_page_shows_no_value_of_a_name_and_writes_the_figures():
-    page = render(single(result=make_result("t", single().rows, TableFacts(bins=BINS))))
+    page = render(make_result("t", single().rows, TableFacts(bins=BINS)))
     assert "20 to 25; before: 60.0\u00a0%; after: 50.0\u00a0%" in page
     assert "1970-01 to 1980-01" in page
     assert "no. 1; before: 70.0\u00a0%; after: 50.0\u00a0%" in page
@@ -82,7 +83,7 @@ def test_the_page_shows_no_value_of_a_name_and_writes_the_figures():
 
 def test_few_people_of_a_bin_are_rounded_up():
     rare_bins = bins("k=3", "age", "number", [(15, 20), (20, 25)], [(0.013, 0.5), (0.987, 0.5)])
-    assert bin_table(rare_bins).without_small(10).values("before") == [0.02, 0.99]
+    assert suppress_small_counts(bin_table(rare_bins), 10).values("before") == [0.02, 0.99]
 
 
 @pytest.mark.parametrize("width", [NARROW, BROAD])

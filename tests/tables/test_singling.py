@@ -10,9 +10,9 @@ import pytest
 
 import unmask
 from unmask import UnmaskError
+from unmask.findings.sentences import sentences
 from unmask.measures.excess import difference
 from unmask.measures.interval import wilson
-from unmask.reports import sentences
 from unmask.tables import Mondrian, SinglingOut, Table
 from unmask.tables.attacks.singling_out import Condition, matching
 from unmask.tables.audit.control_comparison import WORDS, control_blocks
@@ -279,7 +279,7 @@ def test_people_of_another_sample_single_nobody_out():
     for row in asked_of(result).values():
         assert abs(row.excess) < 0.1  # several guesses are about one person: some intervals of 20 miss 0
         assert row.posterior < 0.2
-    assert "no cost of being in the table is shown" in " ".join(sentences(result.data))
+    assert "no cost of being in the table is shown" in " ".join(sentences(result))
 
 
 def test_classes_of_several_rows_are_asked_by_a_key():
@@ -287,8 +287,8 @@ def test_classes_of_several_rows_are_asked_by_a_key():
     row = asked_of(result)["key in a box"]
     assert 0.36 < row.posterior < 0.42
     assert row.prior == row.control
-    assert row.n == result.data.criteria["release"]["classes"]
-    assert "the hash that a random key picks" in " ".join(sentences(result.data))
+    assert row.n == result.criteria["release"]["classes"]
+    assert "the hash that a random key picks" in " ".join(sentences(result))
 
 
 def test_findings_and_folds_say_alike_what_is_not_shown():
@@ -348,7 +348,7 @@ def test_the_page_the_terminal_and_a_gate_say_it():
     page = result.to_html()
     for words in ("Can they single somebody out?", "Can they link two parts of a record?", "key in a box"):
         assert words in page
-    text = " ".join(sentences(result.data))
+    text = " ".join(sentences(result))
     assert "puts them together is right about" in text
     assert {"singled_out", "singled_out_of_as_many", "parts_linked"} <= {row["measure"] for row in result.results}
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from unmask.reports.at_risk import AtRisk, Watched
+from unmask.findings.people_at_risk import AtRisk, Watched
 from unmask.tables import Mondrian, Table
 from unmask.tables.audit import audit, generalization_steps, table_audit, threads
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import unmask
 from unmask.cli import main
 from unmask.core.inference import from_classes
-from unmask.reports.findings.rows import sentences
+from unmask.findings.sentences import sentences
 from unmask.tables import Mondrian, Table
 from unmask.tables.attacks import of_pseudonyms
 
@@ -79,10 +79,8 @@ def test_who_has_seen_people_several_times_finds_them_where_each_row_is_hidden()
     assert several.posterior == pytest.approx(
         _row_of(result, "several rows", "success_probability").posterior, abs=0.08
     )
-    assert "which rows are of one person" in sentences(result.data)[0]
-    assert any(
-        "the column code links the rows of each person in release" in caution for caution in result.data.cautions
-    )
+    assert "which rows are of one person" in sentences(result)[0]
+    assert any("the column code links the rows of each person in release" in caution for caution in result.cautions)
 
 
 def test_announced_and_come_true_agree_over_many_people():
@@ -129,9 +127,7 @@ def test_a_column_that_seems_to_name_people_is_asked_about():
     result = unmask.audit(release, original=named_table, origin=origin)
 
     assert _row_of(result, "several rows") is None
-    assert any(
-        "the column user of release seems to link rows of one person" in caution for caution in result.data.cautions
-    )
+    assert any("the column user of release seems to link rows of one person" in caution for caution in result.cautions)
 
 
 def test_the_command_line_says_it_and_lists_people_at_risk(tmp_path):
@@ -180,13 +176,13 @@ def test_without_an_original_several_rows_are_put_together_inside_the_release():
         realized = _row_of(result, "several rows", "success_probability")
         assert realized.posterior == pytest.approx(true, abs=0.15)  # five standard errors of 150 people
         assert realized.n == 150
-    assert any("seems to link rows of one person" in caution for caution in by_name.data.cautions)
-    assert any("the column code links the rows of each person" in caution for caution in identified.data.cautions)
+    assert any("seems to link rows of one person" in caution for caution in by_name.cautions)
+    assert any("the column code links the rows of each person" in caution for caution in identified.cautions)
     assert _row_of(unnamed, "several rows", "success_probability") is None
     assert {row.n for row in identified.rows if row.target == "identity"} == {150}
     single = _row_of(unmask.audit(release, original=original, origin=origin), "prosecutor").posterior
     assert _row_of(identified, "prosecutor", "success_probability").posterior == pytest.approx(single)
-    assert identified.data.criteria["release"]["k_people"] >= 1
+    assert identified.criteria["release"]["k_people"] >= 1
 
 
 def _read_kept(cells, column):

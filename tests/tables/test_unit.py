@@ -182,4 +182,4 @@ def test_a_kept_number_can_tell_the_person_of_a_row(files):
 def test_a_study_counts_the_same_people_as_an_audit(files):
     table = unmask.read_table("stays.csv", quasi_identifiers=["age", "sex"], sensitive="ill", person="patient_id")
 
-    assert f"600 rows are of {files} people" in " ".join(unmask.audit(table).data.cautions)
+    assert f"600 rows are of {files} people" in " ".join(unmask.audit(table).cautions)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from unmask.reports.at_risk import Watched
+from unmask.findings.people_at_risk import Watched
 from unmask.tables.audit.auditor_knowledge import AuditorKnowledge
 from unmask.tables.audit.table_audit import audit_tables
 from unmask.tables.table import Table

@@ -55,10 +55,10 @@ def _paid(spread):
 def test_a_release_that_tells_salaries_nearly_is_not_called_safe():
     result = unmask.audit(_paid(spread=1), policy="near_max <= 0.5")
 
-    success = next(row for row in result.data.rows if (row.target, row.measure) == ("pay", "success_probability"))
+    success = next(row for row in result.rows if (row.target, row.measure) == ("pay", "success_probability"))
     assert success.posterior < 0.1  # exactly, nearly nobody
-    assert result.data.criteria["release"]["near_average"] == 1
-    assert result.data.verdicts[0].state == "not acceptable"
+    assert result.criteria["release"]["near_average"] == 1
+    assert result.verdicts[0].state == "not acceptable"
     assert "tells their pay within 10\N{NO-BREAK SPACE}% for 100\N{NO-BREAK SPACE}% of people" in result.to_html()
 
 
@@ -66,5 +66,5 @@ def test_of_several_numbers_the_one_told_best_is_said():
     rng = np.random.default_rng(0)
     cells = {"age": list("ab" * 30), "pay": rng.uniform(1, 1e6, 60), "rent": 900 + np.arange(60.0)}
     table = unmask.read_table(cells, quasi_identifiers="age", sensitive=["pay", "rent"])
-    criteria = unmask.audit(table).data.criteria["release"]
+    criteria = unmask.audit(table).criteria["release"]
     assert (criteria["near_of"], criteria["near_average"], criteria["near_max"]) == ("rent", 1, 1)

@@ -8,7 +8,7 @@ import pytest
 from tests.engines import count_source, reading
 from unmask import Truth, UnmaskError, audit
 from unmask.data.engine import open_engine
-from unmask.reports import sentences
+from unmask.findings.sentences import sentences
 from unmask.results.formats import percent
 from unmask.studies.cells import run_cell
 from unmask.studies.reading import read_plan

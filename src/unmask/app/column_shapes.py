@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.render.svg import small_bars
+from unmask.render.charts.svg import small_bars
 from unmask.tables.column import Column
 from unmask.tables.levels import Levels, Type
 from unmask.tables.protections.recoding import generalized

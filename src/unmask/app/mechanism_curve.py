@@ -15,10 +15,10 @@ from unmask.app.verdict_screen import read_audit
 from unmask.app.workflow import Trials
 from unmask.core.errors import UnmaskError
 from unmask.core.tolerances import LIMIT_TIE
+from unmask.findings.verdict_words import called
 from unmask.policy import Condition
 from unmask.policy.policies import parse_policy
 from unmask.policy.verdict import limit_ratio
-from unmask.reports.findings.verdict import called
 from unmask.toml_text import format_document
 
 BUDGET = "protections.budget"

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from unmask.core.errors import UnmaskError
+from unmask.findings.verdict_words import called
 from unmask.policy import Condition, Policy, Requirement
 from unmask.policy.policies import TYPED_SOURCE, parse_policy, read_shipped_policies
-from unmask.reports.findings.verdict import called
 
 CONDITIONS = "own"
 """Choice of the form that stands for conditions of the document."""

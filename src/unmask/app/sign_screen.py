@@ -10,10 +10,10 @@ from unmask.app.pages import show_progress
 from unmask.app.project import AT_RISK, CERTIFICATE, CERTIFICATE_PAGE, MECHANISM, ORIGIN, RELEASE, REPORT, Project
 from unmask.app.verdict_screen import read_verdicts
 from unmask.data.files import hash_file
+from unmask.findings.conditions import BOUND
+from unmask.findings.verdict_words import figures, named
 from unmask.policy import Condition
-from unmask.reports.certificate import ASKED
-from unmask.reports.findings.verdict import figures, named
-from unmask.reports.screens.conditions import BOUND
+from unmask.results.names import CERTIFICATE_TEXTS
 from unmask.toml_text import DOCUMENT
 
 CERTIFY = ("certify", DOCUMENT, "-o", CERTIFICATE, "--force")
@@ -55,7 +55,7 @@ def show(project: Project, _query: Mapping[str, str]) -> dict[str, Any]:
         "policy": verdicts[0]["policy"] if verdicts else "",
         "conditions": [(line, named(line), *_format_figures(line)) for line in verdicts],
         "counts": {state: states.count(state) for state in ("missed", "untested")},
-        "answers": {key: (label, answers.get(key, "")) for key, label in ASKED.items()},
+        "answers": {key: (label, answers.get(key, "")) for key, label in CERTIFICATE_TEXTS.items()},
         "public": _list_files(project, public, has_digest=True),
         "secret": _list_files(project, secret, has_digest=False),
         "commands": (format_command(CERTIFY[:-1]),),
@@ -88,7 +88,7 @@ def _format_size(n: int) -> str:
 
 def submit(project: Project, form: Mapping[str, Any]) -> str:
     """Save the answers, and run the certificate."""
-    answers = {key: text for key in ASKED if (text := str(form.get(key, "")).strip()[:MAX_TEXT])}
+    answers = {key: text for key in CERTIFICATE_TEXTS if (text := str(form.get(key, "")).strip()[:MAX_TEXT])}
     document = {key: value for key, value in project.document.items() if key != "certificate"}
     project.save(document | ({"certificate": answers} if answers else {}))
     project.jobs.start("certificate", [CERTIFY], digest=project.digest)

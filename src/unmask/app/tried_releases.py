@@ -14,11 +14,11 @@ from unmask.app.jobs import format_command
 from unmask.app.project import NOT_AUDITED, STUDY, STUDY_FOLDER, Project
 from unmask.app.workflow import Trials
 from unmask.core.pareto import find_pareto_front
+from unmask.findings.verdict_words import called
 from unmask.measures.registry import UTILITIES
 from unmask.plan import Plan
 from unmask.policy.policies import parse_policy
 from unmask.policy.verdict import explain_unanswered
-from unmask.reports.findings.verdict import called
 from unmask.studies.choice import Option, choose
 from unmask.studies.journal import Journal
 from unmask.studies.reading import read_plan

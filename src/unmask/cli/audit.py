@@ -34,8 +34,7 @@ from unmask.protection_specs import Spec, parse_specs
 if TYPE_CHECKING:
     from unmask.data.engine import EngineOptions
     from unmask.policy import Policy
-    from unmask.reports import ReportData
-    from unmask.results import AuditResult
+    from unmask.results import Result
     from unmask.results.change import Change
     from unmask.tables import Table
 
@@ -125,7 +124,7 @@ def audit(
     output.write(result, rows=rows, warnings=warnings, suggest=suggest, watched=watched, releases=paths)
 
 
-def _audit_tables() -> Callable[..., AuditResult]:
+def _audit_tables() -> Callable[..., Result]:
     from unmask.tables.audit import audit as audit_tables  # here: help needs no attacks
 
     return audit_tables
@@ -136,7 +135,7 @@ def _pop_keywords(values: dict[str, Any]) -> dict[str, Any]:
     return pop_options(values, [name for name in inspect.signature(_audit_tables()).parameters if name in values])
 
 
-def _count_rows(result: AuditResult, names: Sequence[str]) -> dict[str, list[Any]]:
+def _count_rows(result: Result, names: Sequence[str]) -> dict[str, list[Any]]:
     return {"releases": [result.criteria[name]["rows"] for name in names]}
 
 
@@ -151,7 +150,7 @@ def _check_origins(n_releases: int, original: Path | None, origins: tuple[Path, 
 
 def _audit_counted(
     engine: EngineOptions, sources: dict[str, str], register: str | None, values: dict[str, Any]
-) -> AuditResult | None:
+) -> Result | None:
     """Audit releases that stay in an engine; None after a dry run."""
     keywords = pop_options(_pop_keywords(values), ("coverage", "attacker", "seed"))
     people = next(name for name in ("register", "register of people") if name not in sources)
@@ -209,7 +208,7 @@ def _make_protections(specs: tuple[Spec, ...], releases: list[str]) -> dict[str,
 
 
 def _suggest(
-    table: Table, levels: dict[str, Any], evidence: dict[str, Any], result: ReportData, policies: list[Policy]
+    table: Table, levels: dict[str, Any], evidence: dict[str, Any], result: Result, policies: list[Policy]
 ) -> tuple[Change, ...]:
     """Return the one release, and changes of it that were tried."""
     from unmask.suggestions import describe_release, suggest

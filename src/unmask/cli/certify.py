@@ -56,7 +56,7 @@ def certify(document: Path, output: Path | None, earlier: Path | None, word: str
     if earlier is not None:
         _check(earlier, json.loads(text))
     elif output is not None and page is not None:
-        from unmask.reports.certificate import certificate
+        from unmask.render.certificate import certificate
 
         digest = hashlib.sha256(text.encode()).hexdigest()
         write_texts({output: text, page: certificate(json.loads(text), digest)})
@@ -109,7 +109,7 @@ def _check(path: Path, current: Any) -> None:
 
 def _compare_page(path: Path, earlier: Any) -> Iterator[str]:
     """Compare the page next to a certificate: rendered again by the same version, else by the digest that it states."""
-    from unmask.reports.certificate import certificate
+    from unmask.render.certificate import certificate
     from unmask.version import __version__
 
     page, digest = path.with_suffix(".html"), hash_file(path)

@@ -45,8 +45,8 @@ def demo(report: Path, people: int, seed: int, force: bool) -> None:
     """Make a census, protect it with k = 3, 12 and 50, judge every release, write the report. Needs no files."""
     import numpy as np
 
-    from unmask.policy import read_policy
-    from unmask.reports import ReportData, render
+    from unmask.policy import judge_result, read_policy
+    from unmask.render.page import render
     from unmask.tables import Mondrian, Register, Table, datasets
     from unmask.tables.audit import audit as audit_tables
 
@@ -59,13 +59,13 @@ def demo(report: Path, people: int, seed: int, force: bool) -> None:
         tables[f"k={k}"], origins[f"k={k}"] = Mondrian(k=k)(census, rng=rng)
     register = Register(columns=quasi_identifiers, coverage=0.8)(census, origins["k=3"], rng=rng)
     holder: dict[str, Any] = {"register": register.people, "register_origin": register.person, "coverage": 0.8}
-    data = ReportData.of(audit_tables(tables, original=census, origin=origins, seed=seed, **holder))
-    data = replace(
-        data.under(data.judged([read_policy("ema-0.09")])),
+    result = audit_tables(tables, original=census, origin=origins, seed=seed, **holder)
+    result = replace(
+        judge_result(result, [read_policy("ema-0.09")]),
         title="A generated census, released with k = 3, 12 and 50",
         reproduce=describe_version(),
     )
     with replace_files(report) as places:
-        write_text(places[report], render(data))
-        print_overview(data.without_small())
+        write_text(places[report], render(result))
+        print_overview(result.without_small())
     print_line(f"wrote {report} (seed {seed})", err=True)

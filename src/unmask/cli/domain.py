@@ -21,7 +21,7 @@ from unmask.core.errors import UnmaskError
 from unmask.domains import DOMAINS, import_audit, list_further_measures
 
 if TYPE_CHECKING:
-    from unmask.results import AuditResult
+    from unmask.results import Result
 
 
 def read_signature(source: str) -> AuditSignature:
@@ -82,7 +82,7 @@ def _print_progress(text: str) -> None:
         print_line(text, err=True)
 
 
-def _print_failures(result: AuditResult) -> None:
+def _print_failures(result: Result) -> None:
     """Print what was requested and failed."""
     for question, reason in result.not_run:
         if reason.startswith("failed: "):

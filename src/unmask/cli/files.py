@@ -19,8 +19,8 @@ from unmask.data import writing
 from unmask.toml_text import DOCUMENT
 
 if TYPE_CHECKING:
-    from unmask.reports import ReportData
-    from unmask.reports.overview import Line
+    from unmask.render.terminal import Line
+    from unmask.results import Result
 
 UNDOES = "whoever has it can undo the release"
 """Reason why the origin of a release is secret."""
@@ -41,10 +41,10 @@ RELEASES = ("releases", "release", "guesses", "channels")
 # --- results ---
 
 
-def print_findings(result: ReportData) -> None:
+def print_findings(result: Result) -> None:
     """Print the verdict and the findings, a sentence each."""
-    from unmask.reports import sentences
-    from unmask.reports.overview import verdict_lines
+    from unmask.findings.sentences import sentences
+    from unmask.render.terminal import verdict_lines
 
     _print_lines(verdict_lines(result))
     if result.verdicts:
@@ -53,12 +53,12 @@ def print_findings(result: ReportData) -> None:
         print_line(sentence)
 
 
-def print_overview(result: ReportData) -> None:
+def print_overview(result: Result) -> None:
     """Print criteria and adversaries as a table, then the findings that it cannot hold.
 
     On a terminal heads are bold, and what is above a limit is red.
     """
-    from unmask.reports.overview import beside, lines
+    from unmask.render.terminal import beside, lines
 
     _print_lines(lines(result))
     print_line()

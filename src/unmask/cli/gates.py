@@ -15,7 +15,7 @@ from unmask.core.errors import UnmaskError
 
 if TYPE_CHECKING:
     from unmask.policy import Assessment, Condition, Policy, Verdict
-    from unmask.reports import ReportData
+    from unmask.results import Result
 
 EXIT_ABOVE = 3
 """Exit code of an audit that a policy does not accept."""
@@ -56,20 +56,22 @@ def refuse_other_domains(policies: Sequence[Policy]) -> None:
         policies_about(policies, audited_domain())
 
 
-def judge(data: ReportData, policies: Sequence[Policy], *, domain: str = "") -> tuple[Verdict, ...]:
-    """Return the verdicts of all policies on every release, without their conditions about other domains.
+def judge(result: Result, policies: Sequence[Policy], *, domain: str = "") -> Result:
+    """Return the result with the verdicts of all policies, without their conditions about other domains.
 
     A single condition about something that the audit does not have is an error; one of a policy could not be tested.
     """
+    from unmask.policy import judge_result
     from unmask.policy.policies import CONDITIONS_TITLE
 
-    verdicts = data.judged([policy.for_domain(domain) for policy in policies])
+    judged = judge_result(result, [policy.for_domain(domain) for policy in policies])
+    verdicts = judged.verdicts
     for verdict in (verdict for verdict in verdicts if verdict.policy.title == CONDITIONS_TITLE):
         for assessment in (assessment for assessment in verdict.assessments if assessment.reason):
             condition = assessment.requirement.require
-            raise UnmaskError(f"--policy {condition}: {assessment.reason} ({_list_measures(data)})")
+            raise UnmaskError(f"--policy {condition}: {assessment.reason} ({_list_measures(result)})")
     warn_of_reversed_conditions(item.requirement.require for verdict in verdicts for item in verdict.assessments)
-    return verdicts
+    return judged
 
 
 def warn_of_reversed_conditions(conditions: Iterable[Condition]) -> None:
@@ -109,12 +111,12 @@ def _describe_failures(release: str, assessment: Assessment) -> Iterator[str]:
         yield f"not tested: {release}: {condition}, and what is not known is not safe: {assessment.unknown_reason}"
 
 
-def _list_measures(data: ReportData) -> str:
+def _list_measures(result: Result) -> str:
     """Return what a condition on this audit may be about."""
     from unmask.policy.condition import FIELDS
-    from unmask.policy.verdict import Criterion
+    from unmask.policy.verdict import Criterion, list_items
 
-    items = list(data.stated())
+    items = list(list_items(result))
     rows = [item for item in items if not isinstance(item, Criterion)]
     available: dict[str, Sequence[str]] = {
         "the measures": [row.measure for row in rows],

@@ -29,10 +29,9 @@ from unmask.cli.terminal import print_line, print_text
 from unmask.data import writing
 
 if TYPE_CHECKING:
+    from unmask.findings.people_at_risk import Watched
     from unmask.policy import Policy
-    from unmask.reports import ReportData
-    from unmask.reports.at_risk import Watched
-    from unmask.results import AuditResult
+    from unmask.results import Result
     from unmask.results.change import Change
 
 
@@ -69,17 +68,17 @@ class Output(NamedTuple):
 
     def start_at_risk(self, rows: str = "id") -> Watched | None:
         """Return the list that the audit fills with people at risk, if one is to be written. rows : its first column"""
-        from unmask.reports.at_risk import Watched
+        from unmask.findings.people_at_risk import Watched
 
         return None if self.at_risk is None else Watched(rows)
 
     def write(
         self,
-        result: ReportData | AuditResult,
+        result: Result,
         *,
         rows: Mapping[str, Sequence[Any]] | None = None,
         warnings: Sequence[str] = (),
-        suggest: Callable[[ReportData, list[Policy]], tuple[Change, ...]] | None = None,
+        suggest: Callable[[Result, list[Policy]], tuple[Change, ...]] | None = None,
         watched: Watched | None = None,
         releases: Sequence[Path] = (),
     ) -> None:
@@ -90,78 +89,75 @@ class Output(NamedTuple):
         watched  : people at risk
         releases : files in whose folders the list of people at risk should not be
         """
-        from unmask.reports.data import ReportData
-
-        data = ReportData.of(result)
-        verdicts = judge(data, self.policies, domain=audited_domain())  # before anything is written: it may fail
-        data = replace(data.under(verdicts), least=self.smallest_shown, reproduce=describe_version())
-        if suggest and self.report and self.changes and any(item.state == "not acceptable" for item in verdicts):
-            data = replace(data, changes=suggest(data, [*dict.fromkeys(verdict.policy for verdict in verdicts)]))
-        self._write_files(data, watched, lambda: self._print(data, rows, warnings))
+        result = judge(result, self.policies, domain=audited_domain())  # before anything is written: it may fail
+        result = replace(result, smallest_shown=self.smallest_shown, reproduce=describe_version())
+        if suggest and self.report and self.changes and any(item.state == "not acceptable" for item in result.verdicts):
+            policies = [*dict.fromkeys(verdict.policy for verdict in result.verdicts)]
+            result = replace(result, changes=suggest(result, policies))
+        shared = result.without_small()
+        self._write_files(shared, watched, lambda: self._print(shared, rows, warnings))
         if self.at_risk is not None and watched is not None:
             folder = self.at_risk.resolve().parent
             nearest = next((path for path in releases if path.resolve().parent == folder), releases[0])
             print_secret_file(self.at_risk, public_file=nearest, reason="whoever has it knows whom to look for")
-        for warning in (*warnings, *data.cautions):
+        for warning in (*warnings, *shared.cautions):
             print_line(f"warning: {warning}", err=True)
         for path in (self.report, self.sarif, self.export):
             if path is not None:
                 print_line(f"wrote {path}", err=True)
         if command_name() == "audit" and not self.as_json:
-            suggest_command(*self._suggest(data))
-        exit_unless_acceptable(verdicts)
+            suggest_command(*self._suggest(shared))
+        exit_unless_acceptable(shared.verdicts)
 
-    def _write_files(self, data: ReportData, watched: Watched | None, show: Callable[[], None]) -> None:
+    def _write_files(self, result: Result, watched: Watched | None, show: Callable[[], None]) -> None:
         """Write the files; none is there if results cannot be printed."""
         at_risk = None if watched is None else self.at_risk
         with writing.replace_files(self.report, self.sarif, at_risk) as places:  # they get their names at the end
             if at_risk is not None and watched is not None:
                 writing.write_text(places[at_risk], watched.text(), private=True)
             if self.report is not None:
-                from unmask.reports import render  # here: most audits write no file
+                from unmask.render.page import render
 
-                write_texts({places[self.report]: render(data)})
+                write_texts({places[self.report]: render(result)})
             if self.sarif is not None:
-                from unmask.reports.sarif import sarif
+                from unmask.render.sarif import sarif
 
-                writing.write_text(places[self.sarif], sarif(data.tables().get("verdicts", ()), locate_release))
+                writing.write_text(places[self.sarif], sarif(result.tables.get("verdicts", ()), locate_release))
             show()
             if self.export is not None:
-                from unmask.reports.export import export
+                from unmask.render.files import export
 
-                export(data, self.export, force=self.force)
+                export(result, self.export, force=self.force)
 
-    def _print(self, data: ReportData, rows: Mapping[str, Sequence[Any]] | None, warnings: Sequence[str]) -> None:
-        from unmask.reports.result import Result
-
+    def _print(self, result: Result, rows: Mapping[str, Sequence[Any]] | None, warnings: Sequence[str]) -> None:
         if self.as_json:
-            print_line(Result(data).to_json(command_name(), inputs=list_inputs(rows), warnings=warnings))
+            print_line(result.to_json(command_name(), inputs=list_inputs(rows), warnings=warnings))
         elif self.in_short:
-            print_text(Result(data).summary())
+            print_text(result.summary())
         elif command_name() != "audit":
-            print_findings(data.without_small())
+            print_findings(result)
         else:
-            print_overview(replace(data.without_small(), criteria=data.criteria))
+            print_overview(result)
 
-    def _suggest(self, data: ReportData) -> list[str]:
+    def _suggest(self, result: Result) -> list[str]:
         """Return the command of the best change; or the riskiest columns, if a person is at risk; or else the page."""
-        from unmask.reports.overview import lines
-        from unmask.reports.screens.audit import select_change
+        from unmask.render.first_screen import select_change
+        from unmask.render.terminal import lines
 
         params = click.get_current_context().params
-        change = select_change(data.changes)
+        change = select_change(result.changes)
         if change is not None:
             return _list_protect_options(change, str(params["original"]))
-        if any(line.kind == "risk" for line in lines(data)) and params["engine"] is None:
+        if any(line.kind == "risk" for line in lines(result)) and params["engine"] is None:
             return ["choose", "columns", str(params["original"] or params["releases"][0]), *list_role_options()]
         return [] if self.report else ["audit", params["releases"][0], *list_role_options(), "--report", "report.html"]
 
 
-def write_page(result: AuditResult, path: Path) -> None:
+def write_page(result: Result, path: Path) -> None:
     """Write the page of a result without a policy."""
-    from unmask.reports import ReportData, render
+    from unmask.render.page import render
 
-    write_texts({path: render(ReportData.of(result))})
+    write_texts({path: render(result)})
     print_line(f"wrote {path}", err=True)
 
 

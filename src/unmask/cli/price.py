@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from unmask.economics.audit import AttackerSource
-    from unmask.results import AuditResult
+    from unmask.results import Result
 
 
 def parse_sweeps(texts: tuple[str, ...]) -> tuple[Any, ...]:
@@ -92,7 +92,7 @@ def price(
         for sentence in result.sentences():
             print_line(sentence)
         print_table(shorten(result))
-        tables = result.tables_by_name
+        tables = result.facts_by_name
         for parameter, _ in sweeps:
             print_line()
             print_line(f"{parameter}: smallest group that escapes")
@@ -143,14 +143,14 @@ def _read_probabilities(text: str) -> float | list[float]:
         ) from None
 
 
-def print_program_tables(result: AuditResult) -> None:
+def print_program_tables(result: Result) -> None:
     """Print the first table as results and the others by name, as one JSON object."""
-    first, *others = (table for table in result.tables if not table.page_only)
+    first, *others = (table for table in result.facts if not table.page_only)
     tables = {table.name: table.records() for table in others}
     print_json(results=first.records(), tables=tables, warnings=result.cautions)
 
 
-def print_assumptions(result: AuditResult, source: AttackerSource, *, as_json: bool) -> None:
+def print_assumptions(result: Result, source: AttackerSource, *, as_json: bool) -> None:
     """Print warnings and assumptions, and that an embedded attacker is one."""
     from unmask.economics.profile import EMBEDDED
 

@@ -13,7 +13,7 @@ from unmask.cli.terminal import print_line, print_text
 from unmask.data import writing
 
 if TYPE_CHECKING:
-    from unmask.reports import ReportData
+    from unmask.results import Result
 
 
 @click.command("report")
@@ -33,36 +33,33 @@ def report(run: Path, output: Path | None, folder: Path | None, in_words: bool, 
     unmask report results -o report.html
     unmask report results --export figures --summary
     """
-    from unmask.reports import render
-    from unmask.reports.result import Result
-    from unmask.studies.study_result import read_report
+    from unmask.render.page import render
+    from unmask.studies.study_result import read_result
 
     if as_json and in_words:
         raise click.UsageError("--json and --summary both say what is printed; leave one out")
     refuse_to_overwrite(output, force=force, folder=None if folder is None or folder.exists() else folder)
-    data = read_report(run)
+    result = read_result(run)
     with writing.replace_files(output) as places:  # which takes its name once all is exported
         if output is not None:
-            writing.write_text(places[output], render(data))
+            writing.write_text(places[output], render(result))
         if folder is not None:
-            from unmask.reports.export import export
+            from unmask.render.files import export
 
-            names = export(data, folder, force=force)
+            names = export(result, folder, force=force)
             print_line(f"wrote {len(names)} files in {folder}", err=True)
     if output is not None:
         print_line(f"wrote {output}", err=True)
     if as_json:
-        print_line(Result(data).to_json(command_name(), inputs=list_inputs()))
+        print_line(result.to_json(command_name(), inputs=list_inputs()))
     elif in_words:
-        print_text(Result(data).summary())
+        print_text(result.summary())
     else:
-        _say(data)
+        _say(result)
 
 
-def _say(data: ReportData) -> None:
+def _say(result: Result) -> None:
     """Print the decision and the findings of a study."""
-    result = data.result
-    assert result is not None
     assert result.decision is not None
     print_line(f"{result.decision.answer} {result.decision.sentence}")
     for block in result.blocks:

@@ -2,8 +2,9 @@
 
 from unmask.policy.condition import Condition
 from unmask.policy.policies import Policy, Requirement, read_policies, read_policy
-from unmask.policy.verdict import Assessment, Criterion, Verdict, judge
+from unmask.policy.verdict import Assessment, Criterion, Verdict, judge, judge_result
 
 __all__ = [
-    "Assessment", "Condition", "Criterion", "Policy", "Requirement", "Verdict", "judge", "read_policies", "read_policy"
+    "Assessment", "Condition", "Criterion", "Policy", "Requirement", "Verdict", "judge", "judge_result",
+    "read_policies", "read_policy",
 ]  # fmt: skip

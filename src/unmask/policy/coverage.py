@@ -6,9 +6,7 @@ from collections.abc import Iterable
 
 from unmask.policy.condition import QUANTILES, Condition
 from unmask.results import Row
-
-MIN_COVERAGE = 0.95
-"""Share of the people that a verdict needs."""
+from unmask.results.names import MIN_COVERAGE
 
 SMALL_COUNT = 10
 """Number of people below which a number is not printed."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, Protocol
 
@@ -13,7 +13,9 @@ from unmask.measures.registry import CRITERIA, MEASURES, described, realized_by
 from unmask.policy.condition import CONTROL_FIELDS, Condition, MeasuredItem
 from unmask.policy.coverage import coverage_gap
 from unmask.policy.policies import Policy, Requirement
-from unmask.results import Row
+from unmask.results import Result, Row
+from unmask.results.names import APART, PROBABILITIES
+from unmask.results.rows import ORIGINAL
 
 State = Literal["met", "missed", "untested"]
 
@@ -230,6 +232,37 @@ def judge(
         for release in dict.fromkeys(item.release for item in items)
         if (concerned := [selection for selection in selections if selection.concerns(release)])
     )
+
+
+def judge_result(result: Result, policies: Iterable[Policy]) -> Result:
+    """Return a result with its verdicts, and with the people above the limits that these set on a probability."""
+    verdicts = tuple(
+        verdict
+        for policy in policies
+        for verdict in judge(policy, list_items(result), excluded=APART, not_run=result.not_run)
+    )
+    conditions = {item.requirement.require for verdict in verdicts for item in verdict.assessments}
+    limits = {
+        condition.bound
+        for condition in conditions
+        if condition.measure in PROBABILITIES and condition.sign[0] == "<" and condition.bound < 1
+    }
+    distribution = tuple(item.at(sorted(limits)) for item in result.distribution)
+    return replace(result, verdicts=verdicts, distribution=distribution)
+
+
+def list_items(result: Result) -> Iterator[Row | Criterion]:
+    """Yield what policies judge: rows and criteria of protected releases.
+
+    A criterion that is a number in one release is yielded for every release.
+    """
+    yield from (row for row in result.rows if row.release != ORIGINAL)
+    criteria = {name: values for name, values in result.criteria.items() if name != ORIGINAL}
+    numbers = {name for values in criteria.values() for name, value in values.items() if isinstance(value, int | float)}
+    for release, values in criteria.items():
+        for name in (name for name in values if name in numbers):
+            value = values[name]
+            yield Criterion(release, name, float(value) if isinstance(value, int | float) else math.nan)
 
 
 class _Selection(NamedTuple):

@@ -3,7 +3,8 @@
 from unmask.results.blocks import Block, Fact, View
 from unmask.results.chart import Chart
 from unmask.results.envelope import SCHEMA, as_json, envelope, plain
-from unmask.results.result import Advice, Alternative, AtRisk, AuditResult, Decision, DecisionItem
+from unmask.results.first_screen import Advice, Alternative, AtRisk, Decision, DecisionItem
+from unmask.results.result import Result
 from unmask.results.rows import Row, StudyRow
 from unmask.results.table import Column, Table
 
@@ -12,13 +13,13 @@ __all__ = [
     "Advice",
     "Alternative",
     "AtRisk",
-    "AuditResult",
     "Block",
     "Chart",
     "Column",
     "Decision",
     "DecisionItem",
     "Fact",
+    "Result",
     "Row",
     "StudyRow",
     "Table",

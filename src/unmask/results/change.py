@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from unmask.results.suppression import round_people
+from unmask.results.table import Column
 
 
 @dataclass(frozen=True)
@@ -39,8 +39,9 @@ class Change:
     l: int | None = None  # noqa: E741  # the field's letter
     without: str = ""
 
-    def without_small(self, smallest_group: int) -> Change:
-        """Return the change without a count of fewer than `smallest_group` people."""
-        return (
-            self if self.above is None else replace(self, above=round_people(self.above, smallest_group, self.people))
-        )
+
+CHANGE_COLUMNS = (
+    Column("name"), Column("missed"), Column("untested"), Column("above", kind="people", of="people"), Column("people"),
+    Column("utility"), Column("k"), Column("l"), Column("without"),
+)  # fmt: skip
+"""Fields of a change; the number of people above the limit is rounded."""

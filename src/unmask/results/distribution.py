@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from unmask.results.suppression import round_people, round_share
+from unmask.results.table import Column
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Distribution:
         Number of people.
     above : mapping of float to int
         Success probability -> number of people who exceed it.
-    each : tuple of (float, float)
+    each : tuple of (float, float), optional
         Success probabilities in increasing order, with the share of people who have each; never shown.
     drawn_from : int
         Number of people in the population that these were drawn from at random; 0 without a draw.
@@ -37,7 +37,7 @@ class Distribution:
     shares: tuple[float, ...]
     people: int
     above: Mapping[float, int | str] = field(default_factory=dict)
-    each: tuple[tuple[float, float], ...] = field(default=(), repr=False)
+    each: tuple[tuple[float, float], ...] | None = field(default=(), repr=False)
     drawn_from: int = 0
 
     def at(self, limits: Iterable[float]) -> Distribution:
@@ -52,8 +52,10 @@ class Distribution:
         counts = {limit: round(self.people * sum(n for p, n in self.each if p > limit)) for limit in limits}
         return replace(self, above={**self.above, **counts})
 
-    def without_small(self, smallest_group: int) -> Distribution:
-        """Return the distribution in groups of `smallest_group` people, also above limits, as bins are differences."""
-        above = {limit: round_people(n, smallest_group, self.people) for limit, n in self.above.items()}
-        shares = tuple(round_share(share, self.people, smallest_group) for share in self.shares)
-        return replace(self, shares=shares, above=above, each=())
+
+DISTRIBUTION_COLUMNS = (
+    Column("release"), Column("adversary"), Column("target"), Column("edges"),
+    Column("shares", kind="share_of_people", of="people"), Column("people"),
+    Column("above", kind="people", of="people"), Column("each", kind="private"), Column("drawn_from"),
+)  # fmt: skip
+"""Fields of a distribution; counts above limits are rounded, too, as bins are their differences."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -212,3 +213,13 @@ def round_step(span: float, about: float = 4.0) -> float:
     """
     power = 10.0 ** math.floor(math.log10(span / about))
     return next(power * factor for factor in (1, 2, 2.5, 5, 10) if power * factor >= 0.999 * span / about)
+
+
+LOG_SPAN = 30.0
+"""Factor between the largest and the smallest value from which a logarithmic scale is used."""
+
+
+def spans_widely(values: Sequence[float]) -> bool:
+    """Return whether a logarithmic scale shows values better: 0 and values that are not finite do not count."""
+    positive = [value for value in values if 0 < value < math.inf]
+    return bool(positive) and max(positive) > LOG_SPAN * min(positive)

@@ -6,14 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from unmask.results.suppression import hide_few, round_people, round_share
-
 Kind = Literal[
-    "text", "number", "share", "people", "share_of_people", "percent_of_people", "group", "bin", "name", "interval",
-    "belief",
+    "text", "number", "share", "people", "share_of_people", "percent_of_people", "part_of_people", "group", "bin",
+    "name", "interval", "belief", "private",
 ]  # fmt: skip
 
-Row = Mapping[str, Any]
+Record = Mapping[str, Any]
+"""Column name -> value."""
 
 
 @dataclass(frozen=True)
@@ -32,9 +31,13 @@ class Column:
         * "number", "share", "interval" (a pair of numbers), "belief" (a list of label and probability): shown.
         * "people", a count, and "share_of_people", a share of the count in column `of`: rounded up to groups.
         * "percent_of_people", a share of the count in column `of`: in whole percent, left out if the count is small.
+        * "part_of_people", a count of the people in column `of`: a small remainder is not shown.
         * "group", the size of the group that a row describes, None if it describes all: small groups are left out.
         * "bin", the share of the count in column `of` that is in a bin: small bins are empty, and cut at the ends.
         * "name", a text that belongs to a share of people, in column `of`: names of few are replaced.
+        * "private", never shared.
+
+        A tuple or a mapping of counts or shares is suppressed value by value.
     unit : str, optional
         Unit of a number, such as "bits" or "km".
     of : str, optional
@@ -90,7 +93,7 @@ class Table:
 
     name: str
     columns: tuple[Column, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[Record, ...]
     title: str = ""
     series: tuple[str, ...] = ()
     limit: int = 0
@@ -134,78 +137,3 @@ class Table:
         """Yield each row as a dictionary, as JSON and data frames hold it."""
         names = [column.name for column in self.columns]
         return ({name: row[name] for name in names} for row in self.rows)
-
-    def without_small(self, smallest_group: int) -> Table:
-        """Return the table as it may be shared: without facts about fewer than `smallest_group` people.
-
-        Rows of smaller groups are left out. Counts of people read "fewer than 10" or are rounded up to multiples of
-        `smallest_group`, and so are shares of people, so no difference of two cells describes fewer. Suppressing twice
-        changes nothing.
-
-        >>> people = Column("people", kind="people")
-        >>> Table.from_records("t", [people], [(0,), (3,), (21,)]).without_small(10).values("people")
-        [0, 'fewer than 10', 30]
-        """
-        groups = [column.name for column in self.columns if column.kind == "group"]
-        large = [row for row in self.rows if all(_is_large(row[name], smallest_group) for name in groups)]
-        rows = (row for series in self._split(large) for row in self._share_series(series, smallest_group))
-        return replace(self, rows=tuple(rows))
-
-    def _split(self, rows: Iterable[Row]) -> Iterable[list[Row]]:
-        series: dict[tuple[Any, ...], list[Row]] = {}
-        for row in rows:
-            series.setdefault(tuple(row[name] for name in self.series), []).append(row)
-        return series.values()
-
-    def _share_series(self, rows: list[Row], smallest_group: int) -> Iterator[Row]:
-        for column in self.columns if smallest_group > 1 else ():
-            if column.kind == "bin":
-                rows = _cut_ends(rows, column, smallest_group)
-            if column.kind == "name":
-                rows = list(_replace_names(rows, column, self.column(column.of).of, smallest_group))
-        for row in rows[: self.limit or None]:
-            yield {column.name: _shared_value(column, row, smallest_group) for column in self.columns}
-
-
-def _is_large(group: int | str | None, smallest_group: int) -> bool:
-    """Return whether a row of a group may be shared; None is no group, and a text is rounded already."""
-    return group is None or isinstance(group, str) or group >= smallest_group
-
-
-def _cut_ends(rows: list[Row], column: Column, smallest_group: int) -> list[Row]:
-    """Return the rows from the first to the last large bin."""
-    large = [i for i, row in enumerate(rows) if _is_large_bin(column, row, smallest_group)]
-    return rows[large[0] : large[-1] + 1] if large else []
-
-
-def _is_large_bin(column: Column, row: Row, smallest_group: int) -> bool:
-    return bool(row[column.name] * row[column.of] > smallest_group - 0.5)
-
-
-def _replace_names(rows: Iterable[Row], column: Column, people: str, smallest_group: int) -> Iterator[Row]:
-    """Yield the rows, the first one of a rare name without that name, and no other of them."""
-    rare_name = f"a value that fewer than {smallest_group:,} people have"
-    is_replaced = False
-    for row in rows:
-        is_rare = row[column.name] != rare_name and row[column.of] * row[people] < smallest_group - 0.5
-        if not (is_rare and is_replaced):
-            yield {**row, column.name: rare_name} if is_rare else row
-        is_replaced = is_replaced or is_rare
-
-
-def _shared_value(column: Column, row: Row, smallest_group: int) -> Any:
-    value = row[column.name]
-    if value is None or smallest_group <= 1:
-        return value
-    n_people = row[column.of] if column.of else None
-    if column.kind in ("people", "group") and column.exact:
-        return hide_few(value, smallest_group)
-    if column.kind in ("people", "group"):
-        return round_people(value, smallest_group, n_people)
-    if column.kind == "bin":
-        return round_share(value, row[column.of], smallest_group) if _is_large_bin(column, row, smallest_group) else 0.0
-    if column.kind == "share_of_people":
-        return None if isinstance(n_people, str) else round_share(value, row[column.of], smallest_group)
-    if column.kind == "percent_of_people":
-        return None if isinstance(hide_few(row[column.of], smallest_group), str) else round(value, 2)
-    return value

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from unmask.results.formats import DASH, SHARES, SPACE, number, percent, without_noise
@@ -99,3 +100,51 @@ def wrong_by(value: float, unit: str) -> str:
 def more_than(value: float, unit: str) -> str:
     """Return a limit of an error in words: "off by more than 1.24 km"."""
     return wrong_by(value, unit).replace(" in ", " in more than ").replace(" by ", " by more than ")
+
+
+# --- names in charts ------------------------------------------------------------------------------------------------
+
+ROOM = 18
+"""Letters for a name in a chart."""
+
+
+def told_apart(names: Iterable[str]) -> dict[str, str]:
+    """Return different names for a chart: words of a long name are cut, and end with a period.
+
+    Values of parameters are never cut, and names stay whole where two would be alike.
+
+    >>> told_apart(["cells suppressed k=10", "Mondrian k=10"])
+    {'cells suppressed k=10': 'cells suppre. k=10', 'Mondrian k=10': 'Mondrian k=10'}
+    >>> list(told_apart(["most exposed employees", "most exposed employers"]).values())
+    ['most exposed employees', 'most exposed employers']
+    """
+    cut = {name: _fitted(name) for name in names}
+    times = Counter(cut.values())
+    return {name: short_name if times[short_name] == 1 else name for name, short_name in cut.items()}
+
+
+def _fitted(name: str) -> str:
+    """Return a name with the first letters of each word, at least three, as many as fit."""
+    short_names = [" ".join(_begun(word, n) for word in name.split()) for n in range(ROOM, 2, -1)]
+    return next((text for text in (name, *short_names) if len(text) <= ROOM), short_names[-1])
+
+
+def _begun(word: str, letters: int) -> str:
+    """Return a word, or its first letters; a part after an equals sign is not cut."""
+    stem, sign, value = word.partition("=")
+    return word if len(stem) <= letters + 1 else f"{stem[:letters]}.{sign}{value}"
+
+
+def lettered(text: str, style: int, n_adversaries: int) -> str:
+    """Return a text after the letter of its adversary, if there are several."""
+    return f"{letter(style)}  {text}" if n_adversaries > 1 else text
+
+
+def styles_of(names: Sequence[str]) -> dict[str, int]:
+    """Return for each name the number of its letter, color and shape: its position."""
+    return {name: style for style, name in enumerate(names)}
+
+
+def letter(style: int) -> str:
+    """Return A for the first adversary, B for the second, AA after Z."""
+    return (letter(style // 26 - 1) if style >= 26 else "") + chr(ord("A") + style % 26)

@@ -7,13 +7,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from unmask.core.targets import NO_ATTACK
-from unmask.reports.data import MEASURES
-from unmask.reports.screens.conditions import one_sentence
-from unmask.reports.sections.measures import HOW
-from unmask.reports.words import IDENTITY, letter, what
+from unmask.findings.conditions import one_sentence
+from unmask.findings.row_words import KINDS_OF_VALUE, what
 from unmask.results import Block, Chart, StudyRow, Table, View
+from unmask.results.names import IDENTITY, MEASURES
 from unmask.results.preferred_rows import RATIONAL as RATIONAL_SUCCESS
-from unmask.results.words import plural
+from unmask.results.words import letter, plural
 from unmask.studies.facts import StudyFacts, Tradeoff
 from unmask.studies.parameters import Curves, list_curves
 from unmask.studies.sentences import (
@@ -40,7 +39,8 @@ POINTS = (
 )
 
 MEASURES_NOTE = (
-    f"Means over seeds; n is targets times seeds. {HOW} Worst-off is the worst value of any seed's worst-off target."
+    f"Means over seeds; n is targets times seeds. {KINDS_OF_VALUE} Worst-off is the worst value of any seed's "
+    "worst-off target."
 )
 
 RATIONAL_MEASURES = (CAMPAIGN, ACCESS, *RATIONAL_SUCCESS, PAYOFF, "rational_tries")

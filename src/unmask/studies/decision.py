@@ -8,14 +8,15 @@ from dataclasses import replace
 from itertools import compress
 
 from unmask.core.pareto import find_pareto_front
+from unmask.findings.conditions import checked, factor
+from unmask.findings.row_words import row_value
+from unmask.findings.sentences import did, risky, without
+from unmask.findings.verdict_words import NO_POLICY, called
 from unmask.measures.registry import SHARES
 from unmask.policy.verdict import State
-from unmask.reports.findings.rows import did, risky, without
-from unmask.reports.findings.verdict import NO_POLICY, called
-from unmask.reports.screens.conditions import checked, factor
-from unmask.reports.words import IDENTITY, row_value
 from unmask.results import Advice, Alternative, AtRisk, Decision, DecisionItem, Fact, StudyRow
 from unmask.results.formats import SPACE, number
+from unmask.results.names import IDENTITY
 from unmask.results.preferred_rows import ERRORS
 from unmask.results.suppression import FEWEST, mark_people
 from unmask.results.words import UNITLESS, plural, rate, release_name

@@ -11,10 +11,11 @@ from typing import NamedTuple
 
 from unmask.core.errors import UnmaskError
 from unmask.core.pareto import find_pareto_front
-from unmask.reports.findings.rows import risky
-from unmask.reports.words import IDENTITY, styles_of
+from unmask.findings.sentences import risky
 from unmask.results import StudyRow
+from unmask.results.names import IDENTITY
 from unmask.results.preferred_rows import PreferredRows, mentioned_rows
+from unmask.results.words import styles_of
 from unmask.studies.choice import UTILITY, Option
 from unmask.studies.results_file import MissingCells
 

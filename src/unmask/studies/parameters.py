@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from unmask.measures.registry import SHARES, described
-from unmask.reports.words import lettered
 from unmask.results import Chart, Column, Table
 from unmask.results.preferred_rows import preferred_rows
+from unmask.results.words import lettered
 from unmask.studies.facts import StudyFacts, StudyRows
 
 IDENTITY_MEASURES = ("adopter_recall", "disclosure", "exposed", "discovery")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
+from unmask.findings.row_words import row_estimate, row_value
+from unmask.findings.sentences import did, risky, without
 from unmask.measures.registry import SHARES
-from unmask.reports.findings.rows import did, risky, without
-from unmask.reports.words import row_estimate, row_value
 from unmask.results import StudyRow
 from unmask.results.formats import number, percent
 from unmask.results.preferred_rows import ERRORS

@@ -15,8 +15,7 @@ from unmask.document import load
 from unmask.plan import NOTHING
 from unmask.policy.coverage import coverage_notes
 from unmask.policy.policies import parse_policy
-from unmask.reports.data import ReportData
-from unmask.results import AuditResult
+from unmask.results import Result
 from unmask.results.preferred_rows import RATIONAL
 from unmask.results.words import plural
 from unmask.studies.blocks import make_blocks
@@ -51,8 +50,8 @@ ASSUMPTIONS = (
 )
 
 
-def read_report(folder: Path) -> ReportData:
-    """Return the report of a study: its result, and the publisher's game if one was played.
+def read_result(folder: Path) -> Result:
+    """Return the result of a study, with the publisher's game if one was played.
 
     Every number comes from `results.parquet`. Title and descriptions are quoted from the plan next to it, if there is
     one.
@@ -64,27 +63,28 @@ def read_report(folder: Path) -> ReportData:
         result = replace(
             result,
             headline=f"{result.headline} By what it pays: {part.blocks[0].sentence}",
-            tables=(*result.tables, *part.tables),
+            facts=(*result.facts, *part.facts),
             blocks=(*result.blocks, *part.blocks),
             assumptions=(*result.assumptions, *part.assumptions),
         )
-    return ReportData.of(result)
+    return result
 
 
-def make_result(facts: StudyFacts, reproduce: Mapping[str, object] | None = None) -> AuditResult:
+def make_result(facts: StudyFacts, reproduce: Mapping[str, object] | None = None) -> Result:
     """Return the result of the facts of a study."""
     dataset, protection = protection_to_show(facts)
     blocks, tables = make_blocks(facts)
     programs = (table for table in (verdict_table(facts), front_table(facts)) if table.rows)
     is_rational = any(row.measure in RATIONAL for row in facts.rows)
-    return AuditResult(
+    return Result(
         title=facts.title,
         kind="Study",
         command="report",
         setting=describe_setting(facts),
         headline=make_headline(facts, dataset, protection),
         rows=facts.rows,
-        tables=(*programs, *tables),
+        preferred_measures=(),
+        facts=(*programs, *tables),
         blocks=blocks,
         at_risk=make_risk(facts, dataset, protection),
         advice=make_advice(facts, dataset),

@@ -6,12 +6,13 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import fields, replace
 
+from unmask.findings.row_words import name_of, row_estimate, row_value
 from unmask.measures.registry import SHARES, UTILITIES
 from unmask.policy import Policy
 from unmask.policy.verdict import to_line
-from unmask.reports.words import letter, lettered, name_of, row_estimate, row_value, told_apart
 from unmask.results import Column, Row, StudyRow, Table
 from unmask.results.formats import estimate
+from unmask.results.words import letter, lettered, told_apart
 from unmask.studies.facts import StudyFacts, Tradeoff
 from unmask.studies.parameters import split_name
 from unmask.studies.results_file import MissingCells

@@ -32,7 +32,7 @@ from unmask.core.errors import UnmaskError
 from unmask.measures import Measure
 from unmask.measures.requested import parse_measures
 from unmask.ranges import MeasureNames, Range
-from unmask.results import AuditResult, Row
+from unmask.results import Result, Row
 
 BOUND = "A limit is an upper bound, for an adversary who answers with a secret."
 """Meaning of a limit if the best answer may lie between the secrets."""
@@ -81,7 +81,7 @@ def audit(
     seed: Annotated[int, Range(0)] = 0,
     limit: bool = True,
     assumptions: Sequence[str] = (),
-) -> AuditResult:
+) -> Result:
     """Attack channels of the same secrets and measure the error of the best adversary.
 
     Parameters
@@ -111,7 +111,7 @@ def audit(
 
     Returns
     -------
-    AuditResult
+    Result
         Rows, tables and findings.
     """
     if truth is not None:
@@ -147,7 +147,7 @@ def audit(
     return audit_channels(channels, model, limit=limit, measures=requested, **texts)
 
 
-def _leave_out(result: AuditResult, measures: Sequence[Measure], reason: str) -> AuditResult:
+def _leave_out(result: Result, measures: Sequence[Measure], reason: str) -> Result:
     """Return a result with measures that were not run."""
     return replace(result, not_run=(*result.not_run, *((measure.name, reason) for measure in measures)))
 
@@ -189,7 +189,7 @@ def audit_channels(
     measures: Sequence[Measure] = (),
     limit: bool = True,
     assumptions: Sequence[str] = (),
-) -> AuditResult:
+) -> Result:
     """Audit channels of the same secrets and prior against three adversaries; the first channel in detail.
 
     Adversaries: Bayes under the loss, Gibbs (answers with a draw from the posterior) and MAP (the likeliest secret).
@@ -239,16 +239,17 @@ def describe(
     title: str,
     assumptions: tuple[str, ...] = (),
     not_run: tuple[tuple[str, str], ...] = (),
-) -> AuditResult:
+) -> Result:
     """Return the result of facts about channels: tables, findings and what to do next."""
-    return AuditResult(
+    return Result(
         title=title,
         kind="Channel audit",
         command="audit channel",
         setting=f"An adversary sees an output of a channel for one of {facts.n_secrets:,} secrets, and estimates it.",
         headline=headline(facts),
         rows=rows,
-        tables=make_tables(facts),
+        preferred_measures=(),
+        facts=make_tables(facts),
         blocks=make_blocks(facts),
         criteria=_criteria(facts),
         at_risk=describe_risk(facts),

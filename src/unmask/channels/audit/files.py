@@ -23,7 +23,7 @@ from unmask.core.errors import UnmaskError
 from unmask.core.signatures import with_parameters
 from unmask.domains import name_files
 from unmask.ranges import Option
-from unmask.results import AuditResult, Row
+from unmask.results import Result, Row
 
 _log = logging.getLogger(__name__)
 
@@ -46,7 +46,7 @@ def audit_files(
     evidence: Annotated[Evidence, Option("Input")] = "auto",
     no_limit: bool = False,
     **stakes: Any,
-) -> AuditResult:
+) -> Result:
     r"""Attack channels of the same secrets: what the best adversary can still estimate.
 
     A channel is a CSV: a line of output names behind an empty cell, then a line for each secret, its name and the

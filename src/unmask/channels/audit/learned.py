@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from unmask.channels.audit.tables import loss_column
-from unmask.results import Advice, AtRisk, AuditResult, Block, Chart, Column, Row, Table
+from unmask.results import Advice, AtRisk, Block, Chart, Column, Result, Row, Table
 from unmask.results.words import quantity, release_name, wrong_by
 
 LEARNED_NOTE = (
@@ -87,13 +87,13 @@ def evidence_result(
     sample_condition: str = "realized_error >= 0.5",
     assumptions: Sequence[str] = (),
     not_run: Sequence[tuple[str, str]] = (),
-) -> AuditResult:
+) -> Result:
     """Return the result of an audit of evidence: what the evidence is, what is learned, then further blocks.
 
     Parameters
     ----------
     title, setting, headline, sample_condition
-        See `AuditResult`; the headline is the smallest error by default.
+        See `Result`; the headline is the smallest error by default.
     evidence : Table
         Form and size of the evidence of each system.
     reading : str
@@ -106,14 +106,15 @@ def evidence_result(
     learned = learned_table(rows, unit)
     smallest = min((row for row in learned.rows), key=lambda row: row["error"])
     sentence = f"is the smallest error, of the adversary \u201c{smallest['adversary']}\u201d"
-    return AuditResult(
+    return Result(
         title=title,
         kind="Channel audit",
         command="audit channel",
         setting=setting,
         headline=headline or describe_best(learned, unit),
         rows=tuple(rows),
-        tables=(evidence, learned, *tables),
+        preferred_measures=(),
+        facts=(evidence, learned, *tables),
         blocks=(
             Block("evidence", "What the evidence says", reading, (), (evidence.name,), is_finding=False, open=True),
             learned_block(learned, unit),

@@ -25,7 +25,7 @@ from unmask.channels.loss_model import LossModel
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
 from unmask.core.truth import Truth
-from unmask.results import AuditResult, Block, Column, Row, Table
+from unmask.results import Block, Column, Result, Row, Table
 from unmask.results.formats import number
 from unmask.results.words import plural
 
@@ -96,7 +96,7 @@ class MatchedMessages:
 
 def audit_messages(
     logs: Mapping[str, MessageLog], *, delay: Delay | None, seed: int, title: str, assumptions: Sequence[str]
-) -> AuditResult:
+) -> Result:
     """Estimate the sender of each message that left."""
     matched = {name: match_messages(name, log, delay, seed) for name, log in logs.items()}
     rows: list[Row] = []

@@ -25,7 +25,7 @@ from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior, Status, equal_weights
 from unmask.core.truth import Truth
 from unmask.measures.interval import of_targets
-from unmask.results import AuditResult, Block, Chart, Column, Row, Table
+from unmask.results import Block, Chart, Column, Result, Row, Table
 from unmask.results.formats import percent
 from unmask.results.suppression import FEWEST
 
@@ -87,9 +87,7 @@ class DisclosedRounds:
         return len(self.log.senders) - len(identified)
 
 
-def audit_rounds(
-    logs: Mapping[str, RoundLog], *, unpaired: bool, title: str, assumptions: Sequence[str]
-) -> AuditResult:
+def audit_rounds(logs: Mapping[str, RoundLog], *, unpaired: bool, title: str, assumptions: Sequence[str]) -> Result:
     """Estimate profiles of senders from the counts of rounds, and the receivers of the last messages."""
     disclosed = {name: disclose_rounds(name, log) for name, log in logs.items()}
     rows = [row for name, item in disclosed.items() for row in _rows(name, item, paired=not unpaired)]

@@ -18,7 +18,7 @@ from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
 from unmask.core.truth import Truth
 from unmask.measures import Measure, realized_error
-from unmask.results import Advice, AuditResult, Block, Column, Row, Table
+from unmask.results import Advice, Block, Column, Result, Row, Table
 from unmask.results.formats import number
 from unmask.results.words import release_name
 from unmask.scoring import REALIZED
@@ -64,7 +64,7 @@ def audit_samples(
     title: str,
     assumptions: Sequence[str],
     measures: Sequence[Measure] = (),
-) -> AuditResult:
+) -> Result:
     """Estimate what channels leak from samples of them.
 
     The samples are divided at random into halves: adversaries learn from one and are judged on the other. Leakage is
@@ -91,14 +91,14 @@ def audit_samples(
     secrets = Table.from_records("samples", (Column("secrets", "Secrets", "number"),), [(n_secrets,)])
     table = Table.from_records("samples_leakages", COLUMNS, records)
     heading = "Leakage estimated from samples"
-    return AuditResult(
+    return Result(
         title=title,
         kind="Channel audit",
         command="audit channel",
         setting="An adversary has samples of a system: they see one output of it, and estimate the secret.",
         headline=findings[0],
         rows=tuple(rows),
-        tables=(secrets, table),
+        facts=(secrets, table),
         blocks=(Block("samples", heading, " ".join(findings[1:]), (), (table.name,), BIAS_NOTE, open=True),),
         advice=Advice(
             "More samples narrow the interval. If the probabilities are known, audit the channel itself:",

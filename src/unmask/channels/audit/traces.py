@@ -22,7 +22,7 @@ from unmask.core.posterior import Posterior, equal_weights
 from unmask.core.truth import Truth
 from unmask.measures import estimation_error, realized_error
 from unmask.measures.interval import of_targets
-from unmask.results import AuditResult, Block, Chart, Column, Row, Table
+from unmask.results import Block, Chart, Column, Result, Row, Table
 from unmask.results.suppression import mark_people
 
 TRACE, STEP, PATH = "whole trace", "one step", "most likely path"
@@ -88,7 +88,7 @@ def audit_traces(
     seed: int,
     title: str,
     assumptions: Sequence[str],
-) -> AuditResult:
+) -> Result:
     """Estimate the places of half of the users by what was learned from the other half."""
     rows: list[Row] = []
     attacks = {name: attack_traces(name, log, mechanism, seed) for name, log in logs.items()}

@@ -15,8 +15,8 @@ from unmask.economics.audit.sentences import (
     format_amount,
 )
 from unmask.economics.audit.tables import N_DRAWN
-from unmask.render.scales import spans_widely
 from unmask.results import Block, Chart, View
+from unmask.results.formats import spans_widely
 
 MODEL = (
     "A rational attacker attacks only if they expect to earn more than they spend. They buy outside data and try the "

@@ -11,14 +11,15 @@ from numpy.typing import ArrayLike
 from unmask.core.errors import UnmaskError
 from unmask.economics.attacker import list_parameters
 from unmask.economics.audit.facts import AttackerSource
+from unmask.economics.audit.group_sizes import suppress_for_print
 from unmask.economics.audit.parameters import parameter_table
 from unmask.economics.audit.sentences import format_amount, format_bounds
 from unmask.economics.prices import check_group_sizes
 from unmask.economics.resources import ASSUMPTION as RESOURCE_ASSUMPTION
 from unmask.economics.stopping import Costs, Deterrents, Mix, find_deterrents
-from unmask.results import AuditResult, Block, Column, Decision, DecisionItem, Table
+from unmask.results import Block, Column, Decision, DecisionItem, Result, Table
 from unmask.results.formats import round_up
-from unmask.results.suppression import FEWEST, mark_people
+from unmask.results.suppression import mark_people
 from unmask.results.words import listed
 
 SINGLE: Final = "an attack on one person"
@@ -47,7 +48,7 @@ TIES_NOTE: Final = (
 
 def audit_deterrence(
     source: AttackerSource, sizes: ArrayLike, *, costs: Costs | None = None, is_exact: bool = True
-) -> tuple[AuditResult, list[int]]:
+) -> tuple[Result, list[int]]:
     """Find what stops an attack on one person, and a campaign against all records.
 
     Parameters
@@ -63,7 +64,7 @@ def audit_deterrence(
 
     Returns
     -------
-    result : AuditResult
+    result : Result
         Tables "stops", "mixes", "now" and "parameters", and a finding about each attack.
     left_out : list of int
         Rows to leave out, counted from 0, so that no campaign pays; only the owner may know them.
@@ -83,14 +84,15 @@ def audit_deterrence(
     found = {
         name: find_deterrents(attackers, counts, weights, is_campaign=name == CAMPAIGN) for name in (SINGLE, CAMPAIGN)
     }
-    result = AuditResult(
+    result = Result(
         title="What deters an attack",
         kind="Deterrence",
         command="deter",
         setting=SETTING,
         headline=_describe_change(CAMPAIGN, found[CAMPAIGN], len(counts)),
         rows=(),
-        tables=(
+        preferred_measures=(),
+        facts=(
             _stops_table(found, len(counts)),
             _mix_table(found),
             _now_table(source, counts),
@@ -103,7 +105,7 @@ def audit_deterrence(
     )
     below = found[CAMPAIGN].rows.below
     left_out = np.flatnonzero(counts < below) if below is not None else np.arange(len(counts))
-    return result.without_small(1 if is_exact else FEWEST), left_out.tolist()
+    return suppress_for_print(result, is_exact=is_exact), left_out.tolist()
 
 
 # --- tables ----------------------------------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ from unmask.economics.prices import Prices
 from unmask.economics.records import price_records
 from unmask.economics.resources import ASSUMPTION as RESOURCE_ASSUMPTION
 from unmask.economics.resources import choose_resources, merge_thresholds, name_choices
-from unmask.results import AuditResult, Block, Column, Decision, Table, View
+from unmask.results import Block, Column, Decision, Result, Table, View
 from unmask.results.formats import percent
 from unmask.results.suppression import FEWEST
 
@@ -82,7 +82,7 @@ def audit_sizes(
     sweeps: Sequence[Sweep] = (),
     population: int | None = None,
     cell_probability: ArrayLike | None = None,
-) -> AuditResult:
+) -> Result:
     """Price the attack on targets in groups of given sizes: in one campaign, one by one, and by size.
 
     Parameters
@@ -102,7 +102,7 @@ def audit_sizes(
 
     Returns
     -------
-    AuditResult
+    Result
         Tables "sizes", "about", "campaign", "one_by_one", "thresholds", and those of the options; a finding about each.
 
     Examples
@@ -147,20 +147,27 @@ def audit_sizes(
         *(block for table in sweep_tables[:1] for block in make_sweep_blocks(attackers[0], table)),
         *map(make_unknown_block, unknown),
     )
-    result = AuditResult(
+    result = Result(
         title="Prices of group sizes",
         kind="Price",
         command="price",
         setting=SETTING,
         headline=headline,
         rows=(),
-        tables=tables,
+        preferred_measures=(),
+        facts=tables,
         blocks=blocks,
         decision=_make_decision(joint),
         assumptions=(RESOURCE_ASSUMPTION,) if source.has_resources else (),
         cautions=attackers[0].warnings,
     )
-    return result.without_small(1 if is_exact else FEWEST)
+    return suppress_for_print(result, is_exact=is_exact)
+
+
+def suppress_for_print(result: Result, *, is_exact: bool) -> Result:
+    """Return a result without small numbers; typed group sizes are no people, and only a page suppresses them."""
+    shared = replace(result, smallest_shown=1 if is_exact else FEWEST).without_small()
+    return replace(shared, smallest_shown=FEWEST, is_shared=False)
 
 
 def _choose_campaign(campaigns: Sequence[CampaignPrice]) -> CampaignPrice:
@@ -236,7 +243,7 @@ def _campaign_record(joint: CampaignPrice) -> dict[str, Any]:
     return dict(zip(names, (*joint.payoff, *joint.success, *joint.fines), strict=True))
 
 
-def shorten(result: AuditResult) -> Table:
+def shorten(result: Result) -> Table:
     """Return the table of every so many sizes, and of the sizes on both sides of each threshold."""
     by_size, (thresholds,) = result.table("sizes"), result.table("thresholds").rows
     step = max(1, -(-len(by_size) // N_SHOWN))

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.core.errors import UnmaskError
+from unmask.findings.people_at_risk import MIN_EXCESS, AtRisk, Watched
 from unmask.graphs import Ensemble, Iterated, Matching, Pair, SeedPairs, SocialGraph
 from unmask.graphs.audit import attack_plan
 from unmask.graphs.audit.attack_plan import Plan
@@ -39,9 +40,8 @@ from unmask.graphs.disclosure import SeparatedPair
 from unmask.graphs.evaluation import Outcome, most_recall, score
 from unmask.graphs.utility import lost, utility
 from unmask.measures.registry import described
-from unmask.reports.at_risk import MIN_EXCESS, AtRisk, Watched
-from unmask.reports.data import LIMITS
 from unmask.results import Row
+from unmask.results.names import LIMITS
 from unmask.results.suppression import TENTH
 from unmask.results.words import plural
 from unmask.scoring import SCORES, STANDARD

@@ -14,7 +14,7 @@ from unmask.graphs import EdgeListOptions, Pair, SeedPairs, Similarity, SocialGr
 from unmask.graphs.audit.attack_plan import is_count, parse_attacks, parse_protection, parse_seeds
 from unmask.graphs.audit.network_audit import audit, check_choice
 from unmask.ranges import Option
-from unmask.results import AuditResult
+from unmask.results import Result
 
 SHARED = (
     "truth_partial", "truth_sampled", "largest_component", "runs", "seed", "checkpoint", "watched", "progress",
@@ -38,7 +38,7 @@ def audit_files(
     transition: Annotated[Sequence[str | int], Option(commas=True)] = (),
     code: Callable[[str], Path | None] = lambda _: None,
     **further: Any,
-) -> AuditResult:
+) -> Result:
     r"""Attack a released network: how many people are re-identified by their edges alone.
 
     A network is a list of edges, an adjacency list or a matrix (.txt, .csv, .tsv, also compressed), Parquet, Pajek

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from unmask.core.errors import UnmaskError
 from unmask.domains import name_releases
+from unmask.findings.people_at_risk import Watched
+from unmask.findings.properties import plane_table, utility_block, utility_table
 from unmask.graphs import Attack, Pair, SeedPairs, Similarity, SocialGraph
 from unmask.graphs.audit.attack_plan import Plan, default_attacks, default_seeds, parse_attacks, parse_seeds
 from unmask.graphs.audit.attacked_networks import AttackedNetworks
@@ -26,9 +28,7 @@ from unmask.graphs.audit.tables import make_tables
 from unmask.graphs.protections import adopted
 from unmask.policy.coverage import coverage_notes
 from unmask.ranges import Option, Range
-from unmask.reports.at_risk import Watched
-from unmask.reports.properties import plane_table, utility_block, utility_table
-from unmask.results import AuditResult, Row
+from unmask.results import Result, Row
 from unmask.results.preferred_rows import preferred_rows
 from unmask.results.words import listed
 
@@ -54,7 +54,7 @@ def audit(
     checkpoint: Annotated[Path | None, Option("Options", metavar="FOLDER")] = None,
     watched: Watched | None = None,
     progress: Callable[[str], None] = lambda _: None,
-) -> AuditResult:
+) -> Result:
     """Attack a released network: how many people are re-identified by their edges alone.
 
     Parameters
@@ -96,7 +96,7 @@ def audit(
 
     Returns
     -------
-    AuditResult
+    Result
         Rows, tables and findings.
     """
     leaked = seeds if isinstance(seeds, SeedPairs) else None
@@ -174,7 +174,7 @@ def audit_networks(
     title: str = "Audit of a network",
     progress: Callable[[str], None] = lambda _: None,
     watched: Watched | None = None,
-) -> AuditResult:
+) -> Result:
     """Run every attack on every pair of networks, and compare its matches with the truth if it is known.
 
     Attacks of one run share networks and seeds. An attack that refuses a pair is in `not_run`, and so are kinds of
@@ -220,7 +220,7 @@ def describe(
     assumptions: tuple[str, ...] = (),
     cautions: tuple[str, ...] = (),
     not_run: tuple[tuple[str, str], ...] = (),
-) -> AuditResult:
+) -> Result:
     """Return the result of facts about a network: tables, findings and what to do next."""
     names = list(attacks or facts.styles)
     seeds = "guessed" if facts.attacks[0].seeds in GUESSED else "leaked"
@@ -231,7 +231,7 @@ def describe(
     plane = plane_table(preferred_rows(rows, preferred).values(), utility)
     tables = (*make_tables(facts), utility, plane)
     blocks = make_blocks(facts, {table.name: table for table in tables})
-    return AuditResult(
+    return Result(
         title=title,
         kind="Network audit",
         command="audit graph",
@@ -241,7 +241,7 @@ def describe(
         ),
         headline=headline(facts),
         rows=rows,
-        tables=tables,
+        facts=tables,
         blocks=(*blocks, *((utility_block(plane),) if facts.utility else ())),
         at_risk=describe_risk(facts),
         advice=advise(facts),

@@ -21,7 +21,7 @@ from unmask.linkage.audit.sentences import (
 from unmask.linkage.audit.tables import AVERAGE, N_DRAWN, WORST, curve_table, drawn_guesses, guess_heading
 from unmask.results import Advice, AtRisk, Block, Chart, Fact, Table
 from unmask.results.formats import percent
-from unmask.results.suppression import FEWEST, mark_people
+from unmask.results.suppression import FEWEST, mark_people, suppress_small_counts
 from unmask.results.words import plural
 
 N_PANELS = 4
@@ -217,7 +217,7 @@ def _merge_charts(values: str, facts: LinkageFacts, table: Table) -> Iterator[Ch
 def _shown_values(chart: Chart, table: Table) -> dict[str, list[float]]:
     """Return the values of each series that any reader may see."""
     series: dict[str, list[float]] = {}
-    for row in table.where(**chart.where).without_small(FEWEST).rows:
+    for row in suppress_small_counts(table.where(**chart.where), FEWEST).rows:
         if row[chart.y] is not None:
             series.setdefault(row[chart.by], []).append(row[chart.y])
     return series

@@ -18,7 +18,7 @@ from unmask.linkage.label_files import LabelFile, LinkageFiles
 from unmask.linkage.link_files import LinkThreshold, parse_thresholds
 from unmask.measures.clustering import Contingency
 from unmask.ranges import MeasureNames, Option
-from unmask.results import AuditResult
+from unmask.results import Result
 
 _log = logging.getLogger(__name__)
 
@@ -42,7 +42,7 @@ def audit_files(
     temp_directory: Path | None = None,
     dry_run: bool = False,
     **sensitivity: Any,
-) -> AuditResult | None:
+) -> Result | None:
     r"""Evaluate which items an adversary links: who is breached, who is one merge away.
 
     A guess with a probability column is a view: its rows with one probability, or of one value in a column `partition`,
@@ -90,7 +90,7 @@ def audit_files(
 
     Returns
     -------
-    AuditResult or None
+    Result or None
         None after a dry run.
     """
     settings = Sensitivity(**sensitivity)

@@ -22,7 +22,7 @@ from unmask.measures.clustering import Contingency
 from unmask.measures.clustering.contingency import OWN
 from unmask.policy.coverage import coverage_notes
 from unmask.ranges import MeasureNames
-from unmask.results import AuditResult, Row
+from unmask.results import Result, Row
 
 
 @with_parameters(Sensitivity)
@@ -34,7 +34,7 @@ def audit(
     overrides: Sequence[tuple[Any, Any, float]] = (),
     measures: MeasureNames = (),
     **sensitivity: Any,
-) -> AuditResult:
+) -> Result:
     """Evaluate which items an adversary links: who is breached, who is one merge away.
 
     Parameters
@@ -54,7 +54,7 @@ def audit(
 
     Returns
     -------
-    AuditResult
+    Result
         Rows, tables and findings.
     """
     guesses = dict(release) if isinstance(release, Mapping) else {"release": release}
@@ -70,7 +70,7 @@ def audit_contingencies(
     sensitivity: Sensitivity,
     thresholds: Mapping[str, LinkThreshold] | None = None,
     measures: Sequence[str] = (),
-) -> AuditResult:
+) -> Result:
     """Compare every guess with the truth, subject by subject, and with guesses of the same shape.
 
     Parameters
@@ -124,16 +124,17 @@ def describe(
     rows: tuple[Row, ...],
     not_run: Sequence[tuple[str, str]] = (),
     sensitivity: Sensitivity | None = None,
-) -> AuditResult:
+) -> Result:
     """Return the result of facts about guesses: tables, findings and what to do next."""
-    return AuditResult(
+    return Result(
         title=f"Linkage by {', '.join(_name_adversaries(facts))}",
         kind="Linkage audit",
         command="audit linkage",
         setting=_setting(facts),
         headline=findings(facts)[0],
         rows=rows,
-        tables=make_tables(facts),
+        preferred_measures=(),
+        facts=make_tables(facts),
         blocks=make_blocks(facts),
         at_risk=describe_risk(facts),
         advice=ADVICE,

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from unmask.economics.audit.sentences import format_amount, format_bounds
 from unmask.economics.game import WITHHELD
-from unmask.results import Advice, Alternative, AtRisk, AuditResult, Block, Chart, Decision, DecisionItem, Fact, View
+from unmask.results import Advice, Alternative, AtRisk, Block, Chart, Decision, DecisionItem, Fact, Result, View
 from unmask.results.formats import SPACE, percent
 from unmask.results.words import plural
 from unmask.studies.game.facts import Answer, Attackers, GameFacts, Offer
@@ -94,16 +94,17 @@ ASSUMED = "Assumed, not observed: this attacker is an embedded profile that is n
 STATES = {True: "missed", False: "met", None: "untested"}
 
 
-def make_result(facts: GameFacts) -> AuditResult:
+def make_result(facts: GameFacts) -> Result:
     """Return the result of a game."""
-    return AuditResult(
+    return Result(
         title=facts.title,
         kind="Publisher's game",
         command="game",
         setting=f"{plural(len(facts.kinds), 'kind')} of attackers answer {plural(facts.looked_at, 'offer')}.",
         headline=describe_judgment(facts),
         rows=(),
-        tables=make_tables(facts),
+        preferred_measures=(),
+        facts=make_tables(facts),
         blocks=tuple(_list_blocks(facts)),
         at_risk=_make_risk(facts),
         advice=_make_advice(facts),
@@ -113,7 +114,7 @@ def make_result(facts: GameFacts) -> AuditResult:
     )
 
 
-def describe_in_study(facts: GameFacts, states: Mapping[str, str]) -> AuditResult:
+def describe_in_study(facts: GameFacts, states: Mapping[str, str]) -> Result:
     """Return the result of a game for the page of a study: first the decision, and its state under the policy.
 
     Parameters

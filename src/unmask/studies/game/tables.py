@@ -8,7 +8,7 @@ from typing import Any
 from unmask.economics.audit.parameters import format_parameter, parameter_table
 from unmask.economics.game import WITHHELD
 from unmask.economics.sensitivity import PUBLISHER
-from unmask.results import AuditResult, Column, Table
+from unmask.results import Column, Result, Table
 from unmask.studies.game.facts import GameFacts, SensitiveInput
 from unmask.studies.game.sentences import DOES, capitalize, describe_better_offers, name_input, name_protection
 
@@ -126,9 +126,9 @@ def _single_table(facts: GameFacts) -> Table:
     return Table("game_alone", columns, tuple(vars(row) for row in facts.alone))
 
 
-def list_program_tables(result: AuditResult) -> list[Table]:
+def list_program_tables(result: Result) -> list[Table]:
     """Return the offers and the other tables as `unmask game --json` names them."""
     offers = result.table("game_offers")
     offers = offers.select(column.name for column in offers.columns if column.name != "re_identified")
-    tables = [table for table in result.tables if not table.page_only and table.name != "game_offers"]
+    tables = [table for table in result.facts if not table.page_only and table.name != "game_offers"]
     return [offers, *(replace(table, name=table.name.removeprefix("game_")) for table in tables)]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from unmask.core.csr_rows import distinct
-from unmask.reports.data import COLUMNS, CROSSING, INSIDER, ORDER, SEVERAL
 from unmask.results.formats import percent
+from unmask.results.names import COLUMNS, CROSSING, INSIDER, ORDER, SEVERAL
 from unmask.results.words import listed, release_name
 from unmask.tables.audit.attacked_release import LEARNER, MECHANISM, NEAREST, PROSECUTOR, REGISTER
 from unmask.tables.audit.auditor_knowledge import AuditorKnowledge

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from unmask.core.posterior import Posterior
-from unmask.reports.data import APART, ORIGINAL
-from unmask.reports.words import IDENTITY
 from unmask.results import Row
 from unmask.results.distribution import Distribution
+from unmask.results.names import APART, IDENTITY
+from unmask.results.rows import ORIGINAL
 from unmask.scoring import STANDARD, Audit, price_measures
 from unmask.tables.audit.attack_run import AttackRun
 from unmask.tables.audit.attacked_release import LEARNER, PROSECUTOR, REGISTER

@@ -15,9 +15,9 @@ from unmask.core.posterior import Posterior, each_once, equal_weights
 from unmask.core.truth import ABSENT, UNKNOWN, Truth
 from unmask.measures import realized_success
 from unmask.measures.excess import People
-from unmask.reports.data import COLUMNS, INSIDER, ORDER, SEVERAL
-from unmask.reports.data import PROSECUTOR as PROSECUTOR
 from unmask.results.formats import percent
+from unmask.results.names import COLUMNS, INSIDER, ORDER, SEVERAL
+from unmask.results.names import PROSECUTOR as PROSECUTOR
 from unmask.tables.attacks import AttributeInference, BackOff, ClassAttack, ModelAttribute, OrderAttack, RegisterAttack
 from unmask.tables.attacks.classes import from_sizes
 from unmask.tables.attacks.relation import add_quasi_identifiers

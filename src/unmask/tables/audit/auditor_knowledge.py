@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from unmask.core.errors import UnmaskError
 from unmask.core.truth import ABSENT
+from unmask.findings.people_at_risk import Watched
 from unmask.ranges import Range
-from unmask.reports import ORIGINAL
-from unmask.reports.at_risk import Watched
+from unmask.results.rows import ORIGINAL
 from unmask.tables.audit.attacked_release import AttackedRelease
 from unmask.tables.control.holdout import find_held_back
 from unmask.tables.control.similarity import Shift, measure_shift, shift_by

@@ -7,12 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from unmask.findings.row_words import what
 from unmask.measures import realized_success, success_probability
 from unmask.measures.interval import wilson
 from unmask.measures.truth_positions import locate_each, locate_truth
-from unmask.reports.words import IDENTITY, what
 from unmask.results import Block, Chart, Column, Table
 from unmask.results.formats import percent
+from unmask.results.names import IDENTITY
 from unmask.tables.audit.attack_run import AttackRun
 
 BIN_ENDS = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.core.csr_rows import distinct
-from unmask.reports.data import ORIGINAL
 from unmask.results.formats import percent
+from unmask.results.rows import ORIGINAL
 from unmask.results.words import release_name
 from unmask.tables import criteria
 from unmask.tables.audit.auditor_knowledge import AuditorKnowledge

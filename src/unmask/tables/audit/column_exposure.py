@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from unmask.facts import ColumnFacts, Printed, Restored
 from unmask.results import Block, Column, Table, View
 from unmask.results.formats import SPACE, percent
-from unmask.results.table import Row
+from unmask.results.table import Record
 from unmask.results.words import plural, start_with_release
 
 N_NAMED = 3
@@ -135,7 +135,7 @@ def describe_unique(tables: Mapping[str, Table]) -> str:
     return f"No column alone makes a released row unique{addition}."
 
 
-def _largest_share(rows: list[Row], count: str) -> tuple[float, str]:
+def _largest_share(rows: list[Record], count: str) -> tuple[float, str]:
     shares = ((min(row[count], row["rows"]) / row["rows"], row["name"]) for row in rows if isinstance(row[count], int))
     return max(shares, default=(0.0, ""))
 
@@ -167,7 +167,7 @@ def describe_printed(tables: Mapping[str, Table], release: str) -> str:
     return start_with_release(_describe_printed(rows), release, several=several)
 
 
-def _describe_printed(rows: tuple[Row, ...]) -> str:
+def _describe_printed(rows: tuple[Record, ...]) -> str:
     if rows[0]["alone"] is None:
         row = max(rows, key=lambda row: row["values"])
         if not row["values"]:
@@ -186,7 +186,7 @@ def _describe_printed(rows: tuple[Row, ...]) -> str:
     )
 
 
-def _share(row: Row) -> str:
+def _share(row: Record) -> str:
     if isinstance(row["alone"], str):
         return f"{row['alone']} people"
     return f"{percent(min(row['alone'], row['people']) / row['people'])} of people"

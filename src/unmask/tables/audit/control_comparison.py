@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from unmask.reports.data import ORIGINAL
-from unmask.reports.findings.rows import did, without
-from unmask.reports.words import MEMBERSHIP, PARTS, RARE, SINGLING, points, row_estimate
+from unmask.findings.row_words import points, row_estimate
+from unmask.findings.sentences import did, without
 from unmask.results import Block, Chart, Fact, Row, View
 from unmask.results.formats import SPACE, percent
+from unmask.results.names import MEMBERSHIP, PARTS, RARE, SINGLING
 from unmask.results.preferred_rows import PreferredRows
+from unmask.results.rows import ORIGINAL
 from unmask.results.words import listed, start_with_release
 
 COMPARED = ("singled_out_of_as_many", "parts_linked")

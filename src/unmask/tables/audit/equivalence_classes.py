@@ -13,7 +13,7 @@ from unmask.core.distinct_rows import take_rows
 from unmask.core.posterior import Posterior
 from unmask.measures import success_probability
 from unmask.measures.sensitive_values import likeliest_sensitive_value, rank_by_frequency, sensitive_probability
-from unmask.reports.words import IDENTITY
+from unmask.results.names import IDENTITY
 from unmask.tables.audit.attack_run import AttackRun
 from unmask.tables.audit.riskiest_classes import N_CLASSES, ClassRisk
 

@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 
 from unmask.core.errors import UnmaskError
 from unmask.measures import evaluate, success_probability
-from unmask.reports.data import LIMITS
-from unmask.reports.words import IDENTITY
-from unmask.results import AuditResult
+from unmask.results import Result
 from unmask.results.distribution import Distribution
+from unmask.results.names import IDENTITY, LIMITS
 from unmask.tables.attacks import AttributeInference
 from unmask.tables.audit.attack_run import AttackRun
 from unmask.tables.audit.attacked_release import PROSECUTOR, AttackedRelease
@@ -33,7 +32,7 @@ Success = Mapping[str, tuple[float, Distribution]]
 
 
 def try_steps(
-    result: AuditResult, releases: Mapping[str, Table], knowledge: AuditorKnowledge
+    result: Result, releases: Mapping[str, Table], knowledge: AuditorKnowledge
 ) -> Iterator[GeneralizationStep]:
     """Yield the effect of one step for each quasi-identifier of each release with a known origin.
 
@@ -52,7 +51,7 @@ def try_steps(
             yield from steps
 
 
-def _success_of(result: AuditResult, release: str) -> Success:
+def _success_of(result: Result, release: str) -> Success:
     """Return the success of the prosecutor in an audit."""
     attack = release, PROSECUTOR
     spread = {item.target: item for item in result.distribution if (item.release, item.adversary) == attack}

@@ -6,10 +6,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from unmask.reports.data import ORIGINAL
 from unmask.results import Block, Column, Table, View
 from unmask.results.formats import SPACE, percent
-from unmask.results.table import Row
+from unmask.results.rows import ORIGINAL
+from unmask.results.table import Record
 from unmask.results.words import counted, start_with_release
 
 N_VALUES = 10
@@ -116,12 +116,12 @@ def _describe_most(secrets: Table) -> str:
     return start_with_release(sentence, row["release"], several=several)
 
 
-def _n_inferred(row: Row) -> tuple[bool, int, float]:
+def _n_inferred(row: Record) -> tuple[bool, int, float]:
     people = row["people"]
     return isinstance(people, int), people if isinstance(people, int) else 0, row["highest"]
 
 
-def _describe_right(row: Row) -> str:
+def _describe_right(row: Record) -> str:
     if row["right"] is not None:
         return f" {percent(row['right'], 0)} of these inferences are right."
     return "" if row["believed"] is None else f" {percent(row['believed'], 0)} of them should be right."

@@ -11,8 +11,8 @@ import numpy as np
 from unmask.core.errors import UnmaskError
 from unmask.core.truth import Truth
 from unmask.measures.success import parts_linked
-from unmask.reports.words import PARTS
 from unmask.results import Row
+from unmask.results.names import PARTS
 from unmask.scoring import Audit
 from unmask.tables.attacks import Linkability, Parts
 from unmask.tables.audit.attack_run import AttackRun

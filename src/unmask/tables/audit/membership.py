@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior, equal_weights, log_odds
 from unmask.core.truth import Truth
+from unmask.findings.people_at_risk import Watched
 from unmask.measures import calibration_error, log_loss_bits, realized_success, success_probability
 from unmask.measures.base import build_row
 from unmask.measures.membership import (
@@ -28,9 +29,8 @@ from unmask.measures.membership import (
     true_positive_rate,
     vulnerability_correlation,
 )
-from unmask.reports.at_risk import Watched
-from unmask.reports.words import MEMBERSHIP, RARE
 from unmask.results import Row
+from unmask.results.names import MEMBERSHIP, RARE
 from unmask.scoring import Audit, score
 from unmask.tables.attacks import ClosestRecord, MarginalRatio
 from unmask.tables.attacks.marginal_counts import Margins

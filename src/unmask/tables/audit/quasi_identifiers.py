@@ -6,11 +6,12 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from unmask.facts import Contribution
-from unmask.reports.data import LIMITS, ORIGINAL
-from unmask.reports.words import IDENTITY, what
+from unmask.findings.row_words import what
 from unmask.results import Block, Column, Table, View
 from unmask.results.formats import SPACE, number, percent
-from unmask.results.table import Row
+from unmask.results.names import IDENTITY, LIMITS
+from unmask.results.rows import ORIGINAL
+from unmask.results.table import Record
 from unmask.results.words import listed, plural, release_name
 
 # --- contributions ---------------------------------------------------------------------------------------------------
@@ -231,6 +232,6 @@ def describe_steps(tables: Mapping[str, Table]) -> str:
     )
 
 
-def _gain(row: Row) -> float:
+def _gain(row: Record) -> float:
     """Return the points of success for each point of utility; free steps come first."""
     return float((row["success_before"] - row["success"]) / max(row["utility_before"] - row["utility"], 1e-6))

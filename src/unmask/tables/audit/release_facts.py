@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from unmask.core.errors import UnmaskError
 from unmask.facts import Contribution
-from unmask.reports.data import ORIGINAL
 from unmask.results.result import Value
+from unmask.results.rows import ORIGINAL
 from unmask.tables import criteria, utility
 from unmask.tables.attacks.relation import relation_of
 from unmask.tables.audit.auditor_knowledge import AuditorKnowledge

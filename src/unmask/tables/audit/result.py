@@ -7,20 +7,14 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from unmask.facts import Contribution
+from unmask.findings.properties import criteria_block, criteria_table, plane_table, utility_block, utility_table
+from unmask.findings.sentences import leading
 from unmask.measures.registry import needs_truth
-from unmask.reports.data import ORIGINAL
-from unmask.reports.findings.rows import leading
-from unmask.reports.properties import (
-    criteria_block,
-    criteria_table,
-    plane_table,
-    utility_block,
-    utility_table,
-)
-from unmask.reports.words import FAILURES, IDENTITY
-from unmask.results import AuditResult, Block, Row, Table
+from unmask.results import Block, Result, Row, Table
+from unmask.results.names import FAILURES, IDENTITY
 from unmask.results.preferred_rows import PreferredRows, preferred_rows
 from unmask.results.result import Value
+from unmask.results.rows import ORIGINAL
 from unmask.tables.audit.calibration import CalibrationBin, calibration_block, calibration_table
 from unmask.tables.audit.column_exposure import ColumnExposure, exposure_blocks, exposure_tables
 from unmask.tables.audit.column_shapes import ColumnBin, bin_table, shape_block
@@ -87,10 +81,10 @@ SUCCESS = ("realized_success", "success_probability")
 
 def make_result(
     title: str, rows: tuple[Row, ...], facts: TableFacts, adversaries: Mapping[str, str] | None = None
-) -> AuditResult:
+) -> Result:
     """Return the result of an audit of tables; `adversaries` are words that complete "an adversary who ..."."""
     tables = make_tables(rows, facts)
-    return AuditResult(
+    return Result(
         title=title,
         kind="Table audit",
         command="audit",
@@ -99,7 +93,7 @@ def make_result(
         rows=rows,
         criteria=facts.criteria,
         preferred_measures=SUCCESS,
-        tables=tuple(tables.values()),
+        facts=tuple(tables.values()),
         blocks=(*control_blocks(_heads(rows), rows, adversaries or {}), *make_blocks(rows, facts, tables)),
         cautions=() if facts.price is None else facts.price.source.attacker.warnings,
     )
@@ -177,7 +171,7 @@ def riskiest_release(rows: Sequence[Row]) -> str:
     return "" if riskiest is None else riskiest.release
 
 
-def add_steps(result: AuditResult, steps: Iterable[GeneralizationStep]) -> AuditResult:
+def add_steps(result: Result, steps: Iterable[GeneralizationStep]) -> Result:
     """Return the result with the steps of generalization that were tried, after the risk by quasi-identifier."""
     table = step_table(steps)
     if not table.rows:
@@ -185,4 +179,4 @@ def add_steps(result: AuditResult, steps: Iterable[GeneralizationStep]) -> Audit
     names = [block.name for block in result.blocks]
     place = next((names.index(name) + 1 for name in ("where", "values", "promises") if name in names), 0)
     blocks = (*result.blocks[:place], step_block(table), *result.blocks[place:])
-    return replace(result, tables=(*result.tables, table), blocks=blocks)
+    return replace(result, facts=(*result.facts, table), blocks=blocks)

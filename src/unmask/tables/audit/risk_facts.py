@@ -12,9 +12,8 @@ from unmask.core.posterior import equal_weights
 from unmask.core.truth import UNKNOWN
 from unmask.measures import success_probability
 from unmask.measures.sensitive_values import mask_sensitive_values, rank_by_frequency, sensitive_probability
-from unmask.reports.data import LIMITS
-from unmask.reports.words import IDENTITY
 from unmask.results.distribution import Distribution
+from unmask.results.names import IDENTITY, LIMITS
 from unmask.tables.audit.attack_run import AttackRun
 from unmask.tables.audit.inferred_values import ValueRisk
 

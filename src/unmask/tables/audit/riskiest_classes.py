@@ -6,11 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from unmask.reports.data import LIMITS
-from unmask.reports.words import IDENTITY
 from unmask.results import Block, Column, Table
 from unmask.results.formats import percent
-from unmask.results.table import Row
+from unmask.results.names import IDENTITY, LIMITS
+from unmask.results.table import Record
 from unmask.results.words import start_with_release
 from unmask.tables.audit.inferred_values import name_value
 
@@ -90,5 +89,5 @@ def describe_classes(tables: Mapping[str, Table]) -> str:
     return start_with_release(sentence, row["release"], several=several)
 
 
-def _excess(row: Row) -> tuple[float, int]:
+def _excess(row: Record) -> tuple[float, int]:
     return row["probability"] / LIMITS[IDENTITY if row["target"] == IDENTITY else "value"], row["people"]

@@ -9,7 +9,7 @@ import numpy as np
 
 from unmask.core.errors import NotRunError
 from unmask.core.posterior import Posterior, equal_weights, stored
-from unmask.reports.data import CROSSING
+from unmask.results.names import CROSSING
 from unmask.results.words import release_name
 from unmask.scoring import Audit
 from unmask.tables.attacks import AttributeInference, ClassAttack

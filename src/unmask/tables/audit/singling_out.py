@@ -14,8 +14,8 @@ from unmask.measures import Quantity
 from unmask.measures.base import UndefinedError, build_row
 from unmask.measures.interval import Interval, wilson
 from unmask.measures.names import singled_out, singled_out_of_as_many
-from unmask.reports.words import SINGLING
 from unmask.results import Row
+from unmask.results.names import SINGLING
 from unmask.scoring import Audit
 from unmask.tables.attacks import SinglingOut
 from unmask.tables.attacks.singling_out import Predicate

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from unmask.reports.data import APART, INSIDER, ORDER
-from unmask.reports.findings.rows import did, leading, without
-from unmask.reports.words import IDENTITY, row_estimate
+from unmask.findings.row_words import row_estimate
+from unmask.findings.sentences import did, leading, without
 from unmask.results import Block, Row
 from unmask.results.formats import percent
+from unmask.results.names import APART, IDENTITY, INSIDER, ORDER
 from unmask.results.preferred_rows import PreferredRows
 from unmask.results.words import listed, start_with_release
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from unmask.core.posterior import Posterior
-from unmask.reports import ORIGINAL
-from unmask.reports.data import COLUMNS, INSIDER, ORDER, SEVERAL
+from unmask.results.names import COLUMNS, INSIDER, ORDER, SEVERAL
+from unmask.results.rows import ORIGINAL
 from unmask.scoring import Audit
 from unmask.tables.attacks import AttributeInference, BackOff, OrderAttack, RegisterAttack, SeveralRows
 from unmask.tables.audit.attack_run import AttackRun

@@ -21,8 +21,8 @@ from unmask.economics import Attacker, read_attacker
 from unmask.economics.profile import EMBEDDED, attacker_of
 from unmask.measures import Measure, registry
 from unmask.plan import Cell, Part, check_keys
-from unmask.reports.words import IDENTITY, MEMBERSHIP
 from unmask.results import Row
+from unmask.results.names import IDENTITY, MEMBERSHIP
 from unmask.schema import Either, dict_of, list_of, parameters
 from unmask.scoring import STANDARD, campaign_measures, price_measures
 from unmask.tables import utility

@@ -15,9 +15,9 @@ from unmask.core.signatures import with_parameters
 from unmask.domains import name_releases
 from unmask.policy.coverage import coverage_notes
 from unmask.ranges import Range
-from unmask.reports import ORIGINAL
-from unmask.reports.data import CROSSING
-from unmask.results import AuditResult, Row
+from unmask.results import Result, Row
+from unmask.results.names import CROSSING
+from unmask.results.rows import ORIGINAL
 from unmask.tables.attacks.linkability import check_parts
 from unmask.tables.audit.assumptions import describe_adversaries, describe_setting, list_assumptions
 from unmask.tables.audit.attack_scores import AttackScores, Scorer
@@ -66,7 +66,7 @@ def audit(
     attacker: str | unmask.economics.Attacker | None = None,
     steps: bool = False,
     **settings: Any,
-) -> AuditResult:
+) -> Result:
     """Attack releases of a table: how many people are re-identified, and what is inferred about them.
 
     Parameters
@@ -93,7 +93,7 @@ def audit(
 
     Returns
     -------
-    AuditResult
+    Result
         Rows, tables and findings.
     """
     if truth is not None:
@@ -190,7 +190,7 @@ def audit_tables(
     *,
     title: str = "Audit of a table",
     attacker: AttackerSource | None = None,
-) -> AuditResult:
+) -> Result:
     """Attack every release with the standard adversaries, and the original as the case without protection.
 
     The same people are attacked in every release. With an attacker, the strongest knowledge about identity is priced.

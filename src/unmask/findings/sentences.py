@@ -1,0 +1,219 @@
+"""Findings of rows: a value, its interval, the baseline and n, in a sentence each."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from unmask.findings.row_words import points, row_estimate, row_value
+from unmask.measures.registry import SHARES, needs_truth
+from unmask.results import Result, Row
+from unmask.results.distribution import Distribution
+from unmask.results.formats import SPACE, number, percent
+from unmask.results.names import APART, CROSSING, IDENTITY, LINKAGE, MEMBERSHIP, ORDER, PROSECUTOR, SECRET
+from unmask.results.preferred_rows import ERRORS, RATIONAL
+from unmask.results.rows import ORIGINAL
+from unmask.results.scope import Heads, Scope
+from unmask.results.words import release_name
+
+DID = {"singled_out": "singles somebody out with", "parts_linked": "links two parts of the record of"}
+"""Measure -> verb of its adversaries, for attacks other than inference."""
+
+
+def did(row: Row) -> str:
+    """Return the end of a sentence about an adversary's success: "re-identifies 25 % [20, 30] of 300 people"."""
+    value, n = row_estimate(row), f"{row.n:,}"
+    if row.measure in DID:
+        return f"{DID[row.measure]} {value} of {n} {'guesses' if row.measure == 'singled_out' else 'people'}"
+    if row.excess is not None:
+        return added(row)
+    if row.measure in ERRORS:
+        if row.unit not in SHARES:
+            return f"is off by {value} {row.unit} on average over {n} cases"
+        return f"is wrong in {value} of {n} cases"
+    realized = needs_truth(row.measure)
+    hopes, end = ("", "s") if realized else ("expects to ", "")
+    verb = "re-identifies" if realized else "expects to re-identify"
+    if row.target == LINKAGE:
+        if row.measure == "breached":
+            return f"breaches {value} of {n} subjects"
+        return f"links {value} of a subject's items on average, over {n} subjects"
+    if row.measure in RATIONAL:
+        return f"{verb} {value} of {n} people, by as many tries as pay for each of them"
+    if row.target == IDENTITY:
+        return f"{verb} {value} of {n} people"
+    if row.target == MEMBERSHIP:
+        right = "is" if realized else "expects to be"
+        return f"{right} right about {value} of {n} people, half of whom are in the table, when they say who is in it"
+    if row.target == SECRET:
+        return f"{hopes}guess{'es' if end else ''} the secret in {value} of cases"
+    return f"{hopes}infer{end} {row.target} correctly for {value} of {n} people"
+
+
+def without(row: Row) -> str:
+    """Return the success without the release.
+
+    Of linkage that is what clusters of the same sizes with shuffled labels reach.
+    """
+    value = percent(row.prior) if row.unit in SHARES else number(row.prior)
+    if row.measure in ERRORS:
+        return f"without the release {'in' if row.unit in SHARES else 'by'} {value}"
+    return f"{'shuffled labels give' if row.target == LINKAGE else 'guessing gives'} {value}"
+
+
+def added(row: Row) -> str:
+    """Return the success that people's own records added, compared with that on control people."""
+    assert row.control is not None
+    gain = f"gains {points(row)} of success with {row.target} from people's own records"
+    if _none_shown(row):
+        gain = f"is not shown to learn {row.target} from people's own records ({points(row)})"
+    return (
+        f"{gain}: they infer it correctly for {row_estimate(row)} of {row.n:,} people, and for {percent(row.control)} "
+        f"of control people, whose records took no part{_by_the_best(row)}"
+    )
+
+
+def _by_the_best(row: Row) -> str:
+    """Return the excess over the strongest attack on control people, if that is another attack."""
+    assert row.control is not None
+    if row.baseline is None or round(row.baseline, 4) <= round(row.control, 4):
+        return ""
+    remainder = max(row.posterior - row.baseline, 0.0)
+    comparison = f"; another attack with the same knowledge reaches {percent(row.baseline)} of these"
+    return f"{comparison}, so that only {number(100 * remainder, 1)}{SPACE}points need their own records"
+
+
+def _none_shown(row: Row) -> bool:
+    """Return whether the interval of the excess includes 0."""
+    low, high = row.excess_low, row.excess_high
+    return low is None or high is None or low <= 0
+
+
+def risky(row: Row) -> float:
+    """Return how bad a value is: higher is worse, for any direction of the measure; undefined values are not bad."""
+    value = row.posterior if row.direction == "high" else -row.posterior
+    return -math.inf if math.isnan(value) else value
+
+
+def sentences(result: Result) -> list[str]:
+    """Return the findings of the report, a sentence each, for readers without a page."""
+    scope = Scope(result)
+    heads = {key: row for key, row in scope.heads.items() if row.measure not in result.described_measures}
+    rows = [*findings(scope, leading(heads)), *wildcard_findings(scope)]
+    blocks = result.without_small().sentences()
+    return [*blocks, *rows] if result.headline else [*rows, *blocks]
+
+
+def leading(heads: Heads) -> Heads:
+    """Return the rows that may lead the findings: no adversary of `APART`, and row order only if it is strongest."""
+    ordinary = {key: row for key, row in heads.items() if key[1] not in {*APART, ORDER} and key[2] != MEMBERSHIP}
+    strongest: dict[str, float] = {}
+    for (release, _, target), row in ordinary.items():
+        if target == IDENTITY:
+            strongest[release] = max(strongest.get(release, 0.0), row.posterior)
+
+    def leads(release: str, adversary: str, row: Row) -> bool:
+        return adversary == ORDER and row.posterior > strongest.get(release, 0.0)
+
+    return {key: row for key, row in heads.items() if key in ordinary or leads(key[0], key[1], row)}
+
+
+def at_risk(release: str, scope: Scope) -> Distribution | None:
+    """Return the people of a release by their risk from the strongest adversary, of re-identification if it was
+    attacked.
+    """
+    spread = {(item.release, item.adversary, item.target): item for item in scope.result.distribution}
+    rows = [(key, row) for key, row in leading(scope.heads).items() if key[0] == release and key in spread]
+    candidates = [item for item in rows if item[0][2] == IDENTITY] or rows
+    return spread[max(candidates, key=lambda item: item[1].posterior)[0]] if candidates else None
+
+
+def findings(scope: Scope, heads: Heads) -> list[str]:
+    """Return for each target the riskiest release of the two strongest adversaries, and the range of other releases."""
+    sentences = []
+    for target in scope.targets:
+        rows_by_adversary: list[list[Row]] = []
+        for adversary in scope.adversaries:
+            rows = [heads[key] for r in scope.protected if (key := (r, adversary, target)) in heads]
+            if rows:
+                rows_by_adversary.append(sorted(rows, key=lambda row: -row.posterior))
+        rows_by_adversary.sort(key=lambda rows: -rows[0].posterior)
+        for rows in rows_by_adversary[:2]:
+            original = heads.get((ORIGINAL, rows[0].adversary, target))
+            sentences.append(_finding(scope, rows, original if original not in rows else None))
+    return sentences
+
+
+def wildcard_findings(scope: Scope) -> list[str]:
+    """Return how far average prosecutor risk understates the adversary if missing cells match any value.
+
+    The criterion takes all records that fit as alike; the adversary prefers those that state what they know. About the
+    release where the two are farthest apart.
+    """
+    gaps = []
+    for (release, adversary, target), row in scope.heads.items():
+        criteria = scope.result.criteria.get(release, {})
+        published = criteria.get("prosecutor_average")
+        claimed = criteria.get("missing") == "wildcard" and criteria.get("rows_missing") and target == IDENTITY
+        if claimed and isinstance(published, float) and adversary == PROSECUTOR and row.posterior > 1.1 * published:
+            gaps.append((row.posterior / published, release, row, published))
+    if not gaps:
+        return []
+    times, release, row, published = max(gaps, key=lambda gap: gap[0])
+    subject = f"From {release_name(release)}, an" if len(scope.protected) > 1 else "An"
+    did = "re-identifies" if needs_truth(row.measure) else "expects to re-identify"
+    preferred = f"{subject} adversary prefers records whose cells were not suppressed and {did} {row_value(row)}"
+    criterion = f"the published criterion takes all records that fit as alike and says {percent(published)} on average"
+    return [f"{preferred}; {criterion}, which understates the risk {times:.1f}-fold."]
+
+
+def _finding(scope: Scope, rows: Sequence[Row], original: Row | None) -> str:
+    row, subject = rows[0], scope.subject(rows[0].adversary)
+    start = (
+        f"From {release_name(row.release)}, {subject}" if len(scope.protected) > 1 else subject[0].upper() + subject[1:]
+    )
+    text = f"{start} {did(row)}; {without(row)}."
+    if row.low is not None and row.high is not None and row.low <= row.prior <= row.high:
+        text += " The interval includes guessing: no gain is shown."
+    if len(rows) > 1:
+        part = f"{len(rows)} of " if len(rows) < len(scope.protected) else ""
+        lowest = f"the lowest is {release_name(rows[-1].release)} with {row_estimate(rows[-1])}"
+        text += f" Of {part}{len(scope.protected)} releases {lowest}."
+    return text + (f" The unprotected table gives {row_estimate(original)}." if original else "")
+
+
+def contrasts(scope: Scope) -> list[str]:
+    """Return the targets that gain little protection from a release that hides identities better than another.
+
+    Gains over guessing are compared: success has another baseline for each target.
+    """
+    heads, sentences = scope.heads, []
+    for target in (name for name in scope.targets if name not in (IDENTITY, MEMBERSHIP)):
+        pairs = [
+            (heads[identity_key], heads[target_key])
+            for release in scope.protected
+            for adversary in scope.adversaries
+            if adversary != CROSSING  # who has all the releases, whichever is spoken of
+            if (identity_key := (release, adversary, IDENTITY)) in heads
+            and (target_key := (release, adversary, target)) in heads
+        ]
+        pairs = [pair for pair in pairs if pair[0].gain > 0 and pair[1].gain > 0]
+        if not pairs:
+            continue
+        worst = max(pairs, key=lambda pair: pair[0].gain)
+        safest = min((p for p in pairs if p[0].adversary == worst[0].adversary), key=lambda pair: pair[0].gain)
+        identity_ratio, inferred = (worst[i].gain / safest[i].gain for i in (0, 1))
+        if identity_ratio >= 1.5 and _apart(worst[0], safest[0]) and 1 <= inferred < 1 + (identity_ratio - 1) / 4:
+            first = f"from {row_value(worst[0])} to {row_value(safest[0])}"
+            second = f"from {number(100 * worst[1].gain, 1)} to {number(100 * safest[1].gain, 1)}{SPACE}points"
+            start, end = release_name(worst[0].release), release_name(safest[0].release)
+            sentences.append(
+                f"From {start} to {end} the people re-identified fall {first}, but what inference of {target} gains "
+                f"over guessing only {second}: what hides the identity does not hide {target}."
+            )
+    return sentences
+
+
+def _apart(high: Row, low: Row) -> bool:
+    """Return whether the intervals of two rows do not touch; True without intervals."""
+    return high.low is None or low.high is None or high.low > low.high

@@ -1,0 +1,84 @@
+"""The last sections of a page: what was assumed, what was not run or failed, how it was made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from unmask.findings.row_words import measure_name
+from unmask.render.page_parts import Bullets, Section, Terms, grid, lead, parts
+from unmask.results.words import plural
+
+Group = tuple[list[str], str, str]
+"""Things that share a reason, the word for them, and the reason."""
+
+
+def not_run_section(not_run: Sequence[tuple[str, str]]) -> Section | None:
+    """Return a section with one line for each reason."""
+    rows = [("; ".join(things), word, reason) for things, word, reason in not_run_groups(not_run)]
+    table = grid(("What", "Status", "Why"), rows, text=3)
+    heading = "What was not run, and what failed"
+    meaning = lead("\u201cNot run\u201d and \u201cfailed\u201d do not mean zero risk.")
+    n_failed = sum(status == "failed" for _, status, _ in rows)
+    reasons = f"{plural(len(rows), 'reason')} why something is not known"
+    finding = f"{reasons}, {n_failed} of them a failure." if n_failed else f"{reasons}; nothing failed."
+    return Section("not-run", heading, parts(meaning, table), finding) if rows else None
+
+
+def not_run_groups(not_run: Sequence[tuple[str, str]]) -> list[Group]:
+    """Return what was not run, its status, and the reason: one group for each reason, failures first.
+
+    Lists of measures that differ only in their subjects become one line, as in "rank, log_loss_bits (register,
+    identity)" and "rank, log_loss_bits (register, pay)", and measures go by their names.
+    """
+    groups: dict[str, dict[str, list[str]]] = {}
+    for thing, reason in not_run:
+        names, subjects = _measures_of(thing)
+        groups.setdefault(reason, {}).setdefault(names, []).extend([subjects] if subjects else [])
+    ordered = [
+        (
+            [f"{names} \u2013 {'; '.join(subjects)}" if subjects else names for names, subjects in things.items()],
+            "failed" if reason.lower().startswith("failed") else "not run",
+            reason,
+        )
+        for reason, things in groups.items()
+    ]
+    return sorted(ordered, key=lambda group: group[1] != "failed")
+
+
+def _measures_of(thing: str) -> tuple[str, str]:
+    """Split "rank, log_loss_bits (register, identity)" into names for readers and the subject; return other texts
+    unchanged.
+    """
+    measures, _, subjects = thing.removesuffix(")").partition(" (")
+    names = [measure_name(name) for name in measures.split(", ")]
+    if not subjects or not all(names):
+        return thing, ""
+    text = ", ".join(name for name in names if name)
+    return text[0].upper() + text[1:], subjects
+
+
+def closing(
+    assumptions: Sequence[str], not_run: Section | None, reproduce: Mapping[str, object], heading: str
+) -> tuple[Section | None, ...]:
+    """Return the last sections: assumptions, what was not run, and how the page was made."""
+    lines = tuple((name, (str(value),)) for name, value in reproduce.items())
+    finding = f"{plural(len(assumptions), 'sentence')} on which the figures rest."
+    assumed = (
+        Section("assumptions", "What was assumed", (Bullets(tuple(assumptions)),), finding) if assumptions else None
+    )
+    version = f"By {reproduce['Version']}." if "Version" in reproduce else f"{plural(len(lines), 'line')}."
+    reproduction = Section("reproduce", heading, (Terms(lines, "reproduce"),), version) if lines else None
+    return assumed, not_run, reproduction
+
+
+def describe_readers(least: int, *, cases: bool = False) -> str:
+    """Return the intended readers of a page; `cases` for a page about a mechanism and not about people."""
+    if cases:
+        return "This page may be handed on: it is about a mechanism, and shows no secret, no file path and no seed."
+    if least <= 1:
+        return "For the owner of the data alone: this page shows groups of any size, single people among them."
+    return (
+        "This page may be handed to those who decide about the release and to those who get it. It shows no record, no "
+        "file path and no seed; besides k, the worst-off, shares, and expected or matched numbers, it shows nothing "
+        f"about fewer than {least:,} people."
+    )

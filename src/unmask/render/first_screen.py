@@ -1,0 +1,424 @@
+"""The first screen: acceptable or not, condition by condition, who is at risk, and what to do next."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from unmask.core.posterior import equal_weights
+from unmask.facts import Count
+from unmask.findings.conditions import SEEN, TOLD, checked, factor, first, one_sentence
+from unmask.findings.row_words import row_value
+from unmask.findings.sentences import at_risk, risky, sentences
+from unmask.findings.verdict_words import NO_POLICY, STATE, STATES, called, joint, limit_of, rest, unjudged
+from unmask.measures.interval import of_targets
+from unmask.measures.registry import quantity
+from unmask.policy import Assessment, Policy, Verdict, judge_result
+from unmask.policy.condition import QUANTILES
+from unmask.policy.policies import read_shipped_policies
+from unmask.render import sections as blocks
+from unmask.render.charts.svg import coordinate
+from unmask.render.page_parts import Advice, AtRisk, Grid, Screen, Section
+from unmask.render.shared_charts import risk_figure
+from unmask.results import Alternative, DecisionItem, Result, Row
+from unmask.results.change import Change
+from unmask.results.distribution import Distribution
+from unmask.results.formats import SPACE, percent
+from unmask.results.names import IDENTITY, PROBABILITIES, PROSECUTOR
+from unmask.results.rows import ORIGINAL
+from unmask.results.scope import Scope
+from unmask.results.words import as_sentences, listed, plural, rate
+
+LOOK = {"acceptable": "met", "not acceptable": "missed", "not decided": "untested"}
+"""A verdict -> how its words look."""
+
+BY = "by their risk"
+
+UTILITY = (
+    "Utility is one minus the global certainty penalty, which counts no kept column; any other that is left out counts "
+    "as lost."
+)
+
+ADD_ORIGINAL = "No change was tried. Add the table before protection, and the audit tries changes and measures them:"
+
+LARGER_K = (
+    "No change was tried. An audit tries changes of a single protected release, if no person was held back and this is "
+    "not turned off. Protect with a larger k, then audit again:"
+)
+
+DEFAULT_K = 10
+"""The k to try if that of the release is not known."""
+
+PERSON_PROBABILITIES = frozenset({None, "posterior", "high", "worst", *QUANTILES})
+"""Fields of a measure that are at most 1 / k if the adversary cannot tell k people apart."""
+
+
+def screen(scope: Scope) -> Screen:
+    """Return the first screen of an audit."""
+    verdicts = scope.result.verdicts
+    page = Screen("none", *NO_POLICY, _write_lede(scope), (), _explain_policies(scope))
+    if len(verdicts) == 1:
+        items = first(checked(assessment, scope.result.smallest_shown) for assessment in verdicts[0].assessments)
+        state = verdicts[0].state
+        page = replace(page, state=LOOK[state], first=STATES[state], rest=rest(verdicts[0]), items=items)
+    elif verdicts:
+        state, remaining_words = joint(verdicts)
+        items = first(_summarize(verdict, verdicts, scope.result) for verdict in verdicts)
+        page = replace(page, state=LOOK[state], first=STATES[state], rest=remaining_words, items=items, beside="")
+    subjects = _describe_subjects(verdicts, scope.result) if len(verdicts) > 1 else ()
+    words = page.words if not verdicts else (*subjects, *_describe_rest(verdicts, page), *_list_unjudged(scope.result))
+    return replace(
+        page, words=(*as_sentences(scope.result.cautions), *words), who=_find_at_risk(scope), next=_give_advice(scope)
+    )
+
+
+def conditions_section(scope: Scope) -> Section | None:
+    """Return every condition, if the first screen has no room for all or for their subjects."""
+    verdicts = scope.result.verdicts
+    if (len(verdicts) == 1 and len(verdicts[0].assessments) <= TOLD) or not verdicts:
+        return None
+    finding = (
+        f"{sum(len(verdict.assessments) for verdict in verdicts):,} conditions with their values, limits and sources."
+    )
+    return Section(
+        "conditions", "Every condition", tuple(_condition_table(verdict, scope.result) for verdict in verdicts), finding
+    )
+
+
+def _condition_table(verdict: Verdict, result: Result) -> Grid:
+    rows = [
+        (item.name, STATE[assessment.state], item.value, item.limit, item.finding, _describe_origin(item))
+        for assessment in verdict.assessments
+        for item in [checked(assessment, result.smallest_shown)]
+    ]
+    head = ("Condition", "State", "Value", "Limit", "How far", "Subject and source")
+    return Grid(head, (("", tuple(rows)),), text=2, caption=f"{verdict.release}, {verdict.policy.title}", listed=True)
+
+
+def _describe_origin(item: DecisionItem) -> str:
+    """Return what a condition is about, and its source."""
+    return "; ".join(filter(None, (item.about, item.source)))
+
+
+def _describe_rest(verdicts: Sequence[Verdict], page: Screen) -> Iterator[str]:
+    n = len(verdicts) if len(verdicts) > 1 else sum(len(verdict.assessments) for verdict in verdicts)
+    if n > len(page.items):
+        yield f"{n - len(page.items):,} more are folded below."
+
+
+def _list_unjudged(result: Result) -> list[str]:
+    """Return the adversaries that no verdict is about."""
+    several = len({verdict.release for verdict in result.verdicts}) > 1
+    omissions = {(verdict.release, omission) for verdict in result.verdicts if (omission := unjudged(verdict, result))}
+    return [f"{release}: {omission}" if several else omission for release, omission in sorted(omissions)[:SEEN]]
+
+
+def _write_lede(scope: Scope) -> str:
+    """Return the success of the strongest adversary in a sentence."""
+    return one_sentence(next(iter(sentences(scope.result)), ""))
+
+
+def _explain_policies(scope: Scope) -> tuple[str, ...]:
+    """Return how to give a policy: the shipped ones that could judge this audit, or an own condition."""
+    result = scope.result
+    policies = [name for name, policy in read_shipped_policies().items() if _can_judge(result, policy)]
+    asks = result.sample_condition
+    example = f'a condition of your own, such as "{asks}"'
+    return (
+        "No limit was set, so that nothing here is said to be acceptable.",
+        f"Set one with --policy: {f'{listed(policies)} come with unmask, or give ' if policies else ''}{example}.",
+    )
+
+
+def _can_judge(result: Result, policy: Policy) -> bool:
+    """Return whether any condition of a policy can be tested on these results."""
+    return any(
+        verdict.count("untested") < len(verdict.assessments) for verdict in judge_result(result, [policy]).verdicts
+    )
+
+
+def _summarize(verdict: Verdict, verdicts: Sequence[Verdict], result: Result) -> DecisionItem:
+    """Return a verdict as a line: the number of missed conditions, and the condition that is missed most."""
+    titles = {verdict.policy.title for verdict in verdicts}
+    name = verdict.release if len(titles) == 1 else verdict.policy.title
+    name = name if len(titles) in (1, len(verdicts)) else f"{verdict.release}, {verdict.policy.title}"
+    farthest = _find_farthest(verdict)
+    finding = rest(verdict).partition(": ")[2].rstrip(".")
+    item = checked(farthest, result.smallest_shown)
+    return replace(
+        item, state=LOOK[verdict.state], name=name, finding=finding, about="", source=called(farthest.requirement)
+    )
+
+
+def _find_farthest(verdict: Verdict) -> Assessment:
+    """Return the condition that is missed most, or is closest to its limit."""
+    return max(
+        verdict.assessments,
+        key=lambda assessment: (
+            assessment.state == "missed",
+            assessment.state == "untested",
+            factor(assessment) or 0.0,
+        ),
+    )
+
+
+def _describe_subjects(verdicts: Sequence[Verdict], result: Result) -> Iterator[str]:
+    """Yield the subjects and sources of the conditions that stand for several verdicts, once each."""
+    items = (checked(_find_farthest(verdict), result.smallest_shown) for verdict in verdicts[:SEEN])
+    yield from dict.fromkeys(f"{item.name}: {_describe_origin(item)}." for item in items)
+
+
+# --- who -------------------------------------------------------------------------------------------------------------
+
+
+def _find_at_risk(scope: Scope) -> AtRisk | None:
+    """Return the people at risk: those of the result, else people by their probability, else the average."""
+    if scope.result.at_risk is not None:
+        return blocks.format_risk(scope.result.at_risk)
+    release = _select_release(scope)
+    risk = at_risk(release, scope)
+    return _describe_average(release, scope) if risk is None else _describe_people(risk, scope)
+
+
+def _select_release(scope: Scope) -> str:
+    """Return the release of the screen: the first that is not acceptable, or the riskiest one."""
+    bad = [verdict.release for verdict in scope.result.verdicts if verdict.state == "not acceptable"]
+    heads = [row for key, row in scope.heads.items() if key[0] in scope.protected]
+    rows = [row for row in heads if row.target == IDENTITY] or heads
+    return next(iter(bad), max(rows, key=risky).release if rows else scope.protected[0])
+
+
+def _describe_average(release: str, scope: Scope) -> AtRisk | None:
+    """Return the success of the strongest adversary on average, and for the worst-off."""
+    rows = [row for key, row in scope.heads.items() if key[0] == release]
+    if not rows:
+        return None
+    row = max(rows, key=risky)
+    highest = _believed_worst(row, scope)
+    worst = (("Worst-off", percent(highest)),) if math.isfinite(highest) and row.unit == "probability" else ()
+    return AtRisk(row_value(row), f"of {row.n:,} {scope.said('people')}, by the adversary {row.adversary}", facts=worst)
+
+
+def _describe_people(risk: Distribution, scope: Scope) -> AtRisk:
+    assessments = [
+        assessment
+        for verdict in scope.result.verdicts
+        if verdict.release == risk.release
+        for assessment in verdict.assessments
+    ]
+    limit, limit_source = limit_of(risk, assessments)
+    count = risk.above[limit]
+    name = f"the {risk.people:,}, by their risk" if risk.drawn_from else BY
+    chart = risk_figure(
+        "",
+        [(name, "", risk)],
+        limit,
+        scope.result.smallest_shown,
+        style=scope.styles.get(risk.adversary, 0),
+        label=f"People by the probability that {scope.subject(risk.adversary)} is right about them",
+    )
+    number, of, drawn = _estimate_count(risk, count, scope)
+    people = f"of {of:,} {scope.said('people')} each run a risk above {100 * limit:g}{SPACE}%, {limit_source}{drawn}"
+    return AtRisk(number, people, chart, tuple(_list_facts(risk, limit, scope, assessments)))
+
+
+def _estimate_count(risk: Distribution, count: Count, scope: Scope) -> tuple[str, int, str]:
+    """Return the number of people at risk, the total, and its source if people were drawn."""
+    if isinstance(count, str):
+        return count, risk.people, f"; they were drawn from {risk.drawn_from:,}" if risk.drawn_from else ""
+    if not risk.drawn_from:
+        return f"{count:,}", risk.people, ""
+    value, low, high = estimate_all(risk, count, scope.result.smallest_shown)
+    drawn = f"{risk.people:,} {scope.said('people')} drawn at random"
+    return f"{value:,}", risk.drawn_from, f"; estimated from {drawn}, {low:,} to {high:,} with 95{SPACE}%"
+
+
+def estimate_all(risk: Distribution, above: int, step: int = 1) -> tuple[int, int, int]:
+    """Return how many of all people are at risk if some were drawn, with a 95 % interval, in steps of `least`.
+
+    >>> estimate_all(Distribution("r", "a", "identity", (0.0, 1.0), (1.0,), 100, drawn_from=300), 50)
+    (150, 126, 174)
+    """
+    is_above = (np.arange(risk.people) < above).astype(np.float64)
+    low, high, _ = of_targets(is_above, equal_weights(risk.people), drawn_from=risk.drawn_from, rate=True)
+    counts = (risk.drawn_from * share for share in (is_above.mean(), low or 0.0, high or 1.0))
+    value, first, last = (step * round(count / step) for count in counts)
+    return value, max(first, above), last
+
+
+def _list_facts(
+    risk: Distribution, limit: float, scope: Scope, assessments: Sequence[Assessment]
+) -> Iterator[tuple[str, str]]:
+    """Yield labeled facts: the target, the worst-off unless a condition shows them, a note on several rows per person,
+    and the number of people at risk before protection.
+    """
+    yield "Asked for", "whose record it is" if risk.target == IDENTITY else risk.target
+    if group := _describe_largest(risk, limit, scope):
+        yield "Largest group", group
+    fields = {
+        assessment.requirement.require.field
+        for assessment in assessments
+        if assessment.closest and assessment.closest.item.target == risk.target
+    }
+    worst = _find_worst(risk, scope)
+    if "worst" not in fields and math.isfinite(worst):
+        yield "Worst-off", percent(worst)
+    fewest = scope.result.criteria.get(risk.release, {}).get("k_people")
+    if isinstance(fewest, int):
+        people = "1 person" if fewest == 1 else f"{fewest:,} people"
+        yield "Rows", f"some people have several: a class has at least {people}"
+    key = (ORIGINAL, risk.adversary, risk.target)
+    bare = next(
+        (item for item in scope.result.distribution if (item.release, item.adversary, item.target) == key), None
+    )
+    if bare is not None and risk.release != ORIGINAL and limit in bare.above:
+        count = bare.above[limit]
+        yield "Unprotected", f"{count if isinstance(count, str) else f'{count:,}'} people"
+
+
+def _describe_largest(risk: Distribution, limit: float, scope: Scope) -> str:
+    """Return the largest group above the limit that matches the same records, and the probability."""
+    if risk.adversary != PROSECUTOR or risk.above[limit] == 0:
+        return ""
+    rows = [row for row in _rows_about(risk, "classes", scope) if row["probability"] > limit]
+    if not rows:
+        return f"fewer than {scope.result.smallest_shown:,} people alike in what is known of them"
+    largest = max(rows, key=lambda row: row["people"])
+    return f"{largest['people']:,} people alike in what is known of them, up to {percent(largest['probability'])}"
+
+
+def _rows_about(risk: Distribution, table: str, scope: Scope) -> tuple[Mapping[str, Any], ...]:
+    """Return the rows of a table about the release and target of a distribution; none without that table."""
+    tables = scope.result.facts_by_name
+    return tables[table].where(release=risk.release, target=risk.target).rows if table in tables else ()
+
+
+def _find_worst(risk: Distribution, scope: Scope) -> float:
+    """Return the highest probability of re-identification, or of a value other than the commonest."""
+    if risk.target == IDENTITY:
+        row = scope.heads.get((risk.release, risk.adversary, risk.target))
+        return math.nan if row is None else _believed_worst(row, scope)
+    return max((row["highest"] for row in _rows_about(risk, "values", scope) if row["secret"]), default=math.nan)
+
+
+# --- what next -------------------------------------------------------------------------------------------------------
+
+
+def _give_advice(scope: Scope) -> Advice:
+    """Return the changes that were tried; else a command that tries them, or the next step for this verdict."""
+    result = scope.result
+    if result.changes:
+        heads = ("people above", "utility kept")
+        return Advice("", _write_command(result.changes), tuple(map(_to_alternative, result.changes)), heads, UTILITY)
+    if (advice := blocks.format_advice(result, result.verdicts)) is not None:
+        return advice
+    return _suggest_step(result)
+
+
+def _suggest_step(result: Result) -> Advice:
+    """Return the next step for an audit that has tried no change."""
+    verb = result.command
+    states = {verdict.state for verdict in result.verdicts}
+    policy_name = next(
+        (name for name, policy in read_shipped_policies().items() if _can_judge(result, policy)), "policy.toml"
+    )
+    is_single = len(result.criteria) == 2 and ORIGINAL in result.criteria  # one release, and what it was made of
+    tries = ", and tries what may be done" if verb == "audit" and is_single else ""
+    if not states:
+        return Advice(
+            f"Set a limit; the page then judges by it{tries}.", f"unmask {verb} \u2026 --policy {policy_name}"
+        )
+    if states == {"acceptable"}:
+        return Advice(blocks.ACCEPTABLE, blocks.CERTIFY)
+    if "not acceptable" not in states:
+        return Advice("Test what is open: nothing is missed, and what is not known is not safe.")
+    if ORIGINAL in result.criteria:
+        k = suggest_k(next(verdict for verdict in result.verdicts if verdict.state == "not acceptable"), result)
+        return Advice(LARGER_K, f"unmask protect TABLE \u2026 --k {k} -o other.csv --origin other-origin.csv")
+    return Advice(ADD_ORIGINAL, f"unmask {verb} \u2026 --original TABLE --origin ROWS --report page.html")
+
+
+def suggest_k(verdict: Verdict, result: Result) -> int:
+    """Return a k for the next try: the smallest one that keeps a missed limit on re-identification.
+
+    A class of k people bounds that probability by 1 / k. For other conditions, and if that k is not larger than the k
+    of the release, it is twice the latter.
+    """
+    k = result.criteria.get(verdict.release, {}).get("k")
+    missed = [assessment for assessment in verdict.assessments if assessment.state == "missed"]
+    smallest = [_smallest_k(assessment) for assessment in missed]
+    needs_more = not isinstance(k, int) or any(needed is None or needed <= k for needed in smallest)
+    doubled = 2 * k if isinstance(k, int) else DEFAULT_K
+    needed = [value for value in smallest if value is not None]
+    return max([*needed, *([doubled] if needs_more or not needed else [])])
+
+
+def _smallest_k(assessment: Assessment) -> int | None:
+    """Return the smallest k with 1 / k within a limit on re-identification; None for other conditions."""
+    require = assessment.requirement.require
+    items = [value.item for value in assessment.violations if value.item.target == IDENTITY]
+    if not items or require.measure not in PROBABILITIES or require.field not in PERSON_PROBABILITIES:
+        return None
+    if require.sign[0] != "<" or require.bound * max(getattr(item, "n", 0) for item in items) < 1:
+        return None
+    start = max(1, math.floor(1 / require.bound))
+    return next(k for k in itertools.count(start) if require.holds(1 / k))
+
+
+def _to_alternative(change: Change) -> Alternative:
+    count = (
+        rate(None) if change.above is None else change.above if isinstance(change.above, str) else f"{change.above:,}"
+    )
+    finding = f"{plural(change.missed, 'condition')} missed" if change.missed else "every tested condition met"
+    state = "missed" if change.missed else "met"
+    figures, is_unprotected = (count, rate(change.utility)), change.k is None
+    return Alternative("", figures, change.name, is_unprotected=is_unprotected, state=state, finding=finding)
+
+
+def select_change(changes: Sequence[Change]) -> Change | None:
+    """Return the first change with the fewest missed conditions; None without changes."""
+    return min((change for change in changes if change.k is not None), key=lambda change: change.missed, default=None)
+
+
+def _write_command(changes: Sequence[Change]) -> str:
+    """Return the command that makes the best change."""
+    change = select_change(changes)
+    if change is None:
+        return ""
+    command = f"unmask protect \u2026 --k {change.k}" + (f" --l {change.l}" if change.l else "")
+    return command + (f", without {change.without}" if change.without else "")
+
+
+def _believed_worst(row: Row, scope: Scope) -> float:
+    """Return the worst-off of a row by the adversary's belief: realized success is 0 or 1 for each person."""
+    key = row.release, row.adversary, row.target, quantity(row.measure)
+    beliefs = (
+        belief
+        for belief in scope.result.rows
+        if (belief.release, belief.adversary, belief.target, belief.measure) == key
+    )
+    return next((belief.worst for belief in beliefs), math.nan)
+
+
+FARTHEST = 8.0
+"""Largest ratio of a value to its limit, or the inverse, in the drawing of a condition."""
+
+
+def draw_ratio(item: DecisionItem) -> str:
+    """Return a value next to its limit on a logarithmic line, from an eighth of the limit to eight times it."""
+    ratio, state = item.ratio, item.state
+    if ratio is None:
+        return ""
+    dash = ' stroke-dasharray="2 4"' if math.isnan(ratio) else ""
+    drawn = [f'<path class="line" d="M0,10H76"{dash}/>', '<path class="limit" d="M38,3V17"/>']
+    if not math.isnan(ratio):
+        share = math.log(min(max(ratio, 1 / FARTHEST), FARTHEST)) / math.log(FARTHEST)
+        x = coordinate(38 + 34 * share)
+        drawn += [f'<path class="off" d="M38,10H{x}"/>', f'<circle cx="{x}" cy="10" r="4.5"/>']
+    look = f'class="dist {state}" width="76" height="20" viewBox="0 0 76 20" aria-hidden="true"'
+    return f"<svg {look}>{''.join(drawn)}</svg>"

@@ -1,0 +1,223 @@
+"""A result at a glance: criteria of each release, and what each adversary reaches, as a table for a terminal."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterator, Sequence
+from typing import NamedTuple
+
+from unmask.core.errors import visible
+from unmask.facts import Count
+from unmask.findings.row_words import row_value
+from unmask.findings.sentences import findings, leading, sentences
+from unmask.findings.verdict_words import (
+    NO_POLICY,
+    STATE,
+    STATES,
+    amount,
+    called,
+    distance,
+    joint,
+    narrow,
+    sentence,
+    unjudged,
+)
+from unmask.measures.registry import SHARES
+from unmask.policy import Assessment
+from unmask.results import Result, Row
+from unmask.results.distribution import Distribution
+from unmask.results.formats import SPACE, number, percent
+from unmask.results.names import IDENTITY, LIMITS, ORDER, SEVERAL
+from unmask.results.result import Value
+from unmask.results.rows import ORIGINAL
+from unmask.results.scope import Scope, headlines
+
+CRITERIA = {"rows": "rows", "classes": "classes", "k": "k", "l_distinct": "l"}
+"""Criterion -> head of its column."""
+
+CLOSENESS = ("t_hierarchical", "t_ordered", "t_equal")
+"""The distances of t-closeness, that which knows most of the values first."""
+
+NAMES = frozenset({"", "condition", "how far", "release", "adversary", "target", "measure", "unit"})
+"""Heads of columns of words."""
+
+BELIEVED = "success_probability"
+"""The measure whose worst-off is shown: realized success is 0 or 1 for each person."""
+
+WIDEST = 48
+"""Characters of a name."""
+
+MOST = 20
+"""Rows of a result without a success."""
+
+
+class Line(NamedTuple):
+    """A line for a terminal; kind : "head", "risk" if a person is above the limit, or ""."""
+
+    text: str
+    kind: str = ""
+
+
+def overview(result: Result) -> str:
+    """Return the lines as one text, for `repr`."""
+    return "\n".join(line.text for line in lines(result))
+
+
+def lines(result: Result) -> Iterator[Line]:
+    """Yield the title, the criteria of each release, and a line for each adversary, target and release."""
+    yield Line(visible(result.title), "head")
+    if result.decision is not None:
+        yield Line(visible(result.setting))
+        return
+    yield Line("")
+    yield from verdict_lines(result)
+    yield from _grid(("release", *CRITERIA.values(), "t"), [(_criteria(*item), "") for item in _judged(result)])
+    heads = list(headlines(result).values())
+    yield from _adversaries(heads, result)
+    if not heads:
+        columns = ("release", "adversary", "measure", "value", "before", "unit")
+        yield from _grid(columns, [(_measured(row), "") for row in result.rows[:MOST]])
+
+
+def _adversaries(heads: Sequence[Row], result: Result) -> Iterator[Line]:
+    """Yield the success of each adversary, and the number of people above the limit."""
+    several = len({row.release for row in heads}) > 1
+    control = any(row.control is not None for row in heads)
+    exceed = {(item.release, item.adversary, item.target): _at_risk(item) for item in result.distribution}
+    drawn = {
+        (item.release, item.adversary, item.target): item.people for item in result.distribution if item.drawn_from
+    }
+    worst = {(row.release, row.adversary, row.target): row.worst for row in result.rows if row.measure == BELIEVED}
+    names = ("adversary", "target", "success", "guessing", *("control",) * control, "worst-off")
+
+    def line(row: Row) -> tuple[Sequence[str], str]:
+        key = row.release, row.adversary, row.target
+        n_above, highest = exceed.get(key), worst.get(key, math.nan)
+        total = f" of {drawn[key]:,}" if key in drawn and n_above is not None else ""
+        risk_cells = (f"{'-' if n_above is None else _figure(n_above)}{total}",) * bool(exceed)
+        cells = (
+            *_reached(row, several=several, control=control),
+            "-" if math.isnan(highest) else percent(highest),
+            *risk_cells,
+        )
+        return cells, _kind(row, n_above, highest)
+
+    yield from _grid(("release",) * several + names + ("at risk",) * bool(exceed), [line(row) for row in heads])
+    if exceed and heads:
+        note = " They are counted among those who were drawn at random." if drawn else ""
+        yield from (Line(""), Line(f"At risk: {_counted({target for _, _, target in exceed})}.{note}"))
+
+
+def _counted(targets: Collection[str]) -> str:
+    """Return a legend of the people at risk, for each kind of target."""
+    reidentified = f"people re-identified with more than {percent(LIMITS['identity'], 0)}"
+    inferred = f"people believed to have a value, not the commonest, with more than {percent(LIMITS['value'], 0)}"
+    phrases = [reidentified] * (IDENTITY in targets) + [inferred] * bool(set(targets) - {IDENTITY})
+    return "; ".join(phrases).replace(SPACE, " ")
+
+
+def verdict_lines(result: Result) -> Iterator[Line]:
+    """Yield each verdict as a sentence, and a line for each of its conditions; a summary first if there are several."""
+    if not result.verdicts:
+        yield Line(" ".join(NO_POLICY))
+    if len(result.verdicts) > 1:
+        state, summary = joint(result.verdicts)
+        yield Line(visible(f"{STATES[state]} {summary}"), "head")
+    for verdict in result.verdicts:
+        prefix = f"{verdict.release}: " if len({item.release for item in result.verdicts}) > 1 else ""
+        yield Line(visible(prefix + sentence(verdict)), "risk" if verdict.state != "acceptable" else "head")
+        rows = [
+            (_condition(assessment), "" if assessment.state == "met" else "risk") for assessment in verdict.assessments
+        ]
+        wide = 5 if any(cells[4] for cells, _ in rows) else 4
+        head = ("", "condition", "value", "limit", "how far")
+        yield from _grid(head[:wide], [(cells[:wide], kind) for cells, kind in rows])
+        omission = unjudged(verdict, result)
+        yield from (Line(text) for text in ("", visible(omission).replace(SPACE, " ")) if omission)
+
+
+def _condition(assessment: Assessment) -> tuple[str, ...]:
+    value = "-" if assessment.closest is None else amount(assessment, assessment.closest.value)
+    far = narrow(assessment) or distance(assessment)
+    return (
+        STATE[assessment.state],
+        called(assessment.requirement),
+        value,
+        amount(assessment, assessment.requirement.require.bound),
+        far,
+    )
+
+
+def beside(result: Result) -> list[str]:
+    """Return the findings that the table cannot hold, such as those about columns, missing cells, the rational
+    attacker, the control group, row order and several rows per person.
+    """
+    scope = Scope(result)
+    mentioned = {
+        key: row for key, row in leading(scope.heads).items() if row.excess is None and key[1] not in {ORDER, SEVERAL}
+    }
+    return [text for text in sentences(result) if text not in findings(scope, mentioned)]
+
+
+def _judged(result: Result) -> list[tuple[str, dict[str, Value]]]:
+    return [(name, dict(values)) for name, values in result.criteria.items() if name != ORIGINAL and "k" in values]
+
+
+def _criteria(name: str, values: dict[str, Value]) -> tuple[str, ...]:
+    """Return the cells of a release; "-" for missing criteria."""
+    close = next((values[criterion] for criterion in CLOSENESS if values.get(criterion) is not None), None)
+    return (name, *(_figure(values.get(criterion)) for criterion in CRITERIA), _figure(close))
+
+
+def _figure(value: Value) -> str:
+    if value is None:
+        return "-"
+    return f"{value:,}" if isinstance(value, int) else number(value, 2) if isinstance(value, float) else value
+
+
+def _reached(row: Row, *, several: bool, control: bool) -> tuple[str, ...]:
+    """Return success, guessing, and success on control people, as the page writes them."""
+    format_figure = percent if row.unit in SHARES else number
+    controls = ("-" if row.control is None else format_figure(row.control),) * control
+    figures = (row_value(row), format_figure(row.prior), *controls)
+    return (*((row.release,) if several else ()), row.adversary, row.target, *figures)
+
+
+def _measured(row: Row) -> tuple[str, ...]:
+    return row.release, row.adversary, row.measure, number(row.posterior), number(row.prior), row.unit
+
+
+def _kind(row: Row, n_above: Count | None, worst: float) -> str:
+    """Return "risk" if a person is above the limit of the target; "" otherwise."""
+    risky = worst > _limit(row.target) if n_above is None else bool(n_above)
+    return "risk" if row.release != ORIGINAL and risky else ""
+
+
+def _at_risk(distribution: Distribution) -> Count | None:
+    """Return the number of people above the limit of their target."""
+    return distribution.above.get(_limit(distribution.target))
+
+
+def _limit(target: str) -> float:
+    return LIMITS["identity" if target == IDENTITY else "value"]
+
+
+def _grid(head: Sequence[str], rows: Sequence[tuple[Sequence[str], str]]) -> Iterator[Line]:
+    """Yield columns of the smallest width: names to the left, figures to the right."""
+    if not rows:
+        return
+    cells = [head, *([_cut(cell) for cell in row] for row, _ in rows)]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(head))]
+    kinds = ("head", *(kind for _, kind in rows))
+    yield Line("")
+    for row, kind in zip(cells, kinds, strict=True):
+        parts = (
+            f"{cell:{width}}" if heading in NAMES else f"{cell:>{width}}"
+            for heading, cell, width in zip(head, row, widths, strict=True)
+        )
+        yield Line("  ".join(parts).rstrip(), kind)
+
+
+def _cut(cell: str) -> str:
+    text = visible(cell).replace(SPACE, " ")
+    return text if len(text) <= WIDEST else text[: WIDEST - 1] + "…"

@@ -1,1 +1,0 @@
-"""The findings of a page as sentences: one file a subject."""

@@ -1,0 +1,126 @@
+"""A result as its readers see it: what there is to tell apart, with letters and words for each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from unmask.results.names import FAILURES, IDENTITY
+from unmask.results.preferred_rows import preferred_rows
+from unmask.results.result import Result
+from unmask.results.rows import ORIGINAL, Row
+from unmask.results.words import letter, lettered, styles_of
+
+Heads = Mapping[tuple[str, str, str], Row]
+"""(release, adversary, target) -> the row of success that findings and charts speak about."""
+
+
+def headlines(result: Result) -> dict[tuple[str, str, str], Row]:
+    """Return for each (release, adversary, target) the row of success for findings and charts, in the order of rows.
+
+    It is the first of `preferred_measures` that has a value: realized success if the truth is known, else expected.
+    """
+    return preferred_rows((row for row in result.rows if row.status not in FAILURES), result.preferred_measures)
+
+
+@dataclass(frozen=True)
+class Scope:
+    """A result, and what there is to tell apart in it, in the order of first rows.
+
+    page_adversaries : adversaries of the whole page, of a scope with some of its rows
+    """
+
+    result: Result
+    page_adversaries: tuple[str, ...] = ()
+
+    def narrow(self, where: Mapping[str, Any]) -> Scope:
+        """Return the scope of the rows with these values, or one of these values for a tuple."""
+        values = {name: value if isinstance(value, tuple) else (value,) for name, value in where.items()}
+        rows = (row for row in self.result.rows if all(getattr(row, name) in values[name] for name in values))
+        return Scope(replace(self.result, rows=tuple(rows)), tuple(self.styles))
+
+    @cached_property
+    def heads(self) -> Heads:
+        """Return the rows for findings and charts."""
+        return headlines(self.result)
+
+    @cached_property
+    def releases(self) -> tuple[str, ...]:
+        """Return the releases of the rows."""
+        return tuple(dict.fromkeys(row.release for row in self.result.rows))
+
+    @cached_property
+    def adversaries(self) -> tuple[str, ...]:
+        """Return the adversaries of the rows; their position is their letter, color and shape."""
+        return tuple(dict.fromkeys(row.adversary for row in self.result.rows))
+
+    @cached_property
+    def targets(self) -> tuple[str, ...]:
+        """Return the targets of the rows, identity first."""
+        targets = dict.fromkeys(row.target for row in self.result.rows)
+        return tuple(sorted(targets, key=lambda target: target != IDENTITY))
+
+    @cached_property
+    def words(self) -> dict[str, str]:
+        """Return for each adversary the words that complete "an adversary who ...", or their name."""
+        return {name: self.result.adversaries.get(name, name) for name in self.adversaries}
+
+    @cached_property
+    def styles(self) -> dict[str, int]:
+        """Return for each adversary the number of its color, shape and letter."""
+        return styles_of(self.page_adversaries or self.adversaries)
+
+    def looks(self, names: Iterable[str]) -> dict[str, int]:
+        """Return the look of each name: its number on the page, or a free one, also for adversaries without rows."""
+        styles = dict(self.styles)
+        for name in names:
+            styles.setdefault(name, len(styles))
+        return styles
+
+    @property
+    def protected(self) -> tuple[str, ...]:
+        """Return the releases without the original, unless there is only the original."""
+        return tuple(name for name in self.releases if name != ORIGINAL) or self.releases
+
+    @cached_property
+    def cases(self) -> bool:
+        """Return whether the rows are about cases, such as secrets behind a channel, and not about people."""
+        return not self.result.about_people and all(row.target != IDENTITY for row in self.result.rows)
+
+    def said(self, text: str) -> str:
+        """Return a sentence about people, with "cases" for "people" if the rows are about cases; notes of rows stay
+        unchanged.
+        """
+        if not self.cases or any(row.note and row.note in text for row in self.result.rows):
+            return text
+        return text.replace("people", "cases").replace("person", "case")
+
+    def subject(self, adversary: str) -> str:
+        """Turn "knows age" into "an adversary who knows age"; any other name is kept as a name."""
+        words = self.words[adversary]
+        is_description = words == adversary or words.startswith(f"{adversary} (")
+        completes = not is_description or words.startswith("knows ")
+        return f"an adversary who {words}" if completes else f"the adversary {words}"
+
+    def marked(self, adversary: str) -> str:
+        """Return the letter and name of an adversary; "" if there is only one."""
+        several = len(self.adversaries)
+        return lettered(adversary, self.styles[adversary], several) if several > 1 else ""
+
+    def who(self, release: str, adversary: str) -> tuple[str, ...]:
+        """Return the cells that identify a row, without columns that have the same value everywhere."""
+        letters = (letter(self.styles[adversary]),) if len(self.styles) > 1 else ()
+        return (release, *letters) if self._names_releases else letters
+
+    @property
+    def _names_releases(self) -> bool:
+        """Return whether lines name their release: if there are several, or no letters, or a part of the page."""
+        return len(self.releases) > 1 or len(self.styles) == 1 or bool(self.page_adversaries)
+
+    @property
+    def who_head(self) -> tuple[str, ...]:
+        """Return the heads of the columns of `who`."""
+        head = ("Release",) if self._names_releases else ()
+        return head + (("Adversary",) if len(self.styles) > 1 else ())
