@@ -61,39 +61,39 @@ def read(path):
 def test_an_audit_takes_every_loss_that_has_a_name(tmp_path, loss):
     channel, places = np.array([[0.8, 0.1, 0.1], [0.2, 0.6, 0.2], [0.1, 0.3, 0.6]]), [[48, 11], [49, 12], [50, 10.5]]
     written = write(tmp_path / "channel.csv", channel)
-    where = write(tmp_path / "places.csv", places)
-    done = unmask("audit", "channel", written, "--loss", loss, "--coordinates", where, "--json", "--no-limit")
+    places_file = write(tmp_path / "places.csv", places)
+    done = unmask("audit", "channel", written, "--loss", loss, "--coordinates", places_file, "--json", "--no-limit")
     (row,) = (row for row in parsed(done.stdout)["results"] if row["measure"] == "estimation_error")
-    known = bayes(Channel(channel).posterior(), loss, coordinates=np.array(places, dtype=float))
-    assert row["posterior"] == pytest.approx(known.average, rel=1e-9)
+    by_hand = bayes(Channel(channel).posterior(), loss, coordinates=np.array(places, dtype=float))
+    assert row["posterior"] == pytest.approx(by_hand.average, rel=1e-9)
     assert row["unit"] == ("probability" if loss == "hamming" else "m" if "haversine" in loss else row["unit"])
 
 
 def test_an_audit_tells_what_the_library_says(tmp_path, prior):
     table = [[0.8, 0.2], [0.3, 0.7], [0.0, 1.0]]
-    told = parsed(unmask("audit", "channel", write(tmp_path / "c.csv", table), "--prior", prior, "--json").stdout)
+    data = parsed(unmask("audit", "channel", write(tmp_path / "c.csv", table), "--prior", prior, "--json").stdout)
     error = bayes(Channel(np.array(table), np.array(list(PRIOR.values()))).posterior())
-    (shown,) = told["tables"]["channel_mechanisms"]
-    assert shown["privacy"] == pytest.approx(error.average)
-    assert shown["worst"] == pytest.approx(error.worst)
-    assert shown["epsilon"] == "Infinity"
-    assert told["tables"]["channel"][0]["prior_error"] == pytest.approx(0.5)
-    assert any("no distortion is known" in one["why"] for one in told["not_run"])
+    (row_shown,) = data["tables"]["channel_mechanisms"]
+    assert row_shown["privacy"] == pytest.approx(error.average)
+    assert row_shown["worst"] == pytest.approx(error.worst)
+    assert row_shown["epsilon"] == "Infinity"
+    assert data["tables"]["channel"][0]["prior_error"] == pytest.approx(0.5)
+    assert any("no distortion is known" in entry["why"] for entry in data["not_run"])
 
 
 def test_the_next_command_of_a_design_is_about_the_same_loss(tmp_path, prior):
-    where = write(tmp_path / "places.csv", [[0, 0], [100, 0], [0, 300]])
-    out, asked = tmp_path / "m.csv", ("--loss", "euclidean", "--coordinates", where)
-    done = unmask("design", "--prior", prior, *asked, "--budget", 50, "-o", out)
+    places_file = write(tmp_path / "places.csv", [[0, 0], [100, 0], [0, 300]])
+    matrix_file, loss_options = tmp_path / "m.csv", ("--loss", "euclidean", "--coordinates", places_file)
+    done = unmask("design", "--prior", prior, *loss_options, "--budget", 50, "-o", matrix_file)
     (following,) = (line for line in done.stderr.splitlines() if line.startswith("next: "))
     words = shlex.split(following.removeprefix("next: unmask "))
-    said = {word: words[at + 1] for at, word in enumerate(words) if word.startswith("--")}
-    known = {"--prior": prior, "--loss": "euclidean", "--coordinates": where}
-    assert said == {name: str(value) for name, value in known.items()}
+    options = {word: words[index + 1] for index, word in enumerate(words) if word.startswith("--")}
+    known = {"--prior": prior, "--loss": "euclidean", "--coordinates": places_file}
+    assert options == {name: str(value) for name, value in known.items()}
     rows = parsed(unmask(*words, "--json").stdout)["results"]
     privacy = next(row["posterior"] for row in rows if row["measure"] == "estimation_error")
     assert f"privacy {privacy:.6g} of" in done.stderr
-    plain = unmask("design", "--prior", prior, "--budget", 0.2, "-o", out, "--force").stderr
+    plain = unmask("design", "--prior", prior, "--budget", 0.2, "-o", matrix_file, "--force").stderr
     assert "--loss" not in plain
 
 
@@ -117,10 +117,10 @@ def test_the_design_that_a_page_advises_runs_and_leaves_more(tmp_path, prior, ta
     assert ("--coordinates" in command) == (loss == "euclidean")
     with chdir(tmp_path):
         unmask(*shlex.split(command))
-        found = unmask("audit", "channel", "c.csv", "mechanism.csv", "--prior", prior, *stakes, "--json")
-    kept = [row for row in parsed(found.stdout)["results"] if row["measure"] == "estimation_error"]
-    before, after = (row["posterior"] for row in kept if row["adversary"] == "bayes")
-    assert after > before + 0.01
+        result = unmask("audit", "channel", "c.csv", "mechanism.csv", "--prior", prior, *stakes, "--json")
+    error_rows = [row for row in parsed(result.stdout)["results"] if row["measure"] == "estimation_error"]
+    error_before, after = (row["posterior"] for row in error_rows if row["adversary"] == "bayes")
+    assert after > error_before + 0.01
 
 
 def test_where_nothing_more_can_be_hidden_no_design_is_advised(tmp_path, prior):
@@ -133,11 +133,11 @@ def test_the_prior_may_name_the_secrets_in_another_order(tmp_path, prior):
     path = write(tmp_path / "c.csv", [[0.8, 0.2], [0.3, 0.7], [0.1, 0.9]])
     turned = tmp_path / "turned.csv"
     turned.write_text("secret,p\n3,0.3\n1,0.2\n2,0.5\n")
-    plain, other = (
+    plain, with_prior = (
         parsed(unmask("audit", "channel", path, "--prior", file, "--json").stdout)["tables"]["channel_mechanisms"]
         for file in (prior, turned)
     )
-    assert plain == other
+    assert plain == with_prior
 
 
 def test_losses_by_name_and_by_file(tmp_path, prior):
@@ -145,7 +145,7 @@ def test_losses_by_name_and_by_file(tmp_path, prior):
     loss = write(tmp_path / "absolute.csv", [[2, 0, 1], [1, 1, 0], [0, 2, 1]], columns=("3", "1", "2"))
     by_name = parsed(unmask("audit", "channel", path, "--prior", prior, "--loss", "absolute", "--json").stdout)
     by_file = parsed(unmask("audit", "channel", path, "--prior", prior, "--loss", loss, "--json").stdout)
-    first, second = (told["tables"]["channel_mechanisms"][0]["privacy"] for told in (by_name, by_file))
+    first, second = (data["tables"]["channel_mechanisms"][0]["privacy"] for data in (by_name, by_file))
     assert first == pytest.approx(second)
 
 
@@ -154,51 +154,55 @@ def test_files_are_matched_by_name_never_by_position(tmp_path, prior):
     turned = write(
         tmp_path / "t.csv", [[0.6, 0.3, 0.1], [0.1, 0.7, 0.2], [0.1, 0.1, 0.8]], names=("3", "1", "2"), columns="312"
     )
-    told = parsed(unmask("audit", "channel", plain, turned, "--prior", prior, "--loss", "absolute", "--json").stdout)
-    first, second = told["tables"]["channel_mechanisms"]
+    data = parsed(unmask("audit", "channel", plain, turned, "--prior", prior, "--loss", "absolute", "--json").stdout)
+    first, second = data["tables"]["channel_mechanisms"]
     for name in ("distortion", "privacy", "worst", "leakage_bits", "epsilon"):
         assert first[name] == pytest.approx(second[name], abs=1e-6)
-    other = write(tmp_path / "o.csv", np.eye(3).tolist(), names=("x", "y", "z"))
-    assert "other secrets" in unmask("audit", "channel", plain, other).stderr
+    other_file = write(tmp_path / "o.csv", np.eye(3).tolist(), names=("x", "y", "z"))
+    assert "other secrets" in unmask("audit", "channel", plain, other_file).stderr
     assert "twice" in unmask("audit", "channel", plain, plain).stderr
 
 
 def test_a_distortion_file_means_the_same_to_design_and_audit(tmp_path, prior):
     cost = write(tmp_path / "d.csv", [[0, 1, 5], [2, 0, 1], [1, 4, 0]], columns=("1", "2", "3"))
-    out = tmp_path / "m.csv"
-    told = parsed(unmask("design", "--prior", prior, "--distortion", cost, "--budget", 0.4, "-o", out, "--json").stdout)
-    (told,) = told["results"]
-    audited = unmask("audit", "channel", out, "--prior", prior, "--distortion", cost, "--no-limit", "--json")
-    assert parsed(audited.stdout)["tables"]["channel_mechanisms"][0]["distortion"] == pytest.approx(told["distortion"])
-    both = unmask("design", "--prior", prior, "--budget", 0.2, "-o", tmp_path / "x.csv", "--curve", tmp_path / "x.csv")
-    assert both.exit_code == 2
+    matrix_file = tmp_path / "m.csv"
+    data = parsed(
+        unmask("design", "--prior", prior, "--distortion", cost, "--budget", 0.4, "-o", matrix_file, "--json").stdout
+    )
+    (data,) = data["results"]
+    audited = unmask("audit", "channel", matrix_file, "--prior", prior, "--distortion", cost, "--no-limit", "--json")
+    assert parsed(audited.stdout)["tables"]["channel_mechanisms"][0]["distortion"] == pytest.approx(data["distortion"])
+    same_file_twice = unmask(
+        "design", "--prior", prior, "--budget", 0.2, "-o", tmp_path / "x.csv", "--curve", tmp_path / "x.csv"
+    )
+    assert same_file_twice.exit_code == 2
     assert not (tmp_path / "x.csv").exists()
 
 
 def test_a_design_is_what_it_says_and_nothing_passes_the_limit(tmp_path, prior):
-    out, curve = tmp_path / "m.csv", tmp_path / "curve.csv"
+    matrix_file, curve = tmp_path / "m.csv", tmp_path / "curve.csv"
     done = unmask(
-        "design", "--prior", prior, "--distortion", "absolute", "--budget", 0.35, "--epsilon", 2, "-o", out,
+        "design", "--prior", prior, "--distortion", "absolute", "--budget", 0.35, "--epsilon", 2, "-o", matrix_file,
         "--curve", curve, "--json",
     )  # fmt: skip
     assert done.exit_code == 0, done.stderr
-    (told,), table, p = parsed(done.stdout)["results"], read(out), np.array(list(PRIOR.values()))
+    (data,), table, p = parsed(done.stdout)["results"], read(matrix_file), np.array(list(PRIOR.values()))
     line = np.abs(np.subtract.outer(np.arange(3.0), np.arange(3.0)))
-    assert (p[:, None] * table * line).sum() == pytest.approx(told["distortion"]) == pytest.approx(0.35)
+    assert (p[:, None] * table * line).sum() == pytest.approx(data["distortion"]) == pytest.approx(0.35)
     used = table[:, table.max(axis=0) > 0]
     assert (used.max(axis=0) / used.min(axis=0)).max() <= math.exp(2) * (1 + 1e-6)
-    assert told["privacy"] == pytest.approx(1 - (p[:, None] * table).max(axis=0).sum())
+    assert data["privacy"] == pytest.approx(1 - (p[:, None] * table).max(axis=0).sum())
     points = [list(map(float, row)) for row in list(csv.reader(curve.read_text().splitlines()))[1:]]
     assert [row[1] for row in points] == sorted(row[1] for row in points)
-    audited = parsed(unmask("audit", "channel", out, "--prior", prior, "--json").stdout)["tables"]
-    assert audited["channel_mechanisms"][0]["privacy"] == pytest.approx(told["privacy"], abs=1e-6)
+    audited = parsed(unmask("audit", "channel", matrix_file, "--prior", prior, "--json").stdout)["tables"]
+    assert audited["channel_mechanisms"][0]["privacy"] == pytest.approx(data["privacy"], abs=1e-6)
 
 
 def test_files_are_not_overwritten_and_nothing_is_half_written(tmp_path, prior):
-    out = tmp_path / "m.csv"
-    out.write_text("mine")
-    assert unmask("design", "--prior", prior, "--budget", 0.2, "-o", out).exit_code == 2
-    assert out.read_text() == "mine"
+    matrix_file = tmp_path / "m.csv"
+    matrix_file.write_text("mine")
+    assert unmask("design", "--prior", prior, "--budget", 0.2, "-o", matrix_file).exit_code == 2
+    assert matrix_file.read_text() == "mine"
     refused = unmask("design", "--prior", prior, "--budget", 0.01, "--epsilon", 0.5, "-o", tmp_path / "n.csv")
     assert refused.exit_code == 2
     assert "expected at least 0.5" in refused.stderr
@@ -206,7 +210,7 @@ def test_files_are_not_overwritten_and_nothing_is_half_written(tmp_path, prior):
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         ("", "no numbers"),
         (",a,b\n1,0.5,0.6\n", "sum to 1.1, expected 1: give every probability"),
@@ -230,12 +234,12 @@ def test_files_are_not_overwritten_and_nothing_is_half_written(tmp_path, prior):
         (",a,b\n1,1,0\n1,0,1\n", "twice"),
     ],
 )
-def test_a_bad_channel_is_one_sentence(tmp_path, content, said):
+def test_a_bad_channel_is_one_sentence(tmp_path, content, message):
     path = tmp_path / "bad.csv"
     path.write_text(content)
     done = unmask("audit", "channel", path)
     assert done.exit_code == 2
-    assert said in done.stderr
+    assert message in done.stderr
     assert done.stderr.count("\n") == 1
 
 
@@ -244,9 +248,9 @@ def test_coordinates_are_needed_for_names_that_are_no_numbers(tmp_path):
     assert "--coordinates" in unmask("audit", "channel", path, "--loss", "euclidean").stderr
     places = tmp_path / "places.csv"
     places.write_text("place,x,y\ngym,0,0\nhome,3,4\nwork,0,1\n")
-    told = parsed(unmask("audit", "channel", path, "--loss", "euclidean", "--coordinates", places, "--json").stdout)
-    assert told["tables"]["channel_mechanisms"][0]["privacy"] == pytest.approx(0, abs=1e-9)
-    assert told["tables"]["channel"][0]["prior_error"] == pytest.approx((1 + math.hypot(3, 3)) / 3, abs=1e-6)
+    data = parsed(unmask("audit", "channel", path, "--loss", "euclidean", "--coordinates", places, "--json").stdout)
+    assert data["tables"]["channel_mechanisms"][0]["privacy"] == pytest.approx(0, abs=1e-9)
+    assert data["tables"]["channel"][0]["prior_error"] == pytest.approx((1 + math.hypot(3, 3)) / 3, abs=1e-6)
 
 
 def test_a_study_compares_mechanisms_below_their_limit(tmp_path):
@@ -289,26 +293,24 @@ def test_leakage_is_in_bits():
 
 
 def test_advice_answers_flags_and_asks_for_the_rest():
-    found = parsed(unmask("advise", "--what", "identity", "--json").stdout)
-    assert found["results"][0]["worst"] == "min_entropy_bits"
-    asked = unmask("advise", answers="attribute\ngraded\none\n")
-    assert asked.exit_code == 0
-    assert "worst case: estimation_error.worst" in asked.stdout
-    assert "given by: Python: unmask.measures" in asked.stdout
+    data = parsed(unmask("advise", "--what", "identity", "--json").stdout)
+    assert data["results"][0]["worst"] == "min_entropy_bits"
+    advised = unmask("advise", answers="attribute\ngraded\none\n")
+    assert advised.exit_code == 0
+    assert "worst case: estimation_error.worst" in advised.stdout
+    assert "given by: Python: unmask.measures" in advised.stdout
     refused = unmask("advise", "--what", "sender", "--loss", "graded", "--observations", "one", "--rank-by", "entropy")
     assert refused.exit_code == 2
     assert "cannot be ranked" in refused.stderr
 
 
-def told(*arguments):
+def run_json(*arguments):
     done = unmask(*arguments, "--json")
     assert done.exit_code == 0, done.stderr
-    found = parsed(done.stdout)
-    if not found["tables"]:
-        return found["results"][0]
-    return {name.removeprefix("channel_"): rows for name, rows in found["tables"].items()} | found["tables"]["channel"][
-        0
-    ]
+    data = parsed(done.stdout)
+    if not data["tables"]:
+        return data["results"][0]
+    return {name.removeprefix("channel_"): rows for name, rows in data["tables"].items()} | data["tables"]["channel"][0]
 
 
 @pytest.fixture
@@ -322,38 +324,38 @@ def test_c1_all_coordinates_count_under_squared_and_absolute_loss(tmp_path, plac
     channel = write(
         tmp_path / "sn.csv", [[0.75, 0.25], [0.25, 0.75]], names=("south", "north"), columns=("south", "north")
     )
-    for loss, before, privacy in (("squared", 250_000, 187_500), ("absolute", 500, 250), ("euclidean", 500, 250)):
-        found = told("audit", "channel", channel, "--loss", loss, "--coordinates", places)
-        assert found["prior_error"] == pytest.approx(before)
-        assert found["mechanisms"][0]["privacy"] == pytest.approx(privacy)
-        assert found["mechanisms"][0]["distortion"] == pytest.approx(0.25 * (1000**2 if loss == "squared" else 1000))
+    for loss, prior_error, privacy in (("squared", 250_000, 187_500), ("absolute", 500, 250), ("euclidean", 500, 250)):
+        result = run_json("audit", "channel", channel, "--loss", loss, "--coordinates", places)
+        assert result["prior_error"] == pytest.approx(prior_error)
+        assert result["mechanisms"][0]["privacy"] == pytest.approx(privacy)
+        assert result["mechanisms"][0]["distortion"] == pytest.approx(0.25 * (1000**2 if loss == "squared" else 1000))
     prior = tmp_path / "p.csv"
     prior.write_text("place,p\nsouth,0.5\nnorth,0.5\n")
     options = ("--prior", prior, "--distortion", "squared", "--coordinates", places, "-o", tmp_path / "m.csv")
-    found = told("design", *options, "--loss", "hamming", "--budget", 1)
-    assert found["distortion"] == pytest.approx(1)
-    assert found["privacy"] == pytest.approx(1e-6)  # one move of 1,000 squared in a million
+    result = run_json("design", *options, "--loss", "hamming", "--budget", 1)
+    assert result["distortion"] == pytest.approx(1)
+    assert result["privacy"] == pytest.approx(1e-6)  # one move of 1,000 squared in a million
 
 
 def test_c2_the_best_adversary_answers_anything_that_the_loss_allows(tmp_path):
     channel = write(tmp_path / "rr.csv", [[0.75, 0.25], [0.25, 0.75]], names=("0", "1"), columns=("0", "1"))
-    found = told("audit", "channel", channel, "--loss", "squared")
-    (shown,) = found["mechanisms"]
-    assert (found["prior_error"], shown["privacy"]) == pytest.approx((0.25, 0.1875))  # variances of 1/2 and 3/4
-    assert shown["error_gibbs"] == pytest.approx(2 * shown["privacy"])
-    assert [item["answer"] for item in found["per_observation"]] == ["0.25", "0.75"]
-    assert all(point["error"] <= 0.25 + 1e-6 for point in found["limit"])
+    result = run_json("audit", "channel", channel, "--loss", "squared")
+    (row_shown,) = result["mechanisms"]
+    assert (result["prior_error"], row_shown["privacy"]) == pytest.approx((0.25, 0.1875))  # variances of 1/2 and 3/4
+    assert row_shown["error_gibbs"] == pytest.approx(2 * row_shown["privacy"])
+    assert [item["answer"] for item in result["per_observation"]] == ["0.25", "0.75"]
+    assert all(point["error"] <= 0.25 + 1e-6 for point in result["limit"])
 
 
 def test_c2_a_design_stands_against_answers_between_the_secrets(tmp_path):
     prior = tmp_path / "p.csv"
     prior.write_text("secret,p\n0,0.5\n10,0.5\n")
-    found = told("design", "--prior", prior, "--loss", "squared", "--budget", 200, "-o", tmp_path / "m.csv")
-    assert found["prior_error"] == pytest.approx(25)
-    assert found["privacy"] == pytest.approx(25, abs=1e-4)  # 5 always costs 25
-    assert found["gap"] <= 1e-4
-    audited = told("audit", "channel", tmp_path / "m.csv", "--prior", prior, "--loss", "squared", "--no-limit")
-    assert audited["mechanisms"][0]["privacy"] == pytest.approx(found["privacy"], abs=1e-6)
+    result = run_json("design", "--prior", prior, "--loss", "squared", "--budget", 200, "-o", tmp_path / "m.csv")
+    assert result["prior_error"] == pytest.approx(25)
+    assert result["privacy"] == pytest.approx(25, abs=1e-4)  # 5 always costs 25
+    assert result["gap"] <= 1e-4
+    audited = run_json("audit", "channel", tmp_path / "m.csv", "--prior", prior, "--loss", "squared", "--no-limit")
+    assert audited["mechanisms"][0]["privacy"] == pytest.approx(result["privacy"], abs=1e-6)
 
 
 def test_the_secret_that_is_given_away_most_is_told(tmp_path):
@@ -363,12 +365,12 @@ def test_the_secret_that_is_given_away_most_is_told(tmp_path):
     prior = tmp_path / "p.csv"
     prior.write_text("secret,p\nnone,0.7\ncold,0.29\nHIV,0.01\n")
     page = tmp_path / "page.html"
-    found = told("audit", "channel", channel, "--prior", prior, "--report", page)
-    first = found["per_secret"][0]
-    right = 0.2 * 0.01 * 0.2 / (0.7 * 0.1 + 0.29 * 0.6 + 0.01 * 0.2) + 0.8  # only HIV is shown as HIV
+    result = run_json("audit", "channel", channel, "--prior", prior, "--report", page)
+    first = result["per_secret"][0]
+    success = 0.2 * 0.01 * 0.2 / (0.7 * 0.1 + 0.29 * 0.6 + 0.01 * 0.2) + 0.8  # only HIV is shown as HIV
     assert (first["secret"], first["prior"]) == ("HIV", pytest.approx(0.01))
-    assert first["belief"] == pytest.approx(right, abs=1e-6)
-    assert found["worst_off"] == 1
+    assert first["belief"] == pytest.approx(success, abs=1e-6)
+    assert result["worst_off"] == 1
     assert "where the secret is HIV, the most exposed; 1.0\u00a0% without any output" in page.read_text()
 
 
@@ -377,14 +379,14 @@ def test_where_nothing_is_learned_nobody_is_worst_off(tmp_path):
     prior = tmp_path / "p.csv"
     prior.write_text("secret,p\na,0.9\nb,0.1\n")
     page = tmp_path / "page.html"
-    told("audit", "channel", channel, "--prior", prior, "--report", page)
+    run_json("audit", "channel", channel, "--prior", prior, "--report", page)
     assert "<strong>No secret</strong> is known any better" in page.read_text()
 
 
 def test_where_every_secret_is_given_away_alike_none_is_named(tmp_path):
     channel = write(tmp_path / "rr.csv", [[0.75, 0.25], [0.25, 0.75]], names=("0", "1"), columns=("0", "1"))
     page = tmp_path / "page.html"
-    assert told("audit", "channel", channel, "--report", page)["worst_off"] == 2
+    assert run_json("audit", "channel", channel, "--report", page)["worst_off"] == 2
     assert "on average, whatever the secret; 50.0\u00a0% without" in page.read_text()
 
 
@@ -398,12 +400,12 @@ def test_c3_a_loss_file_is_matched_by_the_names_of_its_lines(tmp_path):
     turned = tmp_path / "turned" / "loss.csv"
     turned.parent.mkdir()
     write(turned, table[::-1], names=names[::-1], columns=names)
-    one, two = (told("audit", "channel", channel, "--prior", prior, "--loss", loss) for loss in (plain, turned))
-    assert one == two
-    assert one["per_observation"][0]["answer"] in names
+    first, two = (run_json("audit", "channel", channel, "--prior", prior, "--loss", loss) for loss in (plain, turned))
+    assert first == two
+    assert first["per_observation"][0]["answer"] in names
     designs = []
     for loss in (plain, turned):
-        told("design", "--prior", prior, "--loss", loss, "--budget", 0.2, "-o", tmp_path / "m.csv", "--force")
+        run_json("design", "--prior", prior, "--loss", loss, "--budget", 0.2, "-o", tmp_path / "m.csv", "--force")
         designs.append((tmp_path / "m.csv").read_text())
     assert designs[0] == designs[1]
 
@@ -412,30 +414,30 @@ def test_answers_that_are_no_secrets_have_their_own_names(tmp_path):
     states, answers = ("ill", "well"), ("treat", "wait", "test")
     channel = write(tmp_path / "c.csv", [[0.9, 0.1], [0.2, 0.8]], names=states)
     loss = write(tmp_path / "loss.csv", [[0, 3], [1, 0], [0.5, 0.5]], names=answers, columns=states)
-    found = told("audit", "channel", channel, "--loss", loss)
-    assert {item["answer"] for item in found["per_observation"]} <= set(answers)
-    assert found["mechanisms"][0]["error_gibbs"] is None  # its answers would be secrets
-    assert found["mechanisms"][0]["error_map"] is None
+    result = run_json("audit", "channel", channel, "--loss", loss)
+    assert {item["answer"] for item in result["per_observation"]} <= set(answers)
+    assert result["mechanisms"][0]["error_gibbs"] is None  # its answers would be secrets
+    assert result["mechanisms"][0]["error_map"] is None
 
 
 def test_c4_small_leakage_is_told_in_json(tmp_path):
     channel = write(tmp_path / "c.csv", [[0.5001, 0.4999], [0.4999, 0.5001]], names=("0", "1"))
-    (shown,) = told("audit", "channel", channel)["mechanisms"]
-    assert shown["leakage_bits"] == pytest.approx(2 * 0.0001**2 / math.log(2), rel=1e-3)
+    (row_shown,) = run_json("audit", "channel", channel)["mechanisms"]
+    assert row_shown["leakage_bits"] == pytest.approx(2 * 0.0001**2 / math.log(2), rel=1e-3)
 
 
 @pytest.mark.parametrize("unit", [1.0, 1e-9, 1e9])
 def test_c4_designs_do_not_depend_on_the_units(tmp_path, prior, unit):
     loss = write(tmp_path / "l.csv", unit * np.array([[0, 1, 2], [1, 0, 1], [2, 1, 0]]), columns=tuple(PRIOR))
     cost = write(tmp_path / "d.csv", np.array([[0, 2, 3], [1, 0, 4], [2, 2, 0]]) / unit, columns=tuple(PRIOR))
-    found = told(
+    result = run_json(
         "design", "--prior", prior, "--loss", loss, "--distortion", cost, "--budget", repr(0.5 / unit), "--delta", 2,
         "-o", tmp_path / "m.csv",
     )  # fmt: skip
     line = np.array([[0.0, 1, 2], [1, 0, 1], [2, 1, 0]])
     again = optimal_mechanism(list(PRIOR.values()), line, [[0, 2, 3], [1, 0, 4], [2, 2, 0]], 0.5, delta=2)
-    assert found["privacy"] / unit == pytest.approx(again.privacy, rel=1e-7)
-    assert found["distortion"] * unit == pytest.approx(again.distortion, rel=1e-7)
+    assert result["privacy"] / unit == pytest.approx(again.privacy, rel=1e-7)
+    assert result["distortion"] * unit == pytest.approx(again.distortion, rel=1e-7)
     assert read(tmp_path / "m.csv") == pytest.approx(again.channel.dense(), abs=1e-6)
 
 
@@ -450,8 +452,8 @@ def test_r11_a_budget_beyond_all_distortion_has_a_curve(tmp_path, prior):
 
 def cpu_seconds(process):
     """Return the CPU seconds that a process has used."""
-    taken = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[11:13]
-    return sum(map(int, taken)) / os.sysconf("SC_CLK_TCK")
+    ticks = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[11:13]
+    return sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="asks Linux how far a process is")
@@ -470,16 +472,16 @@ def test_c12_a_signal_ends_a_long_design_at_once(tmp_path):
             time.sleep(0.05)
         assert running.poll() is None
         running.send_signal(signal.SIGTERM)
-        _, said = running.communicate(timeout=10)
+        _, message = running.communicate(timeout=10)
     assert running.returncode == 1
-    assert "interrupted before the end" in said
+    assert "interrupted before the end" in message
     assert not (tmp_path / "m.csv").exists()
 
 
-@pytest.mark.parametrize("what", ["identity", "attribute", "sender"])
+@pytest.mark.parametrize("question", ["identity", "attribute", "sender"])
 @pytest.mark.parametrize("options", [(), ("--loss", "graded"), ("--loss", "graded", "--loss-unknown", "--dmax", 2)])
-def test_c8_the_command_that_is_advised_gives_every_measure_that_is(tmp_path, what, options):
-    advice = told("advise", "--what", what, *options)
+def test_c8_the_command_that_is_advised_gives_every_measure_that_is(tmp_path, question, options):
+    advice = run_json("advise", "--what", question, *options)
     if advice["command"].startswith("Python"):
         pytest.skip("a call in Python")
     write(tmp_path / "channel.csv", [[0.8, 0.2], [0.3, 0.7]], names=("a", "b"), columns=("a", "b"))
@@ -510,14 +512,14 @@ def test_c14_channels_are_read_as_tables_are(tmp_path, name):
         path.write_bytes(gzip.compress(texts[","].encode()))
     else:
         path.write_text(texts["\t" if name.endswith(".tsv") else ";" if name == "semicolon.csv" else ","])
-    one, other = (told("audit", "channel", file)["mechanisms"][0] for file in (plain, path))
-    assert {**one, "name": ""} == {**other, "name": ""}
+    first, second = (run_json("audit", "channel", file)["mechanisms"][0] for file in (plain, path))
+    assert {**first, "name": ""} == {**second, "name": ""}
 
 
 def test_c14_decimal_commas_between_semicolons(tmp_path):
     path = tmp_path / "m.csv"
     path.write_text(";a;b\na;0,75;0,25\nb;0,25;0,75\n")
-    assert told("audit", "channel", path)["mechanisms"][0]["privacy"] == pytest.approx(0.25)
+    assert run_json("audit", "channel", path)["mechanisms"][0]["privacy"] == pytest.approx(0.25)
 
 
 def test_c14_rounded_rows_are_divided_by_their_sum_and_that_is_said(tmp_path):
@@ -526,23 +528,23 @@ def test_c14_rounded_rows_are_divided_by_their_sum_and_that_is_said(tmp_path):
     prior.write_text("s,p\na,0.6667\nb,0.3334\n")
     done = unmask("audit", "channel", channel, "--prior", prior)
     assert done.exit_code == 0
-    said = "The rows of m.csv sum to 0.9999 to 1; they were divided by their sum."
-    assert f"note: {said}" in done.stderr
+    warning = "The rows of m.csv sum to 0.9999 to 1; they were divided by their sum."
+    assert f"note: {warning}" in done.stderr
     assert "note: The probabilities of p.csv sum to 1.0001; they were" in done.stderr
     unmask("audit", "channel", channel, "--report", tmp_path / "page.html")
-    assert said in (tmp_path / "page.html").read_text()
-    off = write(tmp_path / "off.csv", [[0.33, 0.33, 0.33], [0.2, 0.3, 0.5]], names=("a", "b"))
-    assert "of secret number 1 in off.csv sum to 0.99, expected 1" in unmask("audit", "channel", off).stderr
+    assert warning in (tmp_path / "page.html").read_text()
+    not_normalized = write(tmp_path / "off.csv", [[0.33, 0.33, 0.33], [0.2, 0.3, 0.5]], names=("a", "b"))
+    assert "of secret number 1 in off.csv sum to 0.99, expected 1" in unmask("audit", "channel", not_normalized).stderr
     prior.write_text("s,p\na,0.6\nb,0.3\n")
     assert "in p.csv sum to 0.9, expected 1" in unmask("audit", "channel", channel, "--prior", prior).stderr
 
 
 def test_a_distortion_that_is_not_known_is_no_length(tmp_path, prior):
-    where = write(tmp_path / "places.csv", [[0, 0], [100, 0], [0, 300]])
+    places_file = write(tmp_path / "places.csv", [[0, 0], [100, 0], [0, 300]])
     near = write(tmp_path / "near.csv", [[0.9, 0.1, 0], [0.1, 0.9, 0], [0, 0.2, 0.8]], columns=tuple(PRIOR))
     cloak = write(tmp_path / "cloak.csv", [[1, 0], [1, 0], [0, 1]])
-    asked = ("--prior", prior, "--loss", "euclidean", "--unit", "m", "--coordinates", where)
-    assert unmask("audit", "channel", near, cloak, *asked, "--report", tmp_path / "page.html").exit_code == 0
+    options = ("--prior", prior, "--loss", "euclidean", "--unit", "m", "--coordinates", places_file)
+    assert unmask("audit", "channel", near, cloak, *options, "--report", tmp_path / "page.html").exit_code == 0
     page = (tmp_path / "page.html").read_text()
     assert "undefined\u00a0m" not in page
     assert "unknown</" in page
@@ -562,28 +564,28 @@ def test_rows_that_are_rounded_down_by_a_thousandth_are_divided_too(tmp_path):
 def test_latitudes_and_longitudes_are_taken_by_their_names(tmp_path):
     """Paris, longitude first: 1,176 m (not 1,497 m); with --unit km, 1,176 km."""
     table = [[0.7, 0.2, 0.1], [0.1, 0.8, 0.1], [0.05, 0.15, 0.8]]
-    at = np.array([[48.85, 2.35], [48.86, 2.40], [48.90, 2.35]])
+    index = np.array([[48.85, 2.35], [48.86, 2.40], [48.90, 2.35]])
     path = write(tmp_path / "m.csv", table)
-    asked = ("audit", "channel", path, "--coordinates", tmp_path / "places.csv")
-    for order, names in ((at, ("lat", "lon")), (at[:, ::-1], ("Longitude", "Latitude")), (at, None)):
+    command = ("audit", "channel", path, "--coordinates", tmp_path / "places.csv")
+    for order, names in ((index, ("lat", "lon")), (index[:, ::-1], ("Longitude", "Latitude")), (index, None)):
         write(tmp_path / "places.csv", order.tolist(), columns=names)
-        found = told(*asked, "--loss", "haversine")["mechanisms"][0]["privacy"]
-        known = bayes(Channel(np.array(table)).posterior(), "haversine", coordinates=at).average
-        assert found == pytest.approx(known, rel=1e-9)
-    assert "is in meters" in unmask(*asked, "--loss", "haversine", "--unit", "km").stderr
-    write(tmp_path / "places.csv", at.tolist(), columns=("lat", "lon"))
-    refused = unmask(*asked, "--loss", "euclidean", "--unit", "m")  # .03 m, in degrees
+        result = run_json(*command, "--loss", "haversine")["mechanisms"][0]["privacy"]
+        by_hand = bayes(Channel(np.array(table)).posterior(), "haversine", coordinates=index).average
+        assert result == pytest.approx(by_hand, rel=1e-9)
+    assert "is in meters" in unmask(*command, "--loss", "haversine", "--unit", "km").stderr
+    write(tmp_path / "places.csv", index.tolist(), columns=("lat", "lon"))
+    refused = unmask(*command, "--loss", "euclidean", "--unit", "m")  # .03 m, in degrees
     assert refused.exit_code == 2
     assert "give --loss haversine" in refused.stderr
 
 
 def test_c14_a_prior_needs_no_header(tmp_path):
     channel = write(tmp_path / "m.csv", [[0.9, 0.1], [0.2, 0.8]], names=("a", "b"))
-    found = []
+    results = []
     for text in ("s,p\na,0.7\nb,0.3\n", "a,0.7\nb,0.3\n"):
         (tmp_path / "p.csv").write_text(text)
-        found.append(told("audit", "channel", channel, "--prior", tmp_path / "p.csv"))
-    assert found[0] == found[1]
+        results.append(run_json("audit", "channel", channel, "--prior", tmp_path / "p.csv"))
+    assert results[0] == results[1]
 
 
 @pytest.mark.parametrize(
@@ -604,22 +606,30 @@ def test_c15_gates_on_what_the_page_shows(tmp_path, gate, broken):
 
 def test_a_condition_that_asks_for_a_small_error_is_doubted(tmp_path):
     path = write(tmp_path / "m.csv", [[0.75, 0.25], [0.25, 0.75]], names=("a", "b"), columns=("a", "b"))
-    asked = ("estimation_error<=0.9", "success_probability.worst>0.1", "estimation_error>=0.1", "gain<=1", "epsilon<=9")
-    given = (part for one in asked for part in ("--policy", one.replace("gain", "success_probability.gain")))
-    done = unmask("audit", "channel", path, *given, "--quiet")
+    conditions = (
+        "estimation_error<=0.9",
+        "success_probability.worst>0.1",
+        "estimation_error>=0.1",
+        "gain<=1",
+        "epsilon<=9",
+    )
+    options = (
+        part for condition in conditions for part in ("--policy", condition.replace("gain", "success_probability.gain"))
+    )
+    done = unmask("audit", "channel", path, *options, "--quiet")
     assert done.exit_code == 0
-    said = "warning: {} asks for what the adversary wants; did you mean {}?"
+    warning = "warning: {} asks for what the adversary wants; did you mean {}?"
     assert done.stderr.splitlines() == [
-        said.format("estimation_error<=0.9", "estimation_error>=0.9"),
-        said.format("success_probability.worst>0.1", "success_probability.worst<0.1"),
+        warning.format("estimation_error<=0.9", "estimation_error>=0.9"),
+        warning.format("success_probability.worst>0.1", "success_probability.worst<0.1"),
     ]
 
 
 def test_c17_names_keep_their_dots_and_losses_their_unit(tmp_path, places):
     names = ("south", "north")
     path = write(tmp_path / "lap0.001.csv", [[0.75, 0.25], [0.25, 0.75]], names=names, columns=names)
-    found = told("audit", "channel", path, "--loss", "squared", "--coordinates", places, "--unit", "m")
-    assert (found["mechanisms"][0]["name"], found["unit"], found["distortion_unit"]) == ("lap0.001", "m²", "m²")
+    result = run_json("audit", "channel", path, "--loss", "squared", "--coordinates", places, "--unit", "m")
+    assert (result["mechanisms"][0]["name"], result["unit"], result["distortion_unit"]) == ("lap0.001", "m²", "m²")
 
 
 def test_a_damaged_parquet_file_is_told_in_a_sentence(tmp_path):

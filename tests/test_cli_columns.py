@@ -41,14 +41,16 @@ def people(tmp_path, monkeypatch):
 def test_facts_of_every_column_as_json(people):
     done = unmask("columns", "people.csv", "-q", "age,sex", "--json")
     assert done.exit_code == 0, done.stderr
-    found = parsed(done.stdout)
-    facts = {one["name"]: one for one in found["results"]}
-    assert [one["rows"] for one in found["inputs"]] == [60]
+    data = parsed(done.stdout)
+    facts = {result["name"]: result for result in data["results"]}
+    assert [entry["rows"] for entry in data["inputs"]] == [60]
     assert list(facts) == list(NAMES)
     assert facts["patient"]["suggestion"] == "identifier"
     assert facts["age"]["role"] == "quasi-identifier"
     assert facts["patient"]["together"] == facts["patient"]["alone"] == 60
-    assert [one["column"] for one in facts["town"]["determines"]] == ["a very long label of a column indeed"]
+    assert [determined["column"] for determined in facts["town"]["determines"]] == [
+        "a very long label of a column indeed"
+    ]
     assert "Zebedee" not in done.output
 
 
@@ -64,17 +66,17 @@ def test_lines_fit_the_terminal_and_show_no_cell(people, monkeypatch, width):
 
 
 def test_the_next_command_is_said_where_no_role_was_given(people):
-    said = unmask("columns", "people.csv").stderr
-    assert "next: unmask protect people.csv" in said
-    assert "--identifiers patient" in said
+    message = unmask("columns", "people.csv").stderr
+    assert "next: unmask protect people.csv" in message
+    assert "--identifiers patient" in message
 
 
 def test_where_no_column_is_a_quasi_identifier_one_is_asked_for(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     amounts = np.random.default_rng(0).lognormal(size=(40, 2)).round(3)
     np.savetxt("amounts.csv", amounts, delimiter=",", header="assets,profit", comments="")
-    asked = "no column looks like a quasi-identifier; name those that somebody may know with -q"
-    assert asked in unmask("columns", "amounts.csv").stderr
+    message = "no column looks like a quasi-identifier; name those that somebody may know with -q"
+    assert message in unmask("columns", "amounts.csv").stderr
     assert unmask("init", "amounts.csv").exit_code == 0
     for command in ("audit", "protect"):
         done = unmask(command, "unmask.toml", *(["-o", "release.csv"] if command == "protect" else []))
@@ -89,11 +91,13 @@ def test_a_role_for_a_column_that_is_not_there_is_refused(people):
 
 
 def test_an_audit_counts_released_columns_without_a_role(people):  # T2, U3
-    found = parsed(unmask("audit", "people.csv", "-q", "age,sex", "-s", "diagnosis", "--json").stdout)
-    assert found["warnings"][0].startswith("released columns without a role, taken as known: ")
-    known = {row["adversary"]: row["posterior"] for row in found["results"] if row["measure"] == "success_probability"}
-    assert known["all columns"] == 1
-    assert [one["name"] for one in found["tables"]["exposure_columns"]] == list(NAMES)
+    data = parsed(unmask("audit", "people.csv", "-q", "age,sex", "-s", "diagnosis", "--json").stdout)
+    assert data["warnings"][0].startswith("released columns without a role, taken as known: ")
+    announced = {
+        row["adversary"]: row["posterior"] for row in data["results"] if row["measure"] == "success_probability"
+    }
+    assert announced["all columns"] == 1
+    assert [column_row["name"] for column_row in data["tables"]["exposure_columns"]] == list(NAMES)
 
 
 def test_an_original_is_read_with_the_columns_that_leave_unchanged(people):
@@ -101,10 +105,10 @@ def test_an_original_is_read_with_the_columns_that_leave_unchanged(people):
     unmask("protect", "people.csv", *roles, "--keep", "town", "--k", "5", "-o", "release.csv", "--origin", "origin.csv")
     done = unmask("audit", "release.csv", *roles, "--original", "people.csv", "--origin", "origin.csv", "--json")
     assert done.exit_code == 0, done.stderr
-    found = parsed(done.stdout)
-    measured = {(row["adversary"], row["measure"]) for row in found["results"] if row["release"] == "release"}
+    data = parsed(done.stdout)
+    measured = {(row["adversary"], row["measure"]) for row in data["results"] if row["release"] == "release"}
     assert {("all columns", "realized_success"), ("order", "realized_success")} <= measured
-    assert "exposure_restored" not in found["tables"]
+    assert "exposure_restored" not in data["tables"]
 
 
 def test_a_plain_gate_is_not_about_insiders(people):

@@ -54,10 +54,10 @@ def test_the_fine_is_that_of_the_library_and_the_rows_left_out_stop_the_campaign
     rows, attacker = tmp_path / "out" / "rows.csv", read_attacker(fined)
     rows.parent.mkdir()
     done = unmask("deter", patients, "-q", "age", "--attacker", fined, "--leave-out", rows, "--json")
-    told = parsed(done.stdout)
+    data = parsed(done.stdout)
     sizes = [3] * 3 + [27] * 27 + [90] * 270
-    assert told["results"][1]["fine"] == pytest.approx(stopping_fine(attacker, sizes), rel=1e-6)
-    assert told["results"][1]["left_out"] == 30
+    assert data["results"][1]["fine"] == pytest.approx(stopping_fine(attacker, sizes), rel=1e-6)
+    assert data["results"][1]["left_out"] == 30
     left_out = [int(line) for line in rows.read_text().split()[1:]]
     assert left_out == list(range(30))
     assert not campaign(attacker, sizes[30:]).access
@@ -76,15 +76,15 @@ def test_a_page_has_no_record_and_names_what_stops_it(patients, fined, tmp_path)
 
 def test_dear_rows_are_kept_and_cheap_ones_left_out(patients, fined):
     def mix(cost):
-        told = parsed(unmask("deter", patients, "-q", "age", "--attacker", fined, "--row-cost", cost, "--json").stdout)
-        return told["tables"]["mixes"][1]
+        data = parsed(unmask("deter", patients, "-q", "age", "--attacker", fined, "--row-cost", cost, "--json").stdout)
+        return data["tables"]["mixes"][1]
 
     assert mix(1e9)["left_out"] == 0
     assert mix(0)["left_out"] == 30
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (("{file}",), "a release needs quasi-identifiers"),
         (("{file}", "-q", "agee"), "agee"),
@@ -93,10 +93,10 @@ def test_dear_rows_are_kept_and_cheap_ones_left_out(patients, fined):
         (("60,60", "--attacker", "nothing.toml"), "nothing.toml"),
     ],
 )
-def test_bad_input_is_one_sentence_and_writes_nothing(patients, tmp_path, arguments, said):
+def test_bad_input_is_one_sentence_and_writes_nothing(patients, tmp_path, arguments, message):
     rows = tmp_path / "rows.csv"
     done = unmask("deter", *(argument.format(file=patients, rows=rows) for argument in arguments))
     assert done.exit_code != 0
     assert done.stdout == ""
-    assert said in done.stderr
+    assert message in done.stderr
     assert not rows.exists()

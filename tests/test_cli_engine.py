@@ -38,17 +38,17 @@ def test_an_output_that_cannot_be_written_is_refused_before_the_work(people, nam
 
 
 def test_a_folder_for_temporary_files_is_no_input(people):
-    asked = ("protect", people, "-q", "age", "--k", 2, "--engine", "duckdb", "--temp-directory", people.parent)
+    command = ("protect", people, "-q", "age", "--k", 2, "--engine", "duckdb", "--temp-directory", people.parent)
     for force in ((), ("--force",)):
-        done = unmask(*asked, "-o", people.parent / "release.parquet", *force)
+        done = unmask(*command, "-o", people.parent / "release.parquet", *force)
         assert done.exit_code == 0, done.stderr
 
 
 def test_a_table_without_a_line_of_names_is_read_on_request(tmp_path):
     path = tmp_path / "people.txt"
     path.write_text("30|a\n30|b\n41|a\n" * 4)
-    asked = ("audit", path, "-q", "column 1", "-s", "column 2", "--no-header", "--delimiter", "|", "--json")
-    in_memory, stored = unmask(*asked), unmask(*asked, "--engine", "duckdb")
+    command = ("audit", path, "-q", "column 1", "-s", "column 2", "--no-header", "--delimiter", "|", "--json")
+    in_memory, stored = unmask(*command), unmask(*command, "--engine", "duckdb")
     assert stored.exit_code == 0, stored.stderr
     rows, expected = (
         {(row["adversary"], row["measure"]): row["posterior"] for row in json.loads(done.stdout)["results"]}
@@ -71,12 +71,12 @@ def test_a_pattern_is_named_without_its_folder(people):  # R7: the name stands o
 
 
 def test_a_register_that_does_not_fit_is_refused(people, monkeypatch):
-    asked = ("audit", people, "-q", "age", "--engine", "duckdb", "--register", people)
-    fits = unmask(*asked)
+    command = ("audit", people, "-q", "age", "--engine", "duckdb", "--register", people)
+    fits = unmask(*command)
     assert fits.exit_code == 0
     assert "register: 12 rows" in fits.stderr
     monkeypatch.setattr("unmask.tables.stored.BYTES_PER_COMBINATION", 1 << 30)
-    result = unmask(*asked, "--dry-run")
+    result = unmask(*command, "--dry-run")
     assert result.exit_code == 1
     assert "combinations of cells need" in result.stderr
 
@@ -85,17 +85,17 @@ def test_a_register_that_does_not_fit_is_refused(people, monkeypatch):
     ("command", "options"), [("audit", ("-q", "age")), ("protect", ("-q", "age", "-o", "release.parquet"))]
 )
 def test_an_address_reaches_the_engine_as_it_was_written(monkeypatch, command, options):
-    seen = []
+    folders = []
 
     @contextmanager
     def count(_engine, sources, *_, **__):
-        seen.extend(sources.values())
+        folders.extend(sources.values())
         yield {}
 
     monkeypatch.setattr(import_module(f"unmask.cli.{command}"), "count_tables", count)
     source = "hdfs://node:9000/people.parquet"
     assert unmask(command, source, *options, "--engine", "spark").exit_code == 0
-    assert source in seen
+    assert source in folders
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals")
@@ -111,7 +111,7 @@ def test_a_terminated_audit_leaves_nothing(people, tmp_path):
         "from unmask.cli import main\n"
         "main(sys.argv[1:])\n"
     )
-    asked = ("audit", people, "-q", "age", "--engine", "duckdb", "--temp-directory", temp)
-    found = subprocess.run([sys.executable, "-c", program, *map(str, asked)], capture_output=True, text=True)
-    assert found.returncode == 1, found.stderr
+    command = ("audit", people, "-q", "age", "--engine", "duckdb", "--temp-directory", temp)
+    process = subprocess.run([sys.executable, "-c", program, *map(str, command)], capture_output=True, text=True)
+    assert process.returncode == 1, process.stderr
     assert list(temp.iterdir()) == []

@@ -44,29 +44,29 @@ def content(folder):
 # --- an output is no input ------------------------------------------------------------------------------------------
 
 
-def protect(data, *more):
-    return unmask("protect", data, *ROLES, "--force", *more)
+def protect(data, *options):
+    return unmask("protect", data, *ROLES, "--force", *options)
 
 
 def test_a_release_does_not_replace_its_original(folder):  # R4
     Path("link.csv").symlink_to("people.csv")
     os.link("people.csv", "hard.csv")
-    before = content(folder)
+    files_before = content(folder)
     for output in ("people.csv", "./people.csv", folder / "people.csv", "hard.csv"):
         done = protect("people.csv", "-o", output)
         assert done.exit_code == 2
         assert "is an input of this command, which would be lost" in done.stderr
     assert protect("link.csv", "-o", "people.csv").exit_code == 2
     assert protect("people.csv", "-o", "new.csv", "--origin", "hard.csv").exit_code == 2
-    assert content(folder) == before
+    assert content(folder) == files_before
 
 
 @pytest.mark.parametrize("source", ["people.parquet", "peop*.parquet", "."])
 def test_a_release_does_not_replace_a_file_of_its_source_in_an_engine(folder, source):  # R4
     duckdb.sql("copy (select * from 'people.csv') to 'people.parquet'")
-    before = content(folder)
+    files_before = content(folder)
     done = protect(source, "--engine", "duckdb", "-o", "people.parquet")
-    assert (done.exit_code, content(folder)) == (2, before)
+    assert (done.exit_code, content(folder)) == (2, files_before)
     assert "is an input" in done.stderr
 
 
@@ -89,9 +89,9 @@ def test_a_release_does_not_replace_a_file_of_its_source_in_an_engine(folder, so
 )
 def test_no_command_replaces_what_it_reads(folder, command):  # R4
     Path("release.csv").write_bytes(Path("people.csv").read_bytes())
-    before = content(folder)
+    files_before = content(folder)
     done = unmask(*command, "--force")
-    assert (done.exit_code, content(folder)) == (2, before)
+    assert (done.exit_code, content(folder)) == (2, files_before)
     assert "input" in done.stderr
 
 
@@ -99,17 +99,17 @@ def test_a_study_does_not_replace_files_that_it_did_not_write(folder):  # R4
     Path("other.toml").write_text('title = "t"\n')
     Path("mine").mkdir()
     Path("mine/plan.toml").write_text("mine")
-    before = content(folder)
+    files_before = content(folder)
     assert unmask("study", "other.toml", "-o", "mine").exit_code != 0
-    assert content(folder) == before
+    assert content(folder) == files_before
 
 
 # --- pipes ----------------------------------------------------------------------------------------------------------
 
 
 def test_a_table_comes_from_the_standard_input_and_goes_to_the_standard_output(folder):
-    given = Path("people.csv").read_bytes()
-    done = unmask("protect", "-", *ROLES, "-o", "-", stdin=given)
+    people_bytes = Path("people.csv").read_bytes()
+    done = unmask("protect", "-", *ROLES, "-o", "-", stdin=people_bytes)
     assert done.exit_code == 0, done.stderr
     assert done.stdout.startswith("age,sex,diagnosis\n")
     assert len(done.stdout.splitlines()) == 61
@@ -118,7 +118,7 @@ def test_a_table_comes_from_the_standard_input_and_goes_to_the_standard_output(f
     assert sorted(Path("file.csv").read_text().splitlines()) == sorted(done.stdout.splitlines())
     audited = unmask("audit", "-", "-q", "age,sex", stdin=done.stdout)
     assert audited.exit_code == 0, audited.stderr
-    assert unmask("price", "-", "-q", "age", stdin=given).exit_code == 0
+    assert unmask("price", "-", "-q", "age", stdin=people_bytes).exit_code == 0
     assert sorted(path.name for path in folder.iterdir()) == ["file.csv", "friends.txt", "people.csv", "prior.csv"]
 
 
@@ -126,8 +126,8 @@ def test_a_pipe_is_used_once(folder):
     twice = unmask("audit", "-", "-", "-q", "age", stdin="age\n1\n")
     assert twice.exit_code == 2
     assert "can be read once" in twice.stderr
-    for more in (["-o", "-", "--json"], ["-o", "x.csv", "--origin", "-"], ["-o", "-", "--origin", "-"]):
-        done = unmask("protect", "people.csv", *ROLES, *more)
+    for options in (["-o", "-", "--json"], ["-o", "x.csv", "--origin", "-"], ["-o", "-", "--origin", "-"]):
+        done = unmask("protect", "people.csv", *ROLES, *options)
         assert (done.exit_code, done.stdout) == (2, "")
     assert unmask("audit", "people.csv", "-q", "age", "--report", "-").exit_code == 2
     assert not Path("x.csv").exists()
@@ -146,19 +146,19 @@ def test_an_origin_is_its_owners(folder):  # R6
     Path("safe").mkdir()
     old = os.umask(0)
     try:
-        beside = protect("people.csv", "-o", "release.csv", "--origin", "origin.csv")
-        apart = protect("people.csv", "-o", "release.csv", "--origin", "safe/origin.csv")
+        next_to_release = protect("people.csv", "-o", "release.csv", "--origin", "origin.csv")
+        in_own_folder = protect("people.csv", "-o", "release.csv", "--origin", "safe/origin.csv")
         graph = unmask("protect", "graph", "friends.txt", "-o", "g.txt", "--origin", "who.csv")
     finally:
         os.umask(old)
     for path in ("origin.csv", "safe/origin.csv", "who.csv"):
         assert stat.S_IMODE(Path(path).stat().st_mode) == 0o600
     assert stat.S_IMODE(Path("release.csv").stat().st_mode) == 0o666
-    for done in (beside, graph):
+    for done in (next_to_release, graph):
         assert "which is secret" in done.stderr
         assert "lies in the folder of the release" in done.stderr
-    assert "which is secret" in apart.stderr
-    assert "lies in" not in apart.stderr
+    assert "which is secret" in in_own_folder.stderr
+    assert "lies in" not in in_own_folder.stderr
 
 
 # --- formulas -------------------------------------------------------------------------------------------------------
@@ -184,19 +184,19 @@ def formulas(folder):
 
 def released(name):
     if name.endswith(".parquet"):
-        found = duckdb.sql(f"from '{name}'")
-        return [found.columns, *([str(cell) for cell in row] for row in found.fetchall())]
+        result = duckdb.sql(f"from '{name}'")
+        return [result.columns, *([str(cell) for cell in row] for row in result.fetchall())]
     with Path(name).open(newline="") as file:
         return list(csv.reader(file))
 
 
 @pytest.mark.parametrize(("name", "engine"), [("r.csv", ()), ("r.parquet", ()), ("r.parquet", ("--engine", "duckdb"))])
 def test_cells_that_a_spreadsheet_would_run_are_said_escaped_or_refused(formulas, name, engine):  # R8
-    kept = unmask("protect", "run.csv", *FORMULA, "-o", name, *engine)
-    assert kept.exit_code == 0, kept.stderr
-    said = next(line for line in kept.stderr.splitlines() if "formulas" in line)
-    assert {"=note 3", "diagnosis 2"} <= {part.strip() for part in said.split(";")[0].split(":")[1].split(",")}
-    assert "HYPERLINK" not in kept.stderr
+    protected = unmask("protect", "run.csv", *FORMULA, "-o", name, *engine)
+    assert protected.exit_code == 0, protected.stderr
+    warning = next(line for line in protected.stderr.splitlines() if "formulas" in line)
+    assert {"=note 3", "diagnosis 2"} <= {part.strip() for part in warning.split(";")[0].split(":")[1].split(",")}
+    assert "HYPERLINK" not in protected.stderr
     assert sorted(row[1] for row in released(name)[1:]) == sorted(row[1] for row in RUN[1:])
 
     done = unmask("protect", "run.csv", *FORMULA, "-o", name, "--force", "--formulas", "escape", *engine)
@@ -207,9 +207,9 @@ def test_cells_that_a_spreadsheet_would_run_are_said_escaped_or_refused(formulas
     assert sorted(row[2] for row in rows) == ["'@flu", "'@flu", "flu", "flu"]
     assert sorted(float(row[3]) for row in rows) == [-5, -0.5, 2, 3]
 
-    before = content(formulas)
+    files_before = content(formulas)
     refused = unmask("protect", "run.csv", *FORMULA, "-o", name, "--force", "--formulas", "refuse", *engine)
-    assert (refused.exit_code, content(formulas)) == (2, before)
+    assert (refused.exit_code, content(formulas)) == (2, files_before)
     assert "HYPERLINK" not in refused.stderr
 
 
@@ -228,11 +228,11 @@ def test_an_encoding_is_guessed_and_said_or_told(folder):  # T23, U5
         guessed = unmask("audit", "west.csv", "-q", "straße,alter", *engine)
         assert guessed.exit_code == 0, guessed.stderr
         assert "was read as cp1252 (--encoding changes that)" in guessed.stderr
-        told = unmask("audit", "dos.csv", "-q", "straße,alter", "--encoding", "cp850", *engine)
-        assert (told.exit_code, "cp1252" in told.stderr) == (0, False)
-    wrong = unmask("audit", "dos.csv", "-q", "straße", "--encoding", "cp85")
-    assert wrong.exit_code == 2
-    assert "encoding 'cp85' is not known" in wrong.stderr
+        read_right = unmask("audit", "dos.csv", "-q", "straße,alter", "--encoding", "cp850", *engine)
+        assert (read_right.exit_code, "cp1252" in read_right.stderr) == (0, False)
+    misspelled = unmask("audit", "dos.csv", "-q", "straße", "--encoding", "cp85")
+    assert misspelled.exit_code == 2
+    assert "encoding 'cp85' is not known" in misspelled.stderr
 
 
 # --- every failure is a sentence ------------------------------------------------------------------------------------
@@ -264,7 +264,7 @@ def test_a_name_that_begins_with_a_dot_is_a_name(folder, name, engine):  # R14
 
 
 def test_outputs_are_there_together_or_not_at_all(folder):  # R21
-    before = content(folder)
+    files_before = content(folder)
     for command in (
         ("design", "--prior", "prior.csv", "--budget", "0.1", "-o", "m.csv", "--curve", "/dev/null/x"),
         ("protect", "people.csv", *ROLES, "-o", "r.csv", "--origin", "/dev/null/x"),
@@ -273,7 +273,7 @@ def test_outputs_are_there_together_or_not_at_all(folder):  # R21
         ("audit", "people.csv", "-q", "age", "--report", "/dev/null/r.html", "--export", "x"),
     ):
         done = unmask(*command)
-        assert (done.exit_code, content(folder)) == (1, before), command
+        assert (done.exit_code, content(folder)) == (1, files_before), command
         assert "cannot be written" in done.stderr
         assert not Path("x").exists()
 
@@ -298,12 +298,12 @@ def test_an_output_that_is_full_is_a_sentence(command):  # R16
 def full_after(size):
     """A disk on which no file can grow beyond that many bytes: what writes sees the error of the system itself."""
     resource = pytest.importorskip("resource")
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    limit = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, limit[1]))
     try:
         yield
     finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        resource.setrlimit(resource.RLIMIT_FSIZE, limit)
 
 
 @pytest.mark.parametrize("size", [0, 16])
@@ -322,10 +322,10 @@ def full_after(size):
     ids=" ".join,
 )
 def test_a_disk_that_fills_is_a_sentence_and_leaves_nothing(folder, command, size):  # R15
-    before = content(folder)
+    files_before = content(folder)
     with full_after(size):
         done = unmask(*command)
-    assert (done.exit_code, content(folder)) == (1, before)
+    assert (done.exit_code, content(folder)) == (1, files_before)
     assert done.stderr.splitlines()[-1].startswith("Error: ")
 
 
@@ -346,9 +346,9 @@ def test_a_gate_about_nothing_leaves_nothing(folder):  # R21
 
 
 def test_a_demo_replaces_no_file(folder):  # R4
-    before = content(folder)
+    files_before = content(folder)
     done = unmask("demo", "--people", "500", "--report", "people.csv")
-    assert (done.exit_code, content(folder)) == (2, before)
+    assert (done.exit_code, content(folder)) == (2, files_before)
 
 
 @pytest.mark.parametrize("command", [("study", "/dev/zero", "-o", "run"), ("price", "1-5", "--attacker", "/dev/zero")])
@@ -404,9 +404,9 @@ Mondrian.__call__ = interrupted
 sys.argv = ["unmask", "protect", "people.csv", "-q", "age,sex,diagnosis", "-o", "r.csv"]
 unmask_command.main()
 """
-    before = content(folder)
+    files_before = content(folder)
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout, content(folder)) == (1, "", before)
+    assert (done.returncode, done.stdout, content(folder)) == (1, "", files_before)
     assert done.stderr == "Error: interrupted before the end; run the same command again\n"
 
 
@@ -436,9 +436,9 @@ def test_a_study_that_is_ended_leaves_no_process(folder, number):  # R19, R20
         assert process.poll() is None
         time.sleep(0.01)
     os.killpg(process.pid, number)  # as a terminal does: its workers get it, too
-    _, said = process.communicate(timeout=60)
+    _, message = process.communicate(timeout=60)
     assert process.returncode == 1
-    assert "Traceback" not in said
+    assert "Traceback" not in message
     assert [entry for entry in Path("/proc").iterdir() if _session(entry) == process.pid] == []
 
 
@@ -453,11 +453,11 @@ def _session(entry):
 def test_a_full_standard_output_leaves_no_report(tmp_path):  # R16
     people = tmp_path / "people.csv"
     people.write_text("age,ill\n" + "30,flu\n31,none\n" * 20)
-    asked = {
+    commands = {
         "page.html": ["audit", str(people), "-q", "age", "-s", "ill", "--report", str(tmp_path / "page.html")],
         "demo.html": ["demo", "--people", "500", "--report", str(tmp_path / "demo.html")],
     }
-    for name, arguments in asked.items():
+    for name, arguments in commands.items():
         with Path("/dev/full").open("w") as full:
             done = subprocess.run([sys.executable, "-m", "unmask", *arguments], stdout=full, stderr=subprocess.PIPE)
         assert done.returncode == 1

@@ -26,15 +26,15 @@ def audit(*arguments):
     return unmask("audit", "graph", *arguments, "--attack", "Nar09")
 
 
-def told(*arguments):
+def run_json(*arguments):
     done = audit(*arguments, "--json")
     assert done.exit_code == 0, done.stderr
     return parsed(done.stdout)
 
 
-def sentence(done, said):
+def sentence(done, message):
     assert done.exit_code != 0
-    assert said in done.stderr
+    assert message in done.stderr
     assert done.stdout == ""
     assert sum(line.startswith("Error:") for line in done.stderr.splitlines()) == 1
     assert "Traceback" not in done.stderr
@@ -62,78 +62,85 @@ def write(path, rows, head=None, *, opener=open, mark=","):
 def files(tmp_path, network):
     """A release under other names than the adversary's, the truth of everybody, and a few leaked identities."""
     u, v = network.edges()
-    here, there = names(network, "u"), names(network, "x")
-    seeds = [(here[i], there[i]) for i in range(25)]
+    source_names, target_names = names(network, "u"), names(network, "x")
+    seeds = [(source_names[i], target_names[i]) for i in range(25)]
     return {
-        "release": write(tmp_path / "release.csv", [(there[a], there[b]) for a, b in zip(u, v, strict=True)]),
-        "auxiliary": write(tmp_path / "known.csv", [(here[a], here[b]) for a, b in zip(u, v, strict=True)]),
-        "truth": write(tmp_path / "truth.csv", zip(here, there, strict=True)),
+        "release": write(
+            tmp_path / "release.csv", [(target_names[a], target_names[b]) for a, b in zip(u, v, strict=True)]
+        ),
+        "auxiliary": write(
+            tmp_path / "known.csv", [(source_names[a], source_names[b]) for a, b in zip(u, v, strict=True)]
+        ),
+        "truth": write(tmp_path / "truth.csv", zip(source_names, target_names, strict=True)),
         "seeds": write(tmp_path / "seeds.csv", seeds),
     }
 
 
-def of(files, *kinds):
+def list_files(files, *kinds):
     return [files["release"], *(text for kind in kinds for text in (f"--{kind}", files[kind.removesuffix("-file")]))]
 
 
 def test_one_graph_is_split_and_attacked(tmp_path, network):
     file = tmp_path / "friends.txt.gz"
     write(file, zip(*network.edges(), strict=True), opener=gzip.open, mark="\t")
-    found = told(file, "--overlap", "0.8,0.9", "--overlap", "0.8,0.6", "--seeds", "random.25:15", "--runs", "2")
-    graph, attacks = found["tables"]["graph"][0], found["tables"]["graph_attacks"]
+    result = run_json(file, "--overlap", "0.8,0.9", "--overlap", "0.8,0.6", "--seeds", "random.25:15", "--runs", "2")
+    graph, attacks = result["tables"]["graph"][0], result["tables"]["graph_attacks"]
     assert [attack["release"] for attack in attacks] == ["overlap 0.8/0.9", "overlap 0.8/0.6"]
     assert [attack["runs"] for attack in attacks] == [2, 2]
-    assert len(found["tables"]["graph_overlaps"]) == 2
+    assert len(result["tables"]["graph_overlaps"]) == 2
     assert graph["truth_known"]
-    assert {row["measure"] for row in found["results"]} >= {"recall", "precision", "false_positives", "error_hops"}
+    assert {row["measure"] for row in result["results"]} >= {"recall", "precision", "false_positives", "error_hops"}
 
 
 def test_separations_are_releases_beside_the_unprotected_one(tmp_path, network):
     file = write(tmp_path / "friends.csv", zip(*network.edges(), strict=True))
-    asked = (file, "--overlap", "0.8,0.9", "--seeds", "random.25:15", "--runs", "2", "--smallest-shown", "1")
-    alone = told(*asked)
-    found = told(
-        *asked, "--with", "IdentitySeparation:model=best:identities=3:adopters=0.3",
+    command = (file, "--overlap", "0.8,0.9", "--seeds", "random.25:15", "--runs", "2", "--smallest-shown", "1")
+    single = run_json(*command)
+    result = run_json(
+        *command, "--with", "IdentitySeparation:model=best:identities=3:adopters=0.3",
         "--with", "Decoy:adopters=5:minimum_degree=10",
     )  # fmt: skip
-    whole, best, decoy = found["tables"]["graph_attacks"]
-    assert whole == alone["tables"]["graph_attacks"][0]
-    assert [best["release"], decoy["release"]] == [
+    whole_row, best_row, decoy = result["tables"]["graph_attacks"]
+    assert whole_row == single["tables"]["graph_attacks"][0]
+    assert [best_row["release"], decoy["release"]] == [
         "best/3/0.3 at 0.8/0.9",
         "decoy/5 minimum_degree=10 at 0.8/0.9",
     ]
-    points = found["tables"]["graph_separations"]
-    assert [point["release"] for point in points] == [best["release"], decoy["release"]]
+    points = result["tables"]["graph_separations"]
+    assert [point["release"] for point in points] == [best_row["release"], decoy["release"]]
     assert points[0].keys() == {
         "release", "attack", "adopters", "recall", "recall_before", "adopter_recall", "adopter_recall_before",
         "disclosure", "decoyed", "exposed",
     }  # fmt: skip
-    assert points[0]["recall_before"] == pytest.approx(whole["recall"])
+    assert points[0]["recall_before"] == pytest.approx(whole_row["recall"])
     assert points[1]["adopters"] == 5
-    rows = {(row["release"], row["measure"]): row for row in found["results"]}
-    assert rows[best["release"], "disclosure"]["posterior"] == pytest.approx(points[0]["disclosure"])
+    rows = {(row["release"], row["measure"]): row for row in result["results"]}
+    assert rows[best_row["release"], "disclosure"]["posterior"] == pytest.approx(points[0]["disclosure"])
     assert (decoy["release"], "exposed") in rows
     assert ("overlap 0.8/0.9", "disclosure") not in rows
-    assert any(one["assumption"].startswith("best/3/0.3: 30 % of the people") for one in found["tables"]["assumptions"])
-    assert "graph_separations" not in alone["tables"]
+    assert any(
+        assumption["assumption"].startswith("best/3/0.3: 30 % of the people")
+        for assumption in result["tables"]["assumptions"]
+    )
+    assert "graph_separations" not in single["tables"]
 
 
 def test_figures_from_files_are_those_of_the_library(files, network):
-    found = told(*of(files, "auxiliary", "truth", "seeds-file"))
-    (attack,) = found["tables"]["graph_attacks"]
-    known, release = SocialGraph.read(files["auxiliary"]), SocialGraph.read(files["release"])
-    pair = Pair.read(known, release, files["truth"])
-    seeds = SeedPairs.read(known, release, files["seeds"])
-    assert found["tables"]["graph"][0]["common"] == len(pair.common) == network.n_nodes
+    actual = run_json(*list_files(files, "auxiliary", "truth", "seeds-file"))
+    (attack,) = actual["tables"]["graph_attacks"]
+    auxiliary, release = SocialGraph.read(files["auxiliary"]), SocialGraph.read(files["release"])
+    pair = Pair.read(auxiliary, release, files["truth"])
+    seeds = SeedPairs.read(auxiliary, release, files["seeds"])
+    assert actual["tables"]["graph"][0]["common"] == len(pair.common) == network.n_nodes
     assert (attack["runs"], attack["n_seeds"]) == (1, 25)
-    expected = rates(Nar09()(release, Auxiliary(known, seeds)).mapping, pair.truth, seeds.source)
+    expected = rates(Nar09()(release, Auxiliary(auxiliary, seeds)).mapping, pair.truth, seeds.source)
     assert attack["recall"] == pytest.approx(expected.recall, abs=0.03)  # numbered anew: ties differ
     assert expected.recall > 0.5
 
 
 def test_without_truth_the_page_says_so(files, tmp_path):
     report = tmp_path / "out.html"
-    done = audit(*of(files, "auxiliary", "seeds-file"), "--report", report)
+    done = audit(*list_files(files, "auxiliary", "seeds-file"), "--report", report)
     assert done.exit_code == 0, done.stderr
     assert "How many are right is unknown" in done.stdout
     page = report.read_text()
@@ -145,7 +152,7 @@ def test_without_truth_the_page_says_so(files, tmp_path):
 def test_a_report_is_not_overwritten_unless_told(files, tmp_path):
     report = tmp_path / "out.html"
     report.write_text("mine")
-    arguments = (*of(files, "auxiliary", "seeds-file"), "--report", report)
+    arguments = (*list_files(files, "auxiliary", "seeds-file"), "--report", report)
     sentence(audit(*arguments), "--force")
     assert report.read_text() == "mine"
     assert audit(*arguments, "--force").exit_code == 0
@@ -153,12 +160,14 @@ def test_a_report_is_not_overwritten_unless_told(files, tmp_path):
 
 
 def test_more_numbers_of_seeds(files):
-    found = told(*of(files, "auxiliary", "truth"), "--seeds", "top:20", "--transition", "2,40", "--runs", "2")
-    assert [point["n_seeds"] for point in found["tables"]["graph_transition"]] == [2, 20, 40]
+    result = run_json(
+        *list_files(files, "auxiliary", "truth"), "--seeds", "top:20", "--transition", "2,40", "--runs", "2"
+    )
+    assert [point["n_seeds"] for point in result["tables"]["graph_transition"]] == [2, 20, 40]
 
 
 def test_what_is_not_run_is_told(files):
-    arguments = of(files, "auxiliary", "truth")
+    arguments = list_files(files, "auxiliary", "truth")
     done = unmask(
         "audit", "graph", *arguments, "--seeds", "random:20", "--runs", "1", "--transition", "5,100000",
         "--attack", "Nar09,GraphMatching:largest=10",
@@ -172,20 +181,22 @@ def test_what_is_not_run_is_told(files):
 def test_an_escaped_tab_is_a_delimiter(tmp_path, network):
     file = write(tmp_path / "friends.txt", zip(*network.edges(), strict=True), mark="\t")
     arguments = (file, "--overlap", "0.8,0.9", "--seeds", "random.25:15", "--runs", "1")
-    assert told(*arguments, "--delimiter", r"\t") == told(*arguments, "--delimiter", "\t")
+    assert run_json(*arguments, "--delimiter", r"\t") == run_json(*arguments, "--delimiter", "\t")
 
 
 def test_whole_numbers_and_texts_name_the_same_people(files, tmp_path, network):
     numbered = write(tmp_path / "numbers.csv", zip(*network.edges(), strict=True))
-    there = names(network, "x")
-    truth = write(tmp_path / "mixed.csv", [(i, there[i]) for i in range(network.n_nodes)])
-    found = told(files["release"], "--auxiliary", numbered, "--truth", truth, "--seeds", "random:20", "--runs", "1")
-    assert found["tables"]["graph"][0]["common"] == network.n_nodes
-    assert found["tables"]["graph_attacks"][0]["recall"] > 0.5
+    target_names = names(network, "x")
+    truth = write(tmp_path / "mixed.csv", [(i, target_names[i]) for i in range(network.n_nodes)])
+    result = run_json(
+        files["release"], "--auxiliary", numbered, "--truth", truth, "--seeds", "random:20", "--runs", "1"
+    )
+    assert result["tables"]["graph"][0]["common"] == network.n_nodes
+    assert result["tables"]["graph_attacks"][0]["recall"] > 0.5
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         ("a,b\nb,c\n\nc,d\nc\nd,e\n", "line 5 of 'bad.csv' does not have 2 columns"),
         ("a,b\nb,c\n# a,comment\nd,e\ne,a\n", "line 3 of 'bad.csv', below the first row, looks like a comment"),
@@ -193,15 +204,15 @@ def test_whole_numbers_and_texts_name_the_same_people(files, tmp_path, network):
         ("# nothing\n", "has comments alone"),
     ],
 )
-def test_a_malformed_network_is_told_by_its_line(tmp_path, content, said):
+def test_a_malformed_network_is_told_by_its_line(tmp_path, content, message):
     path, report = tmp_path / "bad.csv", tmp_path / "out.html"
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    sentence(audit(path, "--overlap", "0.5,0.5", "--report", report), said)
+    sentence(audit(path, "--overlap", "0.5,0.5", "--report", report), message)
     assert not report.exists()
 
 
 @pytest.mark.parametrize(
-    ("kind", "content", "said"),
+    ("kind", "content", "message"),
     [
         ("truth", "nobody,else\n", "one line, which names no node of either graph"),
         ("truth", "nobody,else\nno,one\n", "names a source node and a target node"),
@@ -212,26 +223,26 @@ def test_a_malformed_network_is_told_by_its_line(tmp_path, content, said):
         ("seeds-file", f"{SECRET} u0,{SECRET} x0\n{SECRET} u1,{SECRET} x0\n", "row 2 of the seeds"),
     ],
 )
-def test_a_bad_list_of_people_is_one_sentence(files, tmp_path, kind, content, said):
+def test_a_bad_list_of_people_is_one_sentence(files, tmp_path, kind, content, message):
     path, report = tmp_path / "bad.csv", tmp_path / "out.html"
     path.write_text(content)
-    done = audit(*of(files, "auxiliary"), f"--{kind}", path, "--report", report)
-    sentence(done, said)
+    done = audit(*list_files(files, "auxiliary"), f"--{kind}", path, "--report", report)
+    sentence(done, message)
     assert SECRET not in done.stderr
     assert not report.exists()
 
 
 def test_leaked_identities_without_an_edge_are_left_out_and_counted(files, tmp_path):
-    known = tmp_path / "known.csv"
-    known.write_text(f"{SECRET} u0,{SECRET} x0\n{SECRET} nobody,{SECRET} else\n")
-    done = audit(*of(files, "auxiliary"), "--seeds-file", known, "--attack", "Nar09")
+    known_file = tmp_path / "known.csv"
+    known_file.write_text(f"{SECRET} u0,{SECRET} x0\n{SECRET} nobody,{SECRET} else\n")
+    done = audit(*list_files(files, "auxiliary"), "--seeds-file", known_file, "--attack", "Nar09")
     assert done.exit_code == 0, done.stderr
     assert "1 of 2 rows has a person who is not in both networks" in done.stderr
     assert SECRET not in done.stderr
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         ((), "neither of --auxiliary and --overlap"),
         (("--overlap", "0.5"), "two shares NODES,EDGES"),
@@ -260,18 +271,18 @@ def test_leaked_identities_without_an_edge_are_left_out_and_counted(files, tmp_p
         (("--auxiliary", "x.csv", "--with", MANY), "--with was given with --auxiliary"),
     ],
 )
-def test_wrong_use_is_one_sentence(files, arguments, said):
+def test_wrong_use_is_one_sentence(files, arguments, message):
     done = audit(files["release"], *arguments)
-    sentence(done, said)
+    sentence(done, message)
     assert done.exit_code == 2
 
 
 def test_a_network_and_an_overlap_are_too_much(files):
-    sentence(audit(*of(files, "auxiliary"), "--overlap", "0.5,0.5"), "both of --auxiliary and --overlap")
+    sentence(audit(*list_files(files, "auxiliary"), "--overlap", "0.5,0.5"), "both of --auxiliary and --overlap")
 
 
 def test_seeds_without_truth_say_what_to_give(files):
-    sentence(audit(*of(files, "auxiliary")), "--seeds-file")
+    sentence(audit(*list_files(files, "auxiliary")), "--seeds-file")
 
 
 def test_a_missing_file_is_one_sentence(tmp_path):
@@ -295,26 +306,35 @@ def test_a_misspelled_attack_is_told():
 
 def test_g1_the_columns_of_a_file_are_told_by_its_header_or_by_the_user(tmp_path, network, caplog):
     pairs = [*zip(*(side.tolist() for side in network.edges()), strict=True)]
-    asked = ("--overlap", "0.8,0.9", "--seeds", "random.25:15", "--runs", "1")
-    plain = told(write(tmp_path / "plain.csv", pairs, "from,to"), *asked)
+    command = ("--overlap", "0.8,0.9", "--seeds", "random.25:15", "--runs", "1")
+    plain = run_json(write(tmp_path / "plain.csv", pairs, "from,to"), *command)
     rows = [(i, u, v, 2019) for i, (u, v) in enumerate(pairs)]
-    known = told(write(tmp_path / "known.csv", rows, "id,from,to,since"), *asked)
+    known_result = run_json(write(tmp_path / "known.csv", rows, "id,from,to,since"), *command)
     graph = {name: rows for name, rows in plain["tables"].items() if name.startswith("graph")}
-    assert graph.items() <= known["tables"].items()
-    assert {"assumption": "Of the network, id and since are left out: attacks see edges alone."} in known["tables"][
-        "assumptions"
-    ]
-    other = write(tmp_path / "other.csv", rows, "nth,who,whom,rank")
-    assert told(other, *asked)["tables"]["graph"] == plain["tables"]["graph"]
-    assert told(other, *asked, "--source", "who", "--target", "whom")["tables"]["graph"] == plain["tables"]["graph"]
-    sentence(audit(other, *asked, "--source", "who"), "--source was given without --target")
+    assert graph.items() <= known_result["tables"].items()
+    assert {"assumption": "Of the network, id and since are left out: attacks see edges alone."} in known_result[
+        "tables"
+    ]["assumptions"]
+    other_file = write(tmp_path / "other.csv", rows, "nth,who,whom,rank")
+    assert run_json(other_file, *command)["tables"]["graph"] == plain["tables"]["graph"]
+    assert (
+        run_json(other_file, *command, "--source", "who", "--target", "whom")["tables"]["graph"]
+        == plain["tables"]["graph"]
+    )
+    sentence(audit(other_file, *command, "--source", "who"), "--source was given without --target")
     account = next(message for message in caplog.messages if message.startswith("known.csv: "))
     assert "; ends: from, to; " in account
     assert account.endswith("; id and since are left out")
 
 
 def test_rounds_of_the_ensemble_are_kept_in_a_folder(files, tmp_path):
-    given = ("audit", "graph", *of(files, "auxiliary", "truth", "seeds-file"), "--attack", "Ensemble:rounds=1")
-    first, again = (unmask(*given, "--checkpoint", tmp_path / "kept", "--json") for _ in range(2))
+    command = (
+        "audit",
+        "graph",
+        *list_files(files, "auxiliary", "truth", "seeds-file"),
+        "--attack",
+        "Ensemble:rounds=1",
+    )
+    first, again = (unmask(*command, "--checkpoint", tmp_path / "kept", "--json") for _ in range(2))
     assert len(list((tmp_path / "kept").iterdir())) == 1
     assert parsed(first.stdout)["results"] == parsed(again.stdout)["results"]

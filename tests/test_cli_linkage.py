@@ -40,15 +40,15 @@ def guess(tmp_path):
 
 
 def test_the_figures_are_those_of_the_library(truth, guess):
-    told = parsed(unmask("audit", "linkage", "--truth", truth, "--guess", guess, "--json").stdout)
+    data = parsed(unmask("audit", "linkage", "--truth", truth, "--guess", guess, "--json").stdout)
     met = clustering.Contingency.of(Partition(["a"] * 5 + ["b"] * 3 + ["c"]), Partition(list("ppppqqrrs")))
-    found = clustering.evaluate(met, beta=0.8, min_size=2)
-    (shown,) = told["tables"]["linkage_guesses"]
-    assert shown["breached"] == found.breach_rate == 0.5
-    assert told["tables"]["linkage"][0]["counted"] == 2
-    rows = {row["measure"]: row for row in told["results"]}
-    assert rows["miss"]["posterior"] == pytest.approx(found.miss[:2].mean())
-    assert rows["breached"]["prior"] == shown["guessing"]
+    result = clustering.evaluate(met, beta=0.8, min_size=2)
+    (row_shown,) = data["tables"]["linkage_guesses"]
+    assert row_shown["breached"] == result.breach_rate == 0.5
+    assert data["tables"]["linkage"][0]["counted"] == 2
+    rows = {row["measure"]: row for row in data["results"]}
+    assert rows["miss"]["posterior"] == pytest.approx(result.miss[:2].mean())
+    assert rows["breached"]["prior"] == row_shown["guessing"]
 
 
 def test_a_guess_of_that_name_is_not_called_so_twice(truth, guess):
@@ -68,28 +68,28 @@ def test_the_report_shows_no_label_and_no_item(truth, guess, tmp_path):
 
 def test_other_column_names_and_row_order(truth, guess, tmp_path):
     rows = guess.read_text().split()[1:]
-    moved = write(tmp_path / "moved.csv", "record,link", [row.split(",") for row in reversed(rows)])
+    moved_file = write(tmp_path / "moved.csv", "record,link", [row.split(",") for row in reversed(rows)])
     renamed = write(tmp_path / "t.csv", "record,person", [row.split(",") for row in truth.read_text().split()[1:]])
     names = ("--item", "record", "--subject", "person", "--cluster", "link")
-    told = parsed(unmask("audit", "linkage", "--truth", renamed, "--guess", moved, *names, "--json").stdout)
+    data = parsed(unmask("audit", "linkage", "--truth", renamed, "--guess", moved_file, *names, "--json").stdout)
     plain = parsed(unmask("audit", "linkage", "--truth", truth, "--guess", guess, "--json").stdout)
-    assert told["tables"]["linkage_guesses"][0]["breached"] == plain["tables"]["linkage_guesses"][0]["breached"]
+    assert data["tables"]["linkage_guesses"][0]["breached"] == plain["tables"]["linkage_guesses"][0]["breached"]
 
 
 def test_a_guess_with_probabilities_is_a_view(truth, guess, tmp_path):
     sure = [row.split(",") for row in guess.read_text().split()[1:]]
     rows = [(*row, 0.75) for row in sure] + [(item, f"z{k}", 0.25) for k, (item, _) in enumerate(sure)]
     view = write(tmp_path / "view.csv", "item,cluster,probability", rows)
-    told = parsed(unmask("audit", "linkage", "--truth", truth, "--guess", view, "--json").stdout)
-    (shown,) = told["tables"]["linkage_guesses"]
+    data = parsed(unmask("audit", "linkage", "--truth", truth, "--guess", view, "--json").stdout)
+    (row_shown,) = data["tables"]["linkage_guesses"]
     solution = Partition(["a"] * 5 + ["b"] * 3 + ["c"])
     either = View([Partition(list("ppppqqrrs")), Partition(range(9))], [0.75, 0.25])
     expected = clustering.evaluate(clustering.Contingency.of(solution, either), min_size=2)
-    assert shown["partitions"] == 2
-    assert {row["measure"]: row["posterior"] for row in told["results"]}["miss"] == pytest.approx(
+    assert row_shown["partitions"] == 2
+    assert {row["measure"]: row["posterior"] for row in data["results"]}["miss"] == pytest.approx(
         expected.miss[:2].mean()
     )
-    assert any("a view has several" in one["why"] for one in told["not_run"])
+    assert any("a view has several" in entry["why"] for entry in data["not_run"])
 
 
 def test_what_one_partition_of_a_view_breaches_alone_is_said(tmp_path):
@@ -98,36 +98,38 @@ def test_what_one_partition_of_a_view_breaches_alone_is_said(tmp_path):
     write(tmp_path / "truth.csv", "item,subject", [(f"i{k}", owner) for k, owner in enumerate(owners)])
     rows = []
     for p, name in ((0.5, "a"), (0.25, "b"), (0.25, "c")):
-        found = {"a": {0, 1, 2, 3}, "b": {0, 1}, "c": set()}[name]
+        result = {"a": {0, 1, 2, 3}, "b": {0, 1}, "c": set()}[name]
         for k in range(20):
             subject = k // 4
-            cluster = f"w{subject}" if subject in found else f"i{k}"
+            cluster = f"w{subject}" if subject in result else f"i{k}"
             cluster = "w1" if (name, k) == ("b", 19) else cluster  # one item of somebody else
             rows.append((f"i{k}", cluster, p, name))
     write(tmp_path / "view.csv", "item,cluster,probability,partition", rows)
     done = unmask("audit", "linkage", "--truth", tmp_path / "truth.csv", "--guess", tmp_path / "view.csv", "--json")
-    told = parsed(done.stdout)
-    (shown,) = told["tables"]["linkage_guesses"]
+    data = parsed(done.stdout)
+    (row_shown,) = data["tables"]["linkage_guesses"]
     # linked together: s0, s1 by (.5 + .25) + .25 / 4 = .8125, s2, s3 by .5 + .5 / 4; whole in a, in b, in c: 4, 2, 0
-    assert shown["breached"] == pytest.approx(2 / 5)
-    assert shown["breached_alone"] == pytest.approx((0.5 * 4 + 0.25 * 2) / 5)
-    assert shown["clean_alone"] == pytest.approx((0.5 * 4 + 0.25 * 1) / 5)
-    (said,) = told["warnings"]
-    assert said == (
+    assert row_shown["breached"] == pytest.approx(2 / 5)
+    assert row_shown["breached_alone"] == pytest.approx((0.5 * 4 + 0.25 * 2) / 5)
+    assert row_shown["clean_alone"] == pytest.approx((0.5 * 4 + 0.25 * 1) / 5)
+    (warning,) = data["warnings"]
+    assert warning == (
         "An adversary may act on one partition of view: each alone breaches 50.0\u00a0% on average, all together "
         "40.0\u00a0%."
     )
 
 
 def test_several_guesses_are_compared(truth, guess, tmp_path):
-    other = write(tmp_path / "alone.csv", "item,cluster", [(f"i{k}", k) for k in range(9)])
-    told = parsed(unmask("audit", "linkage", "--truth", truth, "--guess", guess, "--guess", other, "--json").stdout)
-    assert [shown["name"] for shown in told["tables"]["linkage_guesses"]] == ["guess", "alone"]
-    assert told["tables"]["linkage_guesses"][1]["breached"] == 0
+    single_file = write(tmp_path / "alone.csv", "item,cluster", [(f"i{k}", k) for k in range(9)])
+    data = parsed(
+        unmask("audit", "linkage", "--truth", truth, "--guess", guess, "--guess", single_file, "--json").stdout
+    )
+    assert [row["name"] for row in data["tables"]["linkage_guesses"]] == ["guess", "alone"]
+    assert data["tables"]["linkage_guesses"][1]["breached"] == 0
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         (
             "item,cluster\ni0,p\n",
@@ -143,13 +145,13 @@ def test_several_guesses_are_compared(truth, guess, tmp_path):
         ("item,cluster\n", "no rows"),
     ],
 )
-def test_a_bad_guess_is_one_sentence(truth, tmp_path, content, said):
+def test_a_bad_guess_is_one_sentence(truth, tmp_path, content, message):
     path = tmp_path / "bad.csv"
     path.write_text(content)
     report = tmp_path / "out.html"
     done = unmask("audit", "linkage", "--truth", truth, "--guess", path, "--report", report)
     assert done.exit_code == 2
-    assert said in done.stderr
+    assert message in done.stderr
     assert done.stderr.count("\n") == 1
     assert done.stdout == ""
     assert not report.exists()
@@ -184,8 +186,8 @@ def test_exact_match_on_rldata10000_breaches_a_quarter():
     """Figures seen before with the same match: 25.9 % of 1,000 subjects breached, 25.0 % clean, none when shuffled."""
     items, truth = rldata()
     guess = ExactMatch(("fname_c1", "lname_c1", "bd"))(items)
-    asked = Sensitivity(shuffles=3)
-    result = audit_contingencies(compare_guesses(truth, {"name_bd": guess}, asked), asked)
+    settings = Sensitivity(shuffles=3)
+    result = audit_contingencies(compare_guesses(truth, {"name_bd": guess}, settings), settings)
     assert result.table("linkage").rows[0]["counted"] == 1000
     (row,) = result.table("linkage_guesses").rows
     assert row["breached"] == pytest.approx(0.259)
@@ -210,13 +212,13 @@ def wide(tmp_path):
 
 
 def audit(wide, *options):
-    given = ("audit", "linkage", "--truth", wide, "--subject", "owner", "--guess", wide, "--shuffles", 1, *options)
-    done = unmask(*given, "--json")
+    command = ("audit", "linkage", "--truth", wide, "--subject", "owner", "--guess", wide, "--shuffles", 1, *options)
+    done = unmask(*command, "--json")
     if done.exit_code:
         return done
-    found = parsed(done.stdout)
-    rows = {(row["adversary"], row["measure"]): row for row in found["results"]}
-    tables = {name.removeprefix("linkage_"): table for name, table in found["tables"].items()}
+    data = parsed(done.stdout)
+    rows = {(row["adversary"], row["measure"]): row for row in data["results"]}
+    tables = {name.removeprefix("linkage_"): table for name, table in data["tables"].items()}
     return {**tables["linkage"][0], "guesses": tables["guesses"], "scores": tables["scores"]}, rows
 
 
@@ -234,26 +236,26 @@ def test_e6_the_tool_asks_what_unlabeled_items_are(wide):
 def test_e6_what_unlabeled_items_are_decides_the_clean_breaches(wide, unlabeled, breached, clean):
     linkage, rows = audit(wide, "--cluster", "late", "--unlabeled", unlabeled)
     assert (linkage["items"], linkage["subjects"], linkage["counted"]) == (6, 2, 2)
-    (shown,) = linkage["guesses"]
+    (row_shown,) = linkage["guesses"]
     assert {row["score"]: row["value"] for row in linkage["scores"]}[
         "ARI"
     ] == 1  # of the labeled items alone; never "as if little were linked"
     if unlabeled == "unknown":
-        assert (shown["breached_at_least"], shown["breached"]) == breached
-        assert (shown["clean_at_least"], shown["clean"]) == clean
+        assert (row_shown["breached_at_least"], row_shown["breached"]) == breached
+        assert (row_shown["clean_at_least"], row_shown["clean"]) == clean
         row = rows["wide", "clean_breach"]
         assert (row["low"], row["high"], row["posterior"]) == (*clean, clean[1])
         assert row["interval"].startswith("least and most")
         assert ("wide", "risk_slope") not in rows
     else:
-        assert (shown["breached"], shown["clean"]) == (breached, clean)
+        assert (row_shown["breached"], row_shown["clean"]) == (breached, clean)
         assert rows["wide", "clean_breach"]["posterior"] == clean
 
 
 def test_e6_the_page_says_what_is_open(wide, tmp_path):
     page = tmp_path / "out.html"
-    given = ("audit", "linkage", "--truth", wide, "--subject", "owner", "--guess", wide, "--cluster", "late")
-    done = unmask(*given, "--unlabeled", "unknown", "--report", page)
+    command = ("audit", "linkage", "--truth", wide, "--subject", "owner", "--guess", wide, "--cluster", "late")
+    done = unmask(*command, "--unlabeled", "unknown", "--report", page)
     text = page.read_text().replace("\u00a0", " ")
     assert "50.0 % to 100 % are breached without a single item of others" in done.stdout.replace("\u00a0", " ")
     assert "fewer than 10 items of a guess are not in the truth and may belong to its subjects or to others." in text
@@ -263,28 +265,33 @@ def test_e6_the_page_says_what_is_open(wide, tmp_path):
 
 
 def test_e6_the_owner_may_ask_for_the_exact_number_of_unlabeled_items(wide, tmp_path):
-    given = ("audit", "linkage", "--truth", wide, "--subject", "owner", "--guess", wide, "--cluster", "late")
+    command = ("audit", "linkage", "--truth", wide, "--subject", "owner", "--guess", wide, "--cluster", "late")
     page = tmp_path / "out.html"
-    done = unmask(*given, "--unlabeled", "unknown", "--report", page, "--smallest-shown", 1)
+    done = unmask(*command, "--unlabeled", "unknown", "--report", page, "--smallest-shown", 1)
     assert "The truth lacks 2 items of the guess: their owners are unknown." in done.stdout
     assert "2 items of a guess are not in the truth" in page.read_text()
 
 
 def test_e6_two_dates_are_compared_on_the_same_items(wide):
     options = ("--cluster", "late", "--cluster", "early", "--unlabeled", "drop", "--beta", 0.9)
-    alone, _ = audit(wide, *options, "--missing", "singleton")
-    together, _ = audit(wide, *options, "--missing", "drop")
+    as_singletons, _ = audit(wide, *options, "--missing", "singleton")
+    dropped, _ = audit(wide, *options, "--missing", "drop")
     # bob's third item was not out yet: taken for one left alone it looks as if his risk had risen
-    assert [guess["breached"] for guess in alone["guesses"]] == [1, 0]
-    assert [guess["breached"] for guess in together["guesses"]] == [1, 0.5]
-    assert together["items"] == 5
+    assert [guess["breached"] for guess in as_singletons["guesses"]] == [1, 0]
+    assert [guess["breached"] for guess in dropped["guesses"]] == [1, 0.5]
+    assert dropped["items"] == 5
 
 
 def test_e11_every_column_of_a_wide_file_is_a_guess(wide):
     linkage, _ = audit(wide, "--cluster", "*e*ly", "--cluster", "late", "--unlabeled", "drop", "--missing", "drop")
     assert [guess["name"] for guess in linkage["guesses"]] == ["late", "early"]
-    every, _ = audit(wide, "--cluster", "*", "--unlabeled", "drop", "--missing", "drop")
-    assert {guess["name"] for guess in every["guesses"]} == {"late", "early", "w", "a"}  # not the item, nor the truth
+    all_views, _ = audit(wide, "--cluster", "*", "--unlabeled", "drop", "--missing", "drop")
+    assert {guess["name"] for guess in all_views["guesses"]} == {
+        "late",
+        "early",
+        "w",
+        "a",
+    }  # not the item, nor the truth
     done = audit(wide, "--cluster", "late", "--cluster", "early", "--unlabeled", "drop")
     assert "a label is missing at 2 items; say what they are with missing (--missing)" in done.stderr
 
@@ -295,17 +302,21 @@ def test_e9_weights_and_parameters_of_their_own_come_from_columns(wide):
     linkage, rows = audit(wide, *options, "--own", "weight=w", "--own", "alpha=a")
     truth = Partition(["ann"] * 3 + ["bob"] * 3)
     guess = Partition(["p", "p", "q", "r", "r", "z"])
-    said = {"weights": [1, 1, 0, 1, 1, 1], "own": {"alpha": [0.5, 0.9]}}
-    found = clustering.evaluate(clustering.Contingency.of(truth, guess, **said), beta=0.8)
+    document = {"weights": [1, 1, 0, 1, 1, 1], "own": {"alpha": [0.5, 0.9]}}
+    result = clustering.evaluate(clustering.Contingency.of(truth, guess, **document), beta=0.8)
     assert plain["guesses"][0]["breached"] == 0
-    assert linkage["guesses"][0]["breached"] == found.breach_rate == 0.5  # what ann minds least is not linked
+    assert linkage["guesses"][0]["breached"] == result.breach_rate == 0.5  # what ann minds least is not linked
     assert linkage["own"] == "weight, alpha"
-    for measure, values in (("risk_slope", found.risk_slope), ("miss", found.miss), ("linked_now", found.linked_now)):
+    for measure, values in (
+        ("risk_slope", result.risk_slope),
+        ("miss", result.miss),
+        ("linked_now", result.linked_now),
+    ):
         assert rows["wide", measure]["posterior"] == pytest.approx(values.mean())
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         (("--own", "alpha=w"), "alpha differs between items of a subject"),
         (("--own", "weight=owner"), "weight has a cell that is no number"),
@@ -316,11 +327,11 @@ def test_e9_weights_and_parameters_of_their_own_come_from_columns(wide):
         (("--own", "weight=w", "--engine", "duckdb"), "--own needs the items in memory"),
     ],
 )
-def test_e9_what_cannot_be_is_one_sentence(wide, options, said):
-    given = ("--cluster", "late", *(() if "--unlabeled" in options else ("--unlabeled", "drop")), *options)
-    done = audit(wide, *given)
+def test_e9_what_cannot_be_is_one_sentence(wide, options, message):
+    arguments = ("--cluster", "late", *(() if "--unlabeled" in options else ("--unlabeled", "drop")), *options)
+    done = audit(wide, *arguments)
     assert done.exit_code == 2
-    assert said in done.stderr
+    assert message in done.stderr
 
 
 def test_e12_the_choices_are_named_as_options_and_an_impossible_partition_is_told(truth, guess, tmp_path):
@@ -334,8 +345,8 @@ def test_e12_the_choices_are_named_as_options_and_an_impossible_partition_is_tol
 
 def test_the_subjects_that_foreign_items_come_from_are_counted(truth, tmp_path):
     one_block = write(tmp_path / "block.csv", "item,cluster", [(f"i{k}", "p") for k in range(9)])
-    told = parsed(unmask("audit", "linkage", "--truth", truth, "--guess", one_block, "--json").stdout)
-    rows = {row["measure"]: row["posterior"] for row in told["results"]}
+    data = parsed(unmask("audit", "linkage", "--truth", truth, "--guess", one_block, "--json").stdout)
+    rows = {row["measure"]: row["posterior"] for row in data["results"]}
     assert rows["foreign_subjects"] == 2  # of ann: bob and cy; of bob: ann and cy
     expected = [2 ** -sum(p * np.log2(p) for p in shares) for shares in ((3 / 4, 1 / 4), (5 / 6, 1 / 6))]
     assert rows["effective_foreign_subjects"] == pytest.approx(np.mean(expected))

@@ -11,8 +11,8 @@ from click.testing import CliRunner
 from unmask.cli import main
 
 
-def unmask(*words, **more):
-    return CliRunner().invoke(main, [str(word) for word in words], **more)
+def unmask(*words, **options):
+    return CliRunner().invoke(main, [str(word) for word in words], **options)
 
 
 @pytest.fixture
@@ -33,18 +33,22 @@ def test_help_lists_every_command_with_its_whole_line():
 
 
 def test_every_option_says_what_it_is():
-    wrong = re.compile(r"Of |Instead|With --|Each |Also |Between |Into |The |An? |It ")
+    openers = re.compile(r"Of |Instead|With --|Each |Also |Between |Into |The |An? |It ")
     helps = {
         (name, option.opts[0], option.help)
         for name, command in main.commands.items()
         for option in command.params
         if isinstance(option, click.Option) and not option.hidden
     }
-    assert [one for one in helps if not one[2] or wrong.match(one[2]) or not one[2].endswith(".")] == []
+    assert [
+        help_text
+        for help_text in helps
+        if not help_text[2] or openers.match(help_text[2]) or not help_text[2].endswith(".")
+    ] == []
 
 
 @pytest.mark.parametrize(
-    ("words", "begun", "found"),
+    ("words", "begun", "result"),
     [
         ([], "au", ["audit"]),
         (["audit"], "g", ["graph"]),
@@ -54,19 +58,21 @@ def test_every_option_says_what_it_is():
         (["audit", "graph"], "--sim", ["--similarity"]),
     ],
 )
-def test_a_shell_completes_both_words(words, begun, found):
+def test_a_shell_completes_both_words(words, begun, result):
     items = ShellComplete(main, {}, "unmask", "_UNMASK_COMPLETE").get_completions(words, begun)
-    assert [one.value for one in items if one.type == "plain"] == found
-    assert [one.type for one in items if one.type != "plain"] == ["file"] * (words in (["audit"], ["choose"]))
+    assert [item_type.value for item_type in items if item_type.type == "plain"] == result
+    assert [item_type.type for item_type in items if item_type.type != "plain"] == ["file"] * (
+        words in (["audit"], ["choose"])
+    )
 
 
 def test_a_quiet_run_says_results_errors_and_warnings_alone(people):
-    asked = ("people.csv", "-q", "age,sex", "-s", "job", "--k", 5)
-    said = unmask("protect", *asked, "-o", "release.csv", "--origin", "own/origin.csv").stderr
-    assert "wrote release.csv" in said
-    assert unmask("protect", *asked, "-o", "quiet.csv", "--quiet").stderr == ""
-    beside = unmask("protect", *asked, "-o", "beside.csv", "--origin", "origin.csv", "--quiet")
-    assert beside.stderr.startswith("warning: origin.csv lies in the folder of the release")
+    command = ("people.csv", "-q", "age,sex", "-s", "job", "--k", 5)
+    message = unmask("protect", *command, "-o", "release.csv", "--origin", "own/origin.csv").stderr
+    assert "wrote release.csv" in message
+    assert unmask("protect", *command, "-o", "quiet.csv", "--quiet").stderr == ""
+    next_to_release = unmask("protect", *command, "-o", "beside.csv", "--origin", "origin.csv", "--quiet")
+    assert next_to_release.stderr.startswith("warning: origin.csv lies in the folder of the release")
     audited = unmask("audit", "release.csv", "-q", "age,sex", "-s", "job", "--quiet", "--policy", "k>=90")
     assert (audited.exit_code, audited.stderr.count("\n")) == (3, 1)
     assert audited.stderr.startswith("missed: release: ")
@@ -75,16 +81,16 @@ def test_a_quiet_run_says_results_errors_and_warnings_alone(people):
 
 
 def test_every_command_can_be_quiet():
-    assert all(any("--quiet" in one.opts for one in command.params) for command in main.commands.values())
+    assert all(any("--quiet" in option.opts for option in command.params) for command in main.commands.values())
 
 
 def test_colors_are_for_terminals(people, monkeypatch):
-    asked = ("audit", "people.csv", "-q", "age,sex", "-s", "job")
-    assert "\x1b" not in unmask(*asked).stdout
-    seen = unmask(*asked, color=True).stdout
-    assert "\x1b[31mprosecutor" in seen
+    command = ("audit", "people.csv", "-q", "age,sex", "-s", "job")
+    assert "\x1b" not in unmask(*command).stdout
+    colored = unmask(*command, color=True).stdout
+    assert "\x1b[31mprosecutor" in colored
     monkeypatch.setenv("NO_COLOR", "1")
-    assert "\x1b" not in unmask(*asked, color=True).stdout
+    assert "\x1b" not in unmask(*command, color=True).stdout
 
 
 def next_of(done):
@@ -108,13 +114,13 @@ def test_the_next_command_runs(people):
 def test_after_a_page_with_changes_the_best_of_them_is_next(people):
     roles = ("-q", "age,sex", "-s", "job")
     unmask("protect", "people.csv", *roles, "--k", 3, "-o", "r.csv", "--origin", "own/o.csv")
-    asked = ("audit", "r.csv", *roles, "--original", "people.csv", "--policy", "k >= 8")
-    done = unmask(*asked, "--origin", "own/o.csv", "--report", "page.html")
+    command = ("audit", "r.csv", *roles, "--original", "people.csv", "--policy", "k >= 8")
+    done = unmask(*command, "--origin", "own/o.csv", "--report", "page.html")
     following = next_of(done)
     assert (done.exit_code, following[:2], "--k" in following) == (3, ["protect", "people.csv"], True)
     assert unmask(*following).exit_code == 0
-    without = unmask(*asked, "--origin", "own/o.csv")
-    assert next_of(without)[:3] == ["choose", "columns", "people.csv"]
+    without_policy = unmask(*command, "--origin", "own/o.csv")
+    assert next_of(without_policy)[:3] == ["choose", "columns", "people.csv"]
 
 
 def test_what_is_piped_in_has_no_next_command(people):

@@ -44,23 +44,23 @@ NAMES = {"quasi_identifiers", "sensitive", "keep", "identifiers", "na", "attacks
 
 def test_repeated_roles_add_up_in_audit_and_protect(people):
     roles = ["-q", "age", "-q", "sex,zip", "-s", "ill", "-s", "pay", "--keep", "note", "--identifiers", "id"]
-    more = ["--identifiers", "name", "--na", "x", "--na", "y"]
+    options = ["--identifiers", "name", "--na", "x", "--na", "y"]
     for command, output in (("audit", []), ("protect", ["-o", "r.csv"])):
-        plan = _plan(command, "people.csv", *roles, *more, *output)
-        together = _plan(
+        plan = _plan(command, "people.csv", *roles, *options, *output)
+        together_plan = _plan(
             command, "people.csv", "-q", "age,sex,zip", "-s", "ill,pay", "--keep", "note",
             "--identifiers", "id,name", "--na", "x,y", *output,
         )  # fmt: skip
-        assert plan == together
+        assert plan == together_plan
         assert [name for name, role in plan["columns"].items() if role == "quasi-identifier"] == ["age", "sex", "zip"]
 
 
 def test_an_audit_with_repeated_options_attacks_with_all_columns(people):
     split = _run("audit", "people.csv", "-q", "age", "-q", "zip", "-s", "ill", "--identifiers", "id", "--person", "row")
-    whole = _run("audit", "people.csv", "-q", "age,zip", "-s", "ill", "--identifiers", "id", "--person", "row")
+    audited = _run("audit", "people.csv", "-q", "age,zip", "-s", "ill", "--identifiers", "id", "--person", "row")
 
     assert split.exit_code == 0
-    assert split.stdout == whole.stdout
+    assert split.stdout == audited.stdout
 
 
 def test_names_of_a_document_may_hold_a_comma_and_the_command_line_wins(people):

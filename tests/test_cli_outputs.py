@@ -69,11 +69,11 @@ def test_an_export_makes_the_folders_above_it(folder: Path) -> None:
     ],
 )
 def test_no_file_is_left_where_the_standard_output_is_full(folder: Path, words: tuple[str, ...]) -> None:
-    before = set(os.listdir(folder))  # noqa: PTH208  # names are compared
+    files_before = set(os.listdir(folder))  # noqa: PTH208  # names are compared
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
             [sys.executable, "-m", "unmask", *words], stdout=full, stderr=subprocess.PIPE, text=True, check=False
         )
     assert done.returncode == 1, done.stderr
     assert done.stderr.splitlines()[-1].startswith("Error: the output cannot be written")
-    assert set(os.listdir(folder)) == before  # noqa: PTH208
+    assert set(os.listdir(folder)) == files_before  # noqa: PTH208

@@ -19,9 +19,9 @@ def unmask(*arguments):
     return result
 
 
-def sentence(done, said):
+def sentence(done, message):
     assert done.exit_code != 0
-    assert said in done.stderr
+    assert message in done.stderr
     assert done.stdout == ""
     assert sum(line.startswith("Error:") for line in done.stderr.splitlines()) == 1
     assert "Traceback" not in done.stderr
@@ -63,18 +63,18 @@ def test_the_origin_undoes_the_release(friends, network):
     """Basic model: joining the identities of each person gives the network back, tie for tie."""
     done = protect(friends, "--with", "IdentitySeparation:identities=3:adopters=0.5", "--json")
     assert done.exit_code == 0, done.stderr
-    (found,) = parsed(done.stdout)["results"]
+    (row,) = parsed(done.stdout)["results"]
     release = SocialGraph.read(friends.parent / "release.txt")
     owner, role = origin_of(friends.parent)
-    assert (release.n_nodes, release.n_edges) == (found["nodes"], found["edges"]) == (len(owner), network.n_edges)
+    assert (release.n_nodes, release.n_edges) == (row["nodes"], row["edges"]) == (len(owner), network.n_edges)
     assert release.labels.tolist() == list(range(release.n_nodes))
     number = {name: node for node, name in enumerate(network.labels)}
     behind = np.array([number[name] for name in owner])
     u, v = release.edges()
     joined = SocialGraph.from_edges(behind[u], behind[v], n_nodes=network.n_nodes)
     assert np.array_equal(joined.neighbor, network.neighbor)
-    several = {name for name, what in zip(owner, role, strict=True) if what == "identity"}
-    assert len(several) == found["adopters"] > 20
+    several = {name for name, node_role in zip(owner, role, strict=True) if node_role == "identity"}
+    assert len(several) == row["adopters"] > 20
     assert max(owner.count(name) for name in several) == 3
     assert {owner.count(name) for name in set(owner) - several} == {1}
 
@@ -83,12 +83,14 @@ def test_the_origin_is_a_truth_in_which_any_identity_is_right(friends, network):
     protect(friends, "--with", "IdentitySeparation:model=best:identities=3:adopters=0.5")
     folder = friends.parent
     owner, role = origin_of(folder)
-    whole = [(name, node) for node, (name, what) in enumerate(zip(owner, role, strict=True)) if what == "whole"]
-    (folder / "seeds.csv").write_text("".join(f"{name},{node}\n" for name, node in whole[:30]))
+    whole_nodes = [
+        (name, node) for node, (name, node_role) in enumerate(zip(owner, role, strict=True)) if node_role == "whole"
+    ]
+    (folder / "seeds.csv").write_text("".join(f"{name},{node}\n" for name, node in whole_nodes[:30]))
     lines = (folder / "origin.csv").read_text().splitlines()
     first = {line.split(",")[0]: line for line in reversed(lines)}
     (folder / "first.csv").write_text("\n".join(first.values()) + "\n")
-    found = []
+    rows = []
     for truth in ("origin.csv", "first.csv"):
         done = unmask(
             "audit", "graph", folder / "release.txt", "--auxiliary", friends, "--truth", folder / truth,
@@ -96,12 +98,12 @@ def test_the_origin_is_a_truth_in_which_any_identity_is_right(friends, network):
         )  # fmt: skip
         assert done.exit_code == 0, done.stderr
         tables = parsed(done.stdout)["tables"]
-        found.append({**tables["graph"][0], "attacks": tables["graph_attacks"]})
-    several, one = found
-    assert several["common"] == one["common"] == len({*owner})
-    assert several["attacks"][0]["recall"] > one["attacks"][0]["recall"]  # it counts all that the other does
+        rows.append({**tables["graph"][0], "attacks": tables["graph_attacks"]})
+    several, single = rows
+    assert several["common"] == single["common"] == len({*owner})
+    assert several["attacks"][0]["recall"] > single["attacks"][0]["recall"]  # it counts all that the other does
     assert several["most_recall"] is None
-    assert one["most_recall"] is not None
+    assert single["most_recall"] is not None
 
 
 def test_released_numbers_tell_nothing(friends, network):  # R1
@@ -116,19 +118,19 @@ def test_released_numbers_tell_nothing(friends, network):  # R1
 
 
 def test_every_model_and_cooperation_runs(friends, network):
-    kept = {}
+    edges_kept = {}
     for model in ("basic", "realistic", "realistic_minimal", "best", "worst"):
         protection = f"IdentitySeparation:model={model}:adopters=1.0:minimum_degree=1"
         done = protect(friends, "--with", protection, "--json", "--force")
-        kept[model] = parsed(done.stdout)["results"][0]["edges"]
-    assert kept["best"] < kept["basic"] == network.n_edges < kept["worst"]
+        edges_kept[model] = parsed(done.stdout)["results"][0]["edges"]
+    assert edges_kept["best"] < edges_kept["basic"] == network.n_edges < edges_kept["worst"]
     top = np.sort(network.degree)[-5:].sum()
     for cooperation in ("local", "degree", "lta"):
         protection = f"IdentitySeparation:cooperation={cooperation}:adopters=5"
         done = protect(friends, "--with", protection, "--json", "--force")
         assert parsed(done.stdout)["results"][0]["adopters"] == 5
         owner, role = origin_of(friends.parent)
-        several = {name for name, what in zip(owner, role, strict=True) if what == "identity"}
+        several = {name for name, node_role in zip(owner, role, strict=True) if node_role == "identity"}
         degrees = [network.degree[network.labels.tolist().index(name)] for name in several]
         assert bool(sum(degrees) == top) is (cooperation == "degree")
 
@@ -190,7 +192,7 @@ def test_both_files_or_neither(friends):
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         ("adopters=1.5", "a share from 0.0 to 1.0"),
         ("adopters=nan", "a share from 0.0 to 1.0"),
@@ -199,8 +201,8 @@ def test_both_files_or_neither(friends):
         ("model=good", "model is 'good'"),
     ],
 )
-def test_a_separation_that_cannot_be_is_one_sentence(friends, options, said):
-    sentence(protect(friends, "--with", f"IdentitySeparation:{options}"), said)
+def test_a_separation_that_cannot_be_is_one_sentence(friends, options, message):
+    sentence(protect(friends, "--with", f"IdentitySeparation:{options}"), message)
     assert not (friends.parent / "release.txt").exists()
 
 
@@ -217,7 +219,7 @@ def advise(friends, *options):
     return unmask("advise", "identity", "--graph", friends, *options)
 
 
-def told(friends, *options):
+def advise_json(friends, *options):
     done = advise(friends, *options, "--json")
     assert done.exit_code == 0, done.stderr
     return parsed(done.stdout)["results"][0]
@@ -230,19 +232,19 @@ def test_advice_is_of_that_node_and_of_nobody_else(friends, network):
     assert f"You have {network.degree[node]} contacts" in done.stdout
     assert "is not known" in done.stdout
     assert SECRET not in done.stdout + done.stderr
-    found = told(friends, "--node", network.labels[node])
-    assert (found["degree"], found["discovery"], found["weak"]) == (network.degree[node], None, None)
-    assert len(found["strong"]["assignment"]) == 5
-    assert set(found) == {
+    result = advise_json(friends, "--node", network.labels[node])
+    assert (result["degree"], result["discovery"], result["weak"]) == (network.degree[node], None, None)
+    assert len(result["strong"]["assignment"]) == 5
+    assert set(result) == {
         "degree", "anonymity", "rank", "people", "in_clique", "tried", "escapes", "discovery", "runs", "strong", "weak",
         "unknown", "hidden", "k",
     }  # fmt: skip
 
 
 def test_given_chances_decide_where_the_secret_goes(friends, network):
-    found = told(friends, "--node", network.labels[3], "--discovery", "0.3,0.1")
-    assert found["weak"]["assignment"] == [0, 1]
-    assert found["weak"]["loss"] == pytest.approx(0.1 * (0.7 + 0.3 / 2))
+    result = advise_json(friends, "--node", network.labels[3], "--discovery", "0.3,0.1")
+    assert result["weak"]["assignment"] == [0, 1]
+    assert result["weak"]["loss"] == pytest.approx(0.1 * (0.7 + 0.3 / 2))
     assert (
         "put the secret in identity 2" in advise(friends, "--node", network.labels[3], "--discovery", "0.3,0.1").stdout
     )
@@ -252,31 +254,31 @@ def test_a_new_identity_hides_among_others_with_its_contacts(tmp_path):
     """Node 0 knows 1 and 2; 3 knows the same two and 4 one of them: both contacts do not separate 0 from 3."""
     path = tmp_path / "circle.txt"
     path.write_text("0 1\n0 2\n3 1\n3 2\n4 1\n4 5\n")
-    assert told(path, "--one-mode", "--node", "0", "--k", "2")["hidden"] == {"2": 0}
-    said = advise(path, "--one-mode", "--node", "0", "--k", "2").stdout
-    assert "identity with 2 contacts (0 new) can have the contacts of 1 other, so that no attack tells them" in said
+    assert advise_json(path, "--one-mode", "--node", "0", "--k", "2")["hidden"] == {"2": 0}
+    advice = advise(path, "--one-mode", "--node", "0", "--k", "2").stdout
+    assert "identity with 2 contacts (0 new) can have the contacts of 1 other, so that no attack tells them" in advice
     assert "No identity with up to 5 contacts" in advise(path, "--one-mode", "--node", "0", "--k", "4").stdout
-    assert told(path, "--one-mode", "--node", "0")["hidden"] is None
+    assert advise_json(path, "--one-mode", "--node", "0")["hidden"] is None
 
 
 def test_simulated_chances_are_shares_of_the_runs(friends, network):
     hub = network.labels[int(np.argmax(network.degree))]
     options = ("--node", hub, "--identities", "2", "--runs", "4", "--attack", "Nar09", "--leaked", "20")
-    found = told(friends, *options)
-    assert found["runs"] == 4
-    assert {chance * 4 for chance in found["discovery"]} <= {0, 1, 2, 3, 4}
-    assert max(found["discovery"]) > 0
+    result = advise_json(friends, *options)
+    assert result["runs"] == 4
+    assert {chance * 4 for chance in result["discovery"]} <= {0, 1, 2, 3, 4}
+    assert max(result["discovery"]) > 0
     assert "of 4 simulated attacks" in advise(friends, *options).stdout
 
 
 def test_a_network_without_ids_goes_by_numbers(tmp_path, network):
     path = tmp_path / "plain.txt"
     SocialGraph(network.indptr, network.neighbor).write(path)
-    assert told(path, "--node", "4")["degree"] == network.degree[4]
+    assert advise_json(path, "--node", "4")["degree"] == network.degree[4]
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         (("--node", "nobody"), "the node given is not in 'friends.csv'"),
         (("--node", f"{SECRET} 1", "--discovery", "0.3,2"), "a probability from 0 to 1"),
@@ -287,8 +289,8 @@ def test_a_network_without_ids_goes_by_numbers(tmp_path, network):
         (("--node", f"{SECRET} 1", "--runs", "1", "--leaked", "5000"), "ask for fewer"),
     ],
 )
-def test_what_cannot_be_advised_is_one_sentence(friends, options, said):
-    sentence(advise(friends, *options), said)
+def test_what_cannot_be_advised_is_one_sentence(friends, options, message):
+    sentence(advise(friends, *options), message)
 
 
 def test_advice_on_measures_is_still_given():
@@ -303,11 +305,11 @@ def test_advice_on_measures_is_still_given():
 def test_any_protection_of_the_catalog_goes_by_its_name(friends, network):
     done = protect(friends, "--with", "graphs.KDegree:k=7", "--json")
     assert done.exit_code == 0, done.stderr
-    (found,) = parsed(done.stdout)["results"]
+    (row,) = parsed(done.stdout)["results"]
     release = SocialGraph.read(friends.parent / "release.txt")
     assert np.unique(release.degree, return_counts=True)[1].min() >= 7
-    assert (found["people"], found["edges"], found["adopters"]) == (network.n_nodes, release.n_edges, 0)
-    assert found["edges"] > network.n_edges
+    assert (row["people"], row["edges"], row["adopters"]) == (network.n_nodes, release.n_edges, 0)
+    assert row["edges"] > network.n_edges
     owner, role = origin_of(friends.parent)
     assert {*role} == {"whole"}
     assert sorted(owner) == sorted(network.labels)
@@ -316,15 +318,15 @@ def test_any_protection_of_the_catalog_goes_by_its_name(friends, network):
 
 def test_a_tenth_of_the_people_separate_unless_another_protection_is_named(friends, network):
     done = protect(friends, "--json")
-    (found,) = parsed(done.stdout)["results"]
+    (option_sets,) = parsed(done.stdout)["results"]
     eligible = int((network.degree >= 3).sum())
-    assert found["adopters"] == pytest.approx(eligible / 10, abs=1)
-    assert found["edges"] == network.n_edges  # the basic model drops none
-    assert f"{found['adopters']} of them separated" in done.stderr
+    assert option_sets["adopters"] == pytest.approx(eligible / 10, abs=1)
+    assert option_sets["edges"] == network.n_edges  # the basic model drops none
+    assert f"{option_sets['adopters']} of them separated" in done.stderr
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "rows"),
     [
         (("--with", "KDegre"), "did you mean 'KDegree'"),
         (("--with", "KDegree:k=0"), "k is 0, expected a whole number at least 1"),
@@ -334,6 +336,6 @@ def test_a_tenth_of_the_people_separate_unless_another_protection_is_named(frien
         (("--with", "Together"), "the protection 'Together' is unknown"),
     ],
 )
-def test_a_protection_that_cannot_be_is_one_sentence(friends, options, said):
-    sentence(protect(friends, *options), said)
+def test_a_protection_that_cannot_be_is_one_sentence(friends, options, rows):
+    sentence(protect(friends, *options), rows)
     assert not (friends.parent / "release.txt").exists()

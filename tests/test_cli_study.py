@@ -40,9 +40,9 @@ def plan(tmp_path, monkeypatch):
 
 def test_dry_run_counts_the_cells_and_writes_nothing(plan):
     done = unmask("study", "plan.toml", "-o", "run", "--dry-run", "--json")
-    (found,) = parsed(done.stdout)["results"]
-    assert (done.exit_code, found["cells"], found["done"]) == (0, 4, 0)
-    assert found["seconds"] > 0
+    (row,) = parsed(done.stdout)["results"]
+    assert (done.exit_code, row["cells"], row["done"]) == (0, 4, 0)
+    assert row["seconds"] > 0
     assert not (plan / "run").exists()
 
 
@@ -76,7 +76,7 @@ def test_from_a_plan_to_a_choice(plan):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "said"),
+    ("arguments", "code", "message"),
     [
         (["study", "none.toml", "-o", "run"], 1, "none.toml"),
         (["study", "plan.toml", "-o", "plan.toml"], 1, "choose another one"),
@@ -86,22 +86,22 @@ def test_from_a_plan_to_a_choice(plan):
         (["study", "plan.toml", "-o", "run", "--spark", "local[1]"], 1, "Spark"),
     ],
 )
-def test_bad_input_is_told_in_a_sentence(plan, arguments, code, said, monkeypatch):
+def test_bad_input_is_told_in_a_sentence(plan, arguments, code, message, monkeypatch):
     (plan / "pipe").symlink_to("/dev/null")  # as /dev/stdout, a link to what is no folder
     monkeypatch.setitem(__import__("sys").modules, "pyspark.sql", None)
     done = unmask(*arguments)
     assert done.exit_code == code
-    assert said in done.stderr
+    assert message in done.stderr
     assert "Traceback" not in done.stderr
 
 
 def test_columns_are_ranked(plan):
     (plan / "people.csv").write_text("age,sex,job\n1,f,x\n2,m,y\n3,f,x\n4,m,y\n")
     done = unmask("choose", "columns", "people.csv", "-q", "age,sex", "-s", "job", "--json")
-    found = parsed(done.stdout)["results"]
-    assert [(one["target"], one["column"]) for one in found] == [
+    data = parsed(done.stdout)["results"]
+    assert [(contribution["target"], contribution["column"]) for contribution in data] == [
         ("identity", "age"), ("identity", "sex"), ("job", "age"), ("job", "sex"),
     ]  # fmt: skip
     # identity: v(none) 1/4, v(sex) 1/2, v(age) 1, v(both) 1
-    assert [one["shapley"] for one in found[:2]] == [0.625, 0.125]
+    assert [contribution["shapley"] for contribution in data[:2]] == [0.625, 0.125]
     assert "Shapley" in unmask("choose", "columns", "people.csv", "-q", "age,sex").stdout

@@ -41,15 +41,15 @@ def test_a_lattice_by_its_name_is_that_of_the_document(people):
 
 @pytest.mark.usefixtures("people")
 def test_the_command_as_a_document_names_it():
-    told = protected("people.csv", "-q", "age", "-s", "ill", "--with", LATTICE, "--as-plan").stdout
-    assert 'use = "tables.Lattice"' in told
-    assert "suppression = 0.25" in told
-    assert "Mondrian" not in told
+    plan_text = protected("people.csv", "-q", "age", "-s", "ill", "--with", LATTICE, "--as-plan").stdout
+    assert 'use = "tables.Lattice"' in plan_text
+    assert "suppression = 0.25" in plan_text
+    assert "Mondrian" not in plan_text
 
 
 @pytest.mark.usefixtures("people")
 @pytest.mark.parametrize(
-    ("more", "said"),
+    ("options", "message"),
     [
         (("--with", LATTICE, "--k", "3"), "are Mondrian's"),
         (("--with", LATTICE, "--level", "age=5"), "are Mondrian's"),
@@ -58,7 +58,7 @@ def test_the_command_as_a_document_names_it():
         (("--with", LATTICE, "--engine", "duckdb"), "--with needs the table in memory"),
     ],
 )
-def test_what_does_not_go_together_is_a_sentence(more, said):
-    found = protected("people.csv", "-q", "age", "-s", "ill", *more)
-    assert found.exit_code == 2
-    assert said in found.output
+def test_what_does_not_go_together_is_a_sentence(options, message):
+    result = protected("people.csv", "-q", "age", "-s", "ill", *options)
+    assert result.exit_code == 2
+    assert message in result.output
