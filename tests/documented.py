@@ -19,7 +19,18 @@ import unmask
 from unmask.cli import main
 from unmask.tables.datasets import synthetic_census
 
-OUTPUTS = ("-o", "--output", "--report", "--export", "--sarif", "--checkpoint", "--curve", "--at-risk", ">")
+OUTPUTS = (
+    "-o",
+    "--output",
+    "--report",
+    "--export",
+    "--sarif",
+    "--checkpoint",
+    "--curve",
+    "--at-risk",
+    "--leave-out",
+    ">",
+)
 """Options whose file is written; --origin is one of them in `protect`."""
 
 ROLES = """

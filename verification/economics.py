@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 
 from economics_campaign import verify_campaigns
+from economics_deterrence import verify_deterrence
 from economics_findings import verify_findings
 from economics_ignorance import verify_ignorance
 from economics_thresholds import verify_thresholds
@@ -20,6 +21,7 @@ PARTS = {
     "thresholds": verify_thresholds,
     "findings": verify_findings,
     "ignorance": verify_ignorance,
+    "deterrence": verify_deterrence,
     "campaigns": verify_campaigns,
     "timing": verify_timing,
 }

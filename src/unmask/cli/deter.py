@@ -62,7 +62,9 @@ def deter(
         write_page(result, output)
     if leave_out is not None:
         writing.write_text(leave_out, "\n".join(["row", *map(str, rows), ""]), private=True)
-        print_secret_file(leave_out, public_file=Path(target), reason="it lists the rows that stand out")
+        print_secret_file(
+            leave_out, public_file=Path(target), reason="it lists the rows that are easiest to re-identify"
+        )
     if as_json:
         print_program_tables(result)
     else:

@@ -26,7 +26,7 @@ def game(document: Path, study: Path | None, output: Path | None, as_json: bool,
 
     [publisher] has the worth of the data and the loss for each person, [[attackers]] their gains and costs. An
     uncertain number may be a range, gain = { from = 2000, to = 8000 }: the game uses the middle, and a table has the
-    decision at both ends. largest_k = 200 searches the smallest k of each protection that deters every attacker.
+    decision at both ends. With largest_k = 200 the game also searches the smallest k that deters every attacker.
 
     \b
     unmask game unmask.toml

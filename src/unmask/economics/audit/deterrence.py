@@ -14,6 +14,7 @@ from unmask.economics.audit.facts import AttackerSource
 from unmask.economics.audit.group_sizes import suppress_for_print
 from unmask.economics.audit.parameters import parameter_table
 from unmask.economics.audit.sentences import format_amount, format_bounds
+from unmask.economics.best_response import Bounds
 from unmask.economics.prices import check_group_sizes
 from unmask.economics.resources import ASSUMPTION as RESOURCE_ASSUMPTION
 from unmask.economics.stopping import Costs, Deterrents, Mix, find_deterrents
@@ -31,6 +32,9 @@ STOPS: Final = "stops"
 
 MIXES: Final = "mixes"
 """Name of the table with the cheapest mix against each attack."""
+
+MERGED: Final = 1e-5
+"""Relative width below which bounds on an amount are shown as one."""
 
 SETTING: Final = "A rational attacker faces the records of a release by the size of their group."
 
@@ -120,13 +124,20 @@ def _stops_table(found: Mapping[str, Deterrents], n: int) -> Table:
     )  # fmt: skip
     records = (
         (
-            name, item.payoff, item.fine, item.price, f"none up to {n:,}" if item.size is None else item.size,
+            name, item.payoff, _merge(item.fine), _merge(item.price),
+            f"none up to {n:,}" if item.size is None else item.size,
             "all" if item.rows.below is None else item.rows.below if item.rows.left_out else "none",
             item.rows.left_out,
         )
         for name, item in found.items()
     )  # fmt: skip
     return Table.from_records(STOPS, columns, records)
+
+
+def _merge(bounds: Bounds) -> Bounds:
+    """Return the amount that stops the attack, twice if it is known up to the precision of the search."""
+    is_known = bounds.high <= bounds.low * (1 + MERGED)
+    return Bounds(bounds.high, bounds.high) if is_known else bounds
 
 
 def _mix_table(found: Mapping[str, Deterrents]) -> Table:
@@ -182,7 +193,8 @@ def _list_blocks(found: Mapping[str, Deterrents], costs: Costs, n: int) -> Itera
         f"Costs assumed: {format_amount(costs.fine)} for a fine higher by 1, {format_amount(costs.price)} for a price "
         f"higher by 1, {format_amount(costs.row or 0.0)} for a row left out."
     )
-    yield Block("mix", name, f"{name}: {_describe_mix(mix)}.", tables=(MIXES,), notes=(cost,), open=True)
+    sentence = f"{name}: {_describe_mix(mix)}." if found[CAMPAIGN].payoff.high else ""
+    yield Block("mix", name, sentence, tables=(MIXES,), notes=(cost,), open=True)
     yield Block("attacker", "The attacker", "", tables=("parameters",), is_finding=False)
 
 
