@@ -15,8 +15,8 @@ from unmask.core.errors import UnmaskError
 from unmask.toml_text import DOCUMENT
 
 RUN_OPTIONS = {
-    "report", "sarif", "export", "at_risk", "in_short", "as_json", "force", "smallest_shown", "as_plan", "quiet",
-    "changes", "steps",
+    "report", "sarif", "export", "at_risk", "subjects", "in_short", "as_json", "force", "smallest_shown", "as_plan",
+    "quiet", "changes", "steps",
 }  # fmt: skip
 """Options of one run, which a document does not store."""
 

@@ -15,7 +15,7 @@ from unmask.cli.documents import DomainCommand, allow_code_option, code_folder
 from unmask.cli.generated import grouped, import_source, list_typed_parameters, options, parse_with
 from unmask.cli.option_types import FILE, AuditSignature
 from unmask.cli.options_table import AUDITS
-from unmask.cli.output import Output, at_risk_option, audit_output
+from unmask.cli.output import Output, at_risk_option, audit_output, subjects_option
 from unmask.cli.terminal import print_line
 from unmask.core.errors import UnmaskError
 from unmask.domains import DOMAINS, import_audit, list_further_measures
@@ -52,21 +52,21 @@ def make_audit_command(domain: str) -> click.Command:
     @audit_output
     def audit(output: Output, **values: Any) -> None:
         files = [values.pop(signature.argument)] if signature.argument else []
-        watched = output.start_at_risk()
-        services = {"watched": watched, "code": code_folder, "progress": _print_progress}
+        watched, subjects = output.start_at_risk(), None if output.subjects is None else dict[str, str]()
+        services = {"watched": watched, "subjects": subjects, "code": code_folder, "progress": _print_progress}
         audit_files = import_audit(domain).audit_files
         if "measures" in values:
             values["measures"] = (*values["measures"], *list_further_measures(output.policies, domain))
         result = audit_files(*files, **values, **{name: services[name] for name in signature.services})
         if result is not None:  # a dry run has none
             _print_failures(result)
-            output.write(result, watched=watched, releases=files)
+            output.write(result, watched=watched, subjects=subjects, releases=files)
 
     return audit
 
 
 SERVICES: Mapping[str, Callable[[Any], Any] | None] = {
-    "code": allow_code_option, "watched": at_risk_option, "progress": None,
+    "code": allow_code_option, "watched": at_risk_option, "subjects": subjects_option, "progress": None,
 }  # fmt: skip
 """Parameter of `audit_files` that the command passes on -> its option, if it has one."""
 

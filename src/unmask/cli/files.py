@@ -224,8 +224,8 @@ def write_texts(texts: Mapping[Path, str]) -> None:
             writing.write_text(places[path], text)
 
 
-def print_secret_file(path: Path, *, public_file: Path, reason: str = UNDOES) -> None:
+def print_secret_file(path: Path, *, public_file: Path | None, reason: str = UNDOES) -> None:
     """Print a line for a file that must stay inside, and a warning if it is in the folder of a release."""
     print_line(f"wrote {path}, which is secret: {reason}", err=True)
-    if path.resolve().parent == public_file.resolve().parent:
+    if public_file is not None and path.resolve().parent == public_file.resolve().parent:
         print_line(f"warning: {path} lies in the folder of the release; move it before the folder is shared", err=True)

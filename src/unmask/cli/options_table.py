@@ -192,7 +192,7 @@ AUDITS: Mapping[str, AuditSignature] = {
         "",
         1,
         ("truth", "guesses", "item", "subject", "clusters", "probability", "thresholds", "noise", "own", "measures", "encoding", "alpha", "beta", "wanted", "min_size", "missing", "unlabeled", "truth_sampled", "baseline", "shuffles", "seed", "engine", "memory_limit", "temp_directory", "dry_run"),
-        (),
+        ("subjects",),
     ),
     "unmask.channels.audit:audit_files": AuditSignature(
         "Attack channels of the same secrets: what the best adversary can still estimate.\n\nA channel is a CSV: a line of output names behind an empty cell, then a line for each secret, its name and the\nprobability of each output. From counts of runs (whole numbers) or samples (lines secret,output) the leakage is\nestimated. A mechanism by name takes the place of a file. A loss has answers in lines and secrets in columns.\n\n\\b\nunmask audit channel response.csv\nunmask audit channel rounds.csv --policy 'realized_success_at_3<=0.5'\nunmask audit channel messages.csv --delay exponential:2.5\nunmask audit channel traces.csv --mechanism RandomizedResponse:epsilon=1:n=3\nunmask audit channel samples.csv --policy 'leakage_bits.high<=0.1'\nunmask audit channel Crowds:n=20:submit=0.3:corrupted=2\nunmask audit channel a.csv b.csv --prior prior.csv --loss euclidean --coordinates places.csv --report out.html",

@@ -50,6 +50,7 @@ class Output(NamedTuple):
     smallest_shown: int
     policies: tuple[Policy, ...] = ()
     at_risk: Path | None = None
+    subjects: Path | None = None
     sarif: Path | None = None
     changes: bool = True
 
@@ -57,14 +58,20 @@ class Output(NamedTuple):
         """Refuse outputs that cannot be written or printed, before the work."""
         if self.as_json and self.in_short:
             raise click.UsageError("--json and --summary both say what is printed; leave one out")
-        if self.at_risk is not None and self.at_risk.exists():
-            raise click.UsageError(
-                f"{self.at_risk} exists, and a list of those at risk replaces nothing; choose another name"
-            )
+        for path in (*filter(None, [self.at_risk]), *self.subject_files.values()):
+            if path.exists():
+                raise click.UsageError(f"{path} exists, and a list of people replaces nothing; choose another name")
         refuse_other_domains(self.policies)
         if self.sarif is not None and not self.policies:
             raise click.UsageError("--sarif writes conditions that are not met; give --policy")
-        refuse_to_overwrite(self.report, self.at_risk, self.sarif, force=self.force, folder=self.export)
+        lists = (self.at_risk, *self.subject_files.values())
+        refuse_to_overwrite(self.report, *lists, self.sarif, force=self.force, folder=self.export)
+
+    @property
+    def subject_files(self) -> dict[str, Path]:
+        """End of the name of each list of subjects -> its path."""
+        path = self.subjects
+        return {} if path is None else {end: path.with_stem(f"{path.stem}{end}") for end in ("", "-curves")}
 
     def start_at_risk(self, rows: str = "id") -> Watched | None:
         """Return the list that the audit fills with people at risk, if one is to be written. rows : its first column"""
@@ -80,6 +87,7 @@ class Output(NamedTuple):
         warnings: Sequence[str] = (),
         suggest: Callable[[Result, list[Policy]], tuple[Change, ...]] | None = None,
         watched: Watched | None = None,
+        subjects: Mapping[str, str] | None = None,
         releases: Sequence[Path] = (),
     ) -> None:
         """Write the files, print the result, and exit 3 unless all releases are acceptable.
@@ -87,6 +95,7 @@ class Output(NamedTuple):
         rows     : of the files read, see `list_inputs`
         suggest  : tries changes of a release that is not acceptable, for the page
         watched  : people at risk
+        subjects : lists of all subjects, by the end of the file's name
         releases : files in whose folders the list of people at risk should not be
         """
         result = judge(result, self.policies, domain=audited_domain())  # before anything is written: it may fail
@@ -95,7 +104,11 @@ class Output(NamedTuple):
             policies = [*dict.fromkeys(verdict.policy for verdict in result.verdicts)]
             result = replace(result, changes=suggest(result, policies))
         shared = result.without_small()
-        self._write_files(shared, watched, lambda: self._print(shared, rows, warnings))
+        private = {} if watched is None or self.at_risk is None else {self.at_risk: watched.text()}
+        private |= {path: subjects[end] for end, path in self.subject_files.items() if subjects}
+        self._write_files(shared, private, lambda: self._print(shared, rows, warnings))
+        for list_file in self.subject_files.values():
+            print_secret_file(list_file, public_file=None, reason="it names the subjects")
         if self.at_risk is not None and watched is not None:
             folder = self.at_risk.resolve().parent
             nearest = next((path for path in releases if path.resolve().parent == folder), releases[0])
@@ -109,12 +122,11 @@ class Output(NamedTuple):
             suggest_command(*self._suggest(shared))
         exit_unless_acceptable(shared.verdicts)
 
-    def _write_files(self, result: Result, watched: Watched | None, show: Callable[[], None]) -> None:
-        """Write the files; none is there if results cannot be printed."""
-        at_risk = None if watched is None else self.at_risk
-        with writing.replace_files(self.report, self.sarif, at_risk) as places:  # they get their names at the end
-            if at_risk is not None and watched is not None:
-                writing.write_text(places[at_risk], watched.text(), private=True)
+    def _write_files(self, result: Result, private: Mapping[Path, str], show: Callable[[], None]) -> None:
+        """Write the files; none is there if results cannot be printed. private : texts for the owner alone"""
+        with writing.replace_files(self.report, self.sarif, *private) as places:  # they get their names at the end
+            for path, text in private.items():
+                writing.write_text(places[path], text, private=True)
             if self.report is not None:
                 from unmask.render.page import render
 
@@ -181,6 +193,12 @@ at_risk_option = output_option(
     "--at-risk", type=FILE, metavar="FILE",
     help="Write who is at risk and why, for the owner alone: rows of the original (of the release without --original), "
     "counted from 0, or ids of nodes.",
+)  # fmt: skip
+
+
+subjects_option = output_option(
+    "--subjects", type=FILE, metavar="FILE",
+    help="Write the values of every subject, for the owner alone, and their curves to FILE-curves.",
 )  # fmt: skip
 
 

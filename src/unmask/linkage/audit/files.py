@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -41,6 +41,7 @@ def audit_files(
     memory_limit: str | None = None,
     temp_directory: Path | None = None,
     dry_run: bool = False,
+    subjects: MutableMapping[str, str] | None = None,
     **sensitivity: Any,
 ) -> Result | None:
     r"""Evaluate which items an adversary links: who is breached, who is one merge away.
@@ -85,6 +86,8 @@ def audit_files(
         encoding of a text file that is not UTF-8; by default recognized, with a note
     engine, memory_limit, temp_directory, dry_run
         See `EngineOptions`.
+    subjects : mapping, optional
+        gets the list of all subjects as CSV, and their curves, for the owner alone. See `list_subjects`
     **sensitivity
         Fields of `Sensitivity`.
 
@@ -95,19 +98,26 @@ def audit_files(
     """
     settings = Sensitivity(**sensitivity)
     options = EngineOptions(engine, memory_limit, temp_directory, dry_run)
-    if own and engine is not None:
-        raise UnmaskError("--own needs the items in memory; leave --engine out")
+    if engine is not None and (own or subjects is not None):
+        name = "--own" if own else "a list of subjects"
+        raise UnmaskError(f"{name} needs the items in memory; leave --engine out")
     columns = (item, subject, clusters, probability)
     names = name_files(tuple(map(Path, guesses)))
     label = None if noise is None else str(noise)
     accepted = parse_thresholds(thresholds) if thresholds else ()
     files = LinkageFiles(truth, guesses, names, *columns, settings.missing, settings.unlabeled, label, accepted)
-    counted = _count(options, files, settings, own or {}, encoding)
-    return None if counted is None else audit_contingencies(counted[0], settings, counted[1], measures)
+    counted = _count(options, files, settings, own or {}, encoding, labels_needed=subjects is not None)
+    return None if counted is None else audit_contingencies(counted[0], settings, counted[1], measures, subjects)
 
 
 def _count(
-    options: EngineOptions, files: LinkageFiles, settings: Sensitivity, columns: Mapping[str, str], encoding: str | None
+    options: EngineOptions,
+    files: LinkageFiles,
+    settings: Sensitivity,
+    columns: Mapping[str, str],
+    encoding: str | None,
+    *,
+    labels_needed: bool,
 ) -> tuple[dict[str, Contingency], dict[str, LinkThreshold]] | None:
     """Count the items that truth and guesses share; None after a dry run. The thresholds are those of links.
 
@@ -118,7 +128,7 @@ def _count(
         labels = {name: guess for name, guess in guesses.items() if isinstance(guess, LabelFile)}
         view = next((guess for guess in labels.values() if guess.further), None)
         has_links = len(labels) < len(guesses)
-        if options.engine is None and (columns or view or has_links):
+        if options.engine is None and (columns or view or has_links or labels_needed):
             _note(engine.notes)
             data = files.read(engine, columns)
             compared = compare_guesses(data.truth, data.guesses, settings, data.values, data.overrides)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from typing import Any, Final
 
 from numpy.typing import ArrayLike
@@ -16,6 +16,7 @@ from unmask.linkage.audit.facts import BASELINES, LinkageFacts
 from unmask.linkage.audit.judged_guess import BETAS, JudgedGuess, Sensitivity, compare_guesses
 from unmask.linkage.audit.partition_scores import MAX_VIEW_PARTITIONS, check_measures
 from unmask.linkage.audit.sentences import findings, giant_clusters, single_partitions
+from unmask.linkage.audit.subject_list import list_subjects
 from unmask.linkage.audit.tables import make_tables
 from unmask.linkage.link_files import LinkThreshold
 from unmask.measures.clustering import Contingency
@@ -70,6 +71,7 @@ def audit_contingencies(
     sensitivity: Sensitivity,
     thresholds: Mapping[str, LinkThreshold] | None = None,
     measures: Sequence[str] = (),
+    subjects: MutableMapping[str, str] | None = None,
 ) -> Result:
     """Compare every guess with the truth, subject by subject, and with guesses of the same shape.
 
@@ -84,6 +86,8 @@ def audit_contingencies(
         Accepted links of the guesses that consist of scored links.
     measures : sequence of str
         Further measures, see `partition_scores`.
+    subjects : mapping, optional
+        Gets the list of subjects and their curves, see `list_subjects`.
     """
     if not guesses:
         raise UnmaskError("0 guesses were given, expected at least 1 partition to evaluate")
@@ -92,6 +96,8 @@ def audit_contingencies(
         JudgedGuess(name, contingency, sensitivity, (thresholds or {}).get(name), requested)
         for name, contingency in guesses.items()
     ]
+    if subjects is not None:
+        list_subjects(judged_guesses, subjects)
     rows = tuple(row for guess in judged_guesses for row in guess.rows())
     return describe(
         _measure(judged_guesses, sensitivity), rows, _not_run(judged_guesses, sensitivity, rows), sensitivity

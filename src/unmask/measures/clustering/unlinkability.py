@@ -14,7 +14,7 @@ from unmask.core.arrays import Booleans, Floats, Integers
 from unmask.core.errors import UnmaskError
 from unmask.core.tolerances import VALUE_TIE
 from unmask.measures.clustering.contingency import Contingency
-from unmask.measures.clustering.curves import MergeOrder, merge_order, mixture, overall_slope, slope, trace_steps
+from unmask.measures.clustering.curves import MergeOrder, Steps, merge_order, mixture, overall_slope, slope, trace_steps
 from unmask.measures.clustering.overlap import WeightedOverlap, as_fraction
 from unmask.measures.interval import Interval, clustered_bootstrap, clustered_wilson
 from unmask.measures.registry import MEASURES, Quantity
@@ -71,6 +71,8 @@ class Unlinkability:
         Share of subjects breached.
     n_items : int
         Number of items.
+    steps : Steps
+        Curves of every subject.
     """
 
     subjects: NDArray[Any]
@@ -97,6 +99,7 @@ class Unlinkability:
     slope_overall: float
     breach_rate: float
     n_items: int
+    steps: Steps
 
     @property
     def clean_breach(self) -> Booleans:
@@ -220,6 +223,7 @@ def evaluate(
         slope_overall=slope_overall,
         breach_rate=float(crossing.breached[is_counted].mean()),
         n_items=n,
+        steps=steps,
     )
 
 
