@@ -197,7 +197,7 @@ def test_a_result_is_short_and_shows_itself(table):
     assert "worst_observation" not in result.to_frame().columns
 
 
-def test_small_groups_are_told_only_if_asked(table):
+def test_small_groups_are_shown_only_on_request(table):
     def list_alone(smallest_shown):
         spread = unmask.audit(table, smallest_shown=smallest_shown).tables["exposure_columns"]
         return [entry["alone"] for entry in spread]

@@ -179,7 +179,7 @@ def test_one_change_fails_the_check(folder: Path, change: str) -> None:
         (["-o", "people.csv", "--force"], TABLE, "people.csv is not a name of a JSON file"),
     ],
 )
-def test_what_cannot_be_certified_is_refused_in_a_sentence(folder: Path, words, text, message) -> None:
+def test_uncertifiable_documents_are_refused_in_a_sentence(folder: Path, words, text, message) -> None:
     (folder / "unmask.toml").write_text(text)
     content = (folder / "people.csv").read_text()
     code, output, error = run("certify", "unmask.toml", *words)
@@ -194,7 +194,7 @@ def edited(folder: Path, name: str, old: str, new: str) -> None:
     (folder / name).write_text(text.replace(old, new, 1))
 
 
-def test_a_page_that_somebody_edited_is_not_that_of_the_certificate(folder: Path) -> None:
+def test_an_edited_page_does_not_match_its_certificate(folder: Path) -> None:
     (folder / "unmask.toml").write_text(TABLE)
     assert run("certify", "unmask.toml", "-o", "certificate.json")[0] == 0
     digest = hashlib.sha256((folder / "certificate.json").read_bytes()).hexdigest()
@@ -206,7 +206,7 @@ def test_a_page_that_somebody_edited_is_not_that_of_the_certificate(folder: Path
 
 
 @pytest.mark.parametrize("page", ["folder", "binary", "another"])
-def test_what_is_no_page_is_not_that_of_the_certificate(folder: Path, page: str) -> None:
+def test_another_file_does_not_match_the_page_of_a_certificate(folder: Path, page: str) -> None:
     (folder / "unmask.toml").write_text(TABLE)
     assert run("certify", "unmask.toml", "-o", "certificate.json")[0] == 0
     (folder / "certificate.html").unlink()

@@ -167,7 +167,7 @@ def test_a_permuted_origin_is_less_successful_than_the_true_one(folder):
     assert success["wrong.csv"] < success["origin.csv"] / 2
 
 
-def test_several_releases_are_told_apart_by_their_names(folder):
+def test_several_releases_are_distinguished_by_their_names(folder):
     unmask("protect", "people.csv", *ROLES, "--identifiers", "name", "--k", 40, "-o", "k40.csv")
     found = parsed(unmask("audit", "release.csv", "k40.csv", *ROLES, "--json").stdout)
     assert {row["release"] for row in found["results"]} == {"release", "k40"}
@@ -536,7 +536,7 @@ def test_a_device_or_a_link_is_never_replaced_by_a_file(folder, arguments):
         "absent",
     ],
 )
-def test_an_origin_that_is_none_is_refused(folder, content, code, message):
+def test_an_invalid_origin_is_refused(folder, content, code, message):
     if content is not None:
         text = content if isinstance(content, bytes) else "\n".join(map(str, content)).encode()
         Path("bad.csv").write_bytes(text)

@@ -123,7 +123,7 @@ def test_the_design_that_a_page_advises_runs_and_leaves_more(tmp_path, prior, ta
     assert after > error_before + 0.01
 
 
-def test_where_nothing_more_can_be_hidden_no_design_is_advised(tmp_path, prior):
+def test_if_nothing_more_can_be_hidden_no_design_is_advised(tmp_path, prior):
     channel = write(tmp_path / "c.csv", [[0.2, 0.5, 0.3]] * 3, columns=PRIOR)
     unmask("audit", "channel", channel, "--prior", prior, "--report", tmp_path / "page.html")
     assert "unmask design" not in (tmp_path / "page.html").read_text()
@@ -358,7 +358,7 @@ def test_c2_a_design_stands_against_answers_between_the_secrets(tmp_path):
     assert audited["mechanisms"][0]["privacy"] == pytest.approx(result["privacy"], abs=1e-6)
 
 
-def test_the_secret_that_is_given_away_most_is_told(tmp_path):
+def test_the_most_exposed_secret_is_named(tmp_path):
     names = ("none", "cold", "HIV")
     rows = [[0.9, 0.1, 0.0], [0.4, 0.6, 0.0], [0.0, 0.2, 0.8]]
     channel = write(tmp_path / "c.csv", rows, names=names, columns=names)
@@ -374,7 +374,7 @@ def test_the_secret_that_is_given_away_most_is_told(tmp_path):
     assert "where the secret is HIV, the most exposed; 1.0\u00a0% without any output" in page.read_text()
 
 
-def test_where_nothing_is_learned_nobody_is_worst_off(tmp_path):
+def test_without_leakage_no_secret_is_worst_off(tmp_path):
     channel = write(tmp_path / "c.csv", [[0.5, 0.5], [0.5, 0.5]], names=("a", "b"), columns=("a", "b"))
     prior = tmp_path / "p.csv"
     prior.write_text("secret,p\na,0.9\nb,0.1\n")
@@ -383,7 +383,7 @@ def test_where_nothing_is_learned_nobody_is_worst_off(tmp_path):
     assert "<strong>No secret</strong> is known any better" in page.read_text()
 
 
-def test_where_every_secret_is_given_away_alike_none_is_named(tmp_path):
+def test_if_every_secret_is_exposed_equally_none_is_named(tmp_path):
     channel = write(tmp_path / "rr.csv", [[0.75, 0.25], [0.25, 0.75]], names=("0", "1"), columns=("0", "1"))
     page = tmp_path / "page.html"
     assert run_json("audit", "channel", channel, "--report", page)["worst_off"] == 2
@@ -420,7 +420,7 @@ def test_answers_that_are_no_secrets_have_their_own_names(tmp_path):
     assert result["mechanisms"][0]["error_map"] is None
 
 
-def test_c4_small_leakage_is_told_in_json(tmp_path):
+def test_c4_small_leakage_is_in_the_json(tmp_path):
     channel = write(tmp_path / "c.csv", [[0.5001, 0.4999], [0.4999, 0.5001]], names=("0", "1"))
     (row_shown,) = run_json("audit", "channel", channel)["mechanisms"]
     assert row_shown["leakage_bits"] == pytest.approx(2 * 0.0001**2 / math.log(2), rel=1e-3)
@@ -522,7 +522,7 @@ def test_c14_decimal_commas_between_semicolons(tmp_path):
     assert run_json("audit", "channel", path)["mechanisms"][0]["privacy"] == pytest.approx(0.25)
 
 
-def test_c14_rounded_rows_are_divided_by_their_sum_and_that_is_said(tmp_path):
+def test_c14_rounded_rows_are_divided_by_their_sum_with_a_note(tmp_path):
     channel = write(tmp_path / "m.csv", [[0.3333, 0.3333, 0.3333], [0.2, 0.3, 0.5]], names=("a", "b"))
     prior = tmp_path / "p.csv"
     prior.write_text("s,p\na,0.6667\nb,0.3334\n")
@@ -550,7 +550,7 @@ def test_a_distortion_that_is_not_known_is_no_length(tmp_path, prior):
     assert "unknown</" in page
 
 
-def test_a_prior_that_is_not_given_is_said(tmp_path, prior):
+def test_a_missing_prior_is_noted(tmp_path, prior):
     channel = write(tmp_path / "m.csv", [[0.9, 0.1], [0.2, 0.8], [0.5, 0.5]])
     assert "note: No prior was given" in unmask("audit", "channel", channel).stderr
     assert "No prior" not in unmask("audit", "channel", channel, "--prior", prior).stderr
@@ -632,7 +632,7 @@ def test_c17_names_keep_their_dots_and_losses_their_unit(tmp_path, places):
     assert (result["mechanisms"][0]["name"], result["unit"], result["distortion_unit"]) == ("lap0.001", "m²", "m²")
 
 
-def test_a_damaged_parquet_file_is_told_in_a_sentence(tmp_path):
+def test_a_damaged_parquet_file_is_reported_in_a_sentence(tmp_path):
     (tmp_path / "c.parquet").write_bytes(b"PAR1" + bytes(40))
     done = unmask("audit", "channel", tmp_path / "c.parquet")
     assert done.exit_code == 1
@@ -647,7 +647,7 @@ ADVISED = [
 
 
 @pytest.mark.parametrize("line", ADVISED)
-def test_the_commands_of_the_page_ask_nothing_where_nobody_answers(line):
+def test_the_commands_of_the_page_run_without_questions_if_input_is_not_a_terminal(line):
     done = unmask(*line.split()[1:], answers="")
     assert done.exit_code == (2 if "--rank-by" in line else 0), done.stderr
     assert "(hamming, graded)" not in done.stderr

@@ -65,13 +65,13 @@ def test_lines_fit_the_terminal_and_show_no_cell(people, monkeypatch, width):
     assert "Zebedee" not in done.output
 
 
-def test_the_next_command_is_said_where_no_role_was_given(people):
+def test_the_next_command_is_suggested_without_roles(people):
     message = unmask("columns", "people.csv").stderr
     assert "next: unmask protect people.csv" in message
     assert "--identifiers patient" in message
 
 
-def test_where_no_column_is_a_quasi_identifier_one_is_asked_for(tmp_path, monkeypatch):
+def test_without_a_quasi_identifier_the_command_asks_for_one(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     amounts = np.random.default_rng(0).lognormal(size=(40, 2)).round(3)
     np.savetxt("amounts.csv", amounts, delimiter=",", header="assets,profit", comments="")

@@ -191,7 +191,7 @@ def released(name):
 
 
 @pytest.mark.parametrize(("name", "engine"), [("r.csv", ()), ("r.parquet", ()), ("r.parquet", ("--engine", "duckdb"))])
-def test_cells_that_a_spreadsheet_would_run_are_said_escaped_or_refused(formulas, name, engine):  # R8
+def test_cells_that_a_spreadsheet_would_run_are_reported_escaped_or_refused(formulas, name, engine):  # R8
     protected = unmask("protect", "run.csv", *FORMULA, "-o", name, *engine)
     assert protected.exit_code == 0, protected.stderr
     warning = next(line for line in protected.stderr.splitlines() if "formulas" in line)
@@ -220,7 +220,7 @@ def test_a_release_without_formulas_says_nothing_of_them(folder):  # R8
 # --- encodings on the command line ----------------------------------------------------------------------------------
 
 
-def test_an_encoding_is_guessed_and_said_or_told(folder):  # T23, U5
+def test_an_encoding_is_guessed_with_a_note_or_set(folder):  # T23, U5
     text = "\n".join(["straße,alter", *(f"Köln,{30 + i % 2}" for i in range(10))])
     Path("west.csv").write_bytes(text.encode("cp1252"))
     Path("dos.csv").write_bytes(text.encode("cp850"))
@@ -244,7 +244,7 @@ def test_a_word_behind_two_dashes_is_no_crash(folder):  # R12
 
 
 @pytest.mark.parametrize("bound", [("--delta", "1000"), ("--epsilon", "1000"), ("--epsilon", "700", "--delta", "705")])
-def test_a_bound_that_bounds_nothing_is_none(folder, bound):  # R13
+def test_a_bound_without_effect_changes_nothing(folder, bound):  # R13
     assert unmask("design", "--prior", "prior.csv", "--budget", "0.1", "-o", "free.csv").exit_code == 0
     done = unmask("design", "--prior", "prior.csv", "--budget", "0.1", "-o", "m.csv", *bound)
     assert done.exit_code == 0, done.stderr

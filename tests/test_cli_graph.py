@@ -92,7 +92,7 @@ def test_one_graph_is_split_and_attacked(tmp_path, network):
     assert {row["measure"] for row in result["results"]} >= {"recall", "precision", "false_positives", "error_hops"}
 
 
-def test_separations_are_releases_beside_the_unprotected_one(tmp_path, network):
+def test_separations_are_releases_next_to_the_unprotected_one(tmp_path, network):
     file = write(tmp_path / "friends.csv", zip(*network.edges(), strict=True))
     command = (file, "--overlap", "0.8,0.9", "--seeds", "random.25:15", "--runs", "2", "--smallest-shown", "1")
     single = run_json(*command)
@@ -149,7 +149,7 @@ def test_without_truth_the_page_says_so(files, tmp_path):
     assert re.search(r"\b[0-9a-f]{64}\b", page) is None  # R7
 
 
-def test_a_report_is_not_overwritten_unless_told(files, tmp_path):
+def test_a_report_is_not_overwritten_without_force(files, tmp_path):
     report = tmp_path / "out.html"
     report.write_text("mine")
     arguments = (*list_files(files, "auxiliary", "seeds-file"), "--report", report)
@@ -166,7 +166,7 @@ def test_more_numbers_of_seeds(files):
     assert [point["n_seeds"] for point in result["tables"]["graph_transition"]] == [2, 20, 40]
 
 
-def test_what_is_not_run_is_told(files):
+def test_omitted_attacks_are_reported(files):
     arguments = list_files(files, "auxiliary", "truth")
     done = unmask(
         "audit", "graph", *arguments, "--seeds", "random:20", "--runs", "1", "--transition", "5,100000",
@@ -204,7 +204,7 @@ def test_whole_numbers_and_texts_name_the_same_people(files, tmp_path, network):
         ("# nothing\n", "has comments alone"),
     ],
 )
-def test_a_malformed_network_is_told_by_its_line(tmp_path, content, message):
+def test_a_malformed_network_is_reported_with_its_line(tmp_path, content, message):
     path, report = tmp_path / "bad.csv", tmp_path / "out.html"
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     sentence(audit(path, "--overlap", "0.5,0.5", "--report", report), message)
@@ -292,19 +292,19 @@ def test_a_missing_file_is_one_sentence(tmp_path):
 
 
 @pytest.mark.parametrize("content", ["a b\nb c\n", "1 1\n2 2\n"])
-def test_nobody_left_to_be_found_is_one_sentence(tmp_path, content):
+def test_seeds_that_leave_no_person_to_find_are_one_sentence(tmp_path, content):
     path = tmp_path / "tiny.txt"
     path.write_text(content)
     people = 3 if "c" in content else 2
     sentence(audit(path, "--overlap", "1,1", "--seeds", f"random:{people}"), "are seeds, expected some to be found")
 
 
-def test_a_misspelled_attack_is_told():
+def test_a_misspelled_attack_is_reported():
     done = unmask("audit", "graph", "x.txt", "--overlap", "0.5,0.5", "--attack", "nar9")
     sentence(done, "did you mean 'Nar09'")
 
 
-def test_g1_the_columns_of_a_file_are_told_by_its_header_or_by_the_user(tmp_path, network, caplog):
+def test_g1_the_columns_of_a_file_are_named_by_its_header_or_by_the_user(tmp_path, network, caplog):
     pairs = [*zip(*(side.tolist() for side in network.edges()), strict=True)]
     command = ("--overlap", "0.8,0.9", "--seeds", "random.25:15", "--runs", "1")
     plain = run_json(write(tmp_path / "plain.csv", pairs, "from,to"), *command)

@@ -92,7 +92,7 @@ def test_a_guess_with_probabilities_is_a_view(truth, guess, tmp_path):
     assert any("a view has several" in entry["why"] for entry in data["not_run"])
 
 
-def test_what_one_partition_of_a_view_breaches_alone_is_said(tmp_path):
+def test_breaches_by_one_partition_of_a_view_alone_are_reported(tmp_path):
     """Five subjects of four items; one partition finds four of them whole, one two, one of which is mixed, one none."""
     owners = [f"s{k // 4}" for k in range(20)]
     write(tmp_path / "truth.csv", "item,subject", [(f"i{k}", owner) for k, owner in enumerate(owners)])
@@ -170,7 +170,7 @@ def test_missing_items_stand_alone_on_request(truth, tmp_path):
     assert parsed(done.stdout)["tables"]["linkage_guesses"][0]["breached"] == 0.5
 
 
-def test_a_misspelled_second_word_is_told():
+def test_a_misspelled_second_word_is_reported():
     done = unmask("audit", "lincage", "--truth", "t.csv")
     assert done.exit_code == 2
     assert "did you mean 'audit linkage'" in done.stderr
@@ -334,7 +334,7 @@ def test_e9_what_cannot_be_is_one_sentence(wide, options, message):
     assert message in done.stderr
 
 
-def test_e12_the_choices_are_named_as_options_and_an_impossible_partition_is_told(truth, guess, tmp_path):
+def test_e12_the_choices_are_named_as_options_and_an_impossible_partition_is_reported(truth, guess, tmp_path):
     part = write(tmp_path / "part.csv", "item,cluster", [("i0", "p")])
     assert "--missing" in unmask("audit", "linkage", "--truth", truth, "--guess", part).stderr
     rows = [(*row.split(","), p, p) for row in guess.read_text().split()[1:] for p in (0, 1)]

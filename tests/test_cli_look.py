@@ -123,7 +123,7 @@ def test_after_a_page_with_changes_the_best_of_them_is_next(people):
     assert next_of(without_policy)[:3] == ["choose", "columns", "people.csv"]
 
 
-def test_what_is_piped_in_has_no_next_command(people):
+def test_piped_input_has_no_next_command(people):
     done = unmask("audit", "-", "-q", "age,sex", input=(people / "people.csv").read_text())
     assert (done.exit_code, "next:" in done.stderr) == (0, False)
 

@@ -145,7 +145,7 @@ def test_decoys_have_their_roles(friends):
     assert all(degree[name, "public"] > degree[name, "hidden"] for name, what in degree if what == "public")
 
 
-def test_nodes_without_a_contact_are_told_or_kept(friends):
+def test_nodes_without_a_contact_are_reported_or_kept(friends):
     options = ("--with", "IdentitySeparation:model=best:identities=8:adopters=1.0:minimum_degree=1", "--json")
     done = protect(friends, *options)
     left_out = parsed(done.stdout)["results"][0]["left_out"]
@@ -225,7 +225,7 @@ def advise_json(friends, *options):
     return parsed(done.stdout)["results"][0]
 
 
-def test_advice_is_of_that_node_and_of_nobody_else(friends, network):
+def test_advice_describes_one_node_and_no_other_person(friends, network):
     node = int(np.argmax(network.degree))
     done = advise(friends, "--node", network.labels[node])
     assert done.exit_code == 0
@@ -289,7 +289,7 @@ def test_a_network_without_ids_goes_by_numbers(tmp_path, network):
         (("--node", f"{SECRET} 1", "--runs", "1", "--leaked", "5000"), "ask for fewer"),
     ],
 )
-def test_what_cannot_be_advised_is_one_sentence(friends, options, message):
+def test_impossible_advice_is_one_sentence(friends, options, message):
     sentence(advise(friends, *options), message)
 
 

@@ -86,7 +86,7 @@ def test_from_a_plan_to_a_choice(plan):
         (["study", "plan.toml", "-o", "run", "--spark", "local[1]"], 1, "Spark"),
     ],
 )
-def test_bad_input_is_told_in_a_sentence(plan, arguments, code, message, monkeypatch):
+def test_bad_input_is_reported_in_a_sentence(plan, arguments, code, message, monkeypatch):
     (plan / "pipe").symlink_to("/dev/null")  # as /dev/stdout, a link to what is no folder
     monkeypatch.setitem(__import__("sys").modules, "pyspark.sql", None)
     done = unmask(*arguments)

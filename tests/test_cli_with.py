@@ -58,7 +58,7 @@ def test_the_command_as_a_document_names_it():
         (("--with", LATTICE, "--engine", "duckdb"), "--with needs the table in memory"),
     ],
 )
-def test_what_does_not_go_together_is_a_sentence(options, message):
+def test_contradictory_options_are_one_sentence(options, message):
     result = protected("people.csv", "-q", "age", "-s", "ill", *options)
     assert result.exit_code == 2
     assert message in result.output

@@ -85,7 +85,7 @@ def test_the_releases_of_a_document_are_attacked_and_its_data_are_the_original(f
     assert message == json.loads(run(*command)[1])
 
 
-def test_what_a_command_was_asked_for_is_a_document_that_asks_for_the_same(folder: Path) -> None:
+def test_the_document_of_a_command_runs_the_same_command(folder: Path) -> None:
     command = ["audit", "people.csv", *OPTIONS, "--policy", "k>=3", "--register", "people.csv", "--coverage", "0.5"]
     (folder / "again.toml").write_text(run(*command, "--as-plan")[1])
     again, first = run("audit", "again.toml", "--json"), run(*command, "--json")
@@ -102,7 +102,7 @@ def test_what_a_command_was_asked_for_is_a_document_that_asks_for_the_same(folde
     )
 
 
-def test_what_no_document_says_of_a_command_is_named(folder: Path) -> None:
+def test_options_without_a_place_in_a_document_are_named(folder: Path) -> None:
     code, _, message = run("audit", "people.csv", *OPTIONS, "--seed", "1", "--engine", "duckdb", "--json", "--as-plan")
     assert code == 0
     assert "--engine, --json are not stored in the document: pass them again" in message
@@ -118,7 +118,7 @@ def test_what_no_document_says_of_a_command_is_named(folder: Path) -> None:
     ],
     ids=" ".join,
 )
-def test_what_an_audit_of_a_table_is_asked_besides_its_files_stands_in_its_document(folder: Path, options) -> None:
+def test_options_of_a_table_audit_are_in_its_document(folder: Path, options) -> None:
     (folder / "attacker.toml").write_text(Path(economics.__file__).with_name("case-study.toml").read_text())
     (folder / "r.csv").write_text("age,zip,ill\n30,01067,flu\n31,01067,none\n30,01069,flu\n31,01069,flu\n")
     roles = [word for word in OPTIONS if word not in ("--identifiers", "id")]
@@ -215,7 +215,7 @@ def test_the_order_of_numbers_is_a_list_of_numbers(folder: Path) -> None:
         ("graph", 'watched = "x"', "line 2: graph has a key 'watched' that does not exist"),
     ],
 )
-def test_what_no_audit_takes_of_a_document_is_refused_in_a_sentence(
+def test_sections_that_an_audit_does_not_read_are_refused_in_a_sentence(
     folder: Path, word: str, text: str, message: str
 ) -> None:
     (folder / "unmask.toml").write_text(f'[{word}]\n{text}\n[[policy]]\nrequire = "breached <= 0.1"\n')
@@ -224,7 +224,7 @@ def test_what_no_audit_takes_of_a_document_is_refused_in_a_sentence(
     assert message in sentence
 
 
-def test_the_files_of_a_document_are_beside_it(folder: Path) -> None:
+def test_the_files_of_a_document_are_relative_to_it(folder: Path) -> None:
     (folder / "there").mkdir()
     (folder / "there" / "channel.csv").write_text(",0,1\n0,0.8,0.2\n1,0.3,0.7\n")
     (folder / "there" / "loss.csv").write_text(",0,1\n0,0,2\n1,1,0\n")
@@ -240,7 +240,7 @@ def test_items_are_named_by_options(folder: Path) -> None:
     assert "'people.csv' is not a document such as unmask.toml; name files by options" in message
 
 
-def test_what_is_said_of_a_column_without_a_role_is_refused(folder: Path) -> None:
+def test_settings_of_a_column_without_a_role_are_refused(folder: Path) -> None:
     code, output, message = run("audit", "people.csv", "-q", "age", "--order", "ill=a,b", "--as-plan")
     assert (code, output) == (2, "")
     assert "the order of column 'ill' was given, and no role" in message
@@ -307,7 +307,7 @@ def test_a_study_keeps_what_its_policy_requires_wherever_its_file_lies(folder: P
         (DOCUMENT.replace('type = "code"', 'order = ["a,b", "c"]'), "the order of column 'zip' has a comma in a value"),
     ],
 )
-def test_what_no_document_says_is_refused_in_a_sentence(folder: Path, text: str, message: str) -> None:
+def test_unknown_keys_of_a_document_are_refused_in_a_sentence(folder: Path, text: str, message: str) -> None:
     (folder / "unmask.toml").write_text(text)
     code, output, sentence = run("audit", "unmask.toml")
     assert code not in (0, 3)
@@ -315,7 +315,7 @@ def test_what_no_document_says_is_refused_in_a_sentence(folder: Path, text: str,
     assert not output
 
 
-def test_several_protections_are_none_for_protect(folder: Path) -> None:
+def test_protect_refuses_several_protections(folder: Path) -> None:
     (folder / "unmask.toml").write_text(DOCUMENT.replace("with = { k = 2 }", "grid = { k = [2, 4] }"))
     assert "several protections" in run("protect", "unmask.toml", "-o", "r.csv")[2]
 
@@ -351,7 +351,7 @@ def test_several_populations_have_their_own_columns() -> None:
         max_size=5,
     )
 )
-def test_what_is_written_is_what_is_read(settings: dict[str, object]) -> None:
+def test_a_written_document_is_read_back(settings: dict[str, object]) -> None:
     assert tomllib.loads(format_document({"a": settings})) == {"a": settings}
 
 
@@ -408,7 +408,9 @@ def test_an_audit_attacks_by_the_protection_that_made_the_release(released: Path
         (("tables.Mondrian", "tables.PRAM"), "2 protections were given for 1 release"),
     ],
 )
-def test_what_cannot_have_made_a_release_is_refused(released: Path, options: tuple[str, ...], reason: str) -> None:
+def test_an_impossible_protection_of_a_release_is_refused(
+    released: Path, options: tuple[str, ...], reason: str
+) -> None:
     code, _, message = run(*MADE, *(part for protection in options for part in ("--protection", protection)))
     assert code == 2
     assert reason in message

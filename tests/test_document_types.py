@@ -213,7 +213,7 @@ def test_a_wrong_certificate_is_no_traceback(folder: Path, text: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["pipe", "device", "folder", "socket"])
-def test_what_never_ends_is_no_document(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pipe_device_folder_or_socket_is_not_a_document(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with tempfile.TemporaryDirectory() as short, socket.socket(socket.AF_UNIX) as server:  # a socket's name is short
         monkeypatch.chdir(short)
         make = {
@@ -260,7 +260,7 @@ def test_an_input_of_one_endless_field_is_no_traceback(
 
 
 @pytest.mark.parametrize(("error", "code"), [(MemoryError(), 1), (RecursionError(), 2)])
-def test_what_the_machine_cannot_do_is_a_sentence(
+def test_a_limit_of_the_machine_is_one_sentence(
     folder: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, code: int
 ) -> None:
     def fail(*_: object, **__: object) -> None:

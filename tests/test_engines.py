@@ -95,7 +95,7 @@ def test_a_csv_file_is_all_text(engine, tmp_path):
     assert ("030", "x\ny") in tuples(engine, "select q0, q1 from c")
 
 
-def test_a_number_that_is_none_is_missing_whatever_the_bounds_of_the_file(engine, tmp_path):
+def test_a_nan_is_missing_whatever_the_bounds_of_the_file(engine, tmp_path):
     rate = np.array([1, np.copysign(np.nan, -1), 1, np.nan, 2])
     pa.parquet.write_table(pa.table({"rate": rate}), tmp_path / "rate.parquet")  # least 1, greatest 2
     engine.table("r", str(tmp_path / "rate.parquet"), {"q0": "rate"})
@@ -105,7 +105,7 @@ def test_a_number_that_is_none_is_missing_whatever_the_bounds_of_the_file(engine
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
-def test_what_separates_cells_is_found_in_the_first_line(engine, tmp_path, delimiter):
+def test_the_delimiter_is_found_in_the_first_line(engine, tmp_path, delimiter):
     file = tmp_path / "people.csv"
     file.write_text("\n".join(delimiter.join(cells) for cells in (("age", "town"), ("30", "Bern"), ("41", "Ulm"))))
     engine.table("c", str(file), {"q0": "age", "q1": "town"})
@@ -351,7 +351,7 @@ def test_a_table_that_a_database_does_not_have(tmp_path):
         engine.names(f"{tmp_path / 'people.duckdb'}::people")
 
 
-def test_two_databases_are_told_apart(tmp_path):
+def test_two_databases_are_distinguished(tmp_path):
     for index in (1, 2):
         with duckdb.connect(str(tmp_path / f"{index}.duckdb")) as connection:
             connection.execute(f"create table t as select {index} as a")

@@ -118,7 +118,7 @@ def test_a_network_of_which_the_release_is_made_is_kept(house):
     assert [(entry["name"], entry["sha256"]) for entry in output["inputs"]] == [("net.csv", None)]
 
 
-def test_what_was_not_run_has_its_reason_and_criteria_are_a_table(house):
+def test_omitted_analyses_have_their_reason_and_criteria_are_a_table(house):
     data = parsed(run(house, ("audit", "release.csv", *ROLES, "--json")).stdout)
     assert {"what": "Realized success", "why": "needs the original table (--original)"} in data["not_run"]
     assert rows_of(data, "criteria", release="release")["k"] >= 5
@@ -133,7 +133,7 @@ def test_infinities_are_texts_and_what_is_undefined_is_null():
     )  # fmt: skip
 
 
-def test_the_schema_is_one_and_refuses_what_is_not_said():
+def test_the_schema_is_unique_and_refuses_unknown_keys():
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate({**parsed(as_json("list")), "more": 1}, SCHEMA)

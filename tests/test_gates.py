@@ -73,7 +73,7 @@ def test_a_gate_takes_any_field_of_any_row_and_every_criterion(gate, broken):
     assert code(gate) == (EXIT_ABOVE if broken else 0)
 
 
-def test_what_breaks_a_gate_is_named_with_its_value_and_its_bound(capsys):
+def test_a_broken_gate_is_named_with_its_value_and_its_bound(capsys):
     assert code("diagnosis:success_probability.worst<=0.5", "k>=11") == EXIT_ABOVE
     assert capsys.readouterr().err.splitlines() == [
         (
@@ -113,13 +113,13 @@ def test_a_gate_that_matches_nothing_is_an_error_that_lists_what_there_is(gate, 
             assert candidates in str(caught.value)
 
 
-def test_a_gate_on_identity_where_nobody_is_re_identified_is_an_error():
+def test_a_gate_on_identity_without_an_identity_attack_is_an_error():
     with pytest.raises(UnmaskError, match="'identity' is neither an adversary nor a target"):
         code("identity:success_probability<=0.5", rows=[replace(ROW, target="secret", adversary="Bayes")], criteria={})
 
 
 @pytest.mark.parametrize("gate", ["success_probability<=0.9", "register:success_probability.high<=0.9"])
-def test_what_is_not_known_breaks_a_gate(gate, capsys):
+def test_an_unknown_value_breaks_a_gate(gate, capsys):
     unknown = replace(ROW, adversary="register", posterior=math.nan, high=None)
     assert code(gate, rows=[ROW, unknown]) == EXIT_ABOVE
     assert "and what is not known is not safe: register" in capsys.readouterr().err

@@ -31,7 +31,7 @@ def test_every_name_in_the_glossary_exists():
     assert set(re.findall(r"`(\w+\.[A-Z]\w+)`", TEXT)) <= examples("protections").keys()
 
 
-def test_terms_are_sorted_into_groups_and_said_once():
+def test_terms_are_sorted_into_groups_and_unique():
     terms = [term for block in re.findall(r"```{glossary}\n(.*?)```", TEXT, flags=re.DOTALL)
              for line in re.findall(r"^(\S.*)$", block, flags=re.MULTILINE) for term in line.split(", ")]  # fmt: skip
     assert len(terms) > 45

@@ -103,7 +103,7 @@ def test_nothing_that_an_audit_gives_tells_a_path_a_digest_or_a_seed(house, kind
     assert "This page may be handed " in page
 
 
-def test_files_of_one_name_are_numbered_and_the_original_is_told_apart(house):
+def test_files_of_one_name_are_numbered_and_distinguished_from_the_original(house):
     again = house / "own" / "release.csv"
     again.write_bytes((house / "release.csv").read_bytes())
     data = parsed(unmask("audit", house / "release.csv", again, *ROLES, "--json").stdout)
@@ -274,7 +274,7 @@ def test_the_list_is_for_its_owner_alone_and_replaces_nothing(house):
         (("--original", "people.csv"), "needs --origin"),
     ],
 )
-def test_what_cannot_be_listed_is_refused_before_any_work(house, options, message):
+def test_an_impossible_list_of_people_at_risk_is_refused_before_any_work(house, options, message):
     options = [house / part if part == "people.csv" else part for part in options]
     done = unmask("audit", house / "release.csv", *ROLES, *options, "--at-risk", house / "own" / "l.csv")
     assert done.exit_code == 2

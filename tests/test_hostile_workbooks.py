@@ -57,7 +57,7 @@ def test_a_command_and_an_upload_refuse_it_and_go_on(tmp_path):
     assert "nearly empty sheet" in done.stderr
 
 
-def test_what_the_child_does_ends_the_child_alone(tmp_path, monkeypatch):
+def test_a_crash_of_the_child_ends_the_child_alone(tmp_path, monkeypatch):
     path = tmp_path / "book.xlsx"
     write_workbook(path, People=[["age"], [30], [31]])
     monkeypatch.setattr(workbooks, "_CHILD", "import os; os.abort()")
@@ -106,7 +106,7 @@ def test_cells_and_rows_are_counted_across_chunks(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["far.xls", "far.ods"])
-def test_other_workbooks_that_are_none_are_refused(tmp_path, name):
+def test_other_invalid_workbooks_are_refused(tmp_path, name):
     signs = {"far.xls": b"\xd0\xcf\x11\xe0" + b"\0" * 600, "far.ods": b"PK\x03\x04" + b"\0" * 600}
     path = Path(tmp_path / name)
     path.write_bytes(signs[name])

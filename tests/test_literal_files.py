@@ -113,7 +113,7 @@ def test_a_pattern_is_for_engines_and_only_where_no_file_has_its_name(folder):  
     assert zips_in_engine("[ab].parquet")[1] == ["11111"]
 
 
-def test_a_name_that_cannot_be_said_is_refused(folder):  # R3
+def test_a_name_that_cannot_be_printed_is_refused(folder):  # R3
     path = Path("a\\*b.csv")
     csv(path, zip=["11111"], age=["1"])
     with pytest.raises(UnmaskError, match="a backslash and one of"):

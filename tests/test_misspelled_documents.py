@@ -144,7 +144,7 @@ def test_a_document_may_name_a_design_and_its_parameters_and_no_others(folder, s
     assert not code or f"{misspelled}'" in done.stderr
 
 
-def test_a_share_of_zero_holds_nobody_back_in_every_command(folder):
+def test_a_share_of_zero_holds_back_no_person_in_every_command(folder):
     (folder / "plan.toml").write_text(DOCUMENT.replace('file = "people.csv"', 'file = "people.csv"\nhold_back = 0.0'))
     for command in ("audit", "protect", "study"):
         done = CliRunner().invoke(main, list(COMMANDS[command]))

@@ -63,7 +63,7 @@ def test_tables_that_programs_write_are_drawn_from_the_page(drawing):
     assert re.search(r'aria-label="[^"]*\d', drawing().svg)
 
 
-def test_what_is_drawn_of_the_verification_adds_up_to_its_table():
+def test_the_chart_of_the_verification_adds_up_to_its_table():
     n_hold = sum(
         int(row["hold"]) for row in evidence_charts.read_last_table("verification.md") if row["hold"].isdigit()
     )

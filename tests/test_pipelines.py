@@ -159,7 +159,7 @@ def test_without_a_document_a_result_is_at_its_release(folder: Path) -> None:
     assert len(sarif(folder / "y.sarif")[1]) == 1
 
 
-def test_what_is_met_leaves_no_result_and_nothing_to_judge_is_refused(folder: Path) -> None:
+def test_met_conditions_leave_no_result_and_a_run_without_conditions_is_refused(folder: Path) -> None:
     command = ["audit", "release.csv", "-q", "age", "-s", "ill", "--sarif", "x.sarif"]
     assert run(*command, "--policy", "k >= 2")[0] == 0
     rules, results = sarif(folder / "x.sarif")
@@ -277,7 +277,7 @@ def test_hooks_watch_releases_documents_and_nothing_else() -> None:
     assert not any(re.search(watched, name) for name in ("main.py", "README.md", "csv.txt"))
 
 
-def test_the_image_runs_unmask_as_nobody_special() -> None:
+def test_the_image_runs_unmask_without_privileges() -> None:
     lines = re.sub(r"\\\n\s*", "", (ROOT / "Dockerfile").read_text()).splitlines()
     commands = [tuple(line.split(" ", 1)) for line in lines if line and not line.startswith("#")]
     last = dict(commands)

@@ -106,14 +106,14 @@ def test_a_module_that_changes_is_another_adversary(mine, tmp_path):
         ("mine_PLACE:np", "expected a class whose objects can be called"),
     ],
 )
-def test_a_wrong_plug_in_is_told_in_one_sentence(mine, tmp_path, use, message):
+def test_a_wrong_plug_in_is_reported_in_one_sentence(mine, tmp_path, use, message):
     with pytest.raises(UnmaskError) as caught:
         find(use.replace("mine_PLACE", mine), "attacks", tmp_path)
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
-def test_a_module_that_cannot_be_run_is_told_with_its_error(tmp_path):
+def test_a_module_that_cannot_run_is_reported_with_its_error(tmp_path):
     (tmp_path / "broken_plugin.py").write_text("1 / 0")
     with pytest.raises(UnmaskError, match="module 'broken_plugin' cannot be imported: ZeroDivisionError"):
         find("broken_plugin:Any", "attacks", tmp_path)
@@ -149,7 +149,9 @@ def test_both_pass_the_check_that_ours_pass(mine, tmp_path, monkeypatch):
         assert "0 of" in done.output
 
 
-def test_a_class_that_needs_arguments_and_what_is_no_class_are_told_in_a_sentence(mine, tmp_path, monkeypatch):
+def test_a_class_that_needs_arguments_and_a_name_that_is_not_a_class_are_reported_in_a_sentence(
+    mine, tmp_path, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
     (tmp_path / f"{mine}.py").write_text(MINE.replace('column: str = "sex"', "column: str"))
     for name, message in (("ByOneColumn", "give its fields defaults"), ("np", "is not an attack")):
@@ -172,7 +174,7 @@ def test_a_dataset_is_a_function(mine, tmp_path):
 @pytest.mark.parametrize(
     ("name", "message"), [("7", "module:Class"), ("tables.Identty", "did you mean 'tables.Identity'?")]
 )
-def test_what_is_neither_listed_nor_a_module_is_told(name, message):
+def test_a_name_that_is_neither_listed_nor_a_module_is_reported(name, message):
     done = CliRunner().invoke(main, ["check", name])
     assert done.exit_code == 2
     assert message in done.stderr
@@ -251,7 +253,7 @@ def test_a_check_names_file_and_line(faulty):
         assert f"{name}.py, line 6" in done.stdout
 
 
-def test_a_module_that_ends_python_is_told(tmp_path):
+def test_a_module_that_ends_python_is_reported(tmp_path):
     (tmp_path / "ending_plugin.py").write_text("import sys\n\nsys.exit(0)\n")
     with pytest.raises(UnmaskError, match=r"cannot be imported: SystemExit in ending_plugin.py, line 3"):
         find("ending_plugin:Any", "attacks", tmp_path)

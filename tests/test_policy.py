@@ -41,7 +41,7 @@ def test_a_release_is_acceptable_where_every_condition_is_met():
     assert states(build_data(), "k >= 5", "success_probability.worst <= 0.09") == ("not acceptable", ["met", "missed"])
 
 
-def test_what_could_not_be_tested_is_no_pass_and_no_miss():
+def test_an_untested_condition_is_neither_met_nor_missed():
     assert states(build_data(), "k >= 5", "rank >= 3") == ("not decided", ["met", "untested"])
     assert states(build_data(), "k >= 6", "rank >= 3") == ("not acceptable", ["missed", "untested"])
     assert states(
@@ -62,13 +62,13 @@ def test_what_could_not_be_tested_is_no_pass_and_no_miss():
         ("delta_up <= 2", "a measure and a criterion"),
     ],
 )
-def test_why_a_condition_could_not_be_tested_is_said(condition, reason):
+def test_the_reason_of_an_untested_condition_is_stated(condition, reason):
     rows = (ROW, replace(ROW, measure="delta_up"))
     (verdict,) = judge_result(build_data(*rows), [Policy.of([condition], title="Ours")]).verdicts
     assert reason in verdict.assessments[0].unknown_reason
 
 
-def test_an_excess_is_asked_of_those_who_have_control_people_beside_them():
+def test_an_excess_is_required_of_rows_with_control_people():
     excess_row = replace(ROW, target="ill", control=0.02, excess=0.03, excess_low=0.01, excess_high=0.05)
     assert states(build_data(ROW, excess_row), "success_probability.excess <= 0.03") == ("acceptable", ["met"])
     assert states(build_data(ROW, excess_row), "success_probability.excess_high <= 0.03") == (
@@ -119,7 +119,7 @@ def test_lines_of_a_verdict_have_value_limit_and_factor():
     assert sentence(verdict) == "Not acceptable under Ours: 2 of 2 conditions are missed."
 
 
-def test_whom_a_verdict_leaves_out_is_said_with_what_they_reach():
+def test_adversaries_outside_a_verdict_are_listed_with_their_success():
     insider = replace(ROW, adversary="insider", posterior=0.474, worst=1.0, low=None, high=None)
     data = build_data(ROW, insider)
     sentence = "Not judged: the insider, who also knows the sensitive columns: 47.4 % on average, at most 100 %."
@@ -172,7 +172,7 @@ def test_a_policy_is_read_with_its_sources(tmp_path: Path):
         ("[[policy", "is not TOML"),
     ],
 )
-def test_a_policy_that_is_none_is_refused_in_a_sentence(tmp_path: Path, text, message):
+def test_an_invalid_policy_is_refused_in_a_sentence(tmp_path: Path, text, message):
     (tmp_path / "p.toml").write_text(text)
     with pytest.raises(UnmaskError, match=re.escape(message)):
         read_policy(tmp_path / "p.toml")
@@ -227,7 +227,7 @@ def test_a_policy_that_was_given_and_is_about_another_domain_is_refused(tmp_path
     assert CliRunner().invoke(main, ["audit", "unmask.toml"]).exit_code == 0
 
 
-def test_single_conditions_are_one_policy_beside_those_with_a_name():
+def test_single_conditions_are_one_policy_next_to_named_ones():
     table = unmask.read_table(PEOPLE, quasi_identifiers="age", sensitive="ill")
     result = unmask.audit(table, policy=["k >= 2", "strict", "k >= 3"])
     assert [(verdict.policy.title, verdict.state, len(verdict.assessments)) for verdict in result.verdicts] == [
@@ -242,7 +242,7 @@ def test_a_condition_that_is_typed_has_its_source_behind_a_number_sign_or_says_t
     assert (str(second.require), second.source) == ("k>=3", TYPED_SOURCE)
 
 
-def test_beside_what_an_adversary_expects_stands_what_came_true():
+def test_expected_success_is_shown_with_realized_success():
     came_true = replace(ROW, measure="realized_success", posterior=0.2)
     expects = Policy.of(["success_probability <= 0.1"], title="Ours")
     (verdict,) = judge_result(build_data(replace(ROW, posterior=0.05), came_true), [expects]).verdicts

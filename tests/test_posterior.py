@@ -32,7 +32,7 @@ def belief():
         ({"status": "perfect"}, "expected one of exact, model"),
     ],
 )
-def test_what_is_no_belief_is_refused(belief, change, message):
+def test_an_invalid_belief_is_refused(belief, change, message):
     with pytest.raises(UnmaskError, match=message):
         replace(belief, **change)
 

@@ -56,7 +56,7 @@ def test_the_bytes_of_a_release_do_not_depend_on_the_order_of_the_rows(tmp_path_
 
 
 @pytest.mark.parametrize("protection", DETERMINISTIC, ids=repr)
-def test_which_of_equal_rows_is_whose_differs_from_run_to_run(protection):  # T1, R1
+def test_the_people_of_equal_rows_differ_from_run_to_run(protection):  # T1, R1
     table = people([("x", 30, ill, "f") for ill in ["flu", "none"] * 50])
     (first, first_origin), (second, second_origin) = protection(table), protection(table)
     assert [column.codes.tolist() for column in first.columns] == [column.codes.tolist() for column in second.columns]

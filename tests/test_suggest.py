@@ -88,7 +88,7 @@ def test_the_smallest_k_that_keeps_the_policy_is_suggested() -> None:
             assert not all(better)
 
 
-def test_where_no_k_is_enough_the_one_that_misses_least_is_told() -> None:
+def test_if_no_k_is_enough_the_closest_one_is_reported() -> None:
     table = unmask.read_table(census(300), quasi_identifiers=["age", "sex"], sensitive="diagnosis")
     changes = unmask.suggest(table, Policy.of(["k >= 5", "k >= 1000000"], title="Ours"))
     assert changes

@@ -106,7 +106,7 @@ def test_all_output_of_commands_goes_through_one_module():
 
 
 @given(st.dictionaries(st.text(min_size=1), st.text(), min_size=1, max_size=3))
-def test_a_document_says_what_it_said_and_nothing_that_is_obeyed(values):
+def test_written_documents_keep_their_values_without_control_codes(values):
     document = {"columns": values}
     text = format_document(document, comments={"columns": dict.fromkeys(values, HOSTILE)})
     assert tomllib.loads(text) == document

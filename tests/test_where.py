@@ -108,7 +108,7 @@ def test_u10_the_value_that_is_found_out_is_never_the_commonest(folder: Path, ta
     assert "no. 1<" not in page(folder).partition('id="values"')[2].partition("</section>")[0]
 
 
-def test_u10_the_truth_is_not_missed_where_nobody_is_found() -> None:
+def test_u10_the_truth_is_not_missed_if_no_person_is_found() -> None:
     cells = {"age": [1, 1, 2, 2] * 5, "ill": ["a", "b", "a", "b"] * 4 + ["a"] * 4}
     table = Table.read(cells, quasi_identifiers="age", sensitive="ill")
     for evidence in ({"original": table}, {}):

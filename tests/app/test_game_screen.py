@@ -92,7 +92,7 @@ def test_it_says_how_many_releases_were_attacked(weighed: Browser, project: Proj
     assert describe_progress(project, job).endswith(": 2 of 7 releases")
 
 
-def test_what_is_not_asked_for_stays(weighed: Browser, project: Project):
+def test_parameters_without_a_question_stay_in_the_document(weighed: Browser, project: Project):
     document = project.document
     document["publisher"] |= {"fees": True, "loss": {"from": 1, "to": 2}}
     document["attackers"] += [{"name": "insurer", "gain": 5}]

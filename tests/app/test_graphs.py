@@ -14,7 +14,7 @@ from unmask.studies.reading import read_plan
 from unmask.toml_text import format_document
 
 
-def test_a_release_of_the_user_is_none_that_is_made_here(browser: Browser, project: Project, tmp_path: Path):
+def test_a_release_of_the_user_is_not_labeled_as_made_by_unmask(browser: Browser, project: Project, tmp_path: Path):
     (tmp_path / "release.csv").write_text("source,target\n1,2\n2,3\n3,1\n")
     (tmp_path / "unmask.toml").write_text(
         '[graph]\nrelease = "release.csv"\noverlaps = ["0.9,0.9"]\n[[policy]]\nrequire = "recall <= 0.9"\n'
@@ -26,7 +26,7 @@ def test_a_release_of_the_user_is_none_that_is_made_here(browser: Browser, proje
     assert [command[:2] for command in commands] == [("audit", "graph")]
 
 
-def test_nobody_may_be_protected(browser: Browser, project: Project, calls: Path):
+def test_protecting_no_person_is_allowed(browser: Browser, project: Project, calls: Path):
     opened(browser, calls)
     goes(browser, "/roles", **{"protections.adopters": "0"})
     assert browser.page.url.path == "/adversaries"

@@ -237,7 +237,7 @@ def test_a_runtime_folder_that_does_not_do_is_left_out(runtime: Path, monkeypatc
     project.remove()
 
 
-def test_what_a_killed_run_left_is_found_wherever_it_lies_and_can_be_removed(runtime: Path, browser: Browser):
+def test_leftovers_of_a_killed_run_are_listed_in_both_folders_and_can_be_removed(runtime: Path, browser: Browser):
     projects = Project.new(runtime), Project.new(runtime.parent / "temporary")
     (projects[0].folder / "upload").write_text("PERSON", encoding="utf-8")  # no document yet
     mine = Project.new()
@@ -252,7 +252,7 @@ def test_what_a_killed_run_left_is_found_wherever_it_lies_and_can_be_removed(run
     mine.remove()
 
 
-def test_a_link_to_a_folder_of_the_user_is_none_that_was_left(runtime: Path):
+def test_a_link_to_a_folder_of_the_user_is_not_a_leftover(runtime: Path):
     home = runtime.parent / "home"
     home.mkdir(mode=0o700)
     mine = Project.new(runtime)

@@ -68,7 +68,7 @@ def test_policies_that_a_document_uses_are_shown_and_stay(browser: Browser, proj
     assert [entry["require"] for entry in project.document["policy"][2:]] == ["breached<=0.4"]
 
 
-def test_what_else_a_document_says_of_a_condition_stays():
+def test_other_keys_of_a_condition_stay_in_the_document():
     entries = [
         {"require": "recall <= 0.1", "name": "Found again", "domain": "graphs", "source": "the board"},
         {"require": "risk_slope <= 0.9", "name": "Slope of the risk", "purpose": "research"},
@@ -94,7 +94,9 @@ def test_a_document_without_a_truth_is_asked_for_one(browser: Browser, project: 
         ({"require": "nonsense"}, "the condition is"),
     ],
 )
-def test_what_the_command_refuses_is_a_sentence(browser: Browser, items: Path, fields: dict[str, str], message: str):
+def test_a_refusal_of_the_command_is_one_sentence_on_the_page(
+    browser: Browser, items: Path, fields: dict[str, str], message: str
+):
     opened(browser, items)
     browser.at("/adversaries")
     response = browser.sends("/adversaries", **{**boxes(browser), "breached<=": "50", **fields}, do="continue")
@@ -102,7 +104,7 @@ def test_what_the_command_refuses_is_a_sentence(browser: Browser, items: Path, f
     assert message in unescape(response.text)
 
 
-def test_where_a_verdict_that_failed_is_mended_is_told(browser: Browser, project: Project, tmp_path: Path):
+def test_a_failed_verdict_names_the_step_that_repairs_it(browser: Browser, project: Project, tmp_path: Path):
     (tmp_path / "odd.csv").write_text("item,person,cluster\nr1,p1,c1\nr2,,c1\n")
     opened(browser, tmp_path / "odd.csv")
     goes(browser, "/roles")

@@ -26,7 +26,7 @@ def messy(browser: Browser, tmp_path: Path) -> Browser:
     return browser
 
 
-def test_words_for_a_missing_cell_can_be_told(messy: Browser, project: Project) -> None:
+def test_the_user_can_set_words_for_a_missing_cell(messy: Browser, project: Project) -> None:
     assert '<th scope="col">Geb.-Datum<small>text' in messy.at("/open").text
     assert messy.sends("/open", do="read", na="not told, 999").status_code == 200
     assert project.document["data"]["na"][:2] == ["not told", "999"]
@@ -49,7 +49,7 @@ def test_a_document_that_says_that_no_word_is_a_missing_cell_is_kept(messy: Brow
         assert project.document["data"]["na"] == words
 
 
-def test_words_are_told_besides_those_of_a_document(messy: Browser, project: Project) -> None:
+def test_words_of_the_user_extend_those_of_a_document(messy: Browser, project: Project) -> None:
     """A document may say that NA is Namibia: it was taken for a missing cell as soon as anything was corrected."""
     project.save({**project.document, "data": {**project.document["data"], "na": ["-99", "?"]}})
     assert 'name="na" value="-99"' in messy.at("/open").text
@@ -61,12 +61,12 @@ def test_words_are_told_besides_those_of_a_document(messy: Browser, project: Pro
     assert "na" not in project.document["data"]
 
 
-def test_what_was_recognized_in_the_first_rows_says_so(messy: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_formats_recognized_in_the_first_rows_are_labeled_so(messy: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("unmask.app.preview.TYPE_ROWS", ROWS - 1)
     assert f"What was recognized in the first {ROWS - 1} rows</h2>" in messy.at("/open").text
 
 
-def test_columns_without_a_name_or_a_cell_and_remarks_are_dropped_unless_somebody_says_else(messy: Browser) -> None:
+def test_columns_without_a_name_or_a_cell_and_remarks_are_dropped_unless_the_user_keeps_them(messy: Browser) -> None:
     assert '<th scope="col">(no name)<small>' in messy.at("/open").text
     result = messy.at("/roles").text
     assert "<h2>(no name)</h2>" in result

@@ -75,7 +75,7 @@ def open_points(browser: Browser, project: Project, monkeypatch: pytest.MonkeyPa
     project.jobs._write(Job("study", (("study",),), "same", "finished"))
 
 
-def test_what_is_kept_is_said_not_to_be_tried(browser: Browser, project: Project, monkeypatch: pytest.MonkeyPatch):
+def test_kept_columns_are_attacked_only_in_step_4(browser: Browser, project: Project, monkeypatch: pytest.MonkeyPatch):
     open_points(browser, project, monkeypatch, point(6))
     assert "attacks only in step 4" not in browser.at("/protect").text
     project.save({**project.document, "columns": {**project.document["columns"], "ward": "keep"}})

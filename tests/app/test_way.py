@@ -124,7 +124,7 @@ def test_a_wide_table_goes_on_to_the_adversaries(browser: Browser, tmp_path: Pat
     assert page_text.url.path == "/adversaries", page_text.text
 
 
-def test_somebody_must_know_something(browser: Browser, hospital: Path):
+def test_an_audit_needs_at_least_one_known_column(browser: Browser, hospital: Path):
     opened(browser, hospital)
     browser.at("/roles")
     page_text = browser.sends("/roles", **dict.fromkeys(browser.checked(), "drop"), do="continue")
@@ -190,7 +190,7 @@ def test_a_standard_adversary_that_is_off_is_not_run(browser: Browser, project: 
         ({"policy": "own", "require": "nonsense"}, "the condition is"),
     ],
 )
-def test_a_card_that_says_nothing_is_told(browser: Browser, hospital: Path, fields: dict[str, str], message: str):
+def test_an_empty_card_gets_a_message(browser: Browser, hospital: Path, fields: dict[str, str], message: str):
     opened(browser, hospital)
     browser.at("/roles")
     browser.sends("/roles", **browser.checked(), do="continue")
@@ -199,7 +199,7 @@ def test_a_card_that_says_nothing_is_told(browser: Browser, hospital: Path, fiel
     assert message in page_text.text
 
 
-def test_a_second_window_is_told_that_the_first_changed_something(browser: Browser, hospital: Path):
+def test_a_second_window_is_warned_about_changes_of_the_first(browser: Browser, hospital: Path):
     opened(browser, hospital)
     old = browser.at("/roles")
     browser.sends("/roles", **browser.checked() | {"role-2": "drop"}, do="apply")

@@ -15,7 +15,7 @@ from unmask.core.errors import UnmaskError
 from unmask.schema import check
 
 
-def test_what_a_file_holds_can_be_corrected(browser: Browser, project: Project, items: Path):
+def test_the_kind_of_a_file_can_be_corrected(browser: Browser, project: Project, items: Path):
     opened(browser, items)
     browser.sends("/open", do="workflow", workflow="")
     assert "data" in project.document
@@ -68,7 +68,7 @@ def test_a_file_that_is_needed_stays_until_there_is_another(browser: Browser, pr
     assert project.document["linkage"]["truth"] == "new.csv"
 
 
-def test_what_was_opened_cannot_be_taken_out(browser: Browser, project: Project, places: tuple[Path, Path]):
+def test_the_opened_file_cannot_be_removed(browser: Browser, project: Project, places: tuple[Path, Path]):
     opened(browser, places[0])
     document_before = project.document
     browser.at("/roles")

@@ -179,7 +179,7 @@ def test_sparse_equals_dense(seed, n_x, n_y, zeros):
     np.testing.assert_allclose(sparse.parallel(second).dense(), dense.parallel(second).dense(), rtol=1e-12)
 
 
-def test_a_secret_of_prior_zero_and_an_output_nobody_gives_are_left_out():
+def test_secrets_of_prior_zero_and_outputs_that_never_occur_are_left_out():
     table = np.array([[0.5, 0.5, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0], [0.0, 1.0, 0.0, 0.0]])
     for given_table in (table, csr_array(table)):
         channel = Channel(given_table, np.array([0.5, 0.0, 0.5]))
@@ -300,7 +300,7 @@ def test_refinement_is_decided_near_the_border():
     assert degradation(symmetric(0.2 + 1e-7), symmetric(0.2), tolerance=1e-6) is not None
 
 
-def test_an_output_nobody_gives_does_not_matter():
+def test_an_output_that_never_occurs_does_not_matter():
     fine = Channel(np.array([[0.9, 0.0, 0.1], [0.1, 0.0, 0.9]]))
     assert degradation(fine, Channel(np.array([[0.7, 0.3], [0.3, 0.7]]))) is not None
     assert degradation(Channel(np.array([[0.7, 0.3, 0.0], [0.3, 0.7, 0.0]])), fine) is None

@@ -141,7 +141,7 @@ def test_bounds_are_attained():
     assert error_of("delta_disclosure", np.log(2), prior_error=0.5).low == pytest.approx(0.25)
 
 
-def test_bits_and_nats_are_told_apart():
+def test_bits_and_nats_differ():
     # D = 1 bit: sqrt(ln2 / 2) = 0.5887 (specs 2.2) against Bretagnolle-Huber sqrt(1/2) = 0.707
     assert error_of("t_closeness_kl", 1.0, prior_error=0.9).low == pytest.approx(0.9 - 0.5887, abs=1e-4)
     # a large divergence: Pinsker is vacuous, the other is not

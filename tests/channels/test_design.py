@@ -127,7 +127,7 @@ def test_the_ends_of_the_curve():
     assert curve.distortion[2] <= 0.5  # no more than a constant needs
 
 
-def test_a_secret_of_prior_0_and_an_output_nobody_wants():
+def test_a_secret_of_prior_0_and_an_unused_output():
     d = np.array([[0.0, 1.0, 9.0], [1.0, 0.0, 9.0], [5.0, 0.0, 9.0]])
     curve = rate_distortion([0.5, 0.5, 0.0], d, distortion=0.1)
     assert curve.rate[0] == pytest.approx(np.log(2) - binary_entropy(0.1), abs=1e-6)

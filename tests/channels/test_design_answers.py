@@ -64,7 +64,7 @@ def test_a_budget_that_pays_for_showing_nothing_at_all():
     assert (mechanism.privacy, mechanism.leakage) == pytest.approx((prior_error, 0.0), abs=1e-9)
 
 
-def test_budget_that_protects_nobody_is_not_spent():
+def test_a_budget_that_protects_no_secret_is_not_spent():
     mechanism = optimal_mechanism([0.6, 0.3, 0.1], hamming(3), hamming(3), 0.5, delta=0.3)
     assert (mechanism.privacy, mechanism.distortion, mechanism.leakage) == pytest.approx((0.4, 0.4, 0.0), abs=1e-9)
 

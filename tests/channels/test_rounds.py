@@ -94,7 +94,7 @@ def test_identified_senders_are_those_that_each_attack_estimates():
     assert 0 not in LeastSquaresDisclosure().identified_senders(rounds)
 
 
-def test_senders_whom_no_attack_identifies_are_counted_and_not_named(tmp_path):
+def test_senders_that_no_attack_identifies_are_counted_without_a_name(tmp_path):
     log = make_log(n_rounds=60)
     always = RoundLog(
         np.append(log.round, np.arange(60)), np.append(log.sender, np.full(60, 30)),

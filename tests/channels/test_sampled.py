@@ -126,7 +126,7 @@ def test_counts_that_sum_to_100_are_asked_about(tmp_path):
 
 
 @pytest.mark.parametrize("content", ["", "secret,output\n", "secret,output\nx\n", "secret,output,count\nx,a,-1\n"])
-def test_a_list_of_samples_that_is_none_is_one_sentence(tmp_path, content):
+def test_a_malformed_list_of_samples_is_one_sentence(tmp_path, content):
     path = written(tmp_path / "s.csv", content)
     done = CliRunner().invoke(main, ["audit", "channel", str(path), "--evidence", "samples"])
     assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
@@ -139,7 +139,7 @@ def test_the_columns_of_samples_are_named(tmp_path):
     assert "the secret in column 'key' and the output in column 'time'" in done.stderr
 
 
-def test_a_prior_beside_counts_is_refused(tmp_path):
+def test_a_prior_next_to_counts_is_refused(tmp_path):
     path, prior = written(tmp_path / "c.csv", COUNTS), written(tmp_path / "p.csv", "secret,p\nx,0.5\ny,0.5\n")
     done = CliRunner().invoke(main, ["audit", "channel", str(path), "--prior", str(prior)])
     assert done.exit_code == 2

@@ -61,7 +61,7 @@ def test_two_at_a_time_have_one_each(tmp_path):
 @pytest.mark.parametrize(
     "leftover", ["create table t as select 1 as a", "create view v as select 1 as a", "attach ':memory:' as other"]
 )
-def test_what_a_user_leaves_behind_is_met_by_nobody(tmp_path, leftover):
+def test_a_connection_with_leftovers_is_not_reused(tmp_path, leftover):
     with lend_database(str(tmp_path), memory_limit=ROOM) as connection:
         connection.execute(leftover)
     assert idle() == []

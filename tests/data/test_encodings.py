@@ -46,7 +46,7 @@ def texts_in_engine(path, encoding=None):
         ("cp1252", ("is not UTF-8; it was read as cp1252; it may be",)),
     ],
 )
-def test_an_encoding_is_seen_or_guessed_and_said(tmp_path, encoding, encoding_name, suffix):  # T23, U5
+def test_an_encoding_is_recognized_or_guessed_and_noted(tmp_path, encoding, encoding_name, suffix):  # T23, U5
     path = tmp_path / f"street{suffix}"
     content = TEXT.encode(encoding)
     path.write_bytes(gzip.compress(content) if suffix.endswith("gz") else content)
@@ -73,7 +73,7 @@ def test_a_file_is_looked_through_once_until_it_changes(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("encoding", ["mac-roman", "cp850", "utf-16-le", "utf-16-be", "utf-7"])
-def test_an_encoding_is_told_for_what_is_not_utf8(tmp_path, encoding):  # T23
+def test_an_encoding_can_be_set_for_text_that_is_not_utf8(tmp_path, encoding):  # T23
     text = TEXT.replace("–", "-")
     (tmp_path / "told.csv").write_bytes(text.encode(encoding))
     if encoding != "utf-7":  # which is ASCII: nothing shows that it is not meant
@@ -103,7 +103,7 @@ def test_utf8_that_is_damaged_is_no_guess(tmp_path):  # T23
     ("content", "sentence"),
     [(b"a;b\n\xe9\x00;1\n", "line 2 .*has a NUL byte"), (bytes(range(128, 256)) * 9, "is in no known encoding")],
 )
-def test_what_is_no_text_is_refused(tmp_path, content, sentence):  # T23
+def test_a_file_that_is_not_text_is_refused(tmp_path, content, sentence):  # T23
     (tmp_path / "odd.csv").write_bytes(content)
     with pytest.raises(UnmaskError, match=sentence):
         texts(tmp_path / "odd.csv")
@@ -149,7 +149,7 @@ def test_line_ends_of_two_systems_in_one_file_are_read(tmp_path):
     assert texts(tmp_path / "mixed.csv")[0] == CELLS
 
 
-def test_an_unknown_encoding_is_told():  # T23
+def test_an_unknown_encoding_is_reported():  # T23
     assert check_encoding("Latin-1") == "iso8859-1"
     for name in ("cp125", "hex", "rot13", "", "\0"):
         with pytest.raises(UnmaskError, match="is not known"):
@@ -209,7 +209,7 @@ def test_two_colons_alone_name_no_sheet(name):  # U5
         read_encoded(name)
 
 
-def test_what_is_called_a_workbook_and_is_none(tmp_path):  # U5
+def test_a_file_with_the_name_of_a_workbook_that_is_not_one_is_refused(tmp_path):  # U5
     (tmp_path / "text.xlsx").write_text("a,b\n1,2\n")
     with pytest.raises(FailedError, match=r"'text.xlsx' is no workbook, as its name says"):
         read_encoded(tmp_path / "text.xlsx")

@@ -39,7 +39,7 @@ def test_a_file_that_cannot_take_its_name_takes_the_others_with_it(tmp_path):  #
     assert names_in(tmp_path) == []
 
 
-def test_a_folder_that_is_missing_is_told_before_anything_is_written(tmp_path):  # R21
+def test_a_missing_folder_is_reported_before_anything_is_written(tmp_path):  # R21
     with pytest.raises(FailedError, match="output 'b' cannot be written: No such file"):
         write_text(tmp_path / "x" / "b", "")
     with pytest.raises(FailedError, match="output 'b' cannot be written: No such file"):

@@ -167,7 +167,7 @@ def test_an_audit_looks_at_every_t_th_exploit_only():
     assert not attacker.constant_detection
 
 
-def test_whether_detection_is_constant_and_fines_are_capped():
+def test_an_attacker_knows_if_detection_is_constant_and_fines_are_capped():
     def attacker(**changes):
         return Attacker(**{"gain": 1, "fine": 1, "max_fines": 2, "detection": (0.1,), **changes})
 
@@ -210,7 +210,7 @@ def test_a_capped_fine_with_changing_detection_carries_a_warning():
         ),
     ],
 )
-def test_where_the_risk_rises_with_the_size_of_the_group_there_is_a_warning(attacker, size):
+def test_a_risk_that_rises_with_group_size_gets_a_warning(attacker, size):
     assert len(exploitation_table(attacker, size).rises) > 0
     assert attacker.warnings
 

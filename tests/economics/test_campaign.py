@@ -39,7 +39,7 @@ BULK = Attacker(
 )
 
 
-def test_one_fine_for_a_whole_campaign_deters_nobody():
+def test_one_fine_for_a_whole_campaign_deters_no_attacker():
     """Specified figures: separately worth 0, together 343 / 4,388 / 27,472 / 73,432."""
     assert price_records(BULK, [12]).payoff[0] == 0
     payoffs = [campaign(BULK, [12] * n).payoff for n in (10, 20, 50, 100)]
@@ -234,7 +234,7 @@ def test_people_alike_may_be_counted():
         campaign(CASE, [60], people=[1.5])
 
 
-def test_nobody_is_said_to_be_safe_but_by_the_upper_bound():
+def test_only_the_upper_bound_declares_people_safe():
     """Between the bounds neither an attack nor its absence is certain."""
     dear = game(**{**STUDY, "fine": 1.5e5, "max_fines": 3})
     plan = campaign(dear, [60] * 100)
@@ -265,7 +265,7 @@ def test_the_payoff_is_what_is_won_less_what_is_spent():
 
 
 @pytest.mark.parametrize(("sizes", "fine", "cap"), [([2, 2, 1], 2000, 1), ([1] * 5, 1000, 2), ([3, 2] * 12, 10_000, 2)])
-def test_who_is_surely_caught_pays_before_everybody_is_re_identified(sizes, fine, cap):
+def test_an_attacker_who_is_surely_caught_pays_before_all_are_re_identified(sizes, fine, cap):
     # each try is detected, so the first ones pay all fines, and all targets follow: len(sizes) gains less cap fines
     plan = campaign(Attacker(gain=1000, fine=fine, max_fines=cap, detection=(1.0,)), sizes)
     assert plan.payoff == pytest.approx(1000 * len(sizes) - cap * fine)
@@ -327,7 +327,7 @@ def test_people_who_were_drawn_stand_for_all():
     assert score(belief, measures=[of_all]).rows[0].posterior == pytest.approx(1)
 
 
-def test_a_row_that_is_about_nobody_is_no_group():
+def test_a_row_without_candidates_is_not_a_group():
     """It was an arm of 0 targets, and their success 0 / 0."""
     attacker = Attacker(gain=10, fine=10, max_fines=1, detection=(0.2,))
     rows, belief = np.array([[0.6, 0.05, 0.0], [0.2, 0.1, 0.3]]), Posterior.from_dense(np.array([[0.6, 0.05, 0.0]]))
@@ -379,7 +379,7 @@ def test_chances_are_chances():
         assert price_records(attacker, np.arange(1, 60)).success_probability.max() <= 1
 
 
-def test_what_takes_too_many_steps_is_bounded_by_a_plan_without_a_chain(monkeypatch):
+def test_a_campaign_of_too_many_steps_is_bounded_by_a_plan_without_a_chain(monkeypatch):
     attacker = Attacker(gain=1000, exploit_cost=5, fine=1300, max_fines=2, detection=(0.1,), prior=0.63)
     sizes = [3, 4, 6, 9]
     exact = campaign(attacker, sizes)

@@ -281,7 +281,7 @@ def test_a_budget_that_needs_nothing_and_one_that_cannot_be_met():
     assert deter(replace(CASE, max_fines=0), [3], 0.1, amount="access_cost") == pytest.approx(8000 * 0.63 - 10 * 2.37)
 
 
-def test_a_fine_that_keeps_nobody_away_can_still_meet_a_budget():
+def test_a_fine_that_deters_no_attacker_can_still_meet_a_budget():
     # the first two tries are never looked at, so no fine keeps him away; from the third on it makes him stop
     attacker = Attacker(gain=100, max_fines=math.inf, fine=1.0, detection=(0.0, 0.0, 0.1))
     assert break_even(attacker, [10]).tolist() == [math.inf]
@@ -395,7 +395,7 @@ def test_a_bad_change_is_refused(change):
         tornado(CASE, 5, change)
 
 
-def test_where_any_amount_above_nothing_will_do_one_is_found():
+def test_if_any_positive_amount_deters_a_smallest_one_is_given():
     for low, high in (bisect(lambda value: value > 0, 1.0), find_root(lambda value: 1.0 - 2.0 * (value > 0), 1.0)):
         assert low == 0
         assert 0 < high < 1e-17

@@ -132,7 +132,7 @@ def _alone_in_their_groups(n, fine, believed, actual):
 
 
 @pytest.mark.parametrize(("n", "fine", "believed"), [(5, 1500.0, 1.0), (200, 50_000.0, 0.5), (90, 20_000.0, 0.9)])
-def test_who_feels_sure_of_a_fine_is_not_fined_for_it(n, fine, believed):
+def test_an_attacker_certain_of_detection_is_not_fined_for_the_belief(n, fine, believed):
     """They try everybody, sure that the fine is due anyway; how many tries are detected is as it is."""
     planned = Attacker(gain=1000, fine=fine, max_fines=1, detection=(believed,))
     result = BestCampaign.of(planned, [1] * n, actual=replace(planned, detection=(0.01,)))
@@ -155,7 +155,7 @@ def test_believed_detection_lets_them_attack_and_be_fined():
 
 
 @pytest.mark.parametrize("cap", [math.inf, 100, 1])
-def test_who_believes_in_no_detection_is_fined_all_the_same(cap):
+def test_an_attacker_who_expects_no_detection_is_still_fined(cap):
     """Two people in groups of 2, tried to the end: 1.37 tries each, half of them detected."""
     actual = replace(ONE, detection=(0.5,), max_fines=cap)
     result = BestCampaign.of(replace(actual, detection=(0.0,)), [2, 2], actual=actual)
@@ -300,7 +300,7 @@ def test_a_regulators_fine_needs_the_whole_distribution():
     assert played.move("k4", Terms()).payoff.low == pytest.approx(-1000 * chance)
 
 
-def test_what_is_not_known_is_an_interval(monkeypatch):
+def test_unknown_amounts_are_intervals(monkeypatch):
     """Without the search of all interleavings the bounds hold the optimum, its people and its fines."""
     rng, wide = np.random.default_rng(5), 0
     for _ in range(40):

@@ -290,7 +290,7 @@ def test_the_tables_have_the_prices():
     assert ["k=3", "47", "45.0 %", "490,508"] in rows
 
 
-def test_the_tables_if_nobody_is_attacked_and_if_no_fine_helps():
+def test_the_tables_if_no_group_is_attacked_and_if_no_fine_helps():
     endless = release(stopping_fine=INF, campaign=replace(campaign(), fines=(1e9, INF)))
     rows = cells(releases=(spared(), endless))
     assert ["k=100", "30,162", "0 %", "0", "0"] in rows

@@ -279,7 +279,7 @@ def test_a_tie_of_access_that_costs_nothing(belief):
     assert price.expected_tries.tolist() == [1.0]
 
 
-def test_nobody_is_accessed_for_an_empty_group():
+def test_an_empty_group_is_never_accessed():
     for ties in ("walk_away", "attack"):
         free = Attacker(gain=10, max_fines=0, ties=ties)
         price = price_records(free, [0])

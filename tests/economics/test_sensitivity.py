@@ -86,7 +86,7 @@ def test_every_number_that_can_matter_has_a_line():
         assert (rows[owner, name].low, rows[owner, name].high) == (value / 2, 1.0)
 
 
-def test_fines_that_nobody_pays_have_no_line():
+def test_fines_that_are_never_paid_have_no_line():
     free = PublisherGame(PUBLISHER, RELEASES, {"broker": AttackerKind(replace(BROKER, max_fines=0))})
     assert {"fine", "detection"}.isdisjoint(row.input.parameter for row in sensitivity(free))
 

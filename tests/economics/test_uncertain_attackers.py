@@ -178,7 +178,7 @@ def test_bounds_meet_where_a_campaign_pays_anyway():
     assert (alarmed.upper - alarmed.payoff) / alarmed.payoff < 1e-3
 
 
-def test_whoever_is_not_fined_has_nothing_to_learn():
+def test_an_attacker_without_fines_has_nothing_to_learn():
     free = replace(PAPER, detection=None, detection_prior=(1, 19), fine=0)
     result, unfined = campaign(free, [3, 5]), campaign(replace(free, max_fines=0), [3, 5])
     assert result.exact
@@ -217,7 +217,7 @@ def test_a_belief_that_ranks_candidates_is_refused():
         ({"false_alarms": 0.1, "false_claim_cost": -1}, "false_claim_cost"),
     ],
 )
-def test_what_cannot_be_is_refused(changes, message):
+def test_impossible_parameters_are_refused(changes, message):
     with pytest.raises(UnmaskError, match=message):
         replace(PAPER, **changes)
 

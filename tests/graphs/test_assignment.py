@@ -73,7 +73,7 @@ def test_twins_share_their_chance_and_seeds_do_not():
     assert (belief.row_length[6], belief.unlisted[6], belief.n_unlisted[6]) == (0, 1.0, 7)
 
 
-def test_a_group_of_twins_that_is_larger_in_the_source_leaves_chance_for_nobody():
+def test_a_group_of_twins_that_is_larger_in_the_source_leaves_chance_for_no_match():
     source = graph(4, [(0, 1), (0, 2), (0, 3)])
     target = graph(3, [(0, 1), (0, 2)])
     belief = GraphMatching()(target, Auxiliary(source, (np.array([0]), np.array([0]))))
@@ -117,7 +117,7 @@ def test_a_first_guess_of_fewer_people_than_candidates():
     assert belief.mapping.tolist() == part.tolist()
 
 
-def test_what_cannot_be_done_is_refused():
+def test_impossible_options_are_refused():
     net = graph(4, [(0, 1), (1, 2)])
     with pytest.raises(UnmaskError, match="the larger graph has 4 nodes, expected at most 3"):
         GraphMatching(largest=3)(net, Auxiliary(net, (np.array([0]), np.array([0]))))

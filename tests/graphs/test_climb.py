@@ -113,7 +113,7 @@ def test_with_a_similarity_it_finds_the_shares_of_its_formulas_too():
     assert Climb().shares(support) == pytest.approx(expected, abs=1e-3)
 
 
-def test_it_tells_those_who_link_to_somebody_from_those_whom_they_link_to():
+def test_it_separates_people_who_link_to_a_person_from_people_linked_by_that_person():
     source, target, truth = noisy_pair(np.random.default_rng(6))
     rng, sides, ways = np.random.default_rng(7), [], []
     for network in (source, target):
@@ -191,7 +191,7 @@ def test_twins_share_their_candidates_and_are_not_mapped():
     assert probability(belief, 1)[1] == pytest.approx(probability(belief, 1)[2])
 
 
-def test_nobody_is_left_or_has_an_edge():
+def test_no_node_is_left_or_has_an_edge():
     pair = graph(3, [(0, 1)])
     no_seeds, empty = np.arange(3), graph(3, [])
     assert Climb()(pair, Auxiliary(pair, (no_seeds, no_seeds))).mapping.tolist() == [0, 1, 2]

@@ -69,7 +69,7 @@ def test_records_of_one_place_are_not_compared_all_with_all():
     assert sorted(graph.neighbors(0).tolist()) == [1, 2, 998, 999]
 
 
-def test_nobody_met():
+def test_people_who_never_met_have_no_edge():
     graph = co_location([3, 1], [0, 1], [0, 0], within=9)
     assert (graph.n_nodes, graph.n_edges, graph.labels.tolist()) == (2, 0, [1, 3])
     assert co_location([], [], [], within=9).n_nodes == 0

@@ -61,7 +61,7 @@ def test_g1_the_header_decides_which_columns_are_the_edge(tmp_path, network, hea
         ("nr,lender,borrower", "{i},{u},{v}"),
     ],
 )
-def test_a_header_over_ids_in_texts_is_nobody(tmp_path, network, head, template, caplog):
+def test_a_header_over_text_ids_is_not_a_person(tmp_path, network, head, template, caplog):
     u, v = network.edges()
     lines = [template.format(u=f"n{a}", v=f"n{b}", i=i) for i, (a, b) in enumerate(zip(u, v, strict=True))]
     read = SocialGraph.read(written(tmp_path, [head, *lines]))
@@ -100,7 +100,7 @@ def test_g1_without_a_header_times_are_no_end(tmp_path, network, template, name)
     check_same_graph(SocialGraph.read(written(tmp_path, rows(network, template), name)), network)
 
 
-def test_g1_what_is_not_plain_is_refused_and_can_be_said(tmp_path, network):
+def test_g1_ambiguous_columns_are_refused_and_can_be_named(tmp_path, network):
     counted = written(tmp_path, rows(network, "{i} {u} {v}"), "counted.txt")
     with pytest.raises(UnmaskError, match=r"readings that fit alike.*--source 2 --target 3"):
         SocialGraph.read(counted)
@@ -203,7 +203,7 @@ def test_one_line_accounts_for_a_file(tmp_path, caplog):
     assert len(caplog.records) == 2
 
 
-def test_g7_direction_and_attributes_of_formats_are_said(tmp_path):
+def test_g7_direction_and_attributes_of_formats_are_noted(tmp_path):
     inside = '<key id="d0" for="node" attr.name="age"/><key id="d1" for="edge" attr.name="weight"/>'
     text = f'<graphml>{inside}<graph edgedefault="directed"><node id="a"/><node id="b"/>'
     text += '<edge source="a" target="b"/></graph></graphml>'
@@ -236,13 +236,13 @@ def test_g7_direction_and_attributes_of_formats_are_said(tmp_path):
         ),
     ],
 )
-def test_an_edge_of_weight_zero_is_none_and_its_ends_are_people(tmp_path, caplog, name, text):
+def test_an_edge_of_weight_zero_is_not_an_edge_but_its_ends_are_people(tmp_path, caplog, name, text):
     graph = SocialGraph.read(written(tmp_path, [text], name))
     assert (graph.n_nodes, graph.n_edges) == (4, 2)
     assert "1 of weight 0 (no edges)" in caplog.text or name == "w.txt"
 
 
-def test_what_other_programs_put_around_edges_is_no_edge(tmp_path, network):
+def test_text_that_other_programs_put_around_edges_is_not_an_edge(tmp_path, network):
     pairs = rows(network, "{u},{v}")
     check_same_graph(SocialGraph.read(written(tmp_path, ["sep=,", "source,target", *pairs], "sep.csv")), network)
     index = [f"{i},{pair}" for i, pair in enumerate(pairs)]

@@ -92,7 +92,7 @@ def test_a_neighbor_counts_among_the_friends_of_friends_if_it_closes_a_triangle(
     assert local_anonymity(triangle_with_tail)[0] == pytest.approx(expected)
 
 
-def test_local_anonymity_is_undefined_where_nobody_is_two_hops_away():
+def test_local_anonymity_is_undefined_without_people_two_hops_away():
     network = graph(6, [(0, 1), (2, 3), (3, 4)])  # a couple, a path of three, a hermit
     assert np.isnan(local_anonymity(network)).tolist() == [True, True, False, True, False, True]
     np.testing.assert_array_equal(local_anonymity(network, "degree"), [1, 1, 1, 2, 1, 0])
@@ -214,7 +214,7 @@ def hubs_over(*pieces):
     return graph(first, edges), hubs
 
 
-def test_every_connected_graph_of_up_to_five_nodes_is_told_apart_by_colors():
+def test_colors_distinguish_every_connected_graph_of_up_to_five_nodes():
     for n in range(1, 6):
         possible = list(itertools.combinations(range(n), 2))
         chosen = [list(itertools.compress(possible, bits)) for bits in itertools.product([0, 1], repeat=len(possible))]

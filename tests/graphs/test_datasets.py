@@ -84,7 +84,7 @@ def test_a_pair_whose_truth_is_not_one_to_one():
     assert first != dict(edges_listed)
 
 
-def test_every_name_has_a_loader_and_wrong_ones_are_told():
+def test_every_name_has_a_loader_and_wrong_names_are_reported():
     assert len(datasets.NETWORKS) == 15
     assert set(datasets.PAIRS) == {"acm-dblp", "allmovie-tmdb", "douban"}
     with pytest.raises(UnmaskError, match="did you mean 'epinions'"):

@@ -94,7 +94,7 @@ def test_contacts_are_sorted_as_the_egos_are():
 
 
 @pytest.mark.parametrize("strategy", ["patterns", "circles"])
-def test_patterns_drop_nobody_and_give_nobody_more_identities_than_contacts(strategy):
+def test_patterns_drop_no_person_and_give_no_person_more_identities_than_contacts(strategy):
     egos = (TABLE, Ego(9, np.eye(6, dtype=bool)))
     graph = SocialGraph.from_edges([0, 0, 0, 4], [1, 2, 3, 5])
     for seed in range(20):

@@ -21,7 +21,7 @@ def test_exactly_those_of_a_degree_of_their_own_are_named():
     assert belief.mapping.tolist() == expected.tolist()
 
 
-def test_nobody_is_named_where_degrees_are_shared():
+def test_shared_degrees_match_no_person():
     graph = datasets.barabasi_albert(200, 3, rng=np.random.default_rng(0))
     release, origin = KDegree(k=2)(graph, rng=np.random.default_rng(1))
     seed = int(np.argmin(graph.degree))
@@ -40,7 +40,7 @@ def test_candidates_share_alike_and_too_many_are_not_listed():
 
 
 @pytest.mark.parametrize("smaller", ["release", "graph"])
-def test_nobody_is_left_where_all_nodes_of_a_network_are_seeds(smaller):
+def test_no_person_is_left_if_all_nodes_of_a_network_are_seeds(smaller):
     pair, path = SocialGraph.from_edges([0], [1]), SocialGraph.from_edges([0, 1], [1, 2])
     seeds = np.array([0, 1])
     release, graph = (pair, path) if smaller == "release" else (path, pair)

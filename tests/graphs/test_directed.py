@@ -137,7 +137,7 @@ def test_one_node_after_the_other_finds_most_people_too(order):
     assert np.sum(belief.mapping == image) > 40
 
 
-def test_what_makes_no_sense_is_refused():
+def test_contradictory_directions_are_refused():
     with pytest.raises(UnmaskError, match="node numbers go from 0 to 5, expected 0 to 2"):
         SocialGraph.from_edges([0], [5], n_nodes=3, directed=True)
 

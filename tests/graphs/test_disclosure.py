@@ -308,7 +308,7 @@ def test_an_identity_with_all_contacts_is_found_and_an_empty_one_is_not():
     assert (result.score[~full] <= 0).all()
 
 
-def test_discovery_of_nobody_is_refused():
+def test_discovery_without_people_is_refused():
     pair, separated = separated_pair(4)
     with pytest.raises(UnmaskError, match="10 runs for 0 people"):
         discovery(

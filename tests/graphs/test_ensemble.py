@@ -215,7 +215,7 @@ def strangers(n=120, n_seeds=40):
     return Pair(*graphs, np.arange(n)), alike, score.argmax(axis=1), np.arange(n_seeds)
 
 
-def test_where_edges_tell_nothing_a_similarity_does_and_is_announced_as_it_is():
+def test_if_edges_are_uninformative_the_similarity_decides_and_is_announced_truthfully():
     pair, alike, most_similar, seeds = strangers()
     belief = Ensemble()(pair.target, Auxiliary(pair.source, (seeds, seeds), alike))
     free = np.arange(len(seeds), 120)
@@ -268,7 +268,7 @@ def test_sampled_seeds_pass_though_people_who_are_absent_have_few_edges():
     assert not any("edges than others" in reason for reason in attacked(pair, seeds, rounds=1).refused)
 
 
-def test_seeds_do_not_stand_out_where_there_is_nobody_else():
+def test_seeds_do_not_stand_out_without_other_people():
     everybody = np.arange(40)
     graph = datasets.barabasi_albert(40, 4, rng=np.random.default_rng(0))
     belief = Ensemble(rounds=1)(graph, Auxiliary(graph, (everybody, everybody)))
@@ -380,7 +380,7 @@ def test_two_commands_may_keep_the_same_round_at_once(tmp_path, monkeypatch):
     assert len(list(tmp_path.iterdir())) == 1
 
 
-def test_a_folder_that_cannot_be_made_is_told(tmp_path):
+def test_a_folder_that_cannot_be_created_is_reported(tmp_path):
     pair, seeds = planted(100, n_seeds=40)
     (tmp_path / "taken").write_text("")
     with pytest.raises(FailedError, match="cannot be kept in folder 'taken'"):

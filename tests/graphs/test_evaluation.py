@@ -82,7 +82,7 @@ def test_the_rates_hang_together(mapping, truth, seeds):
         assert result.recall_of_all <= result.recall
 
 
-def test_a_rate_without_a_base_is_none():
+def test_a_rate_without_a_base_is_undefined():
     nothing = rates(np.array([-1]), np.array([3]), [])
     assert (nothing.recall, nothing.precision, nothing.false_positive_share, nothing.false_alarm) == (
         0.0,
@@ -97,7 +97,7 @@ def test_seeds_named_twice_count_once():
     assert rates(MAPPING, TRUTH, [7, 8, 7]) == rates(MAPPING, TRUTH, SEEDS)
 
 
-def test_what_cannot_be_an_outcome_is_refused():
+def test_impossible_outcomes_are_refused():
     with pytest.raises(UnmaskError, match=r"shape \(9,\) and the truth \(8,\)"):
         outcomes(MAPPING, TRUTH[:-1], SEEDS)
     with pytest.raises(UnmaskError, match="node 9 to 9, expected source nodes 0 to 8"):

@@ -186,7 +186,7 @@ def test_delimiters_and_quotes(tmp_path):
         ("\n# who\n\nsource,target\na,b\n", True, 1),
     ],
 )
-def test_a_header_is_told_from_links(tmp_path, text, header, n_edges):
+def test_a_header_is_distinguished_from_links(tmp_path, text, header, n_edges):
     assert SocialGraph.read(written(tmp_path, text, "a.csv"), header=header).n_edges == n_edges
 
 
@@ -309,7 +309,7 @@ def test_matrices_and_graph_objects():
 
 @pytest.mark.parametrize("name", ["a.txt", "a.tsv.gz", "a.csv", "a.csv.gz", "a.parquet", "a.net", "a.net.gz"])
 @pytest.mark.parametrize("labels", [None, [30, 7, 5, 99], ["Doe, J", "#b", "10", "c d"]])
-def test_what_is_written_is_read_back(tmp_path, name, labels):
+def test_a_written_graph_is_read_back(tmp_path, name, labels):
     graph = SocialGraph.from_edges([0, 0, 3], [1, 2, 2], labels=labels)
     graph.write(tmp_path / name)
     again = SocialGraph.read(tmp_path / name)

@@ -49,7 +49,7 @@ def test_edges_may_stand_before_nodes_and_without_a_namespace(tmp_path):
 @pytest.mark.parametrize(
     "labels", [None, [5, 70, 6, 1], ["a", "b", "c", "d"], ['<"a">', "b & c", "tab\tand\nline", "é 'x'"]]
 )
-def test_what_is_written_is_read_again(tmp_path, name, labels):
+def test_a_written_file_is_read_again(tmp_path, name, labels):
     graph = SocialGraph.from_edges([0, 1], [1, 2], labels=labels, n_nodes=4)  # the last one is tied to nobody
     graph.write(tmp_path / name)
     again = SocialGraph.read(tmp_path / name)
@@ -81,7 +81,7 @@ GOOD = '<graphml><graph><node id="a"/><node id="b"/>{}</graph>{}</graphml>'
         ("", "<graph/>", "several graphs"),
     ],
 )
-def test_what_is_no_plain_graph_is_refused(tmp_path, inside, outside, message):
+def test_a_graph_that_is_not_plain_is_refused(tmp_path, inside, outside, message):
     with pytest.raises(UnmaskError, match=message):
         SocialGraph.read(written(tmp_path, GOOD.format(inside, outside)))
 

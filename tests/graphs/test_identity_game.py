@@ -104,7 +104,7 @@ def test_the_equilibrium_is_the_only_one_and_is_mixed(y, unequal):
 
 
 @pytest.mark.parametrize("y", [2, 3, 7, 50])
-def test_nobody_gains_by_turning_away(y):
+def test_no_player_gains_by_deviating(y):
     rng = np.random.default_rng(y)
     loss, gain = rng.uniform(0.1, 9, (2, y))
     result = equilibrium(y, loss=loss, gain=gain)
@@ -227,7 +227,7 @@ def test_acceptance_is_the_coefficient_of_the_assignment(y, seed):
     np.testing.assert_allclose(acceptance(P, table), lost, atol=1e-13)
 
 
-def test_what_is_found_is_drawn_identity_by_identity():
+def test_discovered_identities_are_drawn_one_by_one():
     # (6.6), simulated: q^m looked up for sets that are drawn
     runs = 40_000
     _, P, table, rng = random_case(4, 7)
@@ -285,7 +285,7 @@ def test_ties_share_and_losses_count():
     assert best_assignment([0.9, 0.0, 0.3]).tolist() == [0, 1, 0]
 
 
-def test_what_is_stored_nowhere_is_not_lost():
+def test_the_loss_scales_with_the_stored_share():
     P, distribution = [0.8, 0.5, 0.3], np.array([0.5, 0.3, 0.2])
     full = expected_loss(distribution, discovery=P)
     assert full > 0

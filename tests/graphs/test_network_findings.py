@@ -358,7 +358,7 @@ def test_the_blocks_are_about_edges_seeds_overlap_and_the_bound():
 
 
 @pytest.mark.parametrize("most_recall", [None, 1.0, math.nan])
-def test_a_bound_that_spares_nobody_is_not_stated(most_recall):
+def test_a_bound_that_spares_no_person_is_not_stated(most_recall):
     assert "twins" not in " ".join(list_sentences(bare(most_recall=most_recall)))
     assert "At most" not in first_screen(bare(most_recall=most_recall))
 
@@ -445,7 +445,7 @@ def test_without_a_network_there_is_no_block():
     assert "graph" not in sections(render(sample()))
 
 
-def test_what_is_empty_is_left_out():
+def test_empty_parts_are_left_out():
     assert not set(BLOCKS) & set(sections(page(bare())))
     assert captions(page(bare()), "graph") == []
 
@@ -512,7 +512,7 @@ def blind() -> GraphFacts:
     return graph(*attacks, truth_known=False, transition=points, **nothing_known)
 
 
-def test_g5_without_truth_no_match_is_said_to_be_right():
+def test_g5_without_truth_no_match_is_called_right():
     coverage_row = row("r", "nar09", "identity", "coverage", posterior=0.2, n=9)
     assert list_sentences(blind(), rows=(coverage_row,))[0] == (
         "rematch matches 30.4 % of the other people of its own network (8,750 matches), from 25 leaked identities. How "
@@ -611,7 +611,7 @@ def test_success_is_announced_or_bounded_or_refused_with_the_reason(announced, s
     assert fact in Page(page(facts_given)).text.replace("\u00a0", " ")
 
 
-def test_what_one_round_matches_of_withheld_seeds_is_described():
+def test_matches_of_withheld_seeds_in_one_round_are_described():
     curved = replace(ANNOUNCED, curve=((0.5, 0.907), (0.8, 0.9)))
     sentence = blocks(replace(bare(), attacks=(attack(announced=curved),)))["announced"]
     assert sentence.endswith("One round re-identifies of the withheld seeds 90.7 % from 50 % of the seeds; 90.0 % from "

@@ -61,7 +61,7 @@ def test_of_a_copy_everybody_is_found_who_has_a_surrounding_of_their_own(draw_ap
         assert np.exp(belief.log_probability[row]) == pytest.approx(1 / like[colors[v]])
 
 
-def test_a_default_audit_tells_of_those_to_whom_no_way_leads_from_the_seeds(draw_apart):
+def test_a_default_audit_reports_people_whom_no_path_from_the_seeds_reaches(draw_apart):
     graph, number, release = draw_apart
     result = audit_networks(release, auxiliary=graph, truth=number, seeds="random:1", runs=1)
     recall = {row.adversary: row.posterior for row in result.rows if row.measure == "recall"}
@@ -90,7 +90,7 @@ def test_a_changed_edge_hides_those_around_it_alone(draw_apart):
     assert (belief.mapping[other_nodes] == number[other_nodes]).mean() > 0.9
 
 
-def test_who_has_no_edge_is_matched_with_nobody():
+def test_a_person_without_an_edge_has_no_match():
     pair = SocialGraph.from_edges([0, 1], [1, 2], n_nodes=4)
     belief = Refinement()(pair, Auxiliary(pair, (np.array([0]), np.array([0]))))
     assert belief.mapping.tolist() == [0, 1, 2, -1]

@@ -166,7 +166,7 @@ def test_log_odds_weigh_each_match_against_the_other_candidates_of_its_node(prob
 
 
 @pytest.mark.parametrize("assignment", ["mutual", "greedy"])
-def test_structural_twins_are_not_told_apart(assignment):
+def test_structural_twins_stay_undistinguished(assignment):
     """Leaves 3 and 4 hang on one node, 5 hangs alone."""
     network = graph(6, [(0, 1), (1, 2), (0, 2), (0, 3), (0, 4), (1, 5)])
     seeds = (np.array([0, 1, 2]), np.array([0, 1, 2]))
@@ -177,7 +177,7 @@ def test_structural_twins_are_not_told_apart(assignment):
     assert belief.log_probability[row][0] == belief.log_probability[row][1] < np.log(0.5)
 
 
-def test_forced_maps_twins_too_and_nobody_twice():
+def test_forced_matching_maps_twins_too_and_no_person_twice():
     network = graph(6, [(0, 1), (1, 2), (0, 2), (0, 3), (0, 4), (1, 5)])
     seeds = (np.array([0, 1, 2]), np.array([0, 1, 2]))
     mapping = Rematch(forced=True)(network, Auxiliary(network, seeds)).mapping
@@ -259,7 +259,7 @@ def test_surer_matches_are_righter_and_none_but_seeds_are_certain(social):
     np.testing.assert_allclose(p, 1 / (1 + np.exp(-sure)), atol=1e-4)
 
 
-def test_people_whom_nothing_reaches_keep_the_prior():
+def test_people_whom_no_seed_reaches_keep_the_prior():
     network = graph(5, [(0, 1), (3, 4)])
     belief = Rematch()(network, Auxiliary(network, (np.array([0]), np.array([0]))))
     assert belief.mapping[[2, 3, 4]].tolist() == [-1, -1, -1]
@@ -290,7 +290,7 @@ def test_parameters_out_of_range_are_refused(settings):
         Rematch(**settings)
 
 
-def test_log_odds_refuse_a_mapping_of_another_graph_and_name_nobody_where_nobody_is_mapped():
+def test_log_odds_refuse_a_mapping_of_another_graph_and_match_no_person_without_a_mapping():
     network = graph(3, [(0, 1), (1, 2)])
     with pytest.raises(UnmaskError, match="2 rows, expected one for each of 3"):
         log_odds(network, network, np.array([0, 1]))

@@ -43,7 +43,7 @@ def test_the_order_of_nodes_tells_nothing():
 @pytest.mark.parametrize(
     "stranger", [friends(7), SocialGraph.from_edges([], [], n_nodes=5), SocialGraph.from_edges([0, 1, 2], [1, 2, 0])]
 )
-def test_where_nobody_is_shared_it_refuses(stranger):
+def test_matching_without_shared_people_is_refused(stranger):
     with pytest.raises(UnmaskError, match="no people are found without seeds: the matches keep"):
         match_profiles(friends(), stranger, 10, rng=np.random.default_rng(0))
 
@@ -82,7 +82,7 @@ def test_so_few_edges_that_chance_keeps_them_are_refused():
         match_profiles(path, path, 1, rng=np.random.default_rng(0))
 
 
-def test_nobody_is_guessed_who_looks_like_somebody_else():
+def test_people_who_look_like_another_person_are_not_guessed():
     (u, v), n = friends(n=150).edges(), 150
     twins = SocialGraph.from_edges(np.concatenate((u, u, u + n, u + n)), np.concatenate((v, v + n, v, v + n)))
     with pytest.raises(UnmaskError, match="no people are found without seeds: 0% of the surest"):

@@ -173,7 +173,7 @@ def test_every_contact_is_as_likely_to_be_kept():
 # --- how many identities, and how they are sorted ---------------------------------------------------------------------
 
 
-def test_nobody_has_more_identities_than_contacts():
+def test_no_person_has_more_identities_than_contacts():
     _, origin = everybody("best", identities=5)(NETWORK, rng=rng())
     np.testing.assert_array_equal(np.bincount(origin), np.minimum(5, NETWORK.degree))
 

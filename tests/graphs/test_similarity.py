@@ -70,7 +70,7 @@ def hits(belief, image, auxiliary):
 
 
 @pytest.mark.parametrize("attack", [Climb(), Climb(scale=1.0), Rematch(forced=True)], ids=repr)
-def test_where_edges_tell_next_to_nothing_a_similarity_finds_people(attack):
+def test_a_similarity_finds_people_if_edges_reveal_almost_nothing(attack):
     target, auxiliary, image = scene(edges=0.5)
     assert hits(attack(target, auxiliary), image, auxiliary) > 0.6
     assert hits(attack(target, replace(auxiliary, similarity=None)), image, auxiliary) < 0.25
@@ -139,7 +139,7 @@ def test_the_most_similar_join_the_support():
         (lambda: Climb(scale=0), "scale is 0, expected a number above 0"),
     ],
 )
-def test_a_similarity_that_is_none_is_refused(make, message):
+def test_an_invalid_similarity_is_refused(make, message):
     with pytest.raises(UnmaskError, match=message):
         make()
 
@@ -201,7 +201,7 @@ def test_no_similarity_tells_nothing_of_any_pair():
         ("", "alike.csv"),
     ],
 )
-def test_a_table_that_is_none_is_refused_in_one_sentence(networks, table, message):
+def test_an_invalid_similarity_table_is_refused_in_one_sentence(networks, table, message):
     folder, _ = networks
     (folder / "alike.csv").write_text(table)
     done = audited(folder, "--attack", "Climb", "--similarity", f"{folder}/alike.csv")

@@ -79,7 +79,7 @@ def test_users_who_are_their_features_are_all_found(attack):
 
 @pytest.mark.filterwarnings("default")
 @pytest.mark.parametrize("attack", ATTACKS)
-def test_features_without_habits_find_nobody(attack):
+def test_features_without_habits_link_no_items(attack):
     items, solution = release(1.0)
     result = evaluate(Contingency.of(solution, attack(items)), beta=0.8)
     assert not np.any(result.breached & (result.foreign_share < 0.5))
@@ -119,7 +119,7 @@ def test_one_item_is_one_cluster(attack):
 
 
 @pytest.mark.parametrize("attack", [attack for attack in OWN if isinstance(attack, ExactMatch | RecordLinkage)])
-def test_a_missing_feature_links_nobody(attack):
+def test_a_missing_feature_links_no_items(attack):
     cells = {name: [""] * 5 for name in TRACES}
     items = Items.read(cells, features=TRACES, kinds=dict.fromkeys(TRACES, "text"))
     if isinstance(attack, ExactMatch) or not attack.tolerance:

@@ -139,7 +139,7 @@ def test_texts_never_meet_numbers(engine, tmp_path):
         count_contingencies(engine, *list_files(truth, {"guess": guess}).locate(engine), array_bytes=ROOM)
 
 
-def test_what_does_not_fit_is_refused_before_and_after_the_join(engine, tmp_path, monkeypatch):
+def test_mismatched_files_are_refused_before_and_after_the_join(engine, tmp_path, monkeypatch):
     truth, guesses = random_files(tmp_path, 1, complete=True)
     files = list_files(truth, guesses).locate(engine)
     planned = estimate_work(engine, *files, shares=divide_memory(1 << 30))
@@ -161,7 +161,7 @@ def test_what_does_not_fit_is_refused_before_and_after_the_join(engine, tmp_path
 
 
 @pytest.mark.parametrize("bad", ["truth", "guess"])
-def test_e11_a_label_that_is_missing_is_told_before_the_plan(engine, tmp_path, bad):
+def test_e11_a_missing_label_is_reported_before_the_plan(engine, tmp_path, bad):
     truth, guess = tmp_path / "truth.csv", tmp_path / "guess.csv"
     truth.write_text("item,subject\na,x\nb," + ("x" if bad == "guess" else "") + "\nc,x\n")
     guess.write_text("item,cluster\na,p\nb," + ("p" if bad == "truth" else "") + "\nc,p\n")

@@ -49,7 +49,7 @@ def test_the_seed_decides_everything(protection):
     assert first.ids.tolist() != third.ids.tolist()
 
 
-def test_what_each_protection_keeps_together():
+def test_each_protection_keeps_its_groups_together():
     items = population()
     user, period = items.pseudonym, np.floor(items.time / 0.25)
 
@@ -120,6 +120,6 @@ def test_the_place_of_an_item_says_nothing():
         (lambda items, rng: PerItem()(Items.read({"x": [1]}, features="x"), rng=rng), "expected the user of each"),
     ],
 )
-def test_what_is_lacking_is_said(protect, match):
+def test_a_missing_feature_is_reported(protect, match):
     with pytest.raises(UnmaskError, match=match):
         protect(Items.read({"user": ["a"]}, pseudonym="user"), np.random.default_rng(1))

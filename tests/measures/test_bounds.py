@@ -123,7 +123,7 @@ def test_pinsker_in_nats_and_in_bits(weights, seed):
     assert np.sqrt(2) * 3.0 * np.sqrt(divergence_nats_for_regret(0.2, largest=3.0)) == pytest.approx(0.2)
 
 
-def test_what_cannot_be_bounded_is_refused():
+def test_a_loss_without_bounds_is_refused():
     belief = Posterior.from_dense(np.array([[0.5, 0.5]]))
     with pytest.raises(UnmaskError, match="matrix"):
         bounds(belief, "euclidean_medoid", coordinates=[[0.0, 0.0], [1.0, 0.0]])

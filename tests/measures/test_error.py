@@ -176,7 +176,7 @@ def test_measures_of_every_loss_in_the_common_grammar():
         estimation_error(np.ones(3))
 
 
-def test_modules_can_be_imported_beside_their_functions():
+def test_modules_can_be_imported_next_to_their_functions():
     from unmask.measures import entropy, leakage
 
     assert error.bayes is bayes

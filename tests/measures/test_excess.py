@@ -93,7 +93,7 @@ def test_a_rate_against_the_loop(seed):
     assert (gain.low, gain.high) == pytest.approx(difference(*sides, correlation=r))
 
 
-def test_who_shares_a_box_makes_a_difference_surer():
+def test_sharing_a_box_makes_a_difference_surer():
     """Mondrian's boxes hold members and control people whose luck is the same: half of the error cancels."""
     rng = np.random.default_rng(0)
     n, boxes = 2000, 50
@@ -120,7 +120,7 @@ def test_few_boxes_are_no_sample_of_boxes():
     assert clustered_gain == plain_gain
 
 
-def test_few_boxes_are_few_beside_people_in_no_box():
+def test_few_boxes_count_as_few_next_to_people_in_no_box():
     # people in no box were counted as boxes of their own, so that the six that hold the others passed for many
     rng = np.random.default_rng(0)
     n = 2000
@@ -141,7 +141,7 @@ def test_unequal_clusters_are_effectively_fewer():
     assert people._replace(cluster=None).n_clusters == pytest.approx(8**2 / (1 + 1 + 2**2 + 4**2))
 
 
-def test_what_no_truth_is_needed_for():
+def test_some_excesses_need_no_truth():
     belief, _, inside, _ = problem(1)
     gain = excess(success_probability, belief, inside=inside)
     value, weight = belief.to_dense().max(axis=1), belief.weight
@@ -149,7 +149,7 @@ def test_what_no_truth_is_needed_for():
     assert gain.control == pytest.approx(np.average(value[~inside], weights=weight[~inside]))
 
 
-def test_who_was_known_before_takes_no_part():
+def test_people_known_before_are_left_out():
     belief, truth, inside, _ = problem(2)
     is_judged = np.arange(800) % 3 > 0
     belief_of_judged = replace(

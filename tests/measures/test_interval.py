@@ -140,7 +140,7 @@ def test_c6_no_interval_leaves_the_range_of_its_measure():
 @pytest.mark.parametrize(
     ("value", "reason"), [([3.0, 3.0, 3.0], "differ"), ([1.0, np.inf, 2.0], "unbounded"), ([1.0], "one target")]
 )
-def test_where_a_sample_tells_nothing_there_is_no_interval(value, reason):
+def test_an_uninformative_sample_has_no_interval(value, reason):
     result = of_targets(np.array(value), np.full(len(value), 1 / len(value)), drawn_from=99)
     assert result[:2] == (None, None)
     assert reason in result.over

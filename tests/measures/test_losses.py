@@ -210,7 +210,7 @@ def test_none_of_these_costs_the_largest_loss(loss, n_unlisted):
 
 
 @pytest.mark.parametrize("loss", ["hamming", "squared", "absolute", "euclidean", "haversine", "euclidean_medoid"])
-def test_belief_in_nobody_has_no_nan(loss):
+def test_a_belief_without_candidates_has_no_nan(loss):
     points = np.array([[0.0, 0.0], [3.0, 4.0]])
     belief = Posterior.from_dense(np.array([[0.0, 0.0]]), prior=np.array([0.4, 0.4]))
     problem = decision_problem(loss, 2, coordinates=points)

@@ -37,7 +37,7 @@ def test_the_area_is_the_share_of_pairs(seed):
     assert interval.high - value == pytest.approx(1.959964 * variance**0.5, rel=1e-5)
 
 
-def test_who_are_all_told_apart_still_leave_doubt():
+def test_distinguishing_all_people_still_leaves_doubt():
     value, interval = area(np.arange(5.0, 10), np.arange(5.0))
     assert value == interval.high == 1
     assert interval.low < 0.6
@@ -64,7 +64,7 @@ def test_the_rule_that_is_applied_to_members_tells_as_many_control_people_as_it_
 
 
 @pytest.mark.parametrize("fpr", RATES)
-def test_who_knows_nothing_is_right_as_often_as_wrong(fpr):
+def test_random_guesses_are_right_as_often_as_wrong(fpr):
     assert classify_members(np.zeros(7), np.zeros(1000), fpr) == pytest.approx(np.full(7, fpr))
 
 
@@ -112,7 +112,7 @@ def test_epsilon_of_guesses_as_published_and_where_chance_explains_it():
 @pytest.mark.parametrize(
     ("epsilon", "m", "median"), [(1, 1000, 0.886), (1, 10_000, 0.962), (4, 1000, 3.648), (4, 10_000, 3.874)]
 )
-def test_randomized_response_is_never_told_more_than_it_is(epsilon, m, median):
+def test_randomized_response_is_never_rated_above_its_epsilon(epsilon, m, median):
     rng = np.random.default_rng(0)
     n_right = rng.binomial(m, exp(epsilon) / (1 + exp(epsilon)), 200)
     result = np.array([epsilon_of_guesses(int(count), m) for count in n_right])
@@ -150,7 +150,7 @@ def test_the_rows():
     )
 
 
-def test_who_knows_nothing_tells_nothing():
+def test_random_guesses_show_no_leakage():
     for row in evaluate_membership(*belief_of(np.zeros(500), np.zeros(500))).rows:
         assert row.posterior == pytest.approx(row.prior)
 

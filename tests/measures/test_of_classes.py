@@ -110,7 +110,7 @@ def test_a_copy_stands_for_as_many():
 
 
 @pytest.mark.parametrize("stands", [[0, 0], [0, 0, 3], [-1, 0, 2], [1, 1, 2], [1, 2, 2]])
-def test_who_stands_for_others_stands_for_themselves(stands):
+def test_representatives_must_represent_themselves(stands):
     with pytest.raises(UnmaskError, match=r"representative has shape|another representative"):
         replace(pair(), representative=np.array(stands, np.int32))
 

@@ -50,7 +50,7 @@ def test_leaked_and_unknown_people_take_no_part():
     assert result.row("false_positives").prior == pytest.approx(2 / 5)
 
 
-def test_of_nobody_named_there_is_no_precision():
+def test_without_matches_there_is_no_precision():
     result = audit(naming([-1, -1]), Truth([0, 1]))
     assert (result.row("recall").posterior, result.row("spread").posterior) == (0, 0)
     assert dict(result.not_run)["precision"].startswith("precision is 0/0")

@@ -130,7 +130,7 @@ def test_rows_must_sum_to_one_within_the_mass_tolerance(dtype):
             posterior_of(mass)
 
 
-def test_what_a_row_lacks_is_none_only_where_the_prior_allows_it():
+def test_the_mass_that_a_row_lacks_is_zero_only_if_the_prior_allows_it():
     closed = Posterior.from_dense(np.array([[0.5, 0.5 - 1e-6]]))
     assert closed.unlisted == 0
     open_ = Posterior.from_dense(np.array([[0.5, 0.5 - 1e-6]]), prior=np.array([0.5, 0.4]))

@@ -116,7 +116,7 @@ AGAINST_PRIOR = ("information_gain_bits", "total_variation", "delta_up", "delta_
 
 @settings(max_examples=60, deadline=None)
 @given(st.integers(1, N), st.floats(0.01, 0.99), st.floats(0.01, 0.99), st.integers(0, 10_000))
-def test_nobody_is_one_more_candidate(n_listed, nobody, prior_nobody, seed):
+def test_absence_is_one_more_candidate(n_listed, nobody, prior_nobody, seed):
     """A belief in "none of these" against a prior that leaves it something."""
     rng = np.random.default_rng(seed)
     p, listed_candidates = rng.dirichlet(np.ones(n_listed)) * (1 - nobody), np.sort(rng.permutation(N)[:n_listed])

@@ -48,7 +48,7 @@ def test_the_most_useful_of_those_that_pass_comes_first():
     assert assessment[-1].failures == ("risk<=0.1 fails: a, identity, risk is 0.3",)
 
 
-def test_what_is_expected_and_what_came_true_are_told_apart():
+def test_expected_and_realized_success_are_distinguished():
     expects = summary("p", "success_probability", 0.05), summary("p", "realized_success", 0.2)
     result = results(*expects, summary("p", "utility", 1.0))
     (option,) = choose(result, [Condition.parse("success_probability<=0.1")])
@@ -85,13 +85,13 @@ def test_a_requirement_may_be_about_a_target_and_any_field():  # U8
     assert choose(result, [Condition.parse("risk.q95<=0.1")])[0].state != "met"  # not known: no seed has quantiles
 
 
-def test_a_bound_inside_the_interval_is_said_to_hold_narrowly():
+def test_a_bound_inside_the_interval_holds_narrowly():
     (option,) = choose(results(summary("p", "risk", 0.09, low=0.05, high=0.13), summary("p", "utility", 1.0)), [RISK])
     assert option.state == "met"
     assert option.narrow == ("risk<=0.1 holds narrowly: the interval reaches 0.13",)
 
 
-def test_what_is_not_known_is_not_chosen():
+def test_unknown_values_are_not_chosen():
     gap = MissingCells("d", "q", "a", "failed", 1, "no solution")
     result = choose(results(summary("p", "risk", 0.05), summary("p", "utility", 1.0), gaps=[gap]), [RISK])
     assert [(option.protection, (option.state == "met")) for option in result] == [("p", True), ("q", False)]
@@ -117,7 +117,7 @@ def test_a_measure_that_some_seeds_lack_is_not_known():
     assert choose(nothing, [RISK])[0].failures == ("utility is not known in one unit",)
 
 
-def test_what_no_requirement_is_about_is_not_judged():
+def test_protections_without_the_required_row_are_not_judged():
     result = results(
         summary("p", "risk", 0.05), summary("p", "utility", 1.0),
         summary("q", "risk", 0.9, adversary="b", dataset="e"), summary("q", "utility", 1.0, adversary="b", dataset="e"),
@@ -160,18 +160,18 @@ def test_a_name_that_is_an_adversary_and_a_target_is_ambiguous():
     assert Condition.parse("job:identity:risk<1").resolve(both_summaries).adversary == "job"
 
 
-def test_a_field_that_is_none_is_told():
+def test_an_unknown_field_is_reported():
     with pytest.raises(UnmaskError, match="no field 'wurst'; did you mean 'worst'"):
         Condition.parse("risk.wurst<1")
 
 
 @pytest.mark.parametrize("text", ["risk", "risk=3", "risk<=much", "<=3", "risk<=nan"])
-def test_a_requirement_that_is_none_is_refused(text):
+def test_an_invalid_requirement_is_refused(text):
     with pytest.raises(UnmaskError, match="expected for example"):
         Condition.parse(text)
 
 
-def test_a_misspelled_measure_or_adversary_is_told():
+def test_a_misspelled_measure_or_adversary_is_reported():
     result = results(summary("p", "risk", 0.05), summary("p", "utility", 1.0))
     for text, message in (("k_peopel<=0.1", "did you mean 'k_people'"), ("c:risk<=0.1", "'c' is neither an adversary")):
         (option,) = choose(result, [Condition.parse(text)])

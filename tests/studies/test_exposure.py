@@ -32,7 +32,7 @@ def success(result, adversary, target="identity", release="release"):
 
 
 @pytest.mark.parametrize("with_original", [True, False])
-def test_whoever_knows_a_column_that_tells_everybody_apart_leads_the_findings(with_original):  # T2, U3
+def test_the_adversary_who_knows_a_unique_column_leads_the_findings(with_original):  # T2, U3
     table = people(cost=np.arange(240) * 1.5)
     release, origin = Mondrian(k=10)(table)
     result = audited(table, release, origin) if with_original else audit_tables({"release": release})
@@ -93,7 +93,7 @@ def test_a_release_in_the_order_of_its_source_leads_with_that():  # T1, R1
     }
 
 
-def test_the_order_of_what_we_release_tells_nothing_and_that_is_said():  # T1
+def test_the_row_order_of_our_releases_reveals_nothing_and_the_page_says_so():  # T1
     table = people()
     result = audited(table, *Mondrian(k=10)(table))
     row = headlines(result)["release", ORDER, "identity"]
@@ -119,7 +119,7 @@ def test_the_page_says_what_columns_restore_and_who_is_seen_inside():  # T2, U4
     assert "Who can be seen to be in the data" in page
 
 
-def test_what_needs_an_original_is_not_run_without_one():
+def test_attacks_that_need_an_original_are_not_run_without_one():
     release, _ = Mondrian(k=10)(people())
     missing = dict(audit_tables({"release": release}).not_run)
     assert missing["The order of the rows"] == "needs the original table (--original)"

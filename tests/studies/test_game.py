@@ -130,7 +130,7 @@ def test_every_number_of_a_document_has_both_ends(play_game):
     assert not play_game.deterring  # a release is advised
 
 
-def test_terms_that_only_just_keep_somebody_away_are_advised_with_a_margin():
+def test_terms_that_barely_deter_are_advised_with_a_margin():
     broker = Attacker(gain=1000, exploit_cost=5, fine=500, max_fines=1, detection=(0.05,), access_cost=50)
     game = PublisherGame(
         Publisher(benefit=6000, loss=900), {"raw": ProtectedRelease([1, 1, 2])}, {"broker": AttackerKind(broker)}
@@ -204,7 +204,7 @@ def test_one_person_at_a_time_and_all_at_once(play_game):
     )
 
 
-def test_nobody_is_called_safe_where_nobody_is_safe_alone(play_game):
+def test_no_person_is_called_safe_if_none_is_safe_alone(play_game):
     exposed = tuple(replace(attacker, safe_alone=0, safe_re_identified=0.0) for attacker in play_game.alone)
     assert describe_spared(exposed) == "No person is safe alone."
     spared = (replace(exposed[0], safe_alone=3), *exposed)
@@ -336,7 +336,7 @@ def test_the_envelope_has_the_decision(folder):
     assert decision["payoff"] == envelope["results"][0]["payoff"]
 
 
-def test_who_believes_otherwise_is_caught_as_it_is(tmp_path, monkeypatch):
+def test_detection_follows_its_true_rate_whatever_attackers_believe(tmp_path, monkeypatch):
     """Attackers who expect no detection are not deterred by any fine."""
     monkeypatch.setattr("unmask.studies.game.offers.sensitivity", lambda *_, **__: ())
     monkeypatch.setattr("unmask.studies.game.offers.FINES", 3)
@@ -389,7 +389,7 @@ def test_a_profile_may_be_a_table_with_a_range():
         ({"publisher": {"benefit": 1, "loss": 1}, "attackers": [{"name": "a"}] * 2}, "same name"),
     ],
 )
-def test_a_game_that_is_none_is_refused(tmp_path, document_text, message):
+def test_an_invalid_game_is_refused(tmp_path, document_text, message):
     path = tmp_path / "plan.toml"
     path.write_text(format_document(document_text))
     with pytest.raises(UnmaskError, match=message):
@@ -567,7 +567,7 @@ def test_a_search_without_a_k_that_deters_says_so(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("largest", [1, -2, 2.5, True, "many"])
-def test_a_largest_k_that_is_none_is_refused(tmp_path, largest):
+def test_an_invalid_largest_k_is_refused(tmp_path, largest):
     with pytest.raises(UnmaskError, match="largest_k"):
         parse_game({**EASY, "publisher": {"benefit": 1, "loss": 1, "largest_k": largest}}, tmp_path)
 

@@ -118,7 +118,7 @@ def test_the_page_speaks_of_the_overlap_and_of_the_scores_that_it_shows(name):
     assert "Overlap 0.5/0.75" not in render(result)
 
 
-def test_who_sees_which_way_links_go_does_not_pass_the_bound(tmp_path):
+def test_an_adversary_who_knows_link_direction_does_not_pass_the_bound(tmp_path):
     """60 people link to three others each, and 60 are linked by the same three: twins but for the way."""
     rng = np.random.default_rng(0)
     core = [(f"c{u}", f"c{v}") for u, v in rng.integers(60, size=(300, 2)).tolist() if u != v]
@@ -158,7 +158,7 @@ def test_a_perfect_copy_is_named_up_to_its_twins():
     assert measure(result, "error_hops").posterior < 0.2 < measure(result, "error_hops").prior
 
 
-def test_nobody_can_be_named_where_nothing_is_shared():
+def test_without_shared_people_no_match_is_possible():
     rng = np.random.default_rng(0)
     first, second = friends(seed=1), friends(seed=2)
     truth = rng.permutation(min(first.n_nodes, second.n_nodes))
@@ -169,7 +169,7 @@ def test_nobody_can_be_named_where_nothing_is_shared():
     assert "0 of 2 runs" in " ".join(sentences(result))
 
 
-def test_g9_rates_are_means_over_all_runs_and_the_share_that_spread_stands_beside_them():
+def test_g9_rates_are_means_over_all_runs_and_the_share_of_spread_runs_is_shown():
     result = summed([trial(60, 10), trial(50, 20), trial(0, 1)])
     assert (result.runs, result.spread_in) == (3, 2)
     assert result.recall == pytest.approx(1.1 / 3)
@@ -195,7 +195,7 @@ def test_g6_people_without_an_entry_in_a_partial_truth_are_neither_right_nor_wro
     assert "false_positives" not in measures
 
 
-def test_g6_a_partial_truth_is_said_and_changes_no_recall():
+def test_g6_a_partial_truth_is_noted_and_changes_no_recall():
     graph = friends()
     truth = np.where(np.arange(graph.n_nodes) % 3 == 0, np.arange(graph.n_nodes), -1)
     whole_graph = audit_networks({"r": GivenPair(graph, graph, truth)}, plan())
@@ -304,7 +304,7 @@ def test_seeds_that_need_no_truth():
     assert facts(result)[0].coverage > 0.1
 
 
-def test_an_attack_that_refuses_is_told():
+def test_an_attack_that_refuses_is_reported():
     scene = {"r": DerivedPair(friends(), 0.8, 0.9)}
     result = audit_networks(scene, plan(attacks={"big": Refuses(), "Nar09": Nar09()}, transition=(5,)))
     assert ("big on r", "failed: too large for me") in result.not_run
@@ -314,7 +314,7 @@ def test_an_attack_that_refuses_is_told():
 
 
 @pytest.mark.parametrize("knowledge", [True, False])
-def test_what_was_not_measured_of_an_attack_is_one_line_for_each_reason(knowledge):
+def test_missing_measures_of_an_attack_are_one_line_for_each_reason(knowledge):
     graph, seeds = friends(100), SeedPairs(np.arange(15), np.arange(15))
     scene = GivenPair(graph, graph, np.arange(100), seeds) if knowledge else GivenPair(graph, graph, leaked=seeds)
     result = audit_networks({"r": scene}, plan(attacks={"Nar09": Nar09(), "again": Nar09()}))
@@ -333,7 +333,7 @@ def test_transition_holds_the_planned_number_too():
     assert first.recall < last.recall
 
 
-def test_given_seeds_keep_their_one_run_beside_other_numbers():
+def test_given_seeds_have_one_run_next_to_other_seed_counts():
     graph = friends()
     scene = GivenPair(graph, graph, np.arange(graph.n_nodes), SeedPairs(np.arange(20), np.arange(20)))
     single = audit_networks({"r": scene}, plan(runs=3))
@@ -343,7 +343,7 @@ def test_given_seeds_keep_their_one_run_beside_other_numbers():
     assert ("21 seeds on r", "failed: 21 seeds are requested, but 20 are given; use fewer") in result.not_run
 
 
-def test_a_number_of_seeds_that_leaves_nobody_is_not_run():
+def test_a_number_of_seeds_that_leaves_no_person_is_not_run():
     graph = friends(60)
     result = audit_networks(
         {"r": GivenPair(graph, graph, np.arange(graph.n_nodes))}, plan(seeds="random", transition=(graph.n_nodes,))
@@ -369,7 +369,7 @@ def test_seeds_by_rank_on_a_given_pair_have_one_run(seeds):
     assert facts(made)[0].runs == 2  # other graphs
 
 
-def test_the_bound_is_of_the_release_that_is_told():
+def test_the_bound_is_of_the_described_release():
     graph = friends()
     scenes = {"less": DerivedPair(graph, 0.8, 0.5), "more": DerivedPair(graph, 1.0, 1.0)}
     result = audit_networks(scenes, plan(n_seeds=40))
@@ -418,7 +418,7 @@ def test_a_plan_of_nothing_is_refused(settings, message):
         plan(**settings)
 
 
-def test_truths_of_nobody_and_mixed_scenes_are_refused():
+def test_empty_truths_and_mixed_scenes_are_refused():
     graph = friends(60)
     with pytest.raises(UnmaskError, match="nobody is in both"):
         GivenPair(graph, graph, np.full(graph.n_nodes, -1))
@@ -451,7 +451,7 @@ def test_a_misspelled_attack_is_one_sentence(text, message):
         parse_attacks([text])
 
 
-def test_g4_by_default_every_attack_is_run_and_what_was_not_is_said():
+def test_g4_by_default_every_attack_runs_and_omissions_are_listed():
     graph = friends()
     scene = {"r": DerivedPair(graph, 0.9, 0.9)}
     attacks = {**parse_attacks(DEFAULT), "Ensemble": Ensemble(rounds=1)}
@@ -468,7 +468,7 @@ def test_g4_by_default_every_attack_is_run_and_what_was_not_is_said():
     assert f"Attacks that were not requested may find more: {remaining_attacks}." in text
 
 
-def test_what_the_ensemble_announces_stands_beside_what_came_true():
+def test_announced_probabilities_of_the_ensemble_are_shown_next_to_realized_ones():
     scene, plan_asked = {"r": DerivedPair(friends(), 0.9, 0.9)}, plan(attacks={"Ensemble": Ensemble()}, runs=1)
     steps = []
     chosen = audit_networks(scene, replace(plan_asked, n_seeds=40), progress=steps.append)
@@ -501,7 +501,7 @@ def test_with_a_partial_truth_nothing_bounds_what_is_right_of_anybody():
     assert (part.recall, part.right_high) == (whole_part.recall, None)
 
 
-def test_what_one_run_refuses_is_announced_of_none():
+def test_if_one_run_refuses_no_run_announces():
     clear = Announcement(recall=0.9, recall_low=0.8, recall_high=1.0, right_high=0.6, right=0.5, seed_check="h")
     bound = replace(clear, recall=None, recall_low=None, recall_high=0.8, seed_check="b")
     silent = replace(bound, recall_high=None, right_high=None, seed_check="s", refused=("refuted",))
@@ -544,7 +544,7 @@ def test_a_checkpoint_without_rounds_to_keep_is_refused(tmp_path):
         plan(attacks=parse_attacks(["Nar09"]), checkpoint=tmp_path)
 
 
-def test_how_many_given_seeds_are_nobody_is_said_on_the_page():
+def test_the_page_counts_given_seeds_that_are_no_person():
     graph = replace(friends(), labels=np.arange(300))
     seeds_given = SeedPairs.from_labels(graph, graph, [*range(20), 300, 301], [*range(20), 300, 301])
     scene = GivenPair(graph, graph, np.arange(graph.n_nodes), leaked=seeds_given)
@@ -565,7 +565,7 @@ def test_a_list_of_people_and_their_groups_is_not_taken_for_people_in_silence():
     assert judged == "216 of the 240 people of the file are judged: a random sample, which stands for all."
 
 
-def test_how_many_given_seeds_are_wrong_by_the_truth_is_said_on_the_page():
+def test_the_page_counts_given_seeds_that_are_wrong_by_the_truth():
     graph, seeds_known = friends(), np.arange(20)
     image = seeds_known.copy()
     image[:3] = [1, 2, 0]
@@ -581,7 +581,7 @@ def test_how_many_given_seeds_are_wrong_by_the_truth_is_said_on_the_page():
     assert audit_networks({"r": of_one}, plan(runs=1)).cautions == ()
 
 
-def test_what_a_release_has_besides_edges_is_said_on_the_page():
+def test_the_page_notes_attributes_of_a_release_besides_edges():
     graph = friends()
     weighted = replace(graph, dropped=Dropped(attributes=("direction", "cents", "since")))
     only_released = GivenPair(weighted, graph, np.arange(graph.n_nodes))
@@ -604,7 +604,7 @@ def test_the_notes_of_a_page_tell_counts_from_beliefs_and_whose_they_are():
     assert "B: over 1 run; it spread in 0" in page
 
 
-def test_that_given_seeds_are_taken_for_a_sample_is_said():
+def test_the_page_notes_that_given_seeds_count_as_a_sample():
     graph = friends()
     seeds_known = np.arange(40)
     scene = GivenPair(graph, graph, np.arange(graph.n_nodes), leaked=SeedPairs(seeds_known, seeds_known))

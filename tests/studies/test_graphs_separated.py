@@ -36,7 +36,7 @@ def by_hand(separation, graph, plan_asked):
 
 
 @pytest.mark.parametrize("separation", SEPARATIONS)
-def test_what_is_told_of_people_with_several_identities_is_that_of_the_library(separation):
+def test_results_about_people_with_several_identities_equal_the_library(separation):
     graph, plan_asked = friends(600), plan(runs=1)
     scenes = {"whole": DerivedPair(graph, 0.8, 0.9), "several": DerivedPair(graph, 0.8, 0.9, separation)}
     result = audit_networks(scenes, plan_asked)
@@ -84,7 +84,7 @@ def test_the_unprotected_release_is_what_it_is_alone():
 
 
 @pytest.mark.parametrize("whose_identities", ["the release", "the plan"])
-def test_by_default_further_identities_are_looked_for_and_what_is_learned_of_contacts_is_said(whose_identities):
+def test_by_default_further_identities_are_attacked_and_learned_contacts_reported(whose_identities):
     graph, separation = friends(100), IdentitySeparation("best", 3, adopters=0.5)
     if whose_identities == "the plan":
         result = audit(graph, overlaps=[(0.9, 0.9)], separation=[separation], runs=1)
@@ -108,7 +108,7 @@ def test_by_default_further_identities_are_looked_for_and_what_is_learned_of_con
 @pytest.mark.parametrize(
     ("share", "advised"), [(0.95, "--with NAME"), (0.01, "--with IdentitySeparation:identities=N:adopters=SHARE")]
 )
-def test_what_to_do_next_is_the_kind_of_protection_that_hides_most(share, advised):
+def test_the_advised_protection_is_the_kind_that_hides_most(share, advised):
     protections = [IdentitySeparation("best", 3, adopters=0.9), PerturbEdges(delete=share, add=0.0)]
     result = audit(friends(), overlaps=[(0.9, 0.9)], separation=protections, attacks=["Nar09"], runs=1)
     recall = {point.release: point.recall for point in facts(result, "separations")}
@@ -116,14 +116,14 @@ def test_what_to_do_next_is_the_kind_of_protection_that_hides_most(share, advise
     assert f"unmask protect graph \u2026 {advised}<" in render(result)
 
 
-def test_where_further_identities_were_not_looked_for_it_is_said():
+def test_the_page_notes_if_further_identities_were_not_attacked():
     scene = {"several": DerivedPair(friends(), 0.9, 0.9, IdentitySeparation("best", 3, adopters=0.5))}
     assert ("the attack Iterated", "it was not requested") in audit_networks(scene, plan(runs=1)).not_run
     scene_made = {"whole": DerivedPair(friends(), 0.9, 0.9, SwitchEdges())}
     assert "the attack Iterated" not in dict(audit_networks(scene_made, plan(runs=1)).not_run)
 
 
-def test_where_nobody_takes_several_identities_nothing_is_told_of_those_who_do():
+def test_if_no_person_separates_results_about_separated_people_are_absent():
     separation = IdentitySeparation("best", 3, adopters=0.0)
     result = audit_networks({"nobody": DerivedPair(friends(), 0.8, 0.9, separation)}, plan(n_seeds=30))
     assert {row.target for row in result.rows} == {"identity"}
@@ -132,7 +132,7 @@ def test_where_nobody_takes_several_identities_nothing_is_told_of_those_who_do()
     assert not any("several identities in" in sentence for sentence in sentences(result))
 
 
-def test_where_people_have_several_identities_no_bound_is_given():
+def test_people_with_several_identities_have_no_bound():
     result = audit_networks({"several": DerivedPair(friends(), 0.8, 0.9, SEPARATIONS[0])}, plan(n_seeds=30))
     assert summary_of(result).most_recall is None
     (point,) = facts(result, "separations")
@@ -163,7 +163,7 @@ def test_any_identity_of_a_person_is_right_in_a_release_that_is_given():
     assert summary_of(evaluated_whole).most_recall is None
 
 
-def test_what_a_given_release_tells_of_contacts_is_what_it_tells_of_those_before():
+def test_contacts_learned_from_a_given_release_are_those_of_the_original():
     graph, plan_asked = friends(600), plan(n_seeds=40, runs=1)
     separated = IdentitySeparation("basic", 2, adopters=0.3)(graph, rng=np.random.default_rng(1))  # which drops nobody
     release, origin = separated
@@ -214,7 +214,7 @@ def test_the_page_says_how_many_identities_and_who_refuses():
     )
 
 
-def test_changed_edges_are_tried_beside_the_network_and_their_losses_stand_beside_the_risk():
+def test_changed_edges_are_attacked_next_to_the_network_and_their_losses_shown_next_to_the_risk():
     protections = [KDegree(k=5), SwitchEdges(share=10.0)]
     result = audit(
         friends(600), overlaps=[(0.9, 0.9)], separation=protections, attacks=["Rematch"], seeds="random:20", runs=1

@@ -37,7 +37,7 @@ def cells_of(tmp_path, text, **settings):
     return read_plan(tmp_path / "plan.toml", **settings).cells()
 
 
-def test_who_knows_the_mechanism_of_every_cell(tmp_path):
+def test_one_adversary_knows_the_mechanism_of_every_cell(tmp_path):
     identity, value, *boxes = cells_of(tmp_path, PLAN)
     census = Table.read(
         synthetic_census(400, rng=identity.rng("dataset")), quasi_identifiers=("age", "sex"), sensitive="diagnosis"
@@ -92,7 +92,7 @@ knows = { targets = 200, error = 0.4 }
         ('use = "tables.Mondrian"\nwith = { k = 5 }', True),
     ],
 )
-def test_who_takes_moved_cells_for_true_is_no_adversary_to_go_by(tmp_path, protection, asked_question):
+def test_attacks_that_take_perturbed_cells_for_true_are_not_run(tmp_path, protection, asked_question):
     plan = PLAN.partition("[[protections]]")[0] + f"[[protections]]\n{protection}\n" + NEIGHBOR
     for cell in cells_of(tmp_path, plan):
         if asked_question:

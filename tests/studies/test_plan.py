@@ -161,7 +161,7 @@ def test_the_order_of_keys_does_not_change_a_digest():
         (lambda text: text + '[[adversaries]]\nuse = "graphs.Nar09"\nknows = {edge_overlap = 0}\n', "above 0, to 1"),
     ],
 )
-def test_a_wrong_plan_is_told_in_one_sentence_with_the_place(tmp_path, change, message):
+def test_a_wrong_plan_is_reported_in_one_sentence_with_the_place(tmp_path, change, message):
     with pytest.raises(UnmaskError, match=r"document 'plan\.toml'") as caught:
         plan_of(tmp_path, change(CENSUS + NEIGHBOR))
     assert message in str(caught.value)
@@ -204,7 +204,7 @@ GENERAL = '[[protections]]\nuse = "tables.Generalize"\nwith = { levels = { age =
         (('"age", ', "5, "), "quasi_identifiers[1] is 5, expected a text"),
     ],
 )
-def test_a_column_that_is_not_there_is_told_before_anything_runs(tmp_path, change, message):
+def test_a_missing_column_is_reported_before_anything_runs(tmp_path, change, message):
     (tmp_path / "people.csv").write_text("name,age,sex,zip,job\nx,1,f,1,a\ny,2,m,2,b\n")
     (tmp_path / "zip.csv").write_text("1;*\n2;*\n")
     text = PEOPLE + NEIGHBOR + GENERAL

@@ -77,7 +77,7 @@ def test_a_plan_that_grows_runs_only_what_is_new(tmp_path):
     assert states == [(done, 10) for done in range(5, 11)]
 
 
-def test_a_failing_cell_says_why_and_stops_nobody(tmp_path):
+def test_a_failing_cell_gives_its_reason_and_stops_no_other_cell(tmp_path):
     plan = plan_of(tmp_path, adversary='loss = "haversine"')
     outcome = run_study(plan, tmp_path / "run")
     assert (outcome.failed, outcome.done) == (6, 0)
@@ -132,7 +132,7 @@ def test_a_cell_out_of_time_is_stopped_and_the_rest_goes_on(tmp_path):
     assert run_study(plan, tmp_path / "run").timed_out == 2  # not tried again unless asked
 
 
-def test_a_budget_of_memory_that_no_worker_starts_in_is_said(tmp_path, capfd):
+def test_a_memory_budget_too_small_for_a_worker_is_reported(tmp_path, capfd):
     plan = plan_of(tmp_path, seeds=1, extra="[budget]\nmemory_gib = 0.05")
     assert run_study(plan, tmp_path / "run").failed == 2
     ((reason,),) = rows(tmp_path / "run", "distinct reason")
@@ -304,7 +304,7 @@ def test_any_flipped_bit_or_cut_costs_only_the_lines_it_touches(tmp_path):
     assert "d" in Journal(path).results
 
 
-def test_only_what_is_about_the_journal_is_said_of_it(tmp_path, monkeypatch):
+def test_only_errors_of_the_journal_blame_the_journal(tmp_path, monkeypatch):
     def refused(*_):
         raise OSError(11, "Resource temporarily unavailable")
 
@@ -314,7 +314,7 @@ def test_only_what_is_about_the_journal_is_said_of_it(tmp_path, monkeypatch):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="limits")
-def test_a_full_disk_is_told_of_the_journal_and_what_fits_stays(tmp_path):
+def test_a_full_disk_is_reported_for_the_journal_and_complete_records_stay(tmp_path):
     import resource
 
     limits, path = resource.getrlimit(resource.RLIMIT_FSIZE), tmp_path / JOURNAL

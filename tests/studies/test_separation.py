@@ -91,7 +91,7 @@ def test_identities_are_never_more_than_contacts():
         advise_identity(path, 1, discovery=[])
 
 
-def test_without_friends_of_friends_anonymity_is_none():
+def test_without_friends_of_friends_anonymity_is_undefined():
     pairs = SocialGraph.from_edges([0, 2, 3], [1, 3, 4])
     advice = advise_identity(pairs, 0)
     assert (advice.anonymity, advice.rank) == (None, None)
@@ -99,7 +99,7 @@ def test_without_friends_of_friends_anonymity_is_none():
     assert not any(value != value for value in astuple(advice) if isinstance(value, float))
 
 
-def test_what_is_not_known_is_said_to_be_unknown(network):
+def test_unknown_values_are_shown_as_unknown(network):
     unknown, with_discovery = advise_identity(network, 5), advise_identity(network, 5, discovery=[0.0, 0.4])
     assert unknown.weak is None
     assert any("is not known" in sentence for sentence in sentences(unknown))
@@ -137,7 +137,7 @@ def nobody(release, knowledge, *, rng=None):
     return replace(belief, mapping=np.full(knowledge.graph.n_nodes, -1, dtype=np.int32))
 
 
-def test_an_attack_that_names_nobody_finds_no_identity(network):
+def test_an_attack_without_matches_finds_no_identity(network):
     hub = int(np.argmax(network.degree))
     rng = np.random.default_rng(1)
     result = simulated_discovery(network, hub, nobody, identities=3, n_seeds=15, runs=2, rng=rng)
@@ -153,7 +153,7 @@ def test_the_largest_identity_comes_first(network):
     assert result[0] > 0
 
 
-def test_who_is_in_no_split_is_told():
+def test_a_person_outside_every_split_is_reported():
     """A node without a tie is never found by its ties; one of another part of the network is in half of the splits."""
     u, v = np.triu_indices(12, 1)
     graph = SocialGraph.from_edges([*u, 12], [*v, 13], n_nodes=15)

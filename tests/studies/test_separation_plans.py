@@ -165,7 +165,7 @@ def test_discovery_of_a_plan_is_that_of_the_api(tmp_path):
     assert ("basic", "without", 0, "discovery") not in rows
 
 
-def test_where_nobody_separates_all_seeds_are_whole(tmp_path):
+def test_if_no_person_separates_all_seeds_are_whole(tmp_path):
     mixed = adversary("mixed", ', who = "mixed"', "")
     rows, _ = rows_of(tmp_path, PEOPLE + adversary() + mixed)
     assert rows["none", "mixed", 0, "recall"] == rows["none", "nar09", 0, "recall"]
@@ -228,7 +228,7 @@ def test_an_attack_on_several_identities_is_made_of_another(tmp_path):
         ('use = "none"', ', who = "mixed"', "discovery = { people = 5 }", "leave one out"),
     ],
 )
-def test_what_cannot_be_is_said_with_what_can(tmp_path, protection, knows, settings, message):
+def test_impossible_settings_are_refused_with_the_possible_ones(tmp_path, protection, knows, settings, message):
     text = f"{PEOPLE}\n[[protections]]\n{protection}\n{adversary(knows=knows, settings=settings)}"
     (tmp_path / "plan.toml").write_text(text)
     with pytest.raises(UnmaskError, match=message):

@@ -50,7 +50,7 @@ def cell(tmp_path):
     return write_cell
 
 
-def test_somebody_who_knows_several_rows_finds_whom_one_row_hides(cell):
+def test_an_adversary_who_knows_several_rows_finds_people_hidden_in_one_row(cell):
     class_attack, several = cell("ClassAttack"), cell("SeveralRows")
 
     success_of_one, four = class_attack["realized_success"], several["realized_success"]
@@ -76,7 +76,7 @@ def test_a_draw_of_people_is_of_people(cell):
     assert sampled_success.interval == f"targets drawn from {PEOPLE} people"
 
 
-def test_where_nothing_puts_rows_together_they_are_not_asked(cell):
+def test_without_linked_rows_the_attack_on_several_rows_is_not_run(cell):
     with pytest.raises(NotRunError, match="no kept column has a value for each person"):
         cell("SeveralRows", code=np.arange(cell.rows))
     assert cell("ClassAttack", code=np.arange(cell.rows))["realized_success"].note == ""

@@ -100,7 +100,7 @@ def test_e2_a_plan_is_played_out_for_the_holder_of_a_register_whose_people_are_k
     )
 
 
-def test_t6_the_page_says_for_whom_an_inference_is_exact():
+def test_t6_the_page_names_the_people_with_an_exact_inference():
     assert any(
         "exact if people of a class are exchangeable" in line for line in audit_tables({"r": census()}).assumptions
     )

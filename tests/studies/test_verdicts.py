@@ -65,7 +65,7 @@ def test_those_that_miss_come_nearest_first():
     assert [option.n_missed for option in list_judged(build_results(), "risk <= 0.05")] == [0, 1, 1, 1]
 
 
-def test_what_has_no_result_is_open_with_its_reason():
+def test_conditions_without_a_result_are_open_with_their_reason():
     (incomplete,) = (
         option
         for option in list_judged(

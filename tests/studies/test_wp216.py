@@ -71,6 +71,6 @@ def test_parts_of_the_people_themselves_are_linked(tmp_path):
         ("SinglingOut", "knows = { targets = 5 }", "hold_back = 0.5", "targets"),
     ],
 )
-def test_what_cannot_be_asked_is_said(tmp_path, adversary, adversary_text, held_back, message):
+def test_impossible_questions_are_refused(tmp_path, adversary, adversary_text, held_back, message):
     with pytest.raises(UnmaskError, match=message):
         rows(tmp_path, "tables.Identity", adversary, adversary_text, held_back)

@@ -57,7 +57,7 @@ def test_overlapping_boxes_weigh_records_by_one_over_volume():
     assert dense(belief)[0] == pytest.approx([0, 0, 1])
 
 
-def test_what_the_adversary_does_not_know_changes_no_weight():
+def test_columns_that_the_adversary_does_not_know_change_no_weight():
     # three disjoint boxes over age; of the second person he knows the sex alone, so every record of that sex is alike
     columns = {"age": ["[20, 24]", "[30, 31]", "[40, 49]"], "sex": ["f", "f", "m"]}
     release = Table.read(columns, quasi_identifiers=("age", "sex"))
@@ -126,7 +126,7 @@ def test_wide_columns_of_exact_values_are_joined_as_a_table_of_them_says(monkeyp
             assert np.array_equal(dense(holder(released, Background(knowledge))), register_by_table)
 
 
-def test_a_person_nobody_fits_is_believed_absent():
+def test_a_person_without_a_fitting_row_is_believed_absent():
     belief = ClassAttack()(ages("[20, 29]"), Background(ages(50)))
     assert belief.unlisted.tolist() == [1.0]
     assert audit(belief, Truth([ABSENT])).row("realized_success").posterior == 0

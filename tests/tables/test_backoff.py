@@ -100,7 +100,7 @@ def test_back_off_against_a_loop(seed, boxes):
     assert np.abs(belief.to_dense() - expected).max() < 1e-9
 
 
-def test_who_is_known_by_a_useless_column_alone_gets_the_margin():
+def test_people_known_by_a_useless_column_alone_get_the_marginal():
     release = Table.read(
         {"x": list("aabb") * 30, "y": list("cd") * 60, "s": list("uuvv") * 30},
         quasi_identifiers=("y", "x"),
@@ -134,7 +134,7 @@ def test_a_value_that_the_release_lacks_has_its_share_of_the_population():
     assert BackOff("s")(release, Background(stranger, population)).to_dense()[0] == pytest.approx([0.25, 0.5, 0.25])
 
 
-def test_whom_no_record_fits_is_believed_what_the_release_says_of_people_like_them():
+def test_people_without_a_fitting_record_get_the_belief_about_similar_people():
     columns = drawn(200, 0)
     release, population = read({name: cells[:100] for name, cells in columns.items()}), read(columns)
     targets = Table.read({"age": [4, 9], "sex": ["f", "f"]}, quasi_identifiers=("age", "sex"))
@@ -153,7 +153,7 @@ def test_too_many_probabilities_are_refused():
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_what_is_repeated_against_a_loop(seed):
+def test_replicated_uniques_and_correct_disclosure_against_a_loop(seed):
     columns, population = drawn(40, seed), drawn(60, seed + 20)
     release, original = read(columns), read(population)
     keys, people = (list(zip(side["age"], side["sex"], strict=True)) for side in (columns, population))
@@ -203,7 +203,7 @@ def test_the_baseline_is_the_best_attack_on_control_people():
         assert attacks["all columns"].baseline is None
 
 
-def test_what_is_not_learned_is_said():
+def test_tables_without_a_learner_have_a_reason():
     _, _, release = synthetic(2)
     assert "Inference from all rows" in [analysis for analysis, _ in unmask.audit(release).not_run]
     n = 5000

@@ -70,7 +70,7 @@ def test_a_handful_of_people_may_tell(n):
     assert belief.status != "calibrated"
 
 
-def test_what_is_wrong_is_mended_and_earned():
+def test_calibration_corrects_wrong_beliefs_and_is_rewarded():
     """Beliefs that announce 16 points too much are refuted as they are; told by control people they keep their word."""
     (p, value), (targets, is_right) = drawn(4000, 0, share_wrong=0.6), drawn(4000, 1, share_wrong=0.6)
     assert check_status(believed(targets), Truth(is_right))[0] == "refuted"
@@ -79,7 +79,7 @@ def test_what_is_wrong_is_mended_and_earned():
     assert check_status(belief, Truth(is_right))[0] == "calibrated"
 
 
-def test_what_is_right_is_left():
+def test_calibration_leaves_right_beliefs():
     """Calibration changes nothing if beliefs are right, or people are too few."""
     (p, value), (targets, _) = drawn(60, 2), drawn(10, 3)
     belief, _ = calibrate_by_control(believed(targets), believed(p), Truth(value))
@@ -90,7 +90,7 @@ def test_what_is_right_is_left():
 
 
 @pytest.mark.parametrize("owner", [1, 41, 399])
-def test_nobodys_own_value_counts(owner):
+def test_a_persons_own_value_does_not_calibrate_them(owner):
     """Whoever's value changes, what is believed of the people of their own half does not."""
     p, value = drawn(400, 4, share_wrong=0.6)
     changed = value.copy()
@@ -111,7 +111,7 @@ def test_people_who_weigh_nothing_tell_nothing():
     assert weighed_belief == pytest.approx(unweighed_belief, abs=1e-12)
 
 
-def test_a_value_that_nobody_could_have_tells_nothing():
+def test_a_value_of_prior_zero_calibrates_nothing():
     """The prior of the value is 0."""
     p, value = drawn(400, 6, share_wrong=0.6)
     p = np.insert(p, 3, 0.0, axis=1)

@@ -64,7 +64,7 @@ def test_notations_of_intervals(text, low, high):
 @pytest.mark.parametrize(
     "text", ["30-20", "(20, 20)", "20-", "a-b", "1,2", "", "[20; 30", "1_000", "1e999", "nan", "inf", "2020-01-01"]
 )
-def test_what_is_no_interval(text):
+def test_other_text_is_not_an_interval(text):
     assert NUMBERS.read(text) is None
 
 
@@ -114,7 +114,7 @@ def test_interval_labels_are_canonical():
         ({"orders": {"age": 3}}, "the order of column 'age' is 3, expected a list"),
     ],
 )
-def test_a_type_and_an_order_that_are_none_are_refused(text, message):
+def test_an_unknown_type_or_order_is_refused(text, message):
     with pytest.raises(UnmaskError, match=message):
         Table.read({"age": ["1", "2"]}, quasi_identifiers="age", **text)
 

@@ -201,7 +201,7 @@ def test_a_synthetic_release_has_no_row_of_anybody():
     assert [result.criteria["release"][name] for name in ("k", "prosecutor_average")] == [None, None]
 
 
-def test_rows_that_are_nobodys_are_not_somebodys_too():
+def test_rows_without_a_person_have_no_second_person():
     members, _, release, _ = audited()
     with pytest.raises(UnmaskError, match="no original was given"):
         unmask.audit(release, synthetic=True)

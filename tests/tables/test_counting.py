@@ -300,7 +300,7 @@ def test_an_audit_takes_counted_tables_and_tables_in_memory_alike(people):
 
 @pytest.mark.parametrize("keep", [("pay",), ("pay", "note")])
 @pytest.mark.parametrize("missing", ["own", "excluded"])
-def test_whoever_knows_every_released_column_is_the_one_in_memory(engine, people, missing, keep):
+def test_the_adversary_who_knows_all_released_columns_equals_the_one_in_memory(engine, people, missing, keep):
     extra = {"missing": missing, "sensitive": ("ill",), "keep": keep, "hierarchies": {"zip": TREE}}
     result = audit_tables({"r": count_source(engine, str(people), roles(**extra)).table})
     expected = audit_tables({"r": in_memory(people, **extra)})
@@ -363,7 +363,7 @@ def test_a_population_gives_the_journalist_and_the_marketer(engine, people, tmp_
     assert expected.marketer < expected.prosecutor_average
 
 
-def test_nobody_fits_a_record_that_the_register_does_not_know(tmp_path):
+def test_a_record_outside_the_register_has_no_candidate(tmp_path):
     (tmp_path / "release.csv").write_text("age\n30\n30\n55\n")
     (tmp_path / "register.csv").write_text("age\n30\n41\n")
     with open_engine("duckdb") as engine:
@@ -509,7 +509,7 @@ def test_an_estimate_counts_rows_and_combinations_and_says_so_in_one_line(people
     assert "\n" not in str(result)
 
 
-def test_what_exceeds_the_memory_is_refused_in_one_sentence(people):
+def test_an_audit_that_exceeds_the_memory_is_refused_in_one_sentence(people):
     result = estimated(people)
     check_memory({"r": result}, result.n_bytes)
     with pytest.raises(FailedError, match=r"combinations of cells need .* of arrays, which have .*; give more memory"):

@@ -44,7 +44,7 @@ def test_distinct_keys_are_the_same_by_counting_by_sorting_and_by_argsort(space)
 
 
 @pytest.mark.parametrize("space", [50, 2**40, 2**62])
-def test_what_weighs_nothing_is_no_key_however_keys_are_counted(space):
+def test_rows_of_weight_zero_are_not_a_key_however_keys_are_counted(space):
     empty = np.array([], dtype=np.int64)
     assert [part.tolist() for part in distinct(empty, space, weight=empty)] == [[], []]
     result = distinct(np.array([7, 3, 5, 3]), space, weight=np.array([0, 1, 0, 2]))

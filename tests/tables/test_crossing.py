@@ -76,7 +76,7 @@ def test_beliefs_are_near_the_shares_of_all_worlds():
     assert np.mean(announced) == pytest.approx(np.mean(expected), abs=0.01)
 
 
-def test_whose_value_only_both_releases_tell_is_certain():
+def test_a_value_that_only_both_releases_together_reveal_is_certain():
     """Person 0 alone is in the first class of both, and one value is in both."""
     a, b = [0, 0, 1, 1], [0, 1, 0, 1]
     first, second = _table(a=a, ill=[0, 1, 2, 3]), _table(b=b, ill=[0, 1, 2, 3])
@@ -89,7 +89,7 @@ def test_whose_value_only_both_releases_tell_is_certain():
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_a_release_beside_itself_tells_no_more(seed):
+def test_a_release_next_to_itself_reveals_no_more(seed):
     _, (release, _), background = _planted(seed, n=30)
 
     crossed, single = IntersectionAttack((release,))(release, background), ClassAttack()(release, background)
@@ -97,7 +97,7 @@ def test_a_release_beside_itself_tells_no_more(seed):
     assert crossed.to_dense() == pytest.approx(single.to_dense(), abs=1e-9)
 
 
-def test_people_may_be_told_as_one_of_the_releases():
+def test_people_may_be_described_as_one_of_the_releases():
     _, (_, second), _ = _planted(0, n=30)
     alike = Table.read({"b": second["b"], "ill": second["ill"]}, quasi_identifiers="b", sensitive="ill")
 
@@ -148,7 +148,7 @@ def announced_and_realized(release, origin, belief, table):
 
 
 @pytest.mark.parametrize("n_releases", [2, 3])
-def test_what_is_announced_comes_true(n_releases):
+def test_announced_equals_realized(n_releases):
     crossed_pairs, single_pairs = [], []
     for seed in range(3):
         table = _people(seed)
@@ -169,7 +169,7 @@ def test_what_is_announced_comes_true(n_releases):
     assert came_true > 0.05 + np.mean(single_pairs, axis=0)[3]
 
 
-def test_who_has_no_record_is_not_believed_to_have_one():
+def test_people_without_a_record_are_not_believed_to_have_one():
     table = _people(0)
     rng, dropped = np.random.default_rng(0), 200
     (first, origin), (second, _) = _only(table, "age", 10, 0), _only(table, "zip", 10, 0)
@@ -244,7 +244,7 @@ def _reason_not_run(data):
     return dict(data.not_run).get("Combining the releases", "")
 
 
-def test_why_nobody_crosses():
+def test_reasons_not_to_combine_releases():
     table = _people(2, n=400)
     first, second = Mondrian(k=5)(table), Mondrian(k=9)(table)
     small = second[0].take(np.arange(300)), second[1][:300]

@@ -55,7 +55,7 @@ def test_open_dates(text, low, high):
     "text",
     ["2023-02-30", "2024-13", "2024-Q5", "0000", "24-03-05", "05.03.2024", "2024-3-5", "2024-03-05 10:15", "1950-1931"],
 )
-def test_what_is_no_date(text):
+def test_other_text_is_not_a_date(text):
     assert DAYS.read(text) is None
 
 

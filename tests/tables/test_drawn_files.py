@@ -130,7 +130,7 @@ def test_header_options_are_part_of_the_document(tmp_path, monkeypatch):
     assert Table.read("odd.csv", quasi_identifiers="b", header=["a", "b"]).n_rows == 3
 
 
-def test_comments_above_the_names_are_skipped_and_a_marked_name_is_none(tmp_path):
+def test_comments_above_the_header_are_skipped_and_a_commented_header_is_not_one(tmp_path):
     (tmp_path / "a.csv").write_text("# made by x\n\n% twice\nage,sex\n30,f\n31,m\n")
     (tmp_path / "b.csv").write_text("#age,sex\n30,f\n31,m\n")
 

@@ -60,7 +60,7 @@ def test_of_a_box_values_are_drawn_as_the_population_has_them():
     assert sorted(weights["rows"][3000].tolist()) == [0, 1]
 
 
-def test_what_is_no_estimator_is_refused():
+def test_an_invalid_estimator_is_refused():
     with pytest.raises(UnmaskError, match="scikit-learn"):
         ModelAttribute("s", "sklearn.nothing:Forest")(RELEASE, Background(PEOPLE))
     with pytest.raises(UnmaskError, match="another class"):

@@ -56,7 +56,7 @@ def test_a_cell_is_guessed_from_the_other_rows_alone(rows):
 # --- columns ----------------------------------------------------------------------------------------------------------
 
 
-def test_what_a_column_singles_out_alone_and_with_the_others():
+def test_people_singled_out_by_a_column_alone_and_with_the_others():
     people = table({"age": [30, 30, 30, 41], "sex": list("ffmm"), "cost": ["1", "2", "2", ""]})
     roles = {"age": "quasi-identifier", "sex": "quasi-identifier"}
     age, sex, cost = column_facts(people.columns, roles=roles)
@@ -179,7 +179,7 @@ def census(n=900):
     return table(columns, q=("age", "education"), keep=("detail", "dice"))
 
 
-def test_a_kept_column_restores_the_generalized_one_beside_it():  # T2, U3
+def test_a_kept_column_restores_its_generalized_neighbor():  # T2, U3
     original = census()
     release, origin = Mondrian(k=30)(original)
     (restored,) = restored_cells(original, release, origin)
@@ -241,7 +241,7 @@ def test_tight_ends_of_intervals_tell_who_is_inside():  # U4
 
 
 @pytest.mark.parametrize("cells", [["[0, 50)", "[50, 100)"], ["*", "*"], ["<=20", ">60"], ["[0, 49]", "[50, 99]"]])
-def test_fixed_bins_print_nobodys_value(cells):
+def test_fixed_bins_print_no_persons_value(cells):
     original = table({"age": [31, 57]})
     (printed,) = printed_values(table({"age": cells}), original)
     assert (printed.values, printed.alone) == (0, 0)
@@ -260,7 +260,7 @@ def _spelt(*, cents, day):
     return Table.read(cells, quasi_identifiers="age", keep=["cost", "day"])
 
 
-def test_who_knows_a_kept_cell_finds_it_however_a_release_spells_it():
+def test_the_adversary_who_knows_a_kept_cell_finds_it_however_a_release_spells_it():
     original = _spelt(cents=2, day="{d:02}.{m:02}.2024")
     release = _spelt(cents=0, day="2024-{m:02}-{d:02}")
 
@@ -288,7 +288,7 @@ def test_kept_cells_that_can_be_read_in_two_ways_or_are_no_numbers_stay_as_they_
         assert (read["x"].tolist(), respelt["x"].tolist()) == (first_text, second_text)
 
 
-def test_a_weight_that_tells_a_region_restores_it_and_nobody_is_taken_to_know_it():
+def test_a_weight_that_reveals_a_region_restores_it_but_is_not_background_knowledge():
     region = np.arange(160) % 8
     cells = {"age": [str(20 + index // 16) for index in range(160)], "region": [f"r{number}" for number in region]}
     original = Table.read(

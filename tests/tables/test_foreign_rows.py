@@ -37,7 +37,7 @@ def made_up(columns, rng):
     return {name: rng.permutation(values) for name, values in columns.items()}
 
 
-def test_t3_identity_is_not_run_where_rows_are_nobodys(tmp_path):
+def test_t3_identity_attacks_skip_rows_without_a_person(tmp_path):
     rng = np.random.default_rng(0)
     columns = people(rng)
     original, synthetic = Table.read(columns, **ROLES), Table.read(made_up(columns, rng), **ROLES)

@@ -37,7 +37,7 @@ class Fitted:
         return {name: np.resize(np.asarray(self.frame[name], dtype=str), n) for name in self.frame.columns}
 
 
-def test_a_generator_gives_rows_of_nobody_with_the_roles_of_the_table():
+def test_a_generator_gives_rows_without_people_and_with_the_roles_of_the_table():
     table = census()
     release, origin, _ = make_release(Fitted(), table)
     assert origin is None
@@ -121,7 +121,7 @@ def test_a_study_takes_generators_and_releases_in_files_for_protections(tmp_path
     }  # fmt: skip
 
 
-def test_whose_record_is_whose_is_not_asked_of_nobodys_rows(tmp_path):
+def test_identity_attacks_skip_synthetic_rows(tmp_path):
     cells = read_plan(written(tmp_path), allow_code=True).cells()
     finder = next(cell for cell in cells if cell.adversary.name == "finder")
     with pytest.raises(NotRunError, match="the released rows are not people of the original"):
@@ -135,7 +135,7 @@ def test_whose_record_is_whose_is_not_asked_of_nobodys_rows(tmp_path):
         (('[control]\nfile = "others.csv"', ""), None),
     ],
 )
-def test_what_a_release_in_a_file_needs(tmp_path, change, message):
+def test_a_release_in_a_file_has_requirements(tmp_path, change, message):
     plan = written(tmp_path, PLAN.replace(*change))
     if message is not None:
         with pytest.raises(UnmaskError, match=message):

@@ -64,7 +64,7 @@ def hiding(people, form):
 
 @pytest.mark.parametrize("case", ["at random", "one value", "most of one value", "all", "one place"])
 @pytest.mark.parametrize("form", [lambda table: table, counted])
-def test_what_is_announced_of_hidden_values_comes_true(case, form):
+def test_announced_equals_realized_for_hidden_values(case, form):
     # "missing" was believed in as a value, which nobody has: realized success fell below guessing without a release
     people = planted()
     release = emptied(people, hiding(people, case))
@@ -206,7 +206,7 @@ def test_an_audit_says_how_much_is_hidden_and_what_criteria_make_of_it():
     assert not any("hidden in" in assumption for assumption in audit_tables({"shown": people}, evidence).assumptions)
 
 
-def test_what_is_said_to_be_hidden_is_of_the_rows_that_take_part():
+def test_hidden_values_are_counted_among_complete_rows():
     people = planted(100)
     is_gone, hides = np.arange(people.n_rows) % 2 == 0, np.arange(people.n_rows) % 4 < 3
     cells = {

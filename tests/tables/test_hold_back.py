@@ -37,7 +37,7 @@ def test_everybody_is_held_back_alike():
     assert np.abs(np.bincount(drawn, minlength=10) / 2000 - 0.3).max() < 4 * np.sqrt(0.21 / 2000)
 
 
-def test_nobody_is_lost_and_secret_draws_differ():
+def test_no_person_is_lost_and_secret_draws_differ():
     table = census()
     first, two = hold_back(table, 0.25), hold_back(table, 0.25)
     assert (first.members.n_rows, first.control.n_rows) == (600, 200)
@@ -74,7 +74,7 @@ def test_a_register_loses_those_who_are_held_back():
     assert {row.measure for row in rows} >= {"realized_success"}
 
 
-def test_people_whom_the_protection_dropped_are_no_control_people():
+def test_people_dropped_by_the_protection_are_not_control_people():
     table = census()
     release, origin = Suppress(k=3)(table, rng=np.random.default_rng(0))
     assert release.n_rows < 800
@@ -82,7 +82,7 @@ def test_people_whom_the_protection_dropped_are_no_control_people():
         unmask.audit(release, original=table, origin=origin, hold_back=0.01)
 
 
-def test_what_hold_back_needs_is_said():
+def test_hold_back_states_its_requirements():
     table = census(100)
     protected = unmask.protect(table, k=4, hold_back=0.25)
     with pytest.raises(UnmaskError, match="a release has no origin"):

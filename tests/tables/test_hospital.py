@@ -158,7 +158,7 @@ def test_the_release_is_read_by_itself_as_it_was_meant(released, tmp_path):
         assert criteria.evaluate(again) == criteria.evaluate(release)
 
 
-def test_loss_is_told_in_the_units_of_the_columns(people, released):  # U5
+def test_loss_is_stated_in_the_units_of_the_columns(people, released):  # U5
     lost = utility.evaluate(people, *released)
     units = {name: width.unit for name, width in lost.width.items()}
     assert units == {"birth": "years", "zip": "characters", "sex": "values", "admission": "days", "weight": ""}
@@ -399,7 +399,7 @@ def test_the_command_line_protects_and_audits_with_the_roles_alone(file, tmp_pat
     assert '"k": 5' in done.stdout
 
 
-def test_a_type_is_told_on_the_command_line(tmp_path):
+def test_a_type_can_be_set_on_the_command_line(tmp_path):
     from click.testing import CliRunner
 
     from unmask.cli import main

@@ -176,7 +176,7 @@ def test_rounds_lose_less_and_every_class_satisfies_what_is_asked(options):
     assert np.all(np.less_equal(*places))
 
 
-def test_who_knows_the_rounds_finds_the_one_class_of_everybody():
+def test_the_adversary_who_knows_the_rounds_finds_the_one_class_of_every_person():
     table = uneven()
     protection = Lattice(k=4, levels=LEVELS, rounds=4)
     release, origin = protection(table, rng=np.random.default_rng(0))
@@ -190,7 +190,7 @@ def test_who_knows_the_rounds_finds_the_one_class_of_everybody():
 
 
 @pytest.mark.parametrize("protection", [Lattice(k=2, rounds=3), SuppressCells(k=2)], ids=["rounds", "suppressed"])
-def test_where_a_missing_cell_is_any_value_the_rule_leaves_everybody_their_row(protection):
+def test_if_a_missing_cell_is_any_value_the_rule_leaves_every_person_their_row(protection):
     cells = {"city": list("baccaaaa"), "sex": ["m", "m", "m", "f", None, None, "m", "f"]}
     table = Table.read(cells, quasi_identifiers=["city", "sex"], missing="wildcard")
     release, origin = protection(table, rng=np.random.default_rng(0))
@@ -240,7 +240,7 @@ def test_every_constraint_is_tried():
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.lists(st.integers(0, 6), min_size=4, max_size=4), min_size=2, max_size=12), st.sampled_from(EVERY))
-def test_what_two_classes_satisfy_their_union_satisfies(rows, constraint):
+def test_a_constraint_of_two_classes_holds_for_their_union(rows, constraint):
     classes = np.array(rows)
     overall = classes.sum(axis=0) + 1
     good = classes[constraint.allows(classes, overall, paths=PATHS)]
@@ -288,7 +288,7 @@ def test_pruning_sees_few_nodes_of_many():
         ({"rounds": 0}, "rounds is 0"),
     ],
 )
-def test_what_cannot_be_asked_is_refused(settings, message):
+def test_impossible_settings_are_refused(settings, message):
     with pytest.raises(UnmaskError, match=message):
         Lattice(**settings)(people())
 

@@ -48,7 +48,7 @@ def test_parts_go_together_as_rows_resemble_both(link):
         assert belief.unlisted[belief.observation[a]] == (weight.sum() == 0)
 
 
-def test_who_is_in_the_original_is_put_together_and_others_hardly():
+def test_parts_of_members_are_linked_and_parts_of_others_hardly():
     table = people(400, ages=3000)
     release, order = table.take(slice(0, 200)), np.random.default_rng(3).permutation(400)
     belief = Linkability()(release, parted(table, order=order))
@@ -61,7 +61,7 @@ def test_who_is_in_the_original_is_put_together_and_others_hardly():
     assert gain.low > 0.15
 
 
-def test_a_release_of_nobody_says_nothing():
+def test_a_release_without_people_links_no_parts():
     table = people(100)
     alike = Table.read({name: [table[name][0]] * 50 for name in NAMES}, quasi_identifiers=NAMES)
     belief = Linkability()(alike, parted(table, order=np.arange(100)))
@@ -136,7 +136,7 @@ def test_control_people_without_a_column_of_a_part_are_left_out_of_the_question(
 
 
 @pytest.mark.parametrize(("options", "needs"), [({"parts": None}, "--parts"), ({"original": None}, "--original")])
-def test_what_is_missing_is_said(options, needs):
+def test_missing_inputs_are_reported(options, needs):
     result = audited(control=False, **options)
     assert not any(row.measure == "parts_linked" for row in result.rows)
     assert needs in dict(result.not_run)["Linkability of two parts of a record"]
@@ -151,7 +151,7 @@ def test_what_is_missing_is_said(options, needs):
         (("age", "sex"), "parts is a tuple, expected"),
     ],
 )
-def test_parts_that_are_none(parts, message):
+def test_invalid_parts_are_refused(parts, message):
     with pytest.raises(UnmaskError, match=message):
         audited(parts=parts)
 
@@ -194,7 +194,7 @@ def test_the_command_line_and_a_document_take_parts(tmp_path):
     assert (engine.exit_code, "--parts" in engine.output) == (2, True)
 
 
-def test_members_are_not_held_beside_control_people_who_are_unlike_them():
+def test_members_are_not_compared_with_control_people_who_differ():
     # a column that the control file leaves empty links no two parts of a control person, whatever the release tells
     everybody = people(800, ages=30)
     everybody = Table.read({name: everybody[name] for name in NAMES}, **ROLES)

@@ -187,7 +187,7 @@ def test_suppressed_cells_tell_who_was_rare(people, general):
         assert success_probability(belief, knowledge.truth) > success_probability(naive, knowledge.truth)
 
 
-def test_who_is_known_in_part_may_be_in_any_row_that_fits(people, general):
+def test_a_person_known_in_part_may_be_in_any_fitting_row(people, general):
     release, origin = SuppressCells(k=5)(people, rng=np.random.default_rng(3))
     knowledge = Knowledge(targets=300, missing=0.3)(people, origin, rng=np.random.default_rng(2))
     belief = MechanismAttack(SuppressCells(k=5))(release, Background(knowledge.people, general))
@@ -241,7 +241,7 @@ def test_without_people_in_general_the_released_rows_stand_in():
     assert log_loss_bits(belief, knowledge.truth) < log_loss_bits(naive, knowledge.truth) - 0.1
 
 
-def test_members_are_told_from_others(people, general):
+def test_members_are_distinguished_from_others(people, general):
     release, _ = PRAM(keep=0.9)(people, rng=np.random.default_rng(3))
     members = Background(people.take(slice(0, 500)), general.take(slice(1000, 3000)))
     outsiders = Background(general.take(slice(0, 500)), general.take(slice(1000, 3000)))
@@ -267,7 +267,7 @@ def test_shadow_runs_make_its_scores_a_belief(people, general):
 # --- the protections -------------------------------------------------------------------------------------------------
 
 
-def test_cells_are_kept_as_often_as_said(people):
+def test_cells_are_kept_as_often_as_specified(people):
     release, origin = PRAM(keep={"age": 0.7})(people, rng=np.random.default_rng(3))
     share = np.mean(release["age"] == people["age"][origin])
     q = np.bincount(people.column("age").codes) / people.n_rows
@@ -332,7 +332,7 @@ def test_missing_cells_are_left_alone():
         (lambda: MechanismAttack(PRAM(), asks="name"), "asks is 'name'"),
     ],
 )
-def test_what_cannot_be_is_refused(make, message):
+def test_impossible_mechanisms_are_refused(make, message):
     with pytest.raises(UnmaskError, match=message):
         make()
 

@@ -107,7 +107,7 @@ def test_numbers_are_cut_at_the_quantiles_of_people_in_general():
     assert share[level["[100, 600]"]] == pytest.approx([1 / 3, 1 / 3, 1 / 3, 0, 0], abs=1e-6)
 
 
-def test_a_value_that_nobody_in_general_has_is_told_by_all_the_same():
+def test_a_value_absent_from_the_population_has_a_finite_score():
     members = Table.read({"a": ["x", "x", "new"]}, quasi_identifiers="a")
     reference = Table.read({"a": ["x"] * 50}, quasi_identifiers="a")
     targets = Table.read({"a": ["x", "new", "other"]}, quasi_identifiers="a")
@@ -116,7 +116,7 @@ def test_a_value_that_nobody_in_general_has_is_told_by_all_the_same():
     assert scores == pytest.approx(expected)
 
 
-def test_a_cell_that_fits_nobody_in_general_is_a_value_of_its_own():
+def test_a_cell_that_fits_no_person_of_the_population_is_a_value_of_its_own():
     release = Table.read({"a": ["x", "{y, z}", "{y, z}"]}, quasi_identifiers="a")
     reference = Table.read({"a": ["x"] * 50}, quasi_identifiers="a")
     targets = Table.read({"a": ["x", "y", "{y, z}"]}, quasi_identifiers="a")
@@ -152,7 +152,7 @@ def test_the_closest_record_row_by_row():
     assert log_odds(ClosestRecord()(members, Background(targets))) == pytest.approx(expected)
 
 
-def test_a_release_of_the_original_gives_everybody_away_and_nobody_beside_their_double():
+def test_a_release_of_the_original_reveals_every_member_except_duplicates():
     rng = np.random.default_rng(0)
     table = Table.read(
         {f"c{j}": rng.integers(0, 50, 300) for j in range(6)}, quasi_identifiers=[f"c{j}" for j in range(6)]
@@ -210,7 +210,7 @@ def test_scores_that_tell_nothing_are_not_believed():
     assert np.mean(beliefs) == pytest.approx(0.5, abs=0.03)  # on the people it is fitted to, 0.54
 
 
-def test_nobody_is_told_by_their_own_truth():
+def test_a_persons_own_truth_does_not_score_them():
     rng = np.random.default_rng(2)
     inside = np.arange(400) % 2 == 0
     score = rng.normal(np.where(inside, 1.0, 0.0), 1.0)
@@ -322,7 +322,7 @@ BELIEF = Posterior.from_dense(np.full((4, 2), 0.5))
         (lambda: SinglingOut(conditions=(4, 2)), "expected the fewest, at least 1, and the most"),
     ],
 )
-def test_what_cannot_be_said_of_members_is_refused_in_a_sentence(call, message):
+def test_impossible_membership_options_are_refused_in_a_sentence(call, message):
     with pytest.raises(UnmaskError, match=message):
         call()
 

@@ -53,7 +53,7 @@ def auc(result, adversary=RECORD, **key):
     return rows(result, **key)[adversary, "membership_auc"]
 
 
-def test_the_people_themselves_are_told_and_strangers_are_not():
+def test_members_in_the_release_are_found_and_strangers_are_not():
     members, control, fresh = tables(400, 800, 400)
     original_rows, fresh_rows = (
         rows(unmask.audit(release, original=members, control=control)) for release in (members, fresh)
@@ -66,7 +66,7 @@ def test_the_people_themselves_are_told_and_strangers_are_not():
     assert not any(measure.startswith("true_positive_rate_at_0.01") for _, measure in original_rows)
 
 
-def test_members_who_are_told_are_listed_for_the_owner():
+def test_members_who_are_found_are_listed_for_the_owner():
     """Their rows in the owner's table are listed, a twentieth of the judged ones, and no person believed to be out."""
     members, control = tables(400, 800)
     watched = Watched("row")
@@ -104,7 +104,7 @@ def test_of_strangers_there_is_a_finding_in_one_of_twenty():
     assert np.mean([row.posterior for row in gains]) == pytest.approx(0.5, abs=0.025)
 
 
-def test_what_tells_control_people_apart_without_a_release_is_no_membership():
+def test_differences_visible_without_a_release_are_not_membership():
     (members,), control_cells = tables(400), cells(800, 1)
     control = Table.read(control_cells | {"ill": [""] * 800, "pay": [500] * 800}, **ROLES)
     (fresh,) = tables(400, seed=2)
@@ -114,7 +114,7 @@ def test_what_tells_control_people_apart_without_a_release_is_no_membership():
     assert "without any release, members differ from control people by age, sex" in reason
 
 
-def test_whom_a_protection_drops_by_what_they_are_is_told_by_the_release_and_not_by_the_draw():
+def test_people_dropped_for_their_values_are_found_by_the_release_and_not_by_the_draw():
     # control people drawn like the original were called unlike members, and the owner was told to draw them again
     members, control = tables(400, 800)
     young = np.flatnonzero(members["age"].astype(int) < 40)
@@ -134,7 +134,7 @@ def test_people_are_compared_by_the_same_columns_once(monkeypatch):
     assert calls == [set(members.names)]  # the quasi-identifiers alone are compared of everybody
 
 
-def test_control_people_who_are_in_it_are_not_told_from_members():
+def test_control_people_in_the_release_look_like_members():
     (members,) = tables(400)
     result = unmask.audit(members, original=members, control=members)
     row = auc(result)
@@ -190,7 +190,7 @@ def test_the_origin_says_who_was_left_out():
     assert result.posterior > 0.95  # of all 600 it would be 0.75
 
 
-def test_who_takes_no_part_is_neither_member_nor_control():
+def test_incomplete_rows_are_neither_members_nor_control():
     """No person without an age is in the release: they would all be found to be out of it."""
     columns = [cells(n, seed) for seed, n in enumerate((400, 800, 400))]
     for column in columns:
@@ -252,7 +252,7 @@ def test_the_rare_are_apart_and_ranked():
     assert rows(result)[RECORD, "epsilon_at_least"].posterior > 0.5
 
 
-def test_who_is_rare_is_most_vulnerable():
+def test_rare_people_are_most_vulnerable():
     people = Table.read({"a": ["x"] * 5 + ["y"], "b": ["p"] * 6}, quasi_identifiers=("a", "b"))
     reference = Table.read({"a": ["x"] * 9 + ["y"], "b": ["p"] * 10}, quasi_identifiers=("a", "b"))
     of_x, of_y = -margins_of(people, [reference], reference).log_shares()[0][[0, 5]]
@@ -455,7 +455,7 @@ def test_shadows_need_a_protection():
     assert ShadowMembership(Mondrian(k=2)).knowing(Mondrian(k=3)).protection == Mondrian(k=2)
 
 
-def test_a_row_of_nobody_makes_nobody_a_member():
+def test_a_row_without_a_person_makes_no_member():
     people = Table.read({"age": list(range(20, 60))}, quasi_identifiers="age")
     released = Released(people.take([0, 1, 2, 5]), np.array([0, 1, 2, -1]))
 

@@ -109,7 +109,7 @@ def test_only_the_columns_named_are_averaged():
     assert len(set(release["b"])) <= 50 // 3
 
 
-def test_what_has_no_mean_is_refused():
+def test_a_column_without_a_mean_is_refused():
     words = Table.read({"a": ["x", "y", "z"]}, quasi_identifiers="a")
     gaps = Table.read({"a": [1, None, 3]}, quasi_identifiers="a", types={"a": "number"})
     ranges = Table.read({"a": ["[1, 2]", "3", "4"]}, quasi_identifiers="a", types={"a": "number"})

@@ -50,7 +50,7 @@ def _nearest_by_hand(original, release, origin):
 
 
 @pytest.mark.parametrize("keep", [(), ("income",), ("income", "debt")])
-def test_who_takes_the_nearest_row_finds_people_whose_numbers_were_moved_a_little(keep):
+def test_the_nearest_row_finds_people_whose_numbers_were_perturbed_a_little(keep):
     original, release, origin = _people(noise_scale=0.002, keep=keep)
 
     result = unmask.audit(release, original=original, origin=origin, policy="identity:success_probability.worst <= 0.5")
@@ -72,7 +72,7 @@ def test_the_prosecutor_alone_would_have_called_it_safe():
     assert _row_of(result, "prosecutor", "realized_success").posterior < 0.05
 
 
-def test_what_is_announced_falls_with_what_is_found():
+def test_announced_success_falls_with_realized_success():
     original, release, origin = _people(noise_scale=0.5, n=400)
     result = unmask.audit(release, original=original, origin=origin)
     announced, realized = (_row_of(result, "nearest", name) for name in ("success_probability", "realized_success"))
@@ -81,7 +81,7 @@ def test_what_is_announced_falls_with_what_is_found():
     assert announced.status == "model"
 
 
-def test_nobody_takes_the_nearest_row_where_people_fit_theirs_or_the_protection_is_said():
+def test_the_nearest_row_is_not_attacked_if_people_fit_their_rows_or_the_protection_is_known():
     original, release, origin = _people()
     plain = unmask.audit(release, original=original, origin=origin)
     boxes_release, rows = Mondrian(k=5)(original)

@@ -107,12 +107,12 @@ def test_classes_written_by_a_stable_sort_keep_the_order_of_the_source():
 
 @pytest.mark.parametrize("sort_key", [None, "age", "sex", "zip", "illness"])
 @pytest.mark.parametrize("k", [2, 10, 50])
-def test_what_we_release_tells_nothing_by_its_order(sort_key, k):
+def test_the_order_of_our_release_reveals_nothing(sort_key, k):
     source = people(sort_key=sort_key)
     assert finds_nothing(OrderAttack(), *Mondrian(k=k)(source), source)
 
 
-def test_what_we_release_tells_nothing_after_it_was_written_and_read(tmp_path):
+def test_the_order_of_our_release_reveals_nothing_after_writing_and_reading(tmp_path):
     source = people(sort_key="age")
     release, origin = Mondrian(k=5)(source)
     release.write(tmp_path / "release.csv")
@@ -122,7 +122,7 @@ def test_what_we_release_tells_nothing_after_it_was_written_and_read(tmp_path):
 
 @pytest.mark.parametrize("sort_key", [None, "age"])
 @pytest.mark.parametrize("protection", [Mondrian(k=5), Identity()])
-def test_a_shuffle_that_nobody_can_repeat_tells_nothing(sort_key, protection):
+def test_a_secret_shuffle_reveals_nothing(sort_key, protection):
     source = people(sort_key=sort_key)
     release, origin = protection(source)
     order = np.random.default_rng().permutation(N)
@@ -237,7 +237,7 @@ def test_the_belief_is_bayes_rule_over_all_permutations(ages, secrets, order):
     assert dense[belief.observation] == pytest.approx(enumerated(ages, classes, contents), abs=1e-6)
 
 
-def test_where_the_order_tells_most_a_sentence_says_so_beside_the_table():
+def test_if_the_order_reveals_most_a_sentence_next_to_the_table_says_so():
     source = people()
 
     sentences_beside = beside(audit(in_source_order(source), original=source, origin=np.arange(N)))

@@ -89,7 +89,7 @@ def test_boxes_that_were_cut_out_of_one_another_come_apart():
     assert len(np.unique(rows)) == n
 
 
-def test_what_fits_nowhere_is_no_pair_and_what_cannot_be_parted_is_compared():
+def test_rows_that_fit_no_class_are_not_paired_and_inseparable_rows_are_compared():
     release = Table.read({"a": ["[1, 5]", "[4, 9]", "[8, 12]", "20"]}, quasi_identifiers="a")
     people = Table.read({"a": [4, 10, 15]}, quasi_identifiers="a")
     pairs = pairing.pair(people, release)
@@ -100,7 +100,7 @@ def test_what_fits_nowhere_is_no_pair_and_what_cannot_be_parted_is_compared():
 
 
 @pytest.mark.parametrize("side", ["released", "observed"])
-def test_hidden_cells_of_wide_columns_join_nobody_else(monkeypatch, side):
+def test_hidden_cells_of_wide_columns_join_no_other_person(monkeypatch, side):
     # one hidden cell had everybody asked about everybody: insiders of 60,000 people took 33 CPU s in place of 3
     rng, n = np.random.default_rng(0), 400
     cells_stated = {name: rng.integers(0, 60, n).astype(str) for name in ("a", "b")} | {"c": rng.choice(list("xyz"), n)}
@@ -122,7 +122,7 @@ def test_hidden_cells_of_wide_columns_join_nobody_else(monkeypatch, side):
     assert len(pairs_listed) == n_compared < len(pairs.observed) * len(pairs.classes) / 50
 
 
-def test_hidden_cells_of_wide_columns_where_nobody_is(monkeypatch):
+def test_hidden_cells_of_wide_columns_without_people(monkeypatch):
     monkeypatch.setattr(pairing, "MIN_WIDE_PAIRS", 0)
     release = Table.read({"a": ["*", "*"]}, quasi_identifiers="a", types={"a": "number"})
     people = Table.read({"a": ["1", "2"]}, quasi_identifiers="a", types={"a": "number"})

@@ -356,7 +356,7 @@ def test_the_classes_of_the_population_are_counted_as_published(adult):
     assert abs(faulty - 6_072) > 2 * abs(n_classes - 6_072)
 
 
-def test_an_estimate_that_fails_is_none():
+def test_an_estimate_that_fails_is_not_available():
     # ARX: invalid estimates are returned as 0, which reads as "no risk"
     estimate = population.estimate([1] * 20, population_rows=1_000)
     assert estimate.pitman is None

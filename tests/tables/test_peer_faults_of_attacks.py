@@ -93,7 +93,7 @@ def test_a_person_inside_an_interval_is_linked_to_it_and_text_is_not():
     assert as_text == pytest.approx(1 / 3)
 
 
-def test_the_order_of_the_file_identifies_nobody():
+def test_the_order_of_the_file_identifies_no_person():
     # ties go to whichever class comes first in the tree
     table = Table.read({"age": [30] * 400}, quasi_identifiers="age")
     for attack in (ClassAttack(), NearestNeighbor(), StringLinkage()):

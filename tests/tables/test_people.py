@@ -72,7 +72,7 @@ def test_people_of_classes_are_those_counted_by_hand(seed):
     assert tuple(numbers_of_people) == pytest.approx(_by_hand(released_cells, person[origin].tolist()))
 
 
-def test_rows_left_out_by_the_rule_for_missing_cells_are_nobodys():
+def test_rows_left_out_by_the_rule_for_missing_cells_have_no_person():
     table = Table.read({"age": ["30", "30", ""]}, quasi_identifiers="age", missing="excluded")
 
     assert people_in_classes(table, np.array([1, 2, 3])) == (2, 0.5)
@@ -126,7 +126,7 @@ def test_k_counts_people_though_their_stays_differ(protection, seed):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_whoever_picks_any_row_of_a_person_has_found_them(seed):
+def test_picking_any_row_of_a_person_finds_them(seed):
     person, cells = _stays(seed, people=40)
     later = np.random.default_rng(seed).integers(0, 2, len(person))
     cells["age"] = [str(int(age) // 9 + year) for age, year in zip(cells["age"], later.tolist(), strict=True)]
@@ -182,7 +182,7 @@ def test_an_audit_says_that_it_takes_a_row_for_a_person():
     assert "Each row is one person: k, shares and numbers of people count rows." in result.assumptions
 
 
-def test_an_audit_of_several_releases_says_that_nobody_crosses_them():
+def test_an_audit_of_several_releases_says_that_they_are_not_combined():
     _, cells = _stays()
     finer, coarser = Mondrian(k=5)(_read(cells))[0], Mondrian(k=9)(_read(cells))[0]
 
@@ -191,7 +191,7 @@ def test_an_audit_of_several_releases_says_that_nobody_crosses_them():
     assert not any("attacked alone" in assumption for assumption in unmask.audit(finer).assumptions)
 
 
-def test_nobody_is_held_back_in_part():
+def test_no_person_is_held_back_in_part():
     person, cells = _stays()
     table = _read(cells, person)
 
@@ -250,7 +250,7 @@ def test_identifiers_that_never_repeat_are_no_matter(tmp_path, monkeypatch):
     assert "people" not in protected.stderr
 
 
-def test_who_each_row_is_of_is_read_with_the_rest(tmp_path, monkeypatch):
+def test_the_person_of_each_row_is_read_with_the_rest(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     calls, read = [], reading._read
     monkeypatch.setattr(reading, "_read", lambda *arguments: (calls.append(arguments), read(*arguments))[1])
@@ -380,7 +380,7 @@ def test_people_who_are_drawn_are_drawn_with_all_their_rows():
     assert sampled_row.low < all_of_them.posterior < sampled_row.high  # the draw is that of the seed
 
 
-def test_what_is_believed_of_values_is_a_model_where_people_count_alike():
+def test_beliefs_in_values_are_a_model_if_people_count_equally():
     """Most rows are of people who are often ill: a given person is rarely one of them."""
     person = np.concatenate([np.zeros(90, dtype=int), np.arange(1, 11)])
     cells = {"age": ["30"] * 100, "sex": ["0"] * 100, "ill": ["chronic"] * 90 + ["flu"] * 10}
@@ -410,7 +410,7 @@ def test_a_register_is_not_linked_to_several_rows_of_a_person(stays):
     assert {row.adversary for row in data.rows if row.measure == "rational_success"} == {"prosecutor"}
 
 
-def test_a_release_that_lacks_rows_of_people_says_whom_it_lacks():
+def test_a_release_that_lacks_rows_of_people_counts_them():
     person, cells = _stays()
     table = _read(cells, person)
     indices = np.flatnonzero((person > 2) & (np.arange(len(person)) % 2 == 0))
@@ -421,7 +421,7 @@ def test_a_release_that_lacks_rows_of_people_says_whom_it_lacks():
     assert any(f"has no row of {60 - n_present} of the 60 people" in assumption for assumption in assumptions)
 
 
-def test_control_people_are_set_beside_those_of_several_rows():
+def test_control_people_are_compared_with_people_of_several_rows():
     """Ages and values are unique to a person: with another row of theirs, no two people would be alike."""
     rng = np.random.default_rng(1)
     person = np.repeat(np.arange(800), rng.integers(1, 8, 800))
@@ -507,7 +507,7 @@ def test_the_list_of_those_at_risk_says_how_many_records_fit_them():
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_who_picks_one_of_the_likeliest_rows_is_right_as_often_as_by_enumeration(seed):
+def test_picking_one_of_the_likeliest_rows_is_right_as_often_as_by_enumeration(seed):
     """Rows are drawn as they are believed, and one of the likeliest is picked: how often are both of one person?"""
     rng = np.random.default_rng(seed)
     person = rng.integers(0, 4, 9)

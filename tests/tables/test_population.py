@@ -157,7 +157,7 @@ def test_a_sample_of_everybody_is_exact():
 
 
 @pytest.mark.parametrize("sizes", [[1] * 50, [7], [3, 3, 4, 5]])
-def test_what_cannot_be_estimated_is_not_available_and_never_zero(sizes):
+def test_a_failed_estimate_is_not_available_and_never_zero(sizes):
     estimate = population.estimate(sizes, population_rows=10_000)
     values = [estimate.pitman, estimate.zayatz, estimate.slide_negative_binomial]
     assert None in values

@@ -56,7 +56,7 @@ def test_t5_an_audit_without_the_original_says_whose_prior_it_is():
     assert any("Its prior is that of the release" in sentence for sentence in result.assumptions)
 
 
-def test_t5_a_value_that_nobody_released_is_a_candidate_of_those_who_know_the_population():
+def test_t5_an_unreleased_value_is_a_candidate_for_adversaries_who_know_the_population():
     original = people("aaaab", "xxxyz")
     release = people("aaaa", "xxxy")  # read anew: it does not know z
     knowledge = Knowledge(None)(original, rng=np.random.default_rng(0))

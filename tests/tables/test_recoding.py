@@ -57,7 +57,7 @@ def test_dates_are_covered_by_the_finest_period_that_holds_all():
         assert DAYS.cover(*ends) == (_name(int(low), unit) if unit else rounded)
 
 
-def test_what_a_level_covers_of_values_is_what_it_is_compatible_with():
+def test_a_level_covers_exactly_its_compatible_values():
     levels = parse_levels(CODES, as_type="code", column="zip")
     values = ("10000", "48163", "48169", "90210", "E11", "E11.9")
     coverage = covered(values, levels).toarray()

@@ -173,7 +173,7 @@ def test_u1_counts_that_contradict_the_coverage_are_refused(coverage, people):
         RegisterAttack(coverage=coverage)(release, Background(ages(*[25] * people * 3)))
 
 
-def test_u1_a_register_of_everybody_must_have_somebody_for_each_record():
+def test_u1_a_register_of_all_people_has_a_person_for_each_record():
     with pytest.raises(UnmaskError, match=r"behind 3 of 3 records, and its people fit 2 of them .* at most 0.666"):
         RegisterAttack()(ages("[20, 29]", "[20, 29]", "30"), Background(ages(21, 30, 31, 32)))
     with pytest.raises(UnmaskError, match="fit 2 of them one to one"):  # of overlapping boxes as well
@@ -182,7 +182,7 @@ def test_u1_a_register_of_everybody_must_have_somebody_for_each_record():
         RegisterAttack(coverage=0.9)(ages(*range(50)), Background(ages(*range(100, 200))))
 
 
-def test_u1_a_register_that_is_nearly_used_up_leaves_nobody_outside():
+def test_u1_a_register_that_is_nearly_used_up_leaves_no_outsider():
     # 1e9 of each, of whom all but 1000 are owners: no z is small enough, and I = min(n, N) is right to 1e-6
     single_record, people_in_box = np.array([0]), np.array([10**9])
     assert owners(
@@ -278,7 +278,7 @@ def test_a_coverage_is_a_probability_above_0(coverage):
         RegisterAttack(coverage=coverage)
 
 
-def test_a_record_that_nobody_fits_has_no_candidate():
+def test_a_record_without_a_fitting_person_has_no_candidate():
     belief = RegisterAttack(coverage=0.5)(ages(1, 2), Background(ages(1, 7)))
     assert belief.unlisted[belief.observation] == pytest.approx([0.0, 1.0])
     assert audit(belief, Truth([0, ABSENT])).row("realized_success").posterior == 0.5

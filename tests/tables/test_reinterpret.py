@@ -52,7 +52,7 @@ COARSE = {
 
 @pytest.mark.parametrize("expected", [True, False], ids=["with origin", "without"])
 @pytest.mark.parametrize("form", COARSE)
-def test_a_cell_fits_whom_it_stands_for(form, expected):
+def test_a_cell_fits_the_people_whom_it_generalizes(form, expected):
     columns, (name, change) = people(), COARSE[form]
     shuffled = np.random.default_rng(8).permutation(PEOPLE)
     released = [change(columns[name][row]) for row in shuffled]
@@ -66,7 +66,7 @@ def test_a_cell_fits_whom_it_stands_for(form, expected):
 
 
 @given(st.lists(st.integers(0, 60), min_size=30, max_size=80), st.integers(2, 20))
-def test_what_is_read_fits(values, width):
+def test_reinterpreted_cells_fit(values, width):
     rounded = [value // width * width for value in values]
     original, release = (Table.read({"age": values_read}, quasi_identifiers="age") for values_read in (values, rounded))
     misfit = 1 - np.minimum(*(np.bincount(values_read, minlength=61) for values_read in (values, rounded))).sum() / len(
@@ -184,7 +184,7 @@ def test_a_rounded_column_may_miss_cells_besides():
     assert fits[original.column("age").codes, read.column.codes].all()
 
 
-def test_a_column_whose_cells_were_moved_hides_nobody_who_is_found_by_another():
+def test_a_perturbed_column_hides_no_person_found_by_another_column():
     """Days of a visit, moved for each person by days of their own, beside bills that are as they were."""
     columns = people()
     rng = np.random.default_rng(4)
@@ -211,7 +211,7 @@ def test_a_holder_of_a_register_reads_them_so():
     assert row.posterior == pytest.approx(by_hand([age // 10 for age in columns["age"]]))
 
 
-def test_rows_of_nobody_are_told_without_being_asked_for(tmp_path):
+def test_rows_without_a_person_are_reported_without_an_option(tmp_path):
     rng = np.random.default_rng(9)
     columns = people()
     noisy = columns | {"age": [round(age + rng.normal(0, 15), 1) for age in columns["age"]]}

@@ -115,7 +115,7 @@ def fits(age, box):
 
 @settings(deadline=None, max_examples=60)
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 3)), min_size=1, max_size=12))
-def test_an_audit_alone_understates_nobodys_risk(boxes):
+def test_an_audit_alone_understates_no_persons_risk(boxes):
     """Whoever hides behind a row, within its cell, fits at least as many rows as the audit alone takes for granted."""
     cells = [f"[{low}, {low + width}]" if width else str(low) for low, width in boxes]
     release = Table.read({"x": cells}, quasi_identifiers="x", types={"x": "number"})

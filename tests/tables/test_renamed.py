@@ -87,7 +87,7 @@ def test_a_label_that_hides_values_may_be_any_of_them():
 
 
 @given(st.lists(st.sampled_from("abcde"), min_size=40, max_size=80), st.permutations("abcdefgh"), st.booleans())
-def test_whatever_the_names_are(values, names, merged):
+def test_labels_are_read_whatever_their_names(values, names, merged):
     name = dict(zip("abcde", [names[0], names[0], *names[2:5]] if merged else names[:5], strict=True))
     original, release = (
         Table.read({"q": values_read}, quasi_identifiers="q")
@@ -126,7 +126,7 @@ def test_nothing_is_read_into_a_pseudonym_of_each_row(name):
     assert not read_coarse(*tables, np.arange(PEOPLE))
 
 
-def test_values_that_nobody_has_are_told_without_the_origin():
+def test_values_outside_the_original_are_reported_without_the_origin():
     result = audited(NAMED["translated"](people()), traced=False)
     assert any(
         caution.startswith("100\u00a0% of the sex cells in release have a value that no person")
@@ -134,7 +134,7 @@ def test_values_that_nobody_has_are_told_without_the_origin():
     )
 
 
-def test_values_that_nobody_of_a_register_has_are_told():
+def test_values_outside_a_register_are_reported():
     columns = people()
     release = Table.read(
         {"region": ["north" if region == "n" else region for region in columns["region"]]}, quasi_identifiers="region"
@@ -206,7 +206,7 @@ def test_a_secret_that_is_hidden_is_guessed_from_rows_that_state_theirs(hidden, 
     assert of_label > 0.6  # the commonest stated value of a class; 0 where they believe that the label is the secret
 
 
-def test_cells_of_two_releases_that_overlap_are_told():
+def test_overlapping_cells_of_two_releases_are_reported():
     roles = ROLES | {"quasi_identifiers": ["age"]}
     original = Table.read(people(), **roles)
     bands = [
@@ -217,7 +217,7 @@ def test_cells_of_two_releases_that_overlap_are_told():
     assert any(caution.startswith("cells of pay stand for several values and overlap") for caution in result.cautions)
 
 
-def test_how_nearly_an_interval_tells_a_number_is_not_asked():
+def test_proximity_of_intervals_to_numbers_is_not_measured():
     pay = [f"[{1000 * index}, {1000 * index + 999}]" for index in range(1, 21)]
     table = Table.read({"q": ["a"] * 20, "pay": pay}, quasi_identifiers="q", sensitive="pay")
     assert value_proximity(table, table.sensitive[0]) is None

@@ -60,7 +60,7 @@ def attacked(protection, *, n=300, targets=120, seed=0, **options):
     return attack(release, Background(targets_known, table.take(slice(2 * n, None))), rng=rng), inside
 
 
-def test_what_a_score_is_worth_is_recovered():
+def test_the_value_of_a_score_is_recovered():
     """log L(s) = (s - 4) / 2 for N(5, 4) against N(3, 4)."""
     noisy = Noisy()
     belief, _ = attacked(Identity(), scores=(noisy,), shadows=400)

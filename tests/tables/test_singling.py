@@ -89,7 +89,7 @@ def test_rows_are_asked_some_at_a_time_and_cells_of_scattered_values_hold_what_t
     assert any("{" in condition.label for predicate in predicates for condition in predicate)
 
 
-def test_what_is_guessed():
+def test_guessed_predicates_hold_for_one_released_row():
     release = people(80)
     predicates = SinglingOut(guesses=200, conditions=(2, 3))(release, rng=np.random.default_rng(0))
     assert len(set(predicates)) == len(predicates)
@@ -109,7 +109,7 @@ def test_what_is_guessed():
         assert condition.relation == ("at least" if float(condition.label) >= median else "at most")
 
 
-def test_a_whole_row_is_said_as_it_is():
+def test_a_whole_row_is_guessed_as_released():
     release = people(80, ages=3000)
     predicates = [predicate for predicate in SinglingOut(conditions=(4, 4), exact=True)(release) if len(predicate) > 1]
     assert {condition.relation for predicate in predicates for condition in predicate} == {"is"}
@@ -167,7 +167,7 @@ def test_fewer_control_people_make_a_sample_of_the_members():
     assert result.share == pytest.approx(0.25, abs=0.05)  # each guess is about somebody, who is one of four
 
 
-def test_what_chance_reaches():
+def test_the_baseline_is_the_success_of_chance():
     expected_rate = max(50 * w * (1 - w) ** 49 for w in np.linspace(0, 0.01, 10_001))
     assert most_by_chance(0.01, 50) == pytest.approx(expected_rate, abs=1e-9)
     assert most_by_chance(0.5, 50) == pytest.approx((1 - 1 / 50) ** 49)
@@ -180,7 +180,7 @@ def test_a_predicate_of_many_is_no_success():
         judge_singling_out(SinglingTrial.of(predicates, table, table, table, rng=np.random.default_rng(0)))
 
 
-def test_one_control_person_is_nobody_to_try_guesses_on():
+def test_one_control_person_is_too_few_for_guesses():
     table = people(100)
     trial = SinglingTrial.of(
         SinglingOut()(table, rng=np.random.default_rng(0)), table, table.take([]), table, rng=np.random.default_rng(1)
@@ -274,7 +274,7 @@ def test_the_original_itself_singles_its_people_out():
         assert row.excess == pytest.approx(row.posterior - row.control)
 
 
-def test_people_of_another_sample_single_nobody_out():
+def test_a_release_of_another_sample_singles_out_no_person():
     result = audited(lambda _: people(400, seed=7, ages=5000, **ROLES), synthetic=True)
     for row in asked_of(result).values():
         assert abs(row.excess) < 0.1  # several guesses are about one person: some intervals of 20 miss 0
@@ -308,7 +308,7 @@ def test_without_control_people_nothing_is_asked():
         assert needs in dict(result.not_run)["Singling out"]
 
 
-def test_people_who_are_told_apart_without_a_release_are_not_guessed_about():
+def test_people_distinguishable_without_a_release_are_not_guessed():
     # a column that the control file leaves empty is unlike that of any member: that guesses fit no control person is
     # no news of the release
     everybody = people(1600, ages=5000, **ROLES)

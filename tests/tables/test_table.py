@@ -395,7 +395,7 @@ def test_the_engine_is_closed_and_cleans_up():
 
 
 @pytest.mark.parametrize("name", ["out.csv", "out.csv.gz", "out.tsv", "out.TSV.gz", "out.parquet"])
-def test_what_is_written_reads_back(tmp_path, name):
+def test_a_written_table_reads_back(tmp_path, name):
     source = {
         "age": ["20-29", "*", None, "30"],
         "zip": ["021**", "02139", '{"a, b", c}', "*"],
@@ -429,7 +429,7 @@ def test_a_single_column_with_missing_cells_reads_back(tmp_path):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_a_number_of_parquet_that_is_none_is_missing(tmp_path, dtype):
+def test_a_nan_of_parquet_is_missing(tmp_path, dtype):
     path, rate = tmp_path / "rate.parquet", np.array([1, np.copysign(np.nan, -1), 1, np.nan, 2], dtype)
     pa.parquet.write_table(pa.table({"rate": rate}), path)
     column = Table.read(path, quasi_identifiers="rate").quasi_identifiers[0]

@@ -107,17 +107,17 @@ def test_stored_dates_are_dates_without_a_guess(tmp_path):
         (["30", "-"], "c: 1 cell '-' read as missing (--type c=text changes that)"),
     ],
 )
-def test_what_was_found_is_said(cells, note):
+def test_inferred_types_are_noted(cells, note):
     assert read(*cells).notes == (note,)
 
 
 @pytest.mark.parametrize("cells", [["30", "[31, 40]", "*"], ["a", "{b, c}"], ["2.5", None]])
-def test_nothing_is_said_where_nothing_was_guessed(cells):
+def test_without_a_guess_there_is_no_note(cells):
     assert read(*cells).notes == ()
 
 
 @given(st.permutations(["1.234", "3,5", "NA", "12", None, "*", "[4,5; 6]"]))
-def test_what_is_found_does_not_depend_on_the_order_of_rows(cells):
+def test_an_inferred_type_does_not_depend_on_the_order_of_rows(cells):
     table = read(*cells)
     assert table.column("c").levels.labels == ("*", "3.5", "[4.5, 6]", "12", "1234", "")
     assert table.notes == read("1.234", "3,5", "NA", "12", None, "*", "[4,5; 6]").notes
@@ -145,7 +145,7 @@ def test_numbers_in_plain_notation(text, decimal, read):
 
 
 @pytest.mark.parametrize(("text", "decimal"), [("3.5", ","), ("0.123", ","), ("1,23,4", "."), ("1.23.456", ",")])
-def test_what_is_no_number_with_a_mark(text, decimal):
+def test_text_with_a_wrong_decimal_mark_is_not_a_number(text, decimal):
     with pytest.raises(UnmaskError, match="neither a number nor an interval"):
         read("7", text, types={"c": "number"}, decimal=decimal)
 
@@ -179,7 +179,7 @@ def test_a_few_missing_codes_do_not_turn_an_age_into_a_text():  # T9
     assert table.notes[0].startswith("c: 9 cells '#N/A', '-', '<NA>'")
 
 
-def test_missing_codes_can_be_told():
+def test_missing_codes_can_be_set():
     assert labels(read("a", "NA", "x", na=())) == ["a", "NA", "x"]
     assert labels(read("a", "NA", "x", na="x")) == ["a", "NA", ""]
     assert read("30", "NA", na=()).column("c").type == "text"
@@ -187,7 +187,7 @@ def test_missing_codes_can_be_told():
     assert read("30", "-", na="").column("c").type == "text"
 
 
-def test_a_date_that_nobody_knows_is_no_other_type():
+def test_an_unknown_date_leaves_the_type():
     table = read("03.05.1950", "28.02.1961", "unbekannt")
     assert table.column("c").type == "date"
     assert "c: 1 cell 'unbekannt' read as missing (--type c=text changes that)" in table.notes
@@ -232,7 +232,7 @@ def test_two_ways_to_write_an_accent_are_one_value():  # T16
         (["30", "40"], "code", ["30", "40"]),
     ],
 )
-def test_a_type_can_be_told(cells, type_name, result):
+def test_a_type_can_be_set(cells, type_name, result):
     table = read(*cells, types={"c": type_name})
     assert table.column("c").type == type_name.partition(":")[0]
     assert labels(table) == result

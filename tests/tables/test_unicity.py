@@ -66,7 +66,7 @@ def test_a_belief_about_pseudonyms_is_that_of_every_draw(data):
     assert dict(zip(actual.candidate.tolist(), np.exp(actual.log_probability), strict=True)) == pytest.approx(expected)
 
 
-def test_who_has_seen_people_several_times_finds_them_where_each_row_is_hidden():
+def test_an_adversary_who_saw_people_several_times_finds_them_although_each_row_is_hidden():
     person, cells = _trips()
     release, original, origin = _released(person, cells, 20, code=(person * 7 % 150).tolist())
 

@@ -22,7 +22,7 @@ def audit_unreleased():
     return audit_tables({"release": PEOPLE.take(KEPT)}, evidence), watched
 
 
-def test_nobody_is_at_risk_of_being_found_in_a_row_that_is_not_there(audit_unreleased):
+def test_people_without_a_released_row_are_not_at_risk_of_identification(audit_unreleased):
     data, watched = audit_unreleased
     (entry,) = (d for d in data.distribution if (d.release, d.adversary, d.target) == WHOM)
     assert entry.above[0.09] == 5
@@ -30,7 +30,7 @@ def test_nobody_is_at_risk_of_being_found_in_a_row_that_is_not_there(audit_unrel
     assert sorted(risk.row for risk in watched.found if risk.target == "identity") == [0, 1, 2, 3, 4]
 
 
-def test_what_came_true_is_the_mean_of_what_people_run(audit_unreleased):
+def test_realized_success_is_the_mean_over_all_people_attacked(audit_unreleased):
     rows = (row for row in audit_unreleased[0].rows if row.measure == "realized_success")
     (row,) = (row for row in rows if (row.release, row.adversary, row.target) == WHOM)
     assert row.posterior == pytest.approx(5 / 32 * 0.2 + 20 / 32 * 0.05)
@@ -40,7 +40,7 @@ def test_the_page_says_how_many_have_no_row(audit_unreleased):
     assert any("release has no row of 7 of the 32 people" in sentence for sentence in audit_unreleased[0].assumptions)
 
 
-def test_who_reads_an_average_is_told_whom_it_counts(audit_unreleased):
+def test_a_caution_says_whom_an_average_counts(audit_unreleased):
     """Of the 25 people in the release 2 are found, and 2 / 32 of all."""
     (entry,) = audit_unreleased[0].cautions
     assert entry.startswith("release has no row of 7 of the 32 people")
@@ -64,7 +64,7 @@ def test_a_belief_about_people_without_a_row_is_a_model():
     assert statuses(twenty) == {"identity": "exact", "s": "model"}
 
 
-def test_what_the_truth_refutes_stays_refuted():
+def test_a_belief_that_the_truth_refutes_stays_refuted():
     people = Table.read({"q": [str(n // 2) for n in range(200)]}, quasi_identifiers="q")
     rows_released = np.arange(0, 200, 2)  # one of each pair, so that everybody is believed found for certain
     rows = audit_tables(

@@ -62,7 +62,7 @@ def test_a_release_that_tells_salaries_nearly_is_not_called_safe():
     assert "tells their pay within 10\N{NO-BREAK SPACE}% for 100\N{NO-BREAK SPACE}% of people" in result.to_html()
 
 
-def test_of_several_numbers_the_one_told_best_is_said():
+def test_of_several_numbers_the_most_exposed_one_is_reported():
     rng = np.random.default_rng(0)
     cells = {"age": list("ab" * 30), "pay": rng.uniform(1, 1e6, 60), "rent": 900 + np.arange(60.0)}
     table = unmask.read_table(cells, quasi_identifiers="age", sensitive=["pay", "rent"])

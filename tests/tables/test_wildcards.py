@@ -151,7 +151,7 @@ def test_t4_with_the_original_what_is_announced_comes_true():
     assert announced == pytest.approx(realized, abs=0.005)
 
 
-def test_t4_an_engine_refuses_what_it_cannot_reckon(tmp_path):
+def test_t4_an_engine_refuses_what_it_cannot_compute(tmp_path):
     file = tmp_path / "release.parquet"
     table([("1", "x"), ("1", ""), ("2", "y"), ("*", "x")]).write(file)
     for rule in ("wildcard", "own", "excluded"):

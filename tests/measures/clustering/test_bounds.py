@@ -94,7 +94,7 @@ def test_e6_complete_subjects_make_unlabeled_items_foreign_and_exact(sample, alp
         assert result.merges[row] == pytest.approx(float(subject_bound.merges or 0))
 
 
-def test_e6_an_item_that_nobody_labeled_is_asked_for_and_the_choices_are_named():
+def test_e6_the_audit_asks_about_an_unlabeled_item_and_names_the_choices():
     truth, guess = Partition(["a", "a"], [1, 2]), Partition(["p", "p", "p"], [1, 2, 3])
     with pytest.raises(UnmaskError, match=r"1 item of the guess is not in the truth.*foreign.*unknown.*drop"):
         Contingency.of(truth, guess)

@@ -57,7 +57,7 @@ def test_subjects_without_a_value_are_left_out():
     assert scores.worst.tolist() == [4]
 
 
-def test_nobody_has_a_value():
+def test_fairness_without_any_value():
     scores = fairness([np.nan, np.nan])
     assert scores.n == 0
     assert np.isnan([scores.mean, scores.gini, scores.jain, scores.worst_decile]).all()

@@ -243,7 +243,7 @@ def test_items_of_one_partition_only():
     assert comparison.pairs.recall == 0
 
 
-def test_independent_labels_are_told_by_chance_corrected_numbers_only():
+def test_only_chance_corrected_numbers_recognize_independent_labels():
     rng = np.random.default_rng(5)
     n = 200_000
     comparison = compared(Partition(rng.integers(0, 10, n)), Partition(rng.integers(0, 10, n)))
