@@ -14,7 +14,7 @@ from unmask.channels.loss_model import LossModel
 from unmask.core.posterior import Posterior, Status
 from unmask.core.truth import Truth
 from unmask.measures import Measure, estimation_error, realized_error
-from unmask.measures.registry import MEASURES
+from unmask.measures.registry import CRITERIA, MEASURES
 from unmask.measures.requested import select_requested
 from unmask.results import Row
 from unmask.scoring import REALIZED, SELF_ASSESSED, score
@@ -41,7 +41,7 @@ def make_row(
     note: str = "",
 ) -> Row:
     """Return the row of one number; its unit and direction are those of the registry."""
-    quantity = MEASURES[measure]
+    quantity = (MEASURES | CRITERIA)[measure]
     return Row(
         release=release, adversary=adversary, target="system", measure=measure, unit=quantity.unit,
         direction=quantity.direction, prior=prior, posterior=value,

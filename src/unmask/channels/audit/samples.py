@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unmask.channels._matrices import Ints
 from unmask.channels.attacks.learning import FrequencyAttack, NearestNeighborAttack, Samples
-from unmask.channels.audit.rows import score_belief
+from unmask.channels.audit.learned import evidence_result
+from unmask.channels.audit.rows import make_row, score_belief
 from unmask.channels.channel import Channel
 from unmask.channels.criteria.samples import CountedInformation, counted_information
 from unmask.channels.loss_model import LossModel
@@ -73,51 +73,67 @@ def audit_samples(
     rows: list[Row] = []
     announced = [measure for measure in measures if not measure.needs_truth]
     leakages: dict[str, CountedInformation] = {}
+    unseen: dict[str, float] = {}
     for name, channel in channels.items():
         counts = _to_counts(name, channel)
         leakages[name] = counted_information(counts, rng=np.random.default_rng(seed))
-        for adversary, belief, truth in _attack_held_out(channel, counts, seed):
+        training, fresh = _halve(counts, seed)
+        unseen[name] = float(fresh[:, training.sum(axis=0) == 0].sum() / fresh.sum())
+        for adversary, belief, truth in _attack_held_out(channel, training, fresh):
             names: dict[str, Any] = {"release": name, "adversary": adversary}
             further = [measure for measure in measures if measure.needs_truth]
             wants = HELD_OUT_MEASURES.__contains__
             rows += score_belief(belief, model, **names, truth=truth, wants=wants, further=further)
-        rows.append(_leakage_row(rows[-1], leakages[name], channel.n_y))
+        rows.append(_leakage_row(name, leakages[name]))
     findings = [_describe(name, leakage) for name, leakage in leakages.items()]
-    records = [
-        (name, one.n, one.corrected, one.low, one.high, one.counted, one.by_chance, one.p_value)
-        for name, one in leakages.items()
-    ]
-    n_secrets = next(iter(channels.values())).n_x
-    secrets = Table.from_records("samples", (Column("secrets", "Secrets", "number"),), [(n_secrets,)])
-    table = Table.from_records("samples_leakages", COLUMNS, records)
+    table = Table.from_records(
+        "samples_leakages",
+        COLUMNS,
+        (
+            (name, item.n, item.corrected, item.low, item.high, item.counted, item.by_chance, item.p_value)
+            for name, item in leakages.items()
+        ),
+    )
     heading = "Leakage estimated from samples"
-    return Result(
+    return evidence_result(
         title=title,
-        kind="Channel audit",
-        command="audit channel",
         setting="An adversary has samples of a system: they see one output of it, and estimate the secret.",
         headline=findings[0],
-        rows=tuple(rows),
-        facts=(secrets, table),
-        blocks=(Block("samples", heading, " ".join(findings[1:]), (), (table.name,), BIAS_NOTE, open=True),),
+        evidence=_evidence_table(channels, unseen),
+        reading="Each sample is a run of the system: a secret and its output.",
+        rows=rows,
+        unit=model.unit,
+        tables=(table,),
+        blocks=(Block("leakage", heading, " ".join(findings[1:]), (), (table.name,), BIAS_NOTE, open=True),),
         advice=Advice(
             "More samples narrow the interval. If the probabilities are known, audit the channel itself:",
             "unmask audit channel CHANNEL.csv --report page.html",
         ),
         adversaries=ADVERSARIES,
-        preferred_measures=("realized_success",),
         sample_condition="leakage_bits.high <= 0.1",
-        about_people=False,
         assumptions=(
             "Adversaries learn from a random half of the samples, and every rate is over the other half.",
-            "Other adversaries, or more samples, may learn more: errors are those of the adversaries named here.",
             *assumptions,
         ),
-        not_run=(
-            ("epsilon, worst cases and bounds", "samples do not show them; they need the channel itself"),
-            *((measure.name, "samples do not show it; it needs the channel itself") for measure in announced),
-        ),
+        not_run=[(measure.name, "samples do not show it; it needs the channel itself") for measure in announced],
     )
+
+
+def _evidence_table(channels: Mapping[str, Channel], unseen: Mapping[str, float]) -> Table:
+    columns = (
+        Column("name", "System"),
+        Column("form", "Form"),
+        Column("samples", "Samples", "number"),
+        Column("secrets", "Secrets", "number"),
+        Column("outputs", "Outputs", "number"),
+        Column("unseen", "Outputs not learned", "share"),
+        Column("chance", "Most common secret", "share"),
+    )
+    records = (
+        (name, "samples", channel.samples, channel.n_x, channel.n_y, unseen[name], float(channel.prior.max()))
+        for name, channel in channels.items()
+    )
+    return Table.from_records("evidence", columns, records)
 
 
 def _describe(name: str, leakage: CountedInformation) -> str:
@@ -128,7 +144,7 @@ def _describe(name: str, leakage: CountedInformation) -> str:
     return f"{amount}: {leakage.n:,} samples do not show that anything leaks, which is no proof that nothing does."
 
 
-def _to_counts(name: str, channel: Channel) -> NDArray[np.int64]:
+def _to_counts(name: str, channel: Channel) -> Ints:
     if channel.samples is None:
         raise UnmaskError(f"{name} is a channel and others are samples, expected one of the two; audit them apart")
     if not 4 <= channel.samples < MAX_SAMPLES:
@@ -136,11 +152,15 @@ def _to_counts(name: str, channel: Channel) -> NDArray[np.int64]:
     return np.rint(channel.dense() * channel.prior[:, None] * channel.samples).astype(np.int64)
 
 
-def _attack_held_out(channel: Channel, counts: NDArray[np.int64], seed: int) -> Iterator[tuple[str, Posterior, Truth]]:
-    """Yield the belief of each adversary about the held-out samples, and their secrets."""
+def _halve(counts: Ints, seed: int) -> tuple[Ints, Ints]:
+    """Return the counts of a random half of the samples, and of the other half."""
     rng, half = np.random.default_rng(seed), int(counts.sum()) // 2
     training = _draw(counts, min(half, MAX_LEARNED), rng)
-    fresh = _draw(counts - training, min(half, MAX_LEARNED), rng)
+    return training, _draw(counts - training, min(half, MAX_LEARNED), rng)
+
+
+def _attack_held_out(channel: Channel, training: Ints, fresh: Ints) -> Iterator[tuple[str, Posterior, Truth]]:
+    """Yield the belief of each adversary about the held-out samples, and their secrets."""
     (x, y), (secret, output) = (
         [np.repeat(axis, half_counts[half_counts > 0]) for axis in np.nonzero(half_counts)]
         for half_counts in (training, fresh)
@@ -155,15 +175,14 @@ def _attack_held_out(channel: Channel, counts: NDArray[np.int64], seed: int) -> 
         yield NEAREST, NearestNeighborAttack()(point[output], Samples(x, point[y], n_x=channel.n_x)), truth
 
 
-def _draw(counts: NDArray[np.int64], n: int, rng: np.random.Generator) -> NDArray[np.int64]:
+def _draw(counts: Ints, n: int, rng: np.random.Generator) -> Ints:
     """Return the counts of n samples drawn without replacement."""
     return rng.multivariate_hypergeometric(counts.ravel(), n, method="marginals").reshape(counts.shape)
 
 
-def _leakage_row(row: Row, leakage: CountedInformation, n_outputs: int) -> Row:
-    value = leakage.corrected
-    return replace(
-        row, adversary=FREQUENCIES, measure="leakage_bits", unit="bits", direction="high", prior=0.0, posterior=value,
-        gain=value, low=leakage.low, high=leakage.high, interval="samples", n=leakage.n, n_observations=n_outputs,
-        worst=value, quantiles=(value,) * 5, status="model", note=f"p = {leakage.p_value:.3g} that nothing leaks",
+def _leakage_row(name: str, leakage: CountedInformation) -> Row:
+    terms = f"counted {leakage.counted:.3g}, by chance {leakage.by_chance:.3g}"
+    return make_row(
+        name, FREQUENCIES, "leakage_bits", leakage.corrected, prior=0.0, low=leakage.low, high=leakage.high,
+        interval="samples", n=leakage.n, status="model", note=f"{terms}, p = {leakage.p_value:.3g} that nothing leaks",
     )  # fmt: skip
