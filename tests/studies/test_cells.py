@@ -164,6 +164,39 @@ targets = 400
     assert often["realized_success"] == pytest.approx(0.7727, abs=3 * (0.7727 * 0.2273 / 400) ** 0.5)
 
 
+OWN_CHANNEL = """
+[[data]]
+use = "channels.file"
+file = "channel.csv"
+[[protections]]
+use = "none"
+[[protections]]
+use = "channels.RandomizedResponse"
+with = { n = 3, epsilon = 1.0 }
+[[adversaries]]
+use = "channels.BayesChannelAttack"
+"""
+
+
+def test_a_study_takes_an_own_channel_and_protections_change_its_outputs(tmp_path):
+    table = np.array([[0.8, 0.1, 0.1], [0.2, 0.7, 0.1]])
+    (tmp_path / "channel.csv").write_text(",x,y,z\na,0.8,0.1,0.1\nb,0.2,0.7,0.1\n")
+    plain, protected = (values(run_cell(cell)) for cell in cells_of(tmp_path, OWN_CHANNEL))
+    assert plain["success_probability"] == pytest.approx(table.max(axis=0).sum() / 2)
+    response = np.full((3, 3), 1 / (np.e + 2)) + np.eye(3) * (np.e - 1) / (np.e + 2)
+    assert protected["success_probability"] == pytest.approx((table @ response).max(axis=0).sum() / 2)
+
+
+def test_the_prior_of_counts_in_a_study_is_their_share(tmp_path):
+    (tmp_path / "channel.csv").write_text(",x,y,z\na,60,20,20\nb,10,30,10\n")
+    text = OWN_CHANNEL.partition("[[protections]]")[0] + '[[adversaries]]\nuse = "channels.BayesChannelAttack"\n'
+    (cell,) = cells_of(tmp_path, text)
+    rows = {row.measure: row for row in run_cell(cell)}
+    assert rows["success_probability"].posterior == pytest.approx((60 + 30 + 20) / 150)
+    assert rows["success_probability"].prior == pytest.approx(100 / 150)
+    assert rows["success_probability"].status == "model"
+
+
 LOCATION = """
 [[data]]
 name = "town"

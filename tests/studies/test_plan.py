@@ -229,10 +229,10 @@ def test_columns_of_items_and_of_generated_tables_are_checked_too(tmp_path):
         plan_of(tmp_path, CENSUS + guess)
 
 
-def test_a_channel_has_no_file(tmp_path):
+def test_a_file_of_a_study_of_channels_must_be_a_channel(tmp_path):
     (tmp_path / "x.csv").write_text("x\n1\n")
     text = '[[data]]\nuse = "channels.file"\nfile = "x.csv"\n[[adversaries]]\nuse = "channels.BayesChannelAttack"\n'
-    with pytest.raises(UnmaskError, match="no file of secrets"):
+    with pytest.raises(UnmaskError, match="has no numbers"):
         plan_of(tmp_path, text)
 
 

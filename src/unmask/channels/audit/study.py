@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated, Any, NamedTuple, cast
 
 import numpy as np
@@ -13,7 +14,9 @@ from unmask.channels.attacks import BayesChannelAttack
 from unmask.channels.audit.rows import score_belief
 from unmask.channels.channel import Channel
 from unmask.channels.datasets import Grid, Visits
+from unmask.channels.evidence.lines import is_number
 from unmask.channels.loss_model import LossModel
+from unmask.channels.matrix_files import read_channels
 from unmask.channels.mechanisms import PlanarGaussian, PlanarLaplace, Shrink
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
@@ -34,31 +37,53 @@ MEASURES = (*(measure.name for measure in SELF_ASSESSED + REALIZED), "utility")
 
 
 class Secrets(NamedTuple):
-    """Cells of a grid or numbers from 0, with their places (in meters or not) and prior."""
+    """Cells of a grid or numbers from 0, with their places (in meters or not) and prior.
+
+    Parameters
+    ----------
+    grid : Grid, optional
+        Grid of the cells.
+    points : array, optional
+        Places or numbers of the secrets; None for names.
+    prior : (n_secrets,) array
+        Probabilities.
+    meters : bool
+        True if places are in meters.
+    system : Channel, optional
+        Channel of a file, whose outputs protections change.
+    """
 
     grid: Grid | None
-    points: Floats
+    points: Floats | None
     prior: Floats
     meters: bool = False
+    system: Channel | None = None
 
     def loss_model(self, loss: LossName) -> LossModel:
         """Return the loss between places or numbers, which is the distortion, too."""
+        if self.points is None and loss != "hamming":
+            raise UnmaskError(f"the loss {loss} needs numbers, and the secrets of the file are names; leave it out")
         return LossModel.named(loss, self.points, "m" if self.meters else None)
 
 
 def check(adversary: Part) -> None:
-    """Raise an error for attacks with other knowledge than a channel."""
+    """Raise an error for attacks on samples, traces or rounds, which a study does not draw."""
     if adversary.use != (only := f"channels.{BayesChannelAttack.__name__}"):
-        raise UnmaskError(f"{adversary.use} needs knowledge that no plan gives; use {only}, or call it from Python")
+        raise UnmaskError(f"a study attacks channels by {only}; audit samples, traces and rounds as files")
 
 
-def columns(_dataset: Part) -> list[str]:
-    """Raise an error: secrets are not read from a file."""
-    raise UnmaskError("a channel has no file of secrets; use channels.grid, channels.gowalla or channels.alphabet")
+def columns(dataset: Part) -> list[str]:
+    """Return the names of the secrets of a file, which must be a channel, counts or samples."""
+    return list(_read_system(Path(dataset.settings["file"])).x_labels or ())
 
 
 def load(dataset: Part, made: Any) -> Secrets:
-    """Return the secrets of a grid (uniform), of check-ins (by visits) or of a prior."""
+    """Return the secrets of a grid (uniform), of check-ins (by visits), of a prior, or of a channel in a file."""
+    if isinstance(made, Path):
+        system = _read_system(made)
+        names = system.x_labels or ()
+        points = np.array(names, dtype=np.float64) if all(map(is_number, names)) else None
+        return Secrets(None, points, system.prior, system=system)
     if isinstance(made, Visits):
         prior = made.prior(pseudocount=float(dataset.settings.get("pseudocount", 0.0)))
         return Secrets(made.grid, made.grid.points, prior, meters=True)
@@ -68,8 +93,19 @@ def load(dataset: Part, made: Any) -> Secrets:
     return Secrets(None, np.arange(len(prior), dtype=np.float64), prior)
 
 
+def _read_system(path: Path) -> Channel:
+    (channel,), _ = read_channels([path], None)
+    return channel
+
+
 def protect(population: Secrets, protection: Any, _rng: np.random.Generator) -> Channel:
-    """Return the channel of the mechanism, or the identity without one."""
+    """Return the channel of the mechanism; without one the identity, or the channel of the file.
+
+    A mechanism changes the outputs of the channel of a file.
+    """
+    system = population.system
+    if system is not None:
+        return system if protection is None else _change_outputs(system, protection)
     if protection is None:
         return Channel(np.eye(len(population.prior)), population.prior)
     if isinstance(protection, PlanarLaplace | PlanarGaussian | Shrink):
@@ -77,6 +113,15 @@ def protect(population: Secrets, protection: Any, _rng: np.random.Generator) -> 
             raise UnmaskError(f"{type(protection).__name__} moves points of a grid, and these secrets have no places")
         return protection.channel(population.grid, population.prior)
     return cast(Channel, protection.channel(population.prior))
+
+
+def _change_outputs(system: Channel, protection: Any) -> Channel:
+    """Return the cascade of the channel of a file and a mechanism between its outputs."""
+    if isinstance(protection, PlanarLaplace | PlanarGaussian | Shrink):
+        raise UnmaskError(f"{type(protection).__name__} moves points of a grid, and outputs of a file have no places")
+    mechanism = cast(Channel, protection.channel(system.p_y))
+    names = mechanism.y_labels or (system.y_labels if mechanism.n_x == mechanism.n_y else None)
+    return system.then(Channel(mechanism.p_y_given_x, y_labels=names))
 
 
 def attack(cell: Cell, population: Secrets, released: Channel, attack: Any) -> list[Row]:
