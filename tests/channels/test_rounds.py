@@ -106,7 +106,7 @@ def test_senders_that_no_attack_identifies_are_counted_without_a_name(tmp_path):
 
 
 def test_senders_are_shown_in_groups_of_ten():
-    (table,) = (table for table in audit(make_log()).tables if table.name == "exposed_senders")
+    table = audit(make_log()).table("exposed_senders")
     assert [row["senders"] for row in table.rows] == [10, 10, 10]
     assert all(row["low"] <= row["found"] <= row["high"] for row in table.rows)
 
