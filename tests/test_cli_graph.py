@@ -262,9 +262,12 @@ def test_leaked_identities_without_an_edge_are_left_out_and_counted(files, tmp_p
         (("--overlap", "0.5,0.5", "--truth", "truth.csv"), "--truth was given with --overlap"),
         (
             ("--overlap", "0.5,0.5", "--with", f"{MANY}:modl=best"),
-            "'modl=best' is not a parameter of Identity",
+            "has a key 'modl' that does not exist; did you mean 'model'?",
         ),
-        (("--overlap", "0.5,0.5", "--with", f"{MANY}:model=bst"), "model is 'bst'"),
+        (
+            ("--overlap", "0.5,0.5", "--with", f"{MANY}:model=bst"),
+            "is 'bst', did you mean 'best'?",
+        ),
         (("--overlap", "0.5,0.5", "--with", f"{MANY}:adopters=1.5"), "a share from 0.0 to 1.0"),
         (("--overlap", "0.5,0.5", "--with", f"{MANY}:adopters=nan"), "a share from 0.0 to 1.0"),
         (("--overlap", "0.8,0.9", "--seeds", "random:5", "--with", f"{MANY}:adopters=100000"), "lower adopters"),

@@ -196,9 +196,9 @@ def test_both_files_or_neither(friends):
     [
         ("adopters=1.5", "a share from 0.0 to 1.0"),
         ("adopters=nan", "a share from 0.0 to 1.0"),
-        ("adopters=many", "adopters of IdentitySeparation is 'many', expected a value like 0.1 (float)"),
+        ("adopters=many", "adopters of IdentitySeparation is a text, expected a number"),
         ("adopters=9999", "lower adopters"),
-        ("model=good", "model is 'good'"),
+        ("model=good", "model of IdentitySeparation is 'good', expected one of basic"),
     ],
 )
 def test_a_separation_that_cannot_be_is_one_sentence(friends, options, message):
@@ -329,10 +329,10 @@ def test_a_tenth_of_the_people_separate_unless_another_protection_is_named(frien
     ("options", "rows"),
     [
         (("--with", "KDegre"), "did you mean 'KDegree'"),
-        (("--with", "KDegree:k=0"), "k is 0, expected a whole number at least 1"),
-        (("--with", "KDegree:k=many"), "k of KDegree is 'many'"),
-        (("--with", "KDegree:l=3"), "is not a parameter of KDegree, expected one of k"),
-        (("--with", "Decoy:identities=3"), "'identities=3' is not a parameter of Decoy, expected one of public"),
+        (("--with", "KDegree:k=0"), "k of KDegree is 0, expected a whole number at least 1"),
+        (("--with", "KDegree:k=many"), "k of KDegree is a text, expected a whole number at least 1"),
+        (("--with", "KDegree:l=3"), "KDegree has a key 'l' that does not exist; expected one of k"),
+        (("--with", "Decoy:identities=3"), "Decoy has a key 'identities' that does not exist; expected one of public"),
         (("--with", "Together"), "the protection 'Together' is unknown"),
     ],
 )

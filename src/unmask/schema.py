@@ -35,7 +35,11 @@ def parameters(source: str, *names: str) -> Hints:
     >>> parameters("unmask.plan:Budget", "seconds")
     {'seconds': typing.Annotated[float, Range(low=0, high=inf, above=True, below=True)]}
     """
-    function = _find(source)
+    return parameter_types(_find(source), *names)
+
+
+def parameter_types(function: Any, *names: str) -> Hints:
+    """Return the types of parameters of a function or of fields of a dataclass, see `parameters`."""
     declared = get_type_hints(function, include_extras=True)
     return {name: _in_documents(declared[name]) for name in names or inspect.signature(function).parameters}
 

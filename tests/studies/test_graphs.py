@@ -436,14 +436,17 @@ def test_attacks_are_written_with_their_parameters():
     ("text", "message"),
     [
         ("nar9", "did you mean 'Nar09'"),
-        ("Nar09:thet=1", "not a parameter of Nar09"),
+        ("Nar09:thet=1", "did you mean 'theta'"),
         ("Nar09:theta", "not a parameter of Nar09"),
-        ("Nar09:theta=low", "a value like 0.01"),
-        ("Nar09:synchronous=2", "a value like True"),
-        ("Nar09:theta=-1", "theta is -1"),
-        ("GraphMatching:steps=0", "steps is 0, expected a whole number from 1"),
-        ("Rematch:reach=99999999999999999999", "reach is 99999999999999999999, expected a whole number from 1 to"),
-        ("KorulaLattanzi:witnesses=9999999999", "witnesses is 9999999999, expected a whole number from 1 to"),
+        ("Nar09:theta=low", "theta of Nar09 is a text, expected a number at least 0"),
+        ("Nar09:synchronous=2", "synchronous of Nar09 is 2, expected true or false"),
+        ("Nar09:theta=-1", "theta of Nar09 is -1"),
+        ("GraphMatching:steps=0", "steps of GraphMatching is 0, expected a whole number from 1"),
+        ("Rematch:reach=99999999999999999999", "reach of Rematch is 99999999999999999999, expected a whole"),
+        (
+            "KorulaLattanzi:witnesses=9999999999",
+            "witnesses of KorulaLattanzi is 9999999999, expected a whole number from 1 to",
+        ),
     ],
 )
 def test_a_misspelled_attack_is_one_sentence(text, message):

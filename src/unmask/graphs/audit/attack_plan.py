@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, is_dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from unmask.catalog import Kind, find
-from unmask.core.errors import UnmaskError, nearest
+from unmask.core.errors import UnmaskError, explain_unknown, nearest
 from unmask.graphs import Attack, Ensemble, SocialGraph, Together, examples
+from unmask.protection_specs import Spec
+from unmask.schema import check, parameter_types
 
 ATTACKS: Mapping[str, Any] = {type(attack).__name__: type(attack) for attack in examples.ATTACKS}
 
@@ -132,32 +134,22 @@ def parse_protection(text: str, code: Path | None = None) -> Any:
 
 
 def _parse(text: str, kinds: Mapping[str, Any], catalog_kind: Kind, code: Path | None = None) -> Any:
-    name, *settings = text.removeprefix("graphs.").split(":")
-    if name in kinds:
-        kind = kinds[name]
-    elif settings and "=" not in settings[0]:  # module:Class
-        kind = find(f"{name}:{settings.pop(0)}", catalog_kind, code)
-    else:
+    spec = Spec.parse(text.removeprefix("graphs."))
+    name, _, further = spec.use.partition(":")
+    if name in kinds and further:
+        raise UnmaskError(f"{further!r} is not a parameter of {name}, expected PARAMETER=VALUE after the colon")
+    if name not in kinds and not further:
         raise UnmaskError(f"the {catalog_kind.removesuffix('s')} {name!r} is unknown, {nearest(name, tuple(kinds))}")
-    return kind(**dict(_parse_parameter(name, setting, kind) for setting in settings))
+    kind = find(spec.use, catalog_kind, code) if further else kinds[name]
+    types = parameter_types(kind) if is_dataclass(kind) else {}
+    for key in (key for key in spec.parameters if key not in types):
+        raise UnmaskError(explain_unknown(key, tuple(types), spec.use))
+    values = {key: _parse_value(value) for key, value in spec.parameters.items()}
+    for key, value in values.items():
+        check(value, types[key], f"{key} of {spec.use}")
+    return kind(**values)
 
 
-def _parse_parameter(kind_name: str, text: str, kind: Any) -> tuple[str, Any]:
-    """Return a parameter with the type of its default value."""
-    example = kind()
-    defaults = {field.name: getattr(example, field.name) for field in fields(example)} if is_dataclass(example) else {}
-    name, equals, value = text.partition("=")
-    if not equals or name not in defaults:
-        raise UnmaskError(
-            f"{text!r} is not a parameter of {kind_name}, expected one of {', '.join(defaults)} with = and a value"
-        )
-    default = defaults[name]
-    try:
-        if isinstance(default, bool):
-            return name, {"true": True, "false": False}[value.lower()]
-        if name == "adopters" and value.isdecimal():
-            return name, int(value)  # a number of people, not a share
-        return name, _parse(value, ATTACKS, "attacks") if value in ATTACKS else type(default)(value)
-    except (ValueError, KeyError, TypeError):
-        expected = f"expected a value like {default!r} ({type(default).__name__})"
-        raise UnmaskError(f"{name} of {kind_name} is {value!r}, {expected}") from None
+def _parse_value(value: Any) -> Any:
+    """Return the attack of a parameter that names one, such as Iterated:attack=Climb."""
+    return _parse(value, ATTACKS, "attacks") if isinstance(value, str) and value in ATTACKS else value

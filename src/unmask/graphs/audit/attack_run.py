@@ -261,7 +261,7 @@ def attack_facts(
         recall_high=high,
         **{name: rates.get(name) for name in ("recall", "precision", "named_wrongly", "false_positives")},
         precision_at_least=mean_of(run.precision_at_least for run in runs),
-        coverage=mean_of(run.rate("coverage") for run in runs) or 0.0,
+        coverage=mean_rate(runs, "coverage") or 0.0,
         matches=round(float(np.mean([run.matched.sum() for run in runs]))),
         degrees=tuple(_degree_classes(runs)) if recall else (),
         passes=runs[0].passes,
@@ -293,10 +293,10 @@ def protection_effect(
         release=release,
         attack=attack,
         adopters=adopters or None,
-        recall=mean_of(run.rate("recall") for run in runs) or 0.0,
-        recall_before=mean_of(plain.rate("recall") for _, plain in pairs),
+        recall=mean_rate(runs, "recall") or 0.0,
+        recall_before=mean_rate([plain for _, plain in pairs], "recall"),
         adopter_recall_before=mean_of(_recall_of_adopters(run, plain) for run, plain in pairs),
-        **{name: mean_of(run.rate(name) for run in runs) for name in ADOPTER_MEASURES},
+        **{name: mean_rate(runs, name) for name in ADOPTER_MEASURES},
     )
 
 
@@ -305,6 +305,11 @@ def _recall_of_adopters(run: AttackRun, unprotected: AttackRun) -> float | None:
     assert run.disclosed is not None
     adopters = np.isin(unprotected.person, run.person[run.disclosed.person]) & np.isin(unprotected.outcome, PRESENT)
     return float(np.mean(unprotected.outcome[adopters] == Outcome.HIT)) if adopters.any() else None
+
+
+def mean_rate(runs: Iterable[AttackRun], measure: str) -> float | None:
+    """Return the mean of a measure over the runs that have it; None without any."""
+    return mean_of(run.rate(measure) for run in runs)
 
 
 def mean_of(values: Iterable[float | None]) -> float | None:

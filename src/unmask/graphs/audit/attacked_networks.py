@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,7 @@ from unmask.graphs.audit.attack_run import (
     attack_facts,
     average_rows,
     declare_seeds,
-    mean_of,
+    mean_rate,
     protection_effect,
     run_attack,
     score_bins,
@@ -34,7 +35,7 @@ from unmask.graphs.audit.facts import (
 )
 from unmask.graphs.audit.network_pairs import NetworkPair, places
 from unmask.graphs.audit.tables import CRITERIA
-from unmask.graphs.criteria import Variant, spearman
+from unmask.graphs.criteria import spearman
 from unmask.graphs.criteria.equivalence import mean_ranks
 from unmask.graphs.disclosure import SeparatedPair
 from unmask.graphs.evaluation import Outcome, most_recall, score
@@ -46,8 +47,6 @@ from unmask.results.suppression import TENTH
 from unmask.results.words import plural
 from unmask.scoring import SCORES, STANDARD
 from unmask.scoring import score as score_belief
-
-VARIANTS: Mapping[str, Variant] = {"lta_a": "A", "lta_b": "B", "lta_c": "C", "degree": "degree"}
 
 
 @dataclass(eq=False)
@@ -198,7 +197,7 @@ class AttackedNetworks:
         for (name, n_seeds), runs in sorted(
             runs_by_seeds.items(), key=lambda item: (order.index(item[0][0]), item[0][1])
         ):
-            recall, coverage = (mean_of(run.rate(rate) for run in runs) for rate in ("recall", "coverage"))
+            recall, coverage = mean_rate(runs, "recall"), mean_rate(runs, "coverage")
             spread_in = sum(run.has_spread for run in runs)
             yield SeedCount(name, source.seeds_name(plan), n_seeds, len(runs), spread_in, recall, coverage or 0.0)
 
@@ -217,14 +216,18 @@ class AttackedNetworks:
         is_about = [not source.truth_partial or getattr(described(row.measure), "needs_truth", True) for row in rows]
         return [replace(row, **fewest) if about else row for row, about in zip(rows, is_about, strict=True)]
 
-    def _average(self, release: str, attack: str) -> list[Row]:
-        runs = self.runs[release, attack]
-        return self._with_coverage(release, average_rows(runs, release=release, adversary=attack), runs)
+    @cached_property
+    def mean_rows(self) -> dict[tuple[str, str], list[Row]]:
+        """The measures of each attack on each release, means over runs."""
+        return {
+            (release, attack): self._with_coverage(release, average_rows(runs, release=release, adversary=attack), runs)
+            for (release, attack), runs in self.runs.items()
+        }
 
     def rows(self) -> Iterator[Row]:
         """Yield the measures of all attacks, means over runs first."""
-        for release, attack in self.runs:
-            yield from self._average(release, attack)
+        for rows in self.mean_rows.values():
+            yield from rows
         yield from self.belief_rows
 
     def facts(self) -> GraphFacts:
@@ -256,7 +259,7 @@ class AttackedNetworks:
     def _attack_facts(self) -> Iterator[AttackFacts]:
         for (release, attack), runs in self.runs.items():
             seeds, n_seeds = self.pairs[release].seeds_name(self.plan), len(self.drawn[release][1].source)
-            rows = self._average(release, attack)
+            rows = self.mean_rows[release, attack]
             yield attack_facts(runs, rows, release=release, attack=attack, seeds=seeds, n_seeds=n_seeds)
 
     def _attacks_not_run(self) -> dict[str, str]:
@@ -312,9 +315,9 @@ class AttackedNetworks:
         source, runs = self.pairs[release], [run for runs in self.runs_on(release).values() for run in runs]
         outcomes, people = (run.judged_outcome for run in runs), (run.person for run in runs)
         share = score(outcomes, people, n_people=source.people.n_nodes).hit_share
-        values = source.criteria(VARIANTS.values())
-        for name in CRITERIA:
-            value = values[VARIANTS[name]]
+        values = source.criteria(criterion.variant for criterion in CRITERIA.values())
+        for name, criterion in CRITERIA.items():
+            value = values[criterion.variant]
             if (correlation := spearman(share, value)) is not None:
                 yield CriterionLink(name, correlation, tuple(_rank(value, share)))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from unmask.graphs.audit.facts import AttackFacts, GraphFacts, is_known, strongest_first
+from unmask.graphs.audit.facts import AttackFacts, GraphFacts, is_known, strongest_by_release
 from unmask.graphs.audit.sentences import (
     announced_recall,
     announcements,
@@ -47,10 +47,7 @@ SCORES = "The score of a match is the probability that the model of the attack R
 
 ENSEMBLE_SCORES = "Ensemble gives its matches scores of its own."
 
-SEEDS_NOTE = (
-    "An attack either ends near its seeds or spreads through the network; there is little in between. Rates are means "
-    "over all runs."
-)
+SEEDS_NOTE = "An attack either ends near its seeds or spreads through the network; there is little in between."
 
 CRITERIA_NOTE = (
     "A criterion needs no attack: an owner can compute it for everybody before release. The rank correlation "
@@ -311,8 +308,7 @@ def advise(facts: GraphFacts) -> Advice | None:
         return None
     if not facts.has_several_releases:
         return GIVEN_ADVICE if facts.acquired else MADE_ADVICE
-    releases = dict.fromkeys(attack.release for attack in facts.attacks)
-    strongest = [next(a for a in strongest_first(facts.attacks) if a.release == release) for release in releases]
+    strongest = strongest_by_release(facts.attacks).values()
     alternatives = tuple(_alternative(attack, facts) for attack in strongest)
     unprotected = [attack.recall or 0.0 for attack in strongest if facts.is_unprotected(attack.release)]
     protected = [attack for attack in strongest if not facts.is_unprotected(attack.release)]

@@ -303,6 +303,15 @@ def strongest_first(attacks: Iterable[AttackFacts]) -> list[AttackFacts]:
     return sorted(attacks, key=lambda attack: attack.strength, reverse=True)
 
 
+def strongest_by_release(attacks: Iterable[AttackFacts]) -> dict[str, AttackFacts]:
+    """Return the strongest attack on each release, in the order of the releases."""
+    strongest: dict[str, AttackFacts] = {}
+    for attack in attacks:
+        if attack.release not in strongest or attack.strength > strongest[attack.release].strength:
+            strongest[attack.release] = attack
+    return strongest
+
+
 def is_known(value: float | None) -> bool:
     """Return whether there is a value."""
     return value is not None and not math.isnan(value)

@@ -85,8 +85,9 @@ def audit_files(
     """
     columns = {field.name: further.pop(field.name) for field in fields(EdgeListOptions) if field.name in further}
     separation = tuple(parse_protection(text, code("protections")) for text in dict.fromkeys(protections))
-    choice = {"overlaps": _parse_overlaps(overlaps), "separation": separation}
-    check_choice(auxiliary, truth, seeds_file, similarity, **choice, truth_partial=further.get("truth_partial", False))
+    choice: dict[str, Any] = {"overlaps": _parse_overlaps(overlaps), "separation": separation}
+    conditions = {name: further.get(name, False) for name in ("truth_partial", "truth_sampled", "largest_component")}
+    check_choice(auxiliary, truth, seeds_file, similarity, **choice, **conditions)
     if seeds is not None:
         parse_seeds(seeds)
     plan = {

@@ -101,12 +101,16 @@ def audit(
     """
     leaked = seeds if isinstance(seeds, SeedPairs) else None
     check_choice(
-        auxiliary, truth, leaked, similarity, overlaps=overlaps, separation=separation, truth_partial=truth_partial
+        auxiliary,
+        truth,
+        leaked,
+        similarity,
+        overlaps=overlaps,
+        separation=separation,
+        truth_partial=truth_partial,
+        truth_sampled=truth_sampled,
+        largest_component=largest_component,
     )
-    if truth_sampled and not truth_partial:
-        raise UnmaskError("--truth-sampled is about the people of a partial truth; add --truth-partial")
-    if largest_component and not overlaps:
-        raise UnmaskError("--largest-component is about the networks of --overlap, and none are given; give both")
     ((name, graph), *further) = name_releases(release).items()
     if further:
         raise UnmaskError(f"{len(further) + 1} graphs were given, expected one; audit each by itself")
@@ -145,9 +149,14 @@ def check_choice(
     *,
     overlaps: Sequence[object],
     separation: Sequence[object],
-    truth_partial: bool,
+    truth_partial: bool = False,
+    truth_sampled: bool = False,
+    largest_component: bool = False,
 ) -> None:
-    """Raise an error unless the adversary has a network of their own, or both are made from the release."""
+    """Raise an error for options without those that they are about.
+
+    The adversary has a network of their own, or both networks are made from the release.
+    """
     if (auxiliary is None) == (not overlaps):
         number = "both" if overlaps else "neither"
         raise UnmaskError(
@@ -165,6 +174,10 @@ def check_choice(
         )
     if truth_partial and truth is None:
         raise UnmaskError("--truth-partial was given without --truth, which it is about; give both or neither")
+    if truth_sampled and not truth_partial:
+        raise UnmaskError("--truth-sampled is about the people of a partial truth; add --truth-partial")
+    if largest_component and not overlaps:
+        raise UnmaskError("--largest-component is about the networks of --overlap, and none are given; give both")
 
 
 def audit_networks(

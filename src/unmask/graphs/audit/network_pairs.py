@@ -101,13 +101,10 @@ class DerivedPair:
         nodes, edges = (100 * share for share in self.overlap)
         making = f"Both networks are made from one, {plan.runs} times: people and edges are left out of each at random"
         overlap = f"Overlap {self.node_overlap:g}/{self.edge_overlap:g}: {nodes:g} % of the people in either network"
-        seeds = "are right, and are drawn with the truth at hand"
-        if plan.seeds in GUESSED:
-            seeds = "are guessed from their surroundings, without the truth; some may be wrong"
         return (
             f"{making} until the overlap is reached{CUT * self.largest_component}. Real networks may differ.",
             f"{overlap} are in both, and {edges:g} % of the edges among those.",
-            f"Leaked identities {seeds}.",
+            f"Leaked identities {_describe_choice(plan.seeds)}.",
             *(() if self.separation is None else (_describe_separation(self.separation, plan),)),
             *_left_out("the network", self.graph),
         )
@@ -197,18 +194,8 @@ class GivenPair:
 
     def assumptions(self, plan: Plan) -> tuple[str, ...]:
         """Return where networks and seeds come from."""
-        chosen = "are guessed from their surroundings, without the truth; some may be wrong"
-        if self.leaked is not None:
-            chosen = "are those of the file, and there is one run"
-        elif plan.seeds not in GUESSED:
-            chosen = "are right, and are drawn with the truth at hand"
-            chosen += "" if self.origin is None else ", from people with one identity"
-        if self.leaked is None and self.runs(plan) > 1:
-            chosen += f"; each of {plan.runs} runs has others"
-        elif self.leaked is None and plan.runs > 1:
-            chosen += "; they are the first of a ranking, the same in every run, so there is one run only"
         return (
-            f"Leaked identities {chosen}.",
+            f"Leaked identities {self._describe_seeds(plan)}.",
             *((SAMPLED,) if self.leaked is not None and any(map(_takes_sample, plan.attacks.values())) else ()),
             *(() if self.origin is None else (SEVERAL, OF_RELEASE)),
             "Nodes are numbered anew before each run, so that the order of the files reveals nothing.",
@@ -216,6 +203,16 @@ class GivenPair:
             *_left_out("the release", self.target),
             *_left_out("the adversary's network", self.auxiliary),
         )
+
+    def _describe_seeds(self, plan: Plan) -> str:
+        if self.leaked is not None:
+            return "are those of the file, and there is one run"
+        chosen = _describe_choice(plan.seeds)
+        chosen += ", from people with one identity" * (self.origin is not None and plan.seeds not in GUESSED)
+        if self.runs(plan) > 1:
+            return f"{chosen}; each of {plan.runs} runs has others"
+        ranked = "; they are the first of a ranking, the same in every run, so there is one run only"
+        return chosen + ranked * (plan.runs > 1)
 
     def pair(self, rng: np.random.Generator) -> Pair:
         """Return the same networks under other node numbers."""
@@ -305,6 +302,12 @@ def _describe_separation(separation: Any, plan: Plan) -> str:
     leaked = "" if plan.seeds in GUESSED else " Leaked identities are of other people."
     name = separation_name(separation)
     return f"{name}: {people} of the people in both networks {chosen}, {method}.{leaked} {SEVERAL}"
+
+
+def _describe_choice(method: str) -> str:
+    if method in GUESSED:
+        return "are guessed from their surroundings, without the truth; some may be wrong"
+    return "are right, and are drawn with the truth at hand"
 
 
 def _left_out(name: str, graph: SocialGraph) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from unmask.graphs.audit.facts import (
     ProtectionEffect,
     SeedCount,
     is_known,
+    strongest_by_release,
     strongest_first,
 )
 from unmask.graphs.audit.tables import CRITERIA
@@ -141,8 +142,7 @@ def compare_attacks(facts: GraphFacts) -> str:
             f"The next strongest of {len(facts.attacks)} attacks, {attacks[1].attack}, re-identifies "
             f"{_estimate_recall(attacks[1])}."
         )
-    strongest = {attack.release: attack for attack in reversed(attacks)}
-    safest = max(strongest.values(), key=attacks.index)
+    safest = max(strongest_by_release(attacks).values(), key=attacks.index)
     seeds = "" if safest.n_seeds == first.n_seeds else f" with {safest.n_seeds:,} seeds"
     name = f", by {safest.attack}" if safest.attack != first.attack else ""
     return f"The lowest recall, from {release_name(safest.release)}{seeds}, is {_estimate_recall(safest)}{name}."
@@ -279,12 +279,11 @@ def _describe_enough(point: SeedCount) -> str:
 
 def compare_overlaps(facts: GraphFacts) -> str:
     """Return the highest recall of any attack on the networks that share least and most."""
-    points = [point for point in facts.overlaps if is_known(point.recall)]
-    pairs = sorted({(p.node_overlap, p.edge_overlap) for p in points}, key=lambda pair: (pair[0] * pair[1], pair))
+    pairs = sorted(facts.overlap_pairs, key=lambda pair: (pair[0] * pair[1], pair))
     if len(pairs) < 2:
         return ""
     lowest, highest = (
-        max((p for p in points if (p.node_overlap, p.edge_overlap) == pair), key=lambda p: p.recall)
+        max((p for p in facts.overlaps if (p.node_overlap, p.edge_overlap) == pair), key=lambda p: p.recall)
         for pair in (pairs[0], pairs[-1])
     )
     shared = [
@@ -346,10 +345,10 @@ def best_criterion(facts: GraphFacts) -> str:
     """Return the criterion that predicts best who is re-identified."""
     if not facts.anonymity:
         return ""
-    predictor = max(facts.anonymity, key=lambda link: CRITERIA[link.criterion][2] * link.correlation)
-    name, _, sign = CRITERIA[predictor.criterion]
-    correlation = f"{name}: rank correlation {number(predictor.correlation, 2)}."
-    if sign * predictor.correlation >= MIN_CORRELATION:
+    predictor = max(facts.anonymity, key=lambda link: CRITERIA[link.criterion].sign * link.correlation)
+    criterion = CRITERIA[predictor.criterion]
+    correlation = f"{criterion.label}: rank correlation {number(predictor.correlation, 2)}."
+    if criterion.sign * predictor.correlation >= MIN_CORRELATION:
         return f"The best predictor is {correlation}"
     return f"No criterion predicts it in the direction of its meaning; the nearest is {correlation}"
 
@@ -385,4 +384,4 @@ def rate_conditions(facts: GraphFacts) -> Iterator[str]:
         )
     torn = list(dict.fromkeys(attack.attack for attack in facts.attacks if 0 < attack.spread_in < attack.runs))
     if torn:
-        yield f"In some runs {listed(torn)} did not spread through the network. Rates are means over all runs."
+        yield f"In some runs {listed(torn)} did not spread through the network."

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import accumulate
-from typing import Any
+from typing import Any, NamedTuple
 
 from unmask.graphs.audit.facts import AttackFacts, GraphFacts
+from unmask.graphs.criteria import Variant
 from unmask.graphs.evaluation import DegreeClass
 from unmask.results import Column, Table
 from unmask.results.formats import percent
@@ -60,13 +61,22 @@ COLUMNS = {
 }
 """Columns with a label by name; others, such as the number of a style, are for programs and charts."""
 
+
+class Criterion(NamedTuple):
+    """A criterion of local anonymity; `sign` is that of a correlation with re-identification that confirms it."""
+
+    variant: Variant
+    label: str
+    meaning: str
+    sign: int
+
+
 CRITERIA = {
-    "lta_a": ("LTA A", "mean similarity of edges to those of friends of friends; low: easy to find", -1),
-    "lta_b": ("LTA B", "sum of these similarities over the person's edges; low: easy to find", -1),
-    "lta_c": ("LTA C", "LTA A over the spread of degrees among friends of friends; low: easy to find", -1),
-    "degree": ("Degree", "number of edges; high: easy to find", 1),
+    "lta_a": Criterion("A", "LTA A", "mean similarity of edges to those of friends of friends; low: easy to find", -1),
+    "lta_b": Criterion("B", "LTA B", "sum of these similarities over the person's edges; low: easy to find", -1),
+    "lta_c": Criterion("C", "LTA C", "LTA A over the spread of degrees of friends of friends; low: easy to find", -1),
+    "degree": Criterion("degree", "Degree", "number of edges; high: easy to find", 1),
 }
-"""Criterion of local anonymity -> name, meaning, and sign of a correlation that confirms the meaning."""
 
 Record = Mapping[str, Any]
 
@@ -183,8 +193,8 @@ def _overlaps(facts: GraphFacts) -> Iterator[Record]:
 
 def _criteria(facts: GraphFacts) -> Iterator[Record]:
     for link in facts.anonymity:
-        name, meaning, _ = CRITERIA[link.criterion]
-        yield {**vars(link), "name": name, "meaning": meaning}
+        criterion = CRITERIA[link.criterion]
+        yield {**vars(link), "name": criterion.label, "meaning": criterion.meaning}
 
 
 def _ranks(facts: GraphFacts) -> Iterator[Record]:
@@ -192,4 +202,4 @@ def _ranks(facts: GraphFacts) -> Iterator[Record]:
     tenth = None if facts.common is None else facts.common // TENTH
     for link in facts.anonymity:
         for percentile, share in link.ranked:
-            yield {"name": CRITERIA[link.criterion][0], "people": tenth, "percentile": percentile, "share": share}
+            yield {"name": CRITERIA[link.criterion].label, "people": tenth, "percentile": percentile, "share": share}
