@@ -53,7 +53,7 @@ def read(column: list[str], kind: str | None) -> object:
         column_read.codes.tolist(),
         table.notes,
     )
-    return properties, repr(bounds), column_read.levels.members.toarray().tolist()
+    return properties, repr(bounds), column_read.levels.members.to_scipy().toarray().tolist()
 
 
 @settings(max_examples=150)

@@ -12,9 +12,9 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
+from unmask.core.csr_rows import CsrRows
 from unmask.core.errors import UnmaskError
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.levels import KIND, SCALES, Levels, Type
@@ -48,7 +48,8 @@ def parse_levels(
 
     Raises UnmaskError with the column and the number of texts that cannot be read or are not in the hierarchy or order.
 
-    >>> parse_levels(["b", "{a, b}", None], as_type="text", column="c").members.toarray().astype(int).tolist()
+    >>> levels = parse_levels(["b", "{a, b}", None], as_type="text", column="c")
+    >>> levels.members.to_scipy().toarray().astype(int).tolist()
     [[0, 1], [1, 1], [0, 0]]
     """
     return _assemble(as_type, *_meanings(texts, as_type, column, order, hierarchy, known_labels))
@@ -170,17 +171,19 @@ def _assemble(as_type: Type, meanings: Sequence[_Meaning], domain: tuple[str, ..
     return Levels(labels, as_type, nothing, nothing, domain, members_of(covered, len(domain)), missing)
 
 
-def members_of(sets: Sequence[tuple[int, ...] | None], n_values: int) -> scipy.sparse.csr_array[Any, Any]:
+def members_of(sets: Sequence[tuple[int, ...] | None], n_values: int) -> CsrRows:
     """Return (n_levels, n_values) CSR of the values that each level covers, ascending; None covers all."""
     rows = [range(n_values) if covered is None else covered for covered in sets]
     ends = np.concatenate([[0], np.cumsum(list(map(len, rows)))]).astype(np.int32)
     values = np.fromiter(chain.from_iterable(rows), dtype=np.int32, count=int(ends[-1]))
-    return scipy.sparse.csr_array((np.ones(len(values), dtype=np.bool_), values, ends), shape=(len(sets), n_values))
+    return CsrRows(np.ones(len(values), dtype=np.bool_), values, ends, (len(sets), n_values))
 
 
-def identity(n_levels: int, n_values: int) -> scipy.sparse.csr_array[Any, Any]:
+def identity(n_levels: int, n_values: int) -> CsrRows:
     """Return (n_levels, n_values) CSR: each of the first levels covers one value."""
-    return scipy.sparse.csr_array(scipy.sparse.eye_array(n_levels, n_values, dtype=np.bool_, format="csr"))
+    n = min(n_levels, n_values)
+    indptr = np.minimum(np.arange(n_levels + 1, dtype=np.int32), n)
+    return CsrRows(np.ones(n, dtype=np.bool_), np.arange(n, dtype=np.int32), indptr, (n_levels, n_values))
 
 
 def _meanings(

@@ -8,9 +8,9 @@ from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
+from unmask.core.csr_rows import CsrRows
 from unmask.core.errors import UnmaskError
 from unmask.tables.grouping import class_counts, first_of, group
 from unmask.tables.hierarchy import Hierarchy
@@ -99,7 +99,7 @@ class Classes:
         sizes = f" of {self.sizes.min()} to {self.sizes.max()} rows" if len(self.sizes) else ""
         return f"Classes({len(self.sizes)}{sizes})"
 
-    def counts(self, column: Column) -> scipy.sparse.csr_array:
+    def counts(self, column: Column) -> CsrRows:
         """(J, L) rows of each class with each level of a column."""
         return class_counts(self.of_row, len(self.sizes), column.codes, len(column.levels), weight=column.row_counts)
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy
 
+from unmask.core.csr_rows import CsrRows
 from unmask.core.errors import UnmaskError
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def class_counts(
     n_levels: int,
     *,
     weight: NDArray[np.int64] | None = None,
-) -> scipy.sparse.csr_array[Any, Any]:
+) -> CsrRows:
     """Count matrix n_cs: how many rows of class c carry sensitive value s.
 
     of_row, codes : (n_rows,) class and value of each row. weight : (n_rows,) how often each row occurs.
@@ -81,7 +82,7 @@ def class_counts(
     Returns a CSR array (n_classes, n_levels) of int64. Its stored entries are the positive counts, columns ascending
     within a class. There are at most n_rows of them, so the matrix is never larger than the table.
 
-    >>> class_counts(np.array([0, 0, 1], np.int32), 2, np.array([1, 1, 0], np.int32), 2).toarray()
+    >>> class_counts(np.array([0, 0, 1], np.int32), 2, np.array([1, 1, 0], np.int32), 2).to_scipy().toarray()
     array([[0, 2], [1, 0]])
     """
     if n_classes * n_levels > KEY_LIMIT:  # pragma: no cover - 3e9 classes of 3e9 values
@@ -91,7 +92,7 @@ def class_counts(
     rows, columns = np.divmod(pairs, max(n_levels, 1))
     indptr = np.zeros(n_classes + 1, dtype=np.int64)
     np.cumsum(np.bincount(rows, minlength=n_classes), out=indptr[1:])
-    return scipy.sparse.csr_array((data, columns, indptr), shape=(n_classes, n_levels))
+    return CsrRows(data, columns, indptr, (n_classes, n_levels))
 
 
 def summed(

@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import Annotated
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
 from unmask.core.posterior import Posterior, each_once
@@ -197,14 +196,15 @@ class Knowledge:
 
 def _with_unknown(levels: Levels) -> Levels:
     """Return the levels, with a last level for values that the adversary does not know."""
-    nothing = scipy.sparse.csr_array((1, levels.members.shape[1]), dtype=np.bool_)
+    values = levels.members
+    n_levels, n_values = values.shape
     bound = [np.nan] if levels.kind == "numeric" else []
     return replace(
         levels,
         labels=(*levels.labels, NOT_KNOWN),
         low=np.append(levels.low, bound),
         high=np.append(levels.high, bound),
-        members=scipy.sparse.csr_array(scipy.sparse.vstack([levels.members, nothing], format="csr")),
+        members=values._replace(indptr=np.append(values.indptr, values.indptr[-1]), shape=(n_levels + 1, n_values)),
     )
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
+from unmask.core.csr_rows import CsrRows
 from unmask.tables.dates import DAYS, MOMENTS
 from unmask.tables.notation import EVERYTHING, MASK, UNKNOWN
 from unmask.tables.scales import NUMBERS, Scale
@@ -68,7 +68,7 @@ class Levels:
     low: NDArray[np.float64]
     high: NDArray[np.float64]
     domain: tuple[str, ...]
-    members: scipy.sparse.csr_array[Any, Any]
+    members: CsrRows
     missing: int
 
     def __len__(self) -> int:
@@ -158,7 +158,7 @@ class Levels:
             labels=tuple(self.labels[i] for i in index),
             low=self.low[index] if self.kind == "numeric" else self.low,
             high=self.high[index] if self.kind == "numeric" else self.high,
-            members=self.members[index],
+            members=self.members.take(index),
             missing=int(missing_at[0]) if self.missing >= 0 and missing_at.size else -1,
         )
 

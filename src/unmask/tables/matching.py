@@ -10,6 +10,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from unmask.core.csr_rows import CsrRows
 from unmask.tables.levels import Levels, Missing
 from unmask.tables.notation import EVERYTHING, overlap
 from unmask.tables.vocabulary import Masks
@@ -158,7 +159,7 @@ def _incidence(levels: Levels, joint: Mapping[str, int]) -> scipy.sparse.csr_arr
     spot = np.fromiter((joint[value] for value in levels.domain), dtype=np.int64, count=len(levels.domain))
     exact = np.flatnonzero(levels.place >= 0)
     wide = np.flatnonzero((levels.place < 0) & ~levels.suppressed)
-    row, value = levels.members[wide].nonzero()
+    row, value = levels.members.take(wide).to_scipy().nonzero()
     mask_of, hidden = Masks(tuple(joint)).hidden_by(list(levels.masks.values()))
     rows = np.concatenate([exact, wide[row], np.array(list(levels.masks), dtype=np.int64)[mask_of]])
     columns = np.concatenate([spot[levels.place[exact]], spot[value], hidden])
@@ -176,6 +177,6 @@ def _as_values(levels: Levels, domain: Sequence[str]) -> Levels:
     extra = [label for label in level_of if label not in set(domain)]
     extra_values = np.zeros((len(levels), len(extra)), dtype=np.bool_)
     extra_values[[level_of[label] for label in extra], np.arange(len(extra))] = True
-    members = scipy.sparse.csr_array(np.concatenate([inside, extra_values], axis=1))
+    members = CsrRows.of_dense(np.concatenate([inside, extra_values], axis=1))
     nothing = np.zeros(0, dtype=np.float64)
     return Levels(levels.labels, "text", nothing, nothing, (*domain, *extra), members, levels.missing)

@@ -13,6 +13,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from unmask.core.csr_rows import CsrRows
 from unmask.core.errors import UnmaskError, visible
 from unmask.core.notebook import SHOWN, html_table
 from unmask.data.frames import frame_of_parquet
@@ -220,7 +221,8 @@ class Table:
         """(J, P) rows of each person in each class, CSR; None if every row is a person."""
         if self.person is None:
             return None
-        return class_counts(self.classes.of_row, len(self.classes.sizes), self.person, int(self.person.max()) + 1)
+        n_people = int(self.person.max()) + 1
+        return class_counts(self.classes.of_row, len(self.classes.sizes), self.person, n_people).to_scipy()
 
     @property
     def class_people(self) -> NDArray[np.int64]:
@@ -236,7 +238,7 @@ class Table:
         """Count the rows in each of n groups, (n,), given the group of each entry of the columns."""
         return np.bincount(group_of, self.counts, n).astype(np.int64)
 
-    def histogram(self, column: Column) -> scipy.sparse.csr_array[Any, Any]:
+    def histogram(self, column: Column) -> CsrRows:
         """Count the rows of each class with each level of a column of the table, (J, L) CSR."""
         return self.classes.counts(column)
 

@@ -168,7 +168,7 @@ def _from_histograms(
     """
     sizes, of_row = release.classes.sizes, release.classes.of_row
     n, n_stated = len(sizes), len(prior) if means is None else means.shape[0]
-    histogram = class_counts(of_row, n, values_of_records, n_stated, weight=release.counts)
+    histogram = class_counts(of_row, n, values_of_records, n_stated, weight=release.counts).to_scipy()
     if means is not None:
         histogram = scipy.sparse.csr_array(histogram @ means).sorted_indices()
     with np.errstate(divide="ignore"):

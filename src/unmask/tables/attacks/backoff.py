@@ -152,7 +152,9 @@ class BackOff:
         exact = all(column.equals(item) for column, item in zip(columns, released, strict=True))
         probability, folds_by_order = np.empty((table.n_rows, len(labels))), defaultdict(list)
         for in_fold in (fold == number for number in np.unique(fold)):
-            training = class_counts(of_row[~in_fold], len(columns[0].row), secret.codes[~in_fold], len(labels))
+            training = class_counts(
+                of_row[~in_fold], len(columns[0].row), secret.codes[~in_fold], len(labels)
+            ).to_scipy()
             folds_by_order[_order(released, training)].append((in_fold, training))
         for order, folds in folds_by_order.items():
             ordered, counts = [columns[j] for j in order], [training for _, training in folds]
@@ -177,7 +179,7 @@ class BackOff:
         people = release if background.people is None else background.people
         columns, of_row = _of_classes(list(_shared(release, people, background.population, self.bins)))
         n = len(columns[0].row)
-        counts = class_counts(of_row, n, secret.codes, n_values, weight=release.counts)
+        counts = class_counts(of_row, n, secret.codes, n_values, weight=release.counts).to_scipy()
         if hidden_values(release, secret, background.population)[0]:
             counts.data[counts.indices == secret.levels.missing] = 0
             counts.eliminate_zeros()

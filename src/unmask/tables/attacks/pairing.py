@@ -220,7 +220,7 @@ class Overlaps:
     @classmethod
     def of(cls, levels: Levels, *, missing: Missing) -> Overlaps:
         """Return the ranks of the ends of levels."""
-        members = None if levels.kind == "numeric" else levels.members.astype(np.int32)
+        members = None if levels.kind == "numeric" else levels.members.to_scipy().astype(np.int32)
         ends = np.stack([levels.low, levels.high] if members is None else ends_of_sets(levels))
         values, rank = np.unique(ends, return_inverse=True)
         first, last = np.where(levels.gaps, 0, rank.reshape(2, -1) + 1).astype(np.int32)

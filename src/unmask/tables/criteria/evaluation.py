@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import scipy
 
+from unmask.core.csr_rows import CsrRows
 from unmask.core.errors import UnmaskError
 from unmask.tables.attacks.relation import relation_of
 from unmask.tables.criteria.closeness import (
@@ -312,10 +313,8 @@ class Frame:
     def histograms(self, column: Column, place: NDArray[np.int32], overall: NDArray[np.int64]) -> Histograms:
         """Count a sensitive column in each class; place : (n_levels,) position of each level; overall : by position."""
         counts, relation = self.table.histogram(column), relation_of(self.table)
-        reordered = scipy.sparse.csr_array(
-            (counts.data, place[counts.indices], counts.indptr), shape=(len(self.rows), len(overall))
-        )
-        return Histograms.of(reordered if relation is None else relation.sums(reordered), overall=overall)
+        reordered = CsrRows(counts.data, place[counts.indices], counts.indptr, (len(self.rows), len(overall)))
+        return Histograms.of(reordered if relation is None else relation.sums(reordered.to_scipy()), overall=overall)
 
     def survey_risk(self, weight: Floats) -> Risk:
         """Return the risk of a sample with (n_rows,) survey weights."""

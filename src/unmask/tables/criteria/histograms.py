@@ -10,6 +10,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from unmask.core.csr_rows import CsrRows
 from unmask.core.errors import UnmaskError
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -21,19 +22,19 @@ class Histograms:
 
     Parameters
     ----------
-    matrix : scipy.sparse.csr_array[Any, Any]
+    matrix : CsrRows
         (J, m) rows of each class with each value.
     overall : NDArray[np.int64]
         (m,) rows of the whole table with each value.
     """
 
-    matrix: scipy.sparse.csr_array[Any, Any]
+    matrix: CsrRows
     overall: NDArray[np.int64]
 
     @classmethod
     def of(
         cls,
-        counts: NDArray[np.int64] | scipy.sparse.csr_array[Any, Any] | Histograms,
+        counts: CountMatrix,
         *,
         overall: NDArray[np.int64] | None = None,
     ) -> Histograms:
@@ -43,15 +44,13 @@ class Histograms:
         """
         if isinstance(counts, Histograms):
             return counts
-        matrix: Any = scipy.sparse.csr_array(cast("Any", counts), dtype=cast("Any", np.int64))
-        if matrix.nnz and matrix.data.min() < 0:
+        matrix = counts.sort_columns() if isinstance(counts, CsrRows) else _read_matrix(counts)
+        if matrix.data.min(initial=0) < 0:
             raise UnmaskError("the count matrix has a negative entry, expected numbers of rows")
-        matrix.eliminate_zeros()
-        matrix.sort_indices()
         filled = np.diff(matrix.indptr) > 0
         if not filled.any():
             raise UnmaskError("0 rows in the count matrix, expected at least 1")
-        matrix = matrix if filled.all() else matrix[np.flatnonzero(filled)]
+        matrix = matrix if filled.all() else matrix.take(np.flatnonzero(filled))
         total = np.bincount(matrix.indices, matrix.data, matrix.shape[1]) if overall is None else overall
         return cls(matrix, np.asarray(total, dtype=np.int64))
 
@@ -93,7 +92,7 @@ class Histograms:
     @cached_property
     def q(self) -> Floats:
         """Return (nnz,) overall share of each stored value."""
-        return self.q_all[self.matrix.indices]
+        return np.asarray(self.q_all[self.matrix.indices])
 
     def add(self, values: Floats) -> Floats:
         """Sum over the stored values of each class."""
@@ -118,7 +117,17 @@ class Histograms:
 
     def merged(self, nodes: NDArray[np.int32]) -> Histograms:
         """Return the same with values of one node as one; nodes : (m,)."""
-        return Histograms.of(self.matrix @ _to_nodes(nodes), overall=np.bincount(nodes, self.overall).astype(np.int64))
+        return Histograms.of(
+            self.matrix.to_scipy() @ _to_nodes(nodes), overall=np.bincount(nodes, self.overall).astype(np.int64)
+        )
+
+
+def _read_matrix(counts: NDArray[np.int64] | scipy.sparse.csr_array[Any, Any]) -> CsrRows:
+    """Return the counts that are not 0, columns ascending in each row."""
+    matrix: Any = scipy.sparse.csr_array(cast("Any", counts), dtype=cast("Any", np.int64))
+    matrix.eliminate_zeros()
+    matrix.sort_indices()
+    return CsrRows(matrix.data, matrix.indices, matrix.indptr, matrix.shape)
 
 
 def _to_nodes(nodes: NDArray[np.int32]) -> scipy.sparse.csr_array[Any, Any]:
@@ -126,6 +135,6 @@ def _to_nodes(nodes: NDArray[np.int32]) -> scipy.sparse.csr_array[Any, Any]:
     return scipy.sparse.csr_array((ones, (np.arange(len(nodes)), nodes)), (len(nodes), int(nodes.max()) + 1))
 
 
-Counts: TypeAlias = "NDArray[np.int64] | scipy.sparse.csr_array[Any, Any]"
+Counts: TypeAlias = "NDArray[np.int64] | scipy.sparse.csr_array[Any, Any] | CsrRows"
 CountMatrix: TypeAlias = "Counts | Histograms"
 """(n_classes, n_values) rows of each value in each class: dense, sparse, or read already."""

@@ -322,7 +322,7 @@ def people_in_classes(release: Table, person: NDArray[np.integer]) -> PeopleInCl
     person_number = np.unique(person[rows_taking_part], return_inverse=True)[1]
     rows = class_counts(
         table.classes.of_row, len(table.classes.sizes), person_number, int(person_number.max(initial=-1)) + 1
-    )
+    ).to_scipy()
     relation = relation_of(table)
     rows = rows if relation is None else relation.sums(rows)
     people = np.diff(rows.indptr)

@@ -10,6 +10,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from unmask.core.csr_rows import CsrRows
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.tables.column import Column
 from unmask.tables.criteria.sensitive_order import hierarchy_paths, rank_order
@@ -50,7 +51,7 @@ class Secret:
     overall: NDArray[np.int64]
     paths: NDArray[np.int32] | None
 
-    def count_ranks(self, histogram: scipy.sparse.csr_array) -> scipy.sparse.csr_array:
+    def count_ranks(self, histogram: CsrRows) -> scipy.sparse.csr_array:
         """Return counts of levels as counts of ranks."""
         return scipy.sparse.csr_array(
             (histogram.data, self.place[histogram.indices], histogram.indptr), shape=histogram.shape

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args, get_type_hints
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
+from unmask.core.csr_rows import CsrRows
 from unmask.core.errors import UnmaskError
 from unmask.tables import criteria
 from unmask.tables.criteria.histograms import Histograms
@@ -76,9 +76,7 @@ class Constraint:
         value = np.full(n, np.nan)
         if filled.size:
             counts = histogram.ravel()[entries].astype(np.int64), entries % m, np.append(start[filled], len(entries))
-            value[filled] = self.compares.value(
-                Histograms(scipy.sparse.csr_array(counts, (filled.size, m)), overall), self, paths
-            )
+            value[filled] = self.compares.value(Histograms(CsrRows(*counts, (filled.size, m)), overall), self, paths)
         return value
 
     def allows(self, histogram: Histogram, overall: Histogram, *, paths: Paths | None = None) -> NDArray[np.bool_]:

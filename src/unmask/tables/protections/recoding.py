@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
+from unmask.core.csr_rows import CsrRows
 from unmask.core.errors import UnmaskError
 from unmask.tables.cells import read_levels
 from unmask.tables.column import Column
@@ -144,7 +144,7 @@ def covering(column: Column, box: NDArray[np.int32], codes: NDArray[np.int32]) -
     return (_hulls if column.levels.kind == "numeric" else _prefixes if by_prefix else _unions)(column, cells)
 
 
-def _hulls(column: Column, cells: scipy.sparse.csr_array) -> tuple[list[str], NDArray[np.intp]]:
+def _hulls(column: Column, cells: CsrRows) -> tuple[list[str], NDArray[np.intp]]:
     """Texts of intervals over the smallest to the largest value, by the column's scale, and the text of every box."""
     levels, begins = column.levels, cells.indptr[:-1]
     gap = cells.indices == levels.missing
@@ -160,7 +160,7 @@ def _hulls(column: Column, cells: scipy.sparse.csr_array) -> tuple[list[str], ND
     return [MISSING] * (distinct.size - keys.size) + texts, text_of_box
 
 
-def _prefixes(column: Column, cells: scipy.sparse.csr_array) -> tuple[list[str], NDArray[np.intp]]:
+def _prefixes(column: Column, cells: CsrRows) -> tuple[list[str], NDArray[np.intp]]:
     """Texts of the common beginnings of all codes and masks present, and the text of every box.
 
     They are those of the first and the last text in a box. With another level, one that is missing or everything is
@@ -197,7 +197,7 @@ def _first_and_last(levels: Levels, level: int) -> tuple[str, str]:
     return min(values), max(values)
 
 
-def _unions(column: Column, cells: scipy.sparse.csr_array) -> tuple[list[str], NDArray[np.intp]]:
+def _unions(column: Column, cells: CsrRows) -> tuple[list[str], NDArray[np.intp]]:
     """Texts of cells that cover all values present, and the text of every box."""
     first, text_of_box = _distinct_sets(cells)
     cover = _cover(column)
@@ -228,7 +228,7 @@ def _cover(column: Column) -> Callable[[list[int]], str]:
     return cover
 
 
-def _distinct_sets(cells: scipy.sparse.csr_array) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _distinct_sets(cells: CsrRows) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Return a box of each distinct set of levels, and the number of the set of every box.
 
     Boxes walk down a trie of sorted levels together, so the work is the number of entries, whatever their range.

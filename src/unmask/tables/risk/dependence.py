@@ -10,6 +10,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from unmask.core.csr_rows import CsrRows
 from unmask.facts import Restored
 from unmask.tables.column import Column
 from unmask.tables.grouping import class_counts, group
@@ -25,14 +26,14 @@ MIN_DIFFERENCE = 0.01
 """Smallest difference of two shares of cells that is reported, besides four standard errors of the smaller one."""
 
 
-def right_by_others(counts: scipy.sparse.csr_array) -> NDArray[np.float64]:
+def right_by_others(counts: CsrRows) -> NDArray[np.float64]:
     """Return chance that the commonest value among the *other* rows of its class is a row's own; equally common ones
     share it.
 
     counts : (J, L) rows of class j that hold value s. Returns one number for each stored count, nan for a row that is
     its whole class. Leaving the row itself out keeps a class of one from "guessing" its own value.
 
-    >>> right_by_others(scipy.sparse.csr_array(np.array([[3, 1], [1, 1], [1, 0]])))
+    >>> right_by_others(CsrRows.of_dense(np.array([[3, 1], [1, 1], [1, 0]])))
     array([ 1.,  0.,  0.,  0., nan])
     """
     size, first = counts.data, counts.indptr[:-1][np.diff(counts.indptr) > 0]
@@ -65,10 +66,7 @@ def dependencies(columns: Sequence[Column]) -> tuple[Restored, ...]:
     restored = []
     for first, second in combinations(varied, 2):
         counts = class_counts(first.column.codes, first.n_levels, second.column.codes, second.n_levels)
-        restored += [
-            _dependence(first, second, counts),
-            _dependence(second, first, scipy.sparse.csr_array(counts.T.tocsr())),
-        ]
+        restored += [_dependence(first, second, counts), _dependence(second, first, counts.transpose())]
     return tuple(first for first in restored if first is not None)
 
 
@@ -77,7 +75,7 @@ class _Side:
 
     def __init__(self, column: Column) -> None:
         self.column, self.n_levels, self.sizes = column, len(column.levels), column.counts
-        counts = scipy.sparse.csr_array(self.sizes[None, :])
+        counts = CsrRows.of_dense(self.sizes[None, :])
         self.right = np.zeros(self.n_levels)
         self.right[counts.indices] = np.nan_to_num(right_by_others(counts))
         self.guessed = float(self.sizes @ self.right) / len(column.codes)
@@ -98,7 +96,7 @@ class _Side:
         return bool(np.count_nonzero(self.sizes) > 1)
 
 
-def _dependence(source: _Side, target: _Side, counts: scipy.sparse.csr_array) -> Restored | None:
+def _dependence(source: _Side, target: _Side, counts: CsrRows) -> Restored | None:
     exact = bool(np.diff(counts.indptr).max() == 1 and source.shared >= MIN_SHARED)
     n, enough = len(source.column.codes), target.enough
     n_commonest = np.maximum.reduceat(counts.data, counts.indptr[:-1][np.diff(counts.indptr) > 0]).sum()

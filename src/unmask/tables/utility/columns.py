@@ -72,7 +72,9 @@ class Loss:
     @classmethod
     def of_rows(cls, original: Column, released: Column, origin: Ints, lost: NDArray[np.bool_]) -> Loss:
         """Compare row by row; origin : the original row of each released row. lost : original rows not released."""
-        pairs = class_counts(original.codes[origin], len(original.levels), released.codes, len(released.levels))
+        pairs = class_counts(
+            original.codes[origin], len(original.levels), released.codes, len(released.levels)
+        ).to_scipy()
         return Loss.of(original, released, pairs, np.bincount(original.codes[lost], minlength=len(original.levels)))
 
     @property
@@ -309,7 +311,7 @@ class Side(NamedTuple):
         """Return expected rows per pair of bins."""
         n, m = self.shares.shape[0], second.shares.shape[0]
         if self.dense is None or second.dense is None:
-            counts = class_counts(self.codes, n, second.codes, m)
+            counts = class_counts(self.codes, n, second.codes, m).to_scipy()
             return np.asarray((self.shares.T @ (counts @ second.shares)).toarray(), dtype=np.float64)
         met = np.bincount(self.codes * np.int32(m) + second.codes, minlength=n * m).reshape(n, m)
         return self.dense.T @ (met @ second.dense)
