@@ -292,6 +292,7 @@ DESIGNED = {
     "prior.csv": text("secret,probability\n0,0.4\n1,0.3\n2,0.3\n"),
     "mechanism.csv": text(",0,1,2\n0,0.8,0.1,0.1\n1,0.1,0.8,0.1\n2,0.1,0.1,0.8\n"),
     "laplace.csv": text(",0,1,2\n0,0.8,0.1,0.1\n1,0.1,0.8,0.1\n2,0.1,0.1,0.8\n"),
+    "joint.csv": text(",0,1,2\n0,0.3,0.05,0.05\n1,0.05,0.2,0.05\n2,0.05,0.05,0.2\n"),
     "counts.csv": text(",0,1,2\n0,81,10,10\n1,10,80,10\n2,10,10,80\n"),
     "samples.csv": text("secret,output\n" + "a,x\na,y\nb,y\nb,y\n" * 20),
     "coin.csv": text(",0,1,2\n0,0.6,0.2,0.2\n1,0.2,0.6,0.2\n2,0.2,0.2,0.6\n"),

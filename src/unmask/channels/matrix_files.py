@@ -39,6 +39,14 @@ class Prior(NamedTuple):
     note: str
 
 
+class Joint(NamedTuple):
+    """Secrets, values of the data, and the probability of each pair of them, (n_secrets, n_data)."""
+
+    secrets: tuple[str, ...]
+    data: tuple[str, ...]
+    table: NDArray[np.float64]
+
+
 class Matrix(NamedTuple):
     """Column names, line names, numbers, and the cell above the line names."""
 
@@ -104,6 +112,17 @@ def read_named(path: Path, secrets: tuple[str, ...], outputs: tuple[str, ...]) -
     columns, lines, table, _ = read_matrix(path)
     by_secret = table[match_names(secrets, lines, path, "secrets")]
     return by_secret[:, match_names(outputs, columns, path, "outputs")]
+
+
+def read_joint(path: Path) -> Joint:
+    """Read the joint distribution of secrets in lines and data in columns, which sums to 1."""
+    data, secrets, table, _ = read_matrix(path)
+    check_secrets(path, data)
+    total = float(table.sum())
+    if not (table.min() >= 0 and abs(total - 1) <= MAX_ROUNDING):
+        hint = "divide percentages by 100" if abs(total - PERCENT) <= PERCENT * MAX_ROUNDING else "give every pair"
+        raise UnmaskError(f"the probabilities in {path.name} sum to {total:.6g}, expected 1, none below 0: {hint}")
+    return Joint(secrets, data, table / total)
 
 
 def read_prior(path: Path) -> Prior:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -15,9 +14,6 @@ from unmask.cli.option_types import FILE
 from unmask.cli.terminal import print_line
 from unmask.core.errors import UnmaskError
 from unmask.data.writing import STANDARD_OUTPUT
-
-if TYPE_CHECKING:
-    from unmask.channels.design import Design
 
 
 @click.command("design", cls=Command)
@@ -29,9 +25,12 @@ if TYPE_CHECKING:
 def design(output: Path, curve: Path | None, as_json: bool, force: bool, **problem: Any) -> None:
     r"""Find the mechanism that leaves the adversary the largest error within a budget of distortion.
 
+    With --minimize leakage, it tells least about the secret, in bits.
+
     \b
     unmask design --prior prior.csv --budget 0.2 -o mechanism.csv
     unmask design --prior prior.csv --loss hamming --distortion absolute --budget 3 --epsilon 1 -o m.csv --curve c.csv
+    unmask design --minimize leakage --joint joint.csv --budget 0.1 -o m.csv --curve c.csv
     """
     from unmask.channels.design.files import read_problem
 
@@ -39,35 +38,29 @@ def design(output: Path, curve: Path | None, as_json: bool, force: bool, **probl
     if as_json and output == STANDARD_OUTPUT:
         raise click.UsageError("--json and -o - both say what is printed; leave one out")
     _check_names(output, curve)
-    task = read_problem(**problem)
+    task: Any = read_problem(**problem)
     mechanism = task.solve(task.budget)
     texts = {output: task.format_mechanism(mechanism)}
     write_texts(texts if curve is None else {**texts, curve: task.format_curve()})
-    _print_design(mechanism, task.prior_error, output, as_json=as_json)
+    if as_json:
+        print_json(results=[task.list_facts(mechanism)])
+    print_line(f"wrote {output}: {task.describe(mechanism)}", err=True)
     if not as_json and output != STANDARD_OUTPUT:
-        suggest_command("audit", "channel", output, "--prior", problem["prior"], *_list_losses(**problem))
+        suggest_command("audit", "channel", output, *_list_inputs(**problem))
 
 
-def _list_losses(*, loss: str, distortion: str | None, coordinates: Path | None, **_: Any) -> Iterator[object]:
-    """Yield the options of the audit for the same losses; the audit has no option for a named distortion."""
+def _list_inputs(
+    *, prior: Path | None, joint: Path | None, loss: str, distortion: str | None, coordinates: Path | None, **_: Any
+) -> Iterator[object]:
+    """Yield the options of the audit for the same inputs; the audit has no option for a named distortion."""
     from unmask.measures.losses import LOSS_NAMES
 
-    options = {"--loss": loss if loss != "hamming" else None, "--coordinates": coordinates}
+    options: dict[str, object] = {"--prior": prior, "--joint": joint}
+    options |= {"--loss": loss if loss != "hamming" else None, "--coordinates": coordinates}
     options["--distortion"] = None if distortion in LOSS_NAMES else distortion
     for option, value in options.items():
         if value is not None:
             yield from (option, value)
-
-
-def _print_design(design: Design, prior_error: float, output: Path, *, as_json: bool) -> None:
-    if as_json:
-        facts = {name: getattr(design, name) for name in ("privacy", "worst", "distortion", "method", "gap")}
-        print_json(results=[{**facts, "leakage_bits": design.leakage / math.log(2), "prior_error": prior_error}])
-    print_line(
-        f"wrote {output}: privacy {design.privacy:.6g} of at most {prior_error:.6g}, worst case "
-        f"{design.worst:.6g}, distortion {design.distortion:.6g} ({design.method})",
-        err=True,
-    )
 
 
 def _check_names(*outputs: Path | None) -> None:

@@ -29,7 +29,19 @@ OWNER_FILES = frozenset({"control", "data", "file", "graph", "hierarchies", "ori
 """Parameters whose files only the owner has: a digest could confirm a guess of their content."""
 
 OTHER_FILES = frozenset(
-    {"attacker", "auxiliary", "channels", "coordinates", "distortion", "guesses", "loss", "plan", "prior", "register"}
+    {
+        "attacker",
+        "auxiliary",
+        "channels",
+        "coordinates",
+        "distortion",
+        "guesses",
+        "joint",
+        "loss",
+        "plan",
+        "prior",
+        "register",
+    }
     | {"release", "releases", "run", "seeds_file", "target"}
 )
 """Parameters whose files are released, made by the adversary, or about no person."""

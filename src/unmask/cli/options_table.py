@@ -23,6 +23,7 @@ from unmask.cli.option_types import (
 DECLARED: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
     "unmask.channels.audit:audit_files": {
         "prior": {"help": "CSV of secret and probability; uniform when left out.", "type": FILE, "heading": "Input"},
+        "joint": {"help": "CSV of the probability of each secret (lines) with each input of the channel (columns), if the channel shows other data than the secret.", "type": FILE, "heading": "Input"},
         "evidence": {"help": "Form of the files, recognized by their column names and shape when left out.", "default": "auto", "show_default": True, "type": click.Choice(("auto", "channel", "counts", "samples", "traces", "rounds", "messages")), "heading": "Input"},
         "no_limit": {"help": "Leave out the limit that no mechanism passes, which may take minutes.", "default": False, "show_default": True, "is_flag": True},
         "loss": {"help": "Loss: hamming, squared, absolute, euclidean, haversine, euclidean_medoid, haversine_medoid, or a CSV.", "default": "hamming", "show_default": True, "type": FileOrName(("hamming", "squared", "absolute", "euclidean", "haversine", "euclidean_medoid", "haversine_medoid")), "metavar": "NAME|PATH"},
@@ -44,7 +45,9 @@ DECLARED: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
         "rank_by": {"help": "Measure by which you want to rank releases (rejected, with the reason, if that is unsound).", "type": str},
     },
     "unmask.channels.design.files:read_problem": {
-        "prior": {"help": "CSV of secret and probability.", "required": True, "type": FILE},
+        "minimize": {"help": "The adversary's success, by the largest error, or the leakage about the secret in bits.", "default": "error", "show_default": True, "type": click.Choice(("error", "leakage"))},
+        "prior": {"help": "CSV of secret and probability.", "type": FILE},
+        "joint": {"help": "CSV of the probability of each secret (lines) with each value of the data (columns), for the least leakage.", "type": FILE},
         "distortion": {"help": "Loss of the user, by default that of the adversary.", "type": FileOrName(("hamming", "squared", "absolute", "euclidean", "haversine", "euclidean_medoid", "haversine_medoid")), "metavar": "NAME|PATH"},
         "loss": {"help": "Loss: hamming, squared, absolute, euclidean, haversine, euclidean_medoid, haversine_medoid, or a CSV.", "default": "hamming", "show_default": True, "type": FileOrName(("hamming", "squared", "absolute", "euclidean", "haversine", "euclidean_medoid", "haversine_medoid")), "metavar": "NAME|PATH"},
         "coordinates": {"help": "CSV of secret and coordinates (default: the secrets are numbers).", "type": FILE},
@@ -198,7 +201,7 @@ AUDITS: Mapping[str, AuditSignature] = {
         "Attack channels of the same secrets: what the best adversary can still estimate.\n\nA channel is a CSV: a line of output names behind an empty cell, then a line for each secret, its name and the\nprobability of each output. From counts of runs (whole numbers) or samples (lines secret,output) the leakage is\nestimated. A mechanism by name takes the place of a file. A loss has answers in lines and secrets in columns.\n\n\\b\nunmask audit channel response.csv\nunmask audit channel rounds.csv --policy 'realized_success_at_3<=0.5'\nunmask audit channel messages.csv --delay exponential:2.5\nunmask audit channel traces.csv --mechanism RandomizedResponse:epsilon=1:n=3\nunmask audit channel samples.csv --policy 'leakage_bits.high<=0.1'\nunmask audit channel Crowds:n=20:submit=0.3:corrupted=2\nunmask audit channel a.csv b.csv --prior prior.csv --loss euclidean --coordinates places.csv --report out.html",
         "channels",
         -1,
-        ("prior", "evidence", "no_limit", "loss", "coordinates", "unit", "distortion", "mechanism", "unpaired", "delay", "measures", "seed"),
+        ("prior", "joint", "evidence", "no_limit", "loss", "coordinates", "unit", "distortion", "mechanism", "unpaired", "delay", "measures", "seed"),
         (),
     ),
     "unmask.graphs.audit:audit_files": AuditSignature(

@@ -8,6 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from unmask.channels.audit.channel_audit import UNIFORM, audit
 from unmask.channels.audit.rows import make_row
 from unmask.channels.channel import Channel
@@ -16,12 +19,13 @@ from unmask.channels.evidence.lines import Lines, read_lines
 from unmask.channels.evidence.messages import MessageLog, read_messages
 from unmask.channels.evidence.rounds import RoundLog, read_rounds
 from unmask.channels.evidence.traces import TraceLog, read_traces
-from unmask.channels.loss_model import read_loss_model
-from unmask.channels.matrix_files import read_channel, read_prior
+from unmask.channels.loss_model import read_distortion, read_loss_model
+from unmask.channels.matrix_files import match_names, read_channel, read_joint, read_prior
 from unmask.channels.named_mechanisms import NamedMechanism, is_mechanism, make_channel, parse_mechanism
 from unmask.core.errors import UnmaskError
 from unmask.core.signatures import with_parameters
 from unmask.domains import name_files
+from unmask.measures.losses import LOSS_NAMES
 from unmask.ranges import Option
 from unmask.results import Result, Row
 
@@ -43,6 +47,7 @@ def audit_files(
     channels: Sequence[Path],
     *,
     prior: Annotated[Path | None, Option("Input")] = None,
+    joint: Annotated[Path | None, Option("Input")] = None,
     evidence: Annotated[Evidence, Option("Input")] = "auto",
     no_limit: bool = False,
     **stakes: Any,
@@ -68,6 +73,9 @@ def audit_files(
         Files of channels or of evidence, or mechanisms NAME:KEY=VALUE.
     prior : path, optional
         CSV of secret and probability; uniform when left out
+    joint : path, optional
+        CSV of the probability of each secret (lines) with each input of the channel (columns), if the channel shows
+        other data than the secret
     evidence : {"auto", "channel", "counts", "samples", "traces", "rounds", "messages"}
         form of the files, recognized by their column names and shape when left out
     no_limit : bool
@@ -85,11 +93,16 @@ def audit_files(
     if logs:
         if len(logs) < len(channels) or len(set(forms.values())) > 1:
             raise UnmaskError(f"{next(iter(logs))} is a log and another source has another form; audit them apart")
+        if joint is not None:
+            raise UnmaskError("a log has no joint distribution of secret and data; leave --joint out")
         if prior is not None:
             raise UnmaskError("logs contain their own prior; leave --prior out")
         return audit(logs, **stakes)
     read, notes = _read_channels(names, files, forms, mechanisms, prior, stakes.get("coordinates"))
-    is_uniform = prior is None and all(channel.samples is None for channel in read.values())
+    if joint is not None:
+        read, stakes = _join_secrets(read, joint, prior, stakes)
+        no_limit = True  # it would be that of mechanisms that see the secret
+    is_uniform = prior is None and joint is None and all(channel.samples is None for channel in read.values())
     for note in ([f"No prior was given. {UNIFORM}"] if is_uniform else []) + notes:
         _log.warning("note: %s", note)
     result = audit(read, **stakes, limit=not no_limit, assumptions=notes)
@@ -131,6 +144,49 @@ def _read_channels(
         channels[name], note = read_channel(path, files[path], forms[path], chances, order)
         notes.append(note)
     return channels, [note for note in notes if note]
+
+
+def _join_secrets(
+    channels: Mapping[str, Channel], path: Path, prior: Path | None, stakes: Mapping[str, Any]
+) -> tuple[dict[str, Channel], dict[str, Any]]:
+    """Return the channel from the secret to the output, and the distortion of the data behind the secret.
+
+    The distortion of an output for a secret is its mean over the data behind it, so that its expectation is exact.
+    """
+    secrets, data, table = read_joint(path)
+    (name, channel), *others = channels.items()
+    if prior is not None:
+        raise UnmaskError("a joint distribution contains the prior; leave --prior out")
+    if others:
+        raise UnmaskError(f"a joint distribution is for one channel, given {len(channels)}; audit them apart")
+    if channel.samples is not None:
+        raise UnmaskError(f"{name} has samples, and a joint distribution needs a channel; leave --joint out")
+    chance = table.sum(axis=1)
+    if not chance.all():
+        raise UnmaskError(f"a secret of {path.name} has probability 0; leave its line out")
+    forward = table[:, match_names(channel.x_labels or (), data, path, "data")] / chance[:, None]
+    joined = Channel(forward, chance, x_labels=secrets, y_labels=channel.x_labels).then(channel)
+    return {name: joined}, {**stakes, "distortion": _average_cost(channel, joined, forward, stakes)}
+
+
+def _average_cost(
+    channel: Channel, joined: Channel, forward: NDArray[np.float64], stakes: Mapping[str, Any]
+) -> NDArray[np.float64] | None:
+    """Return E[d(x', y) given x and y] of shape (n_secrets, n_outputs); None if no distortion of the data is known."""
+    loss, coordinates = stakes.get("loss", "hamming"), stakes.get("coordinates")
+    distortion = stakes.get("distortion")
+    if distortion is not None:
+        cost = read_distortion(distortion, channel)
+    elif isinstance(loss, str) and loss in LOSS_NAMES:
+        known = read_loss_model(loss, channel.x_labels, coordinates=coordinates).cost(channel)
+        if known is None:
+            return None
+        cost = known
+    else:
+        return None
+    shown = joined.dense()
+    total: NDArray[np.float64] = forward @ (channel.dense() * cost)
+    return np.divide(total, shown, out=np.zeros_like(total), where=shown > 0)
 
 
 def _delay_rows(mechanisms: Mapping[str, NamedMechanism]) -> Sequence[Row]:

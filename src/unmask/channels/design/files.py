@@ -6,18 +6,20 @@ import csv
 import io
 import logging
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Generic, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.channels.design.leakage import LeakageDesign, least_leakage
 from unmask.channels.design.linear import Design, optimal_mechanism
 from unmask.channels.loss_model import LossModel, read_loss_model
-from unmask.channels.matrix_files import read_named, read_prior
+from unmask.channels.matrix_files import read_joint, read_named, read_prior
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.core.posterior import Posterior
 from unmask.core.signatures import with_parameters
@@ -28,52 +30,51 @@ from unmask.ranges import Option
 CURVE_POINTS = 12
 """Budgets at which the trade-off is solved."""
 
+CURVE_COLUMNS = ("distortion", "privacy", "worst", "leakage_bits", "gap_bits")
+"""Numbers of a mechanism that a trade-off has, if they are computed."""
+
 _log = logging.getLogger(__name__)
 
 
+D = TypeVar("D", bound=Design | LeakageDesign)
+
+
 @dataclass(frozen=True, eq=False)
-class DesignProblem:
+class Problem(ABC, Generic[D]):
     """Mechanism to find.
 
     Parameters
     ----------
-    secrets, outputs : tuple of str
+    inputs, outputs : tuple of str
         Names of the rows and of the columns of the mechanism.
-    prior : (n_secrets,) array
-        Probability of each secret.
-    model : LossModel
-        Loss of the adversary.
-    cost : (n_secrets, n_outputs) array
+    cost : (n_inputs, n_outputs) array
         Loss of the user.
     budget : float
         Largest expected cost.
-    bounds : mapping
-        Further bounds, see `optimal_mechanism`.
     """
 
-    secrets: tuple[str, ...]
+    inputs: tuple[str, ...]
     outputs: tuple[str, ...]
-    prior: NDArray[np.float64]
-    model: LossModel
     cost: NDArray[np.float64]
     budget: float
-    bounds: Mapping[str, Any]
 
-    def solve(self, budget: float) -> Design:
+    @abstractmethod
+    def solve(self, budget: float) -> D:
         """Return the best mechanism within a budget."""
-        points = self.model.coordinates
-        return optimal_mechanism(self.prior, self.model.loss, self.cost, budget, coordinates=points, **self.bounds)
 
-    @cached_property
-    def prior_error(self) -> float:
-        """The expected loss of the adversary's best answer without any output."""
-        belief = Posterior.from_dense(self.prior[None])
-        return bayes(belief, self.model.loss, coordinates=self.model.coordinates).average
+    @abstractmethod
+    def list_facts(self, design: D) -> dict[str, float | str]:
+        """Return the numbers of a mechanism by name, for the curve and for JSON."""
 
-    def format_mechanism(self, design: Design) -> str:
+    @abstractmethod
+    def describe(self, design: D) -> str:
+        """Return the numbers of a mechanism in words."""
+
+    def format_mechanism(self, design: D) -> str:
         """Return a mechanism as CSV, which `unmask audit channel` reads."""
-        rows = zip(self.secrets, design.channel.dense().tolist(), strict=True)
-        return _format_csv([("", *self.outputs), *((name, *map(repr, row)) for name, row in rows)])
+        table = design.channel.dense().tolist()
+        lines = [(name, *map(repr, row)) for name, row in zip(self.inputs, table, strict=True)]
+        return _format_csv([("", *self.outputs), *lines])
 
     def format_curve(self) -> str:
         """Return the trade-off around the budget as CSV, without budgets that the bounds do not allow."""
@@ -83,11 +84,10 @@ class DesignProblem:
                 "no budget of the curve has a mechanism, so there is nothing to write; check --budget, or leave "
                 "--curve out"
             )
-        rows = dict.fromkeys(  # beyond the budget that hides all, points repeat
-            (repr(point.distortion), repr(point.privacy), repr(point.worst), repr(point.leakage / math.log(2)))
-            for point in points
-        )
-        return _format_csv([("distortion", "privacy", "worst", "leakage_bits"), *rows])
+        facts = [self.list_facts(point) for point in points]
+        columns = [name for name in CURVE_COLUMNS if name in facts[0]]
+        lines = dict.fromkeys(tuple(repr(record[name]) for name in columns) for record in facts)
+        return _format_csv([columns, *lines])  # beyond the budget that hides all, points repeat
 
     def _list_budgets(self) -> Sequence[float]:
         """Return budgets up to twice the budget, or up to the largest cost, which does not bound the mechanism."""
@@ -96,7 +96,7 @@ class DesignProblem:
         budgets: list[float] = np.linspace(lowest, highest, CURVE_POINTS).tolist()
         return budgets if self.budget > 0 else [0.0]
 
-    def _try(self, budget: float) -> Design | None:
+    def _try(self, budget: float) -> D | None:
         """Return the best mechanism within a budget; None below the least feasible budget."""
         try:
             return self.solve(budget)
@@ -104,23 +104,100 @@ class DesignProblem:
             return None
 
 
+@dataclass(frozen=True, eq=False)
+class ErrorProblem(Problem[Design]):
+    """Mechanism that leaves the adversary the largest error.
+
+    Parameters
+    ----------
+    prior : (n_inputs,) array
+        Probability of each secret.
+    model : LossModel
+        Loss of the adversary.
+    bounds : mapping
+        Further bounds, see `optimal_mechanism`.
+    """
+
+    prior: NDArray[np.float64]
+    model: LossModel
+    bounds: Mapping[str, Any]
+
+    def solve(self, budget: float) -> Design:
+        """Return the mechanism of the largest error within a budget."""
+        points = self.model.coordinates
+        return optimal_mechanism(self.prior, self.model.loss, self.cost, budget, coordinates=points, **self.bounds)
+
+    @cached_property
+    def prior_error(self) -> float:
+        """The expected loss of the adversary's best answer without any output."""
+        belief = Posterior.from_dense(self.prior[None])
+        return bayes(belief, self.model.loss, coordinates=self.model.coordinates).average
+
+    def list_facts(self, design: Design) -> dict[str, float | str]:
+        """Return error, worst case, distortion and leakage of a mechanism."""
+        facts = {name: getattr(design, name) for name in ("privacy", "worst", "distortion", "method", "gap")}
+        return {**facts, "leakage_bits": design.leakage / math.log(2), "prior_error": self.prior_error}
+
+    def describe(self, design: Design) -> str:
+        """Return error, worst case and distortion in words."""
+        return (
+            f"privacy {design.privacy:.6g} of at most {self.prior_error:.6g}, worst case {design.worst:.6g}, "
+            f"distortion {design.distortion:.6g} ({design.method})"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class LeakageProblem(Problem[LeakageDesign]):
+    """Mechanism of least leakage about a secret.
+
+    Parameters
+    ----------
+    joint : (n_secrets, n_inputs) array
+        Probability of each secret with each input.
+    """
+
+    joint: NDArray[np.float64]
+
+    def solve(self, budget: float) -> LeakageDesign:
+        """Return the mechanism of least leakage within a budget."""
+        return least_leakage(self.joint, self.cost, budget)
+
+    def list_facts(self, design: LeakageDesign) -> dict[str, float | str]:
+        """Return leakage, its certified gap and the distortion of a mechanism."""
+        return {name: getattr(design, name) for name in ("leakage_bits", "gap_bits", "distortion", "unprotected_bits")}
+
+    def describe(self, design: LeakageDesign) -> str:
+        """Return leakage, gap and distortion in words."""
+        return (
+            f"leakage {design.leakage_bits:.6g} of {design.unprotected_bits:.6g} bits, at most {design.gap_bits:.2g} "
+            f"above the least, distortion {design.distortion:.6g}"
+        )
+
+
 @with_parameters(optimal_mechanism, only=("budget", "worst_case", "epsilon", "delta"))
 @with_parameters(read_loss_model, only=("loss", "coordinates"))
 def read_problem(
     *,
-    prior: Path,
+    minimize: Literal["error", "leakage"] = "error",
+    prior: Path | None = None,
+    joint: Path | None = None,
     distortion: Annotated[str | None, Option(metavar="NAME|PATH", names=LOSS_NAMES)] = None,
     loss: str = "hamming",
     coordinates: Path | None = None,
     budget: float,
     **bounds: Any,
-) -> DesignProblem:
+) -> ErrorProblem | LeakageProblem:
     """Read the mechanism to find from files.
 
     Parameters
     ----------
-    prior : path
+    minimize : {"error", "leakage"}
+        the adversary's success, by the largest error, or the leakage about the secret in bits
+    prior : path, optional
         CSV of secret and probability
+    joint : path, optional
+        CSV of the probability of each secret (lines) with each value of the data (columns), for the least leakage. The
+        mechanism perturbs the data. By default the data is the secret
     distortion : str, optional
         loss of the user, by default that of the adversary
     loss, coordinates
@@ -128,17 +205,50 @@ def read_problem(
     budget, **bounds
         See `optimal_mechanism`.
     """
-    secrets, probability, note = read_prior(prior)
+    if (prior is None) == (joint is None):
+        raise UnmaskError("a design needs either a prior (--prior) or a joint distribution (--joint), expected one")
+    if minimize == "leakage":
+        unused = next((name for name, bound in bounds.items() if bound), None)
+        if unused is not None:
+            raise UnmaskError(f"--{unused.replace('_', '-')} does not bound the least leakage; leave it out")
+        inputs, table = _read_joint(prior, joint)
+        _, cost, outputs = _read_costs(inputs, loss, distortion, coordinates)
+        return LeakageProblem(inputs, outputs, cost, budget, table)
+    if prior is None:
+        raise UnmaskError("a joint distribution is for the least leakage; add --minimize leakage, or give --prior")
+    secrets, probability = _read_prior(prior)
+    model, cost, outputs = _read_costs(secrets, loss, distortion, coordinates)
+    return ErrorProblem(secrets, outputs, cost, budget, probability, model, bounds)
+
+
+def _read_prior(path: Path) -> tuple[tuple[str, ...], NDArray[np.float64]]:
+    """Return secrets and their probabilities, with a note on rounded ones."""
+    secrets, probability, note = read_prior(path)
     if note:
         _log.warning("note: %s", note)
-    model, outputs = read_loss_model(loss, secrets, coordinates=coordinates), secrets
+    return secrets, probability
+
+
+def _read_joint(prior: Path | None, joint: Path | None) -> tuple[tuple[str, ...], NDArray[np.float64]]:
+    """Return the names of the data, and the joint distribution of secret and data."""
+    if joint is not None:
+        distribution = read_joint(joint)
+        return distribution.data, distribution.table
+    assert prior is not None
+    secrets, probability = _read_prior(prior)
+    return secrets, np.diag(probability)
+
+
+def _read_costs(
+    inputs: tuple[str, ...], loss: str, distortion: str | None, coordinates: Path | None
+) -> tuple[LossModel, NDArray[np.float64], tuple[str, ...]]:
+    """Return the loss of the adversary, the cost of each output for the user, and the names of the outputs."""
+    model = read_loss_model(loss, inputs, coordinates=coordinates)
     if distortion is None:
-        cost, outputs = model.matrix(len(secrets)).T, model.answers or secrets
-    elif distortion in LOSS_NAMES:
-        cost = read_loss_model(distortion, secrets, coordinates=coordinates).matrix(len(secrets)).T
-    else:
-        cost = read_named(Path(distortion), secrets, secrets)
-    return DesignProblem(secrets, outputs, probability, model, cost, budget, bounds)
+        return model, model.matrix(len(inputs)).T, model.answers or inputs
+    if distortion in LOSS_NAMES:
+        return model, read_loss_model(distortion, inputs, coordinates=coordinates).matrix(len(inputs)).T, inputs
+    return model, read_named(Path(distortion), inputs, inputs), inputs
 
 
 def _format_csv(rows: Iterable[Sequence[str]]) -> str:
