@@ -218,6 +218,14 @@ def grades(path: Path) -> None:
     path.write_text("\n".join(["birth;grade;zip;diagnosis", *rows]) + "\n", encoding="cp1252")
 
 
+# --- logs of systems -------------------------------------------------------------------------------------------------
+
+
+def log(head: str, line: Callable[[int], tuple[object, ...]], n: int = 120) -> Callable[[Path], None]:
+    """Return what writes a log of lines by their number."""
+    return text("\n".join([head, *(",".join(map(str, line(i))) for i in range(n))]) + "\n")
+
+
 # --- clusters, channels, networks -------------------------------------------------------------------------------------
 
 
@@ -297,6 +305,11 @@ DESIGNED = {
     "samples.csv": text("secret,output\n" + "a,x\na,y\nb,y\nb,y\n" * 20),
     "coin.csv": text(",0,1,2\n0,0.6,0.2,0.2\n1,0.2,0.6,0.2\n2,0.2,0.2,0.6\n"),
     "places.csv": text("place,x,y\n0,0,0\n1,100,0\n2,0,300\n"),
+    "map.csv": text("place,x,y\na,0,0\nb,100,0\nc,0,300\n"),
+    "traces.csv": log("user,time,place,shown", lambda i: (i // 6, i, "abc"[i % 3], "abc"[i // 2 % 3])),
+    "places-only.csv": log("user,time,place", lambda i: (i // 6, i, "abc"[i % 3])),
+    "rounds.csv": log("round,sender,receiver", lambda i: (i // 4, i % 7, i % 7 % 5)),
+    "messages.csv": log("sender,receiver,entered,left", lambda i: (i % 7, i % 5, i, i + 1 + i * 7 % 10)),
 }
 """Of a channel."""
 

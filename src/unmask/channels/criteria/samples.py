@@ -97,7 +97,7 @@ def counted_information(counts: ArrayLike, *, rng: np.random.Generator, permutat
     corrected = max(counted - chance, 0.0)
     reach = 1.96 * float(np.sqrt(variance + (np.var(permuted) if permuted else 0.0)))
     occupied = np.count_nonzero(table) - sum(np.count_nonzero(table.sum(axis=axis)) for axis in (0, 1)) + 1
-    miller_madow = max(counted - max(occupied, 0) / (2 * np.log(2) * n), corrected)
+    miller_madow = float(max(counted - max(occupied, 0) / (2 * np.log(2) * n), corrected))
     low, high = max(corrected - reach, 0.0), miller_madow + reach
     return CountedInformation(counted, chance, corrected, low, high, reached / (1 + permutations), n)
 
