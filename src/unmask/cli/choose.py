@@ -11,7 +11,7 @@ import click
 from unmask.cli.documents import ReadsDocument
 from unmask.cli.files import print_json
 from unmask.cli.gates import POLICY_HELP, POLICY_METAVAR, warn_of_reversed_conditions
-from unmask.cli.generated import parse_with
+from unmask.cli.generated import Command, options, parse_with
 from unmask.cli.group import first_argument
 from unmask.cli.option_types import FILE, Input
 from unmask.cli.options import table_options
@@ -35,13 +35,13 @@ def _read_given_policies(values: tuple[str, ...]) -> tuple[Policy, ...]:
     return read_policies(values)
 
 
-@click.command("choose")
+@click.command("choose", cls=Command)
 @click.argument("run", type=FILE, shell_complete=first_argument)
 @click.option(
     "--policy", "policies", multiple=True, metavar=POLICY_METAVAR, callback=parse_with(_read_given_policies),
     help=f"Policy that a protection must meet: {POLICY_HELP} Repeatable. The default is that of the study's document.",
 )  # fmt: skip
-@click.option("--maximize", default="utility", show_default=True, help="Measure that decides among those that pass.")
+@options("unmask.studies.choice:choose", "maximize")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
 def choose(run: Path, policies: tuple[Policy, ...], maximize: str, as_json: bool) -> None:
     r"""Name the protections of a study that meet all requirements, the best one, and why the others fail.

@@ -144,8 +144,15 @@ DECLARED: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
         "temp_directory": {"help": "Spill directory (needs --engine).", "type": FILE, "heading": "Large data"},
         "dry_run": {"help": "Estimate the work, and do nothing else (needs --engine).", "default": False, "show_default": True, "is_flag": True, "heading": "Large data"},
     },
+    "unmask.studies.choice:choose": {
+        "maximize": {"help": "Measure that decides among those that pass.", "default": "utility", "show_default": True, "type": str},
+    },
     "unmask.studies.game.solution:play": {
         "study": {"help": "Folder of a study of the document: its beliefs are priced, and no attack runs again.", "type": FILE},
+    },
+    "unmask.studies.run:run_study": {
+        "workers": {"help": "Cells to run at once.", "default": 1, "show_default": True, "type": click.IntRange(1, None), "parse": check_number},
+        "retry": {"help": "Run cells again that failed or took too long.", "default": False, "show_default": True, "is_flag": True},
     },
     "unmask.tables.audit:audit": {
         "original": {"help": "Table before protection: gives targets and truth."},

@@ -13,12 +13,12 @@ import click
 from unmask.cli.documents import CODE, allow_code_option
 from unmask.cli.files import print_json, suggest_command
 from unmask.cli.game import print_price_progress
+from unmask.cli.generated import Command, options
 from unmask.cli.option_types import FILE
 from unmask.cli.terminal import print_line, rewrite_line
 from unmask.core.errors import UnmaskError
 
 if TYPE_CHECKING:
-    from unmask.plan import Plan
     from unmask.studies.run import Outcome
 
 EXIT_FAILED = 1
@@ -27,14 +27,13 @@ REASONS = 5
 """Number of reasons of failures that are printed."""
 
 
-@click.command("study")
+@click.command("study", cls=Command)
 @click.argument("plan", type=FILE)
 @click.option(
     "--output", "-o", required=True, type=FILE,
     help="Folder of the results. Finished cells in it are not run again.",
 )  # fmt: skip
-@click.option("--workers", default=1, show_default=True, type=click.IntRange(min=1), help="Cells to run at once.")
-@click.option("--retry", is_flag=True, help="Run cells again that failed or took too long.")
+@options("unmask.studies.run:run_study", "workers", "retry")
 @allow_code_option
 @click.option("--spark", metavar="MASTER", help='Run the cells on a Spark cluster, such as "spark://host:7077".')
 @click.option("--dry-run", is_flag=True, help="Print what would be run and how long it may take. Nothing is written.")
@@ -48,7 +47,7 @@ def study(plan: Path, output: Path, workers: int, retry: bool, spark: str | None
     """
     from unmask.studies.reading import read_plan
     from unmask.studies.results_file import RESULTS
-    from unmask.studies.run import policy_of_plan, run_study
+    from unmask.studies.run import estimate_study, policy_of_plan, run_study
 
     allow_code = bool(click.get_current_context().meta[CODE])
     if dry_run:
@@ -56,7 +55,7 @@ def study(plan: Path, output: Path, workers: int, retry: bool, spark: str | None
     read = read_plan(plan, allow_code=allow_code)
     if dry_run:
         policy_of_plan(plan, read)
-        _say(_estimate(read, output, workers), as_json=as_json)
+        _say(estimate_study(read, output, workers), as_json=as_json)
         return
     from unmask.studies.cluster import on_spark
     from unmask.studies.game import priced
@@ -124,29 +123,6 @@ def _play(plan: Path, output: Path, *, allow_code: bool) -> None:
         return
     _, answer, sentence = describe_decision(outcome)
     print_line(f"the publisher's game: {answer} {sentence}", err=True)
-
-
-def _estimate(plan: Plan, output: Path, workers: int) -> dict[str, Any]:
-    """Cells, how many are done, and the time for the rest: from the cells done, or else from the first one tried."""
-    from unmask.studies.journal import Journal
-    from unmask.studies.run import JOURNAL
-    from unmask.studies.workers import finished
-
-    cells = plan.cells()
-    results = Journal(output / JOURNAL).results if (output / JOURNAL).exists() else {}
-    measured = [results[cell.key].seconds for cell in cells if cell.key in results]
-    mean_seconds = sum(measured) / len(measured) if measured else finished(cells[0]).seconds
-    return {
-        "title": plan.title,
-        "datasets": [part.name for part in plan.datasets],
-        "protections": [part.name for part in plan.protections],
-        "adversaries": [part.name for part in plan.adversaries],
-        "seeds": list(plan.seeds),
-        "cells": len(cells),
-        "done": len(measured),
-        "seconds": round(mean_seconds * (len(cells) - len(measured)) / workers, 1),
-        "estimated_from": "the cells done" if measured else "the first cell",
-    }
 
 
 def _say(facts: dict[str, Any], *, as_json: bool) -> None:

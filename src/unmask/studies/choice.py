@@ -161,6 +161,20 @@ def choose(results: Results, requirements: Sequence[Condition], *, maximize: str
     A requirement is judged by the mean over seeds (its field `worst` by the worst of any seed), against each adversary
     and target that has the measure. A protection of a dataset without a requirement is not judged, and never chosen.
 
+    Parameters
+    ----------
+    results : Results
+        Results of the study.
+    requirements : sequence of Condition
+        Conditions that a protection must meet.
+    maximize : str
+        measure that decides among those that pass
+
+    Returns
+    -------
+    tuple of Option
+        Every protection of every dataset.
+
     Raises
     ------
     UnmaskError

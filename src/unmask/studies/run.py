@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Annotated, Any
 
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.data.writing import replace_file
@@ -14,11 +15,12 @@ from unmask.document import in_document, list_requirements, load
 from unmask.plan import Cell, Plan
 from unmask.policy import Policy
 from unmask.policy.policies import parse_policy
+from unmask.ranges import Range, check_type
 from unmask.studies.answers import check_policy
 from unmask.studies.beliefs import belief_file
 from unmask.studies.journal import Journal, Result
 from unmask.studies.results_file import RESULTS, write_results
-from unmask.studies.workers import run_cells
+from unmask.studies.workers import finished, run_cells
 from unmask.toml_text import format_document
 
 JOURNAL = "journal.jsonl"
@@ -74,7 +76,7 @@ def run_study(
     plan: Plan,
     folder: Path,
     *,
-    workers: int = 1,
+    workers: Annotated[int, Range(1)] = 1,
     retry: bool = False,
     watch: Watcher | None = None,
     submit: Callable[[Sequence[Cell]], Iterator[Result]] | None = None,
@@ -87,13 +89,14 @@ def run_study(
     out stays so, unless retry is set. A Ctrl-C, and what ends `unmask study` by a SIGTERM, stops the workers and
     writes what there is.
 
+    workers : cells to run at once
+    retry : run cells again that failed or took too long
     submit : how cells are run instead of by processes of this machine, such as `cluster.on_spark`
     source : the plan's file, copied next to the results with the requirements of its policy before the run, once no
              other process works on the folder
     priced : cells whose beliefs are kept in the folder, see `unmask.studies.game.priced`; on a cluster none are
     """
-    if workers < 1:
-        raise UnmaskError(f"workers is {workers}, expected at least 1")
+    check_type("workers", workers, Annotated[int, Range(1)])
     cells = _distinct(plan)
     policy = None if source is None else policy_of_plan(source, plan)
     _make(folder)
@@ -109,6 +112,25 @@ def run_study(
         interrupted = _file(results, journal, report, limit=plan.budget.seconds)
         write_results(plan, journal, folder / RESULTS)
     return Outcome.count(list(cells), journal, interrupted=interrupted)
+
+
+def estimate_study(plan: Plan, folder: Path, workers: int = 1) -> dict[str, Any]:
+    """Return the parts of a plan, its finished cells, and the time for the rest: by these, or by the first cell."""
+    cells = plan.cells()
+    results = Journal(folder / JOURNAL).results if (folder / JOURNAL).exists() else {}
+    measured = [results[cell.key].seconds for cell in cells if cell.key in results]
+    mean_seconds = sum(measured) / len(measured) if measured else finished(cells[0]).seconds
+    return {
+        "title": plan.title,
+        "datasets": [part.name for part in plan.datasets],
+        "protections": [part.name for part in plan.protections],
+        "adversaries": [part.name for part in plan.adversaries],
+        "seeds": list(plan.seeds),
+        "cells": len(cells),
+        "done": len(measured),
+        "seconds": round(mean_seconds * (len(cells) - len(measured)) / workers, 1),
+        "estimated_from": "the cells done" if measured else "the first cell",
+    }
 
 
 def _file(
