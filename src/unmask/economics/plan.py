@@ -185,10 +185,10 @@ def is_better(
     attacker: Attacker, value: Floats, alternative: Floats | float, gain: Floats | float
 ) -> NDArray[np.bool_]:
     """Return a mask of the values that are better than another one, ties as the attacker breaks them."""
-    return np.asarray(value > alternative + _compute_margin(attacker, np.asarray(gain)))
+    return np.asarray(value > alternative + compute_margin(attacker, np.asarray(gain)))
 
 
-def _compute_margin(attacker: Attacker, gain: Floats) -> Floats:
+def compute_margin(attacker: Attacker, gain: Floats) -> Floats:
     """Return the least excess of a better plan."""
     return np.asarray(TIE * gain if attacker.ties == "walk_away" else np.nextafter(-TIE * gain, -np.inf))
 
@@ -204,7 +204,7 @@ def _to_flat(attacker: Attacker, groups: CandidateGroups, money: Floats) -> Flat
         return None
     tries = _limit_tries(attacker, groups).astype(np.float64)
     gain, cost, fine = money
-    return FlatGroups(groups.first_chance, tries, gain, cost, fine, q, _compute_margin(attacker, gain))
+    return FlatGroups(groups.first_chance, tries, gain, cost, fine, q, compute_margin(attacker, gain))
 
 
 def _solve_closed(flat: FlatGroups, cap: int) -> Floats:
@@ -234,7 +234,7 @@ def _recurse_by_fines(
     fined = np.ones(levels)
     fined[-1] = float(levels == 1 and attacker.max_fines > 0)
     clock = np.array([attacker.discount, *_compute_delays(attacker)])
-    detection, margin = attacker.detection_at(reach), _compute_margin(attacker, money[0])
+    detection, margin = attacker.detection_at(reach), compute_margin(attacker, money[0])
     money, ends = np.ascontiguousarray(money), attacker.arrest
     return np.asarray(plans(tries, *groups.list_chances(), money, margin, detection, fined, clock, ends, n_plans))
 
@@ -258,7 +258,7 @@ def _solve_uncertain(attacker: Attacker, groups: CandidateGroups, money: Floats)
         detection = (a + np.arange(levels)) / (a + b + np.arange(largest)[:, None])
     fined = (np.arange(levels) < attacker.max_fines).astype(np.float64)
     looks = np.array([attacker.confirmation, attacker.false_alarms, attacker.false_claim_cost])
-    hit, margin = groups.first_chance, _compute_margin(attacker, money[0])
+    hit, margin = groups.first_chance, compute_margin(attacker, money[0])
     plan = uncertain_plans(tries, hit, np.ascontiguousarray(money), margin, np.minimum(detection, 1.0), fined, looks)
     return np.asarray(np.where(groups.size > 0, plan, 0.0))
 

@@ -89,6 +89,31 @@ def find_root(function: Callable[[float], float], first: float, precision: float
     return low, high
 
 
+def minimize_convex(line: Callable[[float], tuple[float, float]], low: float, high: float) -> float:
+    """Return the amount at which a convex piecewise linear function is smallest; its ends are not compared.
+
+    line : amount -> value and slope. The tangents of two amounts around the minimum meet at a breakpoint, or closer.
+
+    >>> minimize_convex(lambda x: (max(6 - 2 * x, x), -2.0 if x < 2 else 1.0), 0, 10)
+    2.0
+    """
+    (value_low, slope_low), (value_high, slope_high) = line(low), line(high)
+    for _ in range(MAX_BREAKPOINTS):
+        if slope_low >= 0 or slope_high <= 0:
+            return low if slope_low >= 0 else high
+        meet = (value_low - slope_low * low - value_high + slope_high * high) / (slope_high - slope_low)
+        if not low < meet < high:
+            break
+        value, slope = line(meet)
+        if value <= value_low + slope_low * (meet - low) + SLOPE_PRECISION * abs(value):
+            return meet
+        if slope < 0:
+            low, value_low, slope_low = meet, value, slope
+        else:
+            high, value_high, slope_high = meet, value, slope
+    return low
+
+
 def find_breakpoints(line: Callable[[float], tuple[float, float]], low: float, high: float) -> list[float]:
     """Return the ascending amounts at which a convex piecewise linear function changes its slope.
 

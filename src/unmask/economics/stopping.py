@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unmask.economics.attacker import Amount, Attacker, check_fields
 from unmask.economics.best_response import Bounds
-from unmask.economics.campaign import attack, bound_payoff, remove_discount, solve
+from unmask.economics.campaign import ROUNDING, attack, bound_payoff, remove_discount, solve
 from unmask.economics.groups import Targets
-from unmask.economics.plan import CLEAN, FINE_SLOPE, VALUE, is_better
+from unmask.economics.plan import CLEAN, FINE_SLOPE, VALUE, compute_margin
 from unmask.economics.prices import check_group_sizes, solve_plans_by_size
-from unmask.economics.search import bisect, bisect_whole
+from unmask.economics.search import bisect_whole, find_root, minimize_convex
+
+MIX_GAP: Final = 0.01
+"""Share by which another mix may be cheaper than the one that is found."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +80,7 @@ class Deterrents:
     rows : Mix
         Fewest rows to leave out, smallest classes first.
     mix : Mix
-        Cheapest fine, price and rows together; the fine and the price do not fall.
+        Cheapest fine, price and rows together, within 1 %; the fine and the price do not fall.
     """
 
     payoff: Bounds
@@ -107,8 +110,9 @@ class SizeAttack:
 
     @classmethod
     def of(cls, attackers: Sequence[Attacker], sizes: ArrayLike, *, is_campaign: bool) -> SizeAttack:
-        """Return the attack on records with these sizes."""
-        distinct, counts = np.unique(check_group_sizes(sizes), return_counts=True)
+        """Return the attack on records with these sizes; without a candidate there is nothing to try."""
+        counted = check_group_sizes(sizes)
+        distinct, counts = np.unique(counted[counted > 0], return_counts=True)
         planners = [remove_discount(attacker) for attacker in attackers] if is_campaign else attackers
         return cls(tuple(planners), distinct, counts, is_campaign)
 
@@ -162,27 +166,27 @@ class SizeAttack:
             return float(self._solve_single(resource, first, fine)[FINE_SLOPE])
         return attack(self._face(resource, first, fine)).expected_fines
 
-    def pays(self, first: int, fine: float, price: float, *, end: int = 1) -> bool:
-        """Return True if an attack may pay, or with `end` 0 if it surely does."""
-        return any(
-            bool(is_better(attacker, np.array(self.payoff(i, first, fine)[end] - price), 0.0, attacker.gain))
-            for i, attacker in enumerate(self.attackers)
-        )
+    def excess(self, first: int, fine: float, *, end: int = 1) -> float:
+        """Return the payoff with the best resource beyond a tie: an attack may pay at a price below it.
 
-    def bound(self, pays: Callable[[float, int], bool], first: float) -> Bounds:
-        """Return the largest amount at which the attack surely pays, and the smallest at which it surely does not."""
-        stops = bisect(lambda amount: not pays(amount, 1), first)
-        is_known = not math.isfinite(stops[1]) or not pays(stops[0], 0)
-        surely = bisect(lambda amount: not pays(amount, 0), first) if is_known else stops
-        return Bounds(surely[0], stops[1])
+        end : 0 for the lower bound, at a price below which an attack surely pays
+        """
+        payoffs = [self.payoff(i, first, fine)[end] for i in range(len(self.attackers))]
+        margins = [float(compute_margin(attacker, np.asarray(attacker.gain))) for attacker in self.attackers]
+        return max(payoff - margin for payoff, margin in zip(payoffs, margins, strict=True))
 
     def bound_fine(self, first: int = 0) -> Bounds:
-        """Return the bounds on the fine that stops the attack."""
-        return self.bound(lambda fine, end: self.pays(first, fine, 0.0, end=end), max(self.fine, 1.0))
+        """Return the largest fine at which the attack surely pays, and the smallest one at which it surely does not."""
+        start = max(self.fine, 1.0)
+        stops = find_root(lambda fine: self.excess(first, fine), start)
+        if not math.isfinite(stops[1]) or self.excess(first, stops[0], end=0) > 0 or not stops[1]:
+            return Bounds(*stops)
+        return Bounds(find_root(lambda fine: self.excess(first, fine, end=0), start)[0], stops[1])
 
     def bound_price(self, first: int, fine: float) -> Bounds:
         """Return the bounds on the price that stops the attack, on top of that of the outside data."""
-        return self.bound(lambda price, end: self.pays(first, fine, price, end=end), 1.0)
+        low, high = (max(self.excess(first, fine, end=end), 0.0) for end in (0, 1))
+        return Bounds(low, high * (1 + ROUNDING))
 
 
 def find_deterrents(
@@ -221,7 +225,7 @@ def find_deterrents(
     """
     release = SizeAttack.of(attackers, sizes, is_campaign=is_campaign)
     payoff = max((release.payoff(i, 0, release.fine) for i in range(len(attackers))), key=lambda bounds: bounds.high)
-    if not release.pays(0, release.fine, 0.0):
+    if release.excess(0, release.fine) <= 0:
         payoff = Bounds(0.0, 0.0)
     return Deterrents(
         payoff=Bounds(max(payoff.low, 0.0), payoff.high),
@@ -239,14 +243,14 @@ def _find_size(release: SizeAttack) -> int | None:
 
     def is_safe(size: int) -> bool:
         equal = replace(release, sizes=np.array([size]), records=np.array([n]), known={}, targets={})
-        return not equal.pays(0, release.fine, 0.0)
+        return equal.excess(0, release.fine) <= 0
 
     return bisect_whole(is_safe, n)
 
 
 def _find_rows(release: SizeAttack) -> Mix:
     """Return the fewest rows to leave out, smallest classes first, so that no attack pays."""
-    steps = bisect_whole(lambda step: not release.pays(step - 1, release.fine, 0.0), len(release.sizes) + 1)
+    steps = bisect_whole(lambda step: release.excess(step - 1, release.fine) <= 0, len(release.sizes) + 1)
     assert steps is not None  # without rows nothing pays
     return _make_mix(release, steps - 1, release.fine, 0.0, Costs())
 
@@ -262,7 +266,7 @@ def _find_mix(release: SizeAttack, costs: Costs) -> Mix:
     """Return the cheapest fine, price and rows to leave out.
 
     Fewer rows cost less, but need a higher fine or price. Between two numbers of rows the cost is at least that of
-    the fewer rows and of the lower fine and price, so spans that cannot be cheaper are skipped.
+    the fewer rows and of the lower fine and price, so spans that cannot be cheaper by more than `MIX_GAP` are skipped.
     """
     mixes: dict[int, Mix] = {}
     row_cost = costs.row or 0.0
@@ -277,7 +281,7 @@ def _find_mix(release: SizeAttack, costs: Costs) -> Mix:
     while spans:
         few, many = spans.pop()
         money = solve_mix(many).cost - row_cost * release.count_left_out(many)
-        if many - few < 2 or row_cost * release.count_left_out(few + 1) + money > cheapest.cost:
+        if many - few < 2 or row_cost * release.count_left_out(few + 1) + money > cheapest.cost * (1 - MIX_GAP):
             continue
         middle = (few + many) // 2
         cheapest = min(cheapest, solve_mix(middle), key=_rank)
@@ -293,15 +297,20 @@ def _rank(mix: Mix) -> tuple[float, int]:
 def _find_terms(release: SizeAttack, first: int, costs: Costs) -> Mix:
     """Return the cheapest fine and price for the groups from `first` on.
 
-    The price that stops the attack is convex in the fine, and falls by the expected number of fines. A higher fine is
-    worth its cost until that number is costs.fine / costs.price: a bisection finds it.
+    The price that stops the attack is convex in the fine, and falls by the expected number of fines. The cost of both
+    is convex, too, so tangents lead to the fine at which it is smallest.
     """
 
-    def is_enough(rise: float) -> bool:
-        fine = release.fine + rise
-        return not release.pays(first, fine, 0.0) or release.expect_fines(first, fine) * costs.price <= costs.fine
+    def cost(fine: float) -> tuple[float, float]:
+        """Return the cost of a fine and the price that it still needs, and the slope."""
+        price = costs.price * release.bound_price(first, fine).high
+        slope = costs.fine - costs.price * release.expect_fines(first, fine)
+        return costs.fine * (fine - release.fine) + price, slope
 
-    rises = {0.0, bisect(is_enough, max(release.fine, 1.0))[1], max(release.bound_fine(first).high - release.fine, 0.0)}
-    fines = [release.fine + rise for rise in rises if math.isfinite(rise)]
+    fines = {release.fine}
+    if release.excess(first, release.fine) > 0 > cost(release.fine)[1]:  # else a higher fine costs more than it saves
+        stops = release.bound_fine(first).high
+        if release.fine < stops < math.inf:
+            fines |= {stops, minimize_convex(cost, release.fine, stops)}
     mixes = (_make_mix(release, first, fine, release.bound_price(first, fine).high, costs) for fine in fines)
     return min(mixes, key=lambda mix: (mix.cost, mix.fine))

@@ -44,6 +44,10 @@ STOPS_NOTE: Final = (
     "left out first. \u201cx to y\u201d: between these the answer is not known; y is safe."
 )
 
+TIES_CAUTION: Final = (
+    "The attacker takes ties against one person. The campaign is that of an attacker who walks away from ties."
+)
+
 TIES_NOTE: Final = (
     "An attacker who gains nothing walks away (ties = \u201cwalk_away\u201d). At the fine or price shown the attack is "
     "worth nothing, so ask a little more."
@@ -105,10 +109,11 @@ def audit_deterrence(
         blocks=tuple(_list_blocks(found, weights, len(counts))),
         decision=_make_decision(found[CAMPAIGN], source),
         assumptions=(RESOURCE_ASSUMPTION,) if source.has_resources else (),
-        cautions=attackers[0].warnings,
+        cautions=(*attackers[0].warnings, *([TIES_CAUTION] if attackers[0].ties == "attack" else [])),
     )
-    below = found[CAMPAIGN].rows.below
-    left_out = np.flatnonzero(counts < below) if below is not None else np.arange(len(counts))
+    rows = found[CAMPAIGN].rows
+    limit = (rows.below or np.inf) if rows.left_out else 0
+    left_out = np.flatnonzero((counts > 0) & (counts < limit))
     return suppress_for_print(result, is_exact=is_exact), left_out.tolist()
 
 
@@ -126,8 +131,7 @@ def _stops_table(found: Mapping[str, Deterrents], n: int) -> Table:
         (
             name, item.payoff, _merge(item.fine), _merge(item.price),
             f"none up to {n:,}" if item.size is None else item.size,
-            "all" if item.rows.below is None else item.rows.below if item.rows.left_out else "none",
-            item.rows.left_out,
+            _name_classes(item.rows), item.rows.left_out,
         )
         for name, item in found.items()
     )  # fmt: skip
@@ -147,13 +151,17 @@ def _mix_table(found: Mapping[str, Deterrents]) -> Table:
         Column("left_out", "Rows left out", "people", exact=True),
     )  # fmt: skip
     records = (
-        (
-            name, item.mix.fine, item.mix.price,
-            "all" if item.mix.below is None else item.mix.below if item.mix.left_out else "none", item.mix.left_out,
-        )
+        (name, item.mix.fine, item.mix.price, _name_classes(item.mix), item.mix.left_out)
         for name, item in found.items()
     )  # fmt: skip
     return Table.from_records(MIXES, columns, records)
+
+
+def _name_classes(mix: Mix) -> int | str:
+    """Return the smallest class size that remains, "none" if no rows are left out, or "all"."""
+    if not mix.left_out:
+        return "none"
+    return "all" if mix.below is None else mix.below
 
 
 def _now_table(source: AttackerSource, sizes: np.ndarray) -> Table:
@@ -219,7 +227,7 @@ def _describe_mix(mix: Mix) -> str:
     parts = [f"a fine of {round_up(mix.fine)}"]
     if mix.price:
         parts.append(f"a price of {round_up(mix.price)} on top of the outside data")
-    if mix.below is None:
+    if mix.below is None and mix.left_out:
         return "no release, as every row is left out"
     if mix.left_out:
         parts.append(f"{mark_people(mix.left_out)} rows left out, in classes of fewer than {mix.below:,}")
