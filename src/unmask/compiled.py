@@ -9,7 +9,10 @@ as long.
 from __future__ import annotations
 
 import importlib
+import logging
+import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from numpy.typing import NDArray
@@ -17,6 +20,39 @@ from numpy.typing import NDArray
 Function = TypeVar("Function", bound=Callable[..., object])
 
 numba: Any = importlib.import_module("numba")  # it has no types
+events: Any = importlib.import_module("numba.core.event")
+
+_log = logging.getLogger(__name__)
+
+
+class _CompileTimer(events.TimingListener):  # type: ignore[misc]  # numba has no types
+    """Timer of compilations; it announces the first one."""
+
+    def on_start(self, event: Any) -> None:
+        if not self._depth and not self.done:
+            _log.info("compiling loops, once: the next run on this machine needs no compilation")
+        super().on_start(event)
+
+
+_timer = _CompileTimer()
+events.register("numba:compile", _timer)
+
+
+def compile_seconds() -> float:
+    """Return the seconds by the clock that this process has spent on compiling loops."""
+    return float(_timer.duration) if _timer.done else 0.0
+
+
+def _find_cache() -> str:
+    """Return the folder of compiled loops, "" for numba's own choice; a loop whose source changes is compiled again."""
+    try:
+        return str(Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "unmask" / "loops")
+    except RuntimeError:  # a user without a home
+        return ""
+
+
+CACHE = _find_cache()
+"""Folder of compiled loops, unless NUMBA_CACHE_DIR names another."""
 
 
 def compiled(function: Function) -> Function:
@@ -35,10 +71,13 @@ def inlined(function: Function) -> Function:
 
 
 def _compiled(function: Function, **options: bool) -> Function:
+    configured, numba.config.CACHE_DIR = numba.config.CACHE_DIR, numba.config.CACHE_DIR or CACHE
     try:
         return cast(Function, numba.njit(cache=True, **options)(function))
     except RuntimeError:  # "no locator available": neither this folder nor the home can be written to
         return cast(Function, numba.njit(**options)(function))
+    finally:
+        numba.config.CACHE_DIR = configured  # other loops of this process are not ours
 
 
 @inner

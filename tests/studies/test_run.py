@@ -16,7 +16,7 @@ from unmask.studies.cluster import on_spark
 from unmask.studies.journal import Journal, Result
 from unmask.studies.reading import read_plan
 from unmask.studies.results_file import COLUMNS, RESULTS
-from unmask.studies.run import JOURNAL, run_study
+from unmask.studies.run import JOURNAL, _progress, run_study
 from unmask.studies.workers import finished
 
 PLAN = """
@@ -332,3 +332,11 @@ def test_a_full_disk_is_reported_for_the_journal_and_complete_records_stay(tmp_p
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert Journal(path).damaged == 1
     assert set(Journal(path).results) == {"a", "b"}
+
+
+def test_the_remaining_time_leaves_out_the_first_cell_of_each_worker():
+    told = []
+    report = _progress(lambda done, cells, seconds: told.append((done, seconds)), 12, 12, workers=2)
+    for number, spent in enumerate((10.0, 10.0, 11.0, 12.0), 1):  # each worker compiles for ten seconds
+        report(number, spent)
+    assert told[-1] == (4, 8.0)

@@ -39,6 +39,9 @@ class UnmaskGroup(click.Group):
         logger = logging.getLogger("unmask")
         if not any(isinstance(handler, Notes) for handler in logger.handlers):
             logger.addHandler(Notes(logging.WARNING))
+            if sys.stderr is not None and sys.stderr.isatty():  # as progress
+                logging.getLogger("unmask.compiled").setLevel(logging.INFO)
+                logging.getLogger("unmask.compiled").addHandler(Notes(logging.INFO))
         sys.stdin = sys.stdin or io.TextIOWrapper(io.BytesIO())  # it may be closed
         for stream in (sys.stdin, sys.stdout, sys.stderr):
             if hasattr(stream, "reconfigure"):  # names of files and piped input may not be text

@@ -108,7 +108,7 @@ def run_study(
         missing = [cell for cell in cells.values() if cell.key not in finished]
         missing = missing if submit else _keeping(missing, priced, folder)
         results = submit(missing) if submit else run_cells(missing, workers=workers, budget=plan.budget)
-        report = None if watch is None else _progress(watch, len(cells), len(missing))
+        report = None if watch is None else _progress(watch, len(cells), len(missing), workers)
         interrupted = _file(results, journal, report, limit=plan.budget.seconds)
         write_results(plan, journal, folder / RESULTS)
     return Outcome.count(list(cells), journal, interrupted=interrupted)
@@ -154,9 +154,22 @@ def _file(
     return False
 
 
-def _progress(watch: Watcher, cells: int, missing: int) -> Callable[[int, float], None]:
-    """Return a callback that takes the number of missing cells that have run, and their seconds."""
-    return lambda number, spent: watch(cells - missing + number, cells, spent / number * (missing - number))
+def _progress(watch: Watcher, cells: int, missing: int, workers: int) -> Callable[[int, float], None]:
+    """Return a callback that takes the number of missing cells that have run, and their seconds.
+
+    The first cell of each worker also imports libraries and compiles loops. It does not count once others have run.
+    """
+    seconds_of_first = 0.0
+
+    def report(number: int, spent: float) -> None:
+        nonlocal seconds_of_first
+        if number <= workers:
+            seconds_of_first, pace = spent, spent / number
+        else:
+            pace = (spent - seconds_of_first) / (number - workers)
+        watch(cells - missing + number, cells, pace * (missing - number))
+
+    return report
 
 
 def _make(folder: Path) -> None:
