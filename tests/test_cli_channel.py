@@ -657,6 +657,7 @@ def test_without_anybody_to_ask_the_missing_option_is_named():
     done = unmask("advise", "--what", "identity", "--observations", "one", answers="")
     assert done.exit_code == 2
     assert "Missing option '--loss': hamming or graded." in done.stderr
+    assert "?" not in done.stderr  # no question without an answer
 
 
 def test_a_loss_that_is_not_known_is_graded():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import suppress
 from typing import Any
 
 import click
@@ -20,11 +22,15 @@ QUESTIONS = {
 
 
 def _answer(name: str, question: str, kind: click.Choice[str]) -> str:
-    """Return what the user answers; without anybody to ask the option is missing."""
-    try:
-        return str(click.prompt(question, type=kind, err=True))
-    except click.Abort:
-        raise click.UsageError(f"Missing option '--{name}': {' or '.join(kind.choices)}.") from None
+    """Return what the user answers; a question is printed on a terminal only, and else a line is read."""
+    line = ""
+    if sys.stdin is not None and not sys.stdin.closed:  # None if the shell closed it
+        with suppress(click.Abort):
+            is_terminal = sys.stdin.isatty()
+            line = click.prompt(question, type=kind, err=True) if is_terminal else sys.stdin.readline().strip()
+    if line not in kind.choices:
+        raise click.UsageError(f"Missing option '--{name}': {' or '.join(kind.choices)}.")
+    return line
 
 
 @click.command(cls=TwoWordCommand)

@@ -102,10 +102,11 @@ def score_belief(
 
 
 def _without_interval(row: Row, belief: Posterior) -> Row:
-    """Return a row without an interval, since the channel is exact, and without a gain that is only rounding."""
+    """Return a row without an interval, since it is about no sample, and without a gain that is only rounding."""
     noise = 8 * float(np.finfo(belief.log_probability.dtype).eps) * max(abs(row.prior), abs(row.posterior))
     gain = 0.0 if math.isfinite(noise) and abs(row.gain) <= noise else row.gain
-    return replace(row, low=None, high=None, interval="none: the channel is given whole", gain=gain)
+    reason = "the channel is given whole" if belief.status == "exact" else "announced without a truth"
+    return replace(row, low=None, high=None, interval=f"none: {reason}", gain=gain)
 
 
 def further_measures(names: Iterable[str]) -> tuple[str, ...]:
