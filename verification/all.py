@@ -58,6 +58,7 @@ PROGRAMS: dict[str, tuple[str, ...]] = {
     "charts": (),
     "golden": (),
     "unlinkability": (),
+    "requested": (),
     "economics": (),
 }
 """Arguments of each program, the longest program first; arguments keep a program under half an hour."""
@@ -65,6 +66,7 @@ QUICK: dict[str, tuple[str, ...]] = {
     "secrecy": (),
     "graphs_pairs": ("--part", "quick"),
     "unlinkability": (),
+    "requested": (),
     "fuzz": ("--cases", "200", "--jobs", "1"),
     "kill": ("--kills", "12"),
     "network_files": ("--files", "300"),
