@@ -41,7 +41,6 @@ PROGRAMS: dict[str, tuple[str, ...]] = {
     "learned": (),
     "membership": (),
     "wp216": (),
-    "synthetic": (),
     "mechanisms": (),
     "suggestions": (),
     "certificates": (),

@@ -2,8 +2,8 @@
 
     ANONYMETER_PYTHON=.../bin/python python verification/wp216.py
 
-Anonymeter 1.1 needs an older NumPy than unmask, so it has an environment of its own. The parameters are those of its
-example notebook. argv: a folder with train.csv, control.csv and synthetic.csv; seeds
+Anonymeter 1.1 needs an older NumPy than unmask, so it has another environment. The parameters are those of its example
+notebook. argv: a folder with train.csv, control.csv and synthetic.csv; seeds
 """
 
 import json
@@ -19,34 +19,34 @@ SECRETS = ("occupation", "marital", "income", "sex")
 
 
 def main(folder: str, *seeds: str) -> None:
-    """Run the evaluators; singling out once more on as many people as there are control people."""
+    """Run the evaluators; singling out once more on as many people as in the control group."""
     import numpy as np
     import pandas as pd
     from anonymeter import evaluators
 
     train, control, synthetic = (pd.read_csv(Path(folder) / f"{n}.csv") for n in ("train", "control", "synthetic"))
     for seed in map(int, seeds):
-        np.random.seed(seed)  # noqa: NPY002 - what Anonymeter draws from
-        alike = train.sample(len(control), random_state=seed)
-        for name, people in (("", train), (", as many", alike)):
+        np.random.seed(seed)  # noqa: NPY002 - the generator of Anonymeter
+        sample = train.sample(len(control), random_state=seed)
+        for name, people in (("", train), (", as many", sample)):
             for mode, n in (("univariate", 500), ("multivariate", 100)):
-                given = {"ori": people, "syn": synthetic, "control": control, "n_attacks": n, "seed": seed}
-                say(mode + name, seed, evaluators.SinglingOutEvaluator(**given, n_cols=4).evaluate(mode=mode))
-        given = {"ori": train, "syn": synthetic, "control": control}
-        link = evaluators.LinkabilityEvaluator(**given, n_attacks=2000, aux_cols=LINKED, n_neighbors=10)
-        say("linkability", seed, link.evaluate(n_jobs=1))
+                data = {"ori": people, "syn": synthetic, "control": control, "n_attacks": n, "seed": seed}
+                print_counts(mode + name, seed, evaluators.SinglingOutEvaluator(**data, n_cols=4).evaluate(mode=mode))
+        data = {"ori": train, "syn": synthetic, "control": control}
+        link = evaluators.LinkabilityEvaluator(**data, n_attacks=2000, aux_cols=LINKED, n_neighbors=10)
+        print_counts("linkability", seed, link.evaluate(n_jobs=1))
         for secret in SECRETS:
-            known = [name for name in train.columns if name != secret]
-            infer = evaluators.InferenceEvaluator(**given, n_attacks=1000, secret=secret, aux_cols=known)
-            say(f"inference of {secret}", seed, infer.evaluate(n_jobs=1))
+            names = [name for name in train.columns if name != secret]
+            infer = evaluators.InferenceEvaluator(**data, n_attacks=1000, secret=secret, aux_cols=names)
+            print_counts(f"inference of {secret}", seed, infer.evaluate(n_jobs=1))
 
 
-def say(name: str, seed: int, evaluated: object) -> None:
-    """What was reached, as counts."""
-    found = evaluated.results()  # type: ignore[attr-defined]
-    counts = {"attack": found.n_success, "baseline": found.n_baseline, "control": found.n_control}
-    told = {"name": name, "seed": seed, "n": found.n_attacks_ori, **{key: float(n) for key, n in counts.items()}}
-    print(json.dumps(told), flush=True)
+def print_counts(name: str, seed: int, evaluator: object) -> None:
+    """Print the counts of an evaluator."""
+    results = evaluator.results()  # type: ignore[attr-defined]
+    counts = {"attack": results.n_success, "baseline": results.n_baseline, "control": results.n_control}
+    row = {"name": name, "seed": seed, "n": results.n_attacks_ori, **{key: float(n) for key, n in counts.items()}}
+    print(json.dumps(row), flush=True)
 
 
 if __name__ == "__main__":

@@ -5,34 +5,42 @@ The search against enumeration of all 12,960 nodes; the publisher's game of ever
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from functools import cache
 
 import numpy as np
-from adult_files import complete_rows, hierarchies
-from show import Section, Verdict, run
+from populations import read_complete_rows, read_hierarchies
+from show import Section, Verdict, main
 
 from unmask.economics import Attacker, AttackerKind, ProtectedRelease, Publisher, PublisherGame, Terms
 from unmask.tables import Lattice, Table
 from unmask.tables.protections.lattice_levels import Counted, Node, Nodes
-from unmask.tables.protections.lattice_search import Asked
+from unmask.tables.protections.lattice_search import SearchProblem
 
 Group = tuple[np.ndarray, np.ndarray]
 """Sizes of classes, and the people in all classes of each size."""
 
+PROTECTIONS = (
+    Lattice(k=5),
+    Lattice(k=5, suppression=0.05),
+    Lattice(k=20, suppression=0.01),
+    Lattice(k=1, average_risk=0.02),
+    Lattice(k=2, average_risk=0.02, suppression=0.02),
+    Lattice(k=10, loss="discernibility"),
+)
+
 
 @cache
-def adult() -> Table:
-    """All nine columns with hierarchies are quasi-identifiers."""
-    trees = hierarchies()
-    return complete_rows(quasi_identifiers=tuple(trees), hierarchies=trees)
+def read_table() -> Table:
+    """Return Adult with all nine columns of its hierarchies as quasi-identifiers."""
+    trees = read_hierarchies()
+    return read_complete_rows(quasi_identifiers=tuple(trees), hierarchies=trees)
 
 
 def walk(nodes: Nodes) -> Iterator[tuple[Node, Counted]]:
-    """Every node, counted from the one before it in one column."""
+    """Yield every node, counted from the node before it in one column."""
     finest = (0,) * len(nodes.shape)
     yield from _walk(nodes, finest, 0, nodes.counted(finest))
 
@@ -49,97 +57,70 @@ def _walk(nodes: Nodes, node: Node, j: int, counted: Counted) -> Iterator[tuple[
 
 
 @cache
-def every_node() -> tuple[np.ndarray, list[Group]]:
-    """Utility and classes of all nodes, no row dropped."""
-    asked = Asked.of(Lattice(k=1), adult())
-    lost = asked.nodes.least_lost(asked.weights)
+def count_nodes() -> tuple[np.ndarray, list[Group]]:
+    """Return utility and classes of all nodes, no row dropped."""
+    problem = SearchProblem.of(Lattice(k=1), read_table())
+    lost = problem.nodes.least_lost(problem.weights)
     utility, groups = [], []
-    for node, found in walk(asked.nodes):
-        size, count = np.unique(found.sizes, return_counts=True)
+    for node, counted in walk(problem.nodes):
+        size, count = np.unique(counted.sizes, return_counts=True)
         utility.append(max(1.0 - float(lost[node]), 0.0))
         groups.append((size, size * count))
     return np.array(utility), groups
 
 
-# --- the protection ---------------------------------------------------------------------------------------------------
-
-
-def search() -> Section:
-    """The choice of the pruned search, and the least loss of all nodes."""
+def verify_search() -> Section:
+    """Compare the choice of the pruned search with the least loss of all nodes."""
     rows, verdicts = [], []
-    for protection in (
-        Lattice(k=5), Lattice(k=5, suppression=0.05), Lattice(k=20, suppression=0.01),
-        Lattice(k=1, average_risk=0.02), Lattice(k=2, average_risk=0.02, suppression=0.02),
-        Lattice(k=10, loss="discernibility"),
-    ):  # fmt: skip
+    for protection in PROTECTIONS:
         start = time.process_time()
-        found = protection.choose(adult())
-        seconds, least = time.process_time() - start, _least(protection)
-        rows.append((repr(protection), f"{found.loss:.6g}", f"{found.seen:,}", f"{seconds:.2f}"))
-        same = abs(found.loss - least) <= 1e-9 * least
-        verdicts.append(Verdict(f"{protection!r}: least loss", f"{least:.6g}", f"{found.loss:.6g}", same))
-    head = ("protection", "loss", f"counted of {len(every_node()[0]):,}", "CPU s")
-    return Section("Search: the least loss of all nodes of Adult", head, tuple(rows), (), tuple(verdicts))
+        choice = protection.choose(read_table())
+        seconds, least = time.process_time() - start, _enumerate_least(protection)
+        rows.append((repr(protection), f"{choice.loss:.6g}", choice.seen, f"{seconds:.2f}"))
+        is_least = abs(choice.loss - least) <= 1e-9 * least
+        verdicts.append(Verdict(f"{protection!r}: least loss", f"{least:.6g}", f"{choice.loss:.6g}", is_least))
+    header = ("protection", "loss", f"counted of {len(count_nodes()[0]):,}", "CPU s")
+    return Section("Search: the least loss of all nodes of Adult", header, rows, (), verdicts)
 
 
-def _least(protection: Lattice) -> float:
-    """The least loss of the nodes that satisfy a protection, all of them counted."""
-    asked = Asked.of(protection, adult())
-    lost, best, n = asked.nodes.least_lost(asked.weights), np.inf, adult().n_rows
-    for node, found in walk(asked.nodes):
-        bad = asked.violating(found)
-        if asked.allowed(found, bad):
-            squares = float(found.sizes[~bad] @ found.sizes[~bad]) + n * float(found.sizes[bad].sum())
-            penalty = float(lost[node]) + asked.added(node, found, bad)
+def _enumerate_least(protection: Lattice) -> float:
+    """Return the least loss of the nodes that satisfy a protection, all of them counted."""
+    problem = SearchProblem.of(protection, read_table())
+    lost, best, n = problem.nodes.least_lost(problem.weights), np.inf, read_table().n_rows
+    for node, counted in walk(problem.nodes):
+        bad = problem.violating(counted)
+        if problem.allowed(counted, bad):
+            squares = float(counted.sizes[~bad] @ counted.sizes[~bad]) + n * float(counted.sizes[bad].sum())
+            penalty = float(lost[node]) + problem.added(node, counted, bad)
             best = min(best, penalty if protection.loss == "gcp" else squares)
     return best
 
 
-# --- ARX --------------------------------------------------------------------------------------------------------------
-
-
-def arx() -> Section:
-    """ARX's payout over every node: benefit (1 - loss of information) - [gain / n > cost] loss / n for each record."""
+def verify_arx() -> Section:
+    """Compare with ARX's payout: benefit (1 - loss of information) - [gain / n > cost] loss / n for each record."""
     benefit, loss, gain, cost = 1200.0, 300.0, 300.0, 4.0
-    utility, groups = every_node()
-    n = adult().n_rows
-    paid = [float(people @ ((gain / size > cost) * loss / size)) for size, people in groups]
-    direct = n * benefit * utility - paid
-    once = Attacker(gain=gain, exploit_cost=cost, max_fines=0, max_tries=1)
-    each = zip(groups, utility.tolist(), strict=True)
-    releases = {str(i): ProtectedRelease(size, kept, people) for i, ((size, people), kept) in enumerate(each)}
-    game = PublisherGame(Publisher(benefit=n * benefit, loss=loss), releases, {"once": AttackerKind(once)})
-    found = np.array([game.move(name, Terms()).payoff.low for name in releases])
-    off = float(np.abs(found - direct).max() / np.abs(direct).max())
-    best = found.max()
-    rows = ((str(len(found)), f"{direct.max():,.2f}", f"{best:,.2f}", f"{off:.1e}"),)
-    verdicts = (
-        Verdict("payoff of every node", "ARX's formula", f"off by {off:.1e}", off <= 1e-9),
-        Verdict(
-            "the best node",
-            f"{direct.max():,.2f}",
-            f"{best:,.2f}",
-            np.isclose(direct.max(), best, rtol=1e-9),
+    utility, groups = count_nodes()
+    n = read_table().n_rows
+    payments = [float(people @ ((gain / size > cost) * loss / size)) for size, people in groups]
+    formula = n * benefit * utility - payments
+    attacker = Attacker(gain=gain, exploit_cost=cost, max_fines=0, max_tries=1)
+    nodes = enumerate(zip(groups, utility.tolist(), strict=True))
+    releases = {str(i): ProtectedRelease(size, value, people) for i, ((size, people), value) in nodes}
+    game = PublisherGame(Publisher(benefit=n * benefit, loss=loss), releases, {"once": AttackerKind(attacker)})
+    payoffs = np.array([game.move(name, Terms()).payoff.low for name in releases])
+    error = float(np.abs(payoffs - formula).max() / np.abs(formula).max())
+    best, expected = f"{payoffs.max():,.2f}", f"{formula.max():,.2f}"
+    return Section(
+        "ARX's payout model over the lattice",
+        ("nodes", "best by formula", "best of the game", "relative error"),
+        ((len(payoffs), expected, best, f"{error:.1e}"),),
+        (),
+        (
+            Verdict("payoff of every node", "ARX's formula", f"relative error {error:.1e}", error <= 1e-9),
+            Verdict("the best node", expected, best, bool(np.isclose(formula.max(), payoffs.max(), rtol=1e-9))),
         ),
     )
-    return Section(
-        "ARX's payout model over the lattice", ("nodes", "best by formula", "best found", "off"), rows, (), verdicts
-    )
-
-
-PARTS: Mapping[str, Callable[[], Section]] = {
-    "search": search,
-    "arx": arx,
-}
-
-
-def main() -> int:
-    """Run as the arguments say."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--part", choices=PARTS)
-    given = parser.parse_args()
-    return run([PARTS[given.part]] if given.part else list(PARTS.values()))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(__doc__, {"search": verify_search, "arx": verify_arx}))

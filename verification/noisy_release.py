@@ -1,9 +1,9 @@
 """Linkage of a noisy release to people: success and confidence of nearest neighbor and Bayes' rule.
 
 Adult, 30,162 complete rows, nine quasi-identifiers; each released cell is redrawn from its column with probability
-0.05, and the age moved by 1 or 2 years with probability 0.3; 2,000 targets. An independent implementation of the same
-setting gave 48.2 % for Gower's nearest neighbor and 50.0 % (announced 45.5 %) for Bayes' rule; other draws of noise
-and of targets move that by a point or two, so the check allows three.
+0.05, and the age changes by 1 or 2 years with probability 0.3; 2,000 targets. An independent implementation of the same
+setting gave 48.2 % for Gower's nearest neighbor and 50.0 % (announced 45.5 %) for Bayes' rule. Other draws of noise and
+of targets change that by a point or two, so the check allows three.
 
     UNMASK_DATA=... python verification/noisy_release.py
 """
@@ -21,15 +21,15 @@ from unmask.tables.attacks import CellError
 from unmask.tables.knowledge import Known, attribute_truth
 
 QUASI_IDENTIFIERS = (
-    "age", "workclass", "education", "marital-status", "relationship",
-    "race", "sex", "hours-per-week", "native-country",
-)  # fmt: skip
+    *("age", "workclass", "education", "marital-status", "relationship"),
+    *("race", "sex", "hours-per-week", "native-country"),
+)
 PUBLISHED = {"NearestNeighbor": 0.482, "BayesAttack": 0.500}
-ALLOWED = 0.03
+TOLERANCE = 0.03
 
 
 def perturb(table: Table, rng: np.random.Generator) -> tuple[Table, np.ndarray]:
-    """The noisy release, shuffled, and the row of the table behind each record."""
+    """Return the noisy release, shuffled, and the row of the table behind each record."""
     n = table.n_rows
     columns = {}
     for column in (*table.quasi_identifiers, *table.sensitive):
@@ -45,37 +45,39 @@ def perturb(table: Table, rng: np.random.Generator) -> tuple[Table, np.ndarray]:
     return Table.read(shuffled, quasi_identifiers=QUASI_IDENTIFIERS, sensitive="occupation"), origin
 
 
-def attacks() -> tuple[NearestNeighbor, BayesAttack]:
-    """Both know the people; the second also knows how cells were perturbed."""
+def make_attacks() -> tuple[NearestNeighbor, BayesAttack]:
+    """Return two attacks that know the people; the second also knows the noise."""
     error = dict.fromkeys(QUASI_IDENTIFIERS, CellError(redraw=0.05))
     return NearestNeighbor(), BayesAttack(error={**error, "age": CellError(redraw=0.05, jitter=0.3, width=2)})
 
 
-def occupation(attack: NearestNeighbor | BayesAttack, release: Table, population: Table, known: Known) -> Audit:
-    """The audit of what the attack says about occupations."""
-    belief = AttributeInference("occupation", link=attack)(release, known.background)
-    return audit(belief, attribute_truth(population, known.person, belief, "occupation"))
+def infer_occupation(
+    attack: NearestNeighbor | BayesAttack, release: Table, population: Table, knowledge: Known
+) -> Audit:
+    """Audit the occupations that the attack infers."""
+    belief = AttributeInference("occupation", link=attack)(release, knowledge.background)
+    return audit(belief, attribute_truth(population, knowledge.person, belief, "occupation"))
 
 
-def linked() -> Section:
-    """Both attacks on one noisy release of Adult."""
+def verify_linkage() -> Section:
+    """Run both attacks on one noisy release of Adult."""
     population = datasets.adult(quasi_identifiers=QUASI_IDENTIFIERS)
     rng = np.random.default_rng(5)
     release, origin = perturb(population, rng)
-    known = Knowledge(targets=2000)(population, origin, rng=rng)
+    knowledge = Knowledge(targets=2000)(population, origin, rng=rng)
     rows, verdicts = [], []
-    for attack in attacks():
+    for attack in make_attacks():
         name = type(attack).__name__
-        found = {row.measure: row for row in audit(attack(release, known.background), known.truth).rows}
-        realized, announced = found["realized_success"], found.get("success_probability")  # scores announce nothing
-        value = occupation(attack, release, population, known).row("realized_success")
-        told = "-" if announced is None else f"{announced.posterior:.3f}"
-        rows.append((name, f"{realized.posterior:.3f}", told, f"{value.posterior:.3f}"))
-        holds = abs(realized.posterior - PUBLISHED[name]) <= ALLOWED
-        verdicts.append(Verdict(f"{name} is right", f"{PUBLISHED[name]:.3f}", f"{realized.posterior:.3f}", holds))
+        measures = {row.measure: row for row in audit(attack(release, knowledge.background), knowledge.truth).rows}
+        realized, announced = measures["realized_success"].posterior, measures.get("success_probability")
+        value = infer_occupation(attack, release, population, knowledge).row("realized_success").posterior
+        text = "-" if announced is None else f"{announced.posterior:.3f}"  # scores announce nothing
+        rows.append((name, f"{realized:.3f}", text, f"{value:.3f}"))
+        holds = abs(realized - PUBLISHED[name]) <= TOLERANCE
+        verdicts.append(Verdict(f"{name} is right", f"{PUBLISHED[name]:.3f}", f"{realized:.3f}", holds))
     header = ("attack", "realized", "announced", "occupation, realized")
-    return Section("A noisy release of Adult, 2,000 people", header, tuple(rows), verdicts=tuple(verdicts))
+    return Section("A noisy release of Adult, 2,000 people", header, rows, (), verdicts)
 
 
 if __name__ == "__main__":
-    sys.exit(run([linked]))
+    sys.exit(run([verify_linkage]))

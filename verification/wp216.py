@@ -1,22 +1,18 @@
 """Singling out, linkability and inference, compared with Anonymeter on its example data.
 
-    UNMASK_DATA=... python verification/wp216.py [--part 1|2|3|4]
+    UNMASK_DATA=... python verification/wp216.py
 
-1. Singling out on a CTGAN release of Adult: control people are singled out as often as members, as Anonymeter finds
-   where it compares equally many people; where it does not, its correction for the number of people is the reason.
-2. Linkability, by unmask and by Anonymeter's definition.
-3. Inference by the nearest released record.
-4. k-anonymity, Adult in classes of 10: a key in a box fits one person of about 37 % of classes, and a whole row fits
-   one of all people.
+Singling out on a CTGAN release of Adult: the control group is singled out as often as members. Anonymeter finds the
+same if it compares equally many people. If it does not, its correction for the number of people is the reason. Linkability, by
+unmask and by Anonymeter's definition. Inference by the nearest released record. k-anonymity, Adult in classes of 10: a
+key in a box fits one person for about 37 % of classes, and a whole row fits one of all people.
 
-The numbers of Anonymeter 1.1.0 were recorded once, with the parameters of its example notebook and the seeds stated;
-with ANONYMETER_PYTHON, the interpreter of an environment that has it, they are made anew (ten minutes). The training
-part of its example is Adult without its control people.
+The numbers of Anonymeter 1.1.0 were recorded once, with the parameters of its example notebook. With
+ANONYMETER_PYTHON, the interpreter of an environment that has it, they are measured again (ten minutes).
 """
 
 from __future__ import annotations
 
-import argparse
 import csv
 import json
 import os
@@ -25,59 +21,57 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from math import sqrt
 from pathlib import Path
 from typing import NamedTuple
 
-import adult_files
-import control_people
 import numpy as np
 from anonymeter_run import LINKED, SECRETS
 from numpy.typing import NDArray
-from show import Section, Verdict, run
+from populations import FILE_COLUMNS, know, no_excess, read_adult, read_ctgan, within
+from show import Section, Verdict, main, span
 
 from unmask.measures import realized_success
 from unmask.measures.excess import Excess, People, difference, excess
 from unmask.measures.interval import wilson
 from unmask.results import Row
-from unmask.tables import AttributeInference, Background, Mondrian, NearestNeighbor, Table, datasets
+from unmask.tables import AttributeInference, Mondrian, NearestNeighbor, Table, datasets
 from unmask.tables.audit.attacked_release import AttackedRelease
 from unmask.tables.audit.auditor_knowledge import AuditorKnowledge
 from unmask.tables.audit.linked_parts import audit_linkability
 from unmask.tables.audit.singling_out import audit_singling_out
 from unmask.tables.knowledge import attribute_truth
 
-COLUMNS = (
-    "age", "type_employer", "fnlwgt", "education", "education_num", "marital", "occupation", "relationship", "race",
-    "sex", "capital_gain", "capital_loss", "hr_per_week", "country", "income",
-)  # fmt: skip
-"""Of Anonymeter's files."""
+RECORDED = {
+    "univariate": [(500, 22, 0, 2.49955)],
+    "multivariate": [(100, 14, 2, 2.99946)],
+    "univariate, as many": [
+        *((500, 6, 0, 9.00369), (500, 14, 3, 7.00359), (500, 9, 0, 15.00154)),
+        *((500, 11, 0, 20.00410), (500, 19, 3, 14.00431)),
+    ],
+    "multivariate, as many": [
+        *((100, 12, 6, 12.00492), (100, 6, 2, 9.00461), (100, 15, 3, 18.00184)),
+        *((100, 10, 7, 15.00307), (100, 7, 6, 8.00246)),
+    ],
+    "linkability": [(2000, 9, 6, 5)],
+    "inference of occupation": [(1000, 247, 1, 215)],
+    "inference of marital": [(1000, 714, 9, 705)],
+    "inference of income": [(1000, 741, 14, 778)],
+    "inference of sex": [(1000, 756, 12, 745)],
+}
+"""Evaluator -> guesses and correct guesses of attack, baseline and control, for each seed from 0 on."""
 
-RECORDED = """
-{"name": "univariate", "seed": 0, "n": 500, "attack": 22, "baseline": 0, "control": 2.49955}
-{"name": "multivariate", "seed": 0, "n": 100, "attack": 14, "baseline": 2, "control": 2.99946}
-{"name": "univariate, as many", "seed": 0, "n": 500, "attack": 6, "baseline": 0, "control": 9.00369}
-{"name": "univariate, as many", "seed": 1, "n": 500, "attack": 14, "baseline": 3, "control": 7.00359}
-{"name": "univariate, as many", "seed": 2, "n": 500, "attack": 9, "baseline": 0, "control": 15.00154}
-{"name": "univariate, as many", "seed": 3, "n": 500, "attack": 11, "baseline": 0, "control": 20.00410}
-{"name": "univariate, as many", "seed": 4, "n": 500, "attack": 19, "baseline": 3, "control": 14.00431}
-{"name": "multivariate, as many", "seed": 0, "n": 100, "attack": 12, "baseline": 6, "control": 12.00492}
-{"name": "multivariate, as many", "seed": 1, "n": 100, "attack": 6, "baseline": 2, "control": 9.00461}
-{"name": "multivariate, as many", "seed": 2, "n": 100, "attack": 15, "baseline": 3, "control": 18.00184}
-{"name": "multivariate, as many", "seed": 3, "n": 100, "attack": 10, "baseline": 7, "control": 15.00307}
-{"name": "multivariate, as many", "seed": 4, "n": 100, "attack": 7, "baseline": 6, "control": 8.00246}
-{"name": "linkability", "seed": 0, "n": 2000, "attack": 9, "baseline": 6, "control": 5}
-{"name": "inference of occupation", "seed": 0, "n": 1000, "attack": 247, "baseline": 1, "control": 215}
-{"name": "inference of marital", "seed": 0, "n": 1000, "attack": 714, "baseline": 9, "control": 705}
-{"name": "inference of income", "seed": 0, "n": 1000, "attack": 741, "baseline": 14, "control": 778}
-{"name": "inference of sex", "seed": 0, "n": 1000, "attack": 756, "baseline": 12, "control": 745}
-"""
+PEOPLE = 3000
+"""People of either group whose values are inferred."""
+
+HEADER = ("attack", "guesses", "members", "control", "excess", "interval")
 
 
-class Reached(NamedTuple):
-    """Right guesses of n, of members, at random and of control people, summed over seeds."""
+class Counts(NamedTuple):
+    """Guesses, and correct guesses about members, at random and about the control group, summed over seeds."""
 
     n: float
     attack: float
@@ -85,228 +79,219 @@ class Reached(NamedTuple):
     control: float
 
     @property
-    def added(self) -> Excess:
-        """Shares of members and of control people, and Newcombe's interval of their difference."""
+    def excess(self) -> Excess:
+        """Shares of members and of the control group, and Newcombe's interval of their difference."""
         shares = self.attack / self.n, self.control / self.n
         return Excess(*shares, *difference(*((share, *wilson(share, self.n)) for share in shares)), "guesses")
 
-    def told(self) -> tuple[str, ...]:
-        """As cells of a table."""
-        return f"{self.n:,.0f}", *_cells(self.added)
+    def format(self) -> tuple[str, ...]:
+        """Return the cells of a table."""
+        return f"{self.n:,.0f}", *_format_excess(self.excess)
 
 
-def _cells(found: Excess) -> tuple[str, ...]:
-    ends = f"{found.low:+.4f} to {found.high:+.4f}"
-    return f"{found.members:.4f}", f"{found.control:.4f}", f"{found.excess:+.4f}", ends
+def _format_excess(result: Excess) -> tuple[str, ...]:
+    cells = (f"{result.members:.4f}", f"{result.control:.4f}", f"{result.excess:+.4f}")
+    return *cells, span(result.low, result.high, sign="+")
 
 
 @cache
-def anonymeter() -> dict[str, Reached]:
-    """What Anonymeter reached, recorded, or now where its interpreter is named."""
+def read_anonymeter() -> dict[str, Counts]:
+    """Return the counts of Anonymeter, recorded, or measured now if its interpreter is set."""
     python = os.environ.get("ANONYMETER_PYTHON")
-    lines = RECORDED if python is None else _live(python)
-    counts: dict[str, list[Reached]] = defaultdict(list)
-    for one in map(json.loads, lines.split("\n")[1:-1] if python is None else lines.splitlines()):
-        counts[one["name"]].append(Reached(one["n"], one["attack"], one["baseline"], one["control"]))
-    return {name: Reached(*map(sum, zip(*some, strict=True))) for name, some in counts.items()}
+    counts = RECORDED if python is None else _run_anonymeter(python)
+    return {name: Counts(*map(sum, zip(*runs, strict=True))) for name, runs in counts.items()}
 
 
-def _live(python: str) -> str:
+def _run_anonymeter(python: str) -> dict[str, list[tuple[float, ...]]]:
     with tempfile.TemporaryDirectory() as folder:
-        for name, table in zip(("train", "control", "synthetic"), data(), strict=True):
+        for name, table in zip(("train", "control", "synthetic"), read_groups(), strict=True):
             with (Path(folder) / f"{name}.csv").open("w", newline="") as file:
-                rows = zip(*(table[column] for column in COLUMNS), strict=True)
-                csv.writer(file).writerows([COLUMNS, *rows])
+                rows = zip(*(table[column] for column in FILE_COLUMNS), strict=True)
+                csv.writer(file).writerows([FILE_COLUMNS, *rows])
         program = Path(__file__).with_name("anonymeter_run.py")
-        return subprocess.run([python, program, folder, "0"], check=True, capture_output=True, text=True).stdout
+        output = subprocess.run([python, program, folder, "0"], check=True, capture_output=True, text=True).stdout
+    counts = defaultdict(list)
+    for row in map(json.loads, output.splitlines()):
+        counts[row["name"]].append((row["n"], row["attack"], row["baseline"], row["control"]))
+    return counts
 
 
 @cache
-def data() -> tuple[Table, Table, Table]:
-    """Members, control people and the CTGAN release, all columns."""
-    roles = {"quasi_identifiers": COLUMNS, "sensitive": ()}
-    release, control = adult_files.synthetic(**roles), adult_files.control(**roles)
-    cells = np.array(
-        [row for name in ("data", "test") for row in control_people._rows(f"adult/adult.{name}", complete=False)]
-    ).T
-    everybody = Table.read(dict(zip(COLUMNS, cells, strict=True)), quasi_identifiers=COLUMNS, na=(), like=release)
-    inside = control_people._without(everybody, control)
-    return everybody.take(inside), everybody.take(~inside), release
+def read_groups() -> tuple[Table, Table, Table]:
+    """Return members, control group and the CTGAN release, all columns."""
+    release, everybody, mask = read_ctgan(FILE_COLUMNS)
+    return everybody.take(mask), everybody.take(~mask), release
 
 
 @cache
-def scene() -> tuple[AttackedRelease, AuditorKnowledge]:
-    """The release as an audit finds it."""
-    members, control, release = data()
-    parts = tuple(map(tuple, LINKED))
-    evidence = AuditorKnowledge(original=members, control=control, synthetic=True, parts=parts)
-    found = AttackedRelease.of("CTGAN", release, None, evidence.known)
-    return replace(found, foreign=True, control=evidence.control_people), evidence
+def make_attacked_release() -> tuple[AttackedRelease, AuditorKnowledge]:
+    """Return the release as an audit reads it."""
+    members, control, release = read_groups()
+    knowledge = AuditorKnowledge(original=members, control=control, synthetic=True, parts=tuple(map(tuple, LINKED)))
+    attacked = AttackedRelease.of("CTGAN", release, None, knowledge.known)
+    return replace(attacked, foreign=True, control=knowledge.control_people), knowledge
 
 
 def _excess_of(row: Row) -> Excess:
     return Excess(row.posterior, row.control, row.excess_low, row.excess_high, row.interval)
 
 
-def _within(claim: str, theirs: Reached, ours: float, *, required: bool = True) -> Verdict:
-    low, high = theirs.added.low, theirs.added.high
-    return Verdict(claim, f"{low:+.4f} to {high:+.4f}", f"{ours:+.4f}", low <= ours <= high, required=required)
+def _format_row(row: Row) -> tuple[str, ...]:
+    return f"{row.n:,}", *_format_excess(_excess_of(row))
 
 
-PEOPLE = 3000
-"""Of either kind, whose values are inferred."""
-
-HEAD = ("attack", "guesses", "members", "control", "excess", "interval")
-
-
-# --- 1: singling out -------------------------------------------------------------------------------------------------
+def _inside(claim: str, counts: Counts, ours: float, *, required: bool = True) -> Verdict:
+    low, high = counts.excess.low or 0.0, counts.excess.high or 0.0
+    return Verdict(claim, span(low, high, sign="+"), f"{ours:+.4f}", low <= ours <= high, required=required)
 
 
-def singled() -> Section:
-    """Guesses from the CTGAN release, by unmask and by Anonymeter."""
-    rows = [(f"Anonymeter, {name}", *reached.told()) for name, reached in anonymeter().items() if "variate" in name]
-    found = {row.adversary: row for row in audit_singling_out(*scene()).rows if row.measure == "singled_out_of_as_many"}
-    rows += [(f"unmask, {name}", f"{row.n:,}", *_cells(_excess_of(row))) for name, row in found.items()]
+# --- singling out ----------------------------------------------------------------------------------------------------
+
+
+def verify_singling_out() -> Section:
+    """Compare guesses from the CTGAN release, by unmask and by Anonymeter."""
+    rows = [(f"Anonymeter, {name}", *c.format()) for name, c in read_anonymeter().items() if "variate" in name]
+    audit_rows = audit_singling_out(*make_attacked_release()).rows
+    results = {row.adversary: row for row in audit_rows if row.measure == "singled_out_of_as_many"}
+    rows += [(f"unmask, {name}", *_format_row(row)) for name, row in results.items()]
     verdicts = []
     for kind, mode in (("one value", "univariate"), ("some columns", "multivariate")):
-        ours = found[kind].excess or 0.0
-        verdicts.append(_within(f"{mode}, as many people: unmask", anonymeter()[f"{mode}, as many"], ours))
-        verdicts.append(_within(f"{mode}, documented call: unmask", anonymeter()[mode], ours, required=False))
-    verdicts += [_nothing(f"{name}: members no oftener than control people", row) for name, row in found.items()]
-    return Section("Singling out on a CTGAN release of Adult", HEAD, tuple(rows), NOTES, tuple(verdicts))
+        ours, counts = results[kind].excess or 0.0, read_anonymeter()
+        verdicts.append(_inside(f"{mode}, as many people: unmask", counts[f"{mode}, as many"], ours))
+        verdicts.append(_inside(f"{mode}, documented call: unmask", counts[mode], ours, required=False))
+    verdicts += [
+        no_excess(f"{name}: members no oftener than the control group", row.excess_low, row.excess_high)
+        for name, row in results.items()
+    ]
+    notes = (
+        "The documented call multiplies the successes of the control group, 9,758 people against 39,084 members, by 0.25,",
+        "about their ratio, although more people have more matches: `_measure_queries_success` counts the queries, not",
+        "the successful ones, and the correction fitted to a constant goes the wrong way. Among as many it is 1.0002.",
+    )
+    return Section("Singling out on a CTGAN release of Adult", HEADER, rows, notes, verdicts)
 
 
-NOTES = (
-    "Of 39,084 members and 9,758 control people, the documented call multiplies the control people's successes by",
-    "0.2500, about 9,758 / 39,084, where more people have more matches: `_measure_queries_success` counts the queries,",
-    "not those that succeed, and the correction fitted to a constant goes the wrong way. Among as many it is 1.0002.",
-)
+# --- linkability -----------------------------------------------------------------------------------------------------
 
 
-def _nothing(claim: str, row: Row) -> Verdict:
-    low, high = row.excess_low, row.excess_high
-    assert low is not None
-    assert high is not None
-    return Verdict(claim, "0 in the interval", f"{low:+.4f} to {high:+.4f}", low <= 0 <= high)
-
-
-# --- 2: linkability --------------------------------------------------------------------------------------------------
-
-
-def linked() -> Section:
-    """Two parts of a record, by unmask, and by neighbors that both parts have."""
-    theirs = anonymeter()["linkability"]
-    row = next(iter(audit_linkability(*scene()).rows))
-    members, control, release = data()
-    rng, counts = np.random.default_rng(0), []
+def verify_linkability() -> Section:
+    """Link two parts of a record, by unmask, and by neighbors that both parts have."""
+    counts, row = read_anonymeter()["linkability"], next(iter(audit_linkability(*make_attacked_release()).rows))
+    members, control, release = read_groups()
+    rng, successes = np.random.default_rng(0), []
     for people in (members, control):
         chosen = people.take(rng.permutation(people.n_rows)[:2000])
-        one, other = (nearest(release, chosen, names, k=10) for names in LINKED)
-        counts.append(sum(bool(set(a) & set(b)) for a, b in zip(one.tolist(), other.tolist(), strict=True)))
-    again = Reached(2000, counts[0], 0, counts[1])
-    rows = (
-        ("Anonymeter, 10 neighbors", *theirs.told()),
-        ("the same, here", *again.told()),
-        ("unmask, the right one of 1,000", f"{row.n:,}", *_cells(_excess_of(row))),
+        sides = (find_nearest(release, chosen, names, k=10).tolist() for names in LINKED)
+        successes.append(sum(bool(set(a) & set(b)) for a, b in zip(*sides, strict=True)))
+    again = Counts(2000, successes[0], 0, successes[1])
+    return Section(
+        "Linkability through a CTGAN release of Adult",
+        HEADER,
+        (
+            ("Anonymeter, 10 neighbors", *counts.format()),
+            ("the same, here", *again.format()),
+            ("unmask, the right one of 1,000", *_format_row(row)),
+        ),
+        (),
+        (
+            _inside("neighbors in common, here", counts, again.excess.excess),
+            _inside("the right one of 1,000: unmask", counts, row.excess or 0.0),
+            no_excess("members no oftener than the control group", row.excess_low, row.excess_high),
+        ),
     )
-    verdicts = (
-        _within("neighbors in common, here", theirs, again.added.excess),
-        _within("the right one of 1,000: unmask", theirs, row.excess or 0.0),
-        _nothing("members no oftener than control people", row),
-    )
-    return Section("Linkability through a CTGAN release of Adult", HEAD, rows, verdicts=verdicts)
 
 
-def nearest(release: Table, people: Table, names: list[str], *, k: int) -> NDArray[np.int64]:
-    """(n_people, k) released rows at the least distance: |v - w| / range of numbers, 0 or 1 of others, summed."""
+def find_nearest(release: Table, people: Table, names: Sequence[str], *, k: int) -> NDArray[np.int64]:
+    """Return (n_people, k) nearest released rows: |v - w| / range of numbers, 0 or 1 of others, summed."""
     distance = np.zeros((people.n_rows, release.n_rows), dtype=np.float32)
     for name in names:
-        one, other = people.column(name), release.column(name)
-        if other.levels.kind == "numeric":
-            v, w = one.levels.low[one.codes], other.levels.low[other.codes]
-            span = max(v.max(), w.max()) - min(v.min(), w.min())
-            distance += np.abs(v[:, None] - w).astype(np.float32) / np.float32(span)
+        ours, theirs = people.column(name), release.column(name)
+        if theirs.levels.kind == "numeric":
+            v, w = ours.levels.low[ours.codes], theirs.levels.low[theirs.codes]
+            width = max(v.max(), w.max()) - min(v.min(), w.min())
+            distance += np.abs(v[:, None] - w).astype(np.float32) / np.float32(width)
         else:
             distance += people[name][:, None] != release[name]
-    return np.argpartition(distance, k - 1, axis=1)[:, :k] if k > 1 else distance.argmin(axis=1)[:, None]
+    return np.argpartition(distance, k - 1, axis=1)[:, :k]
 
 
-# --- 3: inference ----------------------------------------------------------------------------------------------------
+# --- inference -------------------------------------------------------------------------------------------------------
 
 
-def inferred() -> Section:
-    """The value of the nearest released row, all other columns but the sampling weight known."""
-    members, control, release = data()
+def verify_inference() -> Section:
+    """Infer the value of the nearest released row, if all other columns but the sampling weight are known."""
+    members, control, release = read_groups()
     rng = np.random.default_rng(0)
-    sides = [table.take(rng.permutation(table.n_rows)[:PEOPLE]) for table in (members, control)]
+    groups = [table.take(rng.permutation(table.n_rows)[:PEOPLE]) for table in (members, control)]
     rows, verdicts = [], []
     for secret in SECRETS:
-        theirs = anonymeter()[f"inference of {secret}"]
-        known = [name for name in COLUMNS if name not in (secret, "fnlwgt")]
-        ours = excess(realized_success, *(_values(release, people, known, secret) for people in sides))
-        rows += [(f"Anonymeter, {secret}", *theirs.told()), (f"unmask, {secret}", f"{PEOPLE:,}", *_cells(ours))]
-        verdicts += [_alike(f"{secret}: excess", theirs.added, ours), _near(f"{secret}: members", theirs, ours)]
-    return Section(
-        "Inference by the nearest row of a CTGAN release of Adult", HEAD, tuple(rows), verdicts=tuple(verdicts)
-    )
+        counts = read_anonymeter()[f"inference of {secret}"]
+        names = [name for name in FILE_COLUMNS if name not in (secret, "fnlwgt")]
+        ours = excess(realized_success, *(_infer(release, people, names, secret) for people in groups))
+        rows.append((f"Anonymeter, {secret}", *counts.format()))
+        rows.append((f"unmask, {secret}", f"{PEOPLE:,}", *_format_excess(ours)))
+        verdicts += _compare_inference(secret, counts, ours)
+    return Section("Inference by the nearest row of a CTGAN release of Adult", HEADER, rows, (), verdicts)
 
 
-def _values(release: Table, people: Table, known: list[str], secret: str) -> People:
-    def told(table: Table) -> Table:
-        columns = tuple(map(table.column, known))
+def _infer(release: Table, people: Table, names: list[str], secret: str) -> People:
+    def select(table: Table) -> Table:
+        columns = tuple(map(table.column, names))
         return replace(table, quasi_identifiers=columns, sensitive=(table.column(secret),), kept=())
 
-    attack, table = AttributeInference(secret, link=NearestNeighbor()), told(people)
-    belief = attack(told(release), Background(replace(table, sensitive=()), table))
+    table = select(people)
+    belief = AttributeInference(secret, link=NearestNeighbor())(select(release), know(table, table))
     return People.of(realized_success, belief, attribute_truth(table, np.arange(table.n_rows), belief, secret))
 
 
-def _alike(claim: str, theirs: Excess, ours: Excess) -> Verdict:
-    """Two excesses of people drawn apart: 0 is in the interval of their difference."""
-    low, high = difference(*((one.excess, one.low or 0.0, one.high or 0.0) for one in (ours, theirs)))
-    return Verdict(claim, f"{theirs.excess:+.4f}", f"{ours.excess:+.4f} ({low:+.3f} to {high:+.3f})", low <= 0 <= high)
+def _compare_inference(secret: str, counts: Counts, ours: Excess) -> Iterator[Verdict]:
+    """Compare excesses and shares of people drawn independently; our equals share their guess."""
+    theirs = counts.excess
+    low, high = difference(*((side.excess, side.low or 0.0, side.high or 0.0) for side in (ours, theirs)))
+    text = f"{ours.excess:+.4f} ({low:+.3f} to {high:+.3f})"
+    yield Verdict(f"{secret}: excess", f"{theirs.excess:+.4f}", text, low <= 0 <= high)
+    error = 1.96 * sqrt(0.25 / counts.n + 0.25 / PEOPLE)
+    published, holds = f"{theirs.members:.3f} +- {error:.3f}", abs(theirs.members - ours.members) <= error
+    yield Verdict(f"{secret}: members", published, f"{ours.members:.3f}", holds, required=False)
 
 
-def _near(claim: str, theirs: Reached, ours: Excess) -> Verdict:
-    """Two shares of people drawn apart; ours know all but the sampling weight, and equals share their guess."""
-    off = 1.96 * sqrt(0.25 / theirs.n + 0.25 / PEOPLE)
-    found = abs(theirs.added.members - ours.members)
-    return Verdict(
-        claim, f"{theirs.added.members:.3f} +- {off:.3f}", f"{ours.members:.3f}", found <= off, required=False
-    )
+# --- k-anonymity -----------------------------------------------------------------------------------------------------
 
 
-# --- 4: k-anonymity --------------------------------------------------------------------------------------------------
-
-
-def boxes() -> Section:
-    """Adult in classes of 10, every column kept but the quasi-identifiers."""
-    columns, n = control_people.adult()
+def verify_boxes() -> Section:
+    """Single out people of Adult in classes of 10, every column kept but the quasi-identifiers."""
+    columns, n = read_adult()
     kept = tuple(name for name in columns if name not in (*datasets.Q5, "occupation"))
     everybody = Table.read(columns, quasi_identifiers=datasets.Q5, sensitive="occupation", keep=kept, na=())
     members, control = everybody.take(slice(0, n)), everybody.take(slice(n, None))
     release, _ = Mondrian(k=10)(members, rng=np.random.default_rng(0))
-    evidence = AuditorKnowledge(original=members, control=control)
+    knowledge = AuditorKnowledge(original=members, control=control)
     start = time.process_time()
-    found = audit_singling_out(AttackedRelease.of("Mondrian", release, None, evidence.known), evidence).rows
-    cost = time.process_time() - start
-    whole = {row.adversary: row for row in found if row.measure == "singled_out"}
-    beside = {row.adversary: row for row in found if row.measure != "singled_out"}
-    rows = tuple((f"{name}, all: {whole[name].posterior:.4f}", f"{row.n:,}", *_cells(_excess_of(row)))
-                 for name, row in beside.items())  # fmt: skip
-    key, row = whole["key in a box"].posterior, whole["whole row"].posterior
-    verdicts = (
-        Verdict("a key in a box fits exactly one person", "0.37 +- 0.02", f"{key:.4f}", abs(key - 0.37) <= 0.02),
-        Verdict("a whole row fits exactly one person", "above 0.95", f"{row:.4f}", row > 0.95),
-        _nothing("a key in a box: members no oftener than control people", beside["key in a box"]),
-        Verdict("CPU seconds of all kinds", "5", f"{cost:.1f}", cost <= 5),
+    rows = audit_singling_out(AttackedRelease.of("Mondrian", release, None, knowledge.known), knowledge).rows
+    seconds = time.process_time() - start
+    shares = {row.adversary: row.posterior for row in rows if row.measure == "singled_out"}
+    compared = {row.adversary: row for row in rows if row.measure != "singled_out"}
+    key, whole_row = compared["key in a box"], shares["whole row"]
+    return Section(
+        "Singling out on Adult in classes of 10",
+        HEADER,
+        ((f"{name}, all: {shares[name]:.4f}", *_format_row(row)) for name, row in compared.items()),
+        (),
+        (
+            within("a key in a box fits exactly one person", 0.37, 0.02, shares["key in a box"]),
+            Verdict("a whole row fits exactly one person", "above 0.95", f"{whole_row:.4f}", whole_row > 0.95),
+            no_excess("a key in a box: members no oftener than the control group", key.excess_low, key.excess_high),
+            Verdict("CPU seconds of all kinds", "5", f"{seconds:.1f}", seconds <= 5),
+        ),
     )
-    return Section("Singling out on Adult in classes of 10", HEAD, rows, verdicts=verdicts)
 
 
-PARTS = (singled, linked, inferred, boxes)
+PARTS = {
+    "singling_out": verify_singling_out,
+    "linkability": verify_linkability,
+    "inference": verify_inference,
+    "boxes": verify_boxes,
+}
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--part", type=int, choices=range(1, 5), action="append", help="only this part; repeatable")
-    sys.exit(run(PARTS[number - 1] for number in sorted(set(parser.parse_args().part or range(1, 5)))))
+    sys.exit(main(__doc__, PARTS))
