@@ -58,33 +58,33 @@ class User:
         self.started = time.monotonic() - start
         self.address = re.findall(r'href="(http[^"]+)"', self.file.read_text(encoding="utf-8"))[0]
         self.home = self.address.partition("/?")[0]
-        alone = httpx.Limits(max_keepalive_connections=0)
-        self.client = httpx.Client(base_url=self.home, follow_redirects=True, timeout=300, limits=alone)
+        limits = httpx.Limits(max_keepalive_connections=0)
+        self.client = httpx.Client(base_url=self.home, follow_redirects=True, timeout=300, limits=limits)
         self.client.get(self.address)  # sets the cookie; a script leads browsers on
         self.page = self.client.get("/open")
         self.answered = time.monotonic() - start
 
-    def at(self, path: str) -> httpx.Response:
+    def visit(self, path: str) -> httpx.Response:
         """Go to a page."""
         self.page = self.client.get(path)
         return self.page
 
-    def sends(self, to: str, /, **said: Any) -> httpx.Response:
+    def send(self, to: str, /, **fields: Any) -> httpx.Response:
         """Send a form with what the page has in it."""
         hidden = dict(re.findall(r'name="(form|version)" value="([^"]*)"', self.page.text))
-        self.page = self.client.post(to, data={**hidden, **said})
+        self.page = self.client.post(to, data={**hidden, **fields})
         return self.page
 
-    def to_the_study(self) -> None:
+    def start_study(self) -> None:
         """Open a table, take what is guessed, and start the study."""
-        self.sends("/open", do="open", path=str(write_hospital(self.folder / "hospital.csv", 400)))
-        while "role-0" not in self.at("/roles").text:
+        self.send("/open", do="open", path=str(write_hospital(self.folder / "hospital.csv", 400)))
+        while "role-0" not in self.visit("/roles").text:
             time.sleep(0.2)
         chosen = dict(re.findall(r'name="(role-\d+)" value="([^"]+)" checked', self.page.text))
-        self.sends("/roles", **chosen, do="continue")
-        self.sends("/adversaries", policy="ema-0.09", do="apply")
-        self.at("/protect")
-        self.sends("/protect", do="start")
+        self.send("/roles", **chosen, do="continue")
+        self.send("/adversaries", policy="ema-0.09", do="apply")
+        self.visit("/protect")
+        self.send("/protect", do="start")
 
 
 def resolve_localhost() -> None:
@@ -98,76 +98,84 @@ def resolve_localhost() -> None:
 
 
 @contextmanager
-def user(folder: Path) -> Iterator[User]:
-    """A server that is ended as a user ends it."""
-    one = User(folder)
+def open_app(folder: Path) -> Iterator[User]:
+    """Start a server, and end it as a user does."""
+    visitor = User(folder)
     try:
-        yield one
+        yield visitor
     finally:
-        one.process.send_signal(signal.SIGINT)
-        one.process.wait(30)
+        visitor.process.send_signal(signal.SIGINT)
+        visitor.process.wait(30)
 
 
 def abuse() -> Section:
-    """What is refused, and how."""
-    with tempfile.TemporaryDirectory() as folder, user(Path(folder)) as one:
+    """Check the refusal of hostile requests."""
+    with tempfile.TemporaryDirectory() as folder, open_app(Path(folder)) as visitor:
         bomb = Path(folder) / "bomb.parquet"
         duckdb.sql(f"copy (select 1 as a from range(300000000)) to '{bomb}' (format parquet)")
-        port, bare = one.home.rpartition(":")[2], httpx.Client(base_url=one.home, timeout=60)
-        found = {
+        port, bare = visitor.home.rpartition(":")[2], httpx.Client(base_url=visitor.home, timeout=60)
+        answers = {
             "no key": (bare.get("/open").status_code, 403),
             "wrong key": (bare.get("/?key=wrong").status_code, 403),
-            "another host": (one.client.get("/open", headers={"host": f"evil.example:{port}"}).status_code, 421),
-            "another origin": (one.client.post("/open", headers={"origin": "http://evil.example"}).status_code, 403),
-            "a form without the secret": (one.client.post("/open", data={"do": "demo"}).status_code, 403),
-            "path traversal": (one.client.get("/files/..%2f..%2fetc%2fpasswd").status_code, 404),
-            "10 GB upload": (_said_to_be(10 << 30, one), 413),
-            f"Parquet of {bomb.stat().st_size:,} bytes": (one.sends("/open", path=str(bomb)).status_code, 422),
+            "another host": (visitor.client.get("/open", headers={"host": f"evil.example:{port}"}).status_code, 421),
+            "another origin": (
+                visitor.client.post("/open", headers={"origin": "http://evil.example"}).status_code,
+                403,
+            ),
+            "a form without the secret": (visitor.client.post("/open", data={"do": "demo"}).status_code, 403),
+            "path traversal": (visitor.client.get("/files/..%2f..%2fetc%2fpasswd").status_code, 404),
+            "10 GB upload": (_send_upload(10 << 30, visitor), 413),
+            f"Parquet of {bomb.stat().st_size:,} bytes": (visitor.send("/open", path=str(bomb)).status_code, 422),
         }
         private = [path.stat().st_mode & 0o077 for path in Path(folder).glob("unmask-open-*")]
-    rows = tuple((name, f"{got}", f"{asked}") for name, (got, asked) in found.items())
-    right = sum(got == asked for got, asked in found.values())
+    rows = tuple((name, f"{status}", f"{expected}") for name, (status, expected) in answers.items())
+    n_expected = sum(status == expected for status, expected in answers.values())
     return Section(
         "Abuse",
         ("asked", "answered", "expected"),
         rows,
         verdicts=(
-            Verdict("every abuse ends in a page that refuses it", f"{len(found)}", f"{right}", right == len(found)),
+            Verdict(
+                "every abuse ends in a page that refuses it",
+                f"{len(answers)}",
+                f"{n_expected}",
+                n_expected == len(answers),
+            ),
             Verdict("the folder is its owner's alone", "0 bits", f"{sum(private)} bits", private == [0]),
         ),
     )
 
 
-def _said_to_be(size: int, one: User) -> int:
-    """The answer to an upload that says how large it is."""
-    asked = HTTPConnection(one.home.removeprefix("http://"), timeout=60)
-    asked.putrequest("POST", "/open")
-    asked.putheader("Content-Type", "multipart/form-data; boundary=b")
-    asked.putheader("Content-Length", str(size))
-    asked.putheader("Cookie", "; ".join(f"{name}={value}" for name, value in one.client.cookies.items()))
-    asked.endheaders()
-    return asked.getresponse().status
+def _send_upload(size: int, visitor: User) -> int:
+    """Send an upload with this declared size, and return the status."""
+    connection = HTTPConnection(visitor.home.removeprefix("http://"), timeout=60)
+    connection.putrequest("POST", "/open")
+    connection.putheader("Content-Type", "multipart/form-data; boundary=b")
+    connection.putheader("Content-Length", str(size))
+    connection.putheader("Cookie", "; ".join(f"{name}={value}" for name, value in visitor.client.cookies.items()))
+    connection.endheaders()
+    return connection.getresponse().status
 
 
 def requests() -> Section:
-    """A thousand generated requests."""
-    with tempfile.TemporaryDirectory() as folder, user(Path(folder)) as one:
-        one.client.follow_redirects = False
+    """Send a thousand generated requests."""
+    with tempfile.TemporaryDirectory() as folder, open_app(Path(folder)) as visitor:
+        visitor.client.follow_redirects = False
         table, codes, hidden = write_hospital(Path(folder) / "hospital.csv", 40), Counter[str](), {}
-        for number, asked in enumerate(generated(1_000, seed=0)):
+        for number, request in enumerate(generated(1_000, seed=0)):
             if number % 20 == 0:
-                one.at("/open")
-                one.sends("/open", do="another")
-                one.sends("/open", do="open", path=str(table))
-                hidden = dict(re.findall(r'name="(form)" value="([^"]*)"', one.at("/open").text))
-            if asked.pop("whole", False):
-                asked["data"] = {**asked["data"], **hidden}
-            told = str(asked)[:300]
+                visitor.visit("/open")
+                visitor.send("/open", do="another")
+                visitor.send("/open", do="open", path=str(table))
+                hidden = dict(re.findall(r'name="(form)" value="([^"]*)"', visitor.visit("/open").text))
+            if request.pop("whole", False):
+                request["data"] = {**request["data"], **hidden}
+            text = str(request)[:300]
             try:
-                codes[str(one.client.request(**asked).status_code)] += 1
+                codes[str(visitor.client.request(**request).status_code)] += 1
             except httpx.ReadError:
                 codes["cut off"] += 1
-                print(told)
+                print(text)
             except (httpx.InvalidURL, httpx.LocalProtocolError):
                 codes["no request"] += 1  # none that a browser could send
     failed = sum(n for code, n in codes.items() if code.startswith("5"))
@@ -177,41 +185,41 @@ def requests() -> Section:
 
 
 def kill() -> Section:
-    """A server is killed in the middle of a study."""
+    """Kill a server in the middle of a study."""
     with tempfile.TemporaryDirectory() as folder:
         first = User(Path(folder))
-        first.to_the_study()
-        (left,) = Path(folder).glob("unmask-open-*")
-        journal = left / "study" / "journal.jsonl"
+        first.start_study()
+        (remaining,) = Path(folder).glob("unmask-open-*")
+        journal = remaining / "study" / "journal.jsonl"
         while _lines(journal) < 5:
             time.sleep(0.2)
         first.process.kill()
         first.process.wait()
         deadline = time.monotonic() + 30
-        while _children(left) and time.monotonic() < deadline:
+        while _children(remaining) and time.monotonic() < deadline:
             time.sleep(0.2)
-        alive, before = len(_children(left)), _lines(journal)
-        with user(Path(folder)) as second:
-            offered = "Continue hospital.csv" in second.at("/open").text
-            second.sends("/open", do="resume", folder=left.name)
-            second.at("/protect")
-            second.sends("/protect", do="again")
-            while json.loads((left / "jobs" / "study.json").read_text())["state"] == "running":
+        alive, n_before = len(_children(remaining)), _lines(journal)
+        with open_app(Path(folder)) as second:
+            offered = "Continue hospital.csv" in second.visit("/open").text
+            second.send("/open", do="resume", folder=remaining.name)
+            second.visit("/protect")
+            second.send("/protect", do="again")
+            while json.loads((remaining / "jobs" / "study.json").read_text())["state"] == "running":
                 time.sleep(0.5)
-            state = json.loads((left / "jobs" / "study.json").read_text())["state"]
+            state = json.loads((remaining / "jobs" / "study.json").read_text())["state"]
             keys = [json.loads(line.partition(" ")[2])["cell"] for line in journal.read_text().splitlines()]
-        gone = not left.exists()
+        is_removed = not remaining.exists()
     twice = len(keys) - len(set(keys))
     return Section(
         "A server that is killed",
         ("", "cells"),
-        (("finished when it was killed", f"{before}"), ("finished in the end", f"{len(keys)}")),
+        (("finished when it was killed", f"{n_before}"), ("finished in the end", f"{len(keys)}")),
         verdicts=(
             Verdict("its commands end with it", "0 alive", f"{alive} alive", not alive),
             Verdict("the next server offers the work", "yes", "yes" if offered else "no", offered),
             Verdict("the study goes on where it was", "0 run twice", f"{twice} run twice", not twice),
             Verdict("and ends", "finished", state, state == "finished"),
-            Verdict("nothing is left at the end", "gone", "gone" if gone else "there", gone),
+            Verdict("nothing is left at the end", "gone", "gone" if is_removed else "there", is_removed),
         ),
     )
 
@@ -221,56 +229,56 @@ def _lines(path: Path) -> int:
 
 
 def _children(folder: Path) -> list[int]:
-    """Processes that work in a folder."""
-    found = []
-    for one in Path("/proc").glob("[0-9]*/cwd"):
+    """Return the processes that work in a folder."""
+    processes = []
+    for link in Path("/proc").glob("[0-9]*/cwd"):
         try:
-            found += [int(one.parent.name)] if one.resolve() == folder else []
+            processes += [int(link.parent.name)] if link.resolve() == folder else []
         except OSError:
             continue
-    return found
+    return processes
 
 
 def idle() -> Section:
-    """What a server takes that nobody asks, and how soon it is there."""
-    with tempfile.TemporaryDirectory() as folder, user(Path(folder)) as one:
-        before = _processor(one)
+    """Measure the start of a server, and an idle server."""
+    with tempfile.TemporaryDirectory() as folder, open_app(Path(folder)) as visitor:
+        seconds = _measure_cpu(visitor)
         time.sleep(20)
-        share = (_processor(one) - before) / 20
+        share = (_measure_cpu(visitor) - seconds) / 20
     return Section(
         "The start, and an idle server",
         ("", ""),
         (
-            ("seconds to the address", f"{one.started:.2f}"),
-            ("seconds to the first answered page", f"{one.answered:.2f}"),
-            ("seconds of the processor until then", f"{before:.2f}"),
+            ("seconds to the address", f"{visitor.started:.2f}"),
+            ("seconds to the first answered page", f"{visitor.answered:.2f}"),
+            ("seconds of the processor until then", f"{seconds:.2f}"),
             ("share of one processor when idle", f"{share:.2%}"),
         ),
         verdicts=(
-            Verdict("it answers soon", "below 1 CPU s", f"{before:.2f} CPU s", before < 1),
+            Verdict("it answers soon", "below 1 CPU s", f"{seconds:.2f} CPU s", seconds < 1),
             Verdict("it idles", "below 1 %", f"{share:.2%}", share < 0.01),
         ),
     )
 
 
-def _processor(one: User) -> float:
-    """Seconds of the processor that a server and its commands that have ended took."""
-    said = Path(f"/proc/{one.process.pid}/stat").read_text().rpartition(")")[2].split()
-    return sum(map(int, said[11:15])) / os.sysconf("SC_CLK_TCK")
+def _measure_cpu(visitor: User) -> float:
+    """Return CPU seconds of a server and of its commands that have ended."""
+    fields = Path(f"/proc/{visitor.process.pid}/stat").read_text().rpartition(")")[2].split()
+    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
 
 
 KNOWN, SECRET = ("age_0", "sex_0", "zip_0"), "group_0"
-"""Columns of the large table that an outsider knows, and the secret; the others are dropped."""
+"""Columns of the large table that an outsider knows, and the secret; others are dropped."""
 
 JUDGED, FIRST = "Is it acceptable?", "Not the verdict yet"
-"""What a verdict says, and what stands above that on people drawn at random."""
+"""Text of a verdict, and of a preliminary verdict on people drawn at random."""
 
 PATIENCE = 600
-"""Seconds after which the verdict on the large table is not waited for."""
+"""Longest wait for the verdict on the large table, in seconds."""
 
 
 def write_large(path: Path) -> list[str]:
-    """1,000,000 rows of an identifier, dates, moments, codes, names and numbers; returns the 40 names."""
+    """Write 1,000,000 rows of an identifier, dates, moments, codes, names and numbers; return the 40 names."""
     kinds = {
         "date": ("date '1935-01-01' + cast(floor(random() * 28000) as int)", 4),
         "moment": ("timestamp '2023-01-01' + interval (cast(floor(random() * 525600) as int)) minute", 1),
@@ -282,7 +290,7 @@ def write_large(path: Path) -> list[str]:
         "sex": ("case when random() < 0.1 then null else ['f', 'm'][1 + cast(floor(random() * 2) as int)] end", 3),
         "number": ("cast(floor(random() * 1000000) as int)", 3),
     }
-    columns = {f"{name}_{at}": drawn for name, (drawn, n) in kinds.items() for at in range(n)}
+    columns = {f"{name}_{number}": drawn for name, (drawn, n) in kinds.items() for number in range(n)}
     cells = ", ".join(f"{drawn} as {name}" for name, drawn in columns.items())
     with duckdb.connect() as connection:
         connection.execute("set threads = 1; select setseed(0.3)")
@@ -292,59 +300,70 @@ def write_large(path: Path) -> list[str]:
 
 
 def large() -> Section:
-    """A million people, from the file to the verdict."""
+    """Measure a million people, from the file to the verdict."""
     rows: list[tuple[str, str, str, str]] = []
     verdicts = []
-    with tempfile.TemporaryDirectory() as folder, user(Path(folder)) as one:
+    with tempfile.TemporaryDirectory() as folder, open_app(Path(folder)) as visitor:
         path = Path(folder) / "large.csv"
         names = write_large(path)
 
         def step(name: str, bar: float | None, act: Callable[[], bool]) -> None:
-            start, before, most, done = time.monotonic(), _processor(one), [0.0, 0.0], False
+            start, cpu, peak, done = time.monotonic(), _measure_cpu(visitor), [0.0, 0.0], False
             while not done and time.monotonic() - start < PATIENCE:
                 done = act()
-                most = [max(pair) for pair in zip(most, _memory(one), strict=True)]
+                peak = [max(pair) for pair in zip(peak, _memory(visitor), strict=True)]
                 time.sleep(0.1)
-            taken = time.monotonic() - start
+            seconds = time.monotonic() - start
             rows.append(
-                (name, f"{taken:.1f}", f"{_processor(one) - before:.1f}", " + ".join(f"{at:.2f}" for at in most))
+                (name, f"{seconds:.1f}", f"{_measure_cpu(visitor) - cpu:.1f}", " + ".join(f"{gib:.2f}" for gib in peak))
             )
             if bar is not None:
-                verdicts.append(Verdict(name, f"within {bar:g} s", f"{taken:.1f} s", done and taken <= bar))
-            verdicts.append(Verdict(f"memory: {name}", "below 1.5 GiB", f"{sum(most):.2f} GiB", sum(most) < 1.5))
+                verdicts.append(Verdict(name, f"within {bar:g} s", f"{seconds:.1f} s", done and seconds <= bar))
+            verdicts.append(Verdict(f"memory: {name}", "below 1.5 GiB", f"{sum(peak):.2f} GiB", sum(peak) < 1.5))
 
-        step("preview", 2, lambda: "How the file was read" in one.sends("/open", do="open", path=str(path)).text)
-        step("progress of counting", 5, lambda: "Reading and counting" in one.at("/roles").text)
-        step("role cards", None, lambda: "role-0" in one.at("/roles").text)
+        step("preview", 2, lambda: "How the file was read" in visitor.send("/open", do="open", path=str(path)).text)
+        step("progress of counting", 5, lambda: "Reading and counting" in visitor.visit("/roles").text)
+        step("role cards", None, lambda: "role-0" in visitor.visit("/roles").text)
         roles = dict.fromkeys(KNOWN, "quasi-identifier") | {SECRET: "sensitive"}
-        one.sends("/roles", **{f"role-{at}": roles.get(name, "drop") for at, name in enumerate(names)}, do="continue")
-        one.sends("/adversaries", policy="ema-0.09", do="apply")
-        step("first page of a verdict", 10, lambda: FIRST in one.at("/verdict").text)
-        step("verdict on everybody", None, lambda: JUDGED in one.at("/verdict").text and FIRST not in one.page.text)
+        visitor.send(
+            "/roles",
+            **{f"role-{position}": roles.get(name, "drop") for position, name in enumerate(names)},
+            do="continue",
+        )
+        visitor.send("/adversaries", policy="ema-0.09", do="apply")
+        step("first page of a verdict", 10, lambda: FIRST in visitor.visit("/verdict").text)
+        step(
+            "verdict on everybody",
+            None,
+            lambda: JUDGED in visitor.visit("/verdict").text and FIRST not in visitor.page.text,
+        )
     heads = ("", "seconds", "seconds of the processor", "GiB of the server + its commands")
     return Section("1,000,000 rows of 40 columns", heads, tuple(rows), verdicts=tuple(verdicts))
 
 
-def _memory(one: User) -> list[float]:
-    """GiB that the server, and its commands that are there, have held at most."""
-    return [_held(one.process.pid), sum(map(_held, _children(next(one.folder.glob("unmask-open-*")))))]
+def _memory(visitor: User) -> list[float]:
+    """Return peak GiB of the server and of its commands."""
+    return [
+        _peak_memory(visitor.process.pid),
+        sum(map(_peak_memory, _children(next(visitor.folder.glob("unmask-open-*"))))),
+    ]
 
 
-def _held(process: int) -> float:
+def _peak_memory(process: int) -> float:
     try:
-        said = re.search(r"VmHWM:\s+(\d+)", Path(f"/proc/{process}/status").read_text())
+        match = re.search(r"VmHWM:\s+(\d+)", Path(f"/proc/{process}/status").read_text())
     except OSError:
         return 0.0
-    return int(said[1]) / 2**20 if said else 0.0
+    return int(match[1]) / 2**20 if match else 0.0
 
 
 def screens() -> Section:
-    """Every screen of what is no table, in a browser."""
+    """Open every screen of files that are no tables, in a browser."""
     from playwright.sync_api import sync_playwright
 
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        rows = tuple(line for name in KINDS for line in _walked(browser, Path(folder), name))
+        rows = tuple(line for name in KINDS for line in _walk(browser, Path(folder), name))
         browser.close()
     serious, wide = sum(int(line[2]) for line in rows), sum(int(line[3]) for line in rows)
     return Section(
@@ -374,17 +393,17 @@ KINDS = {
         "recall<=",
     ),
 }
-"""File -> what it holds, and a limit of its policy."""
+"""File -> its content, and a limit of its policy."""
 
 
-def _walked(browser: Any, folder: Path, name: str) -> Iterator[tuple[str, str, str, str]]:
-    """From a file to its certificate; of each screen the serious faults, and in how many looks it is too wide."""
+def _walk(browser: Any, folder: Path, name: str) -> Iterator[tuple[str, str, str, str]]:
+    """Go from a file to its certificate; yield serious faults and overflows of each screen."""
     (folder / name).write_text(KINDS[name][0])
     (folder / "visits.csv").write_text(VISITS)
-    with user(folder) as one:
+    with open_app(folder) as visitor:
         page = browser.new_page()
         page.set_default_timeout(300_000)
-        page.goto(one.file.as_uri())
+        page.goto(visitor.file.as_uri())
         page.wait_for_url(lambda url: url.startswith("http") and "key" not in url)
         page.get_by_label("Path on this computer").fill(str(folder / name))
         page.get_by_role("button", name="Open", exact=True).first.click()
@@ -406,7 +425,7 @@ def _walked(browser: Any, folder: Path, name: str) -> Iterator[tuple[str, str, s
             page.get_by_role("heading", name="All points").wait_for(timeout=300_000)
             page.locator("[data-events]").wait_for(state="detached", timeout=300_000)
             yield (name, "protect", *_faults(page))
-        page.goto(f"{one.home}/sign")
+        page.goto(f"{visitor.home}/sign")
         page.get_by_role("button", name="Certify").click()
         page.get_by_role("button", name="Certify again").wait_for(timeout=120_000)
         yield (name, "sign", *_faults(page))

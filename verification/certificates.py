@@ -70,95 +70,99 @@ require = "breached <= 0.3"
 """
 
 
-def ran(python: str, *words: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """A Python with these arguments, in a folder; only this one is told where its modules are."""
+def run_python(python: str, *words: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run a Python with these arguments in a folder; only this Python gets PYTHONPATH."""
     inside = {name: value for name, value in os.environ.items() if name != "PYTHONPATH" or python == sys.executable}
     return subprocess.run([python, *words], cwd=folder, env=inside, capture_output=True, text=True, check=False)
 
 
 def unmask(*words: str, python: str = sys.executable, folder: Path) -> subprocess.CompletedProcess[str]:
-    """A command, in a folder, by the unmask of a Python."""
-    return ran(python, "-m", "unmask", *words, folder=folder)
+    """Run a command in a folder, by the unmask of a Python."""
+    return run_python(python, "-m", "unmask", *words, folder=folder)
 
 
-def lines(path: Path, head: str, rows: Iterator[tuple[object, ...]]) -> None:
+def write_csv(path: Path, head: str, rows: Iterator[tuple[object, ...]]) -> None:
     """Write a CSV file."""
     path.write_text("\n".join([head, *(",".join(map(str, row)) for row in rows)]) + "\n")
 
 
-def table(folder: Path) -> None:
-    """600 people in classes of 5, and as many outside."""
+def make_table(folder: Path) -> None:
+    """Write 600 people in classes of 5, and as many outside."""
     people = datasets.synthetic_census(1200, rng=np.random.default_rng(1))
     rows = list(zip(*people.values(), strict=True))
-    lines(folder / "people.csv", ",".join(people), iter(rows[:600]))
-    lines(folder / "others.csv", ",".join(people), iter(rows[600:]))
+    write_csv(folder / "people.csv", ",".join(people), iter(rows[:600]))
+    write_csv(folder / "others.csv", ",".join(people), iter(rows[600:]))
     roles = ("-q", "age,sex,zip", "-s", "diagnosis", "--k", "5")
     unmask("protect", "people.csv", *roles, "-o", "release.csv", "--origin", "origin.csv", folder=folder)
     (folder / "unmask.toml").write_text(TABLE)
 
 
-def graph(folder: Path) -> None:
-    """300 people, the release under new ids, each side with nine tenths of the links."""
+def make_graph(folder: Path) -> None:
+    """Write 300 people, the release under new ids, each side with nine tenths of the links."""
     rng = np.random.default_rng(2)
     ends = np.unique(np.sort(rng.integers(0, 300, (1500, 2)), axis=1), axis=0)
     ends, ids = ends[ends[:, 0] != ends[:, 1]], rng.permutation(300)
-    known, released = (ends[rng.random(len(ends)) < 0.9] for _ in range(2))
-    lines(folder / "known.csv", "source,target", map(tuple, known))
-    lines(folder / "release.csv", "source,target", map(tuple, ids[released]))
-    lines(folder / "truth.csv", "known,released", enumerate(ids))
+    auxiliary, released = (ends[rng.random(len(ends)) < 0.9] for _ in range(2))
+    write_csv(folder / "known.csv", "source,target", map(tuple, auxiliary))
+    write_csv(folder / "release.csv", "source,target", map(tuple, ids[released]))
+    write_csv(folder / "truth.csv", "known,released", enumerate(ids))
     (folder / "unmask.toml").write_text(GRAPH)
 
 
-def linkage(folder: Path) -> None:
-    """60 subjects with 5 items each, clustered with mistakes."""
+def make_linkage(folder: Path) -> None:
+    """Write 60 subjects with 5 items each, clustered with mistakes."""
     rng = np.random.default_rng(3)
     subject = np.repeat(np.arange(60), 5)
-    wrong = rng.random(300) < 0.2
-    lines(folder / "truth.csv", "item,subject", enumerate(subject))
-    lines(folder / "release.csv", "item,cluster", enumerate(np.where(wrong, rng.integers(0, 60, 300), subject)))
+    is_wrong = rng.random(300) < 0.2
+    write_csv(folder / "truth.csv", "item,subject", enumerate(subject))
+    write_csv(folder / "release.csv", "item,cluster", enumerate(np.where(is_wrong, rng.integers(0, 60, 300), subject)))
     (folder / "unmask.toml").write_text(LINKAGE)
 
 
-CASES = {"table": table, "network": graph, "linkage": linkage}
+CASES = {"table": make_table, "network": make_graph, "linkage": make_linkage}
 
 
-def one_byte(folder: Path, _: Path) -> None:
-    """The last digit of a cell of the release becomes another."""
+def change_byte(folder: Path, _: Path) -> None:
+    """Change the last digit of a cell of the release."""
     text = (folder / "release.csv").read_text()
-    at = max(found.start() for found in re.finditer(r"[0-9]", text))
-    (folder / "release.csv").write_text(text[:at] + str((int(text[at]) + 1) % 10) + text[at + 1 :])
+    position = max(match.start() for match in re.finditer(r"[0-9]", text))
+    (folder / "release.csv").write_text(text[:position] + str((int(text[position]) + 1) % 10) + text[position + 1 :])
 
 
-def one_limit(folder: Path, _: Path) -> None:
-    """A limit of the policy is a little wider."""
+def change_limit(folder: Path, _: Path) -> None:
+    """Change a limit of the policy a little."""
     document = (folder / "unmask.toml").read_text()
     (folder / "unmask.toml").write_text(document.replace("<= 0.3", "<= 0.31", 1))
 
 
-def one_number(folder: Path, _: Path) -> None:
-    """A number of the certificate is a millionth more."""
-    found = json.loads((folder / "certificate.json").read_text())
-    row = next(one for one in found["results"] if isinstance(one["posterior"], float) and 0.01 < one["posterior"] < 1)
+def change_number(folder: Path, _: Path) -> None:
+    """Change a number of the certificate by a millionth."""
+    certificate = json.loads((folder / "certificate.json").read_text())
+    row = next(
+        result
+        for result in certificate["results"]
+        if isinstance(result["posterior"], float) and 0.01 < result["posterior"] < 1
+    )
     row["posterior"] += 1e-6
-    (folder / "certificate.json").write_text(json.dumps(found))
+    (folder / "certificate.json").write_text(json.dumps(certificate))
 
 
-def another_version(_: Path, installed: Path) -> None:
-    """The environment gets another version of unmask."""
+def change_version(_: Path, installed: Path) -> None:
+    """Change the installed version of unmask."""
     installed.write_text(installed.read_text().replace('__version__ = "', '__version__ = "9.'))
 
 
 CHANGES: dict[str, tuple[Callable[[Path, Path], None], str]] = {
-    "one byte of the release": (one_byte, r"^inputs, release\.csv, sha256: not the same$"),
-    "a limit of the policy": (one_limit, r"<=0\.3.*, limit: 0\.3 in the certificate, 0\.31 now$"),
-    "the installed version": (another_version, r"^unmask: \S+ in the certificate, 9\.\S+ now$"),
-    "one number": (one_number, r"^results, .*, posterior: \S+ in the certificate, \S+ now$"),
+    "one byte of the release": (change_byte, r"^inputs, release\.csv, sha256: not the same$"),
+    "a limit of the policy": (change_limit, r"<=0\.3.*, limit: 0\.3 in the certificate, 0\.31 now$"),
+    "the installed version": (change_version, r"^unmask: \S+ in the certificate, 9\.\S+ now$"),
+    "one number": (change_number, r"^results, .*, posterior: \S+ in the certificate, \S+ now$"),
 }
-"""What is changed -> how, and the line that must say so."""
+"""Change -> its function, and the expected line."""
 
 
-def fresh(place: Path) -> str:
-    """The Python of an environment with unmask as it is here."""
+def make_environment(place: Path) -> str:
+    """Return the Python of an environment with this version of unmask."""
     python = place / "bin" / "python"
     if not python.exists():
         subprocess.run([sys.executable, "-m", "venv", str(place)], check=True)
@@ -167,41 +171,43 @@ def fresh(place: Path) -> str:
     return str(python)
 
 
-def checked(folder: Path, python: str) -> subprocess.CompletedProcess[str]:
+def check_certificate(folder: Path, python: str) -> subprocess.CompletedProcess[str]:
     """Check the certificate of a folder there."""
     return unmask("certify", "unmask.toml", "--check", "certificate.json", python=python, folder=folder)
 
 
-def certified(name: str, place: Path, python: str) -> Section:
+def verify_certificate(name: str, place: Path, python: str) -> Section:
     """Make a certificate here, and check it elsewhere: as it is, and after each change."""
-    made = place / name
-    made.mkdir()
-    CASES[name](made)
-    unmask("certify", "unmask.toml", "-o", "certificate.json", folder=made)
-    same, *changed = _tried(made, place / "elsewhere" / name, python)
-    rows = tuple((what, str(done.returncode), told) for what, done, told in (same, *changed))
-    verdicts = [Verdict(f"{name}: unchanged, every value is the same", "0", same[2], same[1].returncode == 0)]
-    for what, done, told in changed:
-        holds = done.returncode == 1 and bool(told)
-        verdicts.append(Verdict(f"{name}: {what} fails and is named", "1", str(done.returncode), holds))
+    folder = place / name
+    folder.mkdir()
+    CASES[name](folder)
+    unmask("certify", "unmask.toml", "-o", "certificate.json", folder=folder)
+    unchanged, *changes = _try_changes(folder, place / "elsewhere" / name, python)
+    rows = tuple((change, str(process.returncode), line) for change, process, line in (unchanged, *changes))
+    verdicts = [Verdict(f"{name}: unchanged, every value is the same", "0", unchanged[2], unchanged[1].returncode == 0)]
+    for change, process, line in changes:
+        holds = process.returncode == 1 and bool(line)
+        verdicts.append(Verdict(f"{name}: {change} fails with its line", "1", str(process.returncode), holds))
     return Section(f"A {name}", ("change", "exit", "said"), rows, (), tuple(verdicts))
 
 
-def _tried(made: Path, elsewhere: Path, python: str) -> Iterator[tuple[str, subprocess.CompletedProcess[str], str]]:
-    """What was changed, how the check ended, and the line that was expected of it; "" where it did not say it."""
-    found = ran(python, "-c", "import unmask.version as it; print(it.__file__)", folder=made)
-    installed = Path(found.stdout.strip())
+def _try_changes(
+    folder: Path, elsewhere: Path, python: str
+) -> Iterator[tuple[str, subprocess.CompletedProcess[str], str]]:
+    """Try each change; yield its name, the finished check, and the expected line of its output or ""."""
+    process = run_python(python, "-c", "import unmask.version as it; print(it.__file__)", folder=folder)
+    installed = Path(process.stdout.strip())
     assert Path(python).parent.parent in installed.parents, f"{installed} is not of the fresh environment"
-    before = installed.read_text()
-    for what, (change, said) in {"none": (lambda *_: None, r", 0 are not$"), **CHANGES}.items():
+    version = installed.read_text()
+    for name, (change, pattern) in {"none": (lambda *_: None, r", 0 are not$"), **CHANGES}.items():
         shutil.rmtree(elsewhere, ignore_errors=True)
-        shutil.copytree(made, elsewhere)
+        shutil.copytree(folder, elsewhere)
         change(elsewhere, installed)
         try:
-            done = checked(elsewhere, python)
+            process = check_certificate(elsewhere, python)
         finally:
-            installed.write_text(before)
-        yield what, done, next((line for line in done.stdout.splitlines() if re.search(said, line)), "")
+            installed.write_text(version)
+        yield name, process, next((line for line in process.stdout.splitlines() if re.search(pattern, line)), "")
 
 
 if __name__ == "__main__":
@@ -210,5 +216,5 @@ if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as temporary:
         place = Path(temporary)
         (place / "elsewhere").mkdir()
-        python = fresh(parser.parse_args().venv or place / "venv")
-        sys.exit(run([partial(certified, name, place, python) for name in CASES]))
+        python = make_environment(parser.parse_args().venv or place / "venv")
+        sys.exit(run([partial(verify_certificate, name, place, python) for name in CASES]))

@@ -1,7 +1,7 @@
 """Charts in a browser: every word measured at five widths, with pointer, dark and printed.
 
 `python verification/charts.py [--pages FILE ...]`, with playwright and chromium. Without pages of your own it makes one
-of each kind: a table, a study, a network, clusters and a channel. A fast test reckons the same boxes without a browser.
+of each kind: a table, a study, a network, clusters and a channel. A fast test computes the boxes without a browser.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ WIDTHS = (360, 400, 768, 1280, 1920)
 SMALLEST = 13.0
 
 UNFOLD = "document.querySelectorAll('details').forEach((fold) => { fold.open = true; })"
-"""Opens what is folded, as a reader does."""
+"""Opens folded parts, as a reader does."""
 
 BOXES = """() => [...document.querySelectorAll('.drawing')].flatMap((drawing, chart) => {
   const frame = drawing.getBoundingClientRect();
@@ -35,8 +35,8 @@ BOXES = """() => [...document.querySelectorAll('.drawing')].flatMap((drawing, ch
 })"""
 
 
-def pages(folder: Path) -> Iterator[Path]:
-    """A page of each kind of run."""
+def make_pages(folder: Path) -> Iterator[Path]:
+    """Write a page of each kind of run."""
     rng = np.random.default_rng(1)
     subjects = rng.integers(0, 60, 300)
     guessed = np.where(rng.random(300) < 0.3, rng.integers(0, 60, 300), subjects)
@@ -48,16 +48,16 @@ def pages(folder: Path) -> Iterator[Path]:
     edges = {(a, int(b)) for a in range(1, 600) for b in rng.integers(0, a, 6)}
     (folder / "network.txt").write_text("".join(f"{a} {b}\n" for a, b in sorted(edges)))
     report = ("--report",)
-    yield _made(folder, "demo", *report, people=2000)
-    yield _made(folder, "audit linkage --truth truth.csv --guess guess.csv", *report)
-    yield _made(folder, "audit channel near.csv --loss hamming", *report)
+    yield _make_page(folder, "demo", *report, people=2000)
+    yield _make_page(folder, "audit linkage --truth truth.csv --guess guess.csv", *report)
+    yield _make_page(folder, "audit channel near.csv --loss hamming", *report)
     attacked = "--overlap 0.75,0.75 --seeds top:30 --attack Nar09,Rematch --runs 2"
-    yield _made(folder, f"audit graph network.txt {attacked}", *report)
+    yield _make_page(folder, f"audit graph network.txt {attacked}", *report)
     _call(folder, "study", str(HERE.parent / "examples" / "quick.toml"), "-o", "results")
-    yield _made(folder, "report results", "-o")
+    yield _make_page(folder, "report results", "-o")
 
 
-def _made(folder: Path, command: str, option: str, people: int = 0) -> Path:
+def _make_page(folder: Path, command: str, option: str, people: int = 0) -> Path:
     words = command.split()
     path = folder / f"{'-'.join(words[:2])}.html"
     _call(folder, *words, option, path.name, *(("--people", str(people)) if people else ()))
@@ -68,8 +68,8 @@ def _call(folder: Path, *words: str) -> None:
     subprocess.run([sys.executable, "-m", "unmask_command", *words], cwd=folder, check=True, capture_output=True)
 
 
-def measured(browser: Any, paths: Sequence[Path]) -> Section:
-    """Words that are cut, that stand on each other, or that are small, on each page at each width."""
+def verify_words(browser: Any, paths: Sequence[Path]) -> Section:
+    """Find words that are cut, overlap or are small, on each page at each width."""
     rows, verdicts = [], []
     for path in paths:
         for width in WIDTHS:
@@ -78,21 +78,21 @@ def measured(browser: Any, paths: Sequence[Path]) -> Section:
             page.evaluate(UNFOLD)
             boxes = page.evaluate(BOXES)
             cut = [box for box in boxes if box["left"] < box["from"] - 12 or box["right"] > box["to"] + 12]
-            out = page.evaluate("document.documentElement.scrollWidth") - width
+            excess = page.evaluate("document.documentElement.scrollWidth") - width
             small = [box for box in boxes if box["size"] < SMALLEST]
-            on = list(_crossing(boxes))
-            rows.append((path.stem, *map(str, (width, len(boxes), len(cut), len(on), len(small)))))
-            wrong = [f"{box['said']!r} is cut" for box in cut] + [f"{a!r} on {b!r}" for a, b in on]
-            ours = "; ".join(wrong[:3]) or "none"
-            holds = bool(boxes) and not cut and not on and not small and out <= 0
+            crossed = list(_find_crossings(boxes))
+            rows.append((path.stem, *map(str, (width, len(boxes), len(cut), len(crossed), len(small)))))
+            faults = [f"{box['said']!r} is cut" for box in cut] + [f"{a!r} on {b!r}" for a, b in crossed]
+            ours = "; ".join(faults[:3]) or "none"
+            holds = bool(boxes) and not cut and not crossed and not small and excess <= 0
             verdicts.append(Verdict(f"{path.stem} at {width} px: words cut or crossed", "none", ours, holds))
             page.close()
     head = ("page", "width", "words", "cut", "crossed", "below 13 px")
     return Section("Every word of every chart, as drawn", head, tuple(rows), verdicts=tuple(verdicts))
 
 
-def _crossing(boxes: Sequence[dict[str, Any]]) -> Iterator[tuple[str, str]]:
-    """Words of one chart that stand on each other; a box is a quarter higher than its letters."""
+def _find_crossings(boxes: Sequence[dict[str, Any]]) -> Iterator[tuple[str, str]]:
+    """Find overlapping words of one chart; a box is a quarter higher than its letters."""
     for i, a in enumerate(boxes):
         for b in boxes[:i]:
             if a["chart"] == b["chart"] and a["left"] + 1 < b["right"] and b["left"] + 1 < a["right"]:
@@ -101,8 +101,8 @@ def _crossing(boxes: Sequence[dict[str, Any]]) -> Iterator[tuple[str, str]]:
                     yield a["said"], b["said"]
 
 
-def used(browser: Any, paths: Sequence[Path]) -> Section:
-    """A pointer shows a value, and the script breaks nothing."""
+def verify_pointer(browser: Any, paths: Sequence[Path]) -> Section:
+    """Check that a pointer shows a value, and that the script raises no error."""
     verdicts = []
     for path in paths:
         page, errors = browser.new_page(viewport={"width": 1280, "height": 900}), []
@@ -114,16 +114,16 @@ def used(browser: Any, paths: Sequence[Path]) -> Section:
         box = mark.bounding_box()
         page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
         tip = page.locator(".tip:visible").first
-        said = tip.text_content() if tip.count() else ""
-        verdicts.append(Verdict(f"{path.stem}: a pointer shows a value", "a value", said or "nothing", bool(said)))
+        text = tip.text_content() if tip.count() else ""
+        verdicts.append(Verdict(f"{path.stem}: a pointer shows a value", "a value", text or "nothing", bool(text)))
         ours = errors[0] if errors else "none"
         verdicts.append(Verdict(f"{path.stem}: errors of the script", "none", ours, not errors))
         page.close()
     return Section("Charts in use", ("pages",), ((str(len(paths)),),), verdicts=tuple(verdicts))
 
 
-def bare(browser: Any, paths: Sequence[Path]) -> Section:
-    """Without scripts and in print, every mark is there and every value stands in a title."""
+def verify_print(browser: Any, paths: Sequence[Path]) -> Section:
+    """Check that without scripts and in print every mark has its value in a title."""
     verdicts = []
     for path in paths:
         context = browser.new_context(java_script_enabled=False)
@@ -137,14 +137,14 @@ def bare(browser: Any, paths: Sequence[Path]) -> Section:
     return Section("Without scripts, in print", ("pages",), ((str(len(paths)),),), verdicts=tuple(verdicts))
 
 
-def main(given: Sequence[Path]) -> int:
+def main(pages: Sequence[Path]) -> int:
     """Measure pages of one's own, or one of each kind."""
     from playwright.sync_api import sync_playwright
 
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as play:
-        paths = [path.resolve() for path in given] or list(pages(Path(folder)))
+        paths = [path.resolve() for path in pages] or list(make_pages(Path(folder)))
         browser = play.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
-        return run([partial(part, browser, paths) for part in (measured, used, bare)])
+        return run([partial(part, browser, paths) for part in (verify_words, verify_pointer, verify_print)])
 
 
 if __name__ == "__main__":

@@ -63,7 +63,7 @@ class Case(NamedTuple):
         return self.share_correct(rank_first(belief))
 
     def share_correct(self, matches: NDArray[np.integer]) -> float:
-        """Return the share of people whom these matches have right."""
+        """Return the share of people that these matches have right."""
         return float(np.mean(matches[self.people] == self.pair.truth[self.people]))
 
     def drop_seeds(self, share: float, *names: object) -> Case:

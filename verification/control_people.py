@@ -35,14 +35,14 @@ from show import Section, Verdict, main
 import unmask
 from unmask import Truth
 from unmask.measures.excess import Excess
-from unmask.results import Row
+from unmask.results import Result, Row
 from unmask.tables import AttributeInference, Linkability, Mondrian, Parts, SinglingOut, Table, datasets
 from unmask.tables.control.singling_trials import SinglingTrial, judge_singling_out
 from unmask.tables.knowledge import attribute_truth
 
 
 def verify_inference() -> Section:
-    """Compare members and control group through a generator that hardly memorizes anybody."""
+    """Compare members and control group through a generator that hardly memorizes a person."""
     release, everybody, members = read_ctgan()
     people, released = (assign_roles(table, "occupation", CTGAN) for table in (everybody, release))
     belief = AttributeInference("occupation")(released, know(people, people))
@@ -63,7 +63,7 @@ def verify_inference() -> Section:
 # --- audits ----------------------------------------------------------------------------------------------------------
 
 
-def _index_rows(report: unmask.reports.ReportData) -> dict[tuple[str, str, str], Row]:
+def _index_rows(report: Result) -> dict[tuple[str, str, str], Row]:
     return {(row.adversary, row.target, row.measure): row for row in report.rows if row.release == "release"}
 
 
@@ -125,8 +125,8 @@ def verify_original() -> Section:
     return Section(
         "The original as its release",
         verdicts=(
-            Verdict("no exception, whoever the control group is", "none", "none", holds=True),
-            Verdict("control group of members: AUC, or nobody is left to judge", "0.5", ours, holds),
+            Verdict("no exception, for any control group", "none", "none", holds=True),
+            Verdict("control group of members: AUC, or no person is left to judge", "0.5", ours, holds),
             Verdict("other control group: AUC", "1", f"{auc:.4f}", auc > 0.999),
         ),
     )
@@ -161,7 +161,7 @@ def verify_questions() -> Section:
 
 
 def _link(release: Table, people: Table, rng: np.random.Generator) -> Excess:
-    """Link parts of people of whom the first half are members."""
+    """Link parts of people; the first half are members."""
     order = rng.permutation(people.n_rows)
     first, second = (
         replace(people, quasi_identifiers=tuple(people.column(name) for name in names))

@@ -35,7 +35,7 @@ class Claim(NamedTuple):
 ALL = tuple(READINGS)
 CLAIMS = (
     Claim("k: not all are tried from", 14, "c", "exhausted", ALL),
-    Claim("k': nobody is attacked from", 29, "c", "attacked", ("literal", "folded")),
+    Claim("k': no group is attacked from", 29, "c", "attacked", ("literal", "folded")),
     Claim("size known: no attack from (setting a)", 48, "a", "attacked", ("folded",)),
     Claim("size known: no attack from (setting b)", 48, "b", "attacked", ("literal",)),
     Claim("access paid: no attack from (setting a)", 51, "a", "sunk", ("literal", "folded")),

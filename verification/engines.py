@@ -39,102 +39,102 @@ ADULT = ("-q", ",".join(QUASI), "-s", ",".join(SECRETS))
 
 
 @dataclass(frozen=True)
-class Ran:
-    """A command on one engine: what it printed, the rows of the file that it wrote, seconds by the clock."""
+class Outcome:
+    """Outcome of a command on one engine: its JSON, the rows of its file, seconds on the clock."""
 
-    said: Any
-    wrote: list[tuple[Any, ...]]
+    printed: Any
+    rows: list[tuple[Any, ...]]
     seconds: float
 
 
-def ran(engine: str, folder: Path, command: Sequence[str], *, memory: str, output: str = "") -> Ran:
+def run_command(engine: str, folder: Path, command: Sequence[str], *, memory: str, output: str = "") -> Outcome:
     """Run a command; output : the option that names the file it writes, if it writes one."""
     file = folder / f"{'duckdb' if engine == 'duckdb' else 'spark'}-{command[0]}.parquet"
-    room = ("--engine", engine, "--memory-limit", memory, "--temp-directory", str(folder))
-    asked = [sys.executable, "-m", "unmask", *command, *room, "--json"]
+    limits = ("--engine", engine, "--memory-limit", memory, "--temp-directory", str(folder))
+    arguments = [sys.executable, "-m", "unmask", *command, *limits, "--json"]
     start = time.perf_counter()
     if output:
-        asked += [output, str(file), "--force"]
-    done = subprocess.run(asked, check=False, stdout=subprocess.PIPE, text=True)
+        arguments += [output, str(file), "--force"]
+    process = subprocess.run(arguments, check=False, stdout=subprocess.PIPE, text=True)
     seconds = time.perf_counter() - start
-    if done.returncode:
-        raise SystemExit(f"unmask {' '.join(command[:2])} with --engine {engine} ended with {done.returncode}")
-    said = json.loads(done.stdout)
-    for row in said["results"]:
+    if process.returncode:
+        raise SystemExit(f"unmask {' '.join(command[:2])} with --engine {engine} ended with {process.returncode}")
+    printed = json.loads(process.stdout)
+    for row in printed["results"]:
         row.pop("seconds", None)
-    return Ran(said, _rows(file) if output else [], seconds)
+    return Outcome(printed, _rows(file) if output else [], seconds)
 
 
 def _rows(file: Path) -> list[tuple[Any, ...]]:
-    """The rows of a Parquet file, or of a folder of them."""
+    """Read the rows of a Parquet file, or of a folder of them."""
     source = str(file / "*.parquet") if file.is_dir() else str(file)
     return sorted(duckdb.execute("select * from read_parquet(?)", [source]).fetchall(), key=repr)
 
 
-def apart(one: Any, other: Any) -> float:
-    """The largest distance of two JSON values' floats, relative above 1; infinite where anything else differs."""
-    if isinstance(one, dict) and isinstance(other, dict) and one.keys() == other.keys():
-        return max((apart(one[key], other[key]) for key in one), default=0.0)
-    if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
-        return max((apart(a, b) for a, b in zip(one, other, strict=True)), default=0.0)
-    if isinstance(one, float) and isinstance(other, float) and math.isfinite(one) and math.isfinite(other):
-        return abs(one - other) / max(abs(one), abs(other), 1.0)
-    return 0.0 if type(one) is type(other) and one == other else math.inf
+def measure_distance(first: Any, second: Any) -> float:
+    """Return the largest distance of two JSON values' floats, relative above 1; infinite if anything else differs."""
+    if isinstance(first, dict) and isinstance(second, dict) and first.keys() == second.keys():
+        return max((measure_distance(first[key], second[key]) for key in first), default=0.0)
+    if isinstance(first, list) and isinstance(second, list) and len(first) == len(second):
+        return max((measure_distance(a, b) for a, b in zip(first, second, strict=True)), default=0.0)
+    if isinstance(first, float) and isinstance(second, float) and math.isfinite(first) and math.isfinite(second):
+        return abs(first - second) / max(abs(first), abs(second), 1.0)
+    return 0.0 if type(first) is type(second) and first == second else math.inf
 
 
-def numbers(said: Any) -> int:
-    """How many values a JSON value holds."""
-    if isinstance(said, dict):
-        return sum(numbers(value) for value in said.values())
-    return sum(numbers(value) for value in said) if isinstance(said, list) else 1
+def count_values(printed: Any) -> int:
+    """Count the values in a JSON value."""
+    if isinstance(printed, dict):
+        return sum(count_values(value) for value in printed.values())
+    return sum(count_values(value) for value in printed) if isinstance(printed, list) else 1
 
 
-def compared(title: str, commands: Iterator[tuple[str, list[Ran]]], note: str = "") -> Section:
-    """One row and one verdict for each command."""
+def compare_engines(title: str, commands: Iterator[tuple[str, list[Outcome]]], note: str = "") -> Section:
+    """Compare the outputs of each command: one row and one verdict."""
     rows, verdicts = [], []
     for claim, (duck, spark) in commands:
-        far = apart(duck.said, spark.said)
-        same = duck.wrote == spark.wrote
+        distance = measure_distance(duck.printed, spark.printed)
+        is_equal = duck.rows == spark.rows
         rows.append((claim, f"{duck.seconds:.1f}", f"{spark.seconds:.1f}", f"{spark.seconds / duck.seconds:.1f}"))
-        found = f"{numbers(duck.said):,} values, at most {far:.1g} apart"
-        if duck.wrote:
-            found += f"; {len(duck.wrote):,} rows {'equal' if same else 'DIFFER'}"
-        verdicts.append(Verdict(f"{claim}: both print the same", "", found, far <= 1e-12 and same))
+        ours = f"{count_values(duck.printed):,} values, at most {distance:.1g} apart"
+        if duck.rows:
+            ours += f"; {len(duck.rows):,} rows {'equal' if is_equal else 'DIFFER'}"
+        verdicts.append(Verdict(f"{claim}: both print the same", "", ours, distance <= 1e-12 and is_equal))
     header = ("command", "DuckDB, s", "Spark, s", "ratio")
     return Section(title, header, tuple(rows), (note,) if note else (), tuple(verdicts))
 
 
-def both(folder: Path, command: Sequence[str], **more: str) -> list[Ran]:
-    """A command on both engines."""
-    return [ran(engine, folder, command, **more) for engine in ENGINES]
+def run_both(folder: Path, command: Sequence[str], **options: str) -> list[Outcome]:
+    """Run a command on both engines."""
+    return [run_command(engine, folder, command, **options) for engine in ENGINES]
 
 
-def adult(folder: Path) -> Section:
-    """Adult as it is, against a register of its people, and protected."""
+def verify_adult(folder: Path) -> Section:
+    """Compare audits of Adult, with a register of its people, and its protection."""
     source, register = folder / "adult.parquet", folder / "register.parquet"
     people = tables.adult(quasi_identifiers=QUASI, sensitive=SECRETS)
     people.write(source)
     columns = 'age, sex, race, "marital-status"'
     duckdb.execute(f"copy (select {columns} from '{source}' where age > 30) to '{register}' (format parquet)")
 
-    def commands() -> Iterator[tuple[str, list[Ran]]]:
-        yield "audit", both(folder, ("audit", str(source), *ADULT), memory="2GiB")
-        known = ("audit", str(source), *ADULT, "--register", str(register), "--coverage", "0.6")
-        yield "audit, with a register", both(folder, known, memory="2GiB")
+    def commands() -> Iterator[tuple[str, list[Outcome]]]:
+        yield "audit", run_both(folder, ("audit", str(source), *ADULT), memory="2GiB")
+        with_register = ("audit", str(source), *ADULT, "--register", str(register), "--coverage", "0.6")
+        yield "audit, with a register", run_both(folder, with_register, memory="2GiB")
         protect = ("protect", str(source), *ADULT, "--k", "10", "--l", "2")
-        yield "protect, k = 10, l = 2", both(folder, protect, memory="2GiB", output="--output")
+        yield "protect, k = 10, l = 2", run_both(folder, protect, memory="2GiB", output="--output")
 
-    return compared(f"Adult, {people.n_rows:,} rows", commands())
+    return compare_engines(f"Adult, {people.n_rows:,} rows", commands())
 
 
-def synthetic(folder: Path, *, rows: int) -> Section:
-    """The table of benchmarks/scale.py."""
+def verify_generated(folder: Path, *, rows: int) -> Section:
+    """Compare audits of the table of benchmarks/scale.py."""
     scale.generate(folder, rows)
 
-    def commands() -> Iterator[tuple[str, list[Ran]]]:
-        yield "audit", both(folder, ("audit", f"{folder}/part-*.parquet", *scale.ROLES), memory="8GiB")
+    def commands() -> Iterator[tuple[str, list[Outcome]]]:
+        yield "audit", run_both(folder, ("audit", f"{folder}/part-*.parquet", *scale.ROLES), memory="8GiB")
 
-    return compared(f"A generated table, {rows:,} rows", commands())
+    return compare_engines(f"A generated table, {rows:,} rows", commands())
 
 
 def main() -> int:
@@ -143,14 +143,14 @@ def main() -> int:
     parser.add_argument("--part", choices=("adult", "synthetic"))
     parser.add_argument("--rows", type=int, default=10**8, help="rows of the generated table")
     parser.add_argument("--folder", help="where files go; the system's temporary folder unless given")
-    chosen = parser.parse_args()
-    with tempfile.TemporaryDirectory(dir=chosen.folder) as name:
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(dir=options.folder) as name:
         folder = Path(name)
         parts = {
-            "adult": partial(adult, folder),
-            "synthetic": partial(synthetic, folder, rows=chosen.rows),
+            "adult": partial(verify_adult, folder),
+            "synthetic": partial(verify_generated, folder, rows=options.rows),
         }
-        return run(part for of, part in parts.items() if chosen.part in (None, of))
+        return run(part for name, part in parts.items() if options.part in (None, name))
 
 
 if __name__ == "__main__":

@@ -44,8 +44,8 @@ def _pages(files: list[Path]) -> dict[str, str]:
     return pages()
 
 
-def seen(files: list[Path], shots: Path | None) -> Section:
-    """Every page in every look: how far down its answers reach, and how wide it is."""
+def verify_screens(files: list[Path], shots: Path | None) -> Section:
+    """Measure every page in every look: the lowest answer, and the width."""
     rows: list[tuple[str, ...]] = []
     verdicts: list[Verdict] = []
     with _browser() as browser:
@@ -70,5 +70,5 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("pages", nargs="*", type=Path)
     parser.add_argument("--shots", type=Path)
-    given = parser.parse_args()
-    sys.exit(run((partial(seen, given.pages, given.shots),)))
+    options = parser.parse_args()
+    sys.exit(run((partial(verify_screens, options.pages, options.shots),)))

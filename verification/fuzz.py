@@ -1,9 +1,9 @@
 """Hostile inputs for every command: `python verification/fuzz.py` (a quarter of an hour on two cores).
 
 5,000 command lines are made from the commands' own options, with files that are broken, odd or not there, odd names,
-and numbers that are none. Each runs in a folder of its own and must end with exit code 0, 1, 2 or 3 and without a
+and invalid numbers. Each runs in a folder of its own and must end with exit code 0, 1, 2 or 3 and without a
 traceback; must say nothing of what stands in a cell (each file has a word that is in no name); must leave the files
-that it did not name as they were, nothing beside them and nothing in the temporary folder; and what it wrote must be
+that it did not name as they were, no new files and nothing in the temporary folder; and what it wrote must be
 whole. One in fifty runs in a process of its own with an output that is full or closed. The case of a number is the
 same in every run: `--only NUMBER` repeats and shows it; `--first`, `--cases`, `--seed` and `--jobs` are numbers, too.
 """
@@ -22,7 +22,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,7 +38,7 @@ from show import Section, Verdict, run
 from unmask.app import server
 from unmask.cli import main as unmask
 
-LONGEST = 60
+MAX_SECONDS = 60
 """Seconds of the processor after which a command is one that hangs, and a tenth of those by the clock."""
 
 NUMBERS = (
@@ -46,10 +46,10 @@ NUMBERS = (
     " ", "x", "0x10", "0.5,0.5", "1,2,5-20", "=1",
 )  # fmt: skip
 WORK = {"runs", "shuffles", "workers", "targets", "leaked", "transition"}
-FEW = ("0", "1", "2", "-1", "nan", "x", "")
-"""For what says how much work is done."""
+SMALL_NUMBERS = ("0", "1", "2", "-1", "nan", "x", "")
+"""Values of options that set the amount of work."""
 
-LEFT_OUT = {"spark", "checkpoint"}
+OMITTED = {"spark", "checkpoint"}
 """Options that need what is not here, or keep files by design."""
 
 TEXTS = {
@@ -69,8 +69,8 @@ TEXTS = {
     "adopters": ("0.5", "1.0", "2", "nan", "-1", "9" * 25),
     "discovery": ("0.3,0.1", "nan", "x", ""),
     "people": ("500", "600", "499", "9" * 25, "nan"),
-    "identities": (*FEW, "9" * 25),
-    "group": (*FEW, "9" * 25),
+    "identities": (*SMALL_NUMBERS, "9" * 25),
+    "group": (*SMALL_NUMBERS, "9" * 25),
     "node": ("1", "0", "x", "9" * 25),
     "attack": ("rematch", "nar09", "x"),
 }
@@ -78,7 +78,7 @@ TEXTS = {
 
 @dataclass(frozen=True)
 class Case:
-    """A command line, what stands on its standard input, the outputs it names, and how it is run."""
+    """A command line, its standard input, the outputs it writes, and its kind of run."""
 
     arguments: tuple[str, ...]
     stdin: bytes
@@ -87,11 +87,11 @@ class Case:
 
 
 WRITES = {"demo": "unmask-demo.html", "init": "unmask.toml"}
-"""Command -> the file that it writes when none is named."""
+"""Command -> the file that it writes by default."""
 
 
-def case(number: int, seed: int, folder: Path) -> Case:
-    """The case of a number, its files written to a folder."""
+def make_case(number: int, seed: int, folder: Path) -> Case:
+    """Return the case of a number, and write its files to a folder."""
     rng = random.Random(f"{seed}:{number}")
     files = Files(rng, folder)
     name = rng.choice(sorted(unmask.commands))
@@ -99,9 +99,9 @@ def case(number: int, seed: int, folder: Path) -> Case:
     outputs: list[Path] = []
     words = name.split() if rng.random() > 0.02 else [rng.choice(("x", "--", "-q", "audit x", "PROTECT", ""))]
     for parameter in command.params:
-        for _ in range(_how_often(parameter, rng)):
-            value = _value(parameter, name, files, rng, outputs)
-            words += _written(parameter, value, rng)
+        for _ in range(_count_uses(parameter, rng)):
+            value = _choose_value(parameter, name, files, rng, outputs)
+            words += _write_option(parameter, value, rng)
     if rng.random() < 0.03:
         words.insert(rng.randrange(len(words) + 1), rng.choice(("--", "-", "--help", "-q", "--x", "é")))
     if name in WRITES:
@@ -111,15 +111,15 @@ def case(number: int, seed: int, folder: Path) -> Case:
     return Case(tuple(words), files.stdin(), tuple(outputs), outside)
 
 
-def _how_often(parameter: click.Parameter, rng: random.Random) -> int:
-    if parameter.name in LEFT_OUT:
+def _count_uses(parameter: click.Parameter, rng: random.Random) -> int:
+    if parameter.name in OMITTED:
         return 0
     likely = parameter.required or parameter.name in ("quasi_identifiers", "force", "people")
     once = rng.random() < (0.97 if likely else 0.5 if parameter.name == "sensitive" else 0.18)
     return rng.choice((1, 1, 2)) if once and (parameter.multiple or parameter.nargs == -1) else int(once)
 
 
-def _written(parameter: click.Parameter, value: str | None, rng: random.Random) -> list[str]:
+def _write_option(parameter: click.Parameter, value: str | None, rng: random.Random) -> list[str]:
     if isinstance(parameter, click.Argument):
         return [] if value is None else [value]
     option = rng.choice([*parameter.opts, *parameter.secondary_opts])
@@ -128,24 +128,24 @@ def _written(parameter: click.Parameter, value: str | None, rng: random.Random) 
     return [f"{option}={value}"] if option.startswith("--") and rng.random() < 0.3 else [option, value]
 
 
-def _value(
+def _choose_value(
     parameter: click.Parameter, command: str, files: Files, rng: random.Random, outputs: list[Path]
 ) -> str | None:
-    """Mostly what the option is for, sometimes anything; what an output is called is kept, too."""
+    """Choose a value: mostly a fitting one, sometimes any; names of outputs are recorded."""
     name = str(parameter.name)
-    written = name in ("output", "report", "export", "folder", "at_risk", "pairs", "curve") or (
+    is_output = name in ("output", "report", "export", "folder", "at_risk", "pairs", "curve") or (
         name == "origin" and command.startswith("protect")
     )
     if getattr(parameter, "is_flag", False):
         return None
     if rng.random() < 0.06:
         value = rng.choice((*NUMBERS, *HOSTILE_NAMES, str(files.any())))
-        if written and Path(value).name not in ("", ".."):
+        if is_output and Path(value).name not in ("", ".."):
             outputs.append(Path(value.replace("\0", "")))
         return value
     if isinstance(parameter.type, click.Choice):
         return rng.choice([*map(str, parameter.type.choices)])
-    if written:
+    if is_output:
         outputs.append(files.output(name))
         return str(outputs[-1])
     if name in TEXTS:
@@ -155,36 +155,40 @@ def _value(
     if name in ("weight", "item", "subject", "cluster", "probability", "maximize", "rank_by"):
         return rng.choice((*COLUMNS, "item", "subject", "cluster", "probability", "utility"))
     if name in ("kinds", "types", "orders", "hierarchies"):
-        right = {"kinds": ("numeric", "ordinal", "categorical"), "types": ("number", "date", "code", "text", "ordinal")}
+        choices = {
+            "kinds": ("numeric", "ordinal", "categorical"),
+            "types": ("number", "date", "code", "text", "ordinal"),
+        }
         ends = {"hierarchies": [str(files.hierarchy())], "orders": ["a,b,c", "1", ""]}
-        return f"{rng.choice(COLUMNS)}={rng.choice([*right.get(name, ()), *ends.get(name, ()), 'x'])}"
+        return f"{rng.choice(COLUMNS)}={rng.choice([*choices.get(name, ()), *ends.get(name, ()), 'x'])}"
     if isinstance(parameter.type, click.Path) or name in ("data", "releases", "register", "truth", "guesses", "target"):
-        return str(files.of(name, command))
-    return rng.choice(FEW if name in WORK else NUMBERS)
+        return str(files.make(name, command))
+    return rng.choice(SMALL_NUMBERS if name in WORK else NUMBERS)
 
 
 # --- running and judging --------------------------------------------------------------------------------------------
 
 
-def wrong(number: int, seed: int, *, shown: bool = False) -> tuple[str, int]:
-    """What is wrong with a case, or "", and its exit code."""
-    with tempfile.TemporaryDirectory(prefix="fuzz-", ignore_cleanup_errors=True) as name, _inside(Path(name)) as folder:
-        made = case(number, seed, folder)
-        before = _content(folder)
+def find_fault(number: int, seed: int, *, verbose: bool = False) -> tuple[str, int]:
+    """Return the fault of a case, or "", and its exit code."""
+    with tempfile.TemporaryDirectory(prefix="fuzz-", ignore_cleanup_errors=True) as name, _enter(Path(name)) as folder:
+        case = make_case(number, seed, folder)
+        content = _content(folder)
         start = time.monotonic()
-        code, out, err, trouble = _ended(made)
-        if shown:
+        code, output, messages, trouble = _run(case)
+        if verbose:
             print(
-                shlex.join(made.arguments), f"\n{err}\n{out[:2000]}\nexit code {code}, {time.monotonic() - start:.1f} s"
+                shlex.join(case.arguments),
+                f"\n{messages}\n{output[:2000]}\nexit code {code}, {time.monotonic() - start:.1f} s",
             )
-        found = trouble or _judged(made, code, out, err, before, folder)
-    return (f"{found}: {shlex.join(made.arguments)[:300]!a}" if found else ""), code
+        fault = trouble or _judge(case, code, output, messages, content, folder)
+    return (f"{fault}: {shlex.join(case.arguments)[:300]!a}" if fault else ""), code
 
 
 @contextlib.contextmanager
-def _inside(folder: Path) -> Iterator[Path]:
-    """A working folder, with a temporary folder beside it in which nothing may stay."""
-    work, spare, here = folder / "work", folder / "tmp", Path.cwd()
+def _enter(folder: Path) -> Iterator[Path]:
+    """Enter a working folder, next to a temporary folder that must end empty."""
+    work, spare, previous = folder / "work", folder / "tmp", Path.cwd()
     work.mkdir()
     spare.mkdir()
     old, tempfile.tempdir = tempfile.tempdir, str(spare)
@@ -192,62 +196,66 @@ def _inside(folder: Path) -> Iterator[Path]:
     try:
         yield work
     finally:
-        os.chdir(here)
+        os.chdir(previous)
         tempfile.tempdir = old
 
 
-def _ended(made: Case) -> tuple[int, str, str, str]:
-    """Exit code, output, messages, and what went wrong with the run itself."""
-    if made.outside is not None:
-        return _ended_outside(made)
-    signal.signal(signal.SIGALRM, _too_long)
-    signal.signal(signal.SIGPROF, _too_long)
-    signal.alarm(10 * LONGEST)
-    signal.setitimer(signal.ITIMER_PROF, LONGEST)
+def _run(case: Case) -> tuple[int, str, str, str]:
+    """Return exit code, output, messages, and a fault of the run itself."""
+    if case.outside is not None:
+        return _run_in_process(case)
+    signal.signal(signal.SIGALRM, _stop)
+    signal.signal(signal.SIGPROF, _stop)
+    signal.alarm(10 * MAX_SECONDS)
+    signal.setitimer(signal.ITIMER_PROF, MAX_SECONDS)
     try:
         with mock.patch.multiple(server, _run=mock.DEFAULT, _open_browser=mock.DEFAULT):  # what is asked: app.py
-            done = CliRunner().invoke(unmask, list(made.arguments), input=made.stdin)
+            outcome = CliRunner().invoke(unmask, list(case.arguments), input=case.stdin)
     finally:
         signal.alarm(0)
         signal.setitimer(signal.ITIMER_PROF, 0)
-    crashed = done.exception is not None and not isinstance(done.exception, SystemExit)
-    return done.exit_code, done.stdout, done.stderr, f"crash {done.exception!r:.120}" if crashed else ""
+    crashed = outcome.exception is not None and not isinstance(outcome.exception, SystemExit)
+    return outcome.exit_code, outcome.stdout, outcome.stderr, f"crash {outcome.exception!r:.120}" if crashed else ""
 
 
-def _too_long(*_: Any) -> None:
-    raise TimeoutError(f"it ran longer than {LONGEST} s")
+def _stop(*_: Any) -> None:
+    raise TimeoutError(f"it ran longer than {MAX_SECONDS} s")
 
 
-def _ended_outside(made: Case) -> tuple[int, str, str, str]:
-    into: dict[str, Callable[[], Any]] = {"full": lambda: open("/dev/full", "wb"), "closed": lambda: subprocess.DEVNULL}  # noqa: PTH123, SIM115
-    command = [sys.executable, "-m", "unmask", *made.arguments]
+def _run_in_process(case: Case) -> tuple[int, str, str, str]:
+    target: Any = Path("/dev/full").open("wb") if case.outside == "full" else subprocess.DEVNULL  # noqa: SIM115
+    command = [sys.executable, "-m", "unmask", *case.arguments]
     spare = {**os.environ, "TMPDIR": str(tempfile.tempdir)}
-    done = subprocess.run(
-        command, input=made.stdin, stdout=into[str(made.outside)](), stderr=subprocess.PIPE, env=spare, check=False,
-        timeout=10 * LONGEST,
+    process = subprocess.run(
+        command, input=case.stdin, stdout=target, stderr=subprocess.PIPE, env=spare, check=False,
+        timeout=10 * MAX_SECONDS,
     )  # fmt: skip
-    return done.returncode, "", done.stderr.decode(errors="replace"), ""
+    return process.returncode, "", process.stderr.decode(errors="replace"), ""
 
 
-def _judged(made: Case, code: int, out: str, err: str, before: dict[Path, bytes], folder: Path) -> str:
-    said = err if "-" in made.arguments or "--output=-" in made.arguments or "-o=-" in made.arguments else out + err
+def _judge(case: Case, code: int, output: str, messages: str, content: dict[Path, bytes], folder: Path) -> str:
+    text = (
+        messages
+        if "-" in case.arguments or "--output=-" in case.arguments or "-o=-" in case.arguments
+        else output + messages
+    )
     if code not in (0, 1, 2, 3):
         return f"exit code {code}"
-    if "Traceback" in err:
+    if "Traceback" in messages:
         return "traceback"
-    if CANARY in said:
+    if CANARY in text:
         return "content of a cell in a message"
     after = _content(folder)
-    named = {(folder / path).resolve() for path in made.outputs}
-    for path in sorted({*before, *after}):
-        if before.get(path) != after.get(path) and not any(one in named for one in (path, *path.parents)):
+    outputs = {(folder / path).resolve() for path in case.outputs}
+    for path in sorted({*content, *after}):
+        if content.get(path) != after.get(path) and not any(parent in outputs for parent in (path, *path.parents)):
             return f"file {path.name!r} is changed, gone or new"
-    if code in (1, 2) and (new := [path.name for path in after if before.get(path) != after[path]]):
-        return f"exit code {code} and output {new[0]!r}" if made.arguments[0] != "study" else ""
+    if code in (1, 2) and (new := [path.name for path in after if content.get(path) != after[path]]):
+        return f"exit code {code} and output {new[0]!r}" if case.arguments[0] != "study" else ""
     if any(Path(str(tempfile.tempdir)).iterdir()):
         return "something is left in the temporary folder"
     return next(
-        (f"output {path.name!r} is no whole file" for path in after if path not in before and not _whole(path)), ""
+        (f"output {path.name!r} is no whole file" for path in after if path not in content and not _is_whole(path)), ""
     )
 
 
@@ -256,8 +264,8 @@ def _content(folder: Path) -> dict[Path, bytes]:
     return {path.resolve(): path.read_bytes() for path in files}
 
 
-def _whole(path: Path) -> bool:
-    """Whether a file that was written can be read to its end."""
+def _is_whole(path: Path) -> bool:
+    """Return True if a written file can be read to its end."""
     name = path.name.lower()
     if name.endswith(".parquet"):
         try:
@@ -274,24 +282,24 @@ def _whole(path: Path) -> bool:
 
 
 def chunk(numbers: range, seed: int) -> list[tuple[int, str, int]]:
-    """The verdicts of some cases."""
-    return [(number, *wrong(number, seed)) for number in numbers]
+    """Return the faults of some cases."""
+    return [(number, *find_fault(number, seed)) for number in numbers]
 
 
 def fuzz(first: int, cases: int, seed: int, jobs: int) -> Section:
-    """So many cases from the first one on, in so many processes."""
+    """Run cases from the first one on, in parallel processes."""
     end = first + cases
     parts = [range(start, min(start + 20, end)) for start in range(first, end, 20)]
     with ProcessPoolExecutor(jobs) as pool:
-        found = []
+        results = []
         for part in pool.map(chunk, parts, [seed] * len(parts)):
-            found += part
-            print(f"\r{len(found):,} cases", end="", file=sys.stderr, flush=True)
+            results += part
+            print(f"\r{len(results):,} cases", end="", file=sys.stderr, flush=True)
             for number, text, _ in part:
                 if text:
                     print(f"case {number}: {text}", flush=True)
-    codes = Counter(code for _, _, code in found)
-    faults = [(number, text) for number, text, _ in found if text]
+    codes = Counter(code for _, _, code in results)
+    faults = [(number, text) for number, text, _ in results if text]
     rows = tuple((f"exit code {code}", f"{n:,}") for code, n in sorted(codes.items()))
     return Section(
         f"{cases:,} hostile command lines, seed {seed}",
@@ -311,12 +319,12 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--only", type=int, action="append", help="run this case and show it; repeatable")
-    given = parser.parse_args()
-    if given.only:
-        for number in given.only:
-            print(f"case {number}: {wrong(number, given.seed, shown=True)[0] or 'no fault'}")
+    options = parser.parse_args()
+    if options.only:
+        for number in options.only:
+            print(f"case {number}: {find_fault(number, options.seed, verbose=True)[0] or 'no fault'}")
         return 0
-    return run([lambda: fuzz(given.first, given.cases, given.seed, given.jobs)])
+    return run([lambda: fuzz(options.first, options.cases, options.seed, options.jobs)])
 
 
 if __name__ == "__main__":

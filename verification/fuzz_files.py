@@ -37,11 +37,11 @@ class Files:
     """Draws files into a folder; the same from the same random numbers."""
 
     def __init__(self, rng: random.Random, folder: Path) -> None:
-        """rng : of every draw."""
+        """Set the random numbers of every draw."""
         self.rng, self.folder, self.made = rng, folder, 0
 
-    def of(self, name: str, command: str) -> Path:
-        """A file for an option of a command; one in ten is of another kind, or nothing that can be read."""
+    def make(self, name: str, command: str) -> Path:
+        """Make a file for an option of a command; one in ten is of another kind, or unreadable."""
         if self.rng.random() < 0.1:
             return self.any()
         if name == "run":
@@ -57,7 +57,7 @@ class Files:
         return self.items() if command == "audit linkage" else self.table()
 
     def any(self) -> Path:
-        """What is no file, a file of another kind, or one of an odd name."""
+        """Make no file, a file of another kind, or one with an odd name."""
         kind = self.rng.randrange(5)
         if kind == 0:
             return Path(self.rng.choice(HOSTILE_NAMES) or ".")
@@ -75,7 +75,7 @@ class Files:
         return path
 
     def output(self, name: str) -> Path:
-        """Where something is to be written: mostly a fresh name, sometimes one that is taken or cannot be."""
+        """Return an output path: mostly a fresh name, sometimes one that exists or is impossible."""
         if self.rng.random() < 0.15:
             odd = self.rng.choice(HOSTILE_NAMES)
             return Path(odd if not odd.startswith("/") or odd == "/dev/null/x" else "out.csv")
@@ -87,13 +87,13 @@ class Files:
         return path
 
     def stdin(self) -> bytes:
-        """What comes through a pipe."""
+        """Return the content of a pipe."""
         return self.rng.choice(
             (b"", b"\n", b"identity\nhamming\none\n", b"age,sex\n1,f\n1,f\n", b"\xff\xfe\0", b"PAR1")
         )
 
     def table(self) -> Path:
-        """Rows about people in one of the formats, the cells odd in one of three files."""
+        """Write rows about people in one of the formats, with odd cells in one of three files."""
         rng = self.rng
         odd = rng.random() < 0.35
         names = (
@@ -114,7 +114,7 @@ class Files:
         return self._bytes(suffix, gzip.compress(content) if suffix.endswith("gz") else content)
 
     def items(self) -> Path:
-        """Items and what they belong to."""
+        """Write items and their subjects or clusters."""
         head = self.rng.choice(("item,subject,cluster", "item,subject,cluster,probability", "item,cluster"))
         names = head.split(",")
         rows = "".join(
@@ -124,7 +124,7 @@ class Files:
         return self._text(".csv", f"{head}\n{rows}")
 
     def links(self) -> Path:
-        """A network, or who is who in two."""
+        """Write a network, or the identities of two."""
         rng = self.rng
         ids = range(12) if rng.random() < 0.7 else [f"{CANARY}{i}" for i in range(12)]
         gap = rng.choice((" ", "\t", ",", " "))
@@ -134,7 +134,7 @@ class Files:
         return self._text(rng.choice((".txt", ".csv", ".tsv", ".net", ".graphml", ".txt.gz")), "\n".join(lines) + "\n")
 
     def matrix(self) -> Path:
-        """A channel, a loss or a prior: names and numbers."""
+        """Write a channel, a loss or a prior: names and numbers."""
         rng = self.rng
         number = lambda: rng.choice(("0.5", "0.5", "0.5", "1", "0", "nan", "inf", "-1", "1e308", "", f"{CANARY}"))  # noqa: E731
         clean = rng.random() < 0.6
@@ -149,14 +149,14 @@ class Files:
         return self._text(".csv", "\n".join(lines) + "\n")
 
     def hierarchy(self) -> Path:
-        """Leaves and what they generalize to."""
+        """Write leaves and their generalizations."""
         return self._text(
             ".csv",
             self.rng.choice(("1;a;*\n2;a;*\n", "f;*\nm;*\n", "", f"{CANARY};*\n", "a;b\nb;a\n", "1;*;*\n1;x;*\n")),
         )
 
     def plan(self) -> Path:
-        """A study or an attacker: TOML, rarely one that can be run."""
+        """Write a study or an attacker: TOML that can rarely be run."""
         text = self.rng.choice(
             (
                 "",
@@ -170,25 +170,25 @@ class Files:
         return self._text(".toml", text)
 
     def _person(self, width: int, *, odd: bool) -> list[str]:
-        usual = [
+        cells_of_person = [
             str(20 + self.rng.randrange(4)),
             self.rng.choice("fm"),
             str(1000 + self.rng.randrange(3)),
             f"{CANARY}{self.rng.randrange(3)}",
             f"{CANARY}{self.rng.random()}",
         ]
-        cells = [self.rng.choice(_CELLS) if odd and self.rng.random() < 0.4 else cell for cell in usual]
+        cells = [self.rng.choice(_CELLS) if odd and self.rng.random() < 0.4 else cell for cell in cells_of_person]
         return cells[: width - (odd and self.rng.random() < 0.05)]
 
     def _parquet(self, names: Sequence[str], rows: Sequence[Sequence[str]]) -> Path:
         kind = self.rng.choice(("varchar", "varchar", "double", "date", "blob"))
         columns = {
-            f"c{at}": np.array([row[at] if at < len(row) else None for row in rows], dtype=object)
-            for at in range(len(names))
+            f"c{index}": np.array([row[index] if index < len(row) else None for row in rows], dtype=object)
+            for index in range(len(names))
         }
         cells = ", ".join(
-            f'coalesce(try_cast(c{at}::varchar as {kind})::{kind}, null) as "{name}{at if not name else ""}"'
-            for at, name in enumerate(names)
+            f'coalesce(try_cast(c{index}::varchar as {kind})::{kind}, null) as "{name}{index if not name else ""}"'
+            for index, name in enumerate(names)
         )
         plain = self.folder / "plain.parquet"
         with duckdb.connect() as connection:
@@ -203,13 +203,13 @@ class Files:
         return self._bytes(suffix, gzip.compress(content) if suffix.endswith(".gz") else content)
 
     def _bytes(self, suffix: str, content: bytes) -> Path:
-        """A file of this content, one in eight damaged."""
+        """Write a file of this content, one in eight damaged."""
         damage = self.rng.random()
         if damage < 0.04:
             content = content[: self.rng.randrange(len(content) + 1)]
         elif damage < 0.08 and content:
-            at = self.rng.randrange(len(content))
-            content = content[:at] + self.rng.randbytes(3) + content[at + 1 :]
+            position = self.rng.randrange(len(content))
+            content = content[:position] + self.rng.randbytes(3) + content[position + 1 :]
         elif damage < 0.12:
             content += self.rng.choice((b"\0", b'"', b"a,b,c,d,e,f,g\n", b"\xff"))
         path = self._new("", suffix)

@@ -46,7 +46,7 @@ class Announcement:
     """Hits@1 and announced success of people who are in the release; None if refused.
 
     high           : upper bound of the announced success
-    without_truth  : announced success if nobody knows who is in the release
+    without_truth  : announced success without knowledge of the people in the release
     anybody_bound  : bound of the correct matches among all people but the seeds
     anybody_actual : correct matches among them
     """
@@ -124,7 +124,7 @@ def verify_random_seeds(draws: int) -> Section:
         "Seeds drawn at random: announced for people who are in the release, and realized, in percent",
         results,
         _random_verdicts(results),
-        "No truth: announced if nobody knows who is in the release. Of anybody: bound, and realized.",
+        "No truth: announced without knowledge of the people in the release. Of anybody: bound, and realized.",
     )
 
 

@@ -1,4 +1,4 @@
-"""Figures 4.3a, 4.5 and 4.6: criteria of a graph alone as predictors of the people whom an attack finds."""
+"""Figures 4.3a, 4.5 and 4.6: criteria of a graph alone as predictors of success."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def verify_grasshopper() -> Section:
 
 def _grasshopper_verdicts(correlations: Correlations) -> Iterator[Verdict]:
     a, degree = (_select(correlations, v, *MAIN) for v in ("A", "degree"))
-    claim = "LTA A predicts the people whom Grasshopper finds"
+    claim = "LTA A predicts the people that Grasshopper finds"
     yield Verdict(claim, "acceptable", _format_values(a), max(a) < -0.2)
     yield Verdict("degree does", "acceptable", _format_values(degree), min(degree) > 0.2)
     yield Verdict("degree does better in general", "in general", *_degree_wins(a, degree))

@@ -153,7 +153,7 @@ def verify_seedless(n: int = 200) -> Section:
     """Test first matches by surroundings, an attack from them, and networks of other people."""
     pairs = {name: datasets.pair(name) for name in PAIRS}
     strangers = datasets.network("ca-grqc"), datasets.network("ca-hepth")
-    pairs["nobody in both"] = Pair(*strangers, np.full(strangers[0].n_nodes, -1))
+    pairs["no person in both"] = Pair(*strangers, np.full(strangers[0].n_nodes, -1))
     results = {name: _guess_seeds(pair.shuffled(rng=rng_of("seedless", name)), n) for name, pair in pairs.items()}
     return Section(
         f"Without seeds: {n} guesses, and forced Rematch from them",

@@ -136,7 +136,7 @@ def _count_hits(runs: Sequence[Run]) -> np.ndarray:
 
 
 def _compare_fates(runs: Sequence[Run]) -> float:
-    """Return the share of people on whom two seed sets agree."""
+    """Return the share of people with the same outcome under two seed sets."""
     findable = runs[0].free & runs[1].free & runs[0].common
     return float((runs[0].hit == runs[1].hit)[findable].mean())
 

@@ -1,6 +1,6 @@
 """Coverage of 95 % intervals for targets drawn from a fixed release.
 
-A made census of 2,000 people, Mondrian (k = 5), every person attacked: who is it, and which diagnosis. From them 50,
+A made census of 2,000 people, Mondrian (k = 5), every person attacked: identity and diagnosis. From them 50,
 200 and 800 are drawn, 500 times each. An interval that covers the mean over all 2,000 in fewer than 93 % of draws is
 too short, in more than 97 % too long; a measure for which that cannot be had has no interval. 500 draws have a standard
 error of one point, so the verdict on a measure is over its three sizes; none may be below 92 or above 98.
@@ -45,48 +45,50 @@ MEASURES = (
     log_loss_bits,
     rank,
 )
-WANTED, ONCE = (0.93, 0.97), (0.92, 0.98)
+MEAN_RANGE, RANGE = (0.93, 0.97), (0.92, 0.98)
 
 
-def attacked() -> dict[str, tuple[Posterior, Truth]]:
-    """The beliefs about everybody, who they are and what they have, and the truth."""
+def make_beliefs() -> dict[str, tuple[Posterior, Truth]]:
+    """Return beliefs about identity and diagnosis of everybody, and the truth."""
     rng = np.random.default_rng(0)
     columns = datasets.synthetic_census(PEOPLE, rng=rng)
     people = Table.read(columns, quasi_identifiers=["age", "sex", "zip"], sensitive="diagnosis")
     release, origin = Mondrian(k=5)(people, rng=rng)
-    known = Knowledge(targets=None)(people, origin, rng=rng)
-    belief = AttributeInference("diagnosis")(release, Background(known.people))
+    knowledge = Knowledge(targets=None)(people, origin, rng=rng)
+    belief = AttributeInference("diagnosis")(release, Background(knowledge.people))
     return {
-        "identity": (ClassAttack()(release, known.background), known.truth),
-        "diagnosis": (belief, attribute_truth(people, known.person, belief, "diagnosis")),
+        "identity": (ClassAttack()(release, knowledge.background), knowledge.truth),
+        "diagnosis": (belief, attribute_truth(people, knowledge.person, belief, "diagnosis")),
     }
 
 
-def covered(measure: Measure, belief: Posterior, truth: Truth, size: int, draws: int) -> float | None:
-    """The share of intervals that cover; None where the measure has none."""
+def measure_coverage(measure: Measure, belief: Posterior, truth: Truth, size: int, draws: int) -> float | None:
+    """Return the share of intervals that cover the mean; None if the measure has no interval."""
     everybody = evaluate(measure, belief, truth).posterior
-    found = [_covers(measure, belief, truth, everybody, size, seed) for seed in range(draws)]
-    told = [hit for hit in found if hit is not None]
-    return float(np.mean(told)) if told else None
+    outcomes = [_cover_mean(measure, belief, truth, everybody, size, seed) for seed in range(draws)]
+    defined = [hit for hit in outcomes if hit is not None]
+    return float(np.mean(defined)) if defined else None
 
 
-def _covers(measure: Measure, belief: Posterior, truth: Truth, mean: float, size: int, seed: int) -> bool | None:
+def _cover_mean(measure: Measure, belief: Posterior, truth: Truth, mean: float, size: int, seed: int) -> bool | None:
     drawn = np.random.default_rng([seed, size]).choice(PEOPLE, size, replace=False)
     sample = replace(belief, observation=belief.observation[drawn], weight=equal_weights(size))
     row = evaluate(measure, sample, Truth(truth.candidate[drawn]), drawn_from=PEOPLE)
     return None if row.low is None or row.high is None else row.low <= mean <= row.high
 
 
-def coverage(draws: int) -> Section:
-    """The table, and a verdict for each measure."""
+def verify_coverage(draws: int) -> Section:
+    """Measure the coverage of each measure."""
     rows, verdicts = [], []
-    for target, (belief, truth) in attacked().items():
+    for target, (belief, truth) in make_beliefs().items():
         for measure in MEASURES:
-            found = [covered(measure, belief, truth, size, draws) for size in SIZES]
-            rows.append((target, measure.name, *("no interval" if x is None else f"{x:.3f}" for x in found)))
-            verdicts += _verdict(target, measure.name, [x for x in found if x is not None])
-        one = covered(calibration_error, belief, truth, SIZES[0], 2)
-        rows.append((target, calibration_error.name, *["no interval" if one is None else "AN INTERVAL"] * len(SIZES)))
+            shares = [measure_coverage(measure, belief, truth, size, draws) for size in SIZES]
+            rows.append((target, measure.name, *("no interval" if x is None else f"{x:.3f}" for x in shares)))
+            verdicts += _make_verdict(target, measure.name, [x for x in shares if x is not None])
+        calibration = measure_coverage(calibration_error, belief, truth, SIZES[0], 2)
+        rows.append(
+            (target, calibration_error.name, *["no interval" if calibration is None else "AN INTERVAL"] * len(SIZES))
+        )
     return Section(
         f"Coverage of 95 % intervals, {draws} draws from {PEOPLE:,} people",
         ("target", "measure", *(f"n = {size}" for size in SIZES)),
@@ -95,14 +97,14 @@ def coverage(draws: int) -> Section:
     )
 
 
-def _verdict(target: str, name: str, found: list[float]) -> Iterator[Verdict]:
-    if found:
-        mean = float(np.mean(found))
-        holds = WANTED[0] <= mean <= WANTED[1] and ONCE[0] <= min(found) and max(found) <= ONCE[1]
+def _make_verdict(target: str, name: str, shares: list[float]) -> Iterator[Verdict]:
+    if shares:
+        mean = float(np.mean(shares))
+        holds = MEAN_RANGE[0] <= mean <= MEAN_RANGE[1] and RANGE[0] <= min(shares) and max(shares) <= RANGE[1]
         yield Verdict(f"{name} ({target}) covers", "93-97 %", f"{100 * mean:.1f} %", holds)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--draws", type=int, default=500)
-    raise SystemExit(run([partial(coverage, parser.parse_args().draws)]))
+    raise SystemExit(run([partial(verify_coverage, parser.parse_args().draws)]))

@@ -2,8 +2,8 @@
 
 The published numbers are those of an independent prototype: other draws of the protections and of the people, and not
 always the same columns, as it gives only their number. So a claim is that two draws agree: within 2.5 standard errors
-of the difference of two shares of 1,000 people (2,000 for suppressed cells). Announced is compared with realized success in
-our runs, within 3 points, or 5 for noise. The notes explain larger differences.
+of the difference of two shares of 1,000 people (2,000 for suppressed cells). Announced is compared with realized
+success in our runs, within 3 points, or 5 for noise. The notes explain larger differences.
 
     UNMASK_DATA=... python verification/mechanisms.py
 """

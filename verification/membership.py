@@ -102,9 +102,9 @@ def verify_synthesizers() -> Section:
         cells = (" ".join(f"{x:.3f}" for x in mean[name]) for name in SCORES)
         rows.append((repr(generator), *cells, f"{announced:.3f}", f"{realized:.3f}"))
         verdicts.append(points(f"{generator}: announced is realized", announced, realized))
-        best, joined = max(mean["margins"][0], mean["closest"][0]), mean["joined"][0]
+        highest, joined = max(mean["margins"][0], mean["closest"][0]), mean["joined"][0]
         claim = f"{generator}: joined AUC as good as the better score"
-        verdicts.append(Verdict(claim, f"{best:.3f} - 0.02", f"{joined:.3f}", joined >= best - 0.02))
+        verdicts.append(Verdict(claim, f"{highest:.3f} - 0.02", f"{joined:.3f}", joined >= highest - 0.02))
         if generator in EXPECTED_AUC:
             verdicts.append(within(f"{generator}: AUC of margins", EXPECTED_AUC[generator], 0.03, mean["margins"][0]))
         verdicts += _special_verdicts(generator, mean)
@@ -115,7 +115,7 @@ def verify_synthesizers() -> Section:
         (
             "True positives at 1 %: equals share the rest of the hundredth; the third number takes all equals or none.",
             "More than a hundredth of the others have a closest record at Hamming distance 0: the prototype's cut",
-            "finds nobody by it. Shared equals, or the distance of numbers (Gower), find members.",
+            "finds no person by it. Shared equals, or the distance of numbers (Gower), find members.",
         ),
         verdicts,
     )
@@ -131,11 +131,11 @@ def _special_verdicts(generator: Generator, mean: Scores) -> Iterator[Verdict]:
             "Trees(5): true positives at 1 %, margins above closest",
             *map(mean.get, SCORES[:3]),
         )
-        yield _above(f"{claim}, all or none", margins[2], hamming[2], "0.028 > 0.000")
-        yield replace(_above(f"{claim}, sharing", margins[1], hamming[1]), required=False)
-        yield replace(_above(f"{claim} by Gower, sharing", margins[1], gower[1]), required=False)
-        yield _above("Trees(5): AUC, margins above closest", margins[0], gower[0])
-        yield _above("Trees(5): AUC, joined above margins", mean["joined"][0], margins[0])
+        yield _exceeds(f"{claim}, all or none", margins[2], hamming[2], "0.028 > 0.000")
+        yield replace(_exceeds(f"{claim}, sharing", margins[1], hamming[1]), required=False)
+        yield replace(_exceeds(f"{claim} by Gower, sharing", margins[1], gower[1]), required=False)
+        yield _exceeds("Trees(5): AUC, margins above closest", margins[0], gower[0])
+        yield _exceeds("Trees(5): AUC, joined above margins", mean["joined"][0], margins[0])
         ours, equal = "{:g} = {:g}".format(*mean["distance"]), mean["distance"][0] == mean["distance"][1]
         yield Verdict("Trees(5): median Hamming distance, members and others", "2 = 2", ours, equal)
     if generator == ChowLiu(1):
@@ -144,7 +144,7 @@ def _special_verdicts(generator: Generator, mean: Scores) -> Iterator[Verdict]:
         yield Verdict("epsilon 1: AUC at chance", interval, f"{auc:.3f}", abs(auc - 0.5) <= error)
 
 
-def _above(claim: str, high: float, low: float, published: str = "yes") -> Verdict:
+def _exceeds(claim: str, high: float, low: float, published: str = "yes") -> Verdict:
     return Verdict(claim, published, f"{high:.3f} > {low:.3f}", high > low)
 
 
@@ -184,7 +184,7 @@ CUTS = ("above the equals", "with the equals", "with a share of the equals")
 
 
 def verify_cuts() -> Section:
-    """Count the people of Trees(5) whom each cut at 1 % recognizes, by scores that many people share."""
+    """Count the people of Trees(5) that each cut at 1 % recognizes, by scores that many people share."""
     scenes = [make_scene(Trees(5), seed) for seed in range(SEEDS)]
     scores = {
         "margins": lambda scene: log_odds(scene.attack()[0]),
@@ -204,7 +204,7 @@ def verify_cuts() -> Section:
             for cut, (tp, fp) in zip(CUTS, rates[name], strict=True)
         ),
         ("0.028 and 0.000 of the prototype are the cut above the equals, of margins and of the Hamming distance.",),
-        (_above("cut above the equals: margins above closest", *strict, "0.028 > 0.000"),),
+        (_exceeds("cut above the equals: margins above closest", *strict, "0.028 > 0.000"),),
     )
 
 
@@ -212,11 +212,11 @@ def _cut(score: Floats, inside: Mask) -> list[tuple[float, float]]:
     """Return members and others above the others' hundredth highest score, from it on, and with a share of equals."""
     members, control = score[inside], score[~inside]
     threshold = np.sort(control)[-int(0.01 * len(control)) - 1]
-    above, from_on = (
+    strict, from_on = (
         [float(cut(side, threshold).mean()) for side in (members, control)] for cut in (np.greater, np.greater_equal)
     )
-    share = (0.01 - above[1]) / max(from_on[1] - above[1], 1e-12)
-    return [(above[0], above[1]), (from_on[0], from_on[1]), (above[0] + share * (from_on[0] - above[0]), 0.01)]
+    share = (0.01 - strict[1]) / max(from_on[1] - strict[1], 1e-12)
+    return [(strict[0], strict[1]), (from_on[0], from_on[1]), (strict[0] + share * (from_on[0] - strict[0]), 0.01)]
 
 
 # --- reliability -----------------------------------------------------------------------------------------------------
@@ -253,9 +253,9 @@ def verify_reliability() -> Section:
             name = f"{generator}, {size:,} people"
             mean = sum(n * abs(difference) for n, difference, _ in errors.values()) / len(p)
             verdicts.append(points(f"{name}: mean distance of the curve", mean, 0.0))
-            judged = [(difference, error) for n, difference, error in errors.values() if n >= MIN_JUDGED]
-            worst, error = max(judged, key=lambda pair: abs(pair[0]))
-            holds = all(abs(difference) <= max(0.03, 3.3 * error) for difference, error in judged)
+            tenths = [(difference, error) for n, difference, error in errors.values() if n >= MIN_JUDGED]
+            worst, error = max(tenths, key=lambda pair: abs(pair[0]))
+            holds = all(abs(difference) <= max(0.03, 3.3 * error) for difference, error in tenths)
             claim, ours = f"{name}: every tenth with {MIN_JUDGED} people", f"{100 * worst:.1f} +- {100 * error:.1f}"
             verdicts.append(Verdict(claim, "3 points, or chance", ours, holds))
     header = ("generator", "people", "tenth", "people of it", "announced", "difference, points", "95 % interval")
@@ -287,8 +287,8 @@ def verify_vulnerable() -> Section:
     published = "0.719 > 0.658, 0.649 > 0.619"
     verdicts = []
     for generator, (rarest, farthest, everybody) in aucs.items():
-        verdicts.append(_above(f"{generator}: the rarest are recognized better than anybody", rarest, everybody))
-        verdict = _above(f"{generator}: rarity predicts better than distance", rarest, farthest, published)
+        verdicts.append(_exceeds(f"{generator}: the rarest are recognized better than anybody", rarest, everybody))
+        verdict = _exceeds(f"{generator}: rarity predicts better than distance", rarest, farthest, published)
         verdicts.append(replace(verdict, required=False))
     rows = ((repr(generator), *(f"{auc:.3f}" for auc in values)) for generator, values in aucs.items())
     return Section("Vulnerable people, AUC", ("generator", "rarest", "farthest", "all"), rows, (), verdicts)
@@ -312,11 +312,11 @@ def _mean_distance(table: Table) -> Floats:
     M. Meeus et al., "Achilles' heels", 2023, section 3.
     """
     numeric = [column for column in table.quasi_identifiers if column.levels.kind == "numeric"]
-    others = [column for column in table.quasi_identifiers if column not in numeric]
+    categorical = [column for column in table.quasi_identifiers if column not in numeric]
     values = np.stack([column.levels.low[column.codes] for column in numeric], axis=1)
     values = (values - values.min(axis=0)) / np.ptp(values, axis=0)
-    hot = np.concatenate([np.eye(len(column.levels))[column.codes] for column in others], axis=1)
-    similarity = len(others) * _cosine(hot) + len(numeric) * _cosine(values)
+    hot = np.concatenate([np.eye(len(column.levels))[column.codes] for column in categorical], axis=1)
+    similarity = len(categorical) * _cosine(hot) + len(numeric) * _cosine(values)
     np.fill_diagonal(similarity, -np.inf)
     return np.asarray(-np.sort(similarity, axis=1)[:, -5:].mean(axis=1))
 

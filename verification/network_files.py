@@ -20,22 +20,24 @@ SIZES = (12, 30, 80, 300, 1000)
 MOST_ASKED = 0.05
 
 
-def read_files(first: int, n_files: int) -> Section:
+def verify_files(first: int, n_files: int) -> Section:
     """Read random files, and count how they were read."""
     outcomes, misread = Counter[str](), []
     with tempfile.TemporaryDirectory() as folder:
         for seed in range(first, first + n_files):
             drawn = draw_file(seed, Path(folder), SIZES)
-            found = outcome(drawn).partition(":")[0]
-            outcomes[found] += 1
-            misread += [str(seed)] if found not in ("right", "asked") else []
+            result = outcome(drawn).partition(":")[0]
+            outcomes[result] += 1
+            misread += [str(seed)] if result not in ("right", "asked") else []
             drawn.path.unlink()
-    wrong, vain = outcomes["wrong"], n_files - outcomes["right"] - outcomes["asked"] - outcomes["wrong"]
-    asked = 1 - outcomes["right"] / n_files
+    n_wrong, n_vain = outcomes["wrong"], n_files - outcomes["right"] - outcomes["asked"] - outcomes["wrong"]
+    share_asked = 1 - outcomes["right"] / n_files
     verdicts = (
-        Verdict("no file is misread", "0", f"{wrong:,} of {n_files:,}", wrong == 0),
-        Verdict("few files are a question", f"at most {MOST_ASKED:.0%}", f"{asked:.1%}", asked <= MOST_ASKED),
-        Verdict("the options of a question lead to the edges", "all", f"all but {vain:,}", vain <= n_files / 1000),
+        Verdict("no file is misread", "0", f"{n_wrong:,} of {n_files:,}", n_wrong == 0),
+        Verdict(
+            "few files are a question", f"at most {MOST_ASKED:.0%}", f"{share_asked:.1%}", share_asked <= MOST_ASKED
+        ),
+        Verdict("the options of a question lead to the edges", "all", f"all but {n_vain:,}", n_vain <= n_files / 1000),
     )
     rows = tuple((name, f"{count:,}") for name, count in outcomes.most_common())
     notes = (f"seeds of other outcomes: {', '.join(misread[:20])}",) if misread else ()
@@ -48,4 +50,4 @@ if __name__ == "__main__":
     parser.add_argument("--files", type=int, default=20_000)
     arguments = parser.parse_args()
     logging.disable(logging.WARNING)
-    sys.exit(run([lambda: read_files(arguments.first, arguments.files)]))
+    sys.exit(run([lambda: verify_files(arguments.first, arguments.files)]))

@@ -4,7 +4,7 @@
 
 The claim is ours: whoever guesses is right about 1 of n people, and an adversary who knows how the source was ordered,
 or tries seeds, does no better on what unmask writes. Three adversaries try it: one who takes the order of the file for
-granted, one who is told which of 100,000 seeds was the best, and `OrderAttack`, which says how sure it is.
+granted, one with the best of 100,000 seeds, and `OrderAttack`, which says how sure it is.
 """
 
 from __future__ import annotations
@@ -33,29 +33,31 @@ PEOPLE = 1000
 """People of the table on which every seed is tried in full."""
 
 
-def order_of_the_file() -> Section:
-    """Releases of the whole table, against its order, and against `OrderAttack`.
+def verify_row_order() -> Section:
+    """Compare releases of the whole table with its order, and attack them with `OrderAttack`.
 
     The table lies in another order each time: in one order the rows that equal no other always stand at one place, and
-    what happens to stand at its own place once does so every time.
+    an accidental match then repeats every time.
     """
     adult = datasets.adult(rows="all")
     n, rows, verdicts = adult.n_rows, [], []
     low, high = binom.interval(1 - FALSE_ALARM / 6, RELEASES * n, 1 / n)
     for k in (2, 10, 50):
-        right = turned = 0
+        n_correct = n_reversed = 0
         success = []
         for seed in range(RELEASES):
             people = adult.take(np.random.default_rng(seed).permutation(n))
             release, origin = Mondrian(k=k)(people)
-            right += int(np.count_nonzero(origin == np.arange(n)))
-            turned += int(np.count_nonzero(origin == np.arange(n)[::-1]))
-            success.append(_success(OrderAttack(), release, people, origin))
-        announced, realized = (float(np.mean(one)) * n for one in zip(*success, strict=True))
-        rows.append((str(k), str(right), str(turned), f"{announced:.2f}", f"{realized:.2f}"))
+            n_correct += int(np.count_nonzero(origin == np.arange(n)))
+            n_reversed += int(np.count_nonzero(origin == np.arange(n)[::-1]))
+            success.append(_measure_success(OrderAttack(), release, people, origin))
+        announced, realized = (float(np.mean(values)) * n for values in zip(*success, strict=True))
+        rows.append((str(k), str(n_correct), str(n_reversed), f"{announced:.2f}", f"{realized:.2f}"))
         verdicts += [
-            Verdict(f"k = {k}: the order of the file", f"{low:.0f} to {high:.0f}", str(right), low <= right <= high),
-            Verdict(f"k = {k}: its reverse", f"{low:.0f} to {high:.0f}", str(turned), low <= turned <= high),
+            Verdict(
+                f"k = {k}: the order of the file", f"{low:.0f} to {high:.0f}", str(n_correct), low <= n_correct <= high
+            ),
+            Verdict(f"k = {k}: its reverse", f"{low:.0f} to {high:.0f}", str(n_reversed), low <= n_reversed <= high),
             Verdict(f"k = {k}: OrderAttack", "1.00, 1.00", ", ".join(rows[-1][3:]), max(announced, realized) < 1.01),
         ]
     return Section(
@@ -67,23 +69,23 @@ def order_of_the_file() -> Section:
     )
 
 
-def every_seed() -> Section:
-    """The best of all seeds, on releases of a part of the table."""
+def verify_seeds() -> Section:
+    """Try all seeds on releases of a part of the table."""
     people = datasets.adult(rows="all").take(np.arange(PEOPLE))
-    made = {f"k = {k}": Mondrian(k=k)(people)[1] for k in (2, 10, 50)}
-    made["planted: seed 7391"] = np.random.default_rng(7391).permutation(PEOPLE)
-    best = dict.fromkeys(made, 0)
+    origins = {f"k = {k}": Mondrian(k=k)(people)[1] for k in (2, 10, 50)}
+    origins["planted: seed 7391"] = np.random.default_rng(7391).permutation(PEOPLE)
+    highest = dict.fromkeys(origins, 0)
     for seed in range(SEEDS):
         guess = np.random.default_rng(seed).permutation(PEOPLE)
-        for name, origin in made.items():
-            best[name] = max(best[name], int(np.count_nonzero(guess == origin)))
-    most = int(poisson.ppf(0.999 ** (1 / SEEDS), 1))
+        for name, origin in origins.items():
+            highest[name] = max(highest[name], int(np.count_nonzero(guess == origin)))
+    limit = int(poisson.ppf(0.999 ** (1 / SEEDS), 1))
     verdicts = [
-        Verdict(name, f"at most {most}" if name[0] == "k" else "all", str(found), (found <= most) == (name[0] == "k"))
-        for name, found in best.items()
+        Verdict(name, f"at most {limit}" if name[0] == "k" else "all", str(count), (count <= limit) == (name[0] == "k"))
+        for name, count in highest.items()
     ]
-    rows = tuple((name, str(found)) for name, found in best.items())
-    note = f"A random permutation agrees with {SEEDS:,} others in at most {most} places, 999 times in 1,000."
+    rows = tuple((name, str(count)) for name, count in highest.items())
+    note = f"A random permutation agrees with {SEEDS:,} others in at most {limit} places, 999 times in 1,000."
     return Section(
         f"Right about how many of {PEOPLE:,} people, the best of {SEEDS:,} seeds",
         ("release", "best"),
@@ -93,8 +95,8 @@ def every_seed() -> Section:
     )
 
 
-def every_seed_of_labels() -> Section:
-    """The best of all seeds, each replayed through the protection itself, on the labels of a graph and of items."""
+def verify_labels() -> Section:
+    """Try all seeds on the labels of a graph and of items, each replayed through the protection."""
     n = 100
     ends = np.random.default_rng(1).integers(0, n, (2, 4 * n))
     graph = SocialGraph.from_edges(*ends[:, ends[0] != ends[1]])
@@ -109,31 +111,31 @@ def every_seed_of_labels() -> Section:
         assert release.pseudonym is not None
         return np.asarray(release.pseudonym)[np.argsort(solution.code)]
 
-    most = int(poisson.ppf(0.999 ** (1 / SEEDS), 1))
+    limit = int(poisson.ppf(0.999 ** (1 / SEEDS), 1))
     verdicts = []
     for name, labels in (("graph", of_graph), ("items", of_items)):
         secret, planted = labels(), labels(np.random.default_rng(7391))
-        best = np.zeros(2, dtype=np.int64)
+        highest = np.zeros(2, dtype=np.int64)
         for seed in range(SEEDS):
             guess = labels(np.random.default_rng(seed))
-            best = np.maximum(best, [np.count_nonzero(guess == secret), np.count_nonzero(guess == planted)])
-        verdicts.append(Verdict(name, f"at most {most}", str(best[0]), bool(best[0] <= most)))
-        verdicts.append(Verdict(f"{name}, planted: seed 7391", "all", str(best[1]), bool(best[1] == n)))
+            highest = np.maximum(highest, [np.count_nonzero(guess == secret), np.count_nonzero(guess == planted)])
+        verdicts.append(Verdict(name, f"at most {limit}", str(highest[0]), bool(highest[0] <= limit)))
+        verdicts.append(Verdict(f"{name}, planted: seed 7391", "all", str(highest[1]), bool(highest[1] == n)))
     rows = tuple((verdict.claim, verdict.ours) for verdict in verdicts)
     title = f"Right about how many of {n} labels, the best of {SEEDS:,} seeds"
     return Section(title, ("release", "best"), rows, (), tuple(verdicts))
 
 
-def planted_leaks() -> Section:
-    """Releases in an order that somebody can know."""
+def verify_planted_leaks() -> Section:
+    """Attack releases in an order that an adversary can know."""
     people = datasets.adult(rows="all")
     release, origin = Mondrian(k=10)(people)
     verdicts, rows = [], []
-    for name, order in _leaks(release, origin, people):
-        announced, realized = _success(OrderAttack(), release.take(order), people, origin[order])
+    for name, order in _make_leaks(release, origin, people):
+        announced, realized = _measure_success(OrderAttack(), release.take(order), people, origin[order])
         rows.append((name, f"{announced:.3f}", f"{realized:.3f}"))
         verdicts.append(Verdict(name, "above 0.4", rows[-1][2], announced > 0.4 < realized))
-    note = "Within classes in the order of the source cannot be told from chance by what the adversary sees: one half."
+    note = "Within classes in the order of the source looks like chance to the adversary: one half."
     return Section(
         "Adult at k = 10, in orders that leak",
         ("order", "announced", "realized"),
@@ -143,8 +145,8 @@ def planted_leaks() -> Section:
     )
 
 
-def _leaks(release: Table, origin: NDArray[np.int64], people: Table) -> Iterator[tuple[str, NDArray[np.int64]]]:
-    """Names and rows of the release in an order that leaks."""
+def _make_leaks(release: Table, origin: NDArray[np.int64], people: Table) -> Iterator[tuple[str, NDArray[np.int64]]]:
+    """Yield names and rows of the release in orders that leak."""
     record = np.argsort(origin)  # of each person
     age = np.argsort(people.column("age").codes, kind="stable")
     yield "as the source", record
@@ -153,10 +155,12 @@ def _leaks(release: Table, origin: NDArray[np.int64], people: Table) -> Iterator
     yield "by class, inside as the source", record[np.argsort(release.classes.of_row[record], kind="stable")]
 
 
-def _success(attack: OrderAttack, release: Table, people: Table, origin: NDArray[np.int64]) -> tuple[float, float]:
-    found = audit(attack(release, Background(people)), Truth(np.argsort(origin)))
-    return found.row("success_probability").posterior, found.row("realized_success").posterior
+def _measure_success(
+    attack: OrderAttack, release: Table, people: Table, origin: NDArray[np.int64]
+) -> tuple[float, float]:
+    result = audit(attack(release, Background(people)), Truth(np.argsort(origin)))
+    return result.row("success_probability").posterior, result.row("realized_success").posterior
 
 
 if __name__ == "__main__":
-    sys.exit(run([order_of_the_file, every_seed, every_seed_of_labels, planted_leaks]))
+    sys.exit(run([verify_row_order, verify_seeds, verify_labels, verify_planted_leaks]))

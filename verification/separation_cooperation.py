@@ -74,7 +74,7 @@ def _local_verdicts(curves: Curves) -> Iterator[Verdict]:
 
 
 def verify_global() -> Section:
-    """Figures 5.17, 5.21a, 5.22: the people whom an attack needs most."""
+    """Figures 5.17, 5.21a, 5.22: the people that an attack needs most."""
     curves = {
         (name, kind, how): {x: attack(name, make(x, **options), runs=2) for x in (0.01, 0.02, 0.03, 0.04, 0.1)}
         for name in MAIN

@@ -27,7 +27,7 @@ from unmask.graphs.protections import anonymous_identity, new_ties, same_neighbo
 from unmask.measures.interval import wilson
 
 SINGLES = 24
-"""People who separate their identities while nobody else does."""
+"""People who separate their identities while no other person does."""
 
 TARGETS = 100
 """People whose identities are searched one by one."""
@@ -178,7 +178,7 @@ def verify_identities() -> Section:
 
 
 def _summarize(result: Discovery) -> tuple[float, float, float, float]:
-    """Return shares of identities found at least once and always, and of people of whom all or any is found."""
+    """Return shares of identities found at least once and always, and of people with all or any of them found."""
     people, index = np.unique(result.person, return_inverse=True)
     any_identity = np.bincount(index, weights=result.hits, minlength=len(people)) > 0
     once, always = float(np.mean(result.hits > 0)), float(np.mean(result.hits == result.runs))

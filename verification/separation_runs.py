@@ -97,7 +97,7 @@ class Rates:
     """Rates of an attack.
 
     recall         : people found, seeds left out, of all in both graphs, as in the figures
-    adopter_recall : the same of people who separated their identities, seeds left out of both
+    adopter_recall : recall of people who separated their identities, seeds left out of both
     disclosure     : disclosure rate, equation (3.5)
     error          : people in both graphs who are matched wrongly, of all of them
     exposed        : people with decoys whose hidden node is found, of all of them
@@ -113,7 +113,7 @@ class Rates:
 
     @classmethod
     def of(cls, result: Disclosure) -> Rates:
-        """Return the rates of a disclosure; 0 if nobody is in the denominator."""
+        """Return the rates of a disclosure; 0 without a person in the denominator."""
         everybody = result.everybody
         rates = (everybody.recall_of_all, result.adopters.recall, result.rate, everybody.error)
         return cls(*(rate or 0.0 for rate in (*rates, result.exposed, result.decoyed)))
@@ -129,12 +129,12 @@ def run_attack(
     """Run an attack once; without a protection, on an unchanged release."""
     protected = protect(name, protection, number)
     seeds = protected.select_seeds(method, n, group, number)
-    separated = protected.separated or _separate_nobody(protected.pair)
+    separated = protected.separated or _leave_unchanged(protected.pair)
     belief = ATTACKS[attacker][0](separated.release, Auxiliary(protected.pair.source, seeds))
     return disclosure(protected.pair, separated, belief.mapping, seeds.source)
 
 
-def _separate_nobody(pair: Pair) -> Separated:
+def _leave_unchanged(pair: Pair) -> Separated:
     n = pair.target.n_nodes
     return Separated(pair.target, np.arange(n), np.zeros(n, np.int8), np.zeros(0, np.int64))
 

@@ -70,7 +70,7 @@ def main(document: str | None, parts: Mapping[str, Part | Sequence[Part]], **opt
     values = vars(parser.parse_args())
     names = values.pop("part") or list(parts)
     chosen = [parts[name] for name in parts if name in names]
-    functions = [part for listed in chosen for part in ((listed,) if callable(listed) else listed)]
+    functions = [part for entry in chosen for part in ((entry,) if callable(entry) else entry)]
     return run(partial(part, **_select_options(part, values)) for part in functions)
 
 
@@ -129,8 +129,8 @@ def align(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     numeric = [_is_numeric([row[j] for row in lines[1:]]) for j in range(len(header))]
     text = [
         "  ".join(
-            cell.rjust(width) if right else cell.ljust(width)
-            for cell, width, right in zip(line, widths, numeric, strict=True)
+            cell.rjust(width) if is_right else cell.ljust(width)
+            for cell, width, is_right in zip(line, widths, numeric, strict=True)
         ).rstrip()
         for line in lines
     ]

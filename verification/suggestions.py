@@ -38,67 +38,69 @@ LIMIT = 0.09
 
 
 def unmask(folder: Path, *words: str) -> str:
-    """What a command prints; it may find a release not acceptable."""
-    done = subprocess.run(
+    """Return the output of a command; a release may be not acceptable."""
+    verify_suggestions = subprocess.run(
         [sys.executable, "-m", "unmask", *words], cwd=folder, capture_output=True, text=True, check=False
     )
-    assert done.returncode in (0, 3), done.stderr
-    return done.stdout
+    assert verify_suggestions.returncode in (0, 3), verify_suggestions.stderr
+    return verify_suggestions.stdout
 
 
-def protected(folder: Path, roles: tuple[list[str], str], *asked: str) -> None:
-    """release.csv and origin.csv of people.csv."""
+def protect(folder: Path, roles: tuple[list[str], str], *options: str) -> None:
+    """Write release.csv and origin.csv of people.csv."""
     quasi_identifiers, sensitive = roles
     columns = ("-q", ",".join(quasi_identifiers), "-s", sensitive)
-    unmask(folder, "protect", "people.csv", *columns, *asked, "-o", "release.csv", "--origin", "origin.csv", "--force")
+    unmask(
+        folder, "protect", "people.csv", *columns, *options, "-o", "release.csv", "--origin", "origin.csv", "--force"
+    )
 
 
-def audited(folder: Path, roles: tuple[list[str], str], policies: tuple[str, ...], *more: str) -> dict[str, Any]:
-    """The tables of the audit, with counts of people as they are."""
+def audit(folder: Path, roles: tuple[list[str], str], policies: tuple[str, ...], *options: str) -> dict[str, Any]:
+    """Return the tables of the audit, with unsuppressed counts of people."""
     quasi_identifiers, sensitive = roles
     columns = ("-q", ",".join(quasi_identifiers), "-s", sensitive, "--original", "people.csv", "--origin", "origin.csv")
-    asked = [word for one in policies for word in ("--policy", one)]
-    found = unmask(folder, "audit", "release.csv", *columns, *asked, "--smallest-shown", "1", "--json", *more)
-    return json.loads(found)["tables"]
+    words = [word for policy in policies for word in ("--policy", policy)]
+    output = unmask(folder, "audit", "release.csv", *columns, *words, "--smallest-shown", "1", "--json", *options)
+    return json.loads(output)["tables"]
 
 
-def enumerated(folder: Path, quasi_identifiers: list[str], limit: float) -> int:
-    """People in classes so small that a guess among their rows is right with more than the limit."""
+def count_people(folder: Path, quasi_identifiers: list[str], limit: float) -> int:
+    """Count people in classes so small that a guess among their rows is right with more than the limit."""
     with (folder / "release.csv").open(newline="") as file:
         classes = Counter(tuple(row[name] for name in quasi_identifiers) for row in csv.DictReader(file))
     return sum(size for size in classes.values() if 1 / size > limit)
 
 
-def effect(
+def measure_effect(
     folder: Path, roles: tuple[list[str], str], policies: tuple[str, ...], n_columns: int, limit: float
 ) -> dict[str, Any]:
-    """What came out: conditions, people above the limit, and what is left of all columns that there were."""
-    tables = audited(folder, roles, policies)
-    states = [one["state"] for one in tables["verdicts"]]
-    (lost,) = (one["gcp"] for one in tables["utility"])
+    """Return conditions, people above the limit, and utility over all columns of the original."""
+    tables = audit(folder, roles, policies)
+    states = [row["state"] for row in tables["verdicts"]]
+    (lost,) = (row["gcp"] for row in tables["utility"])
     return {
         "missed": states.count("missed"),
         "untested": states.count("untested"),
-        "above": enumerated(folder, roles[0], limit),
+        "above": count_people(folder, roles[0], limit),
         "utility": (1 - lost) * len(roles[0]) / n_columns,
     }
 
 
-def told(change: Mapping[str, Any]) -> str:
-    """The effect of a change on a line."""
+def format_effect(change: Mapping[str, Any]) -> str:
+    """Return the effect of a change on a line."""
     return f"{change['missed']}, {change['untested']}, {change['above']:,}, {change['utility']:.9f}"
 
 
-def same(announced: Mapping[str, Any], found: Mapping[str, Any]) -> bool:
-    """Counts to the last person, utility to the digits that JSON has."""
-    counts = all(announced[name] == found[name] for name in ("missed", "untested", "above"))
-    return counts and abs(announced["utility"] - found["utility"]) < 1e-12
+def is_exact(announced: Mapping[str, Any], effect: Mapping[str, Any]) -> bool:
+    """Return True if counts are equal, and utility to the digits of JSON."""
+    counts = all(announced[name] == effect[name] for name in ("missed", "untested", "above"))
+    return counts and abs(announced["utility"] - effect["utility"]) < 1e-12
 
 
 NOTE = "Conditions missed, not tested, people above {limit:.0%}, utility."
 
 
-def done(
+def verify_suggestions(
     title: str,
     people: Mapping[str, Any],
     roles: tuple[list[str], str],
@@ -112,22 +114,32 @@ def done(
         folder = Path(temporary)
         with (folder / "people.csv").open("w", newline="") as file:
             csv.writer(file).writerows([list(people), *zip(*people.values(), strict=True)])
-        protected(folder, roles, "--k", str(k))
-        tables = audited(folder, roles, policies, "--report", "page.html")
+        protect(folder, roles, "--k", str(k))
+        tables = audit(folder, roles, policies, "--report", "page.html")
         present, *changes = tables["changes"]
-        made = [(present, effect(folder, roles, policies, len(columns), limit))]
+        effects = [(present, measure_effect(folder, roles, policies, len(columns), limit))]
         for change in changes:
-            kept = [name for name in columns if name != change["without"]], sensitive
-            protected(folder, kept, "--k", str(change["k"]), *(("--l", str(change["l"])) if change["l"] else ()))
-            made.append((change, effect(folder, kept, policies, len(columns), limit)))
+            names_and_secret = [name for name in columns if name != change["without"]], sensitive
+            protect(
+                folder, names_and_secret, "--k", str(change["k"]), *(("--l", str(change["l"])) if change["l"] else ())
+            )
+            effects.append((change, measure_effect(folder, names_and_secret, policies, len(columns), limit)))
         table = read_table(folder / "people.csv", quasi_identifiers=columns, sensitive=sensitive)
-        again = [vars(one) for one in suggest(table, policies, k=tables["criteria"][-1]["k"])]
+        repeated = [vars(change) for change in suggest(table, policies, k=tables["criteria"][-1]["k"])]
         page = (folder / "page.html").read_text()
     names = [change["name"] for change in changes]
-    verdicts = [Verdict(f"{title}: {one['name']}", told(one), told(found), same(one, found)) for one, found in made]
-    alike = [one["name"] for one in again] == names and all(map(same, again, changes))
+    verdicts = [
+        Verdict(f"{title}: {change['name']}", format_effect(change), format_effect(outcome), is_exact(change, outcome))
+        for change, outcome in effects
+    ]
+    is_equal = [change["name"] for change in repeated] == names and all(map(is_exact, repeated, changes))
     verdicts += [
-        Verdict(f"{title}: Python suggests the same", ", ".join(names), ", ".join(one["name"] for one in again), alike),
+        Verdict(
+            f"{title}: Python suggests the same",
+            ", ".join(names),
+            ", ".join(change["name"] for change in repeated),
+            is_equal,
+        ),
         Verdict(
             f"{title}: all stand on the page", "1 to 3", str(len(names)), names != [] and all(map(page.count, names))
         ),
@@ -135,64 +147,67 @@ def done(
     return Section(
         title,
         ("change", "announced", "found"),
-        tuple((one["name"], told(one), told(found)) for one, found in made),
+        tuple((change["name"], format_effect(change), format_effect(outcome)) for change, outcome in effects),
         (NOTE.format(limit=limit),),
         tuple(verdicts),
     )
 
 
-def hospital() -> Section:
-    """The people of the example, under what a hospital may be asked."""
+def verify_hospital() -> Section:
+    """Test the people of the example, under policies of a hospital."""
     example = tomllib.loads((Path(__file__).parent.parent / "examples" / "hospital.toml").read_text())
     n = example["data"]["with"]["n"]
     people = datasets.synthetic_census(n, rng=np.random.default_rng(0))
-    return done("Hospital", people, (["age", "sex", "zip"], "diagnosis"), 5, ("strict", "ema-0.09"))
+    return verify_suggestions("Hospital", people, (["age", "sex", "zip"], "diagnosis"), 5, ("strict", "ema-0.09"))
 
 
-def adult() -> Section:
-    """The training part of Adult."""
+def verify_adult() -> Section:
+    """Test the training part of Adult."""
     with datasets.locate("adult/adult.data").open() as file:
         rows = [row for row in csv.reader(file, skipinitialspace=True) if row and "?" not in row]
-    named = dict(zip(datasets.ADULT_COLUMNS, zip(*rows, strict=True), strict=True))
-    kept = {name: named[name] for name in (*datasets.Q5, "occupation")}
-    return done("Adult", kept, (list(datasets.Q5), "occupation"), 10, ("ema-0.09",))
+    cells = dict(zip(datasets.ADULT_COLUMNS, zip(*rows, strict=True), strict=True))
+    columns = {name: cells[name] for name in (*datasets.Q5, "occupation")}
+    return verify_suggestions("Adult", columns, (list(datasets.Q5), "occupation"), 10, ("ema-0.09",))
 
 
-def census() -> Section:
-    """A smaller census, under a rule of dominance."""
+def verify_census() -> Section:
+    """Test a smaller census, under a rule of dominance."""
     people = datasets.synthetic_census(1500, rng=np.random.default_rng(7))
-    return done("Census", people, (["age", "sex", "zip"], "diagnosis"), 2, ("statistical-office",), limit=0.34)
+    return verify_suggestions(
+        "Census", people, (["age", "sex", "zip"], "diagnosis"), 2, ("statistical-office",), limit=0.34
+    )
 
 
-def customers() -> Section:
-    """What people spend, with few towns that most live in: a column is better left out than generalized."""
+def verify_customers() -> Section:
+    """Test spending of people, with few towns that most live in: a column is better left out than generalized."""
     rng = np.random.default_rng(11)
     people = {
         "spent": np.round(rng.lognormal(4, 1, 1200)).astype(int).tolist(),
-        "town": rng.choice([f"t{at}" for at in range(12)], 1200, p=np.arange(12, 0, -1) / 78).tolist(),
+        "town": rng.choice([f"t{number}" for number in range(12)], 1200, p=np.arange(12, 0, -1) / 78).tolist(),
         "year": rng.integers(1940, 2005, 1200).tolist(),
         **{name: rng.integers(0, levels, 1200).tolist() for name, levels in (("a", 3), ("b", 2), ("c", 4))},
         "plan": rng.choice(["basic", "plus", "gold"], 1200, p=[0.8, 0.15, 0.05]).tolist(),
     }
     columns = [name for name in people if name != "plan"]
-    return done("Customers", people, (columns, "plan"), 3, ("k >= 50", "l_distinct >= 2"))
+    return verify_suggestions("Customers", people, (columns, "plan"), 3, ("k >= 50", "l_distinct >= 2"))
 
 
-def rare() -> Section:
-    """A plan that five people have, the highest spenders: no k is enough for three plans in every class."""
+def verify_rare() -> Section:
+    """Test a plan of five people, the highest spenders: no k is enough for three plans in every class."""
     rng = np.random.default_rng(11)
     people = {
         "spent": np.round(rng.lognormal(4, 1, 1200)).astype(int).tolist(),
         "year": rng.integers(1940, 2005, 1200).tolist(),
     }
-    gold = [spent > 700 and at % 2 for at, spent in enumerate(people["spent"])]
+    gold = [spent > 700 and index % 2 for index, spent in enumerate(people["spent"])]
     plans = [
-        "gold" if one else "plus" if spent > 300 else "basic" for one, spent in zip(gold, people["spent"], strict=True)
+        "gold" if is_gold else "plus" if spent > 300 else "basic"
+        for is_gold, spent in zip(gold, people["spent"], strict=True)
     ]
-    return done("Rare", {**people, "plan": plans}, (["spent", "year"], "plan"), 3, ("l_distinct >= 3",))
+    return verify_suggestions("Rare", {**people, "plan": plans}, (["spent", "year"], "plan"), 3, ("l_distinct >= 3",))
 
 
-PARTS = (hospital, adult, census, customers, rare)
+PARTS = (verify_hospital, verify_adult, verify_census, verify_customers, verify_rare)
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])

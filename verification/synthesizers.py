@@ -1,4 +1,4 @@
-"""Generators of synthetic tables, in few lines: those on whose releases membership is verified."""
+"""Generators of synthetic tables, in few lines, for the verification of membership."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Bootstrap:
     """Rows drawn with replacement: no protection at all."""
 
     def __call__(self, table: Table, *, rng: np.random.Generator | None = None) -> Released:
-        """As many rows."""
+        """Return as many rows."""
         rows = np.random.default_rng(rng).choice(table.n_rows, table.n_rows)
         return table.take(rows), rows
 
@@ -30,9 +30,9 @@ class Independent:
     """Every column drawn on its own."""
 
     def __call__(self, table: Table, *, rng: np.random.Generator | None = None) -> Released:
-        """As many rows."""
+        """Return as many rows."""
         rng, n = np.random.default_rng(rng), table.n_rows
-        return _of(table, [column.codes[rng.choice(n, n)] for column in table.quasi_identifiers])
+        return _make_release(table, [column.codes[rng.choice(n, n)] for column in table.quasi_identifiers])
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Trees:
     leaf: int = 5
 
     def __call__(self, table: Table, *, rng: np.random.Generator | None = None) -> Released:
-        """As many rows."""
+        """Return as many rows."""
         rng, true = np.random.default_rng(rng), table.codes
         drawn = np.empty_like(true)
         drawn[:, 0] = rng.choice(true[:, 0], table.n_rows)
@@ -55,9 +55,9 @@ class Trees:
             leaf = tree.apply(true[:, :j])
             order = np.argsort(leaf, kind="stable")
             leaves, start, size = np.unique(leaf[order], return_index=True, return_counts=True)
-            at = np.searchsorted(leaves, tree.apply(drawn[:, :j]))
-            drawn[:, j] = true[order[start[at] + (rng.random(len(at)) * size[at]).astype(int)], j]
-        return _of(table, list(drawn.T))
+            index = np.searchsorted(leaves, tree.apply(drawn[:, :j]))
+            drawn[:, j] = true[order[start[index] + (rng.random(len(index)) * size[index]).astype(int)], j]
+        return _make_release(table, list(drawn.T))
 
 
 @dataclass(frozen=True)
@@ -71,31 +71,31 @@ class ChowLiu:
     epsilon: float = inf
 
     def __call__(self, table: Table, *, rng: np.random.Generator | None = None) -> Released:
-        """As many rows."""
+        """Return as many rows."""
         rng, true = np.random.default_rng(rng), table.codes
         sizes, (n, d) = [len(column.levels) for column in table.quasi_identifiers], true.shape
-        known = np.array([[mutual_information(true[:, i], true[:, j]) for j in range(d)] for i in range(d)])
+        information = np.array([[mutual_information(true[:, i], true[:, j]) for j in range(d)] for i in range(d)])
         drawn, done = np.zeros_like(true), [-1]
         while len(done) <= d:
             tree = done[1:] or [0]
-            rest = [j for j in range(d) if j not in done]
-            parent, child = max(((i, j) for i in tree for j in rest), key=lambda pair: known[pair])
+            remaining = [j for j in range(d) if j not in done]
+            parent, child = max(((i, j) for i in tree for j in remaining), key=lambda pair: information[pair])
             if done == [-1]:
                 parent, child = -1, 0
-            above = np.zeros(n, dtype=int) if parent < 0 else true[:, parent]
+            parent_codes = np.zeros(n, dtype=int) if parent < 0 else true[:, parent]
             counts = np.zeros((1 if parent < 0 else sizes[parent], sizes[child]))
-            np.add.at(counts, (above, true[:, child]), 1.0)
+            np.add.at(counts, (parent_codes, true[:, child]), 1.0)
             if self.epsilon < inf:
                 counts = np.maximum(counts + rng.laplace(scale=d / self.epsilon, size=counts.shape), 0)
             total = np.cumsum(counts + 1e-6 * (counts.sum(axis=0) + 1e-6), axis=1)
-            given = np.zeros(n, dtype=int) if parent < 0 else drawn[:, parent]
-            at = total[given] < (rng.random(n) * total[given, -1])[:, None]
-            drawn[:, child] = at.sum(axis=1)
+            drawn_parents = np.zeros(n, dtype=int) if parent < 0 else drawn[:, parent]
+            below = total[drawn_parents] < (rng.random(n) * total[drawn_parents, -1])[:, None]
+            drawn[:, child] = below.sum(axis=1)
             done.append(child)
-        return _of(table, list(drawn.T))
+        return _make_release(table, list(drawn.T))
 
 
-def _of(table: Table, codes: list[NDArray[np.int32]]) -> Released:
+def _make_release(table: Table, codes: list[NDArray[np.int32]]) -> Released:
     columns = zip(table.quasi_identifiers, codes, strict=True)
-    made = tuple(replace(column, codes=np.ascontiguousarray(code)) for column, code in columns)
-    return replace(table, quasi_identifiers=made), np.full(table.n_rows, -1)
+    columns_drawn = tuple(replace(column, codes=np.ascontiguousarray(code)) for column, code in columns)
+    return replace(table, quasi_identifiers=columns_drawn), np.full(table.n_rows, -1)

@@ -3,9 +3,9 @@
     UNMASK_DATA=... python verification/wp216.py
 
 Singling out on a CTGAN release of Adult: the control group is singled out as often as members. Anonymeter finds the
-same if it compares equally many people. If it does not, its correction for the number of people is the reason. Linkability, by
-unmask and by Anonymeter's definition. Inference by the nearest released record. k-anonymity, Adult in classes of 10: a
-key in a box fits one person for about 37 % of classes, and a whole row fits one of all people.
+same if it compares equally many people; otherwise its correction for the number of people is the reason. Linkability,
+by unmask and by Anonymeter's definition. Inference by the nearest released record. k-anonymity, Adult in classes of 10:
+a key in a box fits one person for about 37 % of classes, and a whole row fits one of all people.
 
 The numbers of Anonymeter 1.1.0 were recorded once, with the parameters of its example notebook. With
 ANONYMETER_PYTHON, the interpreter of an environment that has it, they are measured again (ten minutes).
@@ -164,7 +164,7 @@ def verify_singling_out() -> Section:
         for name, row in results.items()
     ]
     notes = (
-        "The documented call multiplies the successes of the control group, 9,758 people against 39,084 members, by 0.25,",
+        "The documented call multiplies the successes of the control group (9,758 people, 39,084 members) by 0.25,",
         "about their ratio, although more people have more matches: `_measure_queries_success` counts the queries, not",
         "the successful ones, and the correction fitted to a constant goes the wrong way. Among as many it is 1.0002.",
     )

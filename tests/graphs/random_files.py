@@ -170,18 +170,16 @@ def read(path, **options):
 
 def keywords(text):
     """Return the arguments of Python for options of the command line."""
-    words, result, ends = shlex.split(text), {}, {}
+    words, result = shlex.split(text), {}
     while words:
         name = words.pop(0).removeprefix("--").replace("-", "_")
         if name in ("header", "no_header"):
             result["header"] = name == "header"
         elif name in ("two_mode", "one_mode"):
             result["two_mode"] = name == "two_mode"
-        elif name in ("source", "target"):
-            ends[name] = words.pop(0)
         else:
             result[name] = int(words.pop(0)) if name == "skip_lines" else words.pop(0)
-    return {**result, **({"ends": (ends["source"], ends["target"])} if ends else {})}
+    return result
 
 
 def outcome(drawn):

@@ -209,9 +209,9 @@ def test_string_linkage_counts_text_that_matches(monkeypatch):
         quasi_identifiers=("age", "sex"),
         types={"age": "text"},
     )
-    result = importlib.import_module("table_strings").count(release, knowledge, neighbors=3)
+    result = importlib.import_module("table_strings").count_matches(release, knowledge, neighbors=3)
     # nearest distances 0, 1, 2: median 1 keeps two; 30/f matches 2 + 1 + 1 cells, 12/f matches sex in each of three
-    assert (result.kept, result.possible) == (2, 12)
+    assert (result.linked, result.possible) == (2, 12)
     assert result.matches == 4 + 3
     assert result.tie_averaged == pytest.approx(7)
 
