@@ -48,6 +48,9 @@ ALONE = (
 
 MEMBERS = "Membership: can somebody tell who is in the table?"
 
+BY_NETWORK = "  An adversary above re-identifies people by another network, which links the records of both."
+"""Answer about linkability if people are re-identified by a network: the recall is the answer about singling out."""
+
 LINKABILITY = "Linkability: can records of one person be linked, with each other or with another data set?"
 
 
@@ -84,7 +87,12 @@ def summary(result: Result) -> str:
         answers = [
             *_question(SINGLING, single, "re-identifies people"),
             *_worst_off(result),
-            *_question(LINKABILITY, linked, "links items, or re-identifies people by a register or a network"),
+            *_question(
+                LINKABILITY,
+                [outcome for outcome in linked if not _by_network(outcome)],
+                "links items, or re-identifies people by a register or a network",
+                note=BY_NETWORK if any(map(_by_network, linked)) else "",
+            ),
             *_question(INFERENCE, inferred, "infers"),
             *(_question(MEMBERS, members, "", limit=1) if members else ()),
             *_intruder(result, identified),
@@ -109,11 +117,6 @@ def _list_strongest(result: Result) -> list[_Outcome]:
             [*(mentioned_rows(rows) if result.decision is not None else preferred_rows(rows, measures)).values()]
         )
     ]
-
-
-def _list_preferred(rows: Sequence[Row], measures: tuple[str, ...] | None) -> list[Row]:
-    """Return the preferred row of each attack, by these measures; without them, as findings of a study mention it."""
-    return [*(mentioned_rows(rows) if measures is None else preferred_rows(rows, measures)).values()]
 
 
 def _name_place(row: Row) -> str:
@@ -149,13 +152,22 @@ def _strongest(rows: Sequence[Row]) -> list[Row]:
 
 
 def _by_other_data(outcome: _Outcome) -> bool:
-    return outcome.row.target == IDENTITY and bool(outcome.row.linked_to or outcome.row.measure == "recall")
+    return outcome.row.target == IDENTITY and bool(outcome.row.linked_to or _by_network(outcome))
 
 
-def _question(question: str, outcomes: Sequence[_Outcome], who_would: str, *, limit: int = SHOWN) -> Iterator[str]:
+def _by_network(outcome: _Outcome) -> bool:
+    return outcome.row.target == IDENTITY and outcome.row.measure == "recall"
+
+
+def _question(
+    question: str, outcomes: Sequence[_Outcome], who_would: str, *, limit: int = SHOWN, note: str = ""
+) -> Iterator[str]:
+    """Yield a question and the strongest outcomes. note : a further answer"""
     yield question
     ordered = sorted(outcomes, key=lambda outcome: -risky(outcome.row))
-    if not ordered:
+    if note:
+        yield note
+    elif not ordered:
         yield f"  Not tested: no adversary here {who_would}."
     for outcome in ordered[:limit]:
         yield _describe_result(outcome)
